@@ -1,0 +1,54 @@
+"""Evaluation of probabilistic classifiers that must fill a limited quota."""
+
+from quotakernels.measures.average import (
+    PemAreas,
+    average_hit_rate,
+    average_qrecall,
+    pem_areas,
+)
+from quotakernels.measures.correlation import pearson, pearson_curve
+from quotakernels.measures.discrimination import gini, pem, roc_auc
+from quotakernels.measures.marks import Marks, normalized_marks
+from quotakernels.measures.quota import (
+    Curve,
+    LiftTable,
+    hit_rate,
+    hit_rate_curve,
+    lift,
+    lift_curve,
+    lift_table,
+    qrecall,
+    qrecall_curve,
+)
+from quotakernels.measures.selection import QuotaThreshold, quota_threshold, select
+from quotakernels.ranking import Ranking, rank
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Curve",
+    "LiftTable",
+    "Marks",
+    "PemAreas",
+    "QuotaThreshold",
+    "Ranking",
+    "average_hit_rate",
+    "average_qrecall",
+    "gini",
+    "hit_rate",
+    "hit_rate_curve",
+    "lift",
+    "lift_curve",
+    "lift_table",
+    "normalized_marks",
+    "pearson",
+    "pearson_curve",
+    "pem",
+    "pem_areas",
+    "qrecall",
+    "qrecall_curve",
+    "quota_threshold",
+    "rank",
+    "roc_auc",
+    "select",
+]

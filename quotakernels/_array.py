@@ -1,0 +1,190 @@
+"""What the arrays at hand can do: namespace, device, precision, and whether their values may be read.
+
+This is the only module that imports array-api-compat.  Apart from the native
+operations in ``ops/native`` it is the only one that names an array library.
+No library is imported here that the caller has not imported already.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias, TypeVar
+
+import array_api_compat
+import numpy as np
+
+Array: TypeAlias = Any
+Namespace: TypeAlias = Any
+Device: TypeAlias = Any
+F = TypeVar("F", bound=Callable[..., Any])
+
+__all__ = [
+    "Array",
+    "Device",
+    "Namespace",
+    "backend",
+    "cast",
+    "compiled",
+    "computing",
+    "concrete",
+    "device",
+    "finish",
+    "is_array",
+    "namespace",
+    "readable",
+    "result_float",
+    "to_numpy",
+    "wide_float",
+]
+
+
+def _is_tensor(x: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(x, torch.Tensor)
+
+
+def is_array(x: Any) -> bool:
+    """Whether `x` belongs to an array library (lists, numbers and data-frame columns do not)."""
+    return _is_tensor(x) or array_api_compat.is_array_api_obj(x)
+
+
+def namespace(x: Array) -> Namespace:
+    """The array API namespace of one array."""
+    if _is_tensor(x):  # array_namespace inspects caches that torch.compile cannot trace quietly
+        import array_api_compat.torch as xp
+
+        return xp
+    return array_api_compat.array_namespace(x)
+
+
+def backend(xp: Namespace) -> str:
+    """``"numpy"``, ``"jax"``, ``"torch"``, ``"cupy"``, or ``"standard"`` for any other library."""
+    name = xp.__name__
+    for known in ("jax", "torch", "cupy", "numpy"):  # "jax.numpy" is JAX
+        if known in name.split("."):
+            return known
+    return "standard"
+
+
+def device(x: Array) -> Device:
+    """The device of `x`; None for JAX, whose computations follow the data by themselves."""
+    if _is_tensor(x):
+        return x.device
+    if array_api_compat.is_jax_array(x):
+        return None
+    return array_api_compat.device(x)
+
+
+def concrete(x: Array) -> bool:
+    """Whether `x` holds values, on whatever device, instead of standing for them in a trace."""
+    if array_api_compat.is_jax_array(x):
+        return not isinstance(x, sys.modules["jax"].core.Tracer)
+    if _is_tensor(x):
+        return _concrete_tensor(x)
+    return True
+
+
+def _concrete_tensor(x: Array) -> bool:
+    torch = sys.modules["torch"]
+    if torch.compiler.is_compiling() or x.device.type == "meta":
+        return False
+    if type(x) not in (torch.Tensor, torch.nn.Parameter):  # FakeTensor and other subclasses
+        return False
+    return not torch._C._functorch.is_functorch_wrapped_tensor(x)
+
+
+def readable(x: Array) -> bool:
+    """Whether reading values of `x` needs neither a trace to end nor a transfer between devices."""
+    if isinstance(x, (np.ndarray, np.generic)):
+        return True
+    if not concrete(x):
+        return False
+    if _is_tensor(x):
+        return bool(x.device.type == "cpu")
+    if array_api_compat.is_jax_array(x):
+        return all(d.platform == "cpu" for d in x.devices())
+    if array_api_compat.is_cupy_array(x):
+        return False
+    xp = namespace(x)
+    return bool(device(x) == xp.__array_namespace_info__().default_device())
+
+
+def to_numpy(x: Array) -> np.ndarray[Any, Any]:
+    """The values of a readable array as a NumPy array, without a copy where the library allows."""
+    if _is_tensor(x):
+        x = x.detach()
+    return np.asarray(x)
+
+
+def wide_float(xp: Namespace, dev: Device) -> Any:
+    """The widest real float in which the device computes; inside `computing`, float64 on JAX too."""
+    if backend(xp) == "torch" and getattr(dev, "type", None) == "mps":
+        return xp.float32
+    return xp.float64
+
+
+def result_float(xp: Namespace, dev: Device) -> Any:
+    """The float type of results: the widest that the caller's configuration has.
+
+    To be asked before `computing` is entered, which changes that configuration.
+    """
+    if backend(xp) == "jax" and not sys.modules["jax"].config.jax_enable_x64:
+        return xp.float32
+    return wide_float(xp, dev)
+
+
+@contextmanager
+def _wide_jax() -> Iterator[None]:
+    with sys.modules["jax"].enable_x64(True):
+        yield
+
+
+@contextmanager
+def _quiet_numpy() -> Iterator[None]:
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        yield
+
+
+@contextmanager
+def _as_is() -> Iterator[None]:
+    yield
+
+
+_CONTEXTS = {"jax": _wide_jax, "torch": _as_is, "cupy": _as_is}
+
+
+def computing(xp: Namespace) -> Any:
+    """The context in which measures are computed.
+
+    On JAX it switches 64-bit integers and floats on for the enclosed operations, since sums of
+    order n² fit neither int32 nor float32.  On NumPy it silences the warnings about 0/0, which
+    here is the definition of an undefined result.
+    """
+    return _CONTEXTS.get(backend(xp), _quiet_numpy)()
+
+
+@functools.cache
+def _jitted(function: Callable[..., Any], static: tuple[str, ...]) -> Callable[..., Any]:
+    jitted: Callable[..., Any] = sys.modules["jax"].jit(function, static_argnames=static)
+    return jitted
+
+
+def compiled(function: F, xp: Namespace, static: tuple[str, ...] = ()) -> F:
+    """`function` as one compiled program where the library needs that to be fast (JAX)."""
+    if backend(xp) == "jax":
+        return _jitted(function, static)  # type: ignore[return-value]
+    return function
+
+
+def cast(xp: Namespace, x: Array, dtype: Any) -> Array:
+    """`x` with the given dtype, not copied if it has it already."""
+    return x if x.dtype == dtype else xp.astype(x, dtype, copy=False)
+
+
+def finish(xp: Namespace, x: Array, dtype: Any) -> Array:
+    """A result as the caller gets it: in the given dtype, a NumPy scalar where NumPy gives one."""
+    x = cast(xp, x, dtype)
+    return x[()] if isinstance(x, np.ndarray) else x

@@ -1,0 +1,31 @@
+"""The command line, which needs the packages of the `cli` extra.
+
+Importing this package imports none of them, so that the command can say what to install.
+"""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["main"]
+
+_EXTRA_PACKAGES = frozenset({"click", "pyarrow", "rich"})
+
+
+def main() -> int:
+    """Run the `quotakernels` command on `sys.argv` and return its exit status."""
+    try:
+        from quotakernels.cli.app import app
+
+        app(prog_name="quotakernels")
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in _EXTRA_PACKAGES:
+            raise
+        print(
+            f"The quotakernels command needs the package {package!r}, which is not installed.\n"
+            'Install what the command line needs with:  pip install "quotakernels[cli]"',
+            file=sys.stderr,
+        )
+        return 2
+    return 0

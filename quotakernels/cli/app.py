@@ -1,0 +1,103 @@
+"""The command line's commands and their options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from quotakernels import __version__
+from quotakernels.cli.errors import InputError
+from quotakernels.cli.quota import Quota, parse_quota
+
+__all__ = ["app"]
+
+_T = TypeVar("_T")
+_QUOTA_HELP = "Places to fill, as in 200 or 5%"
+_INPUT_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_OUTPUT_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__)
+def app() -> None:
+    """Evaluate and use scores when only a limited number of cases can be selected."""
+
+
+@app.command()
+@click.argument("file", type=_INPUT_FILE, required=False)
+@click.option("--example", type=click.Choice(["credit"]), help="Evaluate scores that come along.")
+@click.option("--label", metavar="COL", help="Column of the labels.")
+@click.option("--score", metavar="COL", multiple=True, help="Column of a model's scores; repeat.")
+@click.option(
+    "--quota", metavar="Q", type=parse_quota, multiple=True, help=_QUOTA_HELP + "; repeat."
+)
+@click.option("--weight", metavar="COL", help="Column of the weights.")
+@click.option("--pos-label", metavar="VALUE", help="The positive label, if it is not 1.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def evaluate(
+    file: Path | None,
+    example: str | None,
+    label: str | None,
+    score: tuple[str, ...],
+    quota: tuple[Quota, ...],
+    weight: str | None,
+    pos_label: str | None,
+    as_json: bool,
+) -> None:
+    """Compare the models whose scores are columns of FILE.
+
+    FILE is CSV (also compressed), Parquet, Arrow/Feather or NPZ. One row per model, one column
+    per measure; the best are marked with a star.
+
+    \b
+    quotakernels evaluate --example credit
+    quotakernels evaluate FILE --label bought --score a --score b --quota 5%
+    """
+    if example is not None:
+        from quotakernels.cli.report import report_example
+
+        if file or label or weight or pos_label is not None:
+            raise click.UsageError("--example goes with --score, --quota and --json only.")
+        report_example(example, _distinct(score), _distinct(quota), as_json)
+    elif file is None or label is None or not score:
+        raise click.UsageError("FILE, --label and --score are needed, or --example credit.")
+    else:
+        from quotakernels.cli.report import Task, report_file
+
+        task = Task(file.name, label, _distinct(score), _distinct(quota), weight, pos_label)
+        report_file(file, task, as_json)
+
+
+@app.command()
+@click.argument("file", type=_INPUT_FILE)
+@click.option("--score", metavar="COL", required=True, help="Column of the scores.")
+@click.option("--quota", metavar="Q", type=parse_quota, required=True, help=_QUOTA_HELP + ".")
+@click.option("-o", "--output", type=_OUTPUT_FILE, required=True, help="File to write.")
+def select(file: Path, score: str, quota: Quota, output: Path) -> None:
+    """Write the rows of FILE that fill the quota, best first.
+
+    All columns are kept, and selection_probability is added: 1 above the threshold, and for the
+    rows tied at it their equal chance of the places that remain. The name of the output tells its
+    format: .csv, .tsv, .parquet, .arrow or .feather.
+
+    \b
+    quotakernels select FILE --score model_a --quota 200 -o chosen.csv
+    """
+    from quotakernels.cli.columns import score_column
+    from quotakernels.cli.files import file_format, read_table, write_table
+    from quotakernels.cli.selection import select_rows
+
+    if output.exists() and output.samefile(file):
+        raise InputError(f"{output.name} is the input; choose another name for the output")
+    scores = score_column(read_table(file, [score]), score)
+    table = read_table(file, as_text=file_format(output) == "csv")
+    selection = select_rows(table, scores, quota)
+    write_table(output, selection.table)
+    click.echo(selection)
+    click.echo(f"{output.name}: {selection.table.num_rows} rows, best first")
+
+
+def _distinct(values: tuple[_T, ...]) -> tuple[_T, ...]:
+    return tuple(dict.fromkeys(values))

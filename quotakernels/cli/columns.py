@@ -1,0 +1,147 @@
+"""Columns of a table as the arrays that the measures take, each value checked.
+
+An error names the column and the first bad row; rows count from 1, without the header.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from quotakernels.cli.errors import InputError
+
+__all__ = ["label_column", "score_column", "weight_column"]
+
+_Value = bool | int | float | str
+
+
+def score_column(table: pa.Table, name: str) -> NDArray[Any]:
+    """Return a column of scores in its own type; infinities are scores, NaN is an error."""
+    scores: NDArray[Any] = _numbers(_complete(table, name), name).to_numpy()
+    return scores
+
+
+def weight_column(table: pa.Table, name: str) -> NDArray[np.float64]:
+    """Return a column of weights, all finite and none negative."""
+    weights = np.asarray(_numbers(_complete(table, name), name).to_numpy(), dtype=np.float64)
+    _refuse(~np.isfinite(weights) | (weights < 0), weights, name, "a finite weight of 0 or more")
+    return weights
+
+
+def label_column(table: pa.Table, name: str, pos_label: str | None) -> NDArray[np.bool_]:
+    """Return a column of labels, True for the positive ones."""
+    column = _complete(table, name)
+    if not _is_text(column.type):
+        column = _numbers(column, name)
+    values = pc.unique(column).to_pylist()
+    if not values:
+        return np.zeros(0, dtype=bool)
+    if len(values) > 2:
+        row = pc.index(column, values[2]).as_py() + 1
+        raise InputError(
+            f"column {name!r}: labels are not binary: {len(values)} different values "
+            f"({_listed(values[:3])}{', ...' if len(values) > 3 else ''}; "
+            f"the third one first in row {row})"
+        )
+    positive = _positive_value(values, name, pos_label)
+    return np.asarray(pc.equal(column, pa.scalar(positive, column.type)).to_numpy(), dtype=bool)
+
+
+def _complete(table: pa.Table, name: str) -> pa.ChunkedArray:
+    """Return a column without missing values, in a type that Arrow can compute with."""
+    column = _plain(table.column(name))
+    if column.null_count:
+        row = pc.index(column.is_null(), True).as_py() + 1
+        raise InputError(f"column {name!r}: missing value at row {row}")
+    return column
+
+
+def _plain(column: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
+    """Replace categories by what they stand for, and views of texts by the texts."""
+    if pa.types.is_dictionary(column.type):
+        coded = column.combine_chunks()
+        return pa.chunked_array([_plain(coded.dictionary).take(coded.indices)])
+    if pa.types.is_string_view(column.type):
+        return column.cast(pa.large_string())
+    return column
+
+
+def _numbers(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """Return a column of booleans, integers or floats without NaN, or say what is in the way."""
+    kind = column.type
+    if pa.types.is_decimal(kind) or pa.types.is_null(kind):  # null: a file without any row
+        column = column.cast(pa.float64())
+    elif pa.types.is_float16(kind):  # Arrow cannot compare them; float32 holds each exactly
+        column = pa.chunked_array([column.to_numpy().astype(np.float32)])
+    elif _is_text(kind):
+        row, text = _first_text(column.to_pylist())
+        raise InputError(f"column {name!r}: {text!r} at row {row} is not a number")
+    elif not (pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        raise InputError(f"column {name!r} holds values of type {kind}, expected numbers")
+    if pa.types.is_floating(column.type):
+        values = column.to_numpy()
+        _refuse(np.isnan(values), values, name, "a number")
+    return column
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _first_text(texts: list[str]) -> tuple[int, str]:
+    """Return the row and the text of the first cell that is no number, or else of the first."""
+    for row, text in enumerate(texts, start=1):
+        try:
+            float(text)
+        except ValueError:
+            return row, text
+    return 1, texts[0]
+
+
+def _refuse(bad: NDArray[np.bool_], values: NDArray[Any], name: str, expected: str) -> None:
+    """Raise an error for the first bad value, if there is one."""
+    if bad.any():
+        first = int(np.argmax(bad))
+        value = "NaN" if np.isnan(values[first]) else values[first]
+        raise InputError(f"column {name!r}: {value} at row {first + 1}, expected {expected}")
+
+
+def _positive_value(values: list[_Value], name: str, pos_label: str | None) -> _Value:
+    """Return which of the at most two label values is the positive one."""
+    sample = values[0]
+    zero_one = not isinstance(sample, str) and set(values) <= {0, 1}
+    if pos_label is None:
+        if zero_one:
+            return type(sample)(1)
+        raise InputError(
+            f"column {name!r}: labels are {_listed(values)}, expected 0 and 1; "
+            "say which one is positive with --pos-label"
+        )
+    wanted = _parse_label(pos_label, sample)
+    if wanted in values or (zero_one and wanted in (0, 1)):
+        return type(sample)(wanted)
+    raise InputError(
+        f"--pos-label {pos_label} is not among the labels of column {name!r}: {_listed(values)}"
+    )
+
+
+def _parse_label(text: str, sample: _Value) -> _Value | None:
+    """Read --pos-label as a value of the labels' own type; None when it is not one."""
+    if isinstance(sample, str):
+        return text
+    if isinstance(sample, bool) and text.lower() in {"true", "false"}:
+        return text.lower() == "true"
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return None
+
+
+def _listed(values: list[_Value]) -> str:
+    return " and ".join(map(repr, values)) if len(values) == 2 else ", ".join(map(repr, values))

@@ -1,0 +1,54 @@
+"""The real scores that ship with the package, ready to be evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from quotakernels.cli.evaluation import Evaluation, Task
+from quotakernels.cli.quota import Quota, plain
+
+__all__ = ["ATTRIBUTION", "EXAMPLES", "example_file", "loans_repaid"]
+
+_CREDIT = Task(
+    source="german_credit_scores.csv",
+    label="repaid",
+    scores=("tree", "naive_bayes", "neural_net"),
+    quotas=(Quota(100.0, percent=False),),
+)
+EXAMPLES = {"credit": _CREDIT}
+
+ATTRIBUTION = (
+    "Data: Hofmann (1994), Statlog (German Credit Data), UCI repository,\n"
+    "https://doi.org/10.24432/C5NC77, licence CC BY 4.0; scores computed with Weka."
+)
+
+
+@contextmanager
+def example_file(task: Task) -> Iterator[Path]:
+    """Yield the path of an example's file, which may have to be unpacked for the time being."""
+    with as_file(files("quotakernels") / "data" / task.source) as path:
+        yield path
+
+
+def loans_repaid(evaluation: Evaluation, quota: Quota) -> str:
+    """Say what the hit rates at a quota mean to the bank, best model first."""
+    loans = evaluation.places(quota)
+    column = [(m.name, m.quota) for m in evaluation.measures].index(("hit_rate", quota))
+    repaid = {
+        name: loans * float(rate)
+        for name, rate in zip(evaluation.task.scores, evaluation.values[:, column], strict=True)
+    }
+    first, *others = sorted(repaid, key=lambda name: -repaid[name])
+    rest = "".join(f", by {name} {_rounded(repaid[name])}" for name in others)
+    return (
+        f"With money for {plain(loans)} loans, choosing by {first}: {_rounded(repaid[first])} of "
+        f"{plain(loans)} are repaid{rest}; at random {_rounded(loans * evaluation.prevalence)}."
+    )
+
+
+def _rounded(number: float) -> str:
+    """Write an expected number, which ties can make fractional."""
+    return plain(round(number, 1))

@@ -1,0 +1,195 @@
+"""Data files as tables of named columns, whatever their format."""
+
+from __future__ import annotations
+
+import csv
+import zipfile
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from quotakernels.cli.errors import InputError
+
+__all__ = ["READABLE", "WRITABLE", "file_format", "read_table", "write_table"]
+
+_FORMATS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".npz": "npz",
+}
+_COMPRESSIONS = (".gz", ".bz2", ".zst")
+# NaN is not among them: a NaN is a number that the user shall hear about, not a missing value.
+_MISSING = ["", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "None"]
+
+READABLE = "CSV or TSV (also .gz, .bz2, .zst), Parquet, Arrow/Feather, NPZ"
+WRITABLE = ".csv, .tsv, .parquet, .arrow or .feather"
+
+
+def file_format(path: Path) -> str:
+    """Tell the format of a file by its name: csv, parquet, arrow, npz, or nothing when unknown."""
+    return _FORMATS.get(_suffix(path), "")
+
+
+def _suffix(path: Path) -> str:
+    """Return the suffix that tells the format: `.csv` for `a.csv` and for `a.csv.gz`."""
+    name = path.name.lower()
+    for compression in _COMPRESSIONS:
+        if name.endswith((".csv" + compression, ".tsv" + compression)):
+            return Path(name.removesuffix(compression)).suffix
+    return path.suffix.lower()
+
+
+def read_table(
+    path: Path, names: Sequence[str] | None = None, *, as_text: bool = False
+) -> pa.Table:
+    """Read the named columns of a file, or all of them.
+
+    `as_text` keeps the cells of a CSV file exactly as they are written there.
+    """
+    try:
+        match file_format(path):
+            case "csv":
+                return _read_csv(path, names, as_text)
+            case "parquet":
+                return _read_parquet(path, names)
+            case "arrow":
+                return _read_arrow(path, names)
+            case "npz":
+                return _read_npz(path, names)
+    except (pa.ArrowException, OSError, ValueError, zipfile.BadZipFile, zlib.error) as error:
+        raise InputError(f"{path.name} cannot be read: {error}") from error
+    raise InputError(f"{path.name}: unknown file type, expected {READABLE}")
+
+
+def write_table(path: Path, table: pa.Table) -> None:
+    """Write a table in the format that the file's name asks for."""
+    try:
+        _writer(path)(table, path)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path.name} cannot be written: {error}") from error
+
+
+def _pick(path: Path, available: Sequence[str], names: Sequence[str] | None) -> list[str]:
+    """Return the columns to read; refuse one that is not there, or there more than once."""
+    for name in dict.fromkeys(available if names is None else names):
+        count = available.count(name)
+        if count == 0:
+            raise InputError(f"{path.name} has no column {name!r}; it has {', '.join(available)}")
+        if count > 1:
+            raise InputError(f"{path.name} has {count} columns with the name {name!r}")
+    return list(dict.fromkeys(available if names is None else names))
+
+
+def _delimiter(path: Path) -> str:
+    return "\t" if _suffix(path) == ".tsv" else ","
+
+
+def _read_csv(path: Path, names: Sequence[str] | None, as_text: bool) -> pa.Table:
+    from pyarrow import csv as arrow_csv
+
+    parse = arrow_csv.ParseOptions(delimiter=_delimiter(path), newlines_in_values=True)
+    with arrow_csv.open_csv(path, parse_options=parse) as first_block:
+        picked = _pick(path, first_block.schema.names, names)
+    convert = arrow_csv.ConvertOptions(
+        include_columns=picked,
+        null_values=[] if as_text else _MISSING,
+        strings_can_be_null=not as_text,
+        column_types=dict.fromkeys(picked, pa.string()) if as_text else None,
+    )
+    return arrow_csv.read_csv(path, parse_options=parse, convert_options=convert)
+
+
+def _read_parquet(path: Path, names: Sequence[str] | None) -> pa.Table:
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        picked = _pick(path, file.schema_arrow.names, names)
+        # Parquet takes `a` for the parent of `a.b` as well, hence the selection afterwards.
+        return file.read(columns=picked).select(picked)
+
+
+def _read_arrow(path: Path, names: Sequence[str] | None) -> pa.Table:
+    with pa.memory_map(str(path)) as source:
+        available = _open_arrow(source).schema.names
+        picked = _pick(path, available, names)
+        fields = [available.index(name) for name in picked]
+        options = pa.ipc.IpcReadOptions(included_fields=fields)
+        return _open_arrow(source, options).read_all().select(picked)
+
+
+def _open_arrow(source: pa.NativeFile, options: pa.ipc.IpcReadOptions | None = None) -> Any:
+    """Open the layout for files, or else the one for streams, which carries the same suffix."""
+    for opener in (pa.ipc.open_file, pa.ipc.open_stream):
+        source.seek(0)
+        try:
+            return opener(source, options=options)
+        except pa.ArrowInvalid as error:
+            failure = error
+    raise failure
+
+
+def _read_npz(path: Path, names: Sequence[str] | None) -> pa.Table:
+    if not zipfile.is_zipfile(path):
+        raise InputError(f"{path.name} is not an NPZ archive")
+    with np.load(path, allow_pickle=False) as archive:
+        picked = _pick(path, archive.files, names)
+        columns = {name: _array_column(path, name, archive[name]) for name in picked}
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{name}: {length}" for name, length in lengths.items())
+        raise InputError(f"{path.name}: the arrays differ in length ({listed})")
+    return pa.table(columns)
+
+
+def _array_column(path: Path, name: str, array: np.ndarray[Any, Any]) -> pa.Array:
+    if array.ndim != 1:
+        raise InputError(f"{path.name}: array {name!r} has {array.ndim} dimensions, expected 1")
+    native = array.astype(array.dtype.newbyteorder("="), copy=False)
+    try:
+        return pa.array(native)
+    except pa.ArrowException as error:
+        raise InputError(
+            f"{path.name}: array {name!r} of type {array.dtype} is neither numbers nor text"
+        ) from error
+
+
+def _writer(path: Path) -> Callable[[pa.Table, Path], None]:
+    if path.suffix.lower() in _FORMATS:
+        match file_format(path):
+            case "csv":
+                return _write_csv
+            case "parquet":
+                return _write_parquet
+            case "arrow":
+                return _write_arrow
+    raise InputError(f"{path.name}: unknown file type to write, expected {WRITABLE}")
+
+
+def _write_csv(table: pa.Table, path: Path) -> None:
+    # Python's writer quotes only what needs it; Arrow's puts quotes around every text.
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, delimiter=_delimiter(path), lineterminator="\n")
+        writer.writerow(table.schema.names)
+        for batch in table.to_batches():
+            writer.writerows(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+
+
+def _write_parquet(table: pa.Table, path: Path) -> None:
+    from pyarrow import parquet
+
+    parquet.write_table(table, path)
+
+
+def _write_arrow(table: pa.Table, path: Path) -> None:
+    from pyarrow import feather
+
+    feather.write_feather(table, str(path))

@@ -1,0 +1,67 @@
+"""Quotas as they are written on the command line: `200` or `5%`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TypedDict
+
+import click
+
+from quotakernels.cli.errors import InputError
+
+__all__ = ["Quota", "QuotaArgument", "parse_quota", "plain"]
+
+# A sum of weights may fall short of the number that it stands for by as much, relatively.
+_ROUNDING = 1e-12
+
+
+class QuotaArgument(TypedDict, total=False):
+    """The keyword argument that states a quota to the library."""
+
+    quota: float
+    fraction: float
+
+
+def plain(number: float) -> str:
+    """Write a number without an exponent or trailing zeros where it is readable that way."""
+    return str(int(number)) if float(number).is_integer() else f"{number:.10g}"
+
+
+@dataclass(frozen=True)
+class Quota:
+    """A number of places, or a percentage of all examples."""
+
+    amount: float
+    percent: bool
+
+    def __str__(self) -> str:
+        return plain(self.amount) + ("%" if self.percent else "")
+
+    def argument(self, total: float) -> QuotaArgument:
+        """The quota as a keyword argument of the library's functions."""
+        return {"fraction": self.amount / 100} if self.percent else {"quota": self.places(total)}
+
+    def places(self, total: float) -> float:
+        """Return how many of `total` the quota is."""
+        return self.amount * total / 100 if self.percent else min(self.amount, total)
+
+    def check(self, total: float, what: str) -> None:
+        """Refuse a quota of more than `total`, which `what` describes."""
+        if not self.percent and self.amount > total * (1 + _ROUNDING):
+            raise InputError(f"--quota {self} is more than {what}")
+
+
+def parse_quota(text: str) -> Quota:
+    """Read `200` as a number of places and `5%` as a percentage."""
+    text = text.strip()
+    percent = text.endswith("%")
+    try:
+        amount = float(text.removesuffix("%"))
+    except ValueError:
+        amount = math.nan
+    if percent and not 0 < amount <= 100:
+        raise click.BadParameter(f"{text!r} is not a percentage above 0 and up to 100.")
+    if not percent and not 0 <= amount < math.inf:
+        raise click.BadParameter(f"{text!r} is neither a number of places nor a percentage.")
+    return Quota(amount, percent)

@@ -1,0 +1,50 @@
+"""From a file to a printed evaluation: the command `evaluate` from end to end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from quotakernels.cli.evaluation import Evaluation, Task, evaluate_models
+from quotakernels.cli.example import ATTRIBUTION, EXAMPLES, example_file, loans_repaid
+from quotakernels.cli.files import read_table
+from quotakernels.cli.progress import progress_bar
+from quotakernels.cli.quota import Quota
+from quotakernels.cli.rendering import as_json, print_evaluation, table_console
+
+__all__ = ["Task", "report_example", "report_file"]
+
+
+def report_file(path: Path, task: Task, json: bool) -> None:
+    """Evaluate the columns of a file and print the result."""
+    evaluation = _evaluate(path, task)
+    if json:
+        click.echo(as_json(evaluation))
+    else:
+        print_evaluation(evaluation, table_console())
+
+
+def report_example(
+    name: str, scores: tuple[str, ...], quotas: tuple[Quota, ...], json: bool
+) -> None:
+    """Evaluate scores that come with the package, and say what the numbers mean."""
+    example = EXAMPLES[name]
+    task = replace(example, scores=scores or example.scores, quotas=quotas or example.quotas)
+    with example_file(task) as path:
+        evaluation = _evaluate(path, task)
+    if json:
+        click.echo(as_json(evaluation))
+        return
+    console = table_console()
+    print_evaluation(evaluation, console)
+    for quota in task.quotas:
+        console.print(f"\n{loans_repaid(evaluation, quota)}")
+    console.print(f"\n{ATTRIBUTION}", style="dim")
+
+
+def _evaluate(path: Path, task: Task) -> Evaluation:
+    with progress_bar(steps=1 + len(task.scores)) as step:
+        step(f"reading {path.name}")
+        return evaluate_models(task, read_table(path, task.columns), step)

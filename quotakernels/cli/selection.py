@@ -1,0 +1,67 @@
+"""Who fills the quota: the rows behind the command `select`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+import quotakernels as qk
+from quotakernels.cli.errors import InputError
+from quotakernels.cli.quota import Quota, plain
+
+__all__ = ["PROBABILITY", "Selection", "select_rows"]
+
+PROBABILITY = "selection_probability"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The rows that are in or tied for the last places, best first, and how it came about."""
+
+    table: pa.Table
+    places: float
+    threshold: str
+    above: int
+    tied: int
+
+    def __str__(self) -> str:
+        head = f"{plain(self.places)} places: "
+        remaining = self.places - self.above
+        if self.places == 0:
+            return head + "nobody is in"
+        if math.isclose(self.tied, remaining):
+            return head + f"{self.above} above the threshold {self.threshold}, {self.tied} at it"
+        share = "1 at it has" if self.tied == 1 else f"{self.tied} tied at it share"
+        return head + (
+            f"{self.above} above the threshold {self.threshold}, "
+            f"{share} the remaining {plain(remaining)} place{'' if remaining == 1 else 's'}"
+        )
+
+
+def select_rows(table: pa.Table, scores: NDArray[Any], quota: Quota) -> Selection:
+    """Return the rows of a table whose scores fill a quota, with their probability to be in."""
+    if PROBABILITY in table.schema.names:
+        raise InputError(f"the file has a column {PROBABILITY!r} already")
+    quota.check(len(scores), f"the {len(scores)} rows")
+    places = quota.places(len(scores))
+    if places == 0:
+        chosen = table.slice(0, 0).append_column(PROBABILITY, pa.array([], pa.float64()))
+        return Selection(chosen, places, "", 0, 0)
+    argument = quota.argument(len(scores))
+    probabilities = qk.select(scores, **argument)
+    cut = qk.quota_threshold(scores, **argument)
+    rows = _best_first(scores, np.flatnonzero(probabilities))
+    chosen = table.take(rows).append_column(PROBABILITY, pa.array(probabilities[rows]))
+    return Selection(chosen, places, str(scores[rows[-1]]), int(cut.above), int(cut.tied))
+
+
+def _best_first(scores: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Order rows by falling score; equal scores keep the order of the file."""
+    # Sorting the reversed rows upwards and reversing again is stable for every type of score.
+    backwards = rows[::-1]
+    return backwards[np.argsort(scores[backwards], kind="stable")][::-1]

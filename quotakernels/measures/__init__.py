@@ -1,0 +1,1 @@
+"""The measures, each a pure function of the table of a ranking."""

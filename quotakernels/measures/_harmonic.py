@@ -1,0 +1,72 @@
+"""Sums of 1/(S+k) and k/(S+k) over a tie group, in a constant number of operations.
+
+Differences of digammas, and m - S·ΔH, lose up to nine digits; nothing is subtracted here that
+is nearly equal.
+"""
+
+from __future__ import annotations
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, cast
+
+__all__ = ["harmonic_sums"]
+
+NEAR = 8
+"""Below this S the first terms are summed one by one, until the asymptotic series holds."""
+
+_TAIL = (1 / 24, -7 / 960, 31 / 8064, -127 / 30720, 511 / 67584, -1414477 / 67092480)
+_TAIL += (8191 / 98304, -118518239 / 267386880, 5749691557 / 1882718208)
+_TAIL += (-91546277357 / 3460300800,)
+"""Coefficients of x⁻², x⁻⁴, … in H(x - ½) - γ - ln x."""
+
+_ATANH_TERMS = 24
+
+
+def _tail(xp: Namespace, x: Array) -> Array:
+    """H(x - ½) - γ - ln x for x ≥ 8½."""
+    y = 1 / (x * x)
+    value = xp.zeros_like(x)
+    for coefficient in reversed(_TAIL):
+        value = (value + coefficient) * y
+    return value
+
+
+def _log_remainder(xp: Namespace, h: Array) -> Array:
+    """h - log(1 + h) for h ≥ 0, to full precision."""
+    return ops.piecewise(
+        xp,
+        h < 2,
+        lambda x: _log_remainder_series(xp, x),
+        lambda x: x - xp.log1p(x),
+        h,
+    )
+
+
+def _log_remainder_series(xp: Namespace, h: Array) -> Array:
+    """With y = h/(2+h): log(1+h) = 2·atanh(y) and h = 2y/(1-y)."""
+    y = h / (2 + h)
+    square = y * y
+    series = xp.zeros_like(y)
+    for k in range(_ATANH_TERMS, 0, -1):
+        series = series * square + 1 / (2 * k + 1)
+    return 2 * square * (1 / (1 - y) - y * series)
+
+
+def _far_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Array]:
+    h = items / (before + 0.5)
+    tail = _tail(xp, before + items + 0.5) - _tail(xp, before + 0.5)
+    ones = xp.log1p(h) + tail
+    ramps = before * (_log_remainder(xp, h) - tail) + h / 2
+    return ones, ramps
+
+
+def harmonic_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Array]:
+    """Σ 1/(S+k) and Σ k/(S+k) for k = 1..m; S ≥ 0 is real, m a whole number."""
+    near = xp.clip(xp.ceil(NEAR - before), 0.0, float(NEAR))
+    near = xp.minimum(near, items)
+    ones, ramps = xp.zeros_like(before), xp.zeros_like(before)
+    for k in range(1, NEAR + 1):
+        one = cast(xp, k <= near, before.dtype) / (before + k)
+        ones, ramps = ones + one, ramps + k * one
+    far_ones, far_ramps = _far_sums(xp, before + near, items - near)
+    return ones + far_ones, ramps + far_ramps + near * far_ones

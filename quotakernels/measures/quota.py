@@ -1,0 +1,217 @@
+"""Measures at a quota: hit rate, Qrecall, lift; their curves; the lift table."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
+from quotakernels.measures._measure import measure, quota_measure
+from quotakernels.measures._quota import mass_totals
+
+__all__ = [
+    "Curve",
+    "LiftTable",
+    "hit_rate",
+    "hit_rate_curve",
+    "lift",
+    "lift_curve",
+    "lift_table",
+    "qrecall",
+    "qrecall_curve",
+]
+
+
+class Curve(NamedTuple):
+    """A measure at every cut: cut g selects the first g tie groups, cut 0 nothing.
+
+    Attributes
+    ----------
+    quota : array, shape (..., G + 1)
+        Number (or mass) of the selected examples.
+    value : array, shape (..., G + 1)
+        The measure; NaN where it is undefined.
+    threshold : array, shape (..., G + 1)
+        Score of the last selected example: ``score >= threshold`` selects.  NaN at cut 0.
+
+    Rows that stand for no group of their own repeat the cut before them.
+    """
+
+    quota: Array
+    value: Array
+    threshold: Array
+
+
+class LiftTable(NamedTuple):
+    """The examples in bins of equal size, best first; every field has shape (..., bins).
+
+    Attributes
+    ----------
+    start, stop : array
+        Edges of the bin on the quota axis, i·n/bins: fractional, so that no bin is empty.
+    positives : array
+        Expected number (or mass) of positives in the bin.
+    hit_rate : array
+        Share of positives in the bin.
+    lift : array
+        That share over the prevalence; the mean over the bins is 1.
+    cumulative_hit_rate, cumulative_lift, qrecall : array
+        Hit rate, lift and Qrecall of all bins down to this one.
+    """
+
+    start: Array
+    stop: Array
+    positives: Array
+    hit_rate: Array
+    lift: Array
+    cumulative_hit_rate: Array
+    cumulative_lift: Array
+    qrecall: Array
+
+
+class _Filled(NamedTuple):
+    """Expected positives within each wanted mass as a fraction: ``numerator / denominator``.
+
+    For counts both are whole numbers below 2**53 (n up to 9e7), so that one division of
+    products of them is the exact value rounded once.
+    """
+
+    numerator: Array
+    denominator: Array
+
+
+def _filled(xp: Namespace, table: ops.Groups, wanted: Array) -> _Filled:
+    _, row = ops.rows_at(xp, ops.head(xp, table, wanted), wanted, False)
+    mass = xp.where(row.mass > 0, row.mass, xp.ones_like(row.mass))
+    within = wanted - row.mass_before
+    return _Filled(row.positive_before * mass + within * row.positive, mass)
+
+
+def positives_at(xp: Namespace, table: ops.Groups, wanted: Array) -> Array:
+    """T(q), the expected positive mass within each wanted mass (AR eq. 5), shape (..., K)."""
+    filled = _filled(xp, table, wanted)
+    return filled.numerator / filled.denominator
+
+
+@quota_measure
+def hit_rate(table: ops.Groups, wanted: Array) -> Array:
+    """Hit rate: the share of positives among the selected (AR eq. 4), T(j) / j.
+    """
+    xp = namespace(wanted)
+    filled = _filled(xp, table, wanted)
+    return filled.numerator / (filled.denominator * wanted)
+
+
+@quota_measure
+def qrecall(table: ops.Groups, wanted: Array) -> Array:
+    """Qrecall: the share of all positives that the quota catches (AR eq. 6), T(j) / P.
+    """
+    xp = namespace(wanted)
+    filled = _filled(xp, table, wanted)
+    positive = xp.expand_dims(mass_totals(xp, table)[1], axis=-1)
+    return filled.numerator / (filled.denominator * positive)
+
+
+@quota_measure
+def lift(table: ops.Groups, wanted: Array) -> Array:
+    """Cumulative lift: the hit rate over the prevalence, (T(j) / j) / (P / n).
+    """
+    xp = namespace(wanted)
+    filled = _filled(xp, table, wanted)
+    whole, positive = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
+    return (filled.numerator / (filled.denominator * wanted)) / (positive / whole)
+
+
+class Cuts(NamedTuple):
+    """Selected mass, positive mass in it, and threshold at every cut, shape (..., G + 1)."""
+
+    quota: Array
+    positive: Array
+    threshold: Array
+
+
+def cuts(xp: Namespace, table: ops.Groups) -> Cuts:
+    """The cuts of a table, cut 0 included."""
+    rows = ops.table_rows(xp, table)
+    zero = xp.zeros((*rows.mass.shape[:-1], 1), dtype=rows.mass.dtype, device=device(rows.mass))
+    quota, positive = (
+        xp.concat([zero, before + here], axis=-1)
+        for before, here in (
+            (rows.mass_before, rows.mass),
+            (rows.positive_before, rows.positive),
+        )
+    )
+    return Cuts(quota, positive, cut_thresholds(xp, table))
+
+
+def cut_thresholds(xp: Namespace, table: ops.Groups) -> Array:
+    """The threshold of every cut, NaN for cut 0; padding repeats the group before it."""
+    thresholds = float_thresholds(xp, table.thresholds)
+    filled = table.counts > 0
+    places = xp.arange(1, filled.shape[-1] + 1, dtype=xp.int64, device=device(filled))
+    owner = ops.running_max(xp, xp.where(filled, places, xp.zeros_like(places)))
+    nan = xp.full((*filled.shape[:-1], 1), xp.nan, dtype=thresholds.dtype, device=device(filled))
+    with_empty = xp.concat([nan, thresholds], axis=-1)
+    owner = xp.concat([xp.zeros_like(owner[..., :1]), owner], axis=-1)
+    return xp.take_along_axis(with_empty, owner, axis=-1)
+
+
+def float_thresholds(xp: Namespace, thresholds: Array) -> Array:
+    """Thresholds in a type that has NaN."""
+    if xp.isdtype(thresholds.dtype, ("bool", "integral")):
+        return cast(xp, thresholds, wide_float(xp, device(thresholds)))
+    return thresholds
+
+
+@measure
+def hit_rate_curve(table: ops.Groups) -> Curve:
+    """Hit rate at every cut (AR eq. 4): see `hit_rate` and `Curve`.
+    """
+    xp = namespace(table.counts)
+    quota, positive, threshold = cuts(xp, table)
+    return Curve(quota, positive / quota, threshold)
+
+
+@measure
+def qrecall_curve(table: ops.Groups) -> Curve:
+    """Qrecall at every cut (AR eq. 6): see `qrecall` and `Curve`.
+    """
+    xp = namespace(table.counts)
+    quota, positive, threshold = cuts(xp, table)
+    return Curve(quota, positive / xp.expand_dims(mass_totals(xp, table)[1], axis=-1), threshold)
+
+
+@measure
+def lift_curve(table: ops.Groups) -> Curve:
+    """Cumulative lift at every cut: see `lift` and `Curve`.
+    """
+    xp = namespace(table.counts)
+    quota, positive, threshold = cuts(xp, table)
+    whole, positives = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
+    return Curve(quota, (positive / quota) / (positives / whole), threshold)
+
+
+@measure
+def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
+    """The examples in `bins` parts of equal size, best first, with the lift of each (AR 2.2.5).
+    """
+    if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
+        raise ValueError(f"bins must be a positive integer; got {bins!r}")
+    xp = namespace(table.counts)
+    whole, positives = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
+    edge = xp.arange(bins + 1, dtype=whole.dtype, device=device(whole))
+    edges = edge * whole / bins
+    found = positives_at(xp, table, edges)
+    start, stop = edges[..., :-1], edges[..., 1:]
+    inside = found[..., 1:] - found[..., :-1]
+    share, cumulative, prevalence = inside / (stop - start), found[..., 1:] / stop, positives / whole
+    return LiftTable(
+        start,
+        stop,
+        inside,
+        share,
+        share / prevalence,
+        cumulative,
+        cumulative / prevalence,
+        found[..., 1:] / positives,
+    )

@@ -1,0 +1,79 @@
+"""The few array operations that the standard lacks, for every backend.
+
+Each has a form in nothing but the standard (``standard.py``).  Where a library
+does it faster by itself, ``native/`` has a function of the same name, which
+gives the same answer.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, ParamSpec, TypeVar
+
+from quotakernels._array import Namespace, backend
+from quotakernels.ops import standard
+from quotakernels.ops._table import Groups, Rows
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+__all__ = [
+    "Groups",
+    "Rows",
+    "exclusive",
+    "from_order_key",
+    "head",
+    "mass_groups",
+    "order_key",
+    "piecewise",
+    "rows_at",
+    "running_max",
+    "segment_sum",
+    "sort_coded",
+    "sum_rows",
+    "table_rows",
+    "tie_groups",
+    "total",
+    "without_empty_rows",
+]
+
+
+@functools.cache
+def natives(library: str) -> ModuleType | None:
+    """The module of native forms for a backend, imported when arrays of it first arrive."""
+    if library == "standard":
+        return None
+    return importlib.import_module(f"quotakernels.ops.native.{library}_")
+
+
+def _native_where_there_is_one(function: Callable[P, R]) -> Callable[P, R]:
+    name = function.__name__
+
+    @functools.wraps(function)
+    def operation(*args: P.args, **kwargs: P.kwargs) -> R:
+        xp: Namespace = args[0]
+        native: Any = getattr(natives(backend(xp)), name, function)
+        result: R = native(*args, **kwargs)
+        return result
+
+    return operation
+
+
+exclusive = standard.exclusive
+mass_groups = standard.mass_groups
+table_rows = standard.table_rows
+from_order_key = _native_where_there_is_one(standard.from_order_key)
+head = _native_where_there_is_one(standard.head)
+order_key = _native_where_there_is_one(standard.order_key)
+piecewise = _native_where_there_is_one(standard.piecewise)
+rows_at = _native_where_there_is_one(standard.rows_at)
+running_max = _native_where_there_is_one(standard.running_max)
+segment_sum = _native_where_there_is_one(standard.segment_sum)
+sort_coded = _native_where_there_is_one(standard.sort_coded)
+sum_rows = _native_where_there_is_one(standard.sum_rows)
+tie_groups = _native_where_there_is_one(standard.tie_groups)
+total = _native_where_there_is_one(standard.total)
+without_empty_rows = _native_where_there_is_one(standard.without_empty_rows)

@@ -1,0 +1,1 @@
+"""Native forms of the operations, one module per array library."""

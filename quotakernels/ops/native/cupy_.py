@@ -1,0 +1,41 @@
+"""Native forms for CuPy: bit patterns, sorted words that carry their code, its own sums."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy as cp
+
+from quotakernels._array import Array, Namespace
+from quotakernels.ops import standard
+from quotakernels.ops.native._bits import bits_from_key, key_from_bits
+
+
+def order_key(xp: Namespace, scores: Array) -> Array:
+    """See `standard.order_key`."""
+    if scores.dtype.kind != "f":
+        return scores.view(cp.uint8) if scores.dtype.kind == "b" else scores
+    size = scores.dtype.itemsize
+    return key_from_bits(cp.ascontiguousarray(scores).view(f"i{size}"), 8 * size)
+
+
+def from_order_key(xp: Namespace, key: Array, dtype: Any) -> Array:
+    """See `standard.from_order_key`."""
+    if dtype.kind != "f":
+        return key.view(dtype) if dtype.kind == "b" else key.astype(dtype, copy=False)
+    return bits_from_key(key, 8 * dtype.itemsize).view(dtype)
+
+
+def sort_coded(
+    xp: Namespace, key: Array, code: Array, weights: Array | None, stable: bool
+) -> tuple[Array, Array, Array | None]:
+    """See `standard.sort_coded`; keys of up to 32 bits are sorted as words that end in the code."""
+    if stable or weights is not None or key.dtype.itemsize > 4:
+        return standard.sort_coded(xp, key, code, weights, stable)
+    words = cp.sort((~key.astype(cp.int64) << 2) | code, axis=-1)
+    return (~(words >> 2)).astype(key.dtype), (words & 3).astype(code.dtype), None
+
+
+def total(xp: Namespace, x: Array) -> Array:
+    """See `standard.total`; sums on the device are trees."""
+    return cp.sum(x, axis=-1)

@@ -1,0 +1,49 @@
+"""Native forms for JAX: bit patterns, sorted words that carry their code, `lax` scans."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from quotakernels._array import Array, Namespace
+from quotakernels.ops.native._bits import bits_from_key, key_from_bits
+
+_WORDS = {8: jnp.int8, 16: jnp.int16, 32: jnp.int32, 64: jnp.int64}
+
+
+def _is_float(dtype: Any) -> bool:
+    return bool(jnp.issubdtype(dtype, jnp.floating))
+
+
+def order_key(xp: Namespace, scores: Array) -> Array:
+    """See `standard.order_key`; XLA on CPU compares subnormal floats equal, their bits not."""
+    if not _is_float(scores.dtype):
+        return scores.astype(jnp.uint8) if scores.dtype == jnp.bool else scores
+    width = 8 * scores.dtype.itemsize
+    return key_from_bits(jax.lax.bitcast_convert_type(scores, _WORDS[width]), width)
+
+
+def from_order_key(xp: Namespace, key: Array, dtype: Any) -> Array:
+    """See `standard.from_order_key`."""
+    if not _is_float(dtype):
+        return key.astype(dtype)
+    return jax.lax.bitcast_convert_type(bits_from_key(key, 8 * dtype.itemsize), dtype)
+
+
+def sort_coded(
+    xp: Namespace, key: Array, code: Array, weights: Array | None, stable: bool
+) -> tuple[Array, Array, Array | None]:
+    """See `standard.sort_coded`; keys of up to 32 bits are sorted as words that end in the code."""
+    if not stable and weights is None and key.dtype.itemsize <= 4:
+        words = jnp.sort((~key.astype(jnp.int64) << 2) | code.astype(jnp.int64), axis=-1)
+        return (~(words >> 2)).astype(key.dtype), (words & 3).astype(code.dtype), None
+    payload = (code,) if weights is None else (code, weights)
+    key, *payload = jax.lax.sort((~key, *payload), num_keys=1, is_stable=stable)
+    return ~key, payload[0], None if weights is None else payload[1]
+
+
+def running_max(xp: Namespace, x: Array) -> Array:
+    """See `standard.running_max`."""
+    return jax.lax.cummax(x, axis=x.ndim - 1)

@@ -1,0 +1,79 @@
+"""Native forms for PyTorch: bit patterns, its own sorts and scans, CPU memory as NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import array_api_compat.numpy as host
+import torch
+
+from quotakernels._array import Array, Namespace, readable, to_numpy
+from quotakernels.ops import standard
+from quotakernels.ops._table import Groups
+from quotakernels.ops.native import numpy_
+from quotakernels.ops.native._bits import bits_from_key, key_from_bits
+
+_WORDS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+_SIGNED = {torch.uint16: torch.int32, torch.uint32: torch.int64}
+
+
+def order_key(xp: Namespace, scores: Array) -> Array:
+    """See `standard.order_key`; always signed, since unsigned tensors lack comparisons."""
+    if scores.dtype.is_floating_point:
+        width = scores.dtype.itemsize
+        return key_from_bits(scores.detach().contiguous().view(_WORDS[width]), 8 * width)
+    if scores.dtype == torch.bool:
+        return scores.to(torch.uint8)
+    if scores.dtype == torch.uint64:
+        return scores.view(torch.int64) ^ -(2**63)
+    return scores.to(_SIGNED.get(scores.dtype, scores.dtype))
+
+
+def from_order_key(xp: Namespace, key: Array, dtype: Any) -> Array:
+    """See `standard.from_order_key`."""
+    if dtype.is_floating_point:
+        return bits_from_key(key, 8 * dtype.itemsize).view(dtype)
+    if dtype == torch.uint64:
+        return (key ^ -(2**63)).view(dtype)
+    return key.to(dtype)
+
+
+def sort_coded(
+    xp: Namespace, key: Array, code: Array, weights: Array | None, stable: bool
+) -> tuple[Array, Array, Array | None]:
+    """See `standard.sort_coded`; keys of up to 32 bits are sorted as words that end in the code."""
+    if not stable and weights is None and key.dtype.itemsize <= 4:
+        words = torch.sort((~key.to(torch.int64) << 2) | code, dim=-1).values
+        return (~(words >> 2)).to(key.dtype), (words & 3).to(code.dtype), None
+    flipped, order = torch.sort(~key.to(torch.int64), dim=-1, stable=True)
+    weights = None if weights is None else torch.take_along_dim(weights, order, dim=-1)
+    return (~flipped).to(key.dtype), torch.take_along_dim(code, order, dim=-1), weights
+
+
+def running_max(xp: Namespace, x: Array) -> Array:
+    """See `standard.running_max`."""
+    return torch.cummax(x, dim=-1).values
+
+
+def total(xp: Namespace, x: Array) -> Array:
+    """See `standard.total`; sums of tensors cascade."""
+    return torch.sum(x, dim=-1)
+
+
+def tie_groups(
+    xp: Namespace,
+    scores: Array,
+    labels: Array,
+    weights: Array | None,
+    valid: Array | None,
+    given: bool,
+) -> Groups:
+    """See `standard.tie_groups`; one list of scores in readable memory is ranked by NumPy."""
+    if scores.ndim != 1 or not readable(scores):
+        return standard.tie_groups(xp, scores, labels, weights, valid, given)
+    columns = (order_key(xp, scores), labels, weights, valid)
+    arrays = (None if x is None else to_numpy(x) for x in columns)
+    groups = numpy_.tie_groups(host, *arrays, given)  # type: ignore[arg-type]
+    tensors = (None if x is None else torch.from_numpy(x) for x in groups)
+    table = Groups(*tensors)
+    return table._replace(thresholds=from_order_key(xp, table.thresholds, scores.dtype))

@@ -1,0 +1,258 @@
+"""The array operations the standard lacks, written in nothing but the standard.
+
+All shapes are fixed by the shapes of the inputs, no value is read, and no
+boolean mask is used as an index, so that each of them can be traced.  The last
+axis is the one operated on; leading axes are batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from quotakernels._array import Array, Namespace, cast, device, wide_float
+from quotakernels.ops._table import Groups, Rows
+
+__all__ = [
+    "bisect",
+    "exclusive",
+    "from_order_key",
+    "head",
+    "mass_groups",
+    "order_key",
+    "piecewise",
+    "rows_at",
+    "running_max",
+    "segment_sum",
+    "sort_coded",
+    "shifted",
+    "sum_rows",
+    "table_rows",
+    "tie_groups",
+    "total",
+    "without_empty_rows",
+]
+
+
+def order_key(xp: Namespace, scores: Array) -> Array:
+    """Numbers that compare as the exact values of the scores do, on hardware that flushes too.
+
+    Without access to the bits a float is its own key.
+    """
+    if xp.isdtype(scores.dtype, "bool"):
+        return xp.astype(scores, xp.uint8)
+    return scores
+
+
+def from_order_key(xp: Namespace, key: Array, dtype: Any) -> Array:
+    """The scores to which `order_key` gave these keys (0.0 for -0.0)."""
+    return cast(xp, key, dtype)
+
+
+def lowest_key(xp: Namespace, key: Array) -> Array:
+    """A key that no score undercuts; examples that do not count are given it."""
+    if xp.isdtype(key.dtype, "real floating"):
+        return xp.asarray(-xp.inf, dtype=key.dtype, device=device(key))
+    return xp.asarray(xp.iinfo(key.dtype).min, dtype=key.dtype, device=device(key))
+
+
+def sort_coded(
+    xp: Namespace, key: Array, code: Array, weights: Array | None, stable: bool
+) -> tuple[Array, Array, Array | None]:
+    """Sort by key, largest first; a small integer code and optional weights come along.
+
+    Only `stable` promises an order among equal keys: that of the input.
+    """
+    order = xp.argsort(key, axis=-1, descending=True, stable=True)
+    key, code = (xp.take_along_axis(x, order, axis=-1) for x in (key, code))
+    if weights is not None:
+        weights = xp.take_along_axis(weights, order, axis=-1)
+    return key, code, weights
+
+
+def shifted(xp: Namespace, x: Array, by: int, fill: Any) -> Array:
+    """`x` moved `by` places towards the end, with `fill` moving in."""
+    pad = xp.full((*x.shape[:-1], by), fill, dtype=x.dtype, device=device(x))
+    return xp.concat([pad, x[..., :-by]], axis=-1)
+
+
+def running_max(xp: Namespace, x: Array) -> Array:
+    """The largest value up to each position, of non-negative numbers."""
+    by = 1
+    while by < x.shape[-1]:
+        x = xp.maximum(x, shifted(xp, x, by, 0))
+        by *= 2
+    return x
+
+
+def segment_sum(xp: Namespace, x: Array, first: Array) -> Array:
+    """Sums from the first element of each segment up to each position.
+
+    No sum crosses a segment, so that one of huge weights leaves no trace in the next.
+    """
+    by = 1
+    while by < x.shape[-1]:
+        x = xp.where(first, x, x + shifted(xp, x, by, 0))
+        first = first | shifted(xp, first, by, True)
+        by *= 2
+    return x
+
+
+def total(xp: Namespace, x: Array) -> Array:
+    """Sum over the last axis by a balanced tree: the rounding error grows with log n only."""
+    while x.shape[-1] > 1:
+        half = (x.shape[-1] + 1) // 2
+        rest = x[..., half:]
+        if rest.shape[-1] < half:
+            pad = xp.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=device(x))
+            rest = xp.concat([rest, pad], axis=-1)
+        x = x[..., :half] + rest
+    return xp.sum(x, axis=-1, dtype=x.dtype)
+
+
+def piecewise(
+    xp: Namespace,
+    condition: Array,
+    if_true: Callable[..., Array],
+    if_false: Callable[..., Array],
+    *arguments: Array,
+) -> Array:
+    """`if_true(*arguments)` where the condition holds, else `if_false(*arguments)`."""
+    return xp.where(condition, if_true(*arguments), if_false(*arguments))
+
+
+def exclusive(xp: Namespace, x: Array) -> Array:
+    """Sum of the elements before each position."""
+    return shifted(xp, xp.cumulative_sum(x, axis=-1), 1, 0) if x.shape[-1] else x
+
+
+def tie_groups(
+    xp: Namespace,
+    scores: Array,
+    labels: Array,
+    weights: Array | None,
+    valid: Array | None,
+    given: bool,
+) -> Groups:
+    """The tie groups of the scores, best first, in as many rows as there are examples.
+
+    A group stands in the row of its last example; all other rows are empty.  With `given`
+    every example is a group of its own, and ties keep the order of the input.
+    """
+    from quotakernels import ops
+
+    key = ops.order_key(xp, scores)
+    code = cast(xp, labels, xp.int8)
+    if valid is not None:
+        key = xp.where(valid, key, lowest_key(xp, key))
+        code = xp.where(valid, code + 2, xp.zeros_like(code))
+        weights = None if weights is None else xp.where(valid, weights, xp.zeros_like(weights))
+    key, code, weights = ops.sort_coded(xp, key, code, weights, given)
+    length = key.shape[-1]
+    integer = xp.int32 if length < 2**31 else xp.int64
+    positive = cast(xp, code & 1, integer)
+    if valid is None:
+        positions = xp.arange(1, length + 1, dtype=integer, device=device(key))
+        item = xp.ones_like(positive)
+        ranked = xp.broadcast_to(positions, key.shape)
+    else:
+        item = cast(xp, code >> 1, integer)
+        ranked = xp.cumulative_sum(item, axis=-1, dtype=integer)
+    thresholds = ops.from_order_key(xp, key, scores.dtype)
+    positive_weights = None if weights is None else weights * cast(xp, positive, weights.dtype)
+    if given or length == 0:
+        return Groups(thresholds, item, positive, weights, positive_weights)
+    differs = key[..., 1:] != key[..., :-1]
+    edge = xp.ones((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
+    last = xp.concat([differs, edge], axis=-1)
+    counts, positives = (
+        _steps(xp, ops.running_max(xp, xp.where(last, x, xp.zeros_like(x))))
+        for x in (ranked, xp.cumulative_sum(positive, axis=-1, dtype=integer))
+    )
+    if weights is None:
+        return Groups(thresholds, counts, positives, None, None)
+    first = xp.concat([edge, differs], axis=-1)
+    masses = (
+        xp.where(last, ops.segment_sum(xp, x, first), xp.zeros_like(x))
+        for x in (weights, positive_weights)
+    )
+    return Groups(thresholds, counts, positives, *masses)
+
+
+def _steps(xp: Namespace, x: Array) -> Array:
+    return x - shifted(xp, x, 1, 0)
+
+
+def mass_groups(xp: Namespace, table: Groups) -> Groups:
+    """The table with floating-point columns; unweighted, counts are the masses."""
+    wide = wide_float(xp, device(table.counts))
+    counts = cast(xp, table.counts, wide)
+    positives = cast(xp, table.positives, wide)
+    if table.weights is None:
+        return Groups(table.thresholds, counts, positives, counts, positives)
+    return Groups(table.thresholds, counts, positives, table.weights, table.positive_weights)
+
+
+def table_rows(xp: Namespace, table: Groups) -> Rows:
+    """Every row of the table with what stands before it."""
+    table = mass_groups(xp, table)
+    mass_before = exclusive(xp, table.weights)
+    items_before = (
+        mass_before if table.weights is table.counts else exclusive(xp, table.counts)
+    )
+    return Rows(
+        items_before,
+        mass_before,
+        exclusive(xp, table.positive_weights),
+        table.counts,
+        table.weights,
+        table.positive_weights,
+    )
+
+
+def sum_rows(
+    xp: Namespace, table: Groups, term: Callable[..., Array], parameters: tuple[Array, ...]
+) -> Array:
+    """Sum of ``term(rows, *parameters)`` over the rows; parameters are numbers per batch row."""
+    from quotakernels import ops
+
+    rows = table_rows(xp, table)
+    return ops.total(xp, term(rows, *(xp.expand_dims(x, axis=-1) for x in parameters)))
+
+
+def bisect(xp: Namespace, ends: Array, wanted: Array) -> Array:
+    """Index of the first of the non-decreasing `ends` that reaches each wanted value."""
+    length = ends.shape[-1]
+    low = xp.zeros(wanted.shape, dtype=xp.int64, device=device(ends))
+    step = 1 << max(length - 1, 0).bit_length()
+    while step:
+        probe = low + step
+        inside = probe <= length
+        index = xp.where(inside, probe - 1, xp.zeros_like(probe))
+        below = xp.take_along_axis(ends, index, axis=-1) < wanted
+        low = xp.where(inside & below, probe, low)
+        step //= 2
+    return low
+
+
+def rows_at(xp: Namespace, table: Groups, wanted: Array, by_items: bool) -> tuple[Array, Rows]:
+    """The row that owns each wanted position: the first whose end reaches it, else the last.
+
+    Positions are masses, or items with `by_items`; they have shape (…, K).
+    """
+    rows = table_rows(xp, table)
+    before, size = (
+        (rows.items_before, rows.items) if by_items else (rows.mass_before, rows.mass)
+    )
+    index = xp.clip(bisect(xp, before + size, wanted), max=size.shape[-1] - 1)
+    return index, Rows(*(xp.take_along_axis(x, index, axis=-1) for x in rows))
+
+
+def without_empty_rows(xp: Namespace, table: Groups) -> Groups:
+    """The table without rows that hold no example, where shapes may depend on values."""
+    return table
+
+
+def head(xp: Namespace, table: Groups, wanted: Array) -> Groups:
+    """At least the rows down to the largest wanted mass; the table itself where shapes are fixed."""
+    return table

@@ -1,0 +1,231 @@
+"""The ranking: one row per tie group, best score first, from which every measure is computed."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from quotakernels import ops
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    compiled,
+    computing,
+    device,
+    namespace,
+    result_float,
+)
+from quotakernels.validation import Examples, admit, check_tie_policy
+
+__all__ = ["Ranking", "TiePolicy", "grouped", "rank", "table_of"]
+
+TiePolicy = Literal["expected", "optimistic", "pessimistic", "given"]
+
+
+class Ranking(NamedTuple):
+    """Scores and labels, sorted and grouped: all that the measures need.
+
+    Each row stands for one tie group, best score first; leading axes are a batch of rankings.
+    A ranking is a named tuple of arrays only, so it passes through ``jax.jit``, ``jax.vmap``,
+    ``torch.func.vmap`` and pickling as it is.
+
+    Attributes
+    ----------
+    thresholds : array, shape (..., G)
+        Score of the tie group, in the dtype of the scores.
+    counts : integer array, shape (..., G)
+        Number of examples in the group.  A row with 0 examples is padding.
+    positives : integer array, shape (..., G)
+        Number of positive examples in the group.
+    weights : array, shape (..., G)
+        Mass of the group: the sum of its sample weights.  Without weights this is `counts`, and
+        its integer dtype says so.
+    positive_weights : array, shape (..., G)
+        Mass of the positive examples of the group; without weights, `positives`.
+    """
+
+    thresholds: Array
+    counts: Array
+    positives: Array
+    weights: Array
+    positive_weights: Array
+
+    @classmethod
+    def from_counts(
+        cls,
+        thresholds: Any,
+        counts: Any,
+        positives: Any,
+        *,
+        weights: Any = None,
+        positive_weights: Any = None,
+        ties: TiePolicy = "expected",
+    ) -> Ranking:
+        """Make a ranking of scores that were grouped elsewhere, by a ``GROUP BY`` for example.
+
+        Parameters
+        ----------
+        thresholds : array, shape (..., G)
+            The distinct scores, in any order.
+        counts, positives : integer arrays, shape (..., G)
+            How many examples have that score, and how many of them are positive.
+        weights, positive_weights : arrays, shape (..., G), optional
+            Mass of the examples and of the positive examples with that score; both or neither.
+        ties : {"expected", "optimistic", "pessimistic"}
+            Tie policy, see `rank`; the order of the examples is not known here.
+
+        Returns
+        -------
+        Ranking
+
+        Raises
+        ------
+        TypeError
+            Counts that are not integers; arrays of two libraries or devices.
+        ValueError
+            Different shapes, NaN or repeated thresholds, negative counts or masses, more
+            positives than examples, 2**63 examples or more.  Where values cannot be read the row
+            of the batch that has such a value becomes empty, and its measures NaN.
+
+        Examples
+        --------
+        >>> from quotakernels import Ranking, hit_rate
+        >>> ranking = Ranking.from_counts([0.9, 0.5, 0.1], [2, 3, 5], [2, 1, 0])
+        >>> print(hit_rate(ranking, quota=4))
+        0.6666666666666666
+        """
+        from quotakernels._grouped import admit_groups
+
+        check_tie_policy(ties)
+        if ties == "given":
+            raise ValueError('ties="given" needs the order of the examples; use rank')
+        named = {
+            "thresholds": thresholds,
+            "counts": counts,
+            "positives": positives,
+            "weights": weights,
+            "positive_weights": positive_weights,
+        }
+        table = admit_groups(named)
+        xp = namespace(table.counts)
+        dtype = result_float(xp, device(table.counts))
+        with computing(xp):
+            return ranking_of(xp, _split_ties(xp, table, ties), dtype)
+
+
+def rank(
+    y_true: Any,
+    y_score: Any,
+    *,
+    sample_weight: Any = None,
+    where: Any = None,
+    pos_label: Any = None,
+    ties: TiePolicy = "expected",
+    validate: bool = True,
+) -> Ranking:
+    """Sort the scores once; every measure can then be computed from the result.
+
+    Parameters
+    ----------
+    y_true : array, shape (n,) or that of `y_score`
+        Labels 0 and 1, of any dtype, or any two labels with `pos_label`.
+    y_score : array, shape (..., n)
+        Scores; higher means more likely positive.  They are compared, never computed with, so
+        any real, integer or boolean dtype ranks by its exact value; -0.0 ties with 0.0.
+    sample_weight : array, shape (n,) or that of `y_score`, optional
+        Weights, not negative.  An example of weight 0 is as if it were not there.
+    where : boolean array, shape (n,) or that of `y_score`, optional
+        False for examples to leave out (padding).  Their scores and labels may be anything.
+    pos_label : optional
+        The label of the positive class, if labels are not 0 and 1.
+    ties : {"expected", "optimistic", "pessimistic", "given"}
+        What happens among equal scores: the expectation over all orders (AR eq. 5), positives
+        first, positives last, or the order of the input.
+    validate : bool
+        With False no value is read on the host; bad values then give NaN instead of an error.
+
+    Returns
+    -------
+    Ranking
+        In the namespace and on the device of the input.  One list of scores in host memory
+        (NumPy, CPU tensors) gives a row per tie group; otherwise there are n rows (2n for the
+        optimistic and pessimistic policies), of which those that hold no group are empty.
+
+    Raises
+    ------
+    TypeError
+        Unusable dtypes; arrays of two libraries or on two devices.
+    ValueError
+        Shapes that do not match; NaN scores, labels that are not 0 and 1, negative, NaN or
+        infinite weights, with the first position.  Where values cannot be read (inside a trace,
+        on an accelerator) they make all measures of that row of the batch NaN instead.
+
+    References
+    ----------
+    AR eq. 5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import average_qrecall, rank, roc_auc
+    >>> ranking = rank([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
+    >>> print(ranking.counts, ranking.positives)
+    [1 2 1 1] [1 1 1 0]
+    >>> print(roc_auc(ranking), average_qrecall(ranking))
+    0.75 0.9444444444444444
+    """
+    check_tie_policy(ties)
+    examples = admit(y_true, y_score, sample_weight, where, pos_label, validate)
+    return rank_examples(examples, ties)
+
+
+def rank_examples(examples: Examples, ties: TiePolicy) -> Ranking:
+    """Rank what has passed the door."""
+    xp = namespace(examples.scores)
+    dtype = result_float(xp, device(examples.scores))
+    with computing(xp):
+        return ranking_of(xp, compiled(grouped, xp, ("ties",))(*examples, ties=ties), dtype)
+
+
+def grouped(
+    scores: Array, labels: Array, weights: Array | None, valid: Array | None, *, ties: TiePolicy
+) -> ops.Groups:
+    """The table of checked examples, under a tie policy."""
+    xp = namespace(scores)
+    table = ops.tie_groups(xp, scores, labels, weights, valid, ties == "given")
+    return _split_ties(xp, table, ties)
+
+
+def _split_ties(xp: Namespace, table: ops.Groups, ties: TiePolicy) -> ops.Groups:
+    """Each group as two, positives and negatives, in the order of an all-good or all-bad luck."""
+    if ties not in ("optimistic", "pessimistic"):
+        return table
+
+    def interleaved(positive: Array, negative: Array) -> Array:
+        pair = (positive, negative) if ties == "optimistic" else (negative, positive)
+        both = xp.stack(pair, axis=-1)
+        return xp.reshape(both, (*both.shape[:-2], -1))
+
+    def parts(whole: Array, part: Array) -> tuple[Array, Array]:
+        return interleaved(part, whole - part), interleaved(part, xp.zeros_like(part))
+
+    counts, positives = parts(table.counts, table.positives)
+    masses: tuple[Array | None, Array | None] = (None, None)
+    if table.weights is not None:
+        masses = parts(table.weights, table.positive_weights)
+    thresholds = interleaved(table.thresholds, table.thresholds)
+    return ops.without_empty_rows(xp, ops.Groups(thresholds, counts, positives, *masses))
+
+
+def ranking_of(xp: Namespace, table: ops.Groups, dtype: Any) -> Ranking:
+    """The public form of a table: masses are never None, and in the caller's precision."""
+    if table.weights is None:
+        return Ranking(*table[:3], table.counts, table.positives)
+    masses = (cast(xp, x, dtype) for x in (table.weights, table.positive_weights))
+    return Ranking(*table[:3], *masses)
+
+
+def table_of(xp: Namespace, ranking: Ranking) -> ops.Groups:
+    """The table of a ranking: masses are None where they are the counts."""
+    if xp.isdtype(ranking.weights.dtype, "integral"):
+        return ops.Groups(*ranking[:3], None, None)
+    return ops.Groups(*ranking)

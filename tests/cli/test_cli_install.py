@@ -1,0 +1,41 @@
+"""The command as it is installed: without its extra, and as a module."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import quotakernels as qk
+
+Run = Callable[..., Any]
+
+
+@pytest.mark.parametrize("package", ["click", "pyarrow", "rich"])
+def test_missing_extra_says_what_to_install(root: Path, package: str) -> None:
+    code = (
+        f"import sys; sys.modules[{package!r}] = None; from quotakernels.cli import main; "
+        "sys.argv = ['quotakernels', 'evaluate', '--example', 'credit']; sys.exit(main())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert 'pip install "quotakernels[cli]"' in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_module_can_be_run(run: Run, root: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "quotakernels", "--help"], capture_output=True, text=True, cwd=root
+    )
+    assert done.returncode == 0
+    assert "evaluate" in done.stdout
+    assert done.stdout == run("--help").out
+
+
+def test_version(run: Run) -> None:
+    assert run("--version").out == f"quotakernels, version {qk.__version__}\n"

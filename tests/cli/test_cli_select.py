@@ -1,0 +1,114 @@
+"""`select`: who fills the quota."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pyarrow import csv as arrow_csv
+from pyarrow import feather, parquet
+
+import quotakernels as qk
+
+Run = Callable[..., Any]
+
+
+def test_select_writes_who_is_in(run: Run, table: Callable[..., Path]) -> None:
+    path = table(
+        id=["007", "008", "009", "010", "011"],
+        s=["0.50", "0.90", "0.5", "0.10", "1e-1"],
+        note=["x,y", "", 'say "hi"', "NULL", "NA"],
+    )
+    output = path.with_name("chosen.csv")
+    outcome = run("select", path, "--score", "s", "--quota", 2, "-o", output)
+    assert outcome.status == 0
+    assert outcome.out.splitlines() == [
+        "2 places: 1 above the threshold 0.5, 2 tied at it share the remaining 1 place",
+        "chosen.csv: 3 rows, best first",
+    ]
+    with output.open(newline="") as file:
+        assert list(csv.reader(file)) == [
+            ["id", "s", "note", "selection_probability"],
+            ["008", "0.90", "", "1.0"],
+            ["007", "0.50", "x,y", "0.5"],
+            ["009", "0.5", 'say "hi"', "0.5"],
+        ]
+
+
+@pytest.mark.parametrize("name", ["chosen.csv", "chosen.tsv", "chosen.parquet", "chosen.feather"])
+@pytest.mark.parametrize("quota", ["100", "17.5", "5%", "100%"])
+def test_select_agrees_with_the_library(
+    run: Run,
+    credit: dict[str, np.ndarray[Any, Any]],
+    credit_file: Path,
+    tmp_path: Path,
+    name: str,
+    quota: str,
+) -> None:
+    output = tmp_path / name
+    outcome = run("select", credit_file, "--score", "tree", "--quota", quota, "-o", output)
+    assert outcome.status == 0
+    argument: dict[str, Any]
+    argument = {"fraction": float(quota[:-1]) / 100} if "%" in quota else {"quota": float(quota)}
+    probability = qk.select(credit["tree"], **argument)
+    order = [row for row in np.argsort(-credit["tree"], kind="stable") if probability[row] > 0]
+    content = read_output(output)
+    assert content["applicant"] == credit["applicant"][order].tolist()
+    assert content["selection_probability"] == probability[order].tolist()
+    assert list(content) == [*credit, "selection_probability"]
+
+
+def read_output(path: Path) -> dict[str, list[Any]]:
+    if path.suffix == ".parquet":
+        content = parquet.read_table(path)
+    elif path.suffix == ".feather":
+        content = feather.read_table(path)
+    else:
+        options = arrow_csv.ParseOptions(delimiter="\t" if path.suffix == ".tsv" else ",")
+        content = arrow_csv.read_csv(path, parse_options=options)
+    columns: dict[str, list[Any]] = content.to_pydict()
+    return columns
+
+
+@pytest.mark.parametrize(
+    ("quota", "summary"),
+    [
+        ("0", "0 places: nobody is in"),
+        ("1", "1 places: 0 above the threshold 9, 1 at it"),
+        ("1.5", "1.5 places: 1 above the threshold 4, 2 tied at it share the remaining 0.5 places"),
+        ("3", "3 places: 1 above the threshold 4, 2 at it"),
+        ("3.5", "3.5 places: 3 above the threshold 2, 1 at it has the remaining 0.5 places"),
+    ],
+)
+def test_select_says_how_it_came_about(run: Run, tmp_path: Path, quota: str, summary: str) -> None:
+    np.savez(tmp_path / "a.npz", s=np.array([4, 9, 4, 2], dtype=np.uint8))
+    outcome = run(
+        "select", tmp_path / "a.npz", "--score", "s", "--quota", quota, "-o", tmp_path / "b.csv"
+    )
+    assert outcome.out.splitlines()[0] == summary
+
+
+def test_select_refuses(run: Run, table: Callable[..., Path], tmp_path: Path) -> None:
+    path = table(s=[0.1, 0.2])
+    other = table("other.csv", s=[0.1, "nan"])
+    named = table("named.csv", s=[0.1, 0.2], selection_probability=[1, 1])
+    out = tmp_path / "chosen.csv"
+    for arguments, message in {
+        (named, "s", "1", out): "column 'selection_probability' already",
+        (path, "s", "3", out): "--quota 3 is more than the 2 rows",
+        (path, "z", "1", out): "no column 'z'",
+        (path, "s", "1", path): "data.csv is the input",
+        (other, "s", "1", out): "column 's': NaN at row 2",
+        (path, "s", "1", tmp_path / "nowhere" / "a.csv"): "cannot be written",
+        (path, "s", "1", tmp_path / "a.xlsx"): "unknown file type to write",
+        (path, "s", "1", tmp_path / "a.npz"): "unknown file type to write",
+        (path, "s", "1", tmp_path / "a.csv.gz"): "unknown file type to write",
+    }.items():
+        file, score, quota, output = arguments
+        outcome = run("select", file, "--score", score, "--quota", quota, "-o", output)
+        assert message in outcome.error
+    assert not out.exists()

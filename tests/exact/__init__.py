@@ -1,0 +1,113 @@
+"""Exact reference for the quota measures: plain Python and ``Fraction``, straight from the sums.
+
+Nothing here is fast or clever, and nothing is shared with the library: it is what the library is
+compared with. ``None`` stands for "undefined". Sequences are Python sequences (of an array, pass
+``.tolist()``); every number is converted exactly, so ``0.1`` means the float, not one tenth.
+
+``AR`` is Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+"""
+
+from .at_quota import (
+    LiftBin,
+    QuotaThreshold,
+    T,
+    cuts,
+    expected_labels,
+    hit_rate,
+    lift,
+    lift_table,
+    pearson,
+    pearson_signed_square,
+    positives_within,
+    qrecall,
+    quota_threshold,
+    select,
+    signed_root,
+)
+from .large import (
+    large_average_hit_rate,
+    large_average_qrecall,
+    large_hit_rate,
+    large_pearson,
+    large_pem,
+    large_pem_areas,
+    large_qrecall,
+    large_roc_auc,
+)
+from .small_cases import cases, ordered_cases, weighted_cases, without_ties
+from .summary import (
+    PemAreas,
+    average_hit_rate,
+    average_qrecall,
+    chance_average_hit_rate,
+    chance_average_qrecall,
+    gini,
+    integral,
+    minmax_marks,
+    normalized_mark,
+    optimum,
+    pem,
+    pem_areas,
+    roc_auc,
+)
+from .table import (
+    Group,
+    Number,
+    groups,
+    groups_from_counts,
+    is_weighted,
+    total_count,
+    total_positive_weight,
+    total_weight,
+)
+
+__all__ = [
+    "Group",
+    "LiftBin",
+    "Number",
+    "PemAreas",
+    "QuotaThreshold",
+    "T",
+    "average_hit_rate",
+    "average_qrecall",
+    "cases",
+    "chance_average_hit_rate",
+    "chance_average_qrecall",
+    "cuts",
+    "expected_labels",
+    "gini",
+    "groups",
+    "groups_from_counts",
+    "hit_rate",
+    "integral",
+    "is_weighted",
+    "large_average_hit_rate",
+    "large_average_qrecall",
+    "large_hit_rate",
+    "large_pearson",
+    "large_pem",
+    "large_pem_areas",
+    "large_qrecall",
+    "large_roc_auc",
+    "lift",
+    "lift_table",
+    "minmax_marks",
+    "normalized_mark",
+    "optimum",
+    "ordered_cases",
+    "pearson",
+    "pearson_signed_square",
+    "pem",
+    "pem_areas",
+    "positives_within",
+    "qrecall",
+    "quota_threshold",
+    "roc_auc",
+    "select",
+    "signed_root",
+    "total_count",
+    "total_positive_weight",
+    "total_weight",
+    "weighted_cases",
+    "without_ties",
+]
