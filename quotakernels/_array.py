@@ -80,10 +80,10 @@ def device(x: Array) -> Device:
 
 def concrete(x: Array) -> bool:
     """Whether `x` holds values, on whatever device, instead of standing for them in a trace."""
-    if array_api_compat.is_jax_array(x):
-        return not isinstance(x, sys.modules["jax"].core.Tracer)
     if _is_tensor(x):
         return _concrete_tensor(x)
+    if array_api_compat.is_jax_array(x):
+        return not isinstance(x, sys.modules["jax"].core.Tracer)
     return True
 
 

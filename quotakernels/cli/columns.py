@@ -29,6 +29,9 @@ def weight_column(table: pa.Table, name: str) -> NDArray[np.float64]:
     """Return a column of weights, all finite and none negative."""
     weights = np.asarray(_numbers(_complete(table, name), name).to_numpy(), dtype=np.float64)
     _refuse(~np.isfinite(weights) | (weights < 0), weights, name, "a finite weight of 0 or more")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weights.sum()):
+            raise InputError(f"column {name!r}: the sum of the weights is too large for a number")
     return weights
 
 

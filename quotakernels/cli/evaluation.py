@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -100,13 +101,12 @@ def evaluate_models(
     """
     labels = label_column(table, task.label, task.pos_label)
     weights = None if task.weight is None else weight_column(table, task.weight)
-    mass = labels if weights is None else labels * weights
     evaluation = Evaluation(
         task=task,
         rows=len(labels),
         positives=int(labels.sum()),
-        total=float(len(labels) if weights is None else weights.sum()),
-        positive_total=float(mass.sum()),
+        total=float(len(labels)) if weights is None else math.fsum(weights),
+        positive_total=float(labels.sum()) if weights is None else math.fsum(weights[labels]),
         measures=_measures(task.quotas),
         values=np.empty((len(task.scores), len(_measures(task.quotas)))),
     )

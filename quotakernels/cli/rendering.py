@@ -123,9 +123,9 @@ def _heading(measure: Measure) -> str:
 
 
 def _two_lines(heading: str) -> str:
-    """Break a heading before its last word that stands for itself, to keep the column narrow."""
-    head, _, tail = heading.rpartition(" @") if "@" in heading else heading.partition(" ")
-    return f"{head}\n{'@' if '@' in heading else ''}{tail}" if head and tail else f"\n{heading}"
+    """Break a heading at its quota, or else at its first space, to keep its column narrow."""
+    cut = heading.find("@") if "@" in heading else heading.find(" ") + 1
+    return f"{heading[:cut].rstrip()}\n{heading[cut:]}"
 
 
 def _cells(evaluation: Evaluation) -> list[list[Text]]:

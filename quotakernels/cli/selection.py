@@ -30,7 +30,7 @@ class Selection:
     tied: int
 
     def __str__(self) -> str:
-        head = f"{plain(self.places)} places: "
+        head = f"{_places(self.places)}: "
         remaining = self.places - self.above
         if self.places == 0:
             return head + "nobody is in"
@@ -39,7 +39,7 @@ class Selection:
         share = "1 at it has" if self.tied == 1 else f"{self.tied} tied at it share"
         return head + (
             f"{self.above} above the threshold {self.threshold}, "
-            f"{share} the remaining {plain(remaining)} place{'' if remaining == 1 else 's'}"
+            f"{share} the remaining {_places(remaining)}"
         )
 
 
@@ -58,6 +58,10 @@ def select_rows(table: pa.Table, scores: NDArray[Any], quota: Quota) -> Selectio
     rows = _best_first(scores, np.flatnonzero(probabilities))
     chosen = table.take(rows).append_column(PROBABILITY, pa.array(probabilities[rows]))
     return Selection(chosen, places, str(scores[rows[-1]]), int(cut.above), int(cut.tied))
+
+
+def _places(number: float) -> str:
+    return f"{plain(number)} place{'' if number == 1 else 's'}"
 
 
 def _best_first(scores: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[np.intp]:

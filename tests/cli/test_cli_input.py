@@ -191,6 +191,12 @@ def test_bad_options(
     assert message in run("evaluate", table(**GOOD), *label, *arguments).error
 
 
+def test_weights_without_a_sum(run: Run, table: Callable[..., Path]) -> None:
+    path = table(y=[0, 1], s=[0.1, 0.2], w=[1e308, 1e308])
+    outcome = run("evaluate", path, "--label", "y", "--score", "s", "--weight", "w")
+    assert "column 'w': the sum of the weights is too large" in outcome.error
+
+
 @pytest.mark.parametrize("labels", [["a", "b"], [1, 2], [-1, 1]])
 def test_labels_that_need_pos_label(
     run: Run, table: Callable[..., Path], labels: list[object]

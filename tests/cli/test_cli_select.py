@@ -78,7 +78,7 @@ def read_output(path: Path) -> dict[str, list[Any]]:
     ("quota", "summary"),
     [
         ("0", "0 places: nobody is in"),
-        ("1", "1 places: 0 above the threshold 9, 1 at it"),
+        ("1", "1 place: 0 above the threshold 9, 1 at it"),
         ("1.5", "1.5 places: 1 above the threshold 4, 2 tied at it share the remaining 0.5 places"),
         ("3", "3 places: 1 above the threshold 4, 2 at it"),
         ("3.5", "3.5 places: 3 above the threshold 2, 1 at it has the remaining 0.5 places"),

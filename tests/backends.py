@@ -1,0 +1,183 @@
+"""The ways in which every measure must give the same result: libraries, and transformations."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+
+def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
+    """Apply to every array of nested dicts and tuples."""
+    if isinstance(tree, dict):
+        return {name: tree_map(function, x) for name, x in tree.items()}
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return type(tree)(*(tree_map(function, x) for x in tree))
+    if isinstance(tree, (tuple, list)):
+        return tuple(tree_map(function, x) for x in tree)
+    return function(tree)
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One library, and one way to run a function of its arrays."""
+
+    name: str
+    library: str
+    float32: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+    @contextlib.contextmanager
+    def context(self) -> Iterator[None]:
+        with contextlib.ExitStack() as stack:
+            if self.library == "jax":
+                import jax
+
+                stack.enter_context(jax.enable_x64(not self.float32))
+            if self.name.startswith("strictest"):
+                import array_api_strict as xs
+
+                stack.enter_context(
+                    xs.ArrayAPIStrictFlags(boolean_indexing=False, data_dependent_shapes=False)
+                )
+            yield
+
+    def array(self, x: Any) -> Any:
+        """A NumPy array in this library, on the device under test."""
+        x = np.asarray(x)
+        if self.library == "numpy":
+            return x
+        if self.library == "jax":
+            import jax.numpy as jnp
+
+            return jnp.asarray(x)
+        if self.library == "torch":
+            import torch
+
+            return torch.from_numpy(np.ascontiguousarray(x).copy())
+        if self.library == "cupy":
+            import cupy
+
+            return cupy.asarray(x)
+        import array_api_strict as xs
+
+        return xs.asarray(x, device=xs.Device("device1") if "device1" in self.name else None)
+
+    def to_numpy(self, x: Any) -> Any:
+        """The values of a result, whose library and device are checked on the way."""
+        if self.library == "numpy":
+            assert isinstance(x, (np.ndarray, np.generic)), type(x)
+            return np.asarray(x)
+        if self.library == "jax":
+            import jax
+
+            assert isinstance(x, jax.Array), type(x)
+            return np.asarray(x)
+        if self.library == "torch":
+            import torch
+
+            assert isinstance(x, torch.Tensor), type(x)
+            return x.numpy()
+        if self.library == "cupy":
+            import cupy
+
+            assert isinstance(x, cupy.ndarray), type(x)
+            return cupy.asnumpy(x)
+        import array_api_strict as xs
+
+        if "device1" in self.name:
+            assert x.device == xs.Device("device1"), x.device
+            x = xs.asarray(x, device=xs.Device("CPU_DEVICE"))
+        return np.asarray(x)
+
+    def run(self, function: Callable[..., Any], *arrays: Any) -> Any:
+        """`function` of NumPy arrays, computed by this mode, as NumPy arrays.
+
+        The vmap modes map over an added leading axis and return its last entry.
+        """
+        with self.context():
+            moved = [self.array(x) for x in arrays]
+            if self.name.endswith("-vmap"):
+                twice = [self.array(np.stack([x, x])) for x in map(np.asarray, arrays)]
+                mapped = self._transformed(function)(*twice)
+                return tree_map(lambda x: self.to_numpy(x)[-1], mapped)
+            return tree_map(self.to_numpy, self._transformed(function)(*moved))
+
+    def _transformed(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        if self.name.endswith("-jit"):
+            import jax
+
+            return jax.jit(function)
+        if self.name == "torch-vmap":
+            import torch
+
+            return torch.func.vmap(function)
+        if self.name.endswith("-vmap"):
+            import jax
+
+            return jax.jit(jax.vmap(function))
+        if self.name == "torch-compile":
+            import torch
+
+            torch._dynamo.reset()
+            return torch.compile(function, fullgraph=True, backend="eager")
+        return function
+
+    @property
+    def lazy(self) -> bool:
+        """Whether values cannot be read while the function runs."""
+        return self.name.endswith(("-jit", "-vmap", "-compile", "device1")) or (
+            self.library == "cupy"
+        )
+
+
+MODES = [
+    Mode("numpy", "numpy"),
+    Mode("strict", "array_api_strict"),
+    Mode("strictest", "array_api_strict"),
+    Mode("strictest-device1", "array_api_strict"),
+    Mode("jax64", "jax"),
+    Mode("jax64-jit", "jax"),
+    Mode("jax32", "jax", float32=True),
+    Mode("jax32-jit", "jax", float32=True),
+    Mode("jax32-vmap", "jax", float32=True),
+    Mode("torch", "torch"),
+    Mode("torch-vmap", "torch"),
+    Mode("torch-compile", "torch"),
+    Mode("cupy", "cupy"),
+]
+
+
+def available(library: str) -> bool:
+    """Whether a library can run here; CuPy needs a device too."""
+    if importlib.util.find_spec(library) is None:
+        return False
+    if library == "cupy":
+        import cupy
+
+        try:
+            return bool(cupy.cuda.runtime.getDeviceCount())
+        except cupy.cuda.runtime.CUDARuntimeError:
+            return False
+    return True
+
+
+def parameters(modes: list[Mode] = MODES) -> list[Any]:
+    """Pytest parameters; a library that is missing is skipped, or fails where it is required."""
+    required = os.environ.get("QUOTAKERNELS_REQUIRE", "").split()
+    marked = []
+    for mode in modes:
+        skip = not available(mode.library)
+        if skip and mode.library in required:
+            raise RuntimeError(f"{mode.library} is required here and cannot be imported")
+        marks = [pytest.mark.skipif(skip, reason=f"{mode.library} is not available")]
+        marked.append(pytest.param(mode, id=mode.name, marks=marks))
+    return marked

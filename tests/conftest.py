@@ -1,0 +1,29 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from backends import Mode, parameters
+from hypothesis import settings
+
+settings.register_profile("default", deadline=None, derandomize=True, max_examples=60)
+settings.load_profile("default")
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.fixture(params=parameters())
+def mode(request: pytest.FixtureRequest) -> Mode:
+    """Every library and every way to run on it."""
+    chosen: Mode = request.param
+    return chosen
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """Reference scores of other tools, beside the checkout."""
+    if not SHARED.is_dir():
+        pytest.skip("the reference scores are not beside this checkout")
+    return SHARED
