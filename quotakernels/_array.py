@@ -48,6 +48,8 @@ def _is_tensor(x: Any) -> bool:
 
 def is_array(x: Any) -> bool:
     """Whether `x` belongs to an array library (lists, numbers and data-frame columns do not)."""
+    if isinstance(x, (bool, int, float, str, list, tuple)):
+        return False
     return _is_tensor(x) or array_api_compat.is_array_api_obj(x)
 
 

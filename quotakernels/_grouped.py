@@ -95,7 +95,7 @@ def _bad_values(xp: Namespace, columns: dict[str, Array]) -> list[tuple[str, Arr
     bad = [("thresholds", repeated, "distinct thresholds")]
     if not xp.isdtype(thresholds.dtype, "integral"):
         bad.append(("thresholds", xp.isnan(thresholds), "a number"))
-    total = xp.cumulative_sum(cast(xp, counts, wide_float(xp, device(counts))), axis=-1)
+    total = ops.prefix_sum(xp, cast(xp, counts, wide_float(xp, device(counts))))
     bad += [
         ("counts", counts < 0, "a count, not negative"),
         ("counts", total >= 2.0**63, "fewer than 2**63 examples in all"),

@@ -51,8 +51,8 @@ def evaluate(
     FILE is CSV (also compressed), Parquet, Arrow/Feather or NPZ. One row per model, one column
     per measure; the best are marked with a star.
 
-    \b
     quotakernels evaluate --example credit
+
     quotakernels evaluate FILE --label bought --score a --score b --quota 5%
     """
     if example is not None:
@@ -82,7 +82,6 @@ def select(file: Path, score: str, quota: Quota, output: Path) -> None:
     rows tied at it their equal chance of the places that remain. The name of the output tells its
     format: .csv, .tsv, .parquet, .arrow or .feather.
 
-    \b
     quotakernels select FILE --score model_a --quota 200 -o chosen.csv
     """
     from quotakernels.cli.columns import score_column

@@ -81,6 +81,8 @@ def _number(xp: Namespace, table: ops.Groups, name: str, value: Any) -> Array:
     wide = wide_float(xp, dev)
     if type(value) in (int, float):
         return xp.asarray(float(value), dtype=wide, device=dev)
+    if type(value) in (list, tuple) and all(type(x) in (int, float) for x in value):
+        return xp.asarray([float(x) for x in value], dtype=wide, device=dev)
     if is_array(value) and not isinstance(value, (np.ndarray, np.generic)):
         if namespace(value) is not xp:
             theirs = namespace(value).__name__

@@ -8,7 +8,6 @@ gives the same answer.
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
@@ -29,6 +28,7 @@ __all__ = [
     "mass_groups",
     "order_key",
     "piecewise",
+    "prefix_sum",
     "rows_at",
     "running_max",
     "segment_sum",
@@ -41,12 +41,21 @@ __all__ = [
 ]
 
 
-@functools.cache
 def natives(library: str) -> ModuleType | None:
-    """The module of native forms for a backend, imported when arrays of it first arrive."""
-    if library == "standard":
-        return None
-    return importlib.import_module(f"quotakernels.ops.native.{library}_")
+    """The module of native forms for a backend, imported when arrays of it first arrive.
+
+    Import statements, because torch.compile traces through them.
+    """
+    native: ModuleType | None = None
+    if library == "numpy":
+        from quotakernels.ops.native import numpy_ as native
+    elif library == "jax":
+        from quotakernels.ops.native import jax_ as native
+    elif library == "torch":
+        from quotakernels.ops.native import torch_ as native
+    elif library == "cupy":
+        from quotakernels.ops.native import cupy_ as native
+    return native
 
 
 def _native_where_there_is_one(function: Callable[P, R]) -> Callable[P, R]:
@@ -69,6 +78,7 @@ from_order_key = _native_where_there_is_one(standard.from_order_key)
 head = _native_where_there_is_one(standard.head)
 order_key = _native_where_there_is_one(standard.order_key)
 piecewise = _native_where_there_is_one(standard.piecewise)
+prefix_sum = _native_where_there_is_one(standard.prefix_sum)
 rows_at = _native_where_there_is_one(standard.rows_at)
 running_max = _native_where_there_is_one(standard.running_max)
 segment_sum = _native_where_there_is_one(standard.segment_sum)

@@ -21,6 +21,7 @@ __all__ = [
     "mass_groups",
     "order_key",
     "piecewise",
+    "prefix_sum",
     "rows_at",
     "running_max",
     "segment_sum",
@@ -121,9 +122,16 @@ def piecewise(
     return xp.where(condition, if_true(*arguments), if_false(*arguments))
 
 
+def prefix_sum(xp: Namespace, x: Array) -> Array:
+    """Sums up to and with each position, in the type of the numbers."""
+    return xp.cumulative_sum(x, axis=-1, dtype=x.dtype)
+
+
 def exclusive(xp: Namespace, x: Array) -> Array:
-    """Sum of the elements before each position."""
-    return shifted(xp, xp.cumulative_sum(x, axis=-1), 1, 0) if x.shape[-1] else x
+    """Sums of what stands before each position."""
+    from quotakernels import ops
+
+    return shifted(xp, ops.prefix_sum(xp, x), 1, 0) if x.shape[-1] else x
 
 
 def tie_groups(
@@ -157,7 +165,7 @@ def tie_groups(
         ranked = xp.broadcast_to(positions, key.shape)
     else:
         item = cast(xp, code >> 1, integer)
-        ranked = xp.cumulative_sum(item, axis=-1, dtype=integer)
+        ranked = ops.prefix_sum(xp, item)
     thresholds = ops.from_order_key(xp, key, scores.dtype)
     positive_weights = None if weights is None else weights * cast(xp, positive, weights.dtype)
     if given or length == 0:
@@ -167,7 +175,7 @@ def tie_groups(
     last = xp.concat([differs, edge], axis=-1)
     counts, positives = (
         _steps(xp, ops.running_max(xp, xp.where(last, x, xp.zeros_like(x))))
-        for x in (ranked, xp.cumulative_sum(positive, axis=-1, dtype=integer))
+        for x in (ranked, ops.prefix_sum(xp, positive))
     )
     if weights is None:
         return Groups(thresholds, counts, positives, None, None)

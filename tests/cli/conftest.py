@@ -86,16 +86,3 @@ def credit(credit_file: Path) -> dict[str, np.ndarray[Any, Any]]:
     """The columns of the example."""
     content = arrow_csv.read_csv(credit_file)
     return {name: content.column(name).to_numpy() for name in content.column_names}
-
-
-@pytest.fixture
-def shared() -> Callable[[str], Path]:
-    """Find reference scores beside the project, where they are."""
-
-    def find(name: str) -> Path:
-        path = ROOT.parent / "shared" / "data" / name
-        if not path.exists():
-            pytest.skip(f"the reference scores are not here: shared/data/{name}")
-        return path
-
-    return find

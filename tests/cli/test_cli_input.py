@@ -119,16 +119,16 @@ def test_one_class_with_pos_label(run: Run, table: Callable[..., Path]) -> None:
     assert json.loads(run("evaluate", path, *arguments).out)["positives"] == 0
 
 
-def test_reference_scores(run: Run, shared: Callable[[str], Path]) -> None:
-    path = shared("published/yardstick_two_class_example.csv")
+def test_reference_scores(run: Run, shared: Path) -> None:
+    path = shared / "published" / "yardstick_two_class_example.csv"
     arguments = ("--label", "truth", "--pos-label", "Class1", "--score", "Class1", "--json")
     model = json.loads(run("evaluate", path, *arguments).out)["models"][0]
     assert model["roc_auc"] == pytest.approx(0.93931386, abs=5e-9)
     assert model["pem"] == pytest.approx(0.87862771, abs=5e-9)
 
 
-def test_direct_mail_campaign(run: Run, shared: Callable[[str], Path]) -> None:
-    path = shared("quota/hillstrom_scores.csv.gz")
+def test_direct_mail_campaign(run: Run, shared: Path) -> None:
+    path = shared / "quota" / "hillstrom_scores.csv.gz"
     scores = ("--score", "logistic.score", "--score", "svm.score")
     quotas = ("--quota", "1000", "--quota", "5%")
     outcome = run("evaluate", path, "--label", "conversion", *scores, *quotas, "--json")

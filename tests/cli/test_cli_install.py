@@ -15,13 +15,18 @@ import quotakernels as qk
 Run = Callable[..., Any]
 
 
+def python(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=root, check=False)
+
+
 @pytest.mark.parametrize("package", ["click", "pyarrow", "rich"])
 def test_missing_extra_says_what_to_install(root: Path, package: str) -> None:
     code = (
         f"import sys; sys.modules[{package!r}] = None; from quotakernels.cli import main; "
         "sys.argv = ['quotakernels', 'evaluate', '--example', 'credit']; sys.exit(main())"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root)
+    done = python(root, "-c", code)
     assert done.returncode == 2
     assert done.stdout == ""
     assert 'pip install "quotakernels[cli]"' in done.stderr
@@ -29,9 +34,7 @@ def test_missing_extra_says_what_to_install(root: Path, package: str) -> None:
 
 
 def test_module_can_be_run(run: Run, root: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "quotakernels", "--help"], capture_output=True, text=True, cwd=root
-    )
+    done = python(root, "-m", "quotakernels", "--help")
     assert done.returncode == 0
     assert "evaluate" in done.stdout
     assert done.stdout == run("--help").out

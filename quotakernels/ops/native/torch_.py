@@ -55,6 +55,11 @@ def running_max(xp: Namespace, x: Array) -> Array:
     return torch.cummax(x, dim=-1).values
 
 
+def prefix_sum(xp: Namespace, x: Array) -> Array:
+    """See `standard.prefix_sum`."""
+    return torch.cumsum(x, dim=-1, dtype=x.dtype)
+
+
 def total(xp: Namespace, x: Array) -> Array:
     """See `standard.total`; sums of tensors cascade."""
     return torch.sum(x, dim=-1)
