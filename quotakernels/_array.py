@@ -1,4 +1,4 @@
-"""What the arrays at hand can do: namespace, device, precision, and whether their values may be read.
+"""What the arrays at hand can do: namespace, device, precision, and may their values be read?
 
 This is the only module that imports array-api-compat.  Apart from the native
 operations in ``ops/native`` it is the only one that names an array library.
@@ -33,7 +33,10 @@ __all__ = [
     "device",
     "finish",
     "is_array",
+    "library",
     "namespace",
+    "of_kind",
+    "placement",
     "readable",
     "result_float",
     "to_numpy",
@@ -71,6 +74,20 @@ def backend(xp: Namespace) -> str:
     return "standard"
 
 
+def library(x: Array) -> str:
+    """The name of the library of `x`, for messages."""
+    xp = namespace(x)
+    name = backend(xp)
+    return str(xp.__name__) if name == "standard" else name
+
+
+def of_kind(xp: Namespace, dtype: Any, kinds: str | tuple[str, ...]) -> bool:
+    """``xp.isdtype``, which in NumPy refuses the extension type bfloat16."""
+    if getattr(dtype, "name", None) == "bfloat16":
+        return "real floating" in kinds
+    return bool(xp.isdtype(dtype, kinds))
+
+
 def device(x: Array) -> Device:
     """The device of `x`; None for JAX, whose computations follow the data by themselves."""
     if _is_tensor(x):
@@ -78,6 +95,13 @@ def device(x: Array) -> Device:
     if array_api_compat.is_jax_array(x):
         return None
     return array_api_compat.device(x)
+
+
+def placement(x: Array) -> Any:
+    """Where `x` has to stay: its device, or the devices of a JAX array that was put on them."""
+    if array_api_compat.is_jax_array(x) and concrete(x):
+        return x.devices() if x.committed else None
+    return device(x)
 
 
 def concrete(x: Array) -> bool:
@@ -122,7 +146,7 @@ def to_numpy(x: Array) -> np.ndarray[Any, Any]:
 
 
 def wide_float(xp: Namespace, dev: Device) -> Any:
-    """The widest real float in which the device computes; inside `computing`, float64 on JAX too."""
+    """The widest real float in which the device computes; float64 on JAX inside `computing`."""
     if backend(xp) == "torch" and getattr(dev, "type", None) == "mps":
         return xp.float32
     return xp.float64

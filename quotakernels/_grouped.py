@@ -7,7 +7,17 @@ from typing import Any
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, computing, device, readable, wide_float
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    computing,
+    device,
+    namespace,
+    of_kind,
+    readable,
+    wide_float,
+)
 from quotakernels.validation import adopt, as_column, first_bad
 
 __all__ = ["admit_groups"]
@@ -15,49 +25,38 @@ __all__ = ["admit_groups"]
 
 def admit_groups(given: dict[str, Any]) -> ops.Groups:
     """Check and sort the rows of a grouped table."""
-    if (given["weights"] is None) != (given["positive_weights"] is None):
+    optional = ("weights", "positive_weights")
+    absent = {name for name in optional if given[name] is None}
+    if len(absent) == 1:
         raise ValueError("weights and positive_weights must be given together")
-    named = {name: as_column(name, x) for name, x in given.items() if x is not None}
+    named = {name: as_column(name, x) for name, x in given.items() if name not in absent}
     _check_columns(named)
-    xp, arrays = adopt(named)
-    _check_dtypes(xp, arrays)
+    xp, columns = adopt(named)
     with computing(xp):
-        if arrays["counts"].shape[-1] == 0:
-            arrays = {name: _one_empty_row(xp, name, x) for name, x in arrays.items()}
-        arrays = {
-            name: cast(xp, x, wide_float(xp, device(x))) if "weights" in name else x
-            for name, x in arrays.items()
-        }
-        columns = _best_first(xp, arrays)
-        good = _check_values(xp, columns)
-        if good is not None:
-            columns = {
-                name: x if name == "thresholds" else xp.where(good, x, xp.zeros_like(x))
-                for name, x in columns.items()
-            }
+        if columns["counts"].shape[-1] == 0:
+            columns = {name: _one_empty_row(xp, name, x) for name, x in columns.items()}
+        columns = {name: _computable(xp, name, x) for name, x in columns.items()}
+        good = _good_rows(xp, named, _bad_values(xp, columns), None)
+        columns, repeated = _best_first(xp, columns)
+        good = _good_rows(xp, named, [("thresholds", repeated, "distinct thresholds")], good)
+        columns = _without_the_bad(xp, columns, good)
     return ops.Groups(*(columns.get(name) for name in ops.Groups._fields))
 
 
 def _check_columns(named: dict[str, Array]) -> None:
-    shape = named["thresholds"].shape
+    shape = tuple(named["thresholds"].shape)
     for name, x in named.items():
-        if x.ndim == 0 or x.shape != shape:
+        if x.ndim == 0 or tuple(x.shape) != shape:
             raise ValueError(
-                f"{name} must have the shape of thresholds, {tuple(shape)}, with at least one "
-                f"axis; got shape {tuple(x.shape)}"
+                f"{name} must have the shape of thresholds, {shape}, with at least one axis; "
+                f"got shape {tuple(x.shape)}"
             )
-
-
-def _check_dtypes(xp: Namespace, arrays: dict[str, Array]) -> None:
-    for name, x in arrays.items():
-        kinds = ("integral",) if name in ("counts", "positives") else ("integral", "real floating")
-        empty = x.shape[-1] == 0
-        if not (xp.isdtype(x.dtype, kinds) or empty or _is_extension_float(name, x)):
-            raise TypeError(f"{name} must have a {' or '.join(kinds)} dtype; got {x.dtype}")
-
-
-def _is_extension_float(name: str, x: Array) -> bool:
-    return name == "thresholds" and getattr(x.dtype, "name", "") == "bfloat16"
+        counting = name in ("counts", "positives")
+        kinds = ("integral",) if counting else ("integral", "real floating")
+        kinds = (*kinds, "bool") if name == "thresholds" else kinds
+        if shape[-1] and not of_kind(namespace(x), x.dtype, kinds):
+            what = "integers" if counting else "real numbers"
+            raise TypeError(f"{name} must hold {what}; got dtype {x.dtype}")
 
 
 def _one_empty_row(xp: Namespace, name: str, x: Array) -> Array:
@@ -65,46 +64,80 @@ def _one_empty_row(xp: Namespace, name: str, x: Array) -> Array:
     return xp.zeros((*x.shape[:-1], 1), dtype=dtype, device=device(x))
 
 
-def _best_first(xp: Namespace, arrays: dict[str, Array]) -> dict[str, Array]:
-    key = ops.order_key(xp, arrays["thresholds"])
-    if isinstance(key, np.ndarray) and bool((key[..., 1:] < key[..., :-1]).all()):
-        return arrays
-    order = xp.argsort(key, axis=-1, descending=True, stable=True)
-    return {name: xp.take_along_axis(x, order, axis=-1) for name, x in arrays.items()}
-
-
-def _check_values(xp: Namespace, columns: dict[str, Array]) -> Array | None:
-    """Raise for the first bad value; where values cannot be read, tell the good batch rows."""
-    good = None
-    for name, wrong, expected in _bad_values(xp, columns):
-        if not readable(wrong):
-            row = ~xp.any(wrong, axis=-1, keepdims=True)
-            good = row if good is None else good & row
-        elif bool(xp.any(wrong)):
-            raise ValueError(first_bad(name, columns[name], wrong, expected))
-    return good
+def _computable(xp: Namespace, name: str, x: Array) -> Array:
+    """Masses as wide floats, counts as signed integers; 2**63 and more becomes negative."""
+    if name in ("weights", "positive_weights"):
+        return cast(xp, x, wide_float(xp, device(x)))
+    if name != "thresholds" and of_kind(xp, x.dtype, "unsigned integer"):
+        return cast(xp, x, xp.int64)
+    return x
 
 
 def _bad_values(xp: Namespace, columns: dict[str, Array]) -> list[tuple[str, Array, str]]:
+    """For every argument: where it is bad, and what was expected."""
     thresholds, counts, positives = (
         columns[name] for name in ("thresholds", "counts", "positives")
     )
-    key = ops.order_key(xp, thresholds)
-    edge = xp.zeros((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
-    repeated = xp.concat([edge, key[..., 1:] == key[..., :-1]], axis=-1)
-    bad = [("thresholds", repeated, "distinct thresholds")]
-    if not xp.isdtype(thresholds.dtype, "integral"):
-        bad.append(("thresholds", xp.isnan(thresholds), "a number"))
-    total = ops.prefix_sum(xp, cast(xp, counts, wide_float(xp, device(counts))))
+    bad = []
+    if of_kind(xp, thresholds.dtype, "real floating"):
+        bad.append(("thresholds", xp.isnan(thresholds) & (counts > 0), "a number"))
+    total = xp.cumulative_sum(counts, axis=-1, dtype=xp.int64)
     bad += [
-        ("counts", counts < 0, "a count, not negative"),
-        ("counts", total >= 2.0**63, "fewer than 2**63 examples in all"),
+        ("counts", counts < 0, "a count, from 0 to 2**63 - 1"),
+        ("counts", total < 0, "fewer than 2**63 examples in all"),
         ("positives", (positives < 0) | (positives > counts), "between 0 and the row's count"),
     ]
     if "weights" in columns:
         mass, positive = columns["weights"], columns["positive_weights"]
-        bad += [
-            ("weights", ~((mass >= 0) & (mass < xp.inf)), "a finite mass, not negative"),
-            ("positive_weights", ~((positive >= 0) & (positive <= mass)), "between 0 and weights"),
-        ]
+        right = (mass >= 0) & (mass < xp.inf) & ((mass == 0) | (counts > 0))
+        bad.append(("weights", ~right, "a finite mass, not negative, and 0 for no examples"))
+        right = (positive >= 0) & (positive <= mass) & ((positive == 0) | (positives > 0))
+        expected = "a mass between 0 and the row's weight, and 0 for no positives"
+        bad.append(("positive_weights", ~right, expected))
     return bad
+
+
+def _good_rows(
+    xp: Namespace, as_given: dict[str, Array], bad: list[tuple[str, Array, str]], good: Array | None
+) -> Array | None:
+    """Raise for the first bad value; where values cannot be read, tell the good batch rows."""
+    for name, wrong, expected in bad:
+        if not readable(wrong):
+            row = ~xp.any(wrong, axis=-1, keepdims=True)
+            good = row if good is None else good & row
+        elif bool(xp.any(wrong)):
+            raise ValueError(first_bad(name, as_given[name], wrong, expected))
+    return good
+
+
+def _best_first(xp: Namespace, columns: dict[str, Array]) -> tuple[dict[str, Array], Array]:
+    """Rows by falling threshold, padding last; and which rows, in the given order, repeat one."""
+    key = ops.order_key(xp, columns["thresholds"])
+    if isinstance(key, np.ndarray) and bool((key[..., 1:] < key[..., :-1]).all()):
+        return columns, np.zeros(key.shape, dtype=bool)
+    order = xp.argsort(key, axis=-1, descending=True, stable=True)
+    padding = xp.take_along_axis(columns["counts"] == 0, order, axis=-1)
+    padding_last = xp.argsort(cast(xp, padding, xp.int8), axis=-1, stable=True)
+    order = xp.take_along_axis(order, padding_last, axis=-1)
+    columns = {name: xp.take_along_axis(x, order, axis=-1) for name, x in columns.items()}
+    key = xp.take_along_axis(key, order, axis=-1)
+    again = (key[..., 1:] == key[..., :-1]) & (columns["counts"][..., 1:] > 0)
+    first = xp.zeros((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
+    repeated = xp.concat([first, again], axis=-1)
+    return columns, xp.take_along_axis(repeated, xp.argsort(order, axis=-1), axis=-1)
+
+
+def _without_the_bad(
+    xp: Namespace, columns: dict[str, Array], good: Array | None
+) -> dict[str, Array]:
+    """No counts where the weights are 0, and nothing at all in the bad rows of the batch."""
+    if "weights" in columns:
+        there = columns["weights"] > 0
+        counted = {name: columns[name] for name in ("counts", "positives")}
+        columns |= {name: xp.where(there, x, xp.zeros_like(x)) for name, x in counted.items()}
+    if good is None:
+        return columns
+    return {
+        name: x if name == "thresholds" else xp.where(good, x, xp.zeros_like(x))
+        for name, x in columns.items()
+    }

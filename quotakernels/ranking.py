@@ -171,7 +171,7 @@ def rank(
     >>> print(ranking.counts, ranking.positives)
     [1 2 1 1] [1 1 1 0]
     >>> print(roc_auc(ranking), average_qrecall(ranking))
-    0.75 0.9444444444444444
+    0.75 0.8888888888888888
     """
     check_tie_policy(ties)
     examples = admit(y_true, y_score, sample_weight, where, pos_label, validate)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
@@ -20,15 +21,29 @@ from quotakernels._array import (
     computing,
     device,
     is_array,
+    library,
     namespace,
+    of_kind,
+    placement,
     readable,
+    result_float,
     to_numpy,
     wide_float,
 )
 
-__all__ = ["Examples", "admit", "admit_scores", "adopt", "as_column", "check_tie_policy", "first_bad"]
+__all__ = [
+    "Examples",
+    "admit",
+    "admit_scores",
+    "adopt",
+    "as_column",
+    "check_one_device",
+    "check_tie_policy",
+    "first_bad",
+]
 
 TIE_POLICIES = ("expected", "optimistic", "pessimistic", "given")
+_COLUMNS = ("y_true", "y_score", "sample_weight", "where")
 
 
 class Examples(NamedTuple):
@@ -73,14 +88,19 @@ def admit_scores(
 
 
 def _examples(given: dict[str, Any], pos_label: Any, validate: bool) -> Examples:
-    named = {name: as_column(name, x) for name, x in given.items() if x is not None}
+    optional = ("sample_weight", "where")
+    absent = {name for name in optional if given[name] is None}
+    named = {name: as_column(name, x) for name, x in given.items() if name not in absent}
+    as_given = dict(named)
     if "y_true" in named:
-        named["y_true"] = _mark_positives(named["y_true"], pos_label)
+        named["y_true"], pos_label = _numeric_labels(named["y_true"], pos_label)
     _check_types(named)
     xp, arrays = adopt(named)
-    shape = arrays["y_score"].shape
-    _check_shapes(arrays, shape)
+    _check_shapes(arrays, arrays["y_score"].shape)
     with computing(xp):
+        if arrays["y_score"].shape[-1] == 0:
+            arrays = _one_absent_example(xp, arrays)
+        shape = arrays["y_score"].shape
         columns = {name: xp.broadcast_to(x, shape) for name, x in arrays.items()}
         scores, labels = columns["y_score"], columns.get("y_true")
         weights, valid = columns.get("sample_weight"), columns.get("where")
@@ -88,193 +108,229 @@ def _examples(given: dict[str, Any], pos_label: Any, validate: bool) -> Examples
             weights = cast(xp, weights, wide_float(xp, device(scores)))
             counted = weights != 0
             valid = counted if valid is None else valid & counted
-        bad = _bad_values(xp, scores, labels, weights)
-        valid = _raise_or_exclude(xp, arrays, bad, columns.get("where"), valid, validate)
-        if labels is not None and not xp.isdtype(labels.dtype, "bool"):
-            labels = labels == 1
-        if shape[-1] == 0:
-            scores, labels, weights, valid = _one_absent_example(xp, scores, labels, weights)
+        bad = _bad_values(xp, scores, weights)
+        if labels is not None:
+            labels, bad["y_true"] = _positives(xp, labels, pos_label, valid)
+        valid = _raise_or_exclude(xp, as_given, bad, columns.get("where"), valid, validate)
+        valid = None if valid is None else xp.broadcast_to(valid, shape)
     return Examples(scores, labels, weights, valid)
 
 
-def _one_absent_example(
-    xp: Namespace, scores: Array, labels: Array | None, weights: Array | None
-) -> tuple[Array, Array | None, Array | None, Array]:
+def _one_absent_example(xp: Namespace, arrays: dict[str, Array]) -> dict[str, Array]:
     """Empty lists become one example that does not count, so that every table has a row."""
-
-    def absent(x: Array) -> Array:
-        return xp.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=device(x))
-
-    valid = xp.zeros((*scores.shape[:-1], 1), dtype=xp.bool, device=device(scores))
-    labels = None if labels is None else absent(labels)
-    return absent(scores), labels, None if weights is None else absent(weights), valid
+    absent = {
+        name: xp.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=device(x))
+        for name, x in arrays.items()
+    }
+    return absent | {"where": xp.zeros((1,), dtype=xp.bool, device=device(arrays["y_score"]))}
 
 
 def as_column(name: str, x: Any) -> Any:
     """`x` as an array: lists and data-frame columns become NumPy arrays."""
-    if isinstance(x, np.ma.MaskedArray):
-        if np.ma.getmaskarray(x).any():
-            raise ValueError(_missing(name))
-        return x.data
-    if is_array(x):
-        if isinstance(x, np.ndarray) and not x.dtype.isnative:
-            return x.astype(x.dtype.newbyteorder("="))
+    if x is None:
+        raise TypeError(f"{name} must be an array; got None")
+    if is_array(x) and not isinstance(x, np.ndarray | np.generic):
         return x
-    nulls = getattr(x, "null_count", None)  # polars and Arrow
-    if nulls is not None and (nulls() if callable(nulls) else nulls) > 0:
+    if _has_nulls(x):
         raise ValueError(_missing(name))
-    if hasattr(getattr(x, "dtype", None), "na_value"):  # pandas' nullable types
-        if x.isna().any():
-            raise ValueError(_missing(name))
-        if getattr(x.dtype, "kind", "O") in "biuf":
-            return x.to_numpy(dtype=x.dtype.numpy_dtype)
+    if hasattr(getattr(x, "dtype", None), "na_value") and x.dtype.kind in "biuf":
+        x = x.to_numpy(dtype=x.dtype.numpy_dtype)  # pandas' nullable types
     try:
-        return _native(np.asarray(x))
+        column = np.asarray(x)
     except ValueError as error:
         raise ValueError(f"{name} must be an array of numbers: {error}") from None
+    if column.dtype.kind == "O" and any(_is_missing(value) for value in column.ravel()):
+        raise ValueError(_missing(name))
+    return column if column.dtype.isnative else column.astype(column.dtype.newbyteorder("="))
 
 
-def _native(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    return x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
+def _has_nulls(x: Any) -> bool:
+    """Whether masked arrays of NumPy, and columns of pandas, polars or Arrow, lack values."""
+    if isinstance(x, np.ma.MaskedArray):
+        return bool(np.ma.getmaskarray(x).any())
+    if hasattr(getattr(x, "dtype", None), "na_value"):
+        return bool(x.isna().any())
+    nulls = getattr(x, "null_count", 0)
+    return bool(np.any(np.asarray(nulls() if callable(nulls) else nulls)))
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _missing(name: str) -> str:
-    return (
-        f"{name} has missing values; fill them with any number and pass where= with False "
-        "at their positions"
-    )
+    hint = "fill them with any number and pass where= with False at their positions"
+    return f"{name} has missing values; {hint if name in _COLUMNS else 'they have no place here'}"
 
 
-def _mark_positives(y_true: Array, pos_label: Any) -> Array:
-    """Boolean labels where `pos_label` says which class is the positive one."""
-    host = isinstance(y_true, np.ndarray)
-    if pos_label is None:
-        if host and y_true.dtype.kind in "OUST":
+def _numeric_labels(y_true: Array, pos_label: Any) -> tuple[Array, Any]:
+    """Labels as numbers, and the number of the positive class (None: labels are 0 and 1)."""
+    if isinstance(y_true, np.ndarray) and y_true.dtype.kind in "OUST":
+        if pos_label is None:
+            example = y_true.ravel()[:1].tolist() or ["yes"]
             raise ValueError(
                 "y_true must hold 0 and 1; for other labels pass pos_label, "
-                f"e.g. pos_label={y_true.ravel()[0] if y_true.size else 'yes'!r}"
+                f"e.g. pos_label={example[0]!r}"
             )
-        return y_true
-    if not (host or readable(y_true)):
-        return y_true == pos_label
-    labels = to_numpy(y_true)
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        raise ValueError(_nan_label(labels))
-    if labels.dtype.kind == "O" and any(x is None or x != x for x in labels.ravel()):
-        raise ValueError(_missing("y_true"))
-    positive = np.asarray(labels == pos_label)
-    if positive.shape != labels.shape:
-        raise TypeError(f"pos_label={pos_label!r} cannot be compared with the labels of y_true")
-    others = labels[~positive]
-    if others.size and not (others == others[0]).all():
-        third = others[others != others[0]][0]
-        raise ValueError(
-            f"y_true must be binary; beside pos_label={pos_label!r} it holds "
-            f"{others[0]!r} and {third!r}"
-        )
-    return positive if host else y_true == pos_label
+        return _label_codes(y_true, pos_label), 1.0
+    return y_true, None if pos_label is None else _label_number(y_true, pos_label)
 
 
-def _nan_label(labels: np.ndarray[Any, Any]) -> str:
-    where = tuple(int(i) for i in np.argwhere(np.isnan(labels))[0])
-    return f"y_true is NaN at position {_position(where)}; expected a label"
+def _label_codes(y_true: np.ndarray[Any, Any], pos_label: Any) -> np.ndarray[Any, Any]:
+    """1 for the positive class, 2, 3, … for the others in order of appearance, NaN for NaN."""
+    codes: dict[Any, float] = {pos_label: 1.0}
+    listed = y_true.ravel().tolist()
+    numbers = [codes.setdefault(x, len(codes) + 1.0) if x == x else np.nan for x in listed]
+    return np.asarray(numbers).reshape(y_true.shape)
+
+
+def _label_number(y_true: Array, pos_label: Any) -> Any:
+    """`pos_label` as a number of the labels' type."""
+    xp, dtype = namespace(y_true), y_true.dtype
+    number = pos_label.item() if isinstance(pos_label, np.generic) else pos_label
+    if not isinstance(number, bool | int | float):
+        raise TypeError(f"pos_label={pos_label!r} cannot be compared with y_true, of dtype {dtype}")
+    if of_kind(xp, dtype, "bool"):
+        number, fits = bool(number), number in (0, 1)
+    elif of_kind(xp, dtype, "integral"):
+        info = xp.iinfo(dtype)
+        fits = number % 1 == 0 and info.min <= number <= info.max
+        number = int(number) if fits else number
+    else:
+        number, fits = float(number), number == number
+    if not fits:
+        raise ValueError(f"pos_label={pos_label!r} cannot occur in y_true, of dtype {dtype}")
+    return number
 
 
 def _check_types(named: dict[str, Array]) -> None:
     for name, x in named.items():
-        kind = "bool" if name == "where" else "real number or bool"
-        if isinstance(x, np.ndarray):
-            fits = x.dtype.kind == "b" if name == "where" else _is_real_numpy(x.dtype)
-        else:
-            xp = namespace(x)
-            kinds = ("bool",) if name == "where" else ("bool", "integral", "real floating")
-            fits = xp.isdtype(x.dtype, kinds)
-        if not fits:
-            raise TypeError(f"{name} must have a {kind} dtype; got {x.dtype}")
-
-
-def _is_real_numpy(dtype: Any) -> bool:
-    return dtype.kind in "biuf" or dtype.name == "bfloat16"
+        mask = name == "where"
+        what = "booleans" if mask else "real numbers or booleans"
+        kinds = ("bool",) if mask else ("bool", "integral", "real floating")
+        empty_list = isinstance(x, np.ndarray) and x.shape == (0,)
+        if not (empty_list or of_kind(namespace(x), x.dtype, kinds)):
+            raise TypeError(f"{name} must hold {what}; got dtype {x.dtype}")
 
 
 def adopt(named: dict[str, Array]) -> tuple[Namespace, dict[str, Array]]:
     """All arrays in the namespace and on the device of those that are not NumPy's."""
-    foreign = {name: x for name, x in named.items() if not isinstance(x, (np.ndarray, np.generic))}
+    foreign = {name: x for name, x in named.items() if not isinstance(x, np.ndarray)}
     if not foreign:
         return namespace(np.empty(0)), named
     first, leader = next(iter(foreign.items()))
-    xp, where = namespace(leader), device(leader)
-    library = backend(xp)
-    for name, x in foreign.items():
-        if namespace(x) is not xp:
+    xp = namespace(leader)
+    for name, x in named.items():
+        beside_jax = name not in foreign and backend(xp) == "jax"
+        if namespace(x) is not xp and not beside_jax:
             raise TypeError(
-                f"{first} is an array of {xp.__name__} and {name} one of {namespace(x).__name__}; "
+                f"{first} is an array of {library(leader)} and {name} one of {library(x)}; "
                 "pass arrays of one library"
             )
-        if device(x) != where:
+    check_one_device(foreign)
+    return xp, {name: x if name in foreign else _to_jax(xp, name, x) for name, x in named.items()}
+
+
+def check_one_device(named: dict[str, Array]) -> None:
+    """Raise if two of the arrays have to stay on different devices."""
+    places = {name: placement(x) for name, x in named.items()}
+    fixed = [name for name, place in places.items() if place is not None]
+    for name in fixed[1:]:
+        if places[name] != places[fixed[0]]:
             raise TypeError(
-                f"{first} is on device {where} and {name} on device {device(x)}; "
+                f"{fixed[0]} is on device {places[fixed[0]]} and {name} on device {places[name]}; "
                 "move them to one device"
             )
-    for name, x in named.items():
-        if name not in foreign and library != "jax":
-            raise TypeError(
-                f"{first} is an array of {xp.__name__} and {name} one of numpy; "
-                "pass arrays of one library"
-            )
-    return xp, {
-        name: x if name in foreign else _to_jax(xp, name, x) for name, x in named.items()
-    }
 
 
 def _to_jax(xp: Namespace, name: str, x: np.ndarray[Any, Any]) -> Array:
-    """A NumPy array beside JAX ones, with a warning where JAX makes distinct scores equal."""
-    if x.dtype.kind in "iu" and x.dtype.itemsize == 8:
-        with computing(xp):  # JAX without x64 would wrap integers beyond 32 bits
+    """A NumPy array beside JAX ones: exact, but for scores in the precision that JAX is set to."""
+    if name != "y_score" or x.dtype.kind != "f":
+        with computing(xp):
             return xp.asarray(x)
-    converted = xp.asarray(x)
-    if name == "y_score" and converted.dtype.itemsize < x.dtype.itemsize:
-        kept = np.unique(np.asarray(converted)).size
-        lost = np.unique(x).size - kept
-        if lost > 0:
-            warnings.warn(
-                f"y_score is {x.dtype} and JAX runs without x64: as {converted.dtype} the scores "
-                f"have {lost} new ties; call jax.config.update('jax_enable_x64', True) to keep "
-                "them apart",
-                stacklevel=2,
-            )
-    return converted
+    widest = np.dtype(result_float(xp, None))
+    if x.dtype.itemsize > widest.itemsize:
+        with np.errstate(over="ignore", under="ignore"):
+            rounded = x.astype(widest)
+        _warn_of_new_ties(x, rounded)
+        x = rounded
+    return xp.asarray(x)
+
+
+def _warn_of_new_ties(scores: np.ndarray[Any, Any], rounded: np.ndarray[Any, Any]) -> None:
+    scores, rounded = np.sort(scores, axis=-1), np.sort(rounded, axis=-1)
+    distinct = scores[..., 1:] != scores[..., :-1]
+    lost = np.count_nonzero(distinct & (rounded[..., 1:] == rounded[..., :-1]))
+    if lost:
+        warnings.warn(
+            f"y_score is {scores.dtype} and JAX runs without x64: as {rounded.dtype} the scores "
+            f"have {lost} new ties; call jax.config.update('jax_enable_x64', True) to keep "
+            "them apart",
+            stacklevel=2,
+        )
 
 
 def _check_shapes(arrays: dict[str, Array], shape: tuple[int, ...]) -> None:
+    shape = tuple(shape)
     if len(shape) == 0:
         raise ValueError("y_score must have at least one axis, that of the examples; got a scalar")
+    wanted = f"{shape}" if len(shape) == 1 else f"{shape[-1:]} or {shape}"
     for name, x in arrays.items():
-        if x.shape not in (shape, shape[-1:]):
+        if tuple(x.shape) not in (shape, shape[-1:]):
             raise ValueError(
-                f"{name} must have shape {shape[-1:]} or that of y_score, {shape}; "
+                f"{name} must have shape {wanted}, as y_score has shape {shape}; "
                 f"got shape {tuple(x.shape)}"
             )
 
 
 def _bad_values(
-    xp: Namespace, scores: Array, labels: Array | None, weights: Array | None
+    xp: Namespace, scores: Array, weights: Array | None
 ) -> dict[str, tuple[Array, str]]:
-    """For every argument: where it is bad, and what was expected."""
+    """For scores and weights: where they are bad, and what was expected."""
     bad = {}
-    if not xp.isdtype(scores.dtype, ("bool", "integral")):
-        bad["y_score"] = (xp.isnan(scores), "a number")
-    if labels is not None and not xp.isdtype(labels.dtype, "bool"):
-        bad["y_true"] = ((labels != 0) & (labels != 1), "a label 0 or 1 (or pass pos_label)")
+    if of_kind(xp, scores.dtype, "real floating"):
+        bad["y_score"] = (xp.isnan(scores), "a number, or where=False for an example to leave out")
     if weights is not None:
         right = (weights >= 0) & (weights < xp.inf)
         bad["sample_weight"] = (~right, "a finite weight, not negative")
     return bad
 
 
+def _positives(
+    xp: Namespace, labels: Array, pos_label: Any, valid: Array | None
+) -> tuple[Array, tuple[Array, str]]:
+    """Which labels are positive; where they are bad, and what was expected.
+
+    Labels are compared by their order keys: a subnormal is not 0 on any hardware, and all types
+    of integers can be compared.  With `pos_label` the negative class is that of the first example
+    of the row that counts and is not positive.
+    """
+
+    def key_of(label: bool | int | float) -> Array:
+        alone = xp.asarray([label], dtype=labels.dtype, device=device(labels))
+        return ops.order_key(xp, alone)
+
+    key = ops.order_key(xp, labels)
+    if pos_label is None:
+        positive, negative = key == key_of(1), key_of(0)
+        expected = "0 or 1; for other labels pass pos_label"
+    else:
+        positive = key == key_of(pos_label)
+        others = ~positive if valid is None else ~positive & valid
+        places = xp.arange(key.shape[-1], dtype=xp.int64, device=device(key))
+        places = xp.where(others, places, xp.full_like(places, key.shape[-1] - 1))
+        first = xp.min(places, axis=-1, keepdims=True)
+        negative = xp.take_along_axis(key, first, axis=-1)
+        expected = "pos_label or a single other label"
+    wrong = ~positive & (key != negative)
+    if of_kind(xp, labels.dtype, "real floating"):
+        wrong = wrong | xp.isnan(labels)
+    return positive, (wrong, expected)
+
+
 def _raise_or_exclude(
     xp: Namespace,
-    arrays: dict[str, Array],
+    as_given: dict[str, Array],
     bad: dict[str, tuple[Array, str]],
     where: Array | None,
     valid: Array | None,
@@ -285,24 +341,21 @@ def _raise_or_exclude(
     A bad weight always counts, unless `where` masks it; a bad score or label counts unless its
     example is masked or has weight 0.
     """
-    for name, (wrong, expected) in bad.items():
+    for name, (unfit, expected) in bad.items():
         counting = where if name == "sample_weight" else valid
-        wrong = wrong if counting is None else wrong & counting
+        wrong = unfit if counting is None else unfit & counting
         if not validate or not readable(wrong):
             row_is_good = ~xp.any(wrong, axis=-1, keepdims=True)
             valid = row_is_good if valid is None else valid & row_is_good
         elif bool(xp.any(wrong)):
-            raise ValueError(first_bad(name, arrays[name], wrong, expected))
-    return None if valid is None else xp.broadcast_to(valid, arrays["y_score"].shape)
+            raise ValueError(first_bad(name, as_given[name], wrong, expected))
+    return valid
 
 
 def first_bad(name: str, x: Array, wrong: Array, expected: str) -> str:
     """The message about the first bad value of an argument."""
     index = tuple(int(i) for i in np.argwhere(to_numpy(wrong))[0])
-    value = x[index[-x.ndim :]]
-    value = value.item() if hasattr(value, "item") else value
-    return f"{name} is {value} at position {_position(index)}; expected {expected}"
-
-
-def _position(index: tuple[int, ...]) -> str:
-    return str(index[0]) if len(index) == 1 else str(index)
+    value = x[index[len(index) - x.ndim :]]
+    value = value.item() if hasattr(value, "item") else np.asarray(value).item()
+    place = f" at position {index[0] if len(index) == 1 else index}" if index else ""
+    return f"{name} is {value!r}{place}; expected {expected}"

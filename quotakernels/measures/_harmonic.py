@@ -12,7 +12,8 @@ from quotakernels._array import Array, Namespace, cast
 __all__ = ["harmonic_sums"]
 
 NEAR = 8
-"""Below this S the first terms are summed one by one, until the asymptotic series holds."""
+"""Terms that are summed one by one: all of a small group, or those before S = 8, from where on
+the asymptotic series holds."""
 
 _TAIL = (1 / 24, -7 / 960, 31 / 8064, -127 / 30720, 511 / 67584, -1414477 / 67092480)
 _TAIL += (8191 / 98304, -118518239 / 267386880, 5749691557 / 1882718208)
@@ -63,10 +64,22 @@ def _far_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Array]
 def harmonic_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Array]:
     """Σ 1/(S+k) and Σ k/(S+k) for k = 1..m; S ≥ 0 is real, m a whole number."""
     near = xp.clip(xp.ceil(NEAR - before), 0.0, float(NEAR))
-    near = xp.minimum(near, items)
+    near = xp.where(items <= NEAR, items, near)
     ones, ramps = xp.zeros_like(before), xp.zeros_like(before)
     for k in range(1, NEAR + 1):
         one = cast(xp, k <= near, before.dtype) / (before + k)
         ones, ramps = ones + one, ramps + k * one
-    far_ones, far_ramps = _far_sums(xp, before + near, items - near)
-    return ones + far_ones, ramps + far_ramps + near * far_ones
+    is_far = items > near
+
+    def far(kind: int) -> Array:
+        return ops.piecewise(
+            xp,
+            is_far,
+            lambda *x: _far_sums(xp, *x)[kind],
+            lambda *x: xp.zeros_like(x[0]),
+            before + near,
+            items - near,
+        )
+
+    far_ones = far(0)
+    return ones + far_ones, ramps + far(1) + near * far_ones

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -10,21 +11,42 @@ from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
+    backend,
     cast,
+    computing,
     device,
     is_array,
+    library,
     namespace,
+    of_kind,
     readable,
-    to_numpy,
     wide_float,
 )
+from quotakernels.validation import as_column, check_one_device, first_bad
 
-__all__ = ["mass_totals", "wanted_masses"]
+N = TypeVar("N", bound=NamedTuple)
 
+__all__ = ["beside", "mass_totals", "wanted_masses"]
+
+NONZERO = 2.0**-1000
+"""Added to masses that are divided by: it changes none but 0."""
 ROUNDING = 2.0**-50
 """Relative distance within which ``fraction * n`` counts as the whole number beside it."""
-MASS_ROUNDING = 2.0**-40
+MASS_NONZERO = 2.0**-1000
+"""Added to masses that are divided by: it changes none but 0."""
+ROUNDING = 2.0**-40
 """Relative excess over the sum of the weights that is put down to the rounding of that sum."""
+
+
+def beside(data: N, *quotas: Any) -> N:
+    """The arrays of `data`, moved to JAX where they are NumPy's and a quota is JAX's."""
+    for quota in quotas:
+        foreign = is_array(quota) and not isinstance(quota, np.ndarray | np.generic)
+        if foreign and isinstance(data[0], np.ndarray) and backend(namespace(quota)) == "jax":
+            xp = namespace(quota)
+            with computing(xp):
+                return data._make(None if x is None else xp.asarray(x) for x in data)
+    return data
 
 
 def mass_totals(xp: Namespace, table: ops.Groups) -> tuple[Array, Array]:
@@ -49,24 +71,24 @@ def wanted_masses(
     whole = xp.expand_dims(mass_totals(xp, table)[0], axis=-1)
     flat = xp.reshape(value, (-1,))
     if name == "quota":
-        wanted, fits = _within(xp, table, flat, whole)
+        wanted, fits = _within(xp, table, value, whole)
     else:
         fits = (flat > 0) & (flat <= 1)
-        _raise_unless(xp, name, value, fits, "in (0, 1]")
+        _raise_unless(xp, name, value, fits, "a share of the examples, above 0 and at most 1")
         wanted = _whole_if_close(xp, flat * whole)
     nan = xp.asarray(xp.nan, dtype=wanted.dtype, device=device(wanted))
     return xp.where(fits & (whole > 0), wanted, nan), tuple(value.shape)
 
 
-def _within(
-    xp: Namespace, table: ops.Groups, quota: Array, whole: Array
-) -> tuple[Array, Array]:
+def _within(xp: Namespace, table: ops.Groups, value: Array, whole: Array) -> tuple[Array, Array]:
     """The quota, at most the whole mass, and whether it fits each row of the batch."""
     limit = whole if table.weights is None else whole * (1 + MASS_ROUNDING)
-    if readable(whole) and bool(xp.any(whole > 0)):
-        most = xp.max(limit)
-        expected = f"not negative and at most {float(most):g}, what there is"
-        _raise_unless(xp, "quota", quota, (quota >= 0) & (quota <= most), expected)
+    quota = xp.reshape(value, (-1,))
+    fits, expected = quota >= 0, "a number, not negative"
+    if readable(whole) and bool(xp.any(whole > 0)):  # of no examples every quota is undefined
+        fits = fits & (quota <= xp.max(limit))
+        expected = f"a number from 0 to {float(xp.max(whole))!r}, what there is"
+    _raise_unless(xp, "quota", value, fits, expected)
     return xp.minimum(quota, whole), (quota >= 0) & (quota <= limit)
 
 
@@ -80,28 +102,29 @@ def _number(xp: Namespace, table: ops.Groups, name: str, value: Any) -> Array:
     dev = device(table.counts)
     wide = wide_float(xp, dev)
     if type(value) in (int, float):
-        return xp.asarray(float(value), dtype=wide, device=dev)
-    if type(value) in (list, tuple) and all(type(x) in (int, float) for x in value):
-        return xp.asarray([float(x) for x in value], dtype=wide, device=dev)
-    if is_array(value) and not isinstance(value, (np.ndarray, np.generic)):
-        if namespace(value) is not xp:
-            theirs = namespace(value).__name__
-            raise TypeError(f"{name} is an array of {theirs} and the scores are of {xp.__name__}")
-        fits = xp.isdtype(value.dtype, ("integral", "real floating"))
-    else:
-        value = np.asarray(value)
-        fits = value.dtype.kind in "iuf"
-    if not fits:
+        return xp.asarray(_as_float(value), dtype=wide, device=dev)
+    value = as_column(name, value)
+    if not of_kind(namespace(value), value.dtype, ("integral", "real floating")):
         raise TypeError(f"{name} must be a number or an array of numbers; got {value!r}")
     if isinstance(value, np.ndarray):
-        value = xp.asarray(value.astype(np.float64), dtype=wide, device=dev)
+        return xp.asarray(value.astype(np.float64), dtype=wide, device=dev)
+    if namespace(value) is not xp:
+        raise TypeError(
+            f"{name} is an array of {library(value)} and the scores are of {library(table.counts)}"
+        )
+    check_one_device({name: value, "y_score": table.counts})
     return cast(xp, value, wide)
 
 
+def _as_float(number: int | float) -> float:
+    """The number, infinite where it is an integer beyond all floats."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
 def _raise_unless(xp: Namespace, name: str, value: Array, fits: Array, expected: str) -> None:
-    if not readable(fits) or bool(xp.all(fits)):
-        return
-    first = int(np.flatnonzero(~to_numpy(fits))[0])
-    bad = float(to_numpy(xp.reshape(value, (-1,)))[first])
-    place = f" at position {first}" if fits.shape[0] > 1 else ""
-    raise ValueError(f"{name} is {bad:g}{place}; expected a number {expected}")
+    if readable(fits) and not bool(xp.all(fits)):
+        wrong = xp.reshape(~fits, value.shape)
+        raise ValueError(first_bad(name, value, wrong, expected))

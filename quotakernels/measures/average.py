@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace
 from quotakernels.measures._harmonic import harmonic_sums
 from quotakernels.measures._measure import measure
-from quotakernels.measures._quota import mass_totals
+from quotakernels.measures._quota import NONZERO, mass_totals
 
 __all__ = ["PemAreas", "average_hit_rate", "average_qrecall", "item_scale", "pem_areas"]
 
@@ -22,11 +23,11 @@ class PemAreas(NamedTuple):
     Attributes
     ----------
     s1 : array
-        Where the curve is above chance.
+        Where Qrecall is above chance, d(j) = Q(j) - j/n > 0.
     s2 : array
         Where it is below chance, counted positive.
     s3 : array
-        Of the optimal ranking, N/2.
+        S1 of the optimal ranking, N/2.
     """
 
     s1: Array
@@ -37,25 +38,89 @@ class PemAreas(NamedTuple):
 @measure
 def average_hit_rate(table: ops.Groups) -> Array:
     """Average hit rate: the mean of HitRate(j) over the positives (AR eq. 12).
+
+    AHR = Σ t[j]·HitRate(j) / P over all positions j, where t[j] is the expected label at j.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+
+    Returns
+    -------
+    array, shape (...)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64 and on MPS).
+        Above 0 and at most 1; NaN where there are no positives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`.
+
+    Notes
+    -----
+    Eq. 12 is taken literally: t[j] is the weight of position j and also enters HitRate(j).
+    Without ties this is the average precision.  With ties it is at most the mean of AHR over all
+    tie orders, and it can be below the pessimistic value: labels 0, 0, 1 with scores 0, 1, 0 give
+    7/24, and 1/3 with positives last.  So the optimistic and the pessimistic policy give no
+    bounds.  All scores equal: AHR is the prevalence.
+
+    With weights, the mass and the positive mass of a tie group are spread evenly over its
+    examples, which stay the positions.  Positions are examples, so a weight of 2 is not a
+    repetition.
+
+    References
+    ----------
+    AR eq. 12: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import average_hit_rate
+    >>> print(average_hit_rate([1, 0, 1, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.1]).round(4))
+    0.8056
+    >>> print(average_hit_rate([0, 0, 1], [0, 1, 0]).round(4))
+    0.2917
     """
     xp = namespace(table.counts)
     positive = mass_totals(xp, table)[1]
 
-    def single(rows_before: Array, mass: Array, found: Array, here: Array, items: Array) -> Array:
-        return here * ((found + here) / (rows_before + mass))
+    def term(*row: Array) -> tuple[Array]:
+        def several(*row: Array) -> Array:
+            return ops.piecewise(xp, row[-1] > 2, many, pair, *row)
 
-    def tied(mass_before: Array, mass: Array, found: Array, here: Array, items: Array) -> Array:
-        """All m items of a group hold the same share of its mass and of its positives."""
-        one = xp.ones_like(mass)
-        mass, items = xp.where(mass > 0, mass, one), xp.where(items > 0, items, one)
-        ones, ramps = harmonic_sums(xp, mass_before * (items / mass), items)
-        return here / mass * (found * ones + here / items * ramps)
+        shares = (_single_share, _pair_share, _tied_share)
+        single, pair, many = (partial(share, xp) for share in shares)
+        return (ops.piecewise(xp, row[-1] > 1, several, single, *row),)
 
-    def term(row: ops.Rows) -> Array:
-        columns = (row.mass_before, row.mass, row.positive_before, row.positive, row.items)
-        return ops.piecewise(xp, row.items == 1, single, tied, *columns)
+    columns = ("mass_before", "mass", "positive_before", "positive", "items")
+    return ops.sum_rows(xp, table, term, columns, ())[0] / positive
 
-    return ops.sum_rows(xp, table, term, ()) / positive
+
+def _single_share(
+    xp: Namespace, mass_before: Array, mass: Array, found: Array, here: Array, items: Array
+) -> Array:
+    """t[j]·HitRate(j) of a group of one."""
+    return here * ((found + here) / (mass_before + mass + NONZERO))
+
+
+def _pair_share(
+    xp: Namespace, mass_before: Array, mass: Array, found: Array, here: Array, items: Array
+) -> Array:
+    """Σ t[j]·HitRate(j) over a group of two, each with half of the masses."""
+    first = (found + here / 2) / (mass_before + mass / 2)
+    return here / 2 * (first + (found + here) / (mass_before + mass))
+
+
+def _tied_share(
+    xp: Namespace, mass_before: Array, mass: Array, found: Array, here: Array, items: Array
+) -> Array:
+    """The same sum over a group of any size, in closed form."""
+    mass, items = mass + NONZERO, items + NONZERO
+    ones, ramps = harmonic_sums(xp, mass_before * (items / mass), items)
+    return here / mass * (found * ones + here / items * ramps)
 
 
 def item_scale(xp: Namespace, table: ops.Groups, whole: Array) -> Array:
@@ -68,6 +133,54 @@ def item_scale(xp: Namespace, table: ops.Groups, whole: Array) -> Array:
 @measure
 def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> Array:
     """Average Qrecall: the mean of Q(j) over the quotas that could hold all positives (AR eq. 13).
+
+    AQR = Σ Q(j) / (N + 1) over j = P..n.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    start : {"P", "P+1"}
+        The first quota of the sum.  "P" is eq. 13.  "P+1" starts one later and divides by N, as
+        the published tables 8 and 9 do.
+
+    Returns
+    -------
+    array, shape (...)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64 and on MPS).
+        At most 1; NaN where there are no positives and, with ``start="P+1"``, where there are no
+        negatives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`; and another `start`.
+
+    Notes
+    -----
+    AQR is 1 exactly where all positives are ranked above all negatives.  It is not a function of
+    the AUC.  All scores equal: (1 + P/n) / 2.  It is linear in the expected labels, so it is the
+    mean over all tie orders, and the optimistic and the pessimistic policy give bounds.
+
+    With weights, masses are rescaled to a mean of one per example, and the sum is the area
+    [∫ T(x)dx from P to n + (T(P) + P)/2] / (P(N + 1)), which for constant weights equals eq. 13.
+    For ``start="P+1"`` it is [∫ T(x)dx + (P - T(P))/2] / (PN).
+
+    References
+    ----------
+    AR eq. 13: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import average_qrecall
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.1]
+    >>> print(average_qrecall(y_true, y_score).round(4))
+    0.8889
+    >>> print(average_qrecall(y_true, y_score, start="P+1"))
+    1.0
     """
     if start not in ("P", "P+1"):
         raise ValueError(f'start must be "P" or "P+1"; got {start!r}')
@@ -90,12 +203,13 @@ def _qrecall_sum(
     """
     first = positive + 1 if late else positive
 
-    def full_groups(row: ops.Rows, first: Array) -> Array:
-        doubled = row.items * (2 * row.positive_before) + row.positive * (row.items + 1)
-        return xp.where(row.mass_before >= first, doubled, xp.zeros_like(doubled))
+    def full_groups(before: Array, found: Array, items: Array, here: Array, first: Array) -> tuple[Array]:
+        doubled = items * (2 * found) + here * (items + 1)
+        return (xp.where(before >= first, doubled, xp.zeros_like(doubled)),)
 
-    below = ops.sum_rows(xp, table, full_groups, (first,))
-    _, owner = ops.rows_at(xp, table, xp.expand_dims(first, axis=-1), False)
+    columns = ("mass_before", "positive_before", "mass", "positive")
+    (below,) = ops.sum_rows(xp, table, full_groups, columns, (first,))
+    _, owner = ops.rows_at(xp, table, xp.expand_dims(first, axis=-1))
     row = ops.Rows(*(x[..., 0] for x in owner))
     items = xp.where(row.items > 0, row.items, xp.ones_like(row.items))
     skipped = first - row.mass_before - 1
@@ -122,18 +236,16 @@ def _qrecall_area(
 ) -> Array:
     """The same sums as areas under T, by the trapezoid rule, on masses of mean one."""
 
-    def area(row: ops.Rows, first: Array) -> Array:
+    def area(before: Array, found: Array, mass: Array, here: Array, first: Array) -> tuple[Array]:
         """Area under T from `first` on, within each row."""
-        mass = xp.where(row.mass > 0, row.mass, xp.ones_like(row.mass))
-        left_out = xp.clip(first - row.mass_before, 0.0)
-        left_out = xp.minimum(left_out, row.mass)
-        left = row.positive_before + left_out * row.positive / mass
-        right = row.positive_before + row.positive
-        return (row.mass - left_out) * (left + right) / 2
+        left_out = xp.minimum(xp.clip(first - before, 0.0), mass)
+        left = found + left_out * here / xp.where(mass > 0, mass, xp.ones_like(mass))
+        return ((mass - left_out) * (left + found + here) / 2,)
 
     scale = item_scale(xp, table, whole)
-    below = ops.sum_rows(xp, table, area, (positive,)) * scale
-    _, owner = ops.rows_at(xp, table, xp.expand_dims(positive, axis=-1), False)
+    columns = ("mass_before", "positive_before", "mass", "positive")
+    below = ops.sum_rows(xp, table, area, columns, (positive,))[0] * scale
+    _, owner = ops.rows_at(xp, table, xp.expand_dims(positive, axis=-1))
     row = ops.Rows(*(x[..., 0] for x in owner))
     mass = xp.where(row.mass > 0, row.mass, xp.ones_like(row.mass))
     found = row.positive_before + (positive - row.mass_before) * row.positive / mass
@@ -146,6 +258,49 @@ def _qrecall_area(
 @measure
 def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> PemAreas:
     """The areas S1, S2 and S3 of which PEM is made (AR eq. 14-15, Table 5).
+
+    With d(j) = Q(j) - j/n, S1 sums the positive d(j), S2 sums -d(j) over the negative ones, and
+    S3 = N/2 is S1 of the optimal ranking.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    method : {"sum", "area"}
+        "sum" adds up d(j) at j = 1..n, as Table 5 does.  "area" integrates d(x) from 0 to n, so
+        that it also counts the parts of a step on either side of a change of sign.
+
+    Returns
+    -------
+    PemAreas
+        In units of examples.  All NaN where one class is absent.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`; another `method`; and "sum" with sample weights, which have no positions to
+        sum over.
+
+    Notes
+    -----
+    (S1 - S2) / S3 is the same by both methods.  Weighted areas are on masses rescaled to a mean
+    of one per example.  The optimistic policy gives upper bounds of S1 and lower bounds of S2,
+    the pessimistic policy the other way round.
+
+    References
+    ----------
+    AR eq. 14-15, Table 5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import pem_areas
+    >>> y_true, y_score = [1, 0, 0, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.1]
+    >>> print(*pem_areas(y_true, y_score))
+    0.4 0.4 1.5
+    >>> print(*pem_areas(y_true, y_score, method="area"))
+    0.375 0.375 1.5
     """
     if method not in ("sum", "area"):
         raise ValueError(f'method must be "sum" or "area"; got {method!r}')
@@ -155,50 +310,52 @@ def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> P
         )
     xp = namespace(table.counts)
     whole, positive = mass_totals(xp, table)
-    part = _positive_sum if method == "sum" else _positive_area
+    crossing = _crossing_sum if method == "sum" else _crossing_area
+    first = 1 if method == "sum" else 0
 
-    def above(row: ops.Rows, whole: Array, positive: Array) -> Array:
-        return part(xp, *_advantage(row, whole, positive), row.mass)
+    def one_side(sign: int, crosses: Array, *line: Array) -> Array:
+        return ops.piecewise(
+            xp,
+            crosses,
+            lambda start, change, size, _: crossing(xp, sign * start, sign * change, size),
+            lambda *line: xp.maximum(sign * line[-1], xp.zeros_like(line[-1])),
+            *line,
+        )
 
-    def below(row: ops.Rows, whole: Array, positive: Array) -> Array:
-        start, change = _advantage(row, whole, positive)
-        return part(xp, -start, -change, row.mass)
+    def sides(
+        before: Array, found: Array, size: Array, here: Array, whole: Array, positive: Array
+    ) -> tuple[Array, Array]:
+        """n·P·Σd of the rows, above and below zero; d is a straight line within each row."""
+        start = whole * found - positive * before
+        change = whole * here - positive * size
+        line = (start, change, size, size * start + change * ((size + first) / 2))
+        crosses = start * (start + change) < 0
+        return one_side(1, crosses, *line), one_side(-1, crosses, *line)
 
+    columns = ("mass_before", "positive_before", "mass", "positive")
+    above, below = ops.sum_rows(xp, table, sides, columns, (whole, positive))
     scale = item_scale(xp, table, whole)
     negative = whole - positive
     unit = xp.where(negative > 0, whole * positive, xp.zeros_like(whole))
-    s1, s2 = (ops.sum_rows(xp, table, f, (whole, positive)) * scale / unit for f in (above, below))
     s3 = xp.where(unit > 0, scale * negative / 2, xp.full_like(unit, xp.nan))
-    return PemAreas(s1, s2, s3)
+    return PemAreas(above * scale / unit, below * scale / unit, s3)
 
 
-def _advantage(row: ops.Rows, whole: Array, positive: Array) -> tuple[Array, Array]:
-    """n·P·d at the start of each row, and how much it changes within the row."""
-    start = whole * row.positive_before - positive * row.mass_before
-    return start, whole * row.positive - positive * row.mass
+def _crossing_area(xp: Namespace, start: Array, change: Array, size: Array) -> Array:
+    """Area above zero of a line that crosses it: start + x·change/size for x in [0, size]."""
+    height = xp.maximum(start, start + change)
+    return size * height * (height / xp.abs(change)) / 2
 
 
-def _positive_area(xp: Namespace, start: Array, change: Array, size: Array) -> Array:
-    """Area above zero of the line from `start` to `start + change` over `size`."""
-    zero = xp.zeros_like(start)
-    left, right = xp.maximum(start, zero), xp.maximum(start + change, zero)
-    crosses = (left > 0) != (right > 0)
-    steep = xp.where(crosses, xp.abs(change), xp.ones_like(change))
-    part = xp.where(crosses, (left + right) / steep, xp.ones_like(steep))
-    return size * part * (left + right) / 2
+def _crossing_sum(xp: Namespace, start: Array, change: Array, size: Array) -> Array:
+    """Sum of the positive values of start + k·change/size, k = 1..size, for a line that crosses.
 
-
-def _positive_sum(xp: Namespace, start: Array, change: Array, size: Array) -> Array:
-    """Σ of the positive values of start + k·change/size over k = 1..size."""
-    zero, one = xp.zeros_like(start), xp.ones_like(start)
-    end = start + change
-    slope = change / xp.where(size > 0, size, one)
-    steep = xp.where(change == 0, one, xp.abs(change))
-    before_zero = xp.floor(size * (xp.abs(start) / steep))
-    falls, rises = (start > 0) & (end < 0), (start < 0) & (end > 0)
-    first = xp.where(rises, xp.minimum(before_zero + 1, size), one)
-    last = xp.where(falls, xp.minimum(before_zero, size), size)
-    left = xp.maximum(start + first * slope, zero)
-    right = xp.where(falls, xp.maximum(start + last * slope, zero), xp.maximum(end, zero))
-    number = xp.where(size > 0, last - first + 1, zero)
-    return number * (left + right) / 2
+    A value so near zero that rounding puts it on the wrong side adds nothing either way.
+    """
+    slope = change / size
+    before_zero = xp.floor(size * xp.abs(start / change))
+    rises = change > 0
+    first = xp.where(rises, before_zero + 1, xp.ones_like(size))
+    last = xp.where(rises, size, before_zero)
+    ends = (xp.maximum(start + k * slope, xp.zeros_like(start)) for k in (first, last))
+    return (last - first + 1) * sum(ends) / 2

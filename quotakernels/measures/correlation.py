@@ -7,6 +7,7 @@ from typing import NamedTuple
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
 from quotakernels.measures._measure import measure, quota_measure
+from quotakernels.measures._quota import NONZERO
 from quotakernels.measures.quota import Curve, cut_thresholds
 
 __all__ = ["pearson", "pearson_curve"]
@@ -47,19 +48,18 @@ def _relative_scores(xp: Namespace, table: ops.Groups) -> Array:
     return below / xp.where(span > 0, span, xp.ones_like(span))
 
 
-def _steps(xp: Namespace, before: _Moments, part: _Part) -> tuple[Array, Array, Array]:
-    """What a part adds to the second moments (the parallel-variance rule)."""
-    joins = (before.mass > 0) & (part.taken > 0)
-    one = xp.ones_like(part.taken)
-    mass, group, whole = (
-        xp.where(joins, x, one) for x in (before.mass, part.mass, before.mass + part.taken)
-    )
-    gap = part.score - before.score / mass
+def _steps(before: _Moments, part: _Part) -> tuple[Array, Array, Array]:
+    """What a part adds to the second moments (the parallel-variance rule).
+
+    Nothing where there is no mass before it, or none in it.
+    """
+    gap = part.score - before.score / (before.mass + NONZERO)
     # a difference of fractions over their common denominator: exactly 0 where they are equal
-    label_gap = (part.positive * mass - before.label * group) / (group * mass)
-    share = mass * (part.taken / whole)
-    steps = (gap * gap * share, gap * label_gap * share, label_gap * label_gap * share)
-    return tuple(xp.where(joins, x, xp.zeros_like(x)) for x in steps)  # type: ignore[return-value]
+    unequal = part.positive * before.mass - before.label * part.mass
+    label_gap = unequal / (part.mass * before.mass + NONZERO)
+    share = before.mass * (part.taken / (before.mass + part.taken + NONZERO))
+    weighted = gap * share
+    return gap * weighted, label_gap * weighted, label_gap * label_gap * share
 
 
 def _moments_before(xp: Namespace, table: ops.Groups) -> tuple[_Moments, _Part]:
@@ -67,16 +67,16 @@ def _moments_before(xp: Namespace, table: ops.Groups) -> tuple[_Moments, _Part]:
     rows = ops.table_rows(xp, table)
     score = _relative_scores(xp, table)
     part = _Part(rows.mass, rows.mass, rows.positive, score)
-    sums = ops.exclusive(xp, xp.where(rows.mass > 0, rows.mass * score, xp.zeros_like(score)))
+    sums = ops.exclusive(xp, rows.mass * score)
     zero = xp.zeros_like(score)
     first = _Moments(rows.mass_before, sums, rows.positive_before, zero, zero, zero)
-    second = (ops.exclusive(xp, x) for x in _steps(xp, first, part))
+    second = (ops.exclusive(xp, x) for x in _steps(first, part))
     return _Moments(*first[:3], *second), part
 
 
 def _correlation(xp: Namespace, before: _Moments, part: _Part) -> Array:
     """Correlation over what stands before and a part; NaN where either does not vary."""
-    steps = _steps(xp, before, part)
+    steps = _steps(before, part)
     score, both, label = (x + step for x, step in zip(before[3:], steps, strict=True))
     varies = (score > 0) & (label > 0)
     value = both / (xp.sqrt(score) * xp.sqrt(label))
@@ -87,10 +87,62 @@ def _correlation(xp: Namespace, before: _Moments, part: _Part) -> Array:
 @quota_measure
 def pearson(table: ops.Groups, wanted: Array) -> Array:
     """Pearson's correlation of the j best scores with their expected labels (AR eq. 8-11).
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    quota : number or array, shape Q, optional
+        How many examples are selected (with weights: how much mass), from 0 to n.  It need not
+        be whole.
+    fraction : number or array, shape Q, optional
+        The same as a share of all examples (of the whole mass), in (0, 1].  Exactly one of
+        `quota` and `fraction` is given.
+
+    Returns
+    -------
+    array, shape (..., *Q)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64 and on MPS).
+        From -1 to 1; NaN where the scores or the expected labels within the quota do not vary,
+        and where a score within the quota is infinite.
+
+    Raises
+    ------
+    TypeError
+        Both or none of `quota` and `fraction`, or one that is not a number; and as in `rank`.
+    ValueError
+        A quota below 0 or above n, a fraction outside (0, 1]; and as in `rank`.  Where values
+        cannot be read the result is NaN instead, as it is for the rows of a batch that have
+        fewer examples than others and than the quota.
+
+    Notes
+    -----
+    The expected label of an example is the share of positives in its tie group (AR eq. 5).  The
+    moments are those of a population.  A quota that ends inside a group takes that part of the
+    group's mass.  This is the only measure that computes with the scores, so it changes when they
+    are transformed, and the only one that is degenerate for two distinct scores: 1, -1 or NaN.
+    The optimistic and the pessimistic policy give no bounds here.
+
+    Moments are updated from group to group and not differences of sums of squares, so a common
+    offset of the scores costs no digits.
+
+    References
+    ----------
+    AR eq. 8-11: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import pearson
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
+    >>> print(pearson(y_true, y_score, quota=[1, 3, 5]).round(3))
+    [  nan 1.    0.708]
     """
     xp = namespace(wanted)
     table = ops.head(xp, table, wanted)
-    index, _ = ops.rows_at(xp, table, wanted, False)
+    index, _ = ops.rows_at(xp, table, wanted)
     before, part = (
         type(x)(*(xp.take_along_axis(column, index, axis=-1) for column in x))
         for x in _moments_before(xp, table)
@@ -101,6 +153,35 @@ def pearson(table: ops.Groups, wanted: Array) -> Array:
 @measure
 def pearson_curve(table: ops.Groups) -> Curve:
     """Pearson's correlation at every cut (AR eq. 8-11): see `pearson` and `Curve`.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+
+    Returns
+    -------
+    Curve
+        One point for each of the G rows of the ranking and one for the empty cut.  ``value`` is NaN
+        where `pearson` is; in particular at the empty cut and the one after it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`.
+
+    References
+    ----------
+    AR eq. 8-11: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import pearson_curve
+    >>> curve = pearson_curve([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
+    >>> print(curve.quota, curve.value.round(3))
+    [0. 1. 3. 4. 5.] [   nan    nan  1.    -0.229  0.708]
     """
     xp = namespace(table.counts)
     before, part = _moments_before(xp, table)

@@ -15,15 +15,52 @@ def _pairs(table: ops.Groups) -> tuple[Array, Array]:
     xp = namespace(table.counts)
     whole, positive = mass_totals(xp, table)
 
-    def won(row: ops.Rows) -> Array:
-        return (row.mass - row.positive) * (2 * row.positive_before + row.positive)
+    def won(found: Array, mass: Array, here: Array) -> tuple[Array]:
+        return ((mass - here) * (2 * found + here),)
 
-    return ops.sum_rows(xp, table, won, ()), positive * (whole - positive)
+    (pairs,) = ops.sum_rows(xp, table, won, ("positive_before", "mass", "positive"), ())
+    return pairs, positive * (whole - positive)
 
 
 @measure
 def roc_auc(table: ops.Groups) -> Array:
     """Area under the ROC curve: the share of pairs ranked rightly, ties counted half.
+
+    A pair is a positive and a negative; it is ranked rightly if the positive has the higher
+    score.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+
+    Returns
+    -------
+    array, shape (...)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64 and on MPS).
+        From 0 to 1; NaN where one class is absent.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`.
+
+    Notes
+    -----
+    Numerator and denominator are whole numbers, exact as long as 2PN < 2**53 (n up to 1.3e8);
+    beyond that the result is within a few ulp.  With weights a pair counts the product of its
+    weights.  The optimistic and the pessimistic policy give bounds.
+
+    Examples
+    --------
+    >>> from quotakernels import roc_auc
+    >>> print(roc_auc([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]))
+    0.75
+    >>> print(roc_auc([1, 1], [0.9, 0.8]))
+    nan
     """
     won, pairs = _pairs(table)
     return won / (2 * pairs)
@@ -32,6 +69,36 @@ def roc_auc(table: ops.Groups) -> Array:
 @measure
 def gini(table: ops.Groups) -> Array:
     """Gini coefficient, 2·AUC - 1.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+
+    Returns
+    -------
+    array, shape (...)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64 and on MPS).
+        From -1 to 1; NaN where one class is absent.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`.
+
+    See Also
+    --------
+    pem : always the same number.
+    roc_auc : the area, and what holds for weights and ties.
+
+    Examples
+    --------
+    >>> from quotakernels import gini
+    >>> print(gini([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]))
+    0.5
     """
     won, pairs = _pairs(table)
     return (won - pairs) / pairs
@@ -40,6 +107,49 @@ def gini(table: ops.Groups) -> Array:
 @measure
 def pem(table: ops.Groups) -> Array:
     """PEM, the performance relative to chance and optimum over all quotas (AR eq. 14-15).
+
+    PEM = (S1 - S2) / S3 = (Σ Q(j) - (n + 1)/2) / (N/2), summed over j = 1..n.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+
+    Returns
+    -------
+    array, shape (...)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64 and on MPS).
+        From -1 (worst) over 0 (chance) to 1 (optimum); NaN where one class is absent.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`.
+
+    See Also
+    --------
+    pem_areas : S1, S2 and S3.
+
+    Notes
+    -----
+    Since Σ Q(j) = (P + 1)/2 + N·AUC, PEM equals 2·AUC - 1, the Gini coefficient, for every
+    ranking, with ties, and for either class.  It is computed as such, and with weights it is
+    defined as such.  The optimistic and the pessimistic policy give bounds.
+
+    References
+    ----------
+    AR eq. 14-15: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import pem
+    >>> print(pem([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]))
+    0.5
+    >>> print(pem([0, 1], [0.9, 0.1]))
+    -1.0
     """
     won, pairs = _pairs(table)
     return (won - pairs) / pairs

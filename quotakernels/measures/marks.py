@@ -17,6 +17,11 @@ __all__ = ["Marks", "normalized_marks"]
 
 class Marks(NamedTuple):
     """Normalised measures, each of shape (...): 0 is chance and 1 the optimum, or worst and best.
+
+    Attributes
+    ----------
+    average_hit_rate, average_qrecall, pem, roc_auc : array
+        The mark of that measure.
     """
 
     average_hit_rate: Array
@@ -28,6 +33,49 @@ class Marks(NamedTuple):
 @measure
 def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] = "chance") -> Marks:
     """AHR, AQR, PEM and AUC on one axis (AR Figure 10).
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    method : {"chance", "minmax"}
+        "chance" gives (v - c) / (1 - c), with c the expectation of the measure under random
+        order.  "minmax" gives (v - min) / (max - min) over the compared models, which are the
+        last batch axis of the scores.
+
+    Returns
+    -------
+    Marks
+        Arrays of shape (...).  By "chance" NaN where the measure is undefined or c = 1 (all
+        examples positive); by "minmax" NaN where all models have the same value or one of them
+        is undefined.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`; another `method`; "chance" with sample weights, for which c is not defined;
+        "minmax" without a batch axis.
+
+    Notes
+    -----
+    The figure does not say how it normalises.  The expectations are (n + P)/(2n) for AQR, 0 for
+    PEM, 1/2 for AUC, and for AHR b + (1 - b)·H/n with b = (P - 1)/(n - 1) and H = 1 + 1/2 + … +
+    1/n.  Orders without ties are meant: a constant score has AHR = P/n, below that expectation,
+    and so a negative mark.  The marks of PEM and AUC are equal by "chance".  Marks of different
+    measures are not comparable with each other.
+
+    References
+    ----------
+    AR Figure 10: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import normalized_marks
+    >>> marks = normalized_marks([1, 0, 1, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.1])
+    >>> print(marks.average_qrecall.round(4), marks.pem.round(4), marks.roc_auc.round(4))
+    0.4444 0.3333 0.3333
     """
     if method not in ("chance", "minmax"):
         raise ValueError(f'method must be "chance" or "minmax"; got {method!r}')

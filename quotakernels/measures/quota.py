@@ -25,6 +25,9 @@ __all__ = [
 class Curve(NamedTuple):
     """A measure at every cut: cut g selects the first g tie groups, cut 0 nothing.
 
+    Between two cuts T is a straight line; for values there use the measure with ``quota=``.
+    Rows of the ranking that are padding repeat the cut before them.
+
     Attributes
     ----------
     quota : array, shape (..., G + 1)
@@ -32,9 +35,8 @@ class Curve(NamedTuple):
     value : array, shape (..., G + 1)
         The measure; NaN where it is undefined.
     threshold : array, shape (..., G + 1)
-        Score of the last selected example: ``score >= threshold`` selects.  NaN at cut 0.
-
-    Rows that stand for no group of their own repeat the cut before them.
+        Score of the last selected example: ``score >= threshold`` selects.  NaN at cut 0.  In
+        the dtype of the scores, or in a float dtype where they are integers.
     """
 
     quota: Array
@@ -81,7 +83,7 @@ class _Filled(NamedTuple):
 
 
 def _filled(xp: Namespace, table: ops.Groups, wanted: Array) -> _Filled:
-    _, row = ops.rows_at(xp, ops.head(xp, table, wanted), wanted, False)
+    _, row = ops.rows_at(xp, ops.head(xp, table, wanted), wanted)
     mass = xp.where(row.mass > 0, row.mass, xp.ones_like(row.mass))
     within = wanted - row.mass_before
     return _Filled(row.positive_before * mass + within * row.positive, mass)
@@ -96,6 +98,57 @@ def positives_at(xp: Namespace, table: ops.Groups, wanted: Array) -> Array:
 @quota_measure
 def hit_rate(table: ops.Groups, wanted: Array) -> Array:
     """Hit rate: the share of positives among the selected (AR eq. 4), T(j) / j.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    quota : number or array, shape Q, optional
+        How many examples are selected (with weights: how much mass), from 0 to n.  It need not
+        be whole.
+    fraction : number or array, shape Q, optional
+        The same as a share of all examples (of the whole mass), in (0, 1].  Exactly one of
+        `quota` and `fraction` is given.
+
+    Returns
+    -------
+    array, shape (..., *Q)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64 and on MPS).
+        From 0 to 1; NaN for quota 0 and where there are no examples.
+
+    Raises
+    ------
+    TypeError
+        Both or none of `quota` and `fraction`, or one that is not a number; and as in `rank`.
+    ValueError
+        A quota below 0 or above n, a fraction outside (0, 1]; and as in `rank`.  Where values
+        cannot be read the result is NaN instead, as it is for the rows of a batch that have
+        fewer examples than others and than the quota.
+
+    Notes
+    -----
+    T(j) is the expected number of positives among the j best, when ties are broken at random
+    (AR eq. 5).  Inside a tie group it grows linearly, so a quota may be any real number.  A
+    product ``fraction * n`` that is whole but for rounding counts as whole.  With weights, j and
+    T(j) are masses.  The optimistic and the pessimistic policy give bounds.
+
+    References
+    ----------
+    AR eq. 4-5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import hit_rate
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
+    >>> print(hit_rate(y_true, y_score, quota=2))
+    0.75
+    >>> print(hit_rate(y_true, y_score, quota=2, ties="pessimistic"))
+    0.5
+    >>> print(hit_rate(y_true, y_score, fraction=[0.2, 0.5, 1.0]))
+    [1.  0.7 0.6]
     """
     xp = namespace(wanted)
     filled = _filled(xp, table, wanted)
@@ -105,6 +158,52 @@ def hit_rate(table: ops.Groups, wanted: Array) -> Array:
 @quota_measure
 def qrecall(table: ops.Groups, wanted: Array) -> Array:
     """Qrecall: the share of all positives that the quota catches (AR eq. 6), T(j) / P.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    quota : number or array, shape Q, optional
+        How many examples are selected (with weights: how much mass), from 0 to n.  It need not
+        be whole.
+    fraction : number or array, shape Q, optional
+        The same as a share of all examples (of the whole mass), in (0, 1].  Exactly one of
+        `quota` and `fraction` is given.
+
+    Returns
+    -------
+    array, shape (..., *Q)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64 and on MPS).
+        From 0 to 1; NaN where there are no positives.
+
+    Raises
+    ------
+    TypeError
+        Both or none of `quota` and `fraction`, or one that is not a number; and as in `rank`.
+    ValueError
+        A quota below 0 or above n, a fraction outside (0, 1]; and as in `rank`.  Where values
+        cannot be read the result is NaN instead, as it is for the rows of a batch that have
+        fewer examples than others and than the quota.
+
+    Notes
+    -----
+    T(j) as in `hit_rate`.  Qrecall does not decrease with the quota; it is 0 at 0 and 1 at n.  At
+    quota P it equals the hit rate (the break-even point).  The optimistic and the pessimistic
+    policy give bounds.
+
+    References
+    ----------
+    AR eq. 5-6: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import qrecall
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
+    >>> print(qrecall(y_true, y_score, quota=[0, 2, 5]))
+    [0.  0.5 1. ]
     """
     xp = namespace(wanted)
     filled = _filled(xp, table, wanted)
@@ -115,6 +214,57 @@ def qrecall(table: ops.Groups, wanted: Array) -> Array:
 @quota_measure
 def lift(table: ops.Groups, wanted: Array) -> Array:
     """Cumulative lift: the hit rate over the prevalence, (T(j) / j) / (P / n).
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    quota : number or array, shape Q, optional
+        How many examples are selected (with weights: how much mass), from 0 to n.  It need not
+        be whole.
+    fraction : number or array, shape Q, optional
+        The same as a share of all examples (of the whole mass), in (0, 1].  Exactly one of
+        `quota` and `fraction` is given.
+
+    Returns
+    -------
+    array, shape (..., *Q)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64 and on MPS).
+        From 0 to n/P, and 1 at quota n; NaN for quota 0 and where there are no positives.
+
+    Raises
+    ------
+    TypeError
+        Both or none of `quota` and `fraction`, or one that is not a number; and as in `rank`.
+    ValueError
+        A quota below 0 or above n, a fraction outside (0, 1]; and as in `rank`.  Where values
+        cannot be read the result is NaN instead, as it is for the rows of a batch that have
+        fewer examples than others and than the quota.
+
+    See Also
+    --------
+    lift_table : the lift of each tenth of the ranking.
+
+    Notes
+    -----
+    T(j) as in `hit_rate`.  A constant score has lift 1 at every quota.  The optimistic and the
+    pessimistic policy give bounds.
+
+    References
+    ----------
+    AR eq. 4-5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import lift
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
+    >>> print(lift(y_true, y_score, quota=2))
+    1.25
+    >>> print(lift(y_true, [0.5] * 5, fraction=0.1))
+    1.0
     """
     xp = namespace(wanted)
     filled = _filled(xp, table, wanted)
@@ -166,6 +316,37 @@ def float_thresholds(xp: Namespace, thresholds: Array) -> Array:
 @measure
 def hit_rate_curve(table: ops.Groups) -> Curve:
     """Hit rate at every cut (AR eq. 4): see `hit_rate` and `Curve`.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+
+    Returns
+    -------
+    Curve
+        One point for each of the G rows of the ranking and one for the empty cut, where ``value``
+        is NaN.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`.
+
+    References
+    ----------
+    AR eq. 4: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import hit_rate_curve
+    >>> curve = hit_rate_curve([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
+    >>> print(curve.quota, curve.threshold)
+    [0. 1. 3. 4. 5.] [nan 0.9 0.8 0.6 0.1]
+    >>> print(curve.value.round(3))
+    [  nan 1.    0.667 0.75  0.6  ]
     """
     xp = namespace(table.counts)
     quota, positive, threshold = cuts(xp, table)
@@ -175,6 +356,35 @@ def hit_rate_curve(table: ops.Groups) -> Curve:
 @measure
 def qrecall_curve(table: ops.Groups) -> Curve:
     """Qrecall at every cut (AR eq. 6): see `qrecall` and `Curve`.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+
+    Returns
+    -------
+    Curve
+        One point for each of the G rows of the ranking and one for the empty cut.  ``value`` is NaN
+        where there are no positives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`.
+
+    References
+    ----------
+    AR eq. 6: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import qrecall_curve
+    >>> curve = qrecall_curve([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
+    >>> print(curve.quota, curve.value.round(3))
+    [0. 1. 3. 4. 5.] [0.    0.333 0.667 1.    1.   ]
     """
     xp = namespace(table.counts)
     quota, positive, threshold = cuts(xp, table)
@@ -184,6 +394,35 @@ def qrecall_curve(table: ops.Groups) -> Curve:
 @measure
 def lift_curve(table: ops.Groups) -> Curve:
     """Cumulative lift at every cut: see `lift` and `Curve`.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+
+    Returns
+    -------
+    Curve
+        One point for each of the G rows of the ranking and one for the empty cut.  ``value`` is
+        NaN at the empty cut and where there are no positives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`.
+
+    References
+    ----------
+    AR eq. 4: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import lift_curve
+    >>> curve = lift_curve([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
+    >>> print(curve.quota, curve.value.round(3))
+    [0. 1. 3. 4. 5.] [  nan 1.667 1.111 1.25  1.   ]
     """
     xp = namespace(table.counts)
     quota, positive, threshold = cuts(xp, table)
@@ -194,6 +433,45 @@ def lift_curve(table: ops.Groups) -> Curve:
 @measure
 def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
     """The examples in `bins` parts of equal size, best first, with the lift of each (AR 2.2.5).
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    bins : int
+        Number of bins, at least 1.
+
+    Returns
+    -------
+    LiftTable
+        Arrays of shape (..., bins).  The lifts and ``qrecall`` are NaN where there are no
+        positives; everything but the edges and ``positives`` is NaN where there are no examples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`; and a number of bins that is not a positive integer.
+
+    Notes
+    -----
+    The edges i·n/bins may be fractional.  A bin then takes a part of an example, just as a quota
+    does, so no bin is empty, all are of one size, and the lifts have the mean 1.  The tie
+    policies bound the cumulative columns and ``qrecall``, not the columns of a single bin.
+
+    References
+    ----------
+    AR section 2.2.5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import lift_table
+    >>> table = lift_table([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], bins=2)
+    >>> print(table.start, table.stop, table.positives)
+    [0.  2.5] [2.5 5. ] [1.75 1.25]
+    >>> print(table.lift.round(3), table.qrecall.round(3))
+    [1.167 0.833] [0.583 1.   ]
     """
     if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
         raise ValueError(f"bins must be a positive integer; got {bins!r}")

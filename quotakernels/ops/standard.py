@@ -113,13 +113,16 @@ def total(xp: Namespace, x: Array) -> Array:
 
 def piecewise(
     xp: Namespace,
-    condition: Array,
-    if_true: Callable[..., Array],
-    if_false: Callable[..., Array],
+    rare: Array,
+    if_rare: Callable[..., Array],
+    otherwise: Callable[..., Array],
     *arguments: Array,
 ) -> Array:
-    """`if_true(*arguments)` where the condition holds, else `if_false(*arguments)`."""
-    return xp.where(condition, if_true(*arguments), if_false(*arguments))
+    """`if_rare(*arguments)` where the condition `rare` holds, else `otherwise(*arguments)`.
+
+    `otherwise` may be evaluated everywhere, so it should be the cheaper of the two.
+    """
+    return xp.where(rare, if_rare(*arguments), otherwise(*arguments))
 
 
 def prefix_sum(xp: Namespace, x: Array) -> Array:
@@ -219,13 +222,22 @@ def table_rows(xp: Namespace, table: Groups) -> Rows:
 
 
 def sum_rows(
-    xp: Namespace, table: Groups, term: Callable[..., Array], parameters: tuple[Array, ...]
-) -> Array:
-    """Sum of ``term(rows, *parameters)`` over the rows; parameters are numbers per batch row."""
+    xp: Namespace,
+    table: Groups,
+    term: Callable[..., tuple[Array, ...]],
+    columns: tuple[str, ...],
+    parameters: tuple[Array, ...],
+) -> tuple[Array, ...]:
+    """Sums over the rows of each array that ``term(*columns, *parameters)`` returns.
+
+    Columns are named as in `Rows`; parameters are numbers per row of the batch.
+    """
     from quotakernels import ops
 
     rows = table_rows(xp, table)
-    return ops.total(xp, term(rows, *(xp.expand_dims(x, axis=-1) for x in parameters)))
+    wanted = (getattr(rows, name) for name in columns)
+    terms = term(*wanted, *(xp.expand_dims(x, axis=-1) for x in parameters))
+    return tuple(ops.total(xp, x) for x in terms)
 
 
 def bisect(xp: Namespace, ends: Array, wanted: Array) -> Array:
@@ -243,16 +255,14 @@ def bisect(xp: Namespace, ends: Array, wanted: Array) -> Array:
     return low
 
 
-def rows_at(xp: Namespace, table: Groups, wanted: Array, by_items: bool) -> tuple[Array, Rows]:
-    """The row that owns each wanted position: the first whose end reaches it, else the last.
+def rows_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array, Rows]:
+    """The row that owns each wanted mass, shape (..., K): the first whose end reaches it.
 
-    Positions are masses, or items with `by_items`; they have shape (…, K).
+    A mass beyond the end is given the last row.
     """
     rows = table_rows(xp, table)
-    before, size = (
-        (rows.items_before, rows.items) if by_items else (rows.mass_before, rows.mass)
-    )
-    index = xp.clip(bisect(xp, before + size, wanted), max=size.shape[-1] - 1)
+    index = bisect(xp, rows.mass_before + rows.mass, wanted)
+    index = xp.clip(index, max=rows.mass.shape[-1] - 1)
     return index, Rows(*(xp.take_along_axis(x, index, axis=-1) for x in rows))
 
 

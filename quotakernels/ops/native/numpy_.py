@@ -45,6 +45,8 @@ def from_order_key(xp: Namespace, key: NDArray, dtype: Any) -> NDArray:
     """See `standard.from_order_key`."""
     if not _has_bits(dtype):
         return key.view(dtype) if dtype.kind == "b" else key.astype(dtype, copy=False)
+    if key.size and key.min() >= 0:  # the bits of a float that is not negative are its key
+        return key.view(dtype)
     return bits_from_key(key, 8 * dtype.itemsize).view(dtype)
 
 
@@ -71,20 +73,24 @@ def total(xp: Namespace, x: NDArray) -> NDArray:
 
 def piecewise(
     xp: Namespace,
-    condition: NDArray,
-    if_true: Callable[..., NDArray],
-    if_false: Callable[..., NDArray],
+    rare: NDArray,
+    if_rare: Callable[..., NDArray],
+    otherwise: Callable[..., NDArray],
     *arguments: NDArray,
 ) -> NDArray:
-    """See `standard.piecewise`; each formula is evaluated only where it is wanted."""
-    if not condition.any():
-        return if_false(*arguments)
-    if condition.all():
-        return if_true(*arguments)
-    result = np.empty(condition.shape, dtype=np.float64)
-    for where, formula in ((condition, if_true), (~condition, if_false)):
-        result[where] = formula(*(np.broadcast_to(x, where.shape)[where] for x in arguments))
+    """See `standard.piecewise`; the rare formula is evaluated only where it is wanted."""
+    result = otherwise(*arguments)
+    places = np.flatnonzero(rare)
+    if places.size:
+        if not (result.flags.owndata and result.shape == rare.shape):
+            result = np.array(_filling(rare.shape, result), order="C")
+        chosen = (_filling(rare.shape, x).reshape(-1)[places] for x in arguments)
+        result.reshape(-1)[places] = if_rare(*chosen)
     return result
+
+
+def _filling(shape: tuple[int, ...], x: NDArray) -> NDArray:
+    return x if x.shape == shape else np.broadcast_to(x, shape)
 
 
 def tie_groups(
@@ -139,8 +145,10 @@ def _by_packed_words(key: NDArray, labels: NDArray, low: int, high: int) -> Grou
     words = np.empty(key.shape, dtype=word)
     top = np.asarray(high % 2 ** (8 * words.itemsize), dtype=word)
     for block in _blocks(key.shape[0]):
-        distance = top - key[block].astype(word)  # modulo 2^32 or 2^64, where it is exact
-        words[block] = (distance << 1) | labels[block]
+        packed = words[block]
+        np.subtract(top, key[block].astype(word), out=packed)  # modulo 2**32 or 2**64 it is exact
+        packed <<= 1
+        packed |= labels[block]
     words.sort()
     return _rows_of_words(words, top, key.dtype)
 
@@ -149,22 +157,31 @@ def _rows_of_words(words: NDArray, top: NDArray, key_type: Any) -> Groups:
     length = words.shape[0]
     integer = _count_type(length)
     keys = np.empty(length, dtype=key_type)
-    counts, positives = np.empty(length, dtype=integer), np.empty(length, dtype=integer)
-    rows = end = found = found_at_end = 0
+    ends, found = np.empty(length, dtype=integer), np.empty(length, dtype=integer)
+    rows = found_before = 0
     for block in _blocks(length):
         distance = words[block] >> 1
         following = words[block.stop] >> 1 if block.stop < length else ~distance[-1]
-        last = np.flatnonzero(np.append(distance[1:], following) != distance)
-        found_until = np.cumsum(words[block] & 1, dtype=integer) + integer(found)
-        found = int(found_until[-1])
-        if last.shape[0]:
-            into = slice(rows, rows + last.shape[0])
-            keys[into] = (top - distance[last]).astype(key_type)
-            counts[into] = np.diff(last + (block.start + 1), prepend=end)
-            positives[into] = np.diff(found_until[last], prepend=integer(found_at_end))
-            rows, end = into.stop, int(last[-1]) + block.start + 1
-            found_at_end = int(found_until[last[-1]])
-    return Groups(keys[:rows], counts[:rows], positives[:rows], None, None)
+        differs = np.empty(distance.shape, dtype=bool)
+        np.not_equal(distance[1:], distance[:-1], out=differs[:-1])
+        differs[-1] = distance[-1] != following
+        last = np.flatnonzero(differs)
+        found_until = np.cumsum(words[block] & 1, dtype=integer)
+        into = slice(rows, rows + last.shape[0])
+        keys[into] = (top - distance[last]).astype(key_type)
+        ends[into] = last + (block.start + 1)
+        found[into] = found_until[last] + integer(found_before)
+        rows, found_before = into.stop, found_before + int(found_until[-1])
+    counts, positives = (_steps_in_place(x[:rows]) for x in (ends, found))
+    return Groups(keys[:rows], counts, positives, None, None)
+
+
+def _steps_in_place(sums: NDArray) -> NDArray:
+    """What each running sum adds to the one before it; from the back, so that none is lost."""
+    for block in reversed(list(_blocks(sums.shape[0]))):
+        start = max(block.start, 1)
+        sums[start : block.stop] -= sums[start - 1 : block.stop - 1].copy()
+    return sums
 
 
 def _by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None) -> Groups:
@@ -181,53 +198,89 @@ def _by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None) -> Group
     return Groups(key[starts], counts, positives, *masses)
 
 
+def _sources(table: Groups) -> dict[str, NDArray]:
+    if table.weights is None:
+        masses = {"mass": table.counts, "positive": table.positives}
+    else:
+        masses = {"mass": table.weights, "positive": table.positive_weights}
+    return {"items": table.counts, **masses}  # type: ignore[dict-item]
+
+
+def _sums_before(values: NDArray, before: float) -> NDArray:
+    """The sum before each value and after the last, `before` included."""
+    sums = np.empty(values.shape[0] + 1)
+    sums[0] = 0.0
+    if values.dtype.kind == "f":
+        np.cumsum(values, out=sums[1:])
+    else:  # whole numbers add up several times faster
+        sums[1:] = np.cumsum(values, dtype=np.int64)
+    sums += before
+    return sums
+
+
 def sum_rows(
     xp: Namespace,
     table: Groups,
-    term: Callable[..., NDArray],
+    term: Callable[..., tuple[NDArray, ...]],
+    columns: tuple[str, ...],
     parameters: tuple[NDArray, ...],
-) -> NDArray:
+) -> tuple[NDArray, ...]:
     """See `standard.sum_rows`; a long table is read in blocks that stay in the cache."""
     if table.counts.ndim != 1 or table.counts.shape[0] <= BLOCK:
-        return standard.sum_rows(xp, table, term, parameters)
-    sums = (float(np.sum(term(rows, *parameters))) for rows in _rows_by_block(xp, table))
-    return np.asarray(math.fsum(sums))
+        return standard.sum_rows(xp, table, term, columns, parameters)
+    sums = [
+        [float(np.sum(x)) for x in term(*block, *parameters)]
+        for block in _column_blocks(table, columns)
+    ]
+    return tuple(np.asarray(math.fsum(x)) for x in zip(*sums, strict=True))
 
 
-def _rows_by_block(xp: Namespace, table: Groups) -> Iterator[Rows]:
-    items_before = mass_before = positive_before = 0.0
+def _column_blocks(table: Groups, columns: tuple[str, ...]) -> Iterator[list[NDArray]]:
+    """The named columns of `Rows`, block by block; sums before a row are made as they are read."""
+    sources = _sources(table)
+    before = dict.fromkeys(columns, 0.0)
     for block in _blocks(table.counts.shape[0]):
-        part = Groups(*(None if x is None else x[block] for x in table))
-        rows = standard.table_rows(xp, part)
-        rows = rows._replace(
-            items_before=rows.items_before + items_before,
-            mass_before=rows.mass_before + mass_before,
-            positive_before=rows.positive_before + positive_before,
-        )
-        yield rows
-        items_before = rows.items_before[-1] + rows.items[-1]
-        mass_before = rows.mass_before[-1] + rows.mass[-1]
-        positive_before = rows.positive_before[-1] + rows.positive[-1]
+        read = []
+        for column in columns:
+            name = column.removesuffix("_before")
+            values = sources[name][block]
+            if name == column:
+                read.append(values.astype(np.float64))
+            else:
+                sums = _sums_before(values, before[column])
+                before[column] = float(sums[-1])
+                read.append(sums[:-1])
+        yield read
 
 
-def rows_at(
-    xp: Namespace, table: Groups, wanted: NDArray, by_items: bool
-) -> tuple[NDArray, Rows]:
-    """See `standard.rows_at`; NumPy searches one list of ends directly."""
-    if table.counts.ndim != 1:
-        return standard.rows_at(xp, table, wanted, by_items)
-    size = table.counts if by_items or table.weights is None else table.weights
-    index = np.searchsorted(np.cumsum(size), wanted, side="left")
-    index = np.minimum(index, size.shape[0] - 1)
-    table = standard.mass_groups(xp, table)
-    items, mass, positive = table.counts, table.weights, table.positive_weights
-    befores = [_sums_before(x, index) for x in (items, mass, positive)]
-    return index, Rows(*befores, *(x[index] for x in (items, mass, positive)))
+def rows_at(xp: Namespace, table: Groups, wanted: NDArray) -> tuple[NDArray, Rows]:
+    """See `standard.rows_at`; only the blocks that own a wanted mass are searched."""
+    if table.counts.ndim != 1 or table.counts.shape[0] <= BLOCK:
+        return standard.rows_at(xp, table, wanted)
+    columns = _sources(table)
+    starts = np.arange(0, table.counts.shape[0], BLOCK)
+    before = {name: _sums_of_blocks(x) for name, x in columns.items()}
+    owner = np.minimum(np.searchsorted(before["mass"][1:], wanted), starts.shape[0] - 1)
+    index = np.empty(wanted.shape, dtype=np.int64)
+    rows = Rows(*(np.empty(wanted.shape) for _ in Rows._fields))
+    for number in np.unique(owner):
+        here = owner == number
+        block = slice(starts[number], starts[number] + BLOCK)
+        values = {name: x[block] for name, x in columns.items()}
+        sums = {name: _sums_before(x, float(before[name][number])) for name, x in values.items()}
+        place = np.searchsorted(sums["mass"][1:], wanted[here])
+        place = np.minimum(place, values["mass"].shape[0] - 1)
+        index[here] = block.start + place
+        for name, x in values.items():
+            getattr(rows, name)[here] = x[place]
+            getattr(rows, f"{name}_before")[here] = sums[name][place]
+    return index, rows
 
 
-def _sums_before(x: NDArray, index: NDArray) -> NDArray:
-    ends = np.cumsum(x)
-    return np.where(index > 0, ends[np.maximum(index, 1) - 1], 0.0)
+def _sums_of_blocks(x: NDArray) -> NDArray:
+    """The sum before each block and after the last; the sum of 32-bit counts fits 32 bits."""
+    starts = np.arange(0, x.shape[0], BLOCK)
+    return np.append(0.0, np.cumsum(np.add.reduceat(x, starts, dtype=x.dtype), dtype=np.float64))
 
 
 def without_empty_rows(xp: Namespace, table: Groups) -> Groups:
@@ -244,7 +297,6 @@ def head(xp: Namespace, table: Groups, wanted: NDArray) -> Groups:
     size = table.counts if table.weights is None else table.weights
     if size.ndim != 1 or size.shape[0] <= BLOCK:
         return table
-    ends = np.cumsum(np.add.reduceat(size, np.arange(0, size.shape[0], BLOCK)))
     largest = np.max(wanted, where=wanted == wanted, initial=0)
-    stop = BLOCK * (int(np.searchsorted(ends, largest)) + 2)
+    stop = BLOCK * int(np.searchsorted(_sums_of_blocks(size), largest) + 1)
     return Groups(*(None if x is None else x[:stop] for x in table))

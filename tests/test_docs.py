@@ -1,0 +1,125 @@
+"""The documents tell the truth: their code runs and prints what they say, their tables are whole.
+
+A block fenced as ``python`` is run by itself; what it prints must be the comments behind its
+``print`` calls.  A block fenced as ``python no-run`` is only compiled.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import quotakernels
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```(\S+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PRINTED = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
+OPTIONAL = ("cupy", "jax", "sklearn", "torch")
+EXAMPLE = ["evaluate", "--example", "credit", "--quota", "100"]
+
+
+class Block(NamedTuple):
+    """A fenced block of a document."""
+
+    path: Path
+    line: int
+    language: str
+    marks: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path.name}:{self.line}"
+
+
+def blocks(path: Path) -> list[Block]:
+    text = path.read_text(encoding="utf-8")
+    return [
+        Block(path, text.count("\n", 0, found.start()) + 1, found[1], found[2].strip(), found[3])
+        for found in FENCE.finditer(text)
+    ]
+
+
+def imported(tree: ast.AST) -> set[str]:
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module or "")
+    return {name.partition(".")[0] for name in names}
+
+
+BLOCKS = [block for path in DOCUMENTS for block in blocks(path)]
+PYTHON = [block for block in BLOCKS if block.language == "python"]
+
+
+@pytest.mark.parametrize("block", PYTHON, ids=str)
+def test_code_runs_and_prints_what_it_says(block: Block, capsys: pytest.CaptureFixture[str]):
+    source = "\n" * block.line + block.text  # so that a traceback names the document's line
+    code = compile(source, str(block.path), "exec", dont_inherit=True)
+    if block.marks == "no-run":
+        return
+    for name in imported(ast.parse(source)) & set(OPTIONAL):
+        pytest.importorskip(name)
+    namespace: dict[str, Any] = {"__name__": "__document__"}
+    exec(code, namespace)
+    said = PRINTED.findall(block.text)
+    assert capsys.readouterr().out.splitlines() == said
+
+
+def test_marks_of_code_blocks_are_known():
+    assert {block.marks for block in PYTHON} <= {"", "no-run"}
+    assert len(PYTHON) == sum(d.read_text(encoding="utf-8").count("```python") for d in DOCUMENTS)
+
+
+def measures() -> set[str]:
+    """The public functions but `rank`."""
+    return {name for name in quotakernels.__all__ if name.islower()} - {"rank"}
+
+
+def test_readme_table_has_every_measure():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = [line.split("|") for line in text.splitlines() if line.startswith("| ")]
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row[2])}
+    assert named == measures()
+
+
+def test_measures_are_all_explained():
+    text = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
+    assert {name for name in measures() if f"`{name}`" not in text} == set()
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path):
+    links = LINK.findall(path.read_text(encoding="utf-8"))
+    assert [link for link in links if not (path.parent / link).exists()] == []
+
+
+def plain_environment() -> dict[str, str]:
+    """No terminal, whatever the tests run in."""
+    terminal = ("COLUMNS", "LINES", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
+    kept = {name: value for name, value in os.environ.items() if name not in terminal}
+    return {**kept, "PYTHONIOENCODING": "utf-8"}
+
+
+def test_readme_shows_what_the_example_prints():
+    for name in ("click", "pyarrow", "rich"):
+        pytest.importorskip(name)
+    command = [sys.executable, "-m", "quotakernels", *EXAMPLE]
+    done = subprocess.run(
+        command, capture_output=True, check=True, cwd=ROOT, env=plain_environment(), timeout=120
+    )
+    shown = [block for block in BLOCKS if block.language == "text"]
+    assert len(shown) == 1
+    assert f"quotakernels {' '.join(EXAMPLE)}\n" in (ROOT / "README.md").read_text("utf-8")
+    printed = [line.rstrip() for line in done.stdout.decode().splitlines()]
+    assert shown[0].text.splitlines() == printed
