@@ -43,10 +43,8 @@ def scalar_measures(labels: np.ndarray, scores: np.ndarray) -> dict[str, float]:
     ranking = qk.rank(labels, scores)
     quota = QUOTA_SHARE * len(scores)
     at_quota = (qk.hit_rate, qk.qrecall, qk.lift, qk.pearson)
-    overall = (qk.average_hit_rate, qk.average_qrecall, qk.pem, qk.roc_auc, qk.gini)
     values = {m.__name__: float(m(ranking, quota=quota)) for m in at_quota}
-    values |= {m.__name__: float(m(ranking)) for m in overall}
-    return values | {f"pem_{k}": float(v) for k, v in qk.pem_areas(ranking)._asdict().items()}
+    return values | {name: float(x) for name, x in qk.summary(ranking)._asdict().items()}
 
 
 def seconds(function: Callable[[], object]) -> float:

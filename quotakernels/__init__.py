@@ -1,11 +1,7 @@
 """Evaluation of probabilistic classifiers that must fill a limited quota."""
 
-from quotakernels.measures.average import (
-    PemAreas,
-    average_hit_rate,
-    average_qrecall,
-    pem_areas,
-)
+from quotakernels.measures.areas import PemAreas, pem_areas
+from quotakernels.measures.average import average_hit_rate, average_qrecall
 from quotakernels.measures.correlation import pearson, pearson_curve
 from quotakernels.measures.discrimination import gini, pem, roc_auc
 from quotakernels.measures.marks import Marks, normalized_marks
@@ -20,6 +16,7 @@ from quotakernels.measures.quota import (
     qrecall,
     qrecall_curve,
 )
+from quotakernels.measures.summary import Summary, summary
 from quotakernels.measures.selection import QuotaThreshold, quota_threshold, select
 from quotakernels.ranking import Ranking, rank
 
@@ -32,6 +29,7 @@ __all__ = [
     "PemAreas",
     "QuotaThreshold",
     "Ranking",
+    "Summary",
     "average_hit_rate",
     "average_qrecall",
     "gini",
@@ -51,4 +49,5 @@ __all__ = [
     "rank",
     "roc_auc",
     "select",
+    "summary",
 ]

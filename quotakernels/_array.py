@@ -99,9 +99,10 @@ def device(x: Array) -> Device:
 
 def placement(x: Array) -> Any:
     """Where `x` has to stay: its device, or the devices of a JAX array that was put on them."""
-    if array_api_compat.is_jax_array(x) and concrete(x):
-        return x.devices() if x.committed else None
-    return device(x)
+    place = device(x)
+    if place is None and concrete(x) and x.committed:
+        return x.devices()
+    return place
 
 
 def concrete(x: Array) -> bool:

@@ -129,7 +129,7 @@ def as_column(name: str, x: Any) -> Any:
     """`x` as an array: lists and data-frame columns become NumPy arrays."""
     if x is None:
         raise TypeError(f"{name} must be an array; got None")
-    if is_array(x) and not isinstance(x, np.ndarray | np.generic):
+    if is_array(x) and not isinstance(x, (np.ndarray, np.generic)):
         return x
     if _has_nulls(x):
         raise ValueError(_missing(name))
@@ -146,6 +146,8 @@ def as_column(name: str, x: Any) -> Any:
 
 def _has_nulls(x: Any) -> bool:
     """Whether masked arrays of NumPy, and columns of pandas, polars or Arrow, lack values."""
+    if isinstance(x, (int, float, list, tuple)):
+        return False
     if isinstance(x, np.ma.MaskedArray):
         return bool(np.ma.getmaskarray(x).any())
     if hasattr(getattr(x, "dtype", None), "na_value"):
@@ -188,7 +190,7 @@ def _label_number(y_true: Array, pos_label: Any) -> Any:
     """`pos_label` as a number of the labels' type."""
     xp, dtype = namespace(y_true), y_true.dtype
     number = pos_label.item() if isinstance(pos_label, np.generic) else pos_label
-    if not isinstance(number, bool | int | float):
+    if not isinstance(number, (bool, int, float)):
         raise TypeError(f"pos_label={pos_label!r} cannot be compared with y_true, of dtype {dtype}")
     if of_kind(xp, dtype, "bool"):
         number, fits = bool(number), number in (0, 1)
@@ -306,7 +308,7 @@ def _positives(
     of the row that counts and is not positive.
     """
 
-    def key_of(label: bool | int | float) -> Array:
+    def key_of(label: (bool, int, float)) -> Array:
         alone = xp.asarray([label], dtype=labels.dtype, device=device(labels))
         return ops.order_key(xp, alone)
 

@@ -37,7 +37,7 @@ class Measure(Generic[R]):
 
     def __init__(self, function: Callable[..., R], takes_quota: bool):
         functools.update_wrapper(self, function)
-        self.of_table = function
+        self._function = function
         self._takes_quota = takes_quota
         own = list(inspect.signature(function).parameters.values())[1:]
         keywords = [p.name for p in own if p.kind is p.KEYWORD_ONLY]
@@ -71,7 +71,7 @@ class Measure(Generic[R]):
         xp = namespace(ranking.counts)
         dtype = result_float(xp, device(ranking.counts))
         with computing(xp):
-            result = compiled(self.of_table, xp, self._own)(table_of(xp, ranking), **own)
+            result = compiled(self._function, xp, self._own)(table_of(xp, ranking), **own)
             return finished(xp, result, dtype)
 
     def _at_quota(self, ranking: Ranking, quota: Any = None, fraction: Any = None) -> Any:
@@ -81,7 +81,7 @@ class Measure(Generic[R]):
         with computing(xp):
             table = table_of(xp, ranking)
             wanted, shape = wanted_masses(xp, table, quota, fraction)
-            result: Any = compiled(self.of_table, xp)(table, wanted)
+            result: Any = compiled(self._function, xp)(table, wanted)
             return finished(xp, xp.reshape(result, (*result.shape[:-1], *shape)), dtype)
 
     def _ranking(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Ranking:

@@ -41,7 +41,7 @@ ROUNDING = 2.0**-40
 def beside(data: N, *quotas: Any) -> N:
     """The arrays of `data`, moved to JAX where they are NumPy's and a quota is JAX's."""
     for quota in quotas:
-        foreign = is_array(quota) and not isinstance(quota, np.ndarray | np.generic)
+        foreign = is_array(quota) and not isinstance(quota, (np.ndarray, np.generic))
         if foreign and isinstance(data[0], np.ndarray) and backend(namespace(quota)) == "jax":
             xp = namespace(quota)
             with computing(xp):

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from quotakernels import ops
 from quotakernels._array import Array, namespace
 from quotakernels.measures._measure import measure
-from quotakernels.measures._quota import mass_totals
+from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
 
-__all__ = ["gini", "pem", "roc_auc"]
+__all__ = ["gini", "pairs_won", "pem", "roc_auc"]
 
 
-def _pairs(table: ops.Groups) -> tuple[Array, Array]:
-    """Twice the number (or mass) of pairs won, ties counted half, and of all pairs once."""
-    xp = namespace(table.counts)
-    whole, positive = mass_totals(xp, table)
+class Won(NamedTuple):
+    """Share of the pairs won, ties counted half; and pairs won less pairs lost, over all."""
 
-    def won(found: Array, mass: Array, here: Array) -> tuple[Array]:
+    share: Array
+    surplus: Array
+
+
+def pairs_won(total: Totals) -> Reduction:
+    """AUC is the share of the pairs of a positive and a negative that are won, Gini the surplus."""
+
+    def won_twice(found: Array, mass: Array, here: Array) -> tuple[Array]:
         return ((mass - here) * (2 * found + here),)
 
-    (pairs,) = ops.sum_rows(xp, table, won, ("positive_before", "mass", "positive"), ())
-    return pairs, positive * (whole - positive)
+    def value(won: Array) -> Won:
+        pairs = total.positive * (total.whole - total.positive)
+        return Won(won / (2 * pairs), (won - pairs) / pairs)
+
+    return Reduction(("positive_before", "mass", "positive"), won_twice, value)
+
+
+def _won(table: ops.Groups) -> Won:
+    xp = namespace(table.counts)
+    return reduced(xp, table, pairs_won(totals(xp, table)))[0]  # type: ignore[no-any-return]
 
 
 @measure
@@ -62,8 +77,7 @@ def roc_auc(table: ops.Groups) -> Array:
     >>> print(roc_auc([1, 1], [0.9, 0.8]))
     nan
     """
-    won, pairs = _pairs(table)
-    return won / (2 * pairs)
+    return _won(table).share
 
 
 @measure
@@ -100,8 +114,7 @@ def gini(table: ops.Groups) -> Array:
     >>> print(gini([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]))
     0.5
     """
-    won, pairs = _pairs(table)
-    return (won - pairs) / pairs
+    return _won(table).surplus
 
 
 @measure
@@ -151,5 +164,4 @@ def pem(table: ops.Groups) -> Array:
     >>> print(pem([0, 1], [0.9, 0.1]))
     -1.0
     """
-    won, pairs = _pairs(table)
-    return (won - pairs) / pairs
+    return _won(table).surplus

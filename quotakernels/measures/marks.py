@@ -8,9 +8,9 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
 from quotakernels.measures._harmonic import harmonic_sums
 from quotakernels.measures._measure import measure
-from quotakernels.measures._quota import mass_totals
-from quotakernels.measures.average import average_hit_rate, average_qrecall
-from quotakernels.measures.discrimination import pem, roc_auc
+from quotakernels.measures._reduction import reduced, totals
+from quotakernels.measures.average import hit_rate_mean, qrecall_mean
+from quotakernels.measures.discrimination import pairs_won
 
 __all__ = ["Marks", "normalized_marks"]
 
@@ -79,9 +79,16 @@ def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] =
     """
     if method not in ("chance", "minmax"):
         raise ValueError(f'method must be "chance" or "minmax"; got {method!r}')
-    measures = (average_hit_rate, average_qrecall, pem, roc_auc)
-    values = Marks(*(m.of_table(table) for m in measures))
     xp = namespace(table.counts)
+    total = totals(xp, table)
+    won, hit_rate, qrecall = reduced(
+        xp,
+        table,
+        pairs_won(total),
+        hit_rate_mean(xp, total),
+        qrecall_mean(xp, table, total, late=False),
+    )
+    values = Marks(hit_rate, qrecall, won.surplus, won.share)
     if method == "minmax":
         return Marks(*(_between_models(xp, x) for x in values))
     if table.weights is not None:
@@ -89,7 +96,7 @@ def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] =
             'the expectation under random order is not defined with sample weights; '
             'use method="minmax"'
         )
-    chance = _chance(xp, *mass_totals(xp, table))
+    chance = _chance(xp, *total)
     pairs = zip(values, chance, strict=True)
     return Marks(*((value - expected) / (1 - expected) for value, expected in pairs))
 

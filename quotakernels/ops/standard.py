@@ -224,20 +224,17 @@ def table_rows(xp: Namespace, table: Groups) -> Rows:
 def sum_rows(
     xp: Namespace,
     table: Groups,
-    term: Callable[..., tuple[Array, ...]],
+    terms: Callable[..., tuple[Array, ...]],
     columns: tuple[str, ...],
-    parameters: tuple[Array, ...],
 ) -> tuple[Array, ...]:
-    """Sums over the rows of each array that ``term(*columns, *parameters)`` returns.
+    """Sums over the rows of each array that ``terms(*columns)`` returns.
 
-    Columns are named as in `Rows`; parameters are numbers per row of the batch.
+    Columns are named as in `Rows`.
     """
     from quotakernels import ops
 
     rows = table_rows(xp, table)
-    wanted = (getattr(rows, name) for name in columns)
-    terms = term(*wanted, *(xp.expand_dims(x, axis=-1) for x in parameters))
-    return tuple(ops.total(xp, x) for x in terms)
+    return tuple(ops.total(xp, x) for x in terms(*(getattr(rows, name) for name in columns)))
 
 
 def bisect(xp: Namespace, ends: Array, wanted: Array) -> Array:

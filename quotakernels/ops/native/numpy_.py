@@ -221,16 +221,14 @@ def _sums_before(values: NDArray, before: float) -> NDArray:
 def sum_rows(
     xp: Namespace,
     table: Groups,
-    term: Callable[..., tuple[NDArray, ...]],
+    terms: Callable[..., tuple[NDArray, ...]],
     columns: tuple[str, ...],
-    parameters: tuple[NDArray, ...],
 ) -> tuple[NDArray, ...]:
     """See `standard.sum_rows`; a long table is read in blocks that stay in the cache."""
     if table.counts.ndim != 1 or table.counts.shape[0] <= BLOCK:
-        return standard.sum_rows(xp, table, term, columns, parameters)
+        return standard.sum_rows(xp, table, terms, columns)
     sums = [
-        [float(np.sum(x)) for x in term(*block, *parameters)]
-        for block in _column_blocks(table, columns)
+        [float(np.sum(x)) for x in terms(*block)] for block in _column_blocks(table, columns)
     ]
     return tuple(np.asarray(math.fsum(x)) for x in zip(*sums, strict=True))
 

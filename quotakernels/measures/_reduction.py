@@ -1,0 +1,63 @@
+"""Measures that are sums over the rows of the table; several of them can share one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, cast
+from quotakernels.measures._quota import mass_totals
+
+__all__ = ["Reduction", "Totals", "item_scale", "reduced", "totals"]
+
+
+class Totals(NamedTuple):
+    """Mass of all examples and of the positive ones, per row of the batch: shape (...)."""
+
+    whole: Array
+    positive: Array
+
+    def per_row(self, xp: Namespace) -> tuple[Array, Array]:
+        """Both with a last axis of length 1, to stand beside the rows of the table."""
+        return xp.expand_dims(self.whole, axis=-1), xp.expand_dims(self.positive, axis=-1)
+
+
+class Reduction(NamedTuple):
+    """A value made of sums over the rows.
+
+    ``terms(*columns)`` gives the arrays to sum, of columns named as in `ops.Rows`;
+    ``value(*sums)`` makes the value of the sums.
+    """
+
+    columns: tuple[str, ...]
+    terms: Callable[..., tuple[Array, ...]]
+    value: Callable[..., Any]
+
+
+def item_scale(xp: Namespace, table: ops.Groups, whole: Array) -> Array:
+    """The factor that gives masses a mean of one per example."""
+    if table.weights is None:
+        return xp.ones_like(whole)
+    return cast(xp, xp.sum(table.counts, axis=-1, dtype=xp.int64), whole.dtype) / whole
+
+
+def totals(xp: Namespace, table: ops.Groups) -> Totals:
+    """The totals of a table."""
+    return Totals(*mass_totals(xp, table))
+
+
+def reduced(xp: Namespace, table: ops.Groups, *reductions: Reduction) -> list[Any]:
+    """The values of all the reductions, from one pass over the table."""
+    columns = tuple(dict.fromkeys(name for r in reductions for name in r.columns))
+    sizes: list[int] = []
+
+    def terms(*read: Array) -> tuple[Array, ...]:
+        named = dict(zip(columns, read, strict=True))
+        parts = [r.terms(*(named[name] for name in r.columns)) for r in reductions]
+        sizes[:] = [len(part) for part in parts]
+        return tuple(x for part in parts for x in part)
+
+    sums = iter(ops.sum_rows(xp, table, terms, columns))
+    own = [[next(sums) for _ in range(size)] for size in sizes]
+    return [r.value(*part) for r, part in zip(reductions, own, strict=True)]
