@@ -40,9 +40,11 @@ ROUNDING = 2.0**-40
 
 def beside(data: N, *quotas: Any) -> N:
     """The arrays of `data`, moved to JAX where they are NumPy's and a quota is JAX's."""
+    if not isinstance(data[0], np.ndarray):
+        return data
     for quota in quotas:
         foreign = is_array(quota) and not isinstance(quota, (np.ndarray, np.generic))
-        if foreign and isinstance(data[0], np.ndarray) and backend(namespace(quota)) == "jax":
+        if foreign and backend(namespace(quota)) == "jax":
             xp = namespace(quota)
             with computing(xp):
                 return data._make(None if x is None else xp.asarray(x) for x in data)
@@ -103,6 +105,8 @@ def _number(xp: Namespace, table: ops.Groups, name: str, value: Any) -> Array:
     wide = wide_float(xp, dev)
     if type(value) in (int, float):
         return xp.asarray(_as_float(value), dtype=wide, device=dev)
+    if isinstance(value, (list, tuple)) and all(type(x) in (int, float) for x in value):
+        return xp.asarray([_as_float(x) for x in value], dtype=wide, device=dev)
     value = as_column(name, value)
     if not of_kind(namespace(value), value.dtype, ("integral", "real floating")):
         raise TypeError(f"{name} must be a number or an array of numbers; got {value!r}")

@@ -124,7 +124,7 @@ def compact_groups(key: NDArray, labels: NDArray, weights: NDArray | None) -> Gr
     if weights is not None or key.dtype.kind == "f":
         return _by_argsort(key, labels, weights)
     low, high = int(key.min()), int(key.max())
-    if high - low >= 2**63 or (key.dtype.itemsize <= 4 and high - low >= 2**31):
+    if high - low >= 2**63:
         above = key >= (low + high + 1) // 2
         parts = (compact_groups(key[part], labels[part], None) for part in (above, ~above))
         return Groups(*(_joined(columns) for columns in zip(*parts, strict=True)))
