@@ -32,9 +32,7 @@ NONZERO = 2.0**-1000
 """Added to masses that are divided by: it changes none but 0."""
 ROUNDING = 2.0**-50
 """Relative distance within which ``fraction * n`` counts as the whole number beside it."""
-MASS_NONZERO = 2.0**-1000
-"""Added to masses that are divided by: it changes none but 0."""
-ROUNDING = 2.0**-40
+MASS_ROUNDING = 2.0**-40
 """Relative excess over the sum of the weights that is put down to the rounding of that sum."""
 
 

@@ -51,7 +51,7 @@ def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> P
     Returns
     -------
     PemAreas
-        In units of examples.  All NaN where one class is absent.
+        In units of examples.  All 0 where there are no negatives, NaN where there are no positives.
 
     Raises
     ------
@@ -106,10 +106,12 @@ def advantage_areas(
 
     def value(above: Array, below: Array) -> PemAreas:
         scale = item_scale(xp, table, total.whole)
-        negative = total.whole - total.positive
-        zero, nan = xp.zeros_like(negative), xp.full_like(negative, xp.nan)
-        unit = xp.where(negative > 0, total.whole * total.positive, zero) / scale
-        return PemAreas(above / unit, below / unit, xp.where(unit > 0, scale * negative / 2, nan))
+        unit = total.whole * total.positive / scale
+        optimum = scale * (total.whole - total.positive) / 2
+        defined = total.positive > 0
+        return PemAreas(
+            above / unit, below / unit, xp.where(defined, optimum, xp.full_like(optimum, xp.nan))
+        )
 
     return Reduction(("mass_before", "positive_before", "mass", "positive"), terms, value)
 

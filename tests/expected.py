@@ -1,0 +1,108 @@
+"""What every measure should give, from the exact reference, and how near it must be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import exact as ex
+import numpy as np
+
+import quotakernels as qk
+
+QUOTAS = tuple(Fraction(k, 2) for k in range(11))
+BINS = 3
+
+AT_QUOTA = ("hit_rate", "qrecall", "lift", "pearson")
+ONE_ROUNDING = {"roc_auc", "gini", "pem", "hit_rate", "qrecall", "average_qrecall"}
+ABSOLUTE = {"pearson", "s1", "s2", "s1_area", "s2_area", "lift_table"}
+
+
+def computed(ranking: qk.Ranking, quotas: Any, weighted: bool = False) -> dict[str, Any]:
+    """Every measure of a ranking, by its public function."""
+    values = {name: getattr(qk, name)(ranking, quota=quotas) for name in AT_QUOTA}
+    values |= {name: getattr(qk, name)(ranking) for name in ("roc_auc", "gini", "pem")}
+    values["average_hit_rate"] = qk.average_hit_rate(ranking)
+    values["average_qrecall"] = qk.average_qrecall(ranking)
+    values["average_qrecall_late"] = qk.average_qrecall(ranking, start="P+1")
+    values["lift_table"] = qk.lift_table(ranking, bins=BINS).lift
+    for method, suffix in (("area", "_area"), *(() if weighted else (("sum", ""),))):
+        areas = qk.pem_areas(ranking, method=method)
+        values |= {f"{name}{suffix}": x for name, x in areas._asdict().items()}
+    return values
+
+
+@lru_cache(maxsize=None)
+def _expected(
+    groups: tuple[ex.Group, ...], quotas: tuple[Fraction, ...], weighted: bool
+) -> dict[str, Any]:
+    whole = ex.total_weight(groups)
+    within = [quota <= whole and whole > 0 for quota in quotas]
+    values: dict[str, Any] = {
+        name: [
+            getattr(ex, name)(groups, quota) if fits else None
+            for quota, fits in zip(quotas, within, strict=True)
+        ]
+        for name in AT_QUOTA
+    }
+    values |= {name: getattr(ex, name)(groups) for name in ("roc_auc", "gini", "pem")}
+    values["average_hit_rate"] = ex.average_hit_rate(groups)
+    values["average_qrecall"] = ex.average_qrecall(groups)
+    values["average_qrecall_late"] = ex.average_qrecall(groups, start="P+1")
+    values["lift_table"] = (
+        [row.lift for row in ex.lift_table(groups, BINS)] if groups else [None] * BINS
+    )
+    for method, suffix in (("area", "_area"), *(() if weighted else (("sum", ""),))):
+        areas = ex.pem_areas(groups, method=method)
+        names = (f"s{k}{suffix}" for k in (1, 2, 3))
+        values |= dict(zip(names, (None,) * 3 if areas is None else areas, strict=True))
+    return values
+
+
+def expected(groups: Sequence[ex.Group], quotas: Sequence[Fraction], weighted: bool = False) -> Any:
+    """Every measure of one list of groups, as Fractions, floats (Pearson) and None."""
+    return _expected(tuple(groups), tuple(quotas), weighted)
+
+
+def as_floats(values: Any) -> np.ndarray:
+    """Exact values rounded once; NaN where they are undefined."""
+    return np.vectorize(lambda x: np.nan if x is None else float(x), otypes=[float])(
+        np.asarray(values, dtype=object)
+    )
+
+
+def ulps(actual: np.ndarray, wanted: np.ndarray) -> float:
+    """The largest distance in units in the last place of the results' type."""
+    kind = np.asarray(actual).dtype
+    wanted = np.asarray(wanted, dtype=kind)
+    np.testing.assert_array_equal(np.isnan(actual), np.isnan(wanted))
+    defined = ~np.isnan(wanted)
+    unit = np.spacing(np.maximum(np.abs(wanted[defined]), np.finfo(kind).tiny))
+    gaps = np.abs(np.asarray(actual)[defined] - wanted[defined]) / unit
+    return float(gaps.max(initial=0))
+
+
+def check(name: str, actual: np.ndarray, wanted: np.ndarray, weighted: bool = False) -> None:
+    """Assert the accuracy that is promised for a measure."""
+    is_double = np.asarray(actual).dtype == np.float64
+    if name in ABSOLUTE:
+        tolerance = 2e-13 if is_double else 1e-5
+        np.testing.assert_allclose(actual, wanted, rtol=tolerance, atol=tolerance, err_msg=name)
+    elif name in ONE_ROUNDING and is_double and not weighted:
+        np.testing.assert_array_equal(actual, wanted, err_msg=name)
+    else:
+        assert ulps(actual, wanted) <= 4, (name, ulps(actual, wanted))
+
+
+def compare(
+    actual: dict[str, Any], wanted: dict[str, Any], weighted: bool = False
+) -> None:
+    """Assert it for every measure, and that none is missing."""
+    assert actual.keys() == wanted.keys()
+    for name, value in wanted.items():
+        check(name, np.asarray(actual[name]), as_floats(value), weighted)
+
+
+Make = Callable[..., dict[str, Any]]

@@ -1,0 +1,107 @@
+"""All labels on three score levels up to n = 5, in every mode, against exact rationals."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import exact as ex
+import numpy as np
+import pytest
+from backends import MODES, Mode, parameters
+from expected import QUOTAS, as_floats, check, computed, expected
+
+import quotakernels as qk
+
+LENGTH = 5
+POLICIES = ("expected", "optimistic", "pessimistic", "given")
+QUOTA_ARRAY = np.array([float(q) for q in QUOTAS])
+RNG = np.random.default_rng(20)
+
+
+@lru_cache(maxsize=1)
+def padded_cases() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labels, scores and mask of all cases; what the mask hides is made to look like data."""
+    cases = list(ex.ordered_cases(LENGTH))
+    labels = RNG.integers(0, 2, (len(cases), LENGTH))
+    scores = RNG.choice([2.0, 0.5, -1.0], (len(cases), LENGTH))
+    mask = np.zeros((len(cases), LENGTH), dtype=bool)
+    for row, (y, s) in enumerate(cases):
+        labels[row, : len(y)], scores[row, : len(y)], mask[row, : len(y)] = y, s, True
+    return labels, scores, mask
+
+
+@lru_cache(maxsize=4)
+def wanted(ties: str) -> dict[str, np.ndarray]:
+    rows = [expected(ex.groups(y, s, ties=ties), QUOTAS) for y, s in ex.ordered_cases(LENGTH)]
+    return {name: as_floats([row[name] for row in rows]) for name in rows[0]}
+
+
+def check_all_cases(mode: Mode, ties: Any) -> None:
+    def measures(y: Any, s: Any, mask: Any) -> dict[str, Any]:
+        return computed(qk.rank(y, s, where=mask, ties=ties), mode.array(QUOTA_ARRAY))
+
+    actual = mode.run(measures, *padded_cases())
+    assert actual.keys() == wanted(ties).keys()
+    for name, value in wanted(ties).items():
+        check(name, actual[name], value)
+
+
+def test_every_measure_is_right_on_every_small_case(mode):
+    check_all_cases(mode, "expected")
+
+
+EAGER = [m for m in MODES if m.name in ("numpy", "strictest", "jax64", "torch", "cupy")]
+
+
+@pytest.mark.parametrize("ties", POLICIES[1:])
+@pytest.mark.parametrize("mode", parameters(EAGER))
+def test_every_tie_policy_is_right_on_every_small_case(mode, ties):
+    check_all_cases(mode, ties)
+
+
+@pytest.mark.parametrize("ties", POLICIES)
+def test_compact_tables_are_right_on_every_small_case(ties):
+    """One list of scores at a time takes another path than a batch."""
+    for y, s in ex.cases(LENGTH):
+        quotas = [q for q in QUOTAS if q <= len(y)]
+        ranking = qk.rank(y, s, ties=ties)
+        actual = computed(ranking, [float(q) for q in quotas])
+        for name, value in expected(ex.groups(y, s, ties=ties), quotas).items():
+            check(name, actual[name], as_floats(value))
+        wanted_counts = [(g.count, g.positives) for g in ex.groups(y, s, ties=ties)]
+        assert list(zip(*np.stack(ranking[1:3]).tolist(), strict=True)) == wanted_counts
+
+
+@pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name != "torch-compile"]))
+def test_weighted_measures_are_right_on_every_small_case(mode):
+    cases = [(y, s, [float(x) for x in w]) for y, s, w in ex.weighted_cases(3) if len(y) == 3]
+    labels, scores, weights = (np.array(column) for column in zip(*cases, strict=True))
+    quotas = QUOTAS[:4]
+
+    def measures(y: Any, s: Any, w: Any) -> dict[str, Any]:
+        ranking = qk.rank(y, s, sample_weight=w)
+        return computed(ranking, mode.array(QUOTA_ARRAY[:4]), weighted=True)
+
+    actual = mode.run(measures, labels, scores, weights)
+    rows = [expected(ex.groups(y, s, w), quotas, weighted=True) for y, s, w in cases]
+    for name in rows[0]:
+        check(name, actual[name], as_floats([row[name] for row in rows]), weighted=True)
+
+
+def test_selection_is_right_on_every_small_case(mode):
+    quotas = (0.0, 0.5, 1.0, 2.5, 5.0)
+    cases = [s for _, s in ex.ordered_cases(LENGTH, LENGTH) if _ == (0,) * LENGTH]
+    scores = np.array(cases)
+
+    def decisions(s: Any) -> tuple[Any, ...]:
+        ends = qk.quota_threshold(s, quota=list(quotas))
+        return ends, tuple(qk.select(s, quota=quota) for quota in quotas)
+
+    ends, shares = mode.run(decisions, scores)
+    for k, quota in enumerate(quotas):
+        np.testing.assert_allclose(
+            shares[k], as_floats([ex.select(s, quota) for s in cases]), rtol=4e-16 * 2**29
+        )
+        wanted_ends = as_floats([ex.quota_threshold(s, quota) for s in cases])
+        np.testing.assert_array_equal(np.stack([x[..., k] for x in ends], axis=-1), wanted_ends)
