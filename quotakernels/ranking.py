@@ -14,6 +14,7 @@ from quotakernels._array import (
     device,
     namespace,
     result_float,
+    wide_float,
 )
 from quotakernels.validation import Examples, admit, check_tie_policy
 
@@ -225,7 +226,8 @@ def ranking_of(xp: Namespace, table: ops.Groups, dtype: Any) -> Ranking:
 
 
 def table_of(xp: Namespace, ranking: Ranking) -> ops.Groups:
-    """The table of a ranking: masses are None where they are the counts."""
+    """The table of a ranking: masses are None where they are the counts, else wide floats."""
     if xp.isdtype(ranking.weights.dtype, "integral"):
         return ops.Groups(*ranking[:3], None, None)
-    return ops.Groups(*ranking)
+    wide = wide_float(xp, device(ranking.counts))
+    return ops.Groups(*ranking[:3], *(cast(xp, x, wide) for x in ranking[3:]))

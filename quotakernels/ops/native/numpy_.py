@@ -150,13 +150,13 @@ def _by_packed_words(key: NDArray, labels: NDArray, low: int, high: int) -> Grou
         packed <<= 1
         packed |= labels[block]
     words.sort()
-    return _rows_of_words(words, top, key.dtype)
+    return _rows_of_words(words, np.asarray(high, dtype=key.dtype))
 
 
-def _rows_of_words(words: NDArray, top: NDArray, key_type: Any) -> Groups:
+def _rows_of_words(words: NDArray, best: NDArray) -> Groups:
     length = words.shape[0]
     integer = _count_type(length)
-    keys = np.empty(length, dtype=key_type)
+    keys = np.empty(length, dtype=best.dtype)
     ends, found = np.empty(length, dtype=integer), np.empty(length, dtype=integer)
     rows = found_before = 0
     for block in _blocks(length):
@@ -168,7 +168,7 @@ def _rows_of_words(words: NDArray, top: NDArray, key_type: Any) -> Groups:
         last = np.flatnonzero(differs)
         found_until = np.cumsum(words[block] & 1, dtype=integer)
         into = slice(rows, rows + last.shape[0])
-        keys[into] = (top - distance[last]).astype(key_type)
+        np.subtract(best, distance[last].astype(best.dtype), out=keys[into])
         ends[into] = last + (block.start + 1)
         found[into] = found_until[last] + integer(found_before)
         rows, found_before = into.stop, found_before + int(found_until[-1])

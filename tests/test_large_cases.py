@@ -1,0 +1,154 @@
+"""Up to a million examples against exact rationals, and ten million under JAX without x64."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import exact as ex
+import numpy as np
+import pytest
+from backends import MODES, Mode, available, parameters
+from expected import ulps
+
+import quotakernels as qk
+
+MODES_64 = [m for m in MODES if m.name in ("numpy", "strict", "jax64", "torch", "cupy")]
+QUOTAS = (1, 1000, 12_345, 77_777.5)
+
+
+class Data(NamedTuple):
+    labels: np.ndarray
+    scores: np.ndarray
+
+
+def tie_free(n: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.permutation(n).astype(np.float64)
+
+
+def uniform(n: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.random(n, dtype=np.float32)
+
+
+def hundred_values(n: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.integers(0, 100, n).astype(np.float32)
+
+
+def half_precision_logits(n: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.standard_normal(n).astype(np.float16)
+
+
+def one_score(n: int, rng: np.random.Generator) -> np.ndarray:
+    return np.full(n, 0.3)
+
+
+MAKERS = (tie_free, uniform, hundred_values, half_precision_logits, one_score)
+
+
+@lru_cache(maxsize=None)
+def data(make: Any, n: int) -> Data:
+    rng = np.random.default_rng(n)
+    scores = make(n, rng)
+    odds = 0.05 + 0.3 * (scores > np.median(scores))
+    return Data(rng.random(n) < odds, scores)
+
+
+@lru_cache(maxsize=None)
+def groups(make: Any, n: int) -> tuple[ex.Group, ...]:
+    """The exact table, by a simple count of the distinct scores."""
+    labels, scores = data(make, n)
+    distinct, which = np.unique(scores, return_inverse=True)
+    counts, positives = np.bincount(which), np.bincount(which, weights=labels).astype(int)
+    rows = ex.groups_from_counts(distinct.tolist(), counts.tolist(), positives.tolist())
+    return tuple(sorted(rows, key=lambda group: group.score, reverse=True))
+
+
+def measures(mode: Mode, make: Any, n: int) -> dict[str, np.ndarray]:
+    def all_of_them(y: Any, s: Any) -> dict[str, Any]:
+        ranking = qk.rank(y, s)
+        values: dict[str, Any] = qk.summary(ranking)._asdict()
+        for measure in (qk.hit_rate, qk.qrecall, qk.pearson):
+            values[measure.__name__] = measure(ranking, quota=list(QUOTAS))
+        return values
+
+    return mode.run(all_of_them, *data(make, n))
+
+
+@lru_cache(maxsize=None)
+def wanted(make: Any, n: int) -> dict[str, np.ndarray]:
+    ranking = groups(make, n)
+    areas = ex.large_pem_areas(ranking)
+    values = {
+        "roc_auc": ex.large_roc_auc(ranking),
+        "gini": ex.large_pem(ranking),
+        "pem": ex.large_pem(ranking),
+        "average_hit_rate": ex.large_average_hit_rate(ranking),
+        "average_qrecall": ex.large_average_qrecall(ranking),
+        "s1": areas.s1,
+        "s2": areas.s2,
+        "s3": areas.s3,
+        "hit_rate": [ex.large_hit_rate(ranking, q) for q in QUOTAS],
+        "qrecall": [ex.large_qrecall(ranking, q) for q in QUOTAS],
+        "pearson": [ex.large_pearson(ranking, q) for q in QUOTAS],
+    }
+    as_float = np.vectorize(lambda x: np.nan if x is None else float(x), otypes=[float])
+    return {name: as_float(np.asarray(value, dtype=object)) for name, value in values.items()}
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("mode", parameters(MODES_64))
+def test_measures_of_a_hundred_thousand_are_the_exact_values(mode, make):
+    actual, exact = measures(mode, make, 100_000), wanted(make, 100_000)
+    for name in ("roc_auc", "gini", "pem", "hit_rate", "qrecall"):
+        np.testing.assert_array_equal(actual[name], exact[name], err_msg=name)
+    assert ulps(actual["average_qrecall"], exact["average_qrecall"]) <= 1
+    assert ulps(actual["average_hit_rate"], exact["average_hit_rate"]) <= 4
+    for name in ("s1", "s2", "s3"):
+        np.testing.assert_allclose(actual[name], exact[name], rtol=1e-13, atol=1e-10)
+    tolerance = 1e-13 * max(1, spread_ratio(data(make, 100_000).scores))
+    np.testing.assert_allclose(actual["pearson"], exact["pearson"], rtol=0, atol=tolerance)
+
+
+def spread_ratio(scores: np.ndarray) -> float:
+    scores = scores.astype(float)
+    return abs(scores.mean()) / max(scores.std(), 1e-300) if scores.std() else 1.0
+
+
+@pytest.mark.parametrize("mode", parameters([m for m in MODES_64 if m.name != "strict"]))
+def test_measures_of_a_million_are_the_exact_values(mode):
+    actual, n = measures(mode, uniform, 10**6), 10**6
+    ranking = groups(uniform, n)
+    assert actual["roc_auc"] == float(ex.large_roc_auc(ranking))
+    assert actual["pem"] == float(ex.large_pem(ranking))
+    assert actual["hit_rate"][2] == float(ex.large_hit_rate(ranking, QUOTAS[2]))
+    assert actual["qrecall"][3] == float(ex.large_qrecall(ranking, QUOTAS[3]))
+    assert ulps(actual["average_qrecall"], ex.large_average_qrecall(ranking)) <= 1
+    assert ulps(actual["average_hit_rate"], _million_hit_rate()) <= 4
+
+
+@lru_cache(maxsize=1)
+def _million_hit_rate() -> np.float64:
+    return np.float64(ex.large_average_hit_rate(groups(uniform, 10**6)))
+
+
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+def test_ten_million_under_jax_without_x64():
+    """Sums of order n² neither fit int32 nor float32; NumPy's float64 is the reference."""
+    n = 10**7
+    labels, scores = data(uniform, n)
+    mode = next(m for m in MODES if m.name == "jax32")
+    actual = mode.run(lambda y, s: _some(qk.rank(y, s)), labels, scores)
+    for name, value in _some(qk.rank(labels, scores)).items():
+        assert actual[name].dtype == np.float32
+        if name == "pearson":
+            np.testing.assert_allclose(actual[name], value, rtol=0, atol=1e-5)
+        else:
+            assert ulps(actual[name], np.asarray(value)) <= 4, name
+
+
+def _some(ranking: qk.Ranking) -> dict[str, Any]:
+    names = ("roc_auc", "pem", "average_hit_rate", "average_qrecall")
+    values = {name: x for name, x in qk.summary(ranking)._asdict().items() if name in names}
+    for measure in (qk.hit_rate, qk.qrecall, qk.pearson):
+        values[measure.__name__] = measure(ranking, quota=1_000_000)
+    return values

@@ -1,0 +1,252 @@
+"""The exact relations between the measures, as properties of random data with ties."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import quotakernels as qk
+
+CLOSE = {"rtol": 1e-12, "atol": 1e-12}
+
+
+@st.composite
+def ranked_data(draw: Any, both_classes: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    n = draw(st.integers(2, 60))
+    labels = np.array(draw(st.lists(st.integers(0, 1), min_size=n, max_size=n)))
+    levels = draw(st.integers(1, 2 * n))
+    scores = np.array(draw(st.lists(st.integers(0, levels), min_size=n, max_size=n)), dtype=float)
+    if both_classes:
+        labels[0], labels[1] = 0, 1
+    return labels, scores
+
+
+@given(ranked_data())
+def test_sum_of_qrecall_pem_and_auc_are_one_number(data):
+    """Σ Q(j) = (P+1)/2 + N·AUC, hence PEM = 2·AUC - 1 = Gini (relation 1)."""
+    ranking = qk.rank(*data)
+    n, positive = len(data[0]), data[0].sum()
+    auc = qk.roc_auc(ranking)
+    total = qk.qrecall(ranking, quota=np.arange(1, n + 1)).sum()
+    np.testing.assert_allclose(total, (positive + 1) / 2 + (n - positive) * auc, **CLOSE)
+    np.testing.assert_allclose(qk.pem(ranking), 2 * auc - 1, **CLOSE)
+    assert qk.pem(ranking) == qk.gini(ranking)
+    s1, s2, s3 = qk.pem_areas(ranking)
+    np.testing.assert_allclose((s1 - s2) / s3, qk.pem(ranking), **CLOSE)
+    s1, s2, s3 = qk.pem_areas(ranking, method="area")
+    np.testing.assert_allclose((s1 - s2) / s3, qk.pem(ranking), **CLOSE)
+
+
+@given(ranked_data())
+def test_other_class_ranked_the_other_way(data):
+    """P(N+1)(1-AQR) + N(P+1)(1-AQR') = PN(1-AUC) + P - T(P) (relation 3)."""
+    labels, scores = data
+    positive, negative = int(labels.sum()), int((1 - labels).sum())
+    ranking, other = qk.rank(labels, scores), qk.rank(1 - labels, -scores)
+    lost = positive * negative * (1 - qk.roc_auc(ranking))
+    middle = positive * (1 - qk.qrecall(ranking, quota=positive))
+    left = positive * (negative + 1) * (1 - qk.average_qrecall(ranking))
+    right = negative * (positive + 1) * (1 - qk.average_qrecall(other))
+    np.testing.assert_allclose(left + right, lost + middle, rtol=1e-11, atol=1e-11)
+    assert left <= lost + 1e-9
+    assert (qk.average_qrecall(ranking) == 1) == (qk.roc_auc(ranking) == 1)
+    np.testing.assert_allclose(qk.roc_auc(ranking), qk.roc_auc(other), **CLOSE)
+
+
+@given(ranked_data(), st.randoms())
+def test_tie_averages_are_means_over_tie_orders(data, random):
+    """PEM and AQR are linear in t, and AHR is at most its mean (relation 4)."""
+    labels, scores = data
+    values: dict[str, list[float]] = {"pem": [], "aqr": [], "ahr": []}
+    orders = []
+    for _ in range(30):
+        order = list(range(len(labels)))
+        random.shuffle(order)
+        orders.append(order)
+    for order in orders + [list(reversed(order)) for order in orders]:
+        shuffled = qk.rank(labels[order], scores[order], ties="given")
+        values["pem"].append(float(qk.pem(shuffled)))
+        values["aqr"].append(float(qk.average_qrecall(shuffled)))
+        values["ahr"].append(float(qk.average_hit_rate(shuffled)))
+    low, high = (
+        {
+            "pem": float(qk.pem(labels, scores, ties=ties)),
+            "aqr": float(qk.average_qrecall(labels, scores, ties=ties)),
+            "ahr": float(qk.average_hit_rate(labels, scores, ties=ties)),
+        }
+        for ties in ("pessimistic", "optimistic")
+    )
+    for name, seen in values.items():
+        assert low[name] - 1e-12 <= min(seen)
+        assert max(seen) <= high[name] + 1e-12
+    # an order and its reverse average to the tie average, by linearity
+    np.testing.assert_allclose(np.mean(values["pem"]), qk.pem(labels, scores), **CLOSE)
+
+
+@given(ranked_data())
+def test_policies_bound_what_is_monotone(data):
+    low, middle, high = (
+        qk.rank(*data, ties=ties) for ties in ("pessimistic", "expected", "optimistic")
+    )
+    n = len(data[0])
+    quotas = np.arange(1, n + 1)
+    for measure, own in (
+        (qk.roc_auc, {}),
+        (qk.pem, {}),
+        (qk.average_qrecall, {}),
+        (qk.hit_rate, {"quota": quotas}),
+        (qk.qrecall, {"quota": quotas}),
+    ):
+        a, b, c = (measure(r, **own) for r in (low, middle, high))
+        assert np.all(a <= b + 1e-12)
+        assert np.all(b <= c + 1e-12)
+
+
+def test_hit_rate_average_is_not_bounded_by_the_pessimistic_policy():
+    assert qk.average_hit_rate([0, 0, 1], [0, 1, 0]) == pytest.approx(7 / 24, rel=1e-15)
+    assert qk.average_hit_rate([0, 0, 1], [0, 1, 0], ties="pessimistic") == 1 / 3
+
+
+@given(st.integers(1, 50), st.integers(1, 50))
+def test_constant_and_worst_rankings(positive, negative):
+    """Relation 5."""
+    labels = np.repeat([1, 0], [positive, negative])
+    prevalence = positive / (positive + negative)
+    constant = qk.summary(labels, np.full(len(labels), 0.5))
+    np.testing.assert_allclose(constant.average_hit_rate, prevalence, rtol=1e-14)
+    np.testing.assert_allclose(constant.average_qrecall, (1 + prevalence) / 2, rtol=1e-14)
+    assert constant.pem == 0
+    assert constant.roc_auc == 0.5
+    assert qk.pem(labels, -labels) == -1
+    best = qk.summary(labels, labels)
+    assert (best.average_qrecall, best.average_hit_rate, best.pem) == (1, 1, 1)
+
+
+@given(ranked_data())
+def test_quota_measures_at_their_ends(data):
+    """Q(n) = 1, HitRate(n) = π, and Q(P) = HitRate(P) (AR Table 4, relation 7)."""
+    ranking = qk.rank(*data)
+    n, positive = len(data[0]), int(data[0].sum())
+    assert qk.qrecall(ranking, quota=n) == 1
+    assert qk.hit_rate(ranking, quota=n) == positive / n
+    assert qk.qrecall(ranking, quota=positive) == qk.hit_rate(ranking, quota=positive)
+    recalls = qk.qrecall(ranking, quota=np.linspace(0, n, 97))
+    assert np.all(np.diff(recalls) >= -1e-15)
+    assert qk.lift(ranking, fraction=1.0) == 1
+    np.testing.assert_allclose(qk.lift_table(ranking).lift.mean(), 1, rtol=1e-14)
+
+
+@given(ranked_data())
+def test_two_scores_correlate_fully_or_not_at_all(data):
+    """Exactly two distinct scores: |Pearson| is 1, or undefined where t does not vary (9)."""
+    labels, scores = data
+    scores = (scores > np.median(scores)).astype(float)
+    if len(np.unique(scores)) < 2:
+        scores[0] = 1 - scores[0]
+    value = qk.pearson(labels, scores, quota=len(labels))
+    shares = [labels[scores == level].mean() for level in (0, 1)]
+    if shares[0] == shares[1]:
+        assert math.isnan(value)
+    else:
+        assert abs(value) == pytest.approx(1, abs=1e-14)
+
+
+@given(ranked_data())
+def test_pearson_of_all_is_the_ordinary_correlation(data):
+    labels, scores = data
+    expected = np.array([labels[scores == s].mean() for s in scores])
+    value = qk.pearson(labels, scores, fraction=1.0)
+    if np.ptp(scores) == 0 or np.ptp(expected) < 1e-12:
+        return
+    np.testing.assert_allclose(value, np.corrcoef(scores, expected)[0, 1], rtol=1e-10)
+
+
+@given(ranked_data(), st.integers(2, 4))
+def test_repetition_equals_integer_weights(data, times):
+    """Relation 12, for the measures whose positions are not items."""
+    labels, scores = data
+    weights = np.resize(np.arange(1, times + 1), len(labels))
+    weighted = qk.rank(labels, scores, sample_weight=weights)
+    repeated = qk.rank(np.repeat(labels, weights), np.repeat(scores, weights))
+    quotas = np.linspace(0, weights.sum(), 23)
+    for measure, own in (
+        (qk.roc_auc, {}),
+        (qk.pem, {}),
+        (qk.hit_rate, {"quota": quotas}),
+        (qk.qrecall, {"quota": quotas}),
+        (qk.lift, {"quota": quotas}),
+        (qk.pearson, {"quota": quotas}),
+    ):
+        np.testing.assert_allclose(
+            measure(weighted, **own), measure(repeated, **own), rtol=1e-9, atol=1e-9
+        )
+
+
+@given(ranked_data())
+def test_curves_agree_with_the_measures_at_their_cuts(data):
+    ranking = qk.rank(*data)
+    for name in ("hit_rate", "qrecall", "lift", "pearson"):
+        curve = getattr(qk, f"{name}_curve")(ranking)
+        value = getattr(qk, name)(ranking, quota=curve.quota)
+        np.testing.assert_allclose(curve.value, value, rtol=1e-13, atol=1e-13)
+        selected = [(data[1] >= threshold).sum() for threshold in curve.threshold]
+        assert selected[1:] == curve.quota[1:].tolist()
+        assert math.isnan(curve.threshold[0])
+
+
+@given(ranked_data())
+def test_selection_fills_the_quota(data):
+    scores = data[1]
+    for quota in (0, 1, 0.7, len(scores) / 3, len(scores)):
+        share = qk.select(scores, quota=quota)
+        np.testing.assert_allclose(share.sum(), quota, rtol=1e-13, atol=1e-13)
+        threshold, above, tied = qk.quota_threshold(scores, quota=quota)
+        if quota:
+            assert (scores > threshold).sum() == above
+            assert (scores == threshold).sum() == tied
+            hits = (share * data[0]).sum() / quota
+            np.testing.assert_allclose(hits, qk.hit_rate(*data, quota=quota), rtol=1e-13)
+
+
+@given(ranked_data())
+def test_marks_are_zero_at_chance_and_one_at_the_optimum(data):
+    labels, _ = data
+    best = qk.normalized_marks(labels, labels)
+    np.testing.assert_allclose(best, 1, rtol=1e-12)
+    n, positive = len(labels), int(labels.sum())
+    constant = qk.normalized_marks(labels, np.zeros(n))
+    np.testing.assert_allclose(constant[1:], 0, atol=1e-14)
+    harmonic = sum(1 / k for k in range(1, n + 1))
+    b = (positive - 1) / (n - 1)
+    chance = b + (1 - b) * harmonic / n
+    mark = (qk.average_hit_rate(*data) - chance) / (1 - chance)
+    np.testing.assert_allclose(qk.normalized_marks(*data)[0], mark, rtol=1e-9, atol=1e-12)
+
+
+def test_minmax_marks_compare_models():
+    rng = np.random.default_rng(3)
+    labels, scores = rng.integers(0, 2, 40), rng.random((5, 40))
+    for mark in qk.normalized_marks(labels, scores, method="minmax"):
+        assert (mark.min(), mark.max()) == (0, 1)
+        assert mark.shape == (5,)
+
+
+def test_worked_tables_of_the_paper():
+    """AR Tables 2, 3 and 5."""
+    scores = np.arange(10, 0, -1)
+    ranking = qk.rank([1, 0, 1, 1, 0, 0, 1, 0, 0, 0], scores)
+    assert qk.average_qrecall(ranking) == 25 / 28
+    assert qk.average_hit_rate(ranking) == pytest.approx(251 / 336, rel=4e-16)
+    assert qk.pem_areas(ranking) == (1.75, 0, 3)
+    assert qk.pem(ranking) == 7 / 12
+    assert qk.roc_auc(ranking) == 19 / 24
+    advantage = qk.qrecall(ranking, quota=scores[::-1]) - scores[::-1] / 10
+    table_5 = [0.15, 0.05, 0.2, 0.35, 0.25, 0.15, 0.3, 0.2, 0.1, 0]
+    np.testing.assert_allclose(advantage, table_5, atol=1e-15)
+    optimum = qk.summary([1, 1, 1, 1, 0, 0, 0, 0, 0, 0], scores)
+    assert (optimum.average_qrecall, optimum.average_hit_rate, optimum.pem) == (1, 1, 1)
