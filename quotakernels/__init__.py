@@ -3,21 +3,12 @@
 from quotakernels.measures.areas import PemAreas, pem_areas
 from quotakernels.measures.average import average_hit_rate, average_qrecall
 from quotakernels.measures.correlation import pearson, pearson_curve
+from quotakernels.measures.curves import Curve, hit_rate_curve, lift_curve, qrecall_curve
 from quotakernels.measures.discrimination import gini, pem, roc_auc
 from quotakernels.measures.marks import Marks, normalized_marks
-from quotakernels.measures.quota import (
-    Curve,
-    LiftTable,
-    hit_rate,
-    hit_rate_curve,
-    lift,
-    lift_curve,
-    lift_table,
-    qrecall,
-    qrecall_curve,
-)
-from quotakernels.measures.summary import Summary, summary
+from quotakernels.measures.quota import LiftTable, hit_rate, lift, lift_table, qrecall
 from quotakernels.measures.selection import QuotaThreshold, quota_threshold, select
+from quotakernels.measures.summary import Summary, summary
 from quotakernels.ranking import Ranking, rank
 
 __version__ = "0.1.0"

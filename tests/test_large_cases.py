@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import exact as ex
@@ -45,7 +45,7 @@ def one_score(n: int, rng: np.random.Generator) -> np.ndarray:
 MAKERS = (tie_free, uniform, hundred_values, half_precision_logits, one_score)
 
 
-@lru_cache(maxsize=None)
+@cache
 def data(make: Any, n: int) -> Data:
     rng = np.random.default_rng(n)
     scores = make(n, rng)
@@ -53,7 +53,7 @@ def data(make: Any, n: int) -> Data:
     return Data(rng.random(n) < odds, scores)
 
 
-@lru_cache(maxsize=None)
+@cache
 def groups(make: Any, n: int) -> tuple[ex.Group, ...]:
     """The exact table, by a simple count of the distinct scores."""
     labels, scores = data(make, n)
@@ -74,7 +74,7 @@ def measures(mode: Mode, make: Any, n: int) -> dict[str, np.ndarray]:
     return mode.run(all_of_them, *data(make, n))
 
 
-@lru_cache(maxsize=None)
+@cache
 def wanted(make: Any, n: int) -> dict[str, np.ndarray]:
     ranking = groups(make, n)
     areas = ex.large_pem_areas(ranking)

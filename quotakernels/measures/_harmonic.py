@@ -15,9 +15,18 @@ NEAR = 8
 """Terms that are summed one by one: all of a small group, or those before S = 8, from where on
 the asymptotic series holds."""
 
-_TAIL = (1 / 24, -7 / 960, 31 / 8064, -127 / 30720, 511 / 67584, -1414477 / 67092480)
-_TAIL += (8191 / 98304, -118518239 / 267386880, 5749691557 / 1882718208)
-_TAIL += (-91546277357 / 3460300800,)
+_TAIL = (
+    1 / 24,
+    -7 / 960,
+    31 / 8064,
+    -127 / 30720,
+    511 / 67584,
+    -1414477 / 67092480,
+    8191 / 98304,
+    -118518239 / 267386880,
+    5749691557 / 1882718208,
+    -91546277357 / 3460300800,
+)
 """Coefficients of x⁻², x⁻⁴, … in H(x - ½) - γ - ln x."""
 
 _ATANH_TERMS = 24
@@ -33,7 +42,7 @@ def _tail(xp: Namespace, x: Array) -> Array:
 
 
 def _log_remainder(xp: Namespace, h: Array) -> Array:
-    """h - log(1 + h) for h ≥ 0, to full precision."""
+    """The value of h - log(1 + h) for h ≥ 0, to full precision."""
     return ops.piecewise(
         xp,
         h < 2,

@@ -74,28 +74,25 @@ def average_hit_rate(table: ops.Groups) -> Array:
 
 def hit_rate_mean(xp: Namespace, total: Totals) -> Reduction:
     """AHR: Σ t[j]·HitRate(j) over the positives."""
-    single, pair, many = (partial(f, xp) for f in (_single_share, _pair_share, _tied_share))
 
     def several(*row: Array) -> Array:
-        return ops.piecewise(xp, row[-1] > 2, many, pair, *row)
+        return ops.piecewise(xp, row[-1] > 2, partial(_tied_share, xp), _pair_share, *row)
 
     def terms(*row: Array) -> tuple[Array]:
-        return (ops.piecewise(xp, row[-1] > 1, several, single, *row),)
+        return (ops.piecewise(xp, row[-1] > 1, several, _single_share, *row),)
 
     columns = ("mass_before", "mass", "positive_before", "positive", "items")
     return Reduction(columns, terms, lambda shares: shares / total.positive)
 
 
 def _single_share(
-    xp: Namespace, mass_before: Array, mass: Array, found: Array, here: Array, items: Array
+    mass_before: Array, mass: Array, found: Array, here: Array, _items: Array
 ) -> Array:
     """t[j]·HitRate(j) of a group of one."""
     return here * ((found + here) / (mass_before + mass + NONZERO))
 
 
-def _pair_share(
-    xp: Namespace, mass_before: Array, mass: Array, found: Array, here: Array, items: Array
-) -> Array:
+def _pair_share(mass_before: Array, mass: Array, found: Array, here: Array, _items: Array) -> Array:
     """Σ t[j]·HitRate(j) over a group of two, each with half of the masses."""
     first = (found + here / 2) / (mass_before + mass / 2)
     return here / 2 * (first + (found + here) / (mass_before + mass))
@@ -137,7 +134,7 @@ def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> A
     Raises
     ------
     TypeError, ValueError
-        As in `rank`; and another `start`.
+        As in `rank`; another `start`; and "P+1" with sample weights.
 
     Notes
     -----
@@ -147,8 +144,6 @@ def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> A
 
     With weights, masses are rescaled to a mean of one per example, and the sum is the area
     [∫ T(x)dx from P to n + (T(P) + P)/2] / (P(N + 1)), which for constant weights equals eq. 13.
-    For ``start="P+1"`` it is [∫ T(x)dx + (P - T(P))/2] / (PN), which can exceed 1 and is not
-    bounded by the tie policies, since T(P) is subtracted.
 
     References
     ----------
@@ -165,14 +160,21 @@ def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> A
     """
     if start not in ("P", "P+1"):
         raise ValueError(f'start must be "P" or "P+1"; got {start!r}')
+    if start == "P+1" and table.weights is not None:
+        raise ValueError(
+            'start="P+1" is how published tables were computed, without sample weights; '
+            'use start="P"'
+        )
     xp = namespace(table.counts)
     return reduced(xp, table, qrecall_mean(xp, table, totals(xp, table), start == "P+1"))[0]
 
 
 def qrecall_mean(xp: Namespace, table: ops.Groups, total: Totals, late: bool) -> Reduction:
     """AQR: ΣQ(j) / (N + 1) from j = P, or `late`, ΣQ(j) / N from j = P + 1."""
-    make = _qrecall_sum if table.weights is None else _qrecall_area
-    reduction = make(xp, table, total, late)
+    if table.weights is None:
+        reduction = _qrecall_sum(xp, table, total, late)
+    else:
+        reduction = _qrecall_area(xp, table, total)
     last = total.whole - total.positive if late else total.whole
     defined = (total.positive > 0) & (last > 0)
 
@@ -219,7 +221,7 @@ def _qrecall_sum(xp: Namespace, table: ops.Groups, total: Totals, late: bool) ->
     return Reduction(_COLUMNS, full_groups, value)
 
 
-def _qrecall_area(xp: Namespace, table: ops.Groups, total: Totals, late: bool) -> Reduction:
+def _qrecall_area(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
     """As areas under T, by the trapezoid rule, on masses of mean one."""
     start = xp.expand_dims(total.positive, axis=-1)
 
@@ -234,8 +236,7 @@ def _qrecall_area(xp: Namespace, table: ops.Groups, total: Totals, late: bool) -
         row = _owner(xp, table, total.positive)
         share = (total.positive - row.mass_before) / (row.mass + NONZERO)
         found = row.positive_before + share * row.positive
-        edge = total.positive - found if late else total.positive + found
-        quotas = scale * (total.whole - total.positive) + (0 if late else 1)
-        return (below * scale + edge / 2) / (total.positive * quotas)
+        quotas = scale * (total.whole - total.positive) + 1
+        return (below * scale + (total.positive + found) / 2) / (total.positive * quotas)
 
     return Reduction(_COLUMNS, area, value)

@@ -8,7 +8,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
 from quotakernels.measures._measure import measure, quota_measure
 from quotakernels.measures._quota import NONZERO
-from quotakernels.measures.quota import Curve, cut_thresholds
+from quotakernels.measures.curves import Curve, cut_quotas, cut_thresholds
 
 __all__ = ["pearson", "pearson_curve"]
 
@@ -143,10 +143,9 @@ def pearson(table: ops.Groups, wanted: Array) -> Array:
     xp = namespace(wanted)
     table = ops.head(xp, table, wanted)
     index, _ = ops.rows_at(xp, table, wanted)
-    before, part = (
-        type(x)(*(xp.take_along_axis(column, index, axis=-1) for column in x))
-        for x in _moments_before(xp, table)
-    )
+    every_before, every_part = _moments_before(xp, table)
+    before = _Moments(*(xp.take_along_axis(x, index, axis=-1) for x in every_before))
+    part = _Part(*(xp.take_along_axis(x, index, axis=-1) for x in every_part))
     return _correlation(xp, before, part._replace(taken=wanted - before.mass))
 
 
@@ -181,12 +180,10 @@ def pearson_curve(table: ops.Groups) -> Curve:
     >>> from quotakernels import pearson_curve
     >>> curve = pearson_curve([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
     >>> print(curve.quota, curve.value.round(3))
-    [0. 1. 3. 4. 5.] [   nan    nan  1.    -0.229  0.708]
+    [0 1 3 4 5] [   nan    nan  1.    -0.229  0.708]
     """
     xp = namespace(table.counts)
     before, part = _moments_before(xp, table)
     value = _correlation(xp, before, part)
-    zero = xp.zeros_like(value[..., :1])
-    quota = xp.concat([zero, before.mass + part.taken], axis=-1)
-    value = xp.concat([xp.full_like(zero, xp.nan), value], axis=-1)
-    return Curve(quota, value, cut_thresholds(xp, table))
+    value = xp.concat([xp.full_like(value[..., :1], xp.nan), value], axis=-1)
+    return Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))

@@ -93,7 +93,7 @@ def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] =
         return Marks(*(_between_models(xp, x) for x in values))
     if table.weights is not None:
         raise ValueError(
-            'the expectation under random order is not defined with sample weights; '
+            "the expectation under random order is not defined with sample weights; "
             'use method="minmax"'
         )
     chance = _chance(xp, *total)

@@ -1,47 +1,15 @@
-"""Measures at a quota: hit rate, Qrecall, lift; their curves; the lift table."""
+"""Measures at a quota: hit rate, Qrecall, lift; and the lift table."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
+from quotakernels._array import Array, Namespace, device, namespace
 from quotakernels.measures._measure import measure, quota_measure
 from quotakernels.measures._quota import mass_totals
 
-__all__ = [
-    "Curve",
-    "LiftTable",
-    "hit_rate",
-    "hit_rate_curve",
-    "lift",
-    "lift_curve",
-    "lift_table",
-    "qrecall",
-    "qrecall_curve",
-]
-
-
-class Curve(NamedTuple):
-    """A measure at every cut: cut g selects the first g tie groups, cut 0 nothing.
-
-    Between two cuts T is a straight line; for values there use the measure with ``quota=``.
-    Rows of the ranking that are padding repeat the cut before them.
-
-    Attributes
-    ----------
-    quota : array, shape (..., G + 1)
-        Number (or mass) of the selected examples.
-    value : array, shape (..., G + 1)
-        The measure; NaN where it is undefined.
-    threshold : array, shape (..., G + 1)
-        Score of the last selected example: ``score >= threshold`` selects.  NaN at cut 0.  In
-        the dtype of the scores, or in a float dtype where they are integers.
-    """
-
-    quota: Array
-    value: Array
-    threshold: Array
+__all__ = ["LiftTable", "hit_rate", "lift", "lift_table", "qrecall"]
 
 
 class LiftTable(NamedTuple):
@@ -272,164 +240,6 @@ def lift(table: ops.Groups, wanted: Array) -> Array:
     return (filled.numerator / (filled.denominator * wanted)) / (positive / whole)
 
 
-class Cuts(NamedTuple):
-    """Selected mass, positive mass in it, and threshold at every cut, shape (..., G + 1)."""
-
-    quota: Array
-    positive: Array
-    threshold: Array
-
-
-def cuts(xp: Namespace, table: ops.Groups) -> Cuts:
-    """The cuts of a table, cut 0 included."""
-    rows = ops.table_rows(xp, table)
-    zero = xp.zeros((*rows.mass.shape[:-1], 1), dtype=rows.mass.dtype, device=device(rows.mass))
-    quota, positive = (
-        xp.concat([zero, before + here], axis=-1)
-        for before, here in (
-            (rows.mass_before, rows.mass),
-            (rows.positive_before, rows.positive),
-        )
-    )
-    return Cuts(quota, positive, cut_thresholds(xp, table))
-
-
-def cut_thresholds(xp: Namespace, table: ops.Groups) -> Array:
-    """The threshold of every cut, NaN for cut 0; padding repeats the group before it."""
-    thresholds = float_thresholds(xp, table.thresholds)
-    filled = table.counts > 0
-    places = xp.arange(1, filled.shape[-1] + 1, dtype=xp.int64, device=device(filled))
-    owner = ops.running_max(xp, xp.where(filled, places, xp.zeros_like(places)))
-    nan = xp.full((*filled.shape[:-1], 1), xp.nan, dtype=thresholds.dtype, device=device(filled))
-    with_empty = xp.concat([nan, thresholds], axis=-1)
-    owner = xp.concat([xp.zeros_like(owner[..., :1]), owner], axis=-1)
-    return xp.take_along_axis(with_empty, owner, axis=-1)
-
-
-def float_thresholds(xp: Namespace, thresholds: Array) -> Array:
-    """Thresholds in a type that has NaN."""
-    if xp.isdtype(thresholds.dtype, ("bool", "integral")):
-        return cast(xp, thresholds, wide_float(xp, device(thresholds)))
-    return thresholds
-
-
-@measure
-def hit_rate_curve(table: ops.Groups) -> Curve:
-    """Hit rate at every cut (AR eq. 4): see `hit_rate` and `Curve`.
-
-    Parameters
-    ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
-
-    Returns
-    -------
-    Curve
-        One point for each of the G rows of the ranking and one for the empty cut, where ``value``
-        is NaN.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`.
-
-    References
-    ----------
-    AR eq. 4: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
-
-    Examples
-    --------
-    >>> from quotakernels import hit_rate_curve
-    >>> curve = hit_rate_curve([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
-    >>> print(curve.quota, curve.threshold)
-    [0. 1. 3. 4. 5.] [nan 0.9 0.8 0.6 0.1]
-    >>> print(curve.value.round(3))
-    [  nan 1.    0.667 0.75  0.6  ]
-    """
-    xp = namespace(table.counts)
-    quota, positive, threshold = cuts(xp, table)
-    return Curve(quota, positive / quota, threshold)
-
-
-@measure
-def qrecall_curve(table: ops.Groups) -> Curve:
-    """Qrecall at every cut (AR eq. 6): see `qrecall` and `Curve`.
-
-    Parameters
-    ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
-
-    Returns
-    -------
-    Curve
-        One point for each of the G rows of the ranking and one for the empty cut.  ``value`` is NaN
-        where there are no positives.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`.
-
-    References
-    ----------
-    AR eq. 6: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
-
-    Examples
-    --------
-    >>> from quotakernels import qrecall_curve
-    >>> curve = qrecall_curve([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
-    >>> print(curve.quota, curve.value.round(3))
-    [0. 1. 3. 4. 5.] [0.    0.333 0.667 1.    1.   ]
-    """
-    xp = namespace(table.counts)
-    quota, positive, threshold = cuts(xp, table)
-    return Curve(quota, positive / xp.expand_dims(mass_totals(xp, table)[1], axis=-1), threshold)
-
-
-@measure
-def lift_curve(table: ops.Groups) -> Curve:
-    """Cumulative lift at every cut: see `lift` and `Curve`.
-
-    Parameters
-    ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
-
-    Returns
-    -------
-    Curve
-        One point for each of the G rows of the ranking and one for the empty cut.  ``value`` is
-        NaN at the empty cut and where there are no positives.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`.
-
-    References
-    ----------
-    AR eq. 4: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
-
-    Examples
-    --------
-    >>> from quotakernels import lift_curve
-    >>> curve = lift_curve([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
-    >>> print(curve.quota, curve.value.round(3))
-    [0. 1. 3. 4. 5.] [  nan 1.667 1.111 1.25  1.   ]
-    """
-    xp = namespace(table.counts)
-    quota, positive, threshold = cuts(xp, table)
-    whole, positives = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
-    return Curve(quota, (positive / quota) / (positives / whole), threshold)
-
-
 @measure
 def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
     """The examples in `bins` parts of equal size, best first, with the lift of each (AR 2.2.5).
@@ -482,7 +292,11 @@ def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
     found = positives_at(xp, table, edges)
     start, stop = edges[..., :-1], edges[..., 1:]
     inside = found[..., 1:] - found[..., :-1]
-    share, cumulative, prevalence = inside / (stop - start), found[..., 1:] / stop, positives / whole
+    share, cumulative, prevalence = (
+        inside / (stop - start),
+        found[..., 1:] / stop,
+        positives / whole,
+    )
     return LiftTable(
         start,
         stop,

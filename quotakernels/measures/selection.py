@@ -15,7 +15,7 @@ from quotakernels._array import (
 )
 from quotakernels.measures._measure import finished
 from quotakernels.measures._quota import beside, wanted_masses
-from quotakernels.measures.quota import float_thresholds
+from quotakernels.measures.curves import float_thresholds
 from quotakernels.ranking import grouped
 from quotakernels.validation import Examples, admit_scores, as_column
 

@@ -25,8 +25,8 @@ __all__ = [
     "rows_at",
     "running_max",
     "segment_sum",
-    "sort_coded",
     "shifted",
+    "sort_coded",
     "sum_rows",
     "table_rows",
     "tie_groups",
@@ -208,9 +208,7 @@ def table_rows(xp: Namespace, table: Groups) -> Rows:
     """Every row of the table with what stands before it."""
     table = mass_groups(xp, table)
     mass_before = exclusive(xp, table.weights)
-    items_before = (
-        mass_before if table.weights is table.counts else exclusive(xp, table.counts)
-    )
+    items_before = mass_before if table.weights is table.counts else exclusive(xp, table.counts)
     return Rows(
         items_before,
         mass_before,

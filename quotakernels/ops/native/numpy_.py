@@ -24,7 +24,7 @@ def _blocks(length: int) -> Iterator[slice]:
 
 def _has_bits(dtype: Any) -> bool:
     """Floats of up to 64 bits, the extension type bfloat16 (kind V) included."""
-    return (dtype.kind == "f" or dtype.name == "bfloat16") and dtype.itemsize <= 8
+    return bool(dtype.kind == "f" or dtype.name == "bfloat16") and dtype.itemsize <= 8
 
 
 def order_key(xp: Namespace, scores: NDArray) -> NDArray:
@@ -34,7 +34,8 @@ def order_key(xp: Namespace, scores: NDArray) -> NDArray:
     width = 8 * scores.dtype.itemsize
     word = np.dtype(f"i{scores.dtype.itemsize}")
     if scores.ndim != 1:
-        return key_from_bits(np.ascontiguousarray(scores).view(word), width)
+        bits: NDArray = np.ascontiguousarray(scores).view(word)
+        return np.asarray(key_from_bits(bits, width))
     key = np.empty(scores.shape, dtype=word)
     for block in _blocks(scores.shape[0]):
         key[block] = key_from_bits(np.ascontiguousarray(scores[block]).view(word), width)
@@ -47,7 +48,7 @@ def from_order_key(xp: Namespace, key: NDArray, dtype: Any) -> NDArray:
         return key.view(dtype) if dtype.kind == "b" else key.astype(dtype, copy=False)
     if key.size and key.min() >= 0:  # the bits of a float that is not negative are its key
         return key.view(dtype)
-    return bits_from_key(key, 8 * dtype.itemsize).view(dtype)
+    return np.asarray(bits_from_key(key, 8 * dtype.itemsize)).view(dtype)
 
 
 def sort_coded(
@@ -203,7 +204,7 @@ def _sources(table: Groups) -> dict[str, NDArray]:
         masses = {"mass": table.counts, "positive": table.positives}
     else:
         masses = {"mass": table.weights, "positive": table.positive_weights}
-    return {"items": table.counts, **masses}  # type: ignore[dict-item]
+    return {"items": table.counts, **masses}
 
 
 def _sums_before(values: NDArray, before: float) -> NDArray:
@@ -227,9 +228,7 @@ def sum_rows(
     """See `standard.sum_rows`; a long table is read in blocks that stay in the cache."""
     if table.counts.ndim != 1 or table.counts.shape[0] <= BLOCK:
         return standard.sum_rows(xp, table, terms, columns)
-    sums = [
-        [float(np.sum(x)) for x in terms(*block)] for block in _column_blocks(table, columns)
-    ]
+    sums = [[float(np.sum(x)) for x in terms(*block)] for block in _column_blocks(table, columns)]
     return tuple(np.asarray(math.fsum(x)) for x in zip(*sums, strict=True))
 
 

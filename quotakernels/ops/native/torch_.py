@@ -76,9 +76,8 @@ def tie_groups(
     """See `standard.tie_groups`; one list of scores in readable memory is ranked by NumPy."""
     if scores.ndim != 1 or not readable(scores):
         return standard.tie_groups(xp, scores, labels, weights, valid, given)
-    columns = (order_key(xp, scores), labels, weights, valid)
-    arrays = (None if x is None else to_numpy(x) for x in columns)
-    groups = numpy_.tie_groups(host, *arrays, given)  # type: ignore[arg-type]
-    tensors = (None if x is None else torch.from_numpy(x) for x in groups)
-    table = Groups(*tensors)
+    key = to_numpy(order_key(xp, scores))
+    masses, mask = (None if x is None else to_numpy(x) for x in (weights, valid))
+    groups = numpy_.tie_groups(host, key, to_numpy(labels), masses, mask, given)
+    table = Groups(*(None if x is None else torch.from_numpy(x) for x in groups))
     return table._replace(thresholds=from_order_key(xp, table.thresholds, scores.dtype))

@@ -1,0 +1,425 @@
+"""Labels, shapes, weights: what is accepted, what is an error, and what is undefined."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import everything as every
+import numpy as np
+import pandas as pd
+import pytest
+from backends import MODES, Mode, parameters
+from expected import ulps
+
+import quotakernels as qk
+
+Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0])
+S = np.asarray([0.875, 0.75, 0.75, 0.5, 0.25, 0.25, 0.125, 0.0])
+W = np.asarray([1.0, 0.5, 2, 1, 3, 0.25, 1, 1])
+AUC = qk.roc_auc(Y, S)
+EAGER = parameters([mode for mode in MODES if not mode.lazy])
+LIBRARIES = parameters([mode for mode in MODES if mode.name in ("numpy", "strict", "jax64", "torch")])
+NUMBERS = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+NUMBERS += ["float32", "float64"]
+
+
+def exactly(value: Any, wanted: Any = AUC) -> None:
+    value = np.asarray(value)
+    np.testing.assert_array_equal(value, np.asarray(wanted, dtype=value.dtype))
+
+
+def auc(y_true: Any, y_score: Any) -> Any:
+    return qk.roc_auc(y_true, y_score)
+
+
+# labels
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+@pytest.mark.parametrize("mode", LIBRARIES)
+def test_labels_of_every_dtype(mode: Mode, dtype: str):
+    exactly(mode.run(auc, Y.astype(dtype), S))
+    exactly(mode.run(lambda y, s: qk.roc_auc(y, s, pos_label=1), Y.astype(dtype), S))
+    exactly(mode.run(lambda y, s: qk.roc_auc(y, s, pos_label=True), Y.astype(dtype), S))
+    exactly(mode.run(lambda y, s: qk.roc_auc(y, s, pos_label=np.int8(0)), Y.astype(dtype), -S))
+    if dtype != "bool":
+        with pytest.raises(ValueError, match=r"^y_true is 3(\.0)? at position 2; expected 0 or 1"):
+            mode.run(auc, (Y + 2 * (np.arange(8) == 2)).astype(dtype), S)
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+def test_labels_of_half_precision(name: str):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    labels = Y.astype(np.float16 if name == "float16" else ml_dtypes.bfloat16)
+    exactly(qk.roc_auc(labels, S))
+    bad = labels.copy()
+    bad[3] = 0.5
+    with pytest.raises(ValueError, match=r"^y_true is .*0\.5.* at position 3; expected 0 or 1"):
+        qk.roc_auc(bad, S)
+    for library, make in (("jax.numpy", "asarray"), ("torch", None)):
+        xp = pytest.importorskip(library)
+        dtype = getattr(xp, name)
+        given = getattr(xp, make)(Y).astype(dtype) if make else xp.asarray(Y).to(dtype)
+        exactly(qk.roc_auc(given, (xp.asarray(S))))
+
+
+OTHER_LABELS = [
+    (np.where(Y == 1, 1, -1), 1),
+    (np.where(Y == 1, 1, -1), np.int64(1)),
+    (Y + 1, 2),
+    (255 * Y, 255),
+    ((255 * Y).astype(np.uint8), 255.0),
+    (1 - Y, 0),
+    (np.where(Y == 1, 0.1, 0.7).astype(np.float32), 0.1),
+    (np.where(Y == 1, np.inf, 7.0), np.inf),
+    (2.0 * Y - 1, 1),
+]
+
+
+@pytest.mark.parametrize(("labels", "pos_label"), OTHER_LABELS)
+@pytest.mark.parametrize("mode", EAGER)
+def test_any_two_numbers_with_pos_label(mode: Mode, labels: np.ndarray, pos_label: Any):
+    def with_label(y: Any, s: Any) -> Any:
+        return qk.roc_auc(y, s, pos_label=pos_label)
+
+    exactly(mode.run(with_label, labels, S))
+    if set(labels.tolist()) != {0, 1}:
+        with pytest.raises(ValueError, match=r"^y_true is \S+ at position \d; expected 0 or 1; .*pos_"):
+            mode.run(auc, labels, S)
+
+
+STRINGS = np.where(Y == 1, "yes", "no")
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        STRINGS,
+        STRINGS.tolist(),
+        STRINGS.astype(object),
+        pd.Series(STRINGS),
+        pd.Series(STRINGS, dtype="category"),
+        pd.Series(STRINGS, dtype="string"),
+        STRINGS.astype(np.dtypes.StringDType()),
+    ],
+    ids=["U", "list", "object", "pandas", "category", "nullable", "StringDType"],
+)
+def test_strings_with_pos_label(labels: Any):
+    exactly(qk.roc_auc(labels, S, pos_label="yes"))
+    exactly(qk.roc_auc(labels, -S, pos_label="no"))
+    with pytest.raises(ValueError, match=r"^y_true must hold 0 and 1.* e\.g\. pos_label='(yes|no)'"):
+        qk.roc_auc(labels, S)
+
+
+def test_bytes_and_objects_with_pos_label():
+    exactly(qk.roc_auc(STRINGS.astype("S"), S, pos_label=b"yes"))
+    exactly(qk.roc_auc(np.asarray([(1, "a")[x] for x in Y], dtype=object), -S, pos_label=1))
+    assert np.isnan(qk.roc_auc(["no", "no"], [1, 2], pos_label="yes"))
+    assert np.isnan(qk.roc_auc(["yes", "yes"], [1, 2], pos_label="yes"))
+
+
+THREE = [
+    (np.asarray([1, 0, 2, 1, 0, 0, 1, 0]), 1, r"2 at position 2"),
+    (np.asarray([1, 0, 2, 1, 0, 0, 1, 0]), 5, r"1 at position 0|1 at position 3|0 at position 1"),
+    (np.asarray([1.0, 0.5, 0, 1, 0, 0, 1, 0]), 1, r"0\.0 at position 2"),
+    (np.asarray([1, 0, np.nan, 1, 0, 0, 1, 0]), 1, r"nan at position 2"),
+    (np.asarray([1, np.nan, np.nan, 1, 1, 1, 1, 1]), 1, r"nan at position 1"),
+    (S, 0.875, r"0\.5 at position 3"),
+]
+
+
+@pytest.mark.parametrize(("labels", "pos_label", "shown"), THREE)
+def test_three_classes_are_refused_or_nan(mode: Mode, labels, pos_label, shown):
+    def with_label(y: Any, s: Any) -> Any:
+        return qk.roc_auc(y, s, pos_label=pos_label)
+
+    if mode.name == "torch-compile":
+        pytest.skip("the same trace as torch-vmap, and slow")
+    if mode.lazy:
+        assert np.isnan(mode.run(with_label, labels, S))
+    elif pos_label != 5:
+        message = rf"^y_true is {shown}; expected pos_label or a single other label"
+        with pytest.raises(ValueError, match=message):
+            mode.run(with_label, labels, S)
+    else:
+        with pytest.raises(ValueError, match=r"^y_true is \d at position \d; expected pos_label"):
+            mode.run(with_label, labels, S)
+
+
+def test_three_strings_are_refused():
+    labels = STRINGS.copy()
+    labels[4] = "ye"
+    with pytest.raises(ValueError, match=r"^y_true is 'ye' at position 4; expected pos_label or"):
+        qk.roc_auc(labels, S, pos_label="yes")
+    mixed = [*STRINGS[:7].tolist(), float("nan")]
+    with pytest.raises(ValueError, match=r"^y_true is nan at position 7; expected pos_label or"):
+        qk.roc_auc(np.asarray(mixed, dtype=object), S, pos_label="yes")
+
+
+def labels_of_a_batch(y: Any, s: Any, where: Any) -> Any:
+    return qk.roc_auc(y, s, pos_label=2, where=where)
+
+
+def test_labels_that_do_not_count_are_no_third_class(mode: Mode):
+    """Rows of a batch are judged one by one, masked labels not at all."""
+    labels = np.stack([2.0 * Y, 2.0 * Y, 3 - Y, 2.0 * Y, 2.0 * Y])
+    where = np.ones((5, 8), dtype=bool)
+    labels[1, [0, 5]], where[1, [0, 5]] = [np.nan, 7], False
+    labels[3, 7] = 0.5
+    scores = np.stack([S, S, -S, S, S])
+    kept = qk.roc_auc(Y[[1, 2, 3, 4, 6, 7]], S[[1, 2, 3, 4, 6, 7]])
+    wanted = np.asarray([AUC, kept, 1 - AUC, np.nan, AUC])
+    labels[2] = np.where(Y == 1, 1, 2)
+    wanted[2] = qk.roc_auc(1 - Y, -S)
+    good = slice(None) if mode.lazy else [0, 1, 2, 4]
+    found = mode.run(labels_of_a_batch, labels[good], scores[good], where[good])
+    exactly(found, wanted[good])
+    if not mode.lazy:
+        with pytest.raises(ValueError, match=r"^y_true is 0\.5 at position \(3, 7\)"):
+            mode.run(labels_of_a_batch, labels, scores, where)
+        unchecked = mode.run(
+            lambda y, s, m: qk.roc_auc(y, s, pos_label=2, where=m, validate=False),
+            labels,
+            scores,
+            where,
+        )
+        exactly(unchecked, wanted)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "pos_label", "error"),
+    [
+        ("uint8", 256, ValueError),
+        ("uint8", -1, ValueError),
+        ("int64", 0.5, ValueError),
+        ("int64", 2**63, ValueError),
+        ("int32", np.inf, ValueError),
+        ("bool", 2, ValueError),
+        ("float64", np.nan, ValueError),
+        ("int64", "yes", TypeError),
+        ("bool", "yes", TypeError),
+        ("float32", 1j, TypeError),
+        ("int64", [1], TypeError),
+    ],
+)
+def test_a_pos_label_that_cannot_occur(mode: Mode, dtype: str, pos_label: Any, error: Any):
+    if mode.float32 and dtype in ("int64", "float64"):
+        pytest.skip("no such type in this mode")
+    if mode.name == "torch-compile":
+        pytest.skip("torch.compile wraps the same errors")
+    what = "cannot occur in" if error is ValueError else "cannot be compared with"
+    with pytest.raises(error, match=rf"^pos_label=.* {what} y_true, of dtype .*{dtype}"):
+        mode.run(lambda y, s: qk.roc_auc(y, s, pos_label=pos_label), Y.astype(dtype), S)
+
+
+# shapes
+
+
+SHAPES = [
+    ("y_true", (8, 1), (8,)),
+    ("y_true", (1, 8), (8,)),
+    ("y_true", (7,), (8,)),
+    ("y_true", (1,), (8,)),
+    ("y_true", (), (8,)),
+    ("y_true", (8,), (8, 1)),
+    ("y_true", (3,), (3, 8)),
+    ("y_true", (2, 8), (3, 8)),
+    ("y_true", (3, 1), (3, 8)),
+    ("y_true", (1, 8), (3, 8)),
+    ("y_true", (3, 8), (2, 3, 8)),
+    ("sample_weight", (8, 1), (8,)),
+    ("sample_weight", (1,), (8,)),
+    ("sample_weight", (3, 1), (3, 8)),
+    ("where", (7,), (8,)),
+    ("where", (1,), (3, 8)),
+]
+
+
+@pytest.mark.parametrize(("name", "shape", "of_scores"), SHAPES)
+@pytest.mark.parametrize("mode", parameters([m for m in MODES if "vmap" not in m.name]))
+def test_shapes_are_never_broadcast(mode: Mode, name: str, shape: Any, of_scores: Any):
+    full = {"y_true": of_scores[-1:], "sample_weight": of_scores[-1:], "where": of_scores[-1:]}
+    full[name] = shape
+    arrays = {key: np.ones(size, dtype=key != "sample_weight") for key, size in full.items()}
+    wanted = str(of_scores[-1:]) + (f" or {of_scores}" if len(of_scores) > 1 else "")
+    for symbol in "()":
+        wanted = wanted.replace(symbol, "\\" + symbol)
+    got = str(shape).replace("(", r"\(").replace(")", r"\)")
+    message = rf"^{name} must have shape {wanted}, .*got shape {got}"
+
+    def measured(s: Any, y: Any, w: Any, m: Any) -> Any:
+        return qk.roc_auc(y, s, sample_weight=w, where=m)
+
+    with every.raises(mode, ValueError, message):
+        mode.run(measured, np.zeros(of_scores), *arrays.values())
+
+
+def test_scalars_are_no_scores():
+    with pytest.raises(ValueError, match="^y_score must have at least one axis"):
+        qk.roc_auc(1, 0.5)
+    with pytest.raises(ValueError, match="^y_score must have at least one axis"):
+        qk.select(0.5, quota=1)
+
+
+def one_for_all(y: Any, s: Any, w: Any, m: Any) -> Any:
+    return qk.roc_auc(y, s, sample_weight=w, where=m)
+
+
+def test_one_column_serves_all_rows_of_a_batch(mode: Mode):
+    scores = np.stack([S, -S, S[::-1]]).reshape(3, 1, 8)
+    where = np.arange(8) != 4
+    full = [np.broadcast_to(x, scores.shape) for x in (Y, W, where)]
+    found = mode.run(one_for_all, Y, scores, W, where)
+    assert found.shape == (3, 1)
+    wanted = [qk.roc_auc(Y, s[0], sample_weight=W, where=where) for s in scores]
+    assert ulps(found[:, 0], np.asarray(wanted)) <= 4
+    np.testing.assert_array_equal(mode.run(one_for_all, full[0], scores, *full[1:]), found)
+
+
+# few or no examples
+
+
+def few(y: Any, s: Any) -> dict[str, Any]:
+    return {
+        "hit_rate": qk.hit_rate(y, s, fraction=1),
+        "qrecall": qk.qrecall(y, s, fraction=1),
+        "lift": qk.lift(y, s, fraction=1),
+        "pearson": qk.pearson(y, s, fraction=1),
+        "average_hit_rate": qk.average_hit_rate(y, s),
+        "average_qrecall": qk.average_qrecall(y, s),
+        "roc_auc": qk.roc_auc(y, s),
+        "gini": qk.gini(y, s),
+        "pem": qk.pem(y, s),
+        "qrecall of nothing": qk.qrecall(y, s, quota=0),
+        "hit_rate of nothing": qk.hit_rate(y, s, quota=0),
+    }
+
+
+NONE = dict.fromkeys(few(Y, S), np.nan)
+POSITIVE = {"hit_rate": 1, "qrecall": 1, "lift": 1, "average_hit_rate": 1, "average_qrecall": 1}
+FEW = [
+    ([], [], {}),
+    ([1], [0.5], POSITIVE | {"qrecall of nothing": 0}),
+    ([0], [0.5], {"hit_rate": 0}),
+    ([1, 1, 1], [0.5, 0.1, 0.5], POSITIVE | {"qrecall of nothing": 0}),
+    ([0, 0, 0], [0.5, 0.1, 0.5], {"hit_rate": 0}),
+]
+
+
+@pytest.mark.parametrize(("labels", "scores", "defined"), FEW)
+@pytest.mark.parametrize(
+    "mode", parameters([m for m in MODES if m.name in ("numpy", "strictest", "jax32-jit", "torch")])
+)
+def test_what_is_undefined_is_nan_and_the_rest_is_a_number(mode: Mode, labels, scores, defined):
+    """Warnings are errors here."""
+    arrays = np.asarray(labels, dtype=int), np.asarray(scores, dtype=float)
+    found = mode.run(few, *arrays)
+    assert found == pytest.approx(NONE | defined, nan_ok=True)
+    twice = mode.run(few, *(np.stack([x, x]) for x in arrays))
+    for name, value in twice.items():
+        np.testing.assert_array_equal(value, np.full(2, found[name], dtype=value.dtype))
+
+
+@pytest.mark.parametrize("mode", EAGER)
+def test_no_examples_have_no_decisions(mode: Mode):
+    def decide(s: Any) -> Any:
+        return qk.select(s, quota=0), qk.quota_threshold(s, quota=0), qk.select(s, fraction=0.5)
+
+    for shape in ((0,), (2, 0), (0, 4)):
+        chosen, end, share = mode.run(decide, np.zeros(shape))
+        assert chosen.shape == share.shape == shape
+        assert all(x.shape == shape[:-1] for x in end)
+        assert all(np.isnan(x).all() for x in end)
+
+
+def test_empty_lists_of_everything():
+    given: dict[str, Any] = {"sample_weight": [], "where": []}
+    assert np.isnan(qk.roc_auc([], [], **given))
+    assert qk.rank([], [], **given).counts.tolist() == [0]
+    assert np.isnan(qk.hit_rate_curve([], []).value).all()
+
+
+# weights
+
+
+def by_weight(y: Any, s: Any, w: Any) -> dict[str, Any]:
+    return every.everything(y, s, w)
+
+
+WEIGHTS = [
+    [1e-20, 1e20, 1, 1e-20, 1e20, 3, 1e10, 1e-10],
+    [1e20] * 8,
+    [1e-20] * 8,
+    [1e20, 1e20, 1e20, 1e20, 1e-20, 1e-20, 1e-20, 1e-20],
+    [1, 2, 3, 4, 5, 6, 7, 8],
+    [0, 2, 0, 4, 5, 0, 7, 8],
+    [0, 0, 3e20, 0, 0, 1e-20, 0, 0],
+]
+
+
+@pytest.mark.parametrize(
+    "mode",
+    parameters([m for m in MODES if m.name in ("numpy", "strict", "jax64-jit", "torch-vmap")]),
+)
+def test_weights_of_any_size_are_right(mode: Mode):
+    """Quotas are masses: the rows are scaled so that theirs are there."""
+    weights = np.asarray(WEIGHTS)
+    labels, scores = (np.broadcast_to(x, weights.shape) for x in (Y, S))
+    found = mode.run(scale_free, labels, scores, weights)
+    for index, row in enumerate(weights):
+        for name, value in exact_scale_free(row).items():
+            np.testing.assert_allclose(found[name][index], value, rtol=1e-13, err_msg=name)
+
+
+def scale_free(y: Any, s: Any, w: Any) -> dict[str, Any]:
+    ranking = qk.rank(y, s, sample_weight=w)
+    names = ("roc_auc", "pem", "average_hit_rate", "average_qrecall")
+    found = {name: getattr(qk, name)(ranking) for name in names}
+    for measure in (qk.hit_rate, qk.qrecall, qk.lift):
+        found[measure.__name__] = measure(ranking, fraction=[0.25, 0.5, 1])
+    return found
+
+
+def exact_scale_free(weights: np.ndarray) -> dict[str, Any]:
+    from fractions import Fraction
+
+    import exact as ex
+    from expected import as_floats
+
+    groups = ex.groups(Y.tolist(), S.tolist(), weights.tolist())
+    names = ("roc_auc", "pem", "average_hit_rate", "average_qrecall")
+    wanted = {name: as_floats(getattr(ex, name)(groups)) for name in names}
+    whole = Fraction(ex.total_weight(groups))
+    for measure in (ex.hit_rate, ex.qrecall, ex.lift):
+        values = [measure(groups, whole * Fraction(f)) for f in (0.25, 0.5, 1)]
+        wanted[measure.__name__] = as_floats(values)
+    return wanted
+
+
+@pytest.mark.parametrize("mode", parameters())
+def test_sums_of_weights_that_overflow_float32(mode: Mode):
+    weights = np.full(8, 3e38, dtype=np.float32)
+    found = mode.run(lambda y, s, w: qk.roc_auc(y, s, sample_weight=w), Y, S, weights)
+    assert ulps(found, np.asarray(AUC)) <= 4
+
+
+def test_all_weights_zero(mode: Mode):
+    def both(y: Any, s: Any, w: Any) -> Any:
+        given: Any = {"sample_weight": w}
+        return qk.roc_auc(y, s, **given), qk.average_hit_rate(y, s, **given), qk.select(
+            s, fraction=0.5, **given
+        )
+
+    found = mode.run(both, np.stack([Y, Y]), np.stack([S, S]), np.stack([0 * W, W]))
+    for value in found:
+        np.testing.assert_array_equal(np.isnan(value).reshape(2, -1).all(axis=1), [True, False])
+        assert not np.isnan(value[1]).any()
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+@pytest.mark.parametrize("mode", LIBRARIES)
+def test_weights_of_every_dtype(mode: Mode, dtype: str):
+    weights = np.asarray([1, 0, 2, 3, 1, 4, 1, 1]).astype(dtype)
+    found = mode.run(lambda y, s, w: qk.roc_auc(y, s, sample_weight=w), Y, S, weights)
+    again = np.repeat(np.arange(8), weights.astype(int))
+    assert ulps(found, np.asarray(qk.roc_auc(Y[again], S[again]))) <= 4

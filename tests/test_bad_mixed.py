@@ -1,0 +1,408 @@
+"""Containers that are no plain arrays, and arrays of different libraries and devices."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from backends import Mode, available
+
+import quotakernels as qk
+
+pa = pytest.importorskip("pyarrow")
+
+Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0])
+S = np.asarray([0.875, 0.75, 0.75, 0.5, 0.25, 0.25, 0.125, 0.0])
+W = np.asarray([1.0, 0.5, 2, 0, 3, 0.25, 1, 1])
+M = np.asarray([True, True, False, True, True, True, True, True])
+GIVEN = {"y_true": Y, "y_score": S, "sample_weight": W, "where": M}
+
+
+def results(**given: Any) -> list[Any]:
+    """Something of everything that reads its input in its own way."""
+    ranking = qk.rank(**given)
+    decided = {name: x for name, x in given.items() if name != "y_true"}
+    end = qk.quota_threshold(**decided, quota=3)
+    return [*ranking, qk.roc_auc(**given), qk.select(**decided, quota=3), *end]
+
+
+def assert_same(found: list[Any], wanted: list[Any]) -> None:
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert type(one) is type(other)
+
+
+# containers of NumPy
+
+
+def reversed_view(x: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(x[::-1])[::-1]
+
+
+def strided(x: np.ndarray) -> np.ndarray:
+    return np.repeat(x, 3)[::3]
+
+
+def read_only(x: np.ndarray) -> np.ndarray:
+    x = x.copy()
+    x.flags.writeable = False
+    return x
+
+
+def big_endian(x: np.ndarray) -> np.ndarray:
+    return x.astype(x.dtype.newbyteorder(">"))
+
+
+def unmasked(x: np.ndarray) -> np.ndarray:
+    return np.ma.array(big_endian(x), mask=False)
+
+
+def matrix_row(x: np.ndarray) -> np.ndarray:
+    return np.asfortranarray(np.stack([x, x[::-1], x]))[0]
+
+
+@pytest.mark.parametrize(
+    "form", [reversed_view, strided, read_only, big_endian, unmasked, matrix_row]
+)
+def test_every_layout_gives_the_same_and_stays_as_it_was(form: Any):
+    given = {name: form(x) for name, x in GIVEN.items()}
+    before = {name: (x.dtype, x.strides, x.tobytes()) for name, x in given.items()}
+    assert_same(results(**given), results(**GIVEN))
+    assert before == {name: (x.dtype, x.strides, x.tobytes()) for name, x in given.items()}
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u2", "i8", "f2", "f4", "f8"])
+def test_every_layout_of_every_dtype(dtype: str):
+    scores = (8 * S).astype(dtype)
+    wanted = results(y_true=Y, y_score=scores)
+    for form in (reversed_view, strided, big_endian):
+        assert_same(results(y_true=form(Y), y_score=form(scores)), wanted)
+
+
+def test_layouts_of_a_batch():
+    scores = np.stack([S, S[::-1], -S])
+    forms = (np.asfortranarray(scores), scores[:, ::-1][:, ::-1], big_endian(scores))
+    for form in (*forms, scores.tolist()):
+        before = np.array(form)
+        assert_same(results(y_true=Y, y_score=form), results(y_true=Y, y_score=scores))
+        np.testing.assert_array_equal(form, before)
+    one = np.broadcast_to(S, (3, 8))
+    wanted = results(y_true=Y, y_score=np.ascontiguousarray(one), where=M)
+    assert_same(results(y_true=np.broadcast_to(Y, (3, 8)), y_score=one, where=M), wanted)
+
+
+# columns
+
+
+def nullable(x: np.ndarray) -> pd.Series:
+    names = {"i": "Int64", "f": "Float64", "b": "boolean"}
+    return pd.Series(x, dtype=names[x.dtype.kind])
+
+
+def arrow_backed(x: np.ndarray) -> pd.Series:
+    names = {"i": "int64[pyarrow]", "f": "double[pyarrow]", "b": "bool[pyarrow]"}
+    return pd.Series(x, dtype=names[x.dtype.kind])
+
+
+def indexed(x: np.ndarray) -> pd.Series:
+    return pd.Series(x, index=np.arange(x.size)[::-1])
+
+
+def chunked(x: np.ndarray) -> Any:
+    return pa.chunked_array([x[:3], x[3:]])
+
+
+FORMS = [list, tuple, np.ndarray.tolist, pd.Series, indexed, nullable, arrow_backed]
+FORMS += [pl.Series, pa.array, chunked]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_columns_of_data_frames_and_lists(form: Any):
+    given = {name: form(x) for name, x in GIVEN.items()}
+    assert_same(results(**given), results(**GIVEN))
+    for name, x in given.items():
+        np.testing.assert_array_equal(np.asarray(x), GIVEN[name])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint64", "float32"])
+def test_columns_keep_their_dtype(dtype: str):
+    scores = (8 * S).astype(dtype)
+    wanted = results(y_true=Y, y_score=scores)
+    capital = {"int8": "Int8", "uint64": "UInt64", "float32": "Float32"}[dtype]
+    for column in (
+        pd.Series(scores, dtype=capital),
+        pl.Series(scores),
+        pa.array(scores),
+    ):
+        assert_same(results(y_true=Y, y_score=column), wanted)
+
+
+def missing(x: np.ndarray) -> dict[str, Any]:
+    """The same column in every form that can lack a value, lacking the third."""
+    mask = np.arange(x.size) == 2
+    values = [None if gone else value for value, gone in zip(x.tolist(), mask, strict=True)]
+    with_na = nullable(x)
+    with_na[2] = pd.NA
+    return {
+        "masked array": np.ma.array(x, mask=mask),
+        "list": values,
+        "object": np.asarray(values, dtype=object),
+        "object with NA": np.asarray([pd.NA if x is None else x for x in values], dtype=object),
+        "pandas": with_na,
+        "pandas of arrow": pd.Series(pa.array(values), dtype=arrow_backed(x).dtype),
+        "polars": pl.Series(values),
+        "arrow": pa.array(values),
+    }
+
+
+@pytest.mark.parametrize("name", GIVEN)
+@pytest.mark.parametrize("form", missing(S))
+def test_missing_values_need_a_mask(form: str, name: str):
+    column = missing(GIVEN[name])[form]
+    message = rf"^{name} has missing values; fill them with any number and pass where="
+    with pytest.raises(ValueError, match=message):
+        qk.rank(**{**GIVEN, name: column})
+    if name != "y_true":
+        decided = {key: x for key, x in GIVEN.items() if key != "y_true"}
+        with pytest.raises(ValueError, match=message):
+            qk.select(**{**decided, name: column}, quota=1)
+
+
+def test_missing_labels_need_a_mask_with_pos_label_too():
+    for labels in (["yes", None, "no"], pd.Series(["yes", None, "no"]), pl.Series(["a", None])):
+        with pytest.raises(ValueError, match="^y_true has missing values; .*where="):
+            qk.rank(labels, [0.1] * len(labels), pos_label="yes")
+
+
+def test_a_frame_of_scores_with_missing_values():
+    frame = pl.DataFrame({"a": [0.5, None], "b": [0.1, 0.2]})
+    with pytest.raises(ValueError, match="^y_score has missing values"):
+        qk.rank([0, 1], frame)
+
+
+# mixed libraries and devices
+
+
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+def test_lists_columns_and_numpy_beside_jax_are_fine():
+    import jax
+    import jax.numpy as jnp
+
+    wanted = results(**GIVEN)
+    for name in ("y_score", "sample_weight", "where"):
+        given: dict[str, Any] = dict(GIVEN)
+        given[name] = jnp.asarray(given[name])
+        found = results(**given)
+        assert all(isinstance(x, jax.Array) for x in found)
+        np.testing.assert_allclose(found[5], wanted[5], rtol=1e-7)
+        np.testing.assert_allclose(found[6], wanted[6], rtol=1e-7)
+    assert isinstance(qk.roc_auc(jnp.asarray(Y), S), jax.Array)
+    found = results(y_true=Y.tolist(), y_score=jnp.asarray(S), where=pl.Series(M))
+    np.testing.assert_allclose(found[5], qk.roc_auc(Y, S, where=M), rtol=1e-7)
+
+
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+def test_numpy_labels_and_weights_beside_jax_are_not_rounded():
+    import jax.numpy as jnp
+
+    scores = jnp.asarray(S)
+    with pytest.raises(ValueError, match="^y_true is 1e-60 at position 0; expected 0 or 1"):
+        qk.roc_auc(np.where(np.arange(8) == 0, 1e-60, Y), scores)
+    weights = np.asarray([1e-60, 1e-60, 3e-60, 1e-60, 1e-60, 1e-60, 1e-60, 1e-60])
+    found = qk.roc_auc(Y, scores, sample_weight=weights)
+    np.testing.assert_allclose(found, qk.roc_auc(Y, S, sample_weight=weights * 1e60), rtol=1e-6)
+    large = np.asarray([2**53 + 1, 2**53, 0, 1])
+    assert qk.roc_auc([1, 0, 0, 1], jnp.asarray([4, 3, 2, 1]), where=large != 0) == 0.5
+
+
+def library_arrays() -> dict[str, Any]:
+    found: dict[str, Any] = {"numpy": np.asarray}
+    if available("jax"):
+        import jax.numpy as jnp
+
+        found["jax"] = jnp.asarray
+    if available("torch"):
+        import torch
+
+        found["torch"] = torch.as_tensor
+    if available("array_api_strict"):
+        import array_api_strict
+
+        found["array_api_strict"] = array_api_strict.asarray
+    return found
+
+
+PAIRS = [
+    (one, other)
+    for one in ("numpy", "jax", "torch", "array_api_strict")
+    for other in ("numpy", "jax", "torch", "array_api_strict")
+    if one != other and {one, other} != {"numpy", "jax"}
+]
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS)
+@pytest.mark.parametrize("name", ["y_true", "sample_weight", "where"])
+def test_two_libraries_are_refused_by_name(one: str, other: str, name: str):
+    make = library_arrays()
+    if not {one, other} <= make.keys():
+        pytest.skip("a library is not available")
+    given = {key: make[one](x) for key, x in GIVEN.items()}
+    given[name] = make[other](GIVEN[name])
+    with pytest.raises(TypeError) as caught:
+        qk.rank(**given)
+    for word in (one, other, name, "pass arrays of one library"):
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS)
+def test_a_quota_of_another_library_is_refused_by_name(one: str, other: str):
+    make = library_arrays()
+    if not {one, other} <= make.keys():
+        pytest.skip("a library is not available")
+    if other == "numpy":
+        assert qk.hit_rate(make[one](Y), make[one](S), quota=np.asarray([1, 2])).shape == (2,)
+        return
+    for function in (qk.hit_rate, lambda y, s, quota: qk.select(s, quota=quota)):
+        with pytest.raises(TypeError) as caught:
+            function(make[one](Y), make[one](S), quota=make[other](2.0))
+        for word in (one, other, "quota", "scores"):
+            assert word in str(caught.value)
+
+
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+def test_a_quota_of_jax_takes_numpy_data_along():
+    import jax
+    import jax.numpy as jnp
+
+    quota = jnp.asarray([1, 4])
+    found = qk.hit_rate(Y, S, quota=quota)
+    assert isinstance(found, jax.Array)
+    np.testing.assert_allclose(found, qk.hit_rate(Y, S, quota=[1, 4]), rtol=1e-7)
+    traced = jax.jit(lambda q: (qk.hit_rate(Y, S, quota=q), qk.select(S, quota=q[1])))(quota)
+    np.testing.assert_allclose(traced[0], found)
+    np.testing.assert_allclose(traced[1], qk.select(S, quota=4))
+    np.testing.assert_allclose(qk.quota_threshold(S, fraction=jnp.asarray(0.5)).above, 3)
+
+
+def test_two_devices_are_refused_by_name():
+    xs = pytest.importorskip("array_api_strict")
+    far = xs.asarray(Y, device=xs.Device("device1"))
+    message = r"CPU_DEVICE.*y_true.*device1|y_true.*device1.*CPU_DEVICE"
+    with pytest.raises(TypeError, match=message):
+        qk.rank(far, xs.asarray(S))
+    message = r"y_score.*CPU_DEVICE.*quota.*device1|quota.*device1.*y_score.*CPU_DEVICE"
+    with pytest.raises(TypeError, match=message):
+        qk.hit_rate(xs.asarray(Y), xs.asarray(S), quota=xs.asarray(1, device=xs.Device("device1")))
+    with pytest.raises(TypeError, match=r"thresholds.*CPU_DEVICE.*counts.*device1"):
+        qk.Ranking.from_counts(xs.asarray(S), far, far)
+
+
+def test_two_torch_devices_are_refused_by_name():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(TypeError, match=r"y_score.*cpu.*y_true.*meta"):
+        qk.rank(torch.as_tensor(Y, device="meta"), torch.as_tensor(S))
+
+
+TWO_DEVICES = """
+import jax, jax.numpy as jnp, quotakernels as qk
+one, other = jax.devices()
+labels = jax.device_put(jnp.asarray([1, 0]), one)
+scores = jax.device_put(jnp.asarray([0.9, 0.1]), other)
+free = jnp.asarray([0.9, 0.1])
+assert qk.rank(labels, free).counts.devices() == {one}
+assert qk.rank(free > 0.5, scores).counts.devices() == {other}
+for call in (lambda: qk.rank(labels, scores), lambda: qk.hit_rate(free > 0, scores, quota=labels)):
+    try:
+        call()
+    except TypeError as error:
+        assert "CpuDevice(id=0)" in str(error) and "CpuDevice(id=1)" in str(error), error
+        assert "y_score" in str(error) and ("y_true" in str(error) or "quota" in str(error))
+    else:
+        raise AssertionError("no error")
+"""
+
+
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+def test_two_jax_devices_are_refused_by_name():
+    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
+    subprocess.run([sys.executable, "-c", TWO_DEVICES], check=True, env=os.environ | flags)
+
+
+# how the functions are called
+
+MEASURES = [qk.hit_rate, qk.roc_auc, qk.hit_rate_curve, qk.lift_table, qk.normalized_marks]
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_calls_that_say_too_much_or_too_little(measure: Any):
+    name, ranking = measure.__name__, qk.rank(Y, S)
+    own = {"quota": 1} if measure is qk.hit_rate else {}
+    for extra in ({"sample_weight": W}, {"where": M}, {"ties": "given"}, {"validate": True}):
+        with pytest.raises(TypeError, match=f"^{next(iter(extra))} cannot be .* pass it to rank"):
+            measure(ranking, **extra, **own)
+    with pytest.raises(TypeError, match="^y_score cannot be combined with a Ranking"):
+        measure(ranking, S, **own)
+    with pytest.raises(TypeError, match="^y_(true|score) cannot be combined with a Ranking"):
+        measure(Y, S, ranking=ranking, **own)
+    with pytest.raises(TypeError, match=rf"^{name} got an unexpected keyword argument 'quotas'"):
+        measure(Y, S, quotas=1, **own)
+    for wrong in ((Y,), (), (S,)):
+        with pytest.raises(TypeError, match=rf"^{name} needs y_true and y_score, or a Ranking"):
+            measure(*wrong, **own)
+    with pytest.raises(TypeError, match=rf"^{name} takes y_true and y_score.* by position"):
+        measure(Y, S, W, **own)
+    with pytest.raises(TypeError, match=rf"^{name} got y_score twice"):
+        measure(Y, S, y_score=S, **own)
+    with pytest.raises(TypeError, match="^ranking must be a Ranking; got ndarray"):
+        measure(ranking=S, **own)
+    for wrong in ({"y_true": None, "y_score": S}, {"y_true": Y, "y_score": None}):
+        with pytest.raises(TypeError, match=r"^y_(true|score) must be an array; got None"):
+            measure(**wrong, **own)
+    np.testing.assert_array_equal(measure(ranking=ranking, **own), measure(y_score=S, y_true=Y, **own))
+
+
+@pytest.mark.parametrize("ties", ["nonsense", None, "Expected", ("given",)])
+def test_unknown_tie_policies(ties: Any):
+    message = r"^ties must be one of expected, optimistic, pessimistic, given; got "
+    for call in (qk.rank, qk.roc_auc):
+        with pytest.raises(ValueError, match=message):
+            call(Y, S, ties=ties)
+    with pytest.raises(ValueError, match=message):
+        qk.Ranking.from_counts([1], [1], [1], ties=ties)
+
+
+def test_decisions_refuse_what_they_do_not_know():
+    for function in (qk.select, qk.quota_threshold):
+        for bad in ({"y_true": Y}, {"ties": "given"}, {"pos_label": 1}):
+            with pytest.raises(TypeError, match="unexpected keyword argument"):
+                function(S, quota=1, **bad)
+        with pytest.raises(TypeError, match="^y_score must be an array; got None"):
+            function(None, quota=1)
+
+
+def test_measures_and_rankings_can_be_pickled():
+    ranking = qk.rank(Y, S)
+    measure, again = pickle.loads(pickle.dumps((qk.roc_auc, ranking)))
+    assert measure is qk.roc_auc
+    assert measure(again) == qk.roc_auc(Y, S)
+
+
+def test_a_tensor_that_requires_gradients():
+    torch = pytest.importorskip("torch")
+    scores = torch.tensor(S, requires_grad=True)
+    assert float(qk.roc_auc(torch.tensor(Y), scores)) == qk.roc_auc(Y, S)
+    assert qk.select(torch.nn.Parameter(scores), quota=3).sum() == 3
+
+
+def test_results_belong_to_the_callers_library(mode: Mode):
+    """`Mode.run` checks library and device of every result."""
+    found = mode.run(lambda y, s: results(y_true=y, y_score=s), Y, S)
+    wanted = np.float32 if mode.float32 else np.float64
+    assert [x.dtype for x in found[5:]] == [wanted] * 2 + [found[0].dtype] + [wanted] * 2

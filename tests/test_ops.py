@@ -1,0 +1,173 @@
+"""Each native operation equals its standard-only twin, which strict arrays prove standard."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+from backends import MODES, Mode, available, parameters, tree_map
+
+from quotakernels import ops
+from quotakernels._array import computing, namespace
+from quotakernels.ops import standard
+from quotakernels.ops.native import numpy_
+
+LIBRARIES = [m for m in MODES if m.name in ("numpy", "strictest", "jax64", "torch", "cupy")]
+RNG = np.random.default_rng(8)
+LENGTHS = (1, 2, 7, 64, 1000)
+
+
+def both(mode: Mode, name: str, *arguments: Any, **keywords: Any) -> tuple[Any, Any]:
+    """The native and the standard-only result of an operation."""
+
+    def run(*arrays: Any) -> tuple[Any, Any]:
+        arrays = tuple(arrays)
+        xp = namespace(next(x for x in arrays if x is not None))
+        with computing(xp):
+            native = getattr(ops, name)(xp, *arrays, **keywords)
+            return native, getattr(standard, name)(xp, *arrays, **keywords)
+
+    with mode.context():
+        moved = [x if x is None else mode.array(x) for x in arguments]
+        return tree_map(lambda x: x if x is None else mode.to_numpy(x), run(*moved))
+
+
+def same(first: Any, second: Any, rtol: float = 0) -> None:
+    if isinstance(first, tuple):
+        assert len(first) == len(second)
+        for a, b in zip(first, second, strict=True):
+            same(a, b, rtol)
+    elif first is None:
+        assert second is None
+    else:
+        np.testing.assert_allclose(first, second, rtol=rtol)
+
+
+@pytest.fixture(params=parameters(LIBRARIES))
+def library(request: pytest.FixtureRequest) -> Mode:
+    chosen: Mode = request.param
+    return chosen
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_scans(library, length, batch):
+    x = RNG.integers(0, 50, (*batch, length))
+    first = RNG.random((*batch, length)) < 0.3
+    first[..., 0] = True
+    same(*both(library, "running_max", x))
+    same(both(library, "running_max", x)[0], np.maximum.accumulate(x, axis=-1))
+    same(*both(library, "prefix_sum", x))
+    same(both(library, "prefix_sum", x)[0], np.cumsum(x, axis=-1))
+    same(*both(library, "segment_sum", x, first))
+    values = RNG.random((*batch, length))
+    same(*both(library, "total", values), rtol=1e-14)
+    same(both(library, "total", values)[0], values.sum(axis=-1), rtol=1e-14)
+
+
+def test_segment_sums_do_not_see_each_other(library):
+    x = np.array([1e20, 1.0, 1e-20, 2e-20, 1e20, 3e-20])
+    first = np.array([True, True, True, False, True, True])
+    sums = both(library, "segment_sum", x, first)[0]
+    np.testing.assert_array_equal(sums, [1e20, 1.0, 1e-20, 1e-20 + 2e-20, 1e20, 3e-20])
+
+
+def test_total_stays_near_the_exact_sum(library):
+    values = np.full(300_001, 0.1)
+    exact = 300_001 * 0.1000000000000000055511151231257827
+    same(both(library, "total", values)[1], exact, rtol=1e-15)
+    same(both(library, "total", values)[0], exact, rtol=1e-15)
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "int16", "int64", "bool", "tied"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("batch", [(), (2,)])
+def test_tie_groups(library, kind, weighted, masked, batch):
+    shape = (*batch, 500)
+    scores = RNG.normal(size=shape)
+    if kind == "tied":
+        scores = np.round(scores, 1) + 0.0
+    else:
+        scores = (scores * (100 if "int" in kind else 1)).astype(kind)
+    labels = RNG.random(shape) < 0.3
+    weights = RNG.random(shape) if weighted else None
+    valid = RNG.random(shape) < 0.7 if masked else None
+    for given in (False, True):
+        native, plain = both(library, "tie_groups", scores, labels, weights, valid, given=given)
+        same(_filled_rows(native), _filled_rows(plain), rtol=1e-14)
+
+
+def _filled_rows(groups: ops.Groups) -> list[tuple[Any, ...]]:
+    """The rows that hold a group, of every row of the batch."""
+    rows = []
+    for row in np.ndindex(groups.counts.shape[:-1]):
+        columns = [column[row] for column in groups if column is not None]
+        rows.append(tuple(column[columns[1] > 0] for column in columns))
+    return tuple(rows)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("rows", [1, 100, 3 * numpy_.BLOCK + 17])
+def test_sums_and_positions_over_long_tables(weighted, rows):
+    """NumPy reads long tables in blocks."""
+    counts = RNG.integers(0, 4, rows).astype(np.int32)
+    positives = (counts * RNG.random(rows)).astype(np.int32)
+    masses = (None, None)
+    if weighted:
+        masses = (counts * RNG.random(rows), 0.5 * positives * RNG.random(rows))
+    table = ops.Groups(-np.arange(rows, dtype=float), counts, positives, *masses)
+    xp = namespace(counts)
+    columns = ops.Rows._fields
+    tolerance = 1e-12 if weighted else 0
+    native, plain = (m.sum_rows(xp, table, lambda *x: x, columns) for m in (numpy_, standard))
+    same(native, plain, rtol=1e-12)
+    whole = (counts if masses[0] is None else masses[0]).sum()
+    wanted = np.sort(np.append(RNG.random(50) * whole, [0, whole, whole + 1, 1, np.nan]))
+    native, plain = (m.rows_at(xp, table, wanted) for m in (numpy_, standard))
+    finite = ~np.isnan(wanted)
+    same(native[0][finite], plain[0][finite])
+    for mine, theirs in zip(native[1], plain[1], strict=True):
+        same(mine[finite], theirs[finite], rtol=tolerance)
+    short = numpy_.head(xp, table, wanted[:20])
+    same(numpy_.rows_at(xp, short, wanted[:20]), numpy_.rows_at(xp, table, wanted[:20]))
+
+
+def test_bisect_finds_the_first_end_that_reaches(library):
+    for length in (1, 2, 3, 8, 33):
+        ends = np.cumsum(RNG.integers(0, 3, (2, length)), axis=-1).astype(float)
+        wanted = np.tile(np.arange(-1.0, 2 * length + 2, 0.5), (2, 1))
+
+        def run(a: Any, b: Any) -> Any:
+            return standard.bisect(namespace(a), a, b)
+
+        found = library.run(run, ends, wanted)
+        for row in range(2):
+            np.testing.assert_array_equal(found[row], np.searchsorted(ends[row], wanted[row]))
+
+
+def test_piecewise_is_where(library):
+    x = RNG.normal(size=(3, 40))
+    rare = x > 0.5
+
+    def run(rare: Any, x: Any) -> Any:
+        return ops.piecewise(namespace(x), rare, lambda v: v + 1, lambda v: -v, x)
+
+    same(library.run(run, rare, x), np.where(rare, x + 1, -x))
+
+
+@pytest.mark.parametrize("name", ["numpy", "jax", "torch"])
+def test_natives_have_the_signatures_of_their_twins(name):
+    if not available(name):
+        pytest.skip(f"{name} is not available")
+    native = ops.natives(name)
+    shared = [n for n in dir(native) if callable(getattr(standard, n, None)) and n[0] != "_"]
+    assert "order_key" in shared
+    for function in shared:
+        mine, theirs = getattr(native, function), getattr(standard, function)
+        if inspect.isfunction(mine) and mine.__module__ == native.__name__:
+            names = [list(inspect.signature(f).parameters) for f in (mine, theirs)]
+            assert names[0] == names[1], function
+            assert function in ops.__all__, function

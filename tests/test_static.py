@@ -1,0 +1,384 @@
+"""What the source itself promises: layers, imports, public names, import cost, sizes."""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import quotakernels
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = Path(quotakernels.__file__).parent
+MAX_LINES, MAX_FUNCTION_LINES = 400, 35
+IMPORT_SECONDS = 0.2
+
+LAYERS = (
+    ("_array",),
+    ("ops._table",),
+    ("ops.standard",),
+    ("ops.native",),
+    ("ops",),
+    ("validation", "_grouped"),
+    ("ranking",),
+    ("measures",),
+    ("",),  # the public names
+    ("cli",),
+    ("__main__",),
+)
+"""From the bottom to the top; a module belongs to the longest name that fits."""
+UPWARD_IN_FUNCTIONS = {("ops.standard", "ops")}
+"""A standard form calls other operations by `ops`, which has native twins of them."""
+NAMES_BACKENDS = ("_array", "ops.native")
+READS_VALUES = ("_array", "ops.native", "validation", "_grouped", "measures._quota", "cli")
+BACKENDS = {"cupy", "dask", "jax", "jaxlib", "jnp", "mlx", "tensorflow", "torch"}
+"""Array libraries but NumPy, which holds whatever is read on the host."""
+READING_BUILTINS = {"bool", "complex", "float", "int"}
+READING_METHODS = {"cpu", "item", "numpy", "to_numpy", "tolist"}
+
+
+def module_name(path: Path) -> str:
+    """The dotted name inside the package, empty for the package itself."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(part for part in parts if part != "__init__")
+
+
+PATHS = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in PATHS.items()}
+
+
+def within(name: str, *packages: str) -> bool:
+    return any(name == package or name.startswith(f"{package}.") for package in packages)
+
+
+def source_modules(*but: str) -> dict[str, ast.Module]:
+    return {name: tree for name, tree in TREES.items() if not within(name, *but)}
+
+
+# what imports what
+
+
+def imports(tree: ast.AST) -> Iterator[str]:
+    """Dotted names of all imported modules; `from package import module` is one of `module`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            source = f"{'.' * node.level}{node.module or ''}"
+            for alias in node.names:
+                inside = f"{source}.{alias.name}".removeprefix("quotakernels.")
+                yield f"quotakernels.{inside}" if inside in TREES else source
+
+
+def imports_inside(tree: ast.AST) -> set[str]:
+    """Which modules of the package are imported, as in `TREES`."""
+    return {
+        name.removeprefix("quotakernels").removeprefix(".")
+        for name in imports(tree)
+        if within(name, "quotakernels")
+    }
+
+
+def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node
+
+
+def only_in_functions(tree: ast.Module, target: str) -> bool:
+    everywhere = list(imports(tree)).count(f"quotakernels.{target}")
+    return everywhere == sum(
+        list(imports(function)).count(f"quotakernels.{target}") for function in functions(tree)
+    )
+
+
+def layer(name: str) -> int:
+    fitting = [
+        (len(package), level)
+        for level, packages in enumerate(LAYERS)
+        for package in packages
+        if package == "" == name or (package and within(name, package))
+    ]
+    return max(fitting)[1]
+
+
+def downward() -> dict[str, set[str]]:
+    """What each module imports, but for what may be imported upwards."""
+    return {
+        name: {
+            target
+            for target in imports_inside(tree)
+            if (name, target) not in UPWARD_IN_FUNCTIONS or not only_in_functions(tree, target)
+        }
+        for name, tree in TREES.items()
+    }
+
+
+def test_every_module_is_in_a_layer():
+    assert len(TREES) > 20
+    assert all(layer(name) >= 0 for name in TREES)
+
+
+def test_imports_go_down_the_layers_only():
+    upward = [
+        (name, target)
+        for name, targets in downward().items()
+        for target in targets
+        if layer(target) > layer(name)
+    ]
+    assert upward == []
+
+
+def test_imports_have_no_cycle():
+    graphlib.TopologicalSorter(downward()).prepare()
+
+
+def test_upward_imports_are_still_needed():
+    assert all(target in imports_inside(TREES[name]) for name, target in UPWARD_IN_FUNCTIONS)
+
+
+def test_imports_are_absolute():
+    relative = [(name, x) for name, tree in TREES.items() for x in imports(tree) if x[0] == "."]
+    assert relative == []
+
+
+def test_no_import_hides_in_a_call():
+    hidden = {"import_module", "__import__", "exec", "eval"}
+    found = [(name, x) for name, tree in TREES.items() for _, x in texts(tree) if x in hidden]
+    assert found == []
+
+
+def test_one_module_imports_the_compat_layer():
+    importing = [
+        name
+        for name, tree in source_modules("ops.native").items()
+        if any(within(x, "array_api_compat") for x in imports(tree))
+    ]
+    assert importing == ["_array"]
+
+
+def test_native_forms_import_their_own_library_only():
+    for name, tree in TREES.items():
+        if within(name, "ops.native"):
+            libraries = {x.partition(".")[0] for x in imports(tree)} & BACKENDS
+            assert libraries <= {name.rpartition(".")[2].rstrip("_")}, name
+
+
+# what is named and read
+
+
+def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and text of every identifier and every string but docstrings."""
+    line, documents = 0, set()
+    for node in ast.walk(tree):
+        line = getattr(node, "lineno", line)
+        if isinstance(node, ast.Expr):
+            documents.add(node.value)
+        if node not in documents:
+            yield from ((line, x) for _, x in ast.iter_fields(node) if isinstance(x, str))
+
+
+def test_only_the_bottom_names_backends():
+    found = [
+        (name, line, text)
+        for name, tree in source_modules(*NAMES_BACKENDS).items()
+        for line, text in texts(tree)
+        if BACKENDS & set(re.findall("[a-z]+", text.lower()))
+    ]
+    assert found == []
+
+
+def test_docstrings_may_name_backends():
+    tree = ast.parse('def f(x):\n    """Of torch."""\n    return x.jax_of("a cupy")\n')
+    assert sorted(text for _, text in texts(tree)) == ["a cupy", "f", "jax_of", "x", "x"]
+
+
+def reads(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Calls that need the value of an array, if that is what they are given."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called = node.func
+            if isinstance(called, ast.Name) and called.id in READING_BUILTINS | {"to_numpy"}:
+                yield node.lineno, called.id
+            elif isinstance(called, ast.Attribute) and called.attr in READING_METHODS:
+                yield node.lineno, called.attr
+
+
+def test_values_are_read_at_the_door_only():
+    found = [
+        (name, *read) for name, tree in source_modules(*READS_VALUES).items() for read in reads(tree)
+    ]
+    assert found == []
+
+
+def test_reads_are_found():
+    tree = ast.parse("float(x) + x.item() + int(x.size)")
+    assert [called for _, called in reads(tree)] == ["float", "int", "item"]
+
+
+# public names
+
+
+def words(pattern: str) -> set[str]:
+    paths = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")]
+    return {x for path in paths for x in re.findall(pattern, path.read_text(encoding="utf-8"))}
+
+
+def public_functions() -> dict[str, Callable]:
+    public = {name: getattr(quotakernels, name) for name in quotakernels.__all__}
+    return {name: x for name, x in public.items() if not isinstance(x, type)}
+
+
+def test_all_is_sorted_without_repetition():
+    assert quotakernels.__all__ == sorted(set(quotakernels.__all__))
+
+
+def test_all_is_what_the_package_holds():
+    held = {
+        name
+        for name, x in vars(quotakernels).items()
+        if not (name.startswith("_") or isinstance(x, ModuleType))
+    }
+    assert set(quotakernels.__all__) == held
+
+
+def test_star_import_gives_exactly_all():
+    namespace: dict[str, object] = {}
+    exec("from quotakernels import *", namespace)
+    assert namespace.keys() - {"__builtins__"} == set(quotakernels.__all__)
+
+
+def test_public_names_are_documented():
+    """Functions and `Ranking` in the documents; what functions return, in their docstrings."""
+    returned = {
+        returns[1]
+        for x in public_functions().values()
+        if (returns := re.search(r"Returns\n-+\n(\w+)", x.__doc__))
+    }
+    documented = words(r"`(\w+)") | returned
+    assert set(quotakernels.__all__) - documented == set()
+
+
+def test_documents_name_public_names_only():
+    used = words(r"\bqk\.(\w+)")
+    assert len(used) > 10
+    assert used <= set(quotakernels.__all__)
+
+
+@pytest.mark.parametrize("name", sorted(public_functions()))
+def test_functions_show_examples(name: str):
+    document = public_functions()[name].__doc__
+    assert re.search(r"^Examples\n--------\n>>> ", document, re.MULTILINE)
+
+
+def test_types_have_a_docstring_of_their_own():
+    types = set(quotakernels.__all__) - public_functions().keys()
+    automatic = [x for x in types if getattr(quotakernels, x).__doc__.startswith(f"{x}(")]
+    assert automatic == []
+
+
+# a fresh interpreter
+
+ONLY_NUMPY = """
+import sys
+
+class Blocker:
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] not in NEEDED:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+NEEDED = sys.stdlib_module_names | {"array_api_compat", "numpy", "quotakernels"}
+sys.meta_path.insert(0, Blocker)
+"""
+USE = """
+import quotakernels as qk
+print(qk.roc_auc([0, 1], [0.2, 0.8]), qk.hit_rate([0, 1], [0.2, 0.8], quota=1))
+"""
+LOADED = """
+import sys
+before = set(sys.modules)
+import quotakernels as qk
+qk.summary([0, 1], [0.2, 0.8])
+loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
+print(*sorted(loaded - sys.stdlib_module_names))
+"""
+SECONDS = """
+import time
+import numpy
+start = time.perf_counter()
+import quotakernels
+print(time.perf_counter() - start)
+"""
+
+
+def python(code: str) -> str:
+    """What a fresh interpreter prints; it may keep compiled modules, as installed ones are."""
+    env = {name: x for name, x in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_nothing_but_numpy_and_the_compat_layer_is_needed():
+    assert python(ONLY_NUMPY + USE) == "1.0 1.0"
+
+
+def test_the_blocker_blocks():
+    with pytest.raises(AssertionError, match="No module named 'pytest'"):
+        python(f"{ONLY_NUMPY}import pytest")
+
+
+def test_nothing_else_is_imported():
+    assert python(LOADED).split() == ["array_api_compat", "numpy", "quotakernels"]
+
+
+def test_import_is_quick():
+    """Beyond NumPy's own time; the best of five, so that other load does not count."""
+    assert min(float(python(SECONDS)) for _ in range(5)) < IMPORT_SECONDS
+
+
+# sizes and metadata
+
+
+def test_files_are_short():
+    lines = {name: len(path.read_text("utf-8").splitlines()) for name, path in PATHS.items()}
+    assert {name: n for name, n in lines.items() if n > MAX_LINES} == {}
+
+
+def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines from `def` to the end, without the docstring."""
+    first = function.body[0]
+    documented = ast.get_docstring(function) is not None
+    docstring = first.end_lineno - first.lineno + 1 if documented else 0
+    return function.end_lineno - function.lineno + 1 - docstring
+
+
+def test_functions_are_short():
+    lengths = {
+        (name, function.name): length(function)
+        for name, tree in TREES.items()
+        for function in functions(tree)
+    }
+    assert {name: n for name, n in lengths.items() if n > MAX_FUNCTION_LINES} == {}
+
+
+def test_package_is_typed():
+    assert (PACKAGE / "py.typed").is_file()
+
+
+def test_version_is_that_of_pyproject():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["project"]["dynamic"] == ["version"]
+    source = ROOT / project["tool"]["hatch"]["version"]["path"]
+    versions = re.findall(r'^__version__ = "(.+)"$', source.read_text("utf-8"), re.MULTILINE)
+    assert versions == [quotakernels.__version__]
