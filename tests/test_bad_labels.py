@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import everything as every
@@ -236,16 +237,17 @@ SHAPES = [
 
 
 @pytest.mark.parametrize(("name", "shape", "of_scores"), SHAPES)
-@pytest.mark.parametrize("mode", parameters([m for m in MODES if "vmap" not in m.name]))
+@pytest.mark.parametrize(
+    "mode",
+    parameters([m for m in MODES if m.name in ("numpy", "strictest-device1", "jax32-jit", "torch")]),
+)
 def test_shapes_are_never_broadcast(mode: Mode, name: str, shape: Any, of_scores: Any):
     full = {"y_true": of_scores[-1:], "sample_weight": of_scores[-1:], "where": of_scores[-1:]}
     full[name] = shape
-    arrays = {key: np.ones(size, dtype=key != "sample_weight") for key, size in full.items()}
+    types = {"y_true": int, "sample_weight": float, "where": bool}
+    arrays = {key: np.ones(size, dtype=types[key]) for key, size in full.items()}
     wanted = str(of_scores[-1:]) + (f" or {of_scores}" if len(of_scores) > 1 else "")
-    for symbol in "()":
-        wanted = wanted.replace(symbol, "\\" + symbol)
-    got = str(shape).replace("(", r"\(").replace(")", r"\)")
-    message = rf"^{name} must have shape {wanted}, .*got shape {got}"
+    message = rf"^{name} must have shape {re.escape(wanted)}, .*got shape {re.escape(str(shape))}"
 
     def measured(s: Any, y: Any, w: Any, m: Any) -> Any:
         return qk.roc_auc(y, s, sample_weight=w, where=m)

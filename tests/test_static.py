@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import inspect
 import os
 import re
 import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from types import ModuleType
 
@@ -192,7 +194,7 @@ def test_only_the_bottom_names_backends():
         (name, line, text)
         for name, tree in source_modules(*NAMES_BACKENDS).items()
         for line, text in texts(tree)
-        if BACKENDS & set(re.findall("[a-z]+", text.lower()))
+        if not BACKENDS.isdisjoint(re.findall("[a-z]+", text.lower()))
     ]
     assert found == []
 
@@ -214,15 +216,14 @@ def reads(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def test_values_are_read_at_the_door_only():
-    found = [
-        (name, *read) for name, tree in source_modules(*READS_VALUES).items() for read in reads(tree)
-    ]
+    modules = source_modules(*READS_VALUES)
+    found = [(name, *read) for name, tree in modules.items() for read in reads(tree)]
     assert found == []
 
 
 def test_reads_are_found():
     tree = ast.parse("float(x) + x.item() + int(x.size)")
-    assert [called for _, called in reads(tree)] == ["float", "int", "item"]
+    assert sorted(called for _, called in reads(tree)) == ["float", "int", "item"]
 
 
 # public names
@@ -262,7 +263,7 @@ def test_public_names_are_documented():
     returned = {
         returns[1]
         for x in public_functions().values()
-        if (returns := re.search(r"Returns\n-+\n(\w+)", x.__doc__))
+        if (returns := re.search(r"^Returns\n-+\n(\w+)$", inspect.getdoc(x), re.MULTILINE))
     }
     documented = words(r"`(\w+)") | returned
     assert set(quotakernels.__all__) - documented == set()
@@ -276,7 +277,7 @@ def test_documents_name_public_names_only():
 
 @pytest.mark.parametrize("name", sorted(public_functions()))
 def test_functions_show_examples(name: str):
-    document = public_functions()[name].__doc__
+    document = inspect.getdoc(public_functions()[name])
     assert re.search(r"^Examples\n--------\n>>> ", document, re.MULTILINE)
 
 
@@ -293,7 +294,8 @@ import sys
 
 class Blocker:
     def find_spec(name, path=None, target=None):
-        if name.partition(".")[0] not in NEEDED:
+        standard = name.startswith("_sysconfigdata")  # its name tells the platform
+        if not standard and name.partition(".")[0] not in NEEDED:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 NEEDED = sys.stdlib_module_names | {"array_api_compat", "numpy", "quotakernels"}
@@ -308,8 +310,7 @@ import sys
 before = set(sys.modules)
 import quotakernels as qk
 qk.summary([0, 1], [0.2, 0.8])
-loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
-print(*sorted(loaded - sys.stdlib_module_names))
+print(*(set(sys.modules) - before))
 """
 SECONDS = """
 import time
@@ -324,7 +325,9 @@ def python(code: str) -> str:
     """What a fresh interpreter prints; it may keep compiled modules, as installed ones are."""
     env = {name: x for name, x in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        command, capture_output=True, check=False, cwd=ROOT, env=env, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -339,7 +342,9 @@ def test_the_blocker_blocks():
 
 
 def test_nothing_else_is_imported():
-    assert python(LOADED).split() == ["array_api_compat", "numpy", "quotakernels"]
+    loaded = {name.partition(".")[0] for name in python(LOADED).split()}
+    installed = packages_distributions().keys() | {"quotakernels"}
+    assert loaded & installed == {"array_api_compat", "numpy", "quotakernels"}
 
 
 def test_import_is_quick():

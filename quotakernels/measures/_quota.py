@@ -26,10 +26,8 @@ from quotakernels.validation import as_column, check_one_device, first_bad
 
 N = TypeVar("N", bound=NamedTuple)
 
-__all__ = ["beside", "mass_totals", "wanted_masses"]
+__all__ = ["beside", "divisor", "mass_totals", "wanted_masses"]
 
-NONZERO = 2.0**-1000
-"""Added to masses that are divided by: it changes none but 0."""
 ROUNDING = 2.0**-50
 """Relative distance within which ``fraction * n`` counts as the whole number beside it."""
 MASS_ROUNDING = 2.0**-40
@@ -47,6 +45,11 @@ def beside(data: N, *quotas: Any) -> N:
             with computing(xp):
                 return data._make(None if x is None else xp.asarray(x) for x in data)
     return data
+
+
+def divisor(xp: Namespace, mass: Array) -> Array:
+    """The mass, or where it is 0 something to divide by; no other mass is changed by it."""
+    return mass + xp.finfo(mass.dtype).smallest_normal
 
 
 def mass_totals(xp: Namespace, table: ops.Groups) -> tuple[Array, Array]:

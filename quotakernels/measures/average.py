@@ -9,7 +9,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace
 from quotakernels.measures._harmonic import harmonic_sums
 from quotakernels.measures._measure import measure
-from quotakernels.measures._quota import NONZERO
+from quotakernels.measures._quota import divisor
 from quotakernels.measures._reduction import Reduction, Totals, item_scale, reduced, totals
 
 __all__ = ["average_hit_rate", "average_qrecall", "hit_rate_mean", "qrecall_mean"]
@@ -79,17 +79,17 @@ def hit_rate_mean(xp: Namespace, total: Totals) -> Reduction:
         return ops.piecewise(xp, row[-1] > 2, partial(_tied_share, xp), _pair_share, *row)
 
     def terms(*row: Array) -> tuple[Array]:
-        return (ops.piecewise(xp, row[-1] > 1, several, _single_share, *row),)
+        return (ops.piecewise(xp, row[-1] > 1, several, partial(_single_share, xp), *row),)
 
     columns = ("mass_before", "mass", "positive_before", "positive", "items")
     return Reduction(columns, terms, lambda shares: shares / total.positive)
 
 
 def _single_share(
-    mass_before: Array, mass: Array, found: Array, here: Array, _items: Array
+    xp: Namespace, mass_before: Array, mass: Array, found: Array, here: Array, _items: Array
 ) -> Array:
     """t[j]·HitRate(j) of a group of one."""
-    return here * ((found + here) / (mass_before + mass + NONZERO))
+    return here * ((found + here) / divisor(xp, mass_before + mass))
 
 
 def _pair_share(mass_before: Array, mass: Array, found: Array, here: Array, _items: Array) -> Array:
@@ -102,7 +102,7 @@ def _tied_share(
     xp: Namespace, mass_before: Array, mass: Array, found: Array, here: Array, items: Array
 ) -> Array:
     """The same sum over a group of any size, in closed form."""
-    mass, items = mass + NONZERO, items + NONZERO
+    mass, items = divisor(xp, mass), divisor(xp, items)
     ones, ramps = harmonic_sums(xp, mass_before * (items / mass), items)
     return here / mass * (found * ones + here / items * ramps)
 
@@ -228,13 +228,13 @@ def _qrecall_area(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
     def area(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
         """Area under T from P on, within each row."""
         left_out = xp.minimum(xp.clip(start - before, 0.0), mass)
-        left = found + left_out * here / (mass + NONZERO)
+        left = found + left_out * here / divisor(xp, mass)
         return ((mass - left_out) * (left + found + here) / 2,)
 
     def value(below: Array) -> Array:
         scale = item_scale(xp, table, total.whole)
         row = _owner(xp, table, total.positive)
-        share = (total.positive - row.mass_before) / (row.mass + NONZERO)
+        share = (total.positive - row.mass_before) / divisor(xp, row.mass)
         found = row.positive_before + share * row.positive
         quotas = scale * (total.whole - total.positive) + 1
         return (below * scale + (total.positive + found) / 2) / (total.positive * quotas)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
 from quotakernels.measures._measure import measure, quota_measure
-from quotakernels.measures._quota import NONZERO
+from quotakernels.measures._quota import divisor
 from quotakernels.measures.curves import Curve, cut_quotas, cut_thresholds
 
 __all__ = ["pearson", "pearson_curve"]
@@ -48,16 +48,16 @@ def _relative_scores(xp: Namespace, table: ops.Groups) -> Array:
     return below / xp.where(span > 0, span, xp.ones_like(span))
 
 
-def _steps(before: _Moments, part: _Part) -> tuple[Array, Array, Array]:
+def _steps(xp: Namespace, before: _Moments, part: _Part) -> tuple[Array, Array, Array]:
     """What a part adds to the second moments (the parallel-variance rule).
 
     Nothing where there is no mass before it, or none in it.
     """
-    gap = part.score - before.score / (before.mass + NONZERO)
+    gap = part.score - before.score / divisor(xp, before.mass)
     # a difference of fractions over their common denominator: exactly 0 where they are equal
     unequal = part.positive * before.mass - before.label * part.mass
-    label_gap = unequal / (part.mass * before.mass + NONZERO)
-    share = before.mass * (part.taken / (before.mass + part.taken + NONZERO))
+    label_gap = unequal / divisor(xp, part.mass * before.mass)
+    share = before.mass * (part.taken / divisor(xp, before.mass + part.taken))
     weighted = gap * share
     return gap * weighted, label_gap * weighted, label_gap * label_gap * share
 
@@ -70,13 +70,13 @@ def _moments_before(xp: Namespace, table: ops.Groups) -> tuple[_Moments, _Part]:
     sums = ops.exclusive(xp, rows.mass * score)
     zero = xp.zeros_like(score)
     first = _Moments(rows.mass_before, sums, rows.positive_before, zero, zero, zero)
-    second = (ops.exclusive(xp, x) for x in _steps(first, part))
+    second = (ops.exclusive(xp, x) for x in _steps(xp, first, part))
     return _Moments(*first[:3], *second), part
 
 
 def _correlation(xp: Namespace, before: _Moments, part: _Part) -> Array:
     """Correlation over what stands before and a part; NaN where either does not vary."""
-    steps = _steps(before, part)
+    steps = _steps(xp, before, part)
     score, both, label = (x + step for x, step in zip(before[3:], steps, strict=True))
     varies = (score > 0) & (label > 0)
     value = both / (xp.sqrt(score) * xp.sqrt(label))

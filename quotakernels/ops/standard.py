@@ -267,5 +267,5 @@ def without_empty_rows(xp: Namespace, table: Groups) -> Groups:
 
 
 def head(xp: Namespace, table: Groups, wanted: Array) -> Groups:
-    """At least the rows down to the largest wanted mass; the table itself where shapes are fixed."""
+    """The rows down to the largest wanted mass, and more; all rows where shapes are fixed."""
     return table
