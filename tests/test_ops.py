@@ -12,7 +12,7 @@ from backends import MODES, Mode, available, parameters, tree_map
 from quotakernels import ops
 from quotakernels._array import computing, namespace
 from quotakernels.ops import standard
-from quotakernels.ops.native import numpy_
+from quotakernels.ops.native import natives, numpy_
 
 LIBRARIES = [m for m in MODES if m.name in ("numpy", "strictest", "jax64", "torch", "cupy")]
 RNG = np.random.default_rng(8)
@@ -162,7 +162,7 @@ def test_piecewise_is_where(library):
 def test_natives_have_the_signatures_of_their_twins(name):
     if not available(name):
         pytest.skip(f"{name} is not available")
-    native = ops.natives(name)
+    native = natives(name)
     shared = [n for n in dir(native) if callable(getattr(standard, n, None)) and n[0] != "_"]
     assert "order_key" in shared
     for function in shared:

@@ -108,9 +108,9 @@ def layer(name: str) -> int:
         (len(package), level)
         for level, packages in enumerate(LAYERS)
         for package in packages
-        if package == "" == name or (package and within(name, package))
+        if within(name, package)
     ]
-    return max(fitting)[1]
+    return max(fitting, default=(0, -1))[1]
 
 
 def downward() -> dict[str, set[str]]:
@@ -127,7 +127,7 @@ def downward() -> dict[str, set[str]]:
 
 def test_every_module_is_in_a_layer():
     assert len(TREES) > 20
-    assert all(layer(name) >= 0 for name in TREES)
+    assert [name for name in TREES if layer(name) < 0] == []
 
 
 def test_imports_go_down_the_layers_only():
@@ -205,14 +205,18 @@ def test_docstrings_may_name_backends():
 
 
 def reads(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Calls that need the value of an array, if that is what they are given."""
+    """Calls that need the value of an array, if what they are given may be one."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
+        if isinstance(node, ast.Call) and not any(is_constant(x) for x in node.args):
             called = node.func
             if isinstance(called, ast.Name) and called.id in READING_BUILTINS | {"to_numpy"}:
                 yield node.lineno, called.id
             elif isinstance(called, ast.Attribute) and called.attr in READING_METHODS:
                 yield node.lineno, called.attr
+
+
+def is_constant(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id.isupper())
 
 
 def test_values_are_read_at_the_door_only():
@@ -222,7 +226,7 @@ def test_values_are_read_at_the_door_only():
 
 
 def test_reads_are_found():
-    tree = ast.parse("float(x) + x.item() + int(x.size)")
+    tree = ast.parse("float(x) + x.item() + int(x.size) + float(LIMIT)")
     assert sorted(called for _, called in reads(tree)) == ["float", "int", "item"]
 
 

@@ -93,8 +93,9 @@ def advantage_areas(
 ) -> Reduction:
     """S1, S2 and S3; d is a straight line within each row."""
     whole, positive = total.per_row(xp)
-    first = 1 if method == "sum" else 0
-    above, below = (partial(_one_side, xp, sign, bool(first)) for sign in (1, -1))
+    by_sum = method == "sum"
+    first = 1 if by_sum else 0
+    above, below = (partial(_one_side, xp, sign, by_sum) for sign in (1, -1))
 
     def terms(before: Array, found: Array, size: Array, here: Array) -> tuple[Array, Array]:
         """n·P·Σd of each row, above and below zero."""
@@ -116,8 +117,8 @@ def advantage_areas(
     return Reduction(("mass_before", "positive_before", "mass", "positive"), terms, value)
 
 
-def _one_side(xp: Namespace, sign: int, sums: bool, crosses: Array, *line: Array) -> Array:
-    crossing = _crossing_sum if sums else _crossing_area
+def _one_side(xp: Namespace, sign: int, by_sum: bool, crosses: Array, *line: Array) -> Array:
+    crossing = _crossing_sum if by_sum else _crossing_area
     return ops.piecewise(
         xp,
         crosses,

@@ -123,9 +123,10 @@ def _shares(examples: Examples, table: ops.Groups, wanted: Array) -> Array:
     key = ops.order_key(xp, examples.scores)
     last = xp.take_along_axis(ops.order_key(xp, table.thresholds), index, axis=-1)
     mass = xp.where(row.mass > 0, row.mass, xp.ones_like(row.mass))
-    one = xp.ones_like(wanted)
-    share = xp.where(wanted > row.mass_before, (wanted - row.mass_before) / mass, one - one)
-    within = xp.where(key == last, share, xp.where(key > last, one, one - one))
+    one, zero = xp.ones_like(wanted), xp.zeros_like(wanted)
+    taken = xp.minimum((wanted - row.mass_before) / mass, one)  # sums of weights are rounded
+    share = xp.where(wanted > row.mass_before, taken, zero)
+    within = xp.where(key == last, share, xp.where(key > last, one, zero))
     if examples.valid is not None:
         within = xp.where(examples.valid, within, xp.zeros_like(within))
     return xp.where(xp.isnan(wanted), wanted, within)

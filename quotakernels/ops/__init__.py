@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
 from quotakernels._array import Namespace, backend
 from quotakernels.ops import standard
 from quotakernels.ops._table import Groups, Rows
+from quotakernels.ops.native import natives
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -39,23 +39,6 @@ __all__ = [
     "total",
     "without_empty_rows",
 ]
-
-
-def natives(library: str) -> ModuleType | None:
-    """The module of native forms for a backend, imported when arrays of it first arrive.
-
-    Import statements, because torch.compile traces through them.
-    """
-    native: ModuleType | None = None
-    if library == "numpy":
-        from quotakernels.ops.native import numpy_ as native
-    elif library == "jax":
-        from quotakernels.ops.native import jax_ as native
-    elif library == "torch":
-        from quotakernels.ops.native import torch_ as native
-    elif library == "cupy":
-        from quotakernels.ops.native import cupy_ as native
-    return native
 
 
 def _native_where_there_is_one(function: Callable[P, R]) -> Callable[P, R]:

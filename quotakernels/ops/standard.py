@@ -159,39 +159,41 @@ def tie_groups(
         code = xp.where(valid, code + 2, xp.zeros_like(code))
         weights = None if weights is None else xp.where(valid, weights, xp.zeros_like(weights))
     key, code, weights = ops.sort_coded(xp, key, code, weights, given)
-    length = key.shape[-1]
-    integer = xp.int32 if length < 2**31 else xp.int64
+    integer = xp.int32 if key.shape[-1] < 2**31 else xp.int64
     positive = cast(xp, code & 1, integer)
-    if valid is None:
-        positions = xp.arange(1, length + 1, dtype=integer, device=device(key))
-        item = xp.ones_like(positive)
-        ranked = xp.broadcast_to(positions, key.shape)
-    else:
-        item = cast(xp, code >> 1, integer)
-        ranked = ops.prefix_sum(xp, item)
-    thresholds = ops.from_order_key(xp, key, scores.dtype)
+    counts = xp.ones_like(positive) if valid is None else cast(xp, code >> 1, integer)
     positive_weights = None if weights is None else weights * cast(xp, positive, weights.dtype)
-    if given or length == 0:
-        return Groups(thresholds, item, positive, weights, positive_weights)
+    thresholds = ops.from_order_key(xp, key, scores.dtype)
+    examples = Groups(thresholds, counts, positive, weights, positive_weights)
+    return examples if given or key.shape[-1] == 0 else _merge_equal(xp, key, examples)
+
+
+def _merge_equal(xp: Namespace, key: Array, examples: Groups) -> Groups:
+    """Sorted examples as tie groups, each in the row of its last example."""
+    from quotakernels import ops
+
     differs = key[..., 1:] != key[..., :-1]
     edge = xp.ones((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
-    last = xp.concat([differs, edge], axis=-1)
-    counts, positives = (
-        _steps(xp, ops.running_max(xp, xp.where(last, x, xp.zeros_like(x))))
-        for x in (ranked, ops.prefix_sum(xp, positive))
-    )
-    if weights is None:
-        return Groups(thresholds, counts, positives, None, None)
-    first = xp.concat([edge, differs], axis=-1)
-    masses = (
-        xp.where(last, ops.segment_sum(xp, x, first), xp.zeros_like(x))
-        for x in (weights, positive_weights)
-    )
-    return Groups(thresholds, counts, positives, *masses)
+    first, last = xp.concat([edge, differs], axis=-1), xp.concat([differs, edge], axis=-1)
 
+    def count(x: Array) -> Array:
+        """Whole numbers: what the running sum at a group's end exceeds the one before by."""
+        sums = xp.where(last, ops.prefix_sum(xp, x), xp.zeros_like(x))
+        ends = ops.running_max(xp, sums)
+        return ends - shifted(xp, ends, 1, 0)
 
-def _steps(xp: Namespace, x: Array) -> Array:
-    return x - shifted(xp, x, 1, 0)
+    def mass(x: Array | None) -> Array | None:
+        if x is None:
+            return None
+        return xp.where(last, ops.segment_sum(xp, x, first), xp.zeros_like(x))
+
+    return Groups(
+        examples.thresholds,
+        count(examples.counts),
+        count(examples.positives),
+        mass(examples.weights),
+        mass(examples.positive_weights),
+    )
 
 
 def mass_groups(xp: Namespace, table: Groups) -> Groups:

@@ -1,0 +1,285 @@
+"""What a quota or a fraction may be, for measures and for decisions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from backends import MODES, Mode, available, parameters
+
+import quotakernels as qk
+
+Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0])
+S = np.asarray([0.875, 0.75, 0.75, 0.5, 0.25, 0.25, 0.125, 0.0])
+W = np.asarray([1.0, 0.5, 2, 1, 3, 0.25, 1, 1])
+HIT_RATES = {0: np.nan, 1: 1.0, 2: 0.75, 2.5: 0.7, 3: 2 / 3, 4: 0.75, 8: 0.5}
+
+EAGER = parameters([mode for mode in MODES if not mode.lazy])
+FEW = parameters(
+    [m for m in MODES if m.name in ("numpy", "strictest-device1", "jax32", "torch", "cupy")]
+)
+
+
+def close(found: Any, wanted: Any) -> None:
+    found = np.asarray(found)
+    rtol = 4 * float(np.finfo(found.dtype).eps)
+    np.testing.assert_allclose(found, wanted, rtol=rtol)
+
+
+def at_quota(y: Any, s: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Everything that takes a quota."""
+    ends = qk.quota_threshold(s, **given)
+    measures = (qk.hit_rate, qk.qrecall, qk.lift, qk.pearson)
+    return {m.__name__: m(y, s, **given) for m in measures} | ends._asdict()
+
+
+CALLS = [qk.hit_rate, qk.qrecall, qk.lift, qk.pearson]
+CALLS += [lambda y, s, **given: qk.select(s, **given)]
+CALLS += [lambda y, s, **given: qk.quota_threshold(s, **given)]
+NAMES = ["hit_rate", "qrecall", "lift", "pearson", "select", "quota_threshold"]
+EVERY_CALL = pytest.mark.parametrize("call", CALLS, ids=NAMES)
+
+
+# what is refused
+
+BAD_NUMBERS = [
+    ({"quota": 9}, r"quota is 9\.0; expected a number from 0 to 8\.0, what there is"),
+    ({"quota": 8.0001}, r"quota is 8\.0001; expected a number from 0 to 8\.0"),
+    ({"quota": -1}, r"quota is -1\.0; expected a number from 0 to 8\.0"),
+    ({"quota": -1e-300}, r"quota is -1e-300; expected a number from 0"),
+    ({"quota": float("nan")}, r"quota is nan; expected a number from 0"),
+    ({"quota": float("inf")}, r"quota is inf; expected a number from 0"),
+    ({"quota": 10**400}, r"quota is inf; expected a number from 0"),
+    ({"quota": -(10**400)}, r"quota is -inf; expected a number from 0"),
+    ({"fraction": 0}, r"fraction is 0\.0; expected a share of the examples, above 0 and at most 1"),
+    ({"fraction": -0.5}, r"fraction is -0\.5; expected a share"),
+    ({"fraction": 1.5}, r"fraction is 1\.5; expected a share"),
+    ({"fraction": 5}, r"fraction is 5\.0; expected a share"),
+    ({"fraction": float("nan")}, r"fraction is nan; expected a share"),
+]
+
+
+@EVERY_CALL
+@pytest.mark.parametrize(("given", "message"), BAD_NUMBERS)
+def test_numbers_that_are_no_quota(call: Any, given: dict[str, Any], message: str):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        call(Y, S, **given)
+
+
+NOT_NUMBERS = ["10", "5%", True, False, 1j, b"1", np.True_, np.datetime64(1, "D"), [True], ["1"]]
+NOT_NUMBERS += [object(), {"a": 1}, [1, "2"]]
+
+
+@EVERY_CALL
+@pytest.mark.parametrize("name", ["quota", "fraction"])
+@pytest.mark.parametrize("value", NOT_NUMBERS, ids=repr)
+def test_what_is_no_number(call: Any, name: str, value: Any):
+    with pytest.raises(TypeError, match=rf"^{name} must be a number or an array of numbers; got "):
+        call(Y, S, **{name: value})
+
+
+@EVERY_CALL
+def test_both_or_none(call: Any):
+    for given in ({}, {"quota": 1, "fraction": 0.5}, {"quota": None}, {"fraction": None}):
+        with pytest.raises(TypeError, match="give exactly one of quota= .* and fraction="):
+            call(Y, S, **given)
+
+
+@EVERY_CALL
+def test_lists_that_are_no_array(call: Any):
+    with pytest.raises(ValueError, match="^quota must be an array of numbers"):
+        call(Y, S, quota=[[1, 2], [3]])
+    for missing in (np.ma.array([1, 2], mask=[0, 1]), [1, None], pd.Series([1, None], dtype="Int8")):
+        with pytest.raises(ValueError, match="^quota has missing values"):
+            call(Y, S, quota=missing)
+
+
+@pytest.mark.parametrize("mode", EAGER)
+def test_the_first_bad_quota_is_named(mode: Mode):
+    with mode.context():
+        y, s = mode.array(Y), mode.array(S)
+        for quota, place in (
+            (np.asarray([1.0, 2, -3, -4]), "-3.0 at position 2"),
+            (np.asarray([[1, 2], [30, 4]]), r"30\.0 at position \(1, 0\)"),
+        ):
+            with pytest.raises(ValueError, match=f"^quota is {place}; expected a number from 0 to 8"):
+                qk.hit_rate(y, s, quota=mode.array(quota))
+        with pytest.raises(ValueError, match=r"^fraction is 2\.0 at position 1; expected a share"):
+            qk.quota_threshold(s, fraction=mode.array(np.asarray([0.5, 2.0])))
+
+
+def test_select_takes_one_quota():
+    for quota in ([1], [1, 2], np.asarray([3])):
+        with pytest.raises(ValueError, match=r"^select takes one quota; got an array of shape \("):
+            qk.select(S, quota=quota)
+
+
+def test_a_quota_of_no_examples():
+    """Whatever is asked for of nothing is undefined, but a bad number stays one."""
+    for given in ({"quota": 0}, {"quota": 5}, {"fraction": 0.5}):
+        assert np.isnan(qk.hit_rate([], [], **given))
+        assert np.isnan(qk.qrecall([1], [0.5], where=[False], **given))
+        assert np.isnan(qk.quota_threshold([1.0], sample_weight=[0.0], **given)).all()
+    for bad in (-1, np.nan):
+        with pytest.raises(ValueError, match="^quota is .* expected a number, not negative"):
+            qk.hit_rate([], [], quota=bad)
+        with pytest.raises(ValueError, match="^fraction is "):
+            qk.hit_rate([], [], fraction=bad)
+
+
+def test_a_quota_of_mass():
+    whole = W.sum()
+    given: dict[str, Any] = {"sample_weight": W}
+    assert qk.qrecall(Y, S, quota=whole, **given) == 1
+    with pytest.raises(ValueError, match=rf"^quota is 10\.0; expected a number from 0 to {whole}"):
+        qk.qrecall(Y, S, quota=10, **given)
+    thirds = np.full(8, 1 / 3)
+    for near in (thirds.sum(), 8 / 3, sum(thirds.tolist())):
+        close(qk.qrecall(Y, S, quota=near, sample_weight=thirds), 1)
+
+
+# what is accepted
+
+
+def forms(numbers: list[float]) -> list[Any]:
+    """The same quotas in every form."""
+    array = np.asarray(numbers)
+    found = [numbers, tuple(numbers), array, array.astype(np.float32), array.astype(">f8")]
+    found += [pd.Series(numbers), pl.Series(numbers), array[::-1][::-1]]
+    if all(number == int(number) for number in numbers):
+        found += [array.astype(kind) for kind in ("i1", "u8", ">i4")]
+        found += [[int(number) for number in numbers]]
+    return found
+
+
+@pytest.mark.parametrize("mode", FEW)
+def test_arrays_of_quotas(mode: Mode):
+    for numbers in ([1.0, 2.0, 8.0], [0.0, 2.5, 3.0]):
+        wanted = [HIT_RATES[number] for number in numbers]
+        for form in forms(numbers):
+            close(mode.run(lambda y, s, q=form: qk.hit_rate(y, s, quota=q), Y, S), wanted)
+        found = mode.run(lambda y, s, q: qk.hit_rate(y, s, quota=q), Y, S, np.asarray(numbers))
+        close(found, wanted)
+
+
+SCALARS = [4, 4.0, np.int64(4), np.uint8(4), np.float32(4), np.asarray(4), np.asarray(4, dtype=">i2")]
+
+
+@pytest.mark.parametrize("mode", FEW)
+@pytest.mark.parametrize("quota", SCALARS, ids=repr)
+def test_every_kind_of_one_number(mode: Mode, quota: Any):
+    found = mode.run(lambda y, s: at_quota(y, s, {"quota": quota}), Y, S)
+    for value in found.values():
+        assert value.shape == ()
+    close(found["hit_rate"], 0.75)
+    close(found["above"], 3)
+    chosen = mode.run(lambda s: qk.select(s, quota=quota), S)
+    np.testing.assert_array_equal(chosen, [1, 1, 1, 1, 0, 0, 0, 0])
+
+
+def test_the_shape_is_that_of_batch_and_quota(mode: Mode):
+    quotas = np.asarray([[1, 2.5], [4, 0], [3, 8]])
+    scores = np.stack([S, -S])
+
+    def shaped(y: Any, s: Any, q: Any) -> Any:
+        return qk.hit_rate(y, s, quota=q), qk.quota_threshold(s, quota=q).above
+
+    found, above = mode.run(shaped, Y, scores, quotas)
+    assert found.shape == above.shape == (2, 3, 2)
+    close(found[0], [[HIT_RATES[q] for q in row] for row in quotas.tolist()])
+    np.testing.assert_array_equal(above[0], [[0, 1], [3, 0], [1, 7]])
+
+
+def test_nothing_selected(mode: Mode):
+    found = mode.run(nothing, np.stack([Y, Y]), np.stack([S, S]))
+    undefined = {"hit_rate", "lift", "pearson", "threshold"}
+    for name, value in found.items():
+        np.testing.assert_array_equal(value, np.full(value.shape, np.nan if name in undefined else 0))
+
+
+def nothing(y: Any, s: Any) -> dict[str, Any]:
+    return at_quota(y, s, {"quota": 0}) | {"select": qk.select(s, quota=0)}
+
+
+def test_whole_shares_are_whole_numbers():
+    """A fraction of n that is whole but for rounding selects whole examples."""
+    for n in (7, 10, 49, 100, 1000):
+        scores = np.arange(n, dtype=float)
+        for j in range(1, n + 1):
+            for fraction in (j / n, j * (1 / n)):
+                assert qk.quota_threshold(scores, fraction=min(fraction, 1)).threshold == n - j
+
+
+# where the quota, or the data, cannot be read
+
+
+def by_array(y: Any, s: Any, where: Any, quota: Any, fraction: Any) -> Any:
+    return (
+        qk.hit_rate(y, s, where=where, quota=quota),
+        qk.hit_rate(y, s, where=where, fraction=fraction),
+        qk.quota_threshold(s, where=where, quota=quota).tied,
+        qk.select(s, where=where, quota=quota[1]),
+    )
+
+
+@pytest.mark.parametrize("mode", parameters([mode for mode in MODES if mode.lazy]))
+def test_bad_quotas_are_nan_where_they_cannot_be_read(mode: Mode):
+    quotas = np.asarray([9, 4, -1, np.nan, np.inf, 2.5, 6])
+    fractions = np.asarray([0.5, 0, -0.1, 1.5, np.nan, 0.25, 1])
+    where = np.ones((2, 8), dtype=bool)
+    where[1, 5:] = False
+    labels, scores = np.stack([Y, Y]), np.stack([S, S])
+    rates, shares, tied, chosen = mode.run(by_array, labels, scores, where, quotas, fractions)
+    nan = np.nan
+    close(rates, [[nan, 0.75, nan, nan, nan, 0.7, 0.5], [nan, 0.75, nan, nan, nan, 0.7, nan]])
+    close(shares, [[0.75, nan, nan, nan, nan, 0.75, 0.5], [0.7, nan, nan, nan, nan, 1.125 / 1.25, 0.6]])
+    close(tied, [[nan, 1, nan, nan, nan, 2, 2], [nan, 1, nan, nan, nan, 2, nan]])
+    np.testing.assert_array_equal(chosen, [[1, 1, 1, 1, 0, 0, 0, 0]] * 2)
+
+
+@pytest.mark.parametrize("mode", EAGER)
+def test_a_quota_above_one_masked_row_is_nan_there(mode: Mode):
+    where = np.ones((2, 8), dtype=bool)
+    where[1, 5:] = False
+
+    def rates(y: Any, s: Any, m: Any) -> Any:
+        return qk.hit_rate(y, s, where=m, quota=6), qk.select(s, where=m, quota=6)
+
+    found, chosen = mode.run(rates, np.stack([Y, Y]), np.stack([S, S]), where)
+    close(found, [0.5, np.nan])
+    assert np.isnan(chosen[1]).all()
+    np.testing.assert_array_equal(chosen[0], [1, 1, 1, 1, 1, 1, 0, 0])
+
+
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+def test_a_traced_quota():
+    import jax
+    import jax.numpy as jnp
+
+    y, s = jnp.asarray(Y), jnp.asarray(S, dtype=jnp.float32)
+    ranking = qk.rank(y, s)
+    for quota in (4, jnp.asarray(4), 2.5):
+        close(jax.jit(lambda q: qk.hit_rate(ranking, quota=q))(quota), HIT_RATES[float(quota)])
+    close(jax.jit(lambda q: qk.hit_rate(y, s, quota=q))(3), HIT_RATES[3])
+    assert np.isnan(jax.jit(lambda q: qk.hit_rate(y, s, quota=q))(9))
+    quotas = jnp.asarray([1.0, 2.5, 8.0])
+    found = jax.vmap(lambda q: qk.hit_rate(ranking, quota=q))(quotas)
+    close(found, [HIT_RATES[q] for q in quotas.tolist()])
+    above = jax.jit(jax.vmap(lambda q: qk.quota_threshold(s, quota=q).above))(quotas)
+    np.testing.assert_array_equal(above, [0, 1, 7])
+
+
+@pytest.mark.skipif(not available("torch"), reason="torch is not available")
+def test_a_mapped_quota_of_torch():
+    import torch
+
+    y, s = torch.as_tensor(Y), torch.as_tensor(S)
+    quotas = torch.tensor([1.0, 2.5, 9.0])
+    found = torch.func.vmap(lambda q: qk.hit_rate(y, s, quota=q))(quotas)
+    close(found, [1, 0.7, np.nan])
+    chosen = torch.func.vmap(lambda q: qk.select(s, quota=q))(quotas)
+    assert torch.isnan(chosen[2]).all()
+    np.testing.assert_array_equal(chosen[0], [1, 0, 0, 0, 0, 0, 0, 0])
