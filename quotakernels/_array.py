@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias, TypeVar
@@ -32,6 +33,7 @@ __all__ = [
     "concrete",
     "device",
     "finish",
+    "from_host",
     "is_array",
     "library",
     "namespace",
@@ -39,6 +41,7 @@ __all__ = [
     "placement",
     "readable",
     "result_float",
+    "takes_host_arrays",
     "to_numpy",
     "wide_float",
 ]
@@ -161,6 +164,43 @@ def result_float(xp: Namespace, dev: Device) -> Any:
     if backend(xp) == "jax" and not sys.modules["jax"].config.jax_enable_x64:
         return xp.float32
     return wide_float(xp, dev)
+
+
+def takes_host_arrays(xp: Namespace) -> bool:
+    """Whether NumPy arrays may stand beside those of the library: JAX converts them by itself."""
+    return backend(xp) == "jax"
+
+
+def from_host(xp: Namespace, name: str, x: np.ndarray[Any, Any], is_score: bool) -> Array:
+    """A NumPy array for a library that takes them.
+
+    Everything is kept exactly, but for scores: they get the precision that JAX is set to.
+    """
+    if not is_score or x.dtype.kind != "f":
+        with computing(xp):
+            return xp.asarray(x)
+    widest = np.dtype(result_float(xp, None))
+    if x.dtype.itemsize > widest.itemsize:
+        with np.errstate(over="ignore", under="ignore"):
+            rounded = x.astype(widest)
+        _warn_of_new_ties(name, x, rounded)
+        x = rounded
+    return xp.asarray(x)
+
+
+def _warn_of_new_ties(
+    name: str, scores: np.ndarray[Any, Any], rounded: np.ndarray[Any, Any]
+) -> None:
+    scores, rounded = np.sort(scores, axis=-1), np.sort(rounded, axis=-1)
+    distinct = scores[..., 1:] != scores[..., :-1]
+    lost = np.count_nonzero(distinct & (rounded[..., 1:] == rounded[..., :-1]))
+    if lost:
+        warnings.warn(
+            f"{name} is {scores.dtype} and JAX runs without x64: as {rounded.dtype} the scores "
+            f"have {lost} new ties; call jax.config.update('jax_enable_x64', True) to keep "
+            "them apart",
+            stacklevel=2,
+        )
 
 
 @contextmanager

@@ -65,12 +65,10 @@ def _one_empty_row(xp: Namespace, name: str, x: Array) -> Array:
 
 
 def _computable(xp: Namespace, name: str, x: Array) -> Array:
-    """Masses as wide floats, counts as signed integers; 2**63 and more becomes negative."""
+    """Masses as wide floats, counts in 64 bits, in which 2**63 and more becomes negative."""
     if name in ("weights", "positive_weights"):
         return cast(xp, x, wide_float(xp, device(x)))
-    if name != "thresholds" and of_kind(xp, x.dtype, "unsigned integer"):
-        return cast(xp, x, xp.int64)
-    return x
+    return x if name == "thresholds" else cast(xp, x, xp.int64)
 
 
 def _bad_values(xp: Namespace, columns: dict[str, Array]) -> list[tuple[str, Array, str]]:
@@ -81,7 +79,7 @@ def _bad_values(xp: Namespace, columns: dict[str, Array]) -> list[tuple[str, Arr
     bad = []
     if of_kind(xp, thresholds.dtype, "real floating"):
         bad.append(("thresholds", xp.isnan(thresholds) & (counts > 0), "a number"))
-    total = xp.cumulative_sum(counts, axis=-1, dtype=xp.int64)
+    total = ops.prefix_sum(xp, counts)
     bad += [
         ("counts", counts < 0, "a count, from 0 to 2**63 - 1"),
         ("counts", total < 0, "fewer than 2**63 examples in all"),

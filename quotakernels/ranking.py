@@ -13,7 +13,6 @@ from quotakernels._array import (
     computing,
     device,
     namespace,
-    result_float,
     wide_float,
 )
 from quotakernels.validation import Examples, admit, check_tie_policy
@@ -39,8 +38,8 @@ class Ranking(NamedTuple):
     positives : integer array, shape (..., G)
         Number of positive examples in the group.
     weights : array, shape (..., G)
-        Mass of the group: the sum of its sample weights.  Without weights this is `counts`, and
-        its integer dtype says so.
+        Mass of the group: the sum of its sample weights, in float64 also under JAX without x64.
+        Without weights this is `counts`, and its integer dtype says so.
     positive_weights : array, shape (..., G)
         Mass of the positive examples of the group; without weights, `positives`.
     """
@@ -109,9 +108,8 @@ class Ranking(NamedTuple):
         }
         table = admit_groups(named)
         xp = namespace(table.counts)
-        dtype = result_float(xp, device(table.counts))
         with computing(xp):
-            return ranking_of(xp, _split_ties(xp, table, ties), dtype)
+            return ranking_of(_split_ties(xp, table, ties))
 
 
 def rank(
@@ -182,9 +180,8 @@ def rank(
 def rank_examples(examples: Examples, ties: TiePolicy) -> Ranking:
     """Rank what has passed the door."""
     xp = namespace(examples.scores)
-    dtype = result_float(xp, device(examples.scores))
     with computing(xp):
-        return ranking_of(xp, compiled(grouped, xp, ("ties",))(*examples, ties=ties), dtype)
+        return ranking_of(compiled(grouped, xp, ("ties",))(*examples, ties=ties))
 
 
 def grouped(
@@ -217,12 +214,11 @@ def _split_ties(xp: Namespace, table: ops.Groups, ties: TiePolicy) -> ops.Groups
     return ops.without_empty_rows(xp, ops.Groups(thresholds, counts, positives, *masses))
 
 
-def ranking_of(xp: Namespace, table: ops.Groups, dtype: Any) -> Ranking:
-    """The public form of a table: masses are never None, and in the caller's precision."""
+def ranking_of(table: ops.Groups) -> Ranking:
+    """The public form of a table: masses are never None."""
     if table.weights is None:
         return Ranking(*table[:3], table.counts, table.positives)
-    masses = (cast(xp, x, dtype) for x in (table.weights, table.positive_weights))
-    return Ranking(*table[:3], *masses)
+    return Ranking(*table)
 
 
 def table_of(xp: Namespace, ranking: Ranking) -> ops.Groups:

@@ -7,7 +7,6 @@ row undefined, NaN.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,17 +15,17 @@ from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
-    backend,
     cast,
     computing,
     device,
+    from_host,
     is_array,
     library,
     namespace,
     of_kind,
     placement,
     readable,
-    result_float,
+    takes_host_arrays,
     to_numpy,
     wide_float,
 )
@@ -111,7 +110,7 @@ def _examples(given: dict[str, Any], pos_label: Any, validate: bool) -> Examples
         bad = _bad_values(xp, scores, weights)
         if labels is not None:
             labels, bad["y_true"] = _positives(xp, labels, pos_label, valid)
-        valid = _raise_or_exclude(xp, as_given, bad, columns.get("where"), valid, validate)
+        valid = _raise_or_exclude(xp, as_given, bad, valid, validate)
         valid = None if valid is None else xp.broadcast_to(valid, shape)
     return Examples(scores, labels, weights, valid)
 
@@ -223,14 +222,17 @@ def adopt(named: dict[str, Array]) -> tuple[Namespace, dict[str, Array]]:
     first, leader = next(iter(foreign.items()))
     xp = namespace(leader)
     for name, x in named.items():
-        beside_jax = name not in foreign and backend(xp) == "jax"
-        if namespace(x) is not xp and not beside_jax:
+        may_join = name not in foreign and takes_host_arrays(xp)
+        if namespace(x) is not xp and not may_join:
             raise TypeError(
                 f"{first} is an array of {library(leader)} and {name} one of {library(x)}; "
                 "pass arrays of one library"
             )
     check_one_device(foreign)
-    return xp, {name: x if name in foreign else _to_jax(xp, name, x) for name, x in named.items()}
+    return xp, {
+        name: x if name in foreign else from_host(xp, name, x, is_score=name == "y_score")
+        for name, x in named.items()
+    }
 
 
 def check_one_device(named: dict[str, Array]) -> None:
@@ -243,33 +245,6 @@ def check_one_device(named: dict[str, Array]) -> None:
                 f"{fixed[0]} is on device {places[fixed[0]]} and {name} on device {places[name]}; "
                 "move them to one device"
             )
-
-
-def _to_jax(xp: Namespace, name: str, x: np.ndarray[Any, Any]) -> Array:
-    """A NumPy array beside JAX ones: exact, but for scores in the precision that JAX is set to."""
-    if name != "y_score" or x.dtype.kind != "f":
-        with computing(xp):
-            return xp.asarray(x)
-    widest = np.dtype(result_float(xp, None))
-    if x.dtype.itemsize > widest.itemsize:
-        with np.errstate(over="ignore", under="ignore"):
-            rounded = x.astype(widest)
-        _warn_of_new_ties(x, rounded)
-        x = rounded
-    return xp.asarray(x)
-
-
-def _warn_of_new_ties(scores: np.ndarray[Any, Any], rounded: np.ndarray[Any, Any]) -> None:
-    scores, rounded = np.sort(scores, axis=-1), np.sort(rounded, axis=-1)
-    distinct = scores[..., 1:] != scores[..., :-1]
-    lost = np.count_nonzero(distinct & (rounded[..., 1:] == rounded[..., :-1]))
-    if lost:
-        warnings.warn(
-            f"y_score is {scores.dtype} and JAX runs without x64: as {rounded.dtype} the scores "
-            f"have {lost} new ties; call jax.config.update('jax_enable_x64', True) to keep "
-            "them apart",
-            stacklevel=2,
-        )
 
 
 def _check_shapes(arrays: dict[str, Array], shape: tuple[int, ...]) -> None:
@@ -308,7 +283,7 @@ def _positives(
     of the row that counts and is not positive.
     """
 
-    def key_of(label: (bool, int, float)) -> Array:
+    def key_of(label: Any) -> Array:
         alone = xp.asarray([label], dtype=labels.dtype, device=device(labels))
         return ops.order_key(xp, alone)
 
@@ -334,18 +309,15 @@ def _raise_or_exclude(
     xp: Namespace,
     as_given: dict[str, Array],
     bad: dict[str, tuple[Array, str]],
-    where: Array | None,
     valid: Array | None,
     validate: bool,
 ) -> Array | None:
     """Raise for the first bad value that counts, or exclude the rows of the batch that have one.
 
-    A bad weight always counts, unless `where` masks it; a bad score or label counts unless its
-    example is masked or has weight 0.
+    What is masked or has weight 0 does not count; a bad weight is not 0.
     """
     for name, (unfit, expected) in bad.items():
-        counting = where if name == "sample_weight" else valid
-        wrong = unfit if counting is None else unfit & counting
+        wrong = unfit if valid is None else unfit & valid
         if not validate or not readable(wrong):
             row_is_good = ~xp.any(wrong, axis=-1, keepdims=True)
             valid = row_is_good if valid is None else valid & row_is_good

@@ -25,7 +25,7 @@ def by_name(*names: str) -> list[Mode]:
 
 
 def shapes_of_scores(dtype: Any) -> np.ndarray:
-    """One row for each way in which real scores look, in rank order or not, with and without ties."""
+    """One row for each way in which real scores look, with and without ties."""
     logits = np.log(HALF / (1 - HALF))
     tiny = np.finfo(dtype).smallest_subnormal
     step = 1e-12 if dtype == np.float64 else 2.0**-20
@@ -54,8 +54,9 @@ def ranked(y_true: Any, y_score: Any) -> dict[str, Any]:
     return found | every.record("quota_threshold", ends)
 
 
+@every.main_modes
 def test_scores_are_ranked_as_they_are(mode: Mode):
-    """No sigmoid, no clip, no rule about their range; subnormals are distinct, as nowhere in XLA."""
+    """No sigmoid, no clip, no rule about their range; subnormals are distinct, in XLA too."""
     scores = shapes_of_scores(np.float32 if mode.float32 else np.float64)
     found = mode.run(ranked, np.broadcast_to(Y, scores.shape), scores)
     for index, row in enumerate(scores):
@@ -105,7 +106,9 @@ def check_order(found: Any, exact: np.ndarray, labels: np.ndarray, dtype: Any) -
 
 
 def half_dtype(name: str) -> Any:
-    return np.dtype(getattr(importlib.import_module("ml_dtypes"), name) if name == "bfloat16" else name)
+    return np.dtype(
+        getattr(importlib.import_module("ml_dtypes"), name) if name == "bfloat16" else name
+    )
 
 
 def to_mode(mode: Mode, x: np.ndarray) -> Any:
@@ -144,6 +147,25 @@ def test_all_patterns_of_half_precision(mode: Mode, name: str):
     np.testing.assert_array_equal(counts[filled], wanted[1])
     np.testing.assert_array_equal(positives[filled], wanted[2])
     np.testing.assert_array_equal(np.asarray(each.counts)[:, 0], numbers)
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+@pytest.mark.parametrize("mode", parameters(by_name("numpy", "jax32", "torch")))
+def test_half_precision_in_everything_that_returns_scores(mode: Mode, name: str):
+    scores = (8 * HALF).round().astype(half_dtype(name))
+    distinct = np.unique(scores.astype(float))[::-1]
+    with mode.context():
+        y, s = to_mode(mode, Y), to_mode(mode, scores)
+        curve, end = qk.hit_rate_curve(y, s), qk.quota_threshold(s, quota=[0, 3, 8])
+        assert name in str(curve.threshold.dtype)
+        assert name in str(end.threshold.dtype)
+        seen = as_float64(curve.threshold)
+        np.testing.assert_array_equal(np.unique(seen[~np.isnan(seen)])[::-1], distinct)
+        np.testing.assert_array_equal(as_float64(end.threshold), [np.nan, 6, 1])
+        wide = qk.summary(Y, scores.astype(float))
+        np.testing.assert_allclose(as_float64(qk.summary(y, s)), wide, rtol=1e-6)
+        moment = qk.pearson(Y, scores.astype(float), quota=5)
+        np.testing.assert_allclose(as_float64(qk.pearson(y, s, quota=5)), moment, rtol=1e-5)
 
 
 def boundaries(dtype: Any) -> np.ndarray:
@@ -236,12 +258,12 @@ class TestDoublesBesideJaxWithoutX64:
 
     def test_ties_are_counted_within_each_row_of_a_batch(self):
         scores = np.stack([self.close, [1, 2, 3, 3 + 1e-12]])
-        with pytest.warns(UserWarning, match="4 new ties"):
+        with pytest.warns(UserWarning, match=r"4 new ties"):
             self.run(scores)
         self.run(np.asarray([[0.1, 0.2, 0.3, 0.4], [0.1 + 1e-12, 0.2, 0.3, 0.4]]))
 
     def test_overflow_makes_ties_too(self):
-        with pytest.warns(UserWarning, match="1 new ties"):
+        with pytest.warns(UserWarning, match=r"1 new ties"):
             self.run([1e300, 1e301, 1.0, 0.5])
 
     def test_nothing_is_said_when_nothing_is_lost(self):
@@ -289,9 +311,9 @@ def test_other_types_are_refused(kind: str):
         given = {"y_true": [1, 0], "y_score": [0.9, 0.1], name: bad}
         with pytest.raises(TypeError, match=rf"^{name} must hold real numbers .* got dtype"):
             qk.rank(**given)
-    with pytest.raises(TypeError, match="^y_score must hold real numbers"):
+    with pytest.raises(TypeError, match=r"^y_score must hold real numbers"):
         qk.select(bad, quota=1)
-    with pytest.raises((TypeError, ValueError), match="^y_true must hold"):
+    with pytest.raises((TypeError, ValueError), match=r"^y_true must hold"):
         qk.rank(bad, [0.9, 0.1])
     with pytest.raises(TypeError, match=r"^where must hold booleans; got dtype"):
         qk.rank([1, 0], [0.9, 0.1], where=bad)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,20 @@ def test_tie_averages_are_means_over_tie_orders(data, random):
         assert max(seen) <= high[name] + 1e-12
     # an order and its reverse average to the tie average, by linearity
     np.testing.assert_allclose(np.mean(values["pem"]), qk.pem(labels, scores), **CLOSE)
+
+
+@pytest.mark.parametrize("scores", [[1, 1, 1, 1, 1], [2, 1, 1, 1, 1], [2, 2, 1, 1, 1]])
+@pytest.mark.parametrize("positive", [1, 2, 3])
+def test_averages_over_all_tie_orders(scores, positive):
+    """AQR and PEM equal the mean over all orders; AHR is at most that mean (relation 4)."""
+    scores = np.array(scores)
+    labels = np.array([0, 1, 1, 0, 1]) * (np.cumsum([0, 1, 1, 0, 1]) <= positive)
+    orders = np.array(list(permutations(range(5))))
+    every = qk.rank(labels[orders], scores[orders], ties="given")
+    tied = qk.rank(labels, scores)
+    for measure in (qk.pem, qk.average_qrecall):
+        np.testing.assert_allclose(measure(every).mean(), measure(tied), **CLOSE)
+    assert qk.average_hit_rate(tied) < qk.average_hit_rate(every).mean()
 
 
 @given(ranked_data())

@@ -41,33 +41,34 @@ def _tail(xp: Namespace, x: Array) -> Array:
     return value
 
 
-def _log_remainder(xp: Namespace, h: Array) -> Array:
-    """The value of h - log(1 + h) for h ≥ 0, to full precision."""
+def _log_remainder(xp: Namespace, before: Array, items: Array) -> Array:
+    """The value of h - log(1 + h) with h = m/(S + ½), to full precision."""
+    twice = 2 * before + 1
     return ops.piecewise(
         xp,
-        h < 2,
-        lambda x: _log_remainder_series(xp, x),
-        lambda x: x - xp.log1p(x),
-        h,
+        items < twice,
+        lambda *x: _log_remainder_series(xp, *x),
+        lambda twice, items: 2 * items / twice - xp.log1p(2 * items / twice),
+        twice,
+        items,
     )
 
 
-def _log_remainder_series(xp: Namespace, h: Array) -> Array:
-    """With y = h/(2+h): log(1+h) = 2·atanh(y) and h = 2y/(1-y)."""
-    y = h / (2 + h)
+def _log_remainder_series(xp: Namespace, twice: Array, items: Array) -> Array:
+    """With y = h/(2+h): log(1+h) = 2·atanh(y) and h = 2y/(1-y); h is 2·items/twice."""
+    y = items / (twice + items)
     square = y * y
     series = xp.zeros_like(y)
     for k in range(_ATANH_TERMS, 0, -1):
         series = series * square + 1 / (2 * k + 1)
-    return 2 * square * (1 / (1 - y) - y * series)
+    return 2 * square * ((twice + items) / twice - y * series)
 
 
 def _far_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Array]:
-    h = items / (before + 0.5)
+    half = items / (2 * before + 1)
     tail = _tail(xp, before + items + 0.5) - _tail(xp, before + 0.5)
-    ones = xp.log1p(h) + tail
-    ramps = before * (_log_remainder(xp, h) - tail) + h / 2
-    return ones, ramps
+    ones = xp.log1p(2 * half) + tail
+    return ones, before * (_log_remainder(xp, before, items) - tail) + half
 
 
 def harmonic_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Array]:

@@ -45,14 +45,13 @@ class Measure(Generic[R]):
         self.__signature__ = _public_signature(own, takes_quota)
 
     @overload
-    def __call__(self, ranking: Ranking, /, **own: Any) -> R: ...
+    def __call__(self, ranking: Ranking, **own: Any) -> R: ...
 
     @overload
     def __call__(
         self,
         y_true: Any,
         y_score: Any,
-        /,
         *,
         sample_weight: Any = None,
         where: Any = None,
@@ -62,7 +61,7 @@ class Measure(Generic[R]):
         **own: Any,
     ) -> R: ...
 
-    def __call__(self, /, *arguments: Any, **keywords: Any) -> Any:
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Compute the measure; see the docstring of the measure."""
         own = {name: keywords.pop(name) for name in self._own if name in keywords}
         ranking = self._ranking(arguments, keywords)

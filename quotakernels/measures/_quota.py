@@ -11,7 +11,6 @@ from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
-    backend,
     cast,
     computing,
     device,
@@ -20,6 +19,7 @@ from quotakernels._array import (
     namespace,
     of_kind,
     readable,
+    takes_host_arrays,
     wide_float,
 )
 from quotakernels.validation import as_column, check_one_device, first_bad
@@ -35,13 +35,12 @@ MASS_ROUNDING = 2.0**-40
 
 
 def beside(data: N, *quotas: Any) -> N:
-    """The arrays of `data`, moved to JAX where they are NumPy's and a quota is JAX's."""
+    """The arrays of `data`, moved to the library of the quota if that takes NumPy arrays."""
     if not isinstance(data[0], np.ndarray):
         return data
     for quota in quotas:
         foreign = is_array(quota) and not isinstance(quota, (np.ndarray, np.generic))
-        if foreign and backend(namespace(quota)) == "jax":
-            xp = namespace(quota)
+        if foreign and takes_host_arrays(xp := namespace(quota)):
             with computing(xp):
                 return data._make(None if x is None else xp.asarray(x) for x in data)
     return data
@@ -52,15 +51,23 @@ def divisor(xp: Namespace, mass: Array) -> Array:
     return mass + xp.finfo(mass.dtype).smallest_normal
 
 
-def mass_totals(xp: Namespace, table: ops.Groups) -> tuple[Array, Array]:
-    """Mass of all examples and of the positive ones, per row of the batch."""
+def mass_totals(xp: Namespace, table: ops.Groups) -> tuple[Array, Array, Array]:
+    """Mass of all examples, of the positive and of the negative ones, per row of the batch.
+
+    The negatives have a sum of their own: as a difference of rounded sums, a class of little
+    weight would be lost beside one of much.
+    """
     wide = wide_float(xp, device(table.counts))
     if table.weights is None:
-        columns = (table.counts, table.positives)
-        whole, positive = (xp.sum(x, axis=-1, dtype=xp.int64) for x in columns)
+        whole, positive = (
+            xp.sum(x, axis=-1, dtype=xp.int64) for x in (table.counts, table.positives)
+        )
+        sums = (whole, positive, whole - positive)
     else:
-        whole, positive = (ops.total(xp, x) for x in (table.weights, table.positive_weights))
-    return cast(xp, whole, wide), cast(xp, positive, wide)
+        negatives = table.weights - table.positive_weights
+        sums = tuple(ops.total(xp, x) for x in (table.weights, table.positive_weights, negatives))
+    whole, positive, negative = (cast(xp, x, wide) for x in sums)
+    return whole, positive, negative
 
 
 def wanted_masses(
@@ -108,6 +115,8 @@ def _number(xp: Namespace, table: ops.Groups, name: str, value: Any) -> Array:
         return xp.asarray(_as_float(value), dtype=wide, device=dev)
     if isinstance(value, (list, tuple)) and all(type(x) in (int, float) for x in value):
         return xp.asarray([_as_float(x) for x in value], dtype=wide, device=dev)
+    if isinstance(value, (list, tuple)) and any(isinstance(x, bool) for x in value):
+        raise TypeError(f"{name} must be a number or an array of numbers; got {value!r}")
     value = as_column(name, value)
     if not of_kind(namespace(value), value.dtype, ("integral", "real floating")):
         raise TypeError(f"{name} must be a number or an array of numbers; got {value!r}")

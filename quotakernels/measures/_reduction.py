@@ -13,10 +13,11 @@ __all__ = ["Reduction", "Totals", "item_scale", "reduced", "totals"]
 
 
 class Totals(NamedTuple):
-    """Mass of all examples and of the positive ones, per row of the batch: shape (...)."""
+    """Mass of all examples, of the positive and of the negative ones: shape (...)."""
 
     whole: Array
     positive: Array
+    negative: Array
 
     def per_row(self, xp: Namespace) -> tuple[Array, Array]:
         """Both with a last axis of length 1, to stand beside the rows of the table."""

@@ -108,7 +108,7 @@ def advantage_areas(
     def value(above: Array, below: Array) -> PemAreas:
         scale = item_scale(xp, table, total.whole)
         unit = total.whole * total.positive / scale
-        optimum = scale * (total.whole - total.positive) / 2
+        optimum = scale * total.negative / 2
         defined = total.positive > 0
         return PemAreas(
             above / unit, below / unit, xp.where(defined, optimum, xp.full_like(optimum, xp.nan))

@@ -175,7 +175,7 @@ def qrecall_mean(xp: Namespace, table: ops.Groups, total: Totals, late: bool) ->
         reduction = _qrecall_sum(xp, table, total, late)
     else:
         reduction = _qrecall_area(xp, table, total)
-    last = total.whole - total.positive if late else total.whole
+    last = total.negative if late else total.whole
     defined = (total.positive > 0) & (last > 0)
 
     def value(below: Array) -> Array:
@@ -192,7 +192,7 @@ def _owner(xp: Namespace, table: ops.Groups, wanted: Array) -> ops.Rows:
 
 
 def _qrecall_sum(xp: Namespace, table: ops.Groups, total: Totals, late: bool) -> Reduction:
-    """In whole numbers: twice ΣT is `integer - part / items`.
+    """In whole numbers: twice ΣT is `integer + part / items`.
 
     The only fraction is that of the group which the first position falls into.  While all that
     fits float64 there is one rounding, that of the last division; otherwise there are two.
@@ -207,16 +207,15 @@ def _qrecall_sum(xp: Namespace, table: ops.Groups, total: Totals, late: bool) ->
     def value(below: Array) -> Array:
         row = _owner(xp, table, first)
         items = xp.where(row.items > 0, row.items, xp.ones_like(row.items))
-        skipped = first - row.mass_before - 1
-        upto = row.positive * (skipped + 1)
+        place = first - row.mass_before
+        number = items - place + 1
+        upto = row.positive * place
         each = xp.floor(upto / items)
-        part = (upto - each * items) * skipped
-        own = 2 * (items - skipped) * row.positive_before + row.positive * (items + 1)
-        integer = below + own - each * skipped
-        quotas = total.whole - total.positive + (0 if late else 1)
-        whole = 2 * total.positive * quotas
-        at_once = (integer * items - part) / (whole * items)
-        return xp.where(whole * items < EXACT, at_once, (integer - part / items) / whole)
+        integer = below + number * (2 * row.positive_before + row.positive + each)
+        part = number * (upto - each * items)
+        whole = 2 * total.positive * (total.negative + (0 if late else 1))
+        at_once = (integer * items + part) / (whole * items)
+        return xp.where(whole * items < EXACT, at_once, (integer + part / items) / whole)
 
     return Reduction(_COLUMNS, full_groups, value)
 
@@ -236,7 +235,7 @@ def _qrecall_area(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
         row = _owner(xp, table, total.positive)
         share = (total.positive - row.mass_before) / divisor(xp, row.mass)
         found = row.positive_before + share * row.positive
-        quotas = scale * (total.whole - total.positive) + 1
+        quotas = scale * total.negative + 1
         return (below * scale + (total.positive + found) / 2) / (total.positive * quotas)
 
     return Reduction(_COLUMNS, area, value)

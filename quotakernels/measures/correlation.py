@@ -146,7 +146,9 @@ def pearson(table: ops.Groups, wanted: Array) -> Array:
     every_before, every_part = _moments_before(xp, table)
     before = _Moments(*(xp.take_along_axis(x, index, axis=-1) for x in every_before))
     part = _Part(*(xp.take_along_axis(x, index, axis=-1) for x in every_part))
-    return _correlation(xp, before, part._replace(taken=wanted - before.mass))
+    return _correlation(
+        xp, before, part._replace(taken=xp.minimum(wanted - before.mass, part.mass))
+    )
 
 
 @measure

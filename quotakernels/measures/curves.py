@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
+from quotakernels._array import Array, Namespace, cast, device, namespace, of_kind, wide_float
 from quotakernels.measures._measure import measure
 from quotakernels.measures._quota import mass_totals
 
@@ -72,7 +72,7 @@ def cut_thresholds(xp: Namespace, table: ops.Groups) -> Array:
 
 def float_thresholds(xp: Namespace, thresholds: Array) -> Array:
     """Thresholds in a type that has NaN."""
-    if xp.isdtype(thresholds.dtype, ("bool", "integral")):
+    if not of_kind(xp, thresholds.dtype, "real floating"):
         return cast(xp, thresholds, wide_float(xp, device(thresholds)))
     return thresholds
 
@@ -191,6 +191,6 @@ def lift_curve(table: ops.Groups) -> Curve:
     """
     xp = namespace(table.counts)
     quota, positive = cut_quotas(xp, table), _cut_positives(xp, table)
-    whole, positives = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
+    whole, positives, _ = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
     value = (positive / cast(xp, quota, positive.dtype)) / (positives / whole)
     return Curve(quota, value, cut_thresholds(xp, table))

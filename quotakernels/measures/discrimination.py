@@ -22,14 +22,14 @@ class Won(NamedTuple):
 def pairs_won(total: Totals) -> Reduction:
     """AUC is the share of the pairs of a positive and a negative that are won, Gini the surplus."""
 
-    def won_twice(found: Array, mass: Array, here: Array) -> tuple[Array]:
-        return ((mass - here) * (2 * found + here),)
+    def won_twice(found: Array, here: Array, below: Array) -> tuple[Array]:
+        return (below * (2 * found + here),)
 
     def value(won: Array) -> Won:
-        pairs = total.positive * (total.whole - total.positive)
+        pairs = total.positive * total.negative
         return Won(won / (2 * pairs), (won - pairs) / pairs)
 
-    return Reduction(("positive_before", "mass", "positive"), won_twice, value)
+    return Reduction(("positive_before", "positive", "negative"), won_twice, value)
 
 
 def _won(table: ops.Groups) -> Won:

@@ -96,7 +96,7 @@ def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] =
             "the expectation under random order is not defined with sample weights; "
             'use method="minmax"'
         )
-    chance = _chance(xp, *total)
+    chance = _chance(xp, total.whole, total.positive)
     pairs = zip(values, chance, strict=True)
     return Marks(*((value - expected) / (1 - expected) for value, expected in pairs))
 

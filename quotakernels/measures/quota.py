@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import NamedTuple
 
 from quotakernels import ops
@@ -53,8 +54,13 @@ class _Filled(NamedTuple):
 def _filled(xp: Namespace, table: ops.Groups, wanted: Array) -> _Filled:
     _, row = ops.rows_at(xp, ops.head(xp, table, wanted), wanted)
     mass = xp.where(row.mass > 0, row.mass, xp.ones_like(row.mass))
-    within = wanted - row.mass_before
+    within = xp.minimum(wanted - row.mass_before, row.mass)  # rounded sums may overshoot
     return _Filled(row.positive_before * mass + within * row.positive, mass)
+
+
+def _share(xp: Namespace, value: Array) -> Array:
+    """A share, which rounded sums of weights may lift above 1 by an ulp."""
+    return xp.minimum(value, xp.ones_like(value))
 
 
 def positives_at(xp: Namespace, table: ops.Groups, wanted: Array) -> Array:
@@ -120,7 +126,7 @@ def hit_rate(table: ops.Groups, wanted: Array) -> Array:
     """
     xp = namespace(wanted)
     filled = _filled(xp, table, wanted)
-    return filled.numerator / (filled.denominator * wanted)
+    return _share(xp, filled.numerator / (filled.denominator * wanted))
 
 
 @quota_measure
@@ -176,7 +182,7 @@ def qrecall(table: ops.Groups, wanted: Array) -> Array:
     xp = namespace(wanted)
     filled = _filled(xp, table, wanted)
     positive = xp.expand_dims(mass_totals(xp, table)[1], axis=-1)
-    return filled.numerator / (filled.denominator * positive)
+    return _share(xp, filled.numerator / (filled.denominator * positive))
 
 
 @quota_measure
@@ -236,7 +242,7 @@ def lift(table: ops.Groups, wanted: Array) -> Array:
     """
     xp = namespace(wanted)
     filled = _filled(xp, table, wanted)
-    whole, positive = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
+    whole, positive, _ = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
     return (filled.numerator / (filled.denominator * wanted)) / (positive / whole)
 
 
@@ -283,12 +289,13 @@ def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
     >>> print(table.lift.round(3), table.qrecall.round(3))
     [1.167 0.833] [0.583 1.   ]
     """
-    if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
+    if isinstance(bins, bool) or not hasattr(bins, "__index__") or index(bins) < 1:
         raise ValueError(f"bins must be a positive integer; got {bins!r}")
+    bins = index(bins)
     xp = namespace(table.counts)
-    whole, positives = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
+    whole, positives, _ = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
     edge = xp.arange(bins + 1, dtype=whole.dtype, device=device(whole))
-    edges = edge * whole / bins
+    edges = xp.where(whole > 0, edge * whole / bins, xp.full_like(whole, xp.nan))
     found = positives_at(xp, table, edges)
     start, stop = edges[..., :-1], edges[..., 1:]
     inside = found[..., 1:] - found[..., :-1]

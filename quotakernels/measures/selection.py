@@ -14,7 +14,7 @@ from quotakernels._array import (
     result_float,
 )
 from quotakernels.measures._measure import finished
-from quotakernels.measures._quota import beside, wanted_masses
+from quotakernels.measures._quota import beside, mass_totals, wanted_masses
 from quotakernels.measures.curves import float_thresholds
 from quotakernels.ranking import grouped
 from quotakernels.validation import Examples, admit_scores, as_column
@@ -127,6 +127,8 @@ def _shares(examples: Examples, table: ops.Groups, wanted: Array) -> Array:
     taken = xp.minimum((wanted - row.mass_before) / mass, one)  # sums of weights are rounded
     share = xp.where(wanted > row.mass_before, taken, zero)
     within = xp.where(key == last, share, xp.where(key > last, one, zero))
+    whole = xp.expand_dims(mass_totals(xp, table)[0], axis=-1)
+    within = xp.where(wanted >= whole, one, within)  # whatever the rounding of the sums
     if examples.valid is not None:
         within = xp.where(examples.valid, within, xp.zeros_like(within))
     return xp.where(xp.isnan(wanted), wanted, within)

@@ -25,7 +25,6 @@ __all__ = [
     "exclusive",
     "from_order_key",
     "head",
-    "mass_groups",
     "order_key",
     "piecewise",
     "prefix_sum",
@@ -55,7 +54,6 @@ def _native_where_there_is_one(function: Callable[P, R]) -> Callable[P, R]:
 
 
 exclusive = standard.exclusive
-mass_groups = standard.mass_groups
 table_rows = standard.table_rows
 from_order_key = _native_where_there_is_one(standard.from_order_key)
 head = _native_where_there_is_one(standard.head)

@@ -30,3 +30,4 @@ class Rows(NamedTuple):
     items: Array
     mass: Array
     positive: Array
+    negative: Array

@@ -15,10 +15,10 @@ from quotakernels.ops._table import Groups, Rows
 
 __all__ = [
     "bisect",
+    "column",
     "exclusive",
     "from_order_key",
     "head",
-    "mass_groups",
     "order_key",
     "piecewise",
     "prefix_sum",
@@ -196,29 +196,29 @@ def _merge_equal(xp: Namespace, key: Array, examples: Groups) -> Groups:
     )
 
 
-def mass_groups(xp: Namespace, table: Groups) -> Groups:
-    """The table with floating-point columns; unweighted, counts are the masses."""
-    wide = wide_float(xp, device(table.counts))
-    counts = cast(xp, table.counts, wide)
-    positives = cast(xp, table.positives, wide)
-    if table.weights is None:
-        return Groups(table.thresholds, counts, positives, counts, positives)
-    return Groups(table.thresholds, counts, positives, table.weights, table.positive_weights)
+def column(xp: Namespace, table: Groups, name: str) -> Array:
+    """A column of `Rows` that needs no running sum, as floats.
+
+    Unweighted negatives are subtracted as whole numbers, which stay exact beyond 2**53.
+    """
+    mass: Array = table.counts if table.weights is None else table.weights
+    positive: Array = table.positives if table.weights is None else table.positive_weights
+    if name == "negative":
+        values = mass - positive
+    else:
+        values = {"items": table.counts, "mass": mass, "positive": positive}[name]
+    return cast(xp, values, wide_float(xp, device(table.counts)))
 
 
 def table_rows(xp: Namespace, table: Groups) -> Rows:
     """Every row of the table with what stands before it."""
-    table = mass_groups(xp, table)
-    mass_before = exclusive(xp, table.weights)
-    items_before = mass_before if table.weights is table.counts else exclusive(xp, table.counts)
-    return Rows(
-        items_before,
-        mass_before,
-        exclusive(xp, table.positive_weights),
-        table.counts,
-        table.weights,
-        table.positive_weights,
+    items, mass, positive, negative = (
+        column(xp, table, name) for name in ("items", "mass", "positive", "negative")
     )
+    mass_before = exclusive(xp, mass)
+    items_before = mass_before if table.weights is None else exclusive(xp, items)
+    positive_before = exclusive(xp, positive)
+    return Rows(items_before, mass_before, positive_before, items, mass, positive, negative)
 
 
 def sum_rows(
@@ -255,10 +255,11 @@ def bisect(xp: Namespace, ends: Array, wanted: Array) -> Array:
 def rows_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array, Rows]:
     """The row that owns each wanted mass, shape (..., K): the first whose end reaches it.
 
-    A mass beyond the end is given the last row.
+    A mass beyond the end is given the last row that is not empty.
     """
     rows = table_rows(xp, table)
-    index = bisect(xp, rows.mass_before + rows.mass, wanted)
+    ends = rows.mass_before + rows.mass
+    index = bisect(xp, ends, xp.minimum(wanted, ends[..., -1:]))
     index = xp.clip(index, max=rows.mass.shape[-1] - 1)
     return index, Rows(*(xp.take_along_axis(x, index, axis=-1) for x in rows))
 

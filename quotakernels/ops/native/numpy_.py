@@ -199,12 +199,13 @@ def _by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None) -> Group
     return Groups(key[starts], counts, positives, *masses)
 
 
-def _sources(table: Groups) -> dict[str, NDArray]:
-    if table.weights is None:
-        masses = {"mass": table.counts, "positive": table.positives}
-    else:
-        masses = {"mass": table.weights, "positive": table.positive_weights}
-    return {"items": table.counts, **masses}
+def _read(table: Groups, name: str, block: slice) -> NDArray:
+    """A block of a column of `Rows` that needs no running sum."""
+    mass: Any = table.counts if table.weights is None else table.weights
+    positive: Any = table.positives if table.weights is None else table.positive_weights
+    if name == "negative":
+        return np.asarray(mass[block] - positive[block])
+    return np.asarray({"items": table.counts, "mass": mass, "positive": positive}[name][block])
 
 
 def _sums_before(values: NDArray, before: float) -> NDArray:
@@ -234,13 +235,12 @@ def sum_rows(
 
 def _column_blocks(table: Groups, columns: tuple[str, ...]) -> Iterator[list[NDArray]]:
     """The named columns of `Rows`, block by block; sums before a row are made as they are read."""
-    sources = _sources(table)
     before = dict.fromkeys(columns, 0.0)
     for block in _blocks(table.counts.shape[0]):
         read = []
         for column in columns:
             name = column.removesuffix("_before")
-            values = sources[name][block]
+            values = _read(table, name, block)
             if name == column:
                 read.append(values.astype(np.float64))
             else:
@@ -254,23 +254,25 @@ def rows_at(xp: Namespace, table: Groups, wanted: NDArray) -> tuple[NDArray, Row
     """See `standard.rows_at`; only the blocks that own a wanted mass are searched."""
     if table.counts.ndim != 1 or table.counts.shape[0] <= BLOCK:
         return standard.rows_at(xp, table, wanted)
-    columns = _sources(table)
+    everything = slice(None)
+    summed = ("items", "mass", "positive")
     starts = np.arange(0, table.counts.shape[0], BLOCK)
-    before = {name: _sums_of_blocks(x) for name, x in columns.items()}
+    before = {name: _sums_of_blocks(_read(table, name, everything)) for name in summed}
     owner = np.minimum(np.searchsorted(before["mass"][1:], wanted), starts.shape[0] - 1)
     index = np.empty(wanted.shape, dtype=np.int64)
     rows = Rows(*(np.empty(wanted.shape) for _ in Rows._fields))
     for number in np.unique(owner):
         here = owner == number
         block = slice(starts[number], starts[number] + BLOCK)
-        values = {name: x[block] for name, x in columns.items()}
-        sums = {name: _sums_before(x, float(before[name][number])) for name, x in values.items()}
+        values = {name: _read(table, name, block) for name in (*summed, "negative")}
+        sums = {name: _sums_before(values[name], float(before[name][number])) for name in summed}
         place = np.searchsorted(sums["mass"][1:], wanted[here])
         place = np.minimum(place, values["mass"].shape[0] - 1)
         index[here] = block.start + place
         for name, x in values.items():
             getattr(rows, name)[here] = x[place]
-            getattr(rows, f"{name}_before")[here] = sums[name][place]
+        for name, x in sums.items():
+            getattr(rows, f"{name}_before")[here] = x[place]
     return index, rows
 
 

@@ -1,0 +1,74 @@
+"""Arguments that are missing, unknown, given twice, or make no sense together."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quotakernels as qk
+
+Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0])
+S = np.asarray([0.875, 0.75, 0.75, 0.5, 0.25, 0.25, 0.125, 0.0])
+W = np.asarray([1.0, 0.5, 2, 0, 3, 0.25, 1, 1])
+M = np.asarray([True, True, False, True, True, True, True, True])
+
+MEASURES = [qk.hit_rate, qk.roc_auc, qk.hit_rate_curve, qk.lift_table, qk.normalized_marks]
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_calls_that_say_too_much_or_too_little(measure: Any):
+    name, ranking = measure.__name__, qk.rank(Y, S)
+    own = {"quota": 1} if measure is qk.hit_rate else {}
+    for extra in ({"sample_weight": W}, {"where": M}, {"ties": "given"}, {"validate": True}):
+        with pytest.raises(TypeError, match=f"^{next(iter(extra))} cannot be .* pass it to rank"):
+            measure(ranking, **extra, **own)
+    with pytest.raises(TypeError, match=r"^y_score cannot be combined with a Ranking"):
+        measure(ranking, S, **own)
+    with pytest.raises(TypeError, match=r"^y_(true|score) cannot be combined with a Ranking"):
+        measure(Y, S, ranking=ranking, **own)
+    with pytest.raises(TypeError, match=rf"^{name} got an unexpected keyword argument 'quotas'"):
+        measure(Y, S, quotas=1, **own)
+    for wrong in ((Y,), (), (S,)):
+        with pytest.raises(TypeError, match=rf"^{name} needs y_true and y_score, or a Ranking"):
+            measure(*wrong, **own)
+    with pytest.raises(TypeError, match=rf"^{name} takes y_true and y_score.* by position"):
+        measure(Y, S, W, **own)
+    with pytest.raises(TypeError, match=rf"^{name} got y_score twice"):
+        measure(Y, S, y_score=S, **own)
+    with pytest.raises(TypeError, match=r"^ranking must be a Ranking; got ndarray"):
+        measure(ranking=S, **own)
+    for wrong in ({"y_true": None, "y_score": S}, {"y_true": Y, "y_score": None}):
+        with pytest.raises(TypeError, match=r"^y_(true|score) must be an array; got None"):
+            measure(**wrong, **own)
+    np.testing.assert_array_equal(
+        measure(ranking=ranking, **own), measure(y_score=S, y_true=Y, **own)
+    )
+
+
+@pytest.mark.parametrize("ties", ["nonsense", None, "Expected", ("given",)])
+def test_unknown_tie_policies(ties: Any):
+    message = r"^ties must be one of expected, optimistic, pessimistic, given; got "
+    for call in (qk.rank, qk.roc_auc):
+        with pytest.raises(ValueError, match=message):
+            call(Y, S, ties=ties)
+    with pytest.raises(ValueError, match=message):
+        qk.Ranking.from_counts([1], [1], [1], ties=ties)
+
+
+def test_decisions_refuse_what_they_do_not_know():
+    for function in (qk.select, qk.quota_threshold):
+        for bad in ({"y_true": Y}, {"ties": "given"}, {"pos_label": 1}):
+            with pytest.raises(TypeError, match=r"unexpected keyword argument"):
+                function(S, quota=1, **bad)
+        with pytest.raises(TypeError, match=r"^y_score must be an array; got None"):
+            function(None, quota=1)
+
+
+def test_measures_and_rankings_can_be_pickled():
+    ranking = qk.rank(Y, S)
+    measure, again = pickle.loads(pickle.dumps((qk.roc_auc, ranking)))
+    assert measure is qk.roc_auc
+    assert measure(again) == qk.roc_auc(Y, S)

@@ -1,0 +1,273 @@
+"""Tables that are counted elsewhere: bad rows, padding, and more examples than fit anywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import everything as every
+import exact as ex
+import numpy as np
+import pandas as pd
+import pytest
+from backends import MODES, Mode, available, parameters
+from expected import as_floats, ulps
+
+import quotakernels as qk
+
+make = qk.Ranking.from_counts
+T = np.asarray([0.875, 0.5, 0.25, 0.125])
+COUNTS = np.asarray([2, 3, 1, 4])
+POSITIVES = np.asarray([2, 1, 0, 1])
+MASSES = np.asarray([2.5, 3.0, 0.5, 4.0])
+HITS = np.asarray([2.5, 0.75, 0.0, 1.0])
+
+EAGER = parameters(every.EAGER)
+LAZY = parameters([mode for mode in MODES if mode.lazy])
+
+
+def measures(ranking: qk.Ranking) -> dict[str, Any]:
+    found = {f.__name__: f(ranking) for f in (qk.roc_auc, qk.pem, qk.average_qrecall)}
+    return found | {"hit_rate": qk.hit_rate(ranking, quota=2.5)}
+
+
+def of_table(t: Any, c: Any, p: Any) -> dict[str, Any]:
+    return measures(make(t, c, p))
+
+
+def of_weighted(t: Any, c: Any, p: Any, w: Any, h: Any) -> dict[str, Any]:
+    return measures(make(t, c, p, weights=w, positive_weights=h))
+
+
+def same(found: dict[str, Any], wanted: dict[str, Any]) -> None:
+    assert found.keys() == wanted.keys()
+    for name, value in found.items():
+        assert ulps(value, np.asarray(wanted[name])) <= 4, name
+
+
+# bad rows
+
+BAD = [
+    ("thresholds", 1, np.nan, "thresholds is nan at position 1; expected a number"),
+    ("thresholds", 2, 0.875, "thresholds is 0.875 at position 2; expected distinct thresholds"),
+    ("counts", 2, -1, "counts is -1 at position 2; expected a count"),
+    ("counts", 3, 2**63 - 6, "counts is 9223372036854775802 at position 3; expected fewer than"),
+    ("counts", 1, 2**63 - 1, "counts is 9223372036854775807 at position 1; expected fewer than"),
+    ("positives", 0, -1, "positives is -1 at position 0; expected between 0 and"),
+    ("positives", 1, 4, "positives is 4 at position 1; expected between 0 and the row's count"),
+    ("weights", 0, -1.0, "weights is -1.0 at position 0; expected a finite mass"),
+    ("weights", 3, np.nan, "weights is nan at position 3; expected a finite mass"),
+    ("weights", 3, np.inf, "weights is inf at position 3; expected a finite mass"),
+    ("positive_weights", 1, -0.5, "positive_weights is -0.5 at position 1; expected a mass"),
+    ("positive_weights", 1, 3.5, "positive_weights is 3.5 at position 1; expected a mass"),
+    ("positive_weights", 1, np.nan, "positive_weights is nan at position 1; expected a mass"),
+    ("positive_weights", 2, 0.25, "positive_weights is 0.25 at position 2; expected a mass"),
+]
+GOOD = {
+    "thresholds": T,
+    "counts": COUNTS,
+    "positives": POSITIVES,
+    "weights": MASSES,
+    "positive_weights": HITS,
+}
+ORDER = np.asarray([3, 0, 2, 1])
+
+
+def spoilt(name: str, place: int, value: Any) -> dict[str, np.ndarray]:
+    columns = {key: x.copy() for key, x in GOOD.items()}
+    columns[name][place] = value
+    return columns
+
+
+def in_modes_reach(mode: Mode, value: Any) -> bool:
+    return not (mode.float32 and isinstance(value, int) and value >= 2**31)
+
+
+@pytest.mark.parametrize(("name", "place", "value", "message"), BAD)
+@pytest.mark.parametrize("mode", EAGER)
+def test_the_error_names_column_place_and_value(mode: Mode, name, place, value, message):
+    if not in_modes_reach(mode, value):
+        pytest.skip("no such number in this mode")
+    columns = spoilt(name, place, value)
+    with mode.context():
+        with pytest.raises(ValueError, match=f"^{message}"):
+            make(**{key: mode.array(x) for key, x in columns.items()})
+        batch = {key: mode.array(np.stack([GOOD[key], x])) for key, x in columns.items()}
+        with pytest.raises(ValueError, match=rf"^{name} is \S+ at position \(1, {place}\);"):
+            make(**batch)
+
+
+@pytest.mark.parametrize(("name", "place", "value"), [row[:3] for row in BAD])
+def test_the_place_is_that_in_the_given_order(name: str, place: int, value: Any):
+    columns = {key: x[ORDER] for key, x in spoilt(name, place, value).items()}
+    where = int(np.flatnonzero(place == ORDER)[0])
+    if (name, value) == ("thresholds", 0.875):
+        where = max(where, int(np.flatnonzero(ORDER == 0)[0]))
+    if name == "counts" and value > 0:
+        where = _first_overflow(columns["counts"])
+    with pytest.raises(ValueError, match=rf"^{name} is \S+ at position {where};"):
+        make(**columns)
+
+
+def _first_overflow(counts: np.ndarray) -> int:
+    return next(i for i in range(counts.size) if sum(counts[: i + 1].tolist()) >= 2**63)
+
+
+@pytest.mark.parametrize("mode", LAZY)
+def test_a_bad_table_of_a_batch_is_nan_and_leaves_the_others_alone(mode: Mode):
+    bad = [row[:3] for row in BAD if in_modes_reach(mode, row[2])]
+    tables = [GOOD, *(spoilt(*row) for row in bad), GOOD]
+    found = mode.run(of_weighted, *(np.stack([table[key] for table in tables]) for key in GOOD))
+    wanted = of_weighted(*GOOD.values())
+    for index in range(len(tables)):
+        values = every.of_row(found, index)
+        if index in (0, len(tables) - 1):
+            same(values, wanted)
+        else:
+            every.assert_undefined(values)
+
+
+def test_mass_without_examples():
+    for weights, hits, name in (([3.0, 1], [1.0, 0], "weights"), ([3.0, 0], [1.0, 1], "weights")):
+        with pytest.raises(
+            ValueError, match=rf"^(positive_)?{name} is 1\.0 at position 1; expected"
+        ):
+            make([2, 1], [3, 0], [1, 0], weights=weights, positive_weights=hits)
+    with pytest.raises(ValueError, match=r"^positive_weights is 0\.5 at position 0; expected"):
+        make([2, 1], [3, 1], [0, 1], weights=[3.0, 1], positive_weights=[0.5, 1])
+
+
+def test_types_and_shapes():
+    for name in ("counts", "positives"):
+        for bad in ([2.0, 1.0], [True, False], ["2", "1"], [2 + 0j, 1]):
+            with pytest.raises(TypeError, match=f"^{name} must hold integers; got dtype"):
+                make(**{"thresholds": [2, 1], "counts": [2, 1], "positives": [0, 1], name: bad})
+    for bad in (["b", "a"], [1j, 0], np.asarray([2, 1], dtype="M8[s]")):
+        with pytest.raises(TypeError, match=r"^thresholds must hold real numbers; got dtype"):
+            make(bad, [1, 1], [0, 0])
+        with pytest.raises(TypeError, match=r"^weights must hold real numbers; got dtype"):
+            make([2, 1], [1, 1], [0, 0], weights=bad, positive_weights=[0, 0])
+    for bad in ([1], [1, 1, 1], 1, [[1, 1]], [[1], [1]]):
+        with pytest.raises(ValueError, match=r"^counts must have the shape of thresholds, \(2,\)"):
+            make([2, 1], bad, [0, 0])
+    with pytest.raises(
+        ValueError, match=r"^thresholds must have .* at least one axis; got .* \(\)"
+    ):
+        make(1, 1, 1)
+    for name in ("weights", "positive_weights"):
+        with pytest.raises(
+            ValueError, match=r"^weights and positive_weights must be given together"
+        ):
+            make([2, 1], [1, 1], [0, 1], **{name: [1.0, 1.0]})
+    for name in ("thresholds", "counts", "positives"):
+        columns: dict[str, Any] = {"thresholds": [2], "counts": [1], "positives": [1], name: None}
+        with pytest.raises(TypeError, match=f"^{name} must be an array; got None"):
+            make(**columns)
+    with pytest.raises(ValueError, match=r"^counts has missing values; they have no place here"):
+        make([2, 1], pd.Series([1, None], dtype="Int64"), [0, 1])
+    with pytest.raises(ValueError, match=r'^ties="given" needs the order of the examples'):
+        make([2, 1], [1, 1], [0, 1], ties="given")
+
+
+# what is accepted
+
+
+@every.main_modes
+def test_rows_in_any_order(mode: Mode):
+    orders = np.asarray([[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1], [1, 3, 0, 2]])
+    found = mode.run(of_table, *(x[orders] for x in (T, COUNTS, POSITIVES)))
+    labels, scores = np.repeat(T, COUNTS), np.repeat(T, COUNTS)
+    labels = np.concatenate([np.arange(c) < p for c, p in zip(COUNTS, POSITIVES, strict=True)])
+    wanted = measures(qk.rank(labels, scores))
+    for index in range(4):
+        same(every.of_row(found, index), wanted)
+
+
+@every.main_modes
+def test_padding_is_harmless(mode: Mode):
+    """Rows of no examples may hold any threshold, NaN or one that another row has."""
+    thresholds = np.asarray([0.5, np.nan, 0.875, 0.875, 0.1, 0.5, 0.3, 0.875])
+    counts = np.asarray([3, 0, 0, 2, 4, 0, 1, 0])
+    positives = np.asarray([1, 0, 0, 2, 1, 0, 0, 0])
+    same(mode.run(of_table, thresholds, counts, positives), of_table(T, COUNTS, POSITIVES))
+    tied = np.asarray([[3.0, 1, 1, 0]] * 2)
+    padded = mode.run(lambda y, s: make(*qk.rank(y, s)[:3]), POSITIVES > 0, tied)
+    for row in range(2):
+        kept = padded.counts[row] > 0
+        np.testing.assert_array_equal(padded.thresholds[row][kept], [3, 1, 0])
+        np.testing.assert_array_equal(padded.counts[row][kept], [1, 2, 1])
+
+
+@every.main_modes
+def test_groups_of_weight_zero_are_not_there(mode: Mode):
+    columns = {key: np.insert(x, 1, 0) for key, x in GOOD.items()}
+    columns["thresholds"][1], columns["counts"][1], columns["positives"][1] = 0.6, 50, 20
+    same(mode.run(of_weighted, *columns.values()), of_weighted(*GOOD.values()))
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i4", ">u8"])
+@pytest.mark.parametrize(
+    "mode", parameters([m for m in MODES if m.name in ("numpy", "strict", "torch")])
+)
+def test_counts_of_every_dtype(mode: Mode, dtype: str):
+    if dtype[0] == ">" and mode.name != "numpy":
+        pytest.skip("NumPy's own")
+    scale = np.iinfo(dtype).max // 4 if dtype[-1] < "8" else 1
+    counts, positives = ((x * scale).astype(dtype) for x in (COUNTS, POSITIVES))
+    *found, quota = mode.run(lambda t, c, p: every_count(make(t, c, p)), T, counts, positives)
+    np.testing.assert_array_equal(quota, np.append(0, np.cumsum(counts.astype(np.int64))))
+    rows = ex.groups_from_counts(T.tolist(), counts.tolist(), positives.tolist())
+    for value, function in zip(found, (ex.large_roc_auc, ex.large_average_qrecall), strict=True):
+        assert ulps(value, as_floats(function(rows))) <= 4
+
+
+def every_count(ranking: qk.Ranking) -> Any:
+    return qk.roc_auc(ranking), qk.average_qrecall(ranking), qk.hit_rate_curve(ranking).quota
+
+
+@pytest.mark.parametrize(
+    "thresholds",
+    [
+        np.asarray([True, False]),
+        np.asarray([2**63 - 1, 2**63 - 2]),
+        np.asarray([2**64 - 1, 2**64 - 2], dtype=np.uint64),
+        np.asarray([5e-324, 0.0]),
+        np.asarray([0.0, -np.inf]),
+        np.asarray([1, 0], dtype=np.float16),
+        np.asarray([1, 0], dtype=">f8"),
+    ],
+)
+def test_thresholds_of_every_kind(thresholds: np.ndarray):
+    for order in ([0, 1], [1, 0]):
+        ranking = make(thresholds[order], [order[0] + 1] * 2, [0 + order[0], 0 + order[1]])
+        assert ranking.thresholds.tolist() == thresholds.tolist()
+        assert ranking.positives.tolist() == [0, 1]
+
+
+def test_minus_zero_repeats_zero():
+    with pytest.raises(ValueError, match=r"^thresholds is -?0\.0 at position 1; expected distinct"):
+        make([0.0, -0.0], [1, 1], [0, 1])
+
+
+@every.main_modes
+def test_no_rows(mode: Mode):
+    for shape in ((0,), (2, 0)):
+        empty = (np.zeros(shape), np.zeros(shape, dtype=int), np.zeros(shape, dtype=int))
+        for value in mode.run(of_table, *empty).values():
+            assert value.shape == shape[:-1]
+            assert np.isnan(value).all()
+    assert np.isnan(qk.roc_auc(make([], [], [])))
+
+
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+def test_counts_and_thresholds_beside_jax_are_not_rounded():
+    import jax.numpy as jnp
+
+    counts, positives = np.asarray([2**40, 2**33, 1]), np.asarray([2**39, 1, 1])
+    close_by = np.asarray([0.5 + 2e-12, 0.5 + 1e-12, 0.5])
+    ranking = make(close_by, jnp.asarray([2, 3, 4]), [1, 1, 1])
+    assert (
+        ulps(qk.roc_auc(ranking), np.asarray(qk.roc_auc(make(close_by, [2, 3, 4], [1, 1, 1])))) <= 1
+    )
+    ranking = make(jnp.asarray([3, 2, 1]), counts, positives)
+    wanted = qk.roc_auc(make([3, 2, 1], counts, positives))
+    assert ulps(qk.roc_auc(ranking), np.asarray(wanted)) <= 1

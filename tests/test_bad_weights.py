@@ -1,0 +1,154 @@
+"""Weights of any size and type; rows of weight 0; no weight at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import everything as every
+import exact as ex
+import numpy as np
+import pytest
+from backends import MODES, Mode, parameters
+from expected import as_floats, ulps
+
+import quotakernels as qk
+
+Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0])
+S = np.asarray([0.875, 0.75, 0.75, 0.5, 0.25, 0.25, 0.125, 0.0])
+W = np.asarray([1.0, 0.5, 2, 1, 3, 0.25, 1, 1])
+AUC = qk.roc_auc(Y, S)
+LIBRARIES = parameters(
+    [mode for mode in MODES if mode.name in ("numpy", "strict", "jax64", "torch")]
+)
+NAMES = ("numpy", "strict", "jax64-jit", "torch", "torch-vmap", "cupy")
+TRACED = parameters([mode for mode in MODES if mode.name in NAMES])
+NUMBERS = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+NUMBERS += ["float32", "float64"]
+
+WEIGHTS = [
+    [1e-20, 1e20, 1, 1e-20, 1e20, 3, 1e10, 1e-10],
+    [1e20] * 8,
+    [1e-20] * 8,
+    [1e20, 1e20, 1e20, 1e20, 1e-20, 1e-20, 1e-20, 1e-20],
+    [1, 2, 3, 4, 5, 6, 7, 8],
+    [0, 2, 0, 4, 5, 0, 7, 8],
+    [0, 0, 3e20, 0, 0, 1e-20, 0, 0],
+]
+
+
+@pytest.mark.parametrize("mode", TRACED)
+def test_weights_of_any_size_are_right(mode: Mode):
+    weights = np.asarray(WEIGHTS)
+    labels, scores = (np.broadcast_to(x, weights.shape) for x in (Y, S))
+    found = mode.run(scale_free, labels, scores, weights)
+    for index, row in enumerate(weights):
+        for name, value in exact_scale_free(row).items():
+            near = 4e-16 if name == "pem" else 0  # a difference of shares, in units of 1
+            np.testing.assert_allclose(found[name][index], value, 1e-13, near, err_msg=name)
+
+
+def scale_free(y: Any, s: Any, w: Any) -> dict[str, Any]:
+    ranking = qk.rank(y, s, sample_weight=w)
+    names = ("roc_auc", "pem", "average_hit_rate", "average_qrecall")
+    found = {name: getattr(qk, name)(ranking) for name in names}
+    for measure in (qk.hit_rate, qk.qrecall, qk.lift):
+        found[measure.__name__] = measure(ranking, fraction=1)
+    return found
+
+
+def exact_scale_free(weights: np.ndarray, scores: np.ndarray = S) -> dict[str, Any]:
+    groups = ex.groups(Y.tolist(), scores.tolist(), weights.tolist())
+    names = ("roc_auc", "pem", "average_hit_rate", "average_qrecall")
+    wanted = {name: as_floats(getattr(ex, name)(groups)) for name in names}
+    whole = ex.total_weight(groups)
+    for measure in (ex.hit_rate, ex.qrecall, ex.lift):
+        wanted[measure.__name__] = as_floats(measure(groups, whole))
+    return wanted
+
+
+def test_sums_of_weights_that_overflow_float32(mode: Mode):
+    weights = np.full(8, 3e38, dtype=np.float32)
+    found = mode.run(lambda y, s, w: qk.roc_auc(y, s, sample_weight=w), Y, S, weights)
+    assert ulps(found, np.asarray(AUC)) <= 4
+
+
+@every.main_modes
+def test_all_weights_zero(mode: Mode):
+    def both(y: Any, s: Any, w: Any) -> Any:
+        given: Any = {"sample_weight": w}
+        return qk.roc_auc(y, s, **given), qk.select(s, fraction=0.5, **given)
+
+    found = mode.run(both, np.stack([Y, Y]), np.stack([S, S]), np.stack([0 * W, W]))
+    for value in found:
+        np.testing.assert_array_equal(np.isnan(value).reshape(2, -1).all(axis=1), [True, False])
+        assert not np.isnan(value[1]).any()
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+@pytest.mark.parametrize("mode", LIBRARIES)
+def test_weights_of_every_dtype(mode: Mode, dtype: str):
+    weights = np.asarray([1, 0, 2, 3, 1, 4, 1, 1]).astype(dtype)
+    found = mode.run(lambda y, s, w: qk.roc_auc(y, s, sample_weight=w), Y, S, weights)
+    again = np.repeat(np.arange(8), weights.astype(int))
+    assert ulps(found, np.asarray(qk.roc_auc(Y[again], S[again]))) <= 4
+
+
+BY_CLASS = [
+    (1e20, 1e-20),
+    (1e-20, 1e20),
+    (1e8, 1e-7),
+    (1.0, 1e-15),
+    (1e-15, 1.0),
+    (3.0, 1e-17),
+    (2e3, 1e-3),
+]
+
+
+@pytest.mark.parametrize("mode", TRACED)
+def test_a_class_of_little_weight_is_not_lost_beside_the_other(mode: Mode):
+    """No difference of the sums of all and of one class: that would be 0, or anything."""
+    scores = np.arange(8)[::-1] / 8.0
+    weights = np.stack([np.where(Y == 1, positive, negative) for positive, negative in BY_CLASS])
+    labels, batch = (np.broadcast_to(x, weights.shape) for x in (Y, scores))
+    found = mode.run(scale_free, labels, batch, weights)
+    for index, row in enumerate(weights):
+        for name, value in exact_scale_free(row, scores).items():
+            near = 4e-16 if name == "pem" else 0  # a difference of shares, in units of 1
+            np.testing.assert_allclose(found[name][index], value, 1e-13, near, err_msg=name)
+
+
+def lowest(s: Any, w: Any, where: Any) -> Any:
+    given: Any = {"sample_weight": w, "where": where}
+    whole = qk.quota_threshold(s, fraction=1, **given)
+    return (
+        whole.threshold,
+        qk.select(s, fraction=1, **given),
+        qk.qrecall(s > 0, s, fraction=1, **given),
+    )
+
+
+@pytest.mark.parametrize("mode", TRACED)
+def test_all_of_the_mass_is_all_of_the_examples(mode: Mode):
+    """However the sums of the weights are rounded, and whatever is masked."""
+    draw = np.random.default_rng(7)
+    scores = draw.normal(size=(200, 9))
+    weights = draw.random((200, 9)) * 10.0 ** draw.integers(-3, 3, (200, 9))
+    where = draw.random((200, 9)) < 0.7
+    where[:, 0] = True
+    threshold, chosen, recall = mode.run(lowest, scores, weights, where)
+    np.testing.assert_array_equal(threshold, np.where(where, scores, np.inf).min(axis=-1))
+    np.testing.assert_allclose(chosen, where, rtol=1e-7)  # of a small weight at the end
+    assert (chosen <= 1).all()
+    positive = (where & (scores > 0)).any(axis=-1)
+    np.testing.assert_allclose(recall, np.where(positive, 1, np.nan), rtol=1e-13)
+    assert not (recall > 1).any()
+
+
+@pytest.mark.parametrize("ties", ["optimistic", "pessimistic"])
+def test_tie_policies_leave_no_negative_mass(ties: Any):
+    draw = np.random.default_rng(3)
+    for _ in range(200):
+        labels, weights = draw.integers(0, 2, 6), 10.0 ** draw.uniform(-20, 2, 6)
+        ranking = qk.rank(labels, np.zeros(6), sample_weight=weights, ties=ties)
+        assert (ranking.weights >= ranking.positive_weights).all()
+        assert (ranking.positive_weights >= 0).all()

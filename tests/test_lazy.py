@@ -1,0 +1,140 @@
+"""No public function reads a value where it cannot: on fake and meta tensors, in any trace."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import everything as every
+import numpy as np
+import pytest
+from backends import MODES, Mode, available, parameters
+
+import quotakernels as qk
+
+Y = np.asarray([[1, 0, 1, 1, 0], [0, 1, 0, 0, 1]])
+S = np.asarray([[0.9, 0.5, 0.5, 0.2, 0.1], [0.3, 0.3, 0.1, 0.7, 0.6]])
+W = np.asarray([[1.0, 2, 0, 3, 1], [1, 1, 1, 0.5, 0.5]])
+M = np.asarray([[True, True, True, False, True], [True] * 5])
+COUNTS = np.asarray([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3]])
+POLICIES = ("expected", "optimistic", "pessimistic", "given")
+
+
+def plain(y: Any, s: Any) -> dict[str, Any]:
+    return every.everything(y, s)
+
+
+def weighted(y: Any, s: Any, w: Any, m: Any) -> dict[str, Any]:
+    return every.everything(y, s, w, m)
+
+
+def policies(y: Any, s: Any) -> dict[str, Any]:
+    tables = {name: qk.rank(y, s, ties=name, pos_label=1) for name in POLICIES}
+    return {f"{name}.{k}": x for name, table in tables.items() for k, x in enumerate(table)}
+
+
+def tables(t: Any, c: Any, p: Any, w: Any) -> dict[str, Any]:
+    by_count = qk.Ranking.from_counts(t, c, p)
+    by_mass = qk.Ranking.from_counts(t, c, p, weights=w, positive_weights=w * 0)
+    return {"auc": qk.roc_auc(by_count), "gini": qk.gini(by_mass), "counts": by_count.counts}
+
+
+CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
+    (plain, (Y, S)),
+    (plain, (Y[0], S[0])),
+    (weighted, (Y, S, W, M)),
+    (policies, (Y, S)),
+    (tables, (np.asarray([[0.9, 0.2, 0.5, 0.7, 0.1]]), COUNTS[:1], Y[:1], W[1:])),
+]
+IDS = ["batch", "one list", "weights and mask", "tie policies", "counted tables"]
+EVERY_CASE = pytest.mark.parametrize(("function", "arrays"), CASES, ids=IDS)
+
+
+def test_every_public_function_is_among_the_cases():
+    """Functions by name: those of the measures' modules, and what `everything` calls itself."""
+    source = inspect.getsource(every) + inspect.getsource(every.computed)
+    source += inspect.getsource(inspect.getmodule(test_every_public_function_is_among_the_cases))
+    for name in qk.__all__:
+        if callable(getattr(qk, name)) and not isinstance(getattr(qk, name), type):
+            assert f"qk.{name}" in source or f'"{name}"' in source, name
+
+
+def real_shapes(function: Any, arrays: Any) -> dict[str, tuple[int, ...]]:
+    """Of padded tables, as a batch gives them."""
+    stacked = [np.stack([x, x]) for x in arrays]
+    return {name: x.shape[1:] for name, x in function(*stacked).items()}
+
+
+@pytest.mark.skipif(not available("torch"), reason="torch is not available")
+@EVERY_CASE
+def test_meta_tensors(function: Any, arrays: Any):
+    import torch
+
+    found = function(*(torch.as_tensor(np.array(x), device="meta") for x in arrays))
+    wanted = real_shapes(function, arrays)
+    for name, x in found.items():
+        assert x.device.type == "meta"
+        assert tuple(x.shape) == wanted[name], name
+        assert not x.is_floating_point() or x.dtype == torch.float64
+
+
+@pytest.mark.skipif(not available("torch"), reason="torch is not available")
+@EVERY_CASE
+def test_fake_tensors(function: Any, arrays: Any):
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+
+    with FakeTensorMode() as fakes:
+        found = function(*(fakes.from_tensor(torch.as_tensor(np.array(x))) for x in arrays))
+    wanted = real_shapes(function, arrays)
+    for name, x in found.items():
+        assert isinstance(x, FakeTensor), name
+        assert tuple(x.shape) == wanted[name], name
+
+
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+@EVERY_CASE
+def test_shapes_alone_are_enough_for_jax(function: Any, arrays: Any):
+    import jax
+
+    with jax.enable_x64(True):
+        found = jax.eval_shape(function, *(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in arrays))
+    wanted = real_shapes(function, arrays)
+    assert {name: x.shape for name, x in found.items()} == wanted
+
+
+UNREADABLE = ("strictest-device1", "torch-vmap", "torch-compile", "cupy")
+
+
+@EVERY_CASE
+@pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in UNREADABLE]))
+def test_values_that_cannot_be_read(mode: Mode, function: Any, arrays: Any):
+    """Without boolean or data-dependent indexing, and without a break of the graph."""
+    if mode.name == "torch-compile" and (function is weighted or arrays[0] is not Y):
+        pytest.skip("one trace is slow, and the other kinds of input are traced elsewhere")
+    found = mode.run(function, *arrays)
+    wanted = function(*(np.stack([x, x]) for x in arrays))
+    for name, value in found.items():
+        np.testing.assert_allclose(value, wanted[name][0], 1e-12, 1e-12, err_msg=name)
+
+
+@pytest.mark.skipif(not available("torch"), reason="torch is not available")
+def test_shapes_and_types_are_errors_at_once():
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode() as fakes:
+        check_errors(*(fakes.from_tensor(torch.as_tensor(np.array(x))) for x in (Y, S)))
+    check_errors(*(torch.as_tensor(x, device="meta") for x in (Y, S)))
+
+
+def check_errors(labels: Any, scores: Any) -> None:
+    with pytest.raises(ValueError, match=r"^y_true must have shape \(5,\) or \(2, 5\)"):
+        qk.rank(labels[:, :3], scores)
+    with pytest.raises(TypeError, match=r"^y_score must hold real numbers"):
+        qk.roc_auc(labels, scores + 1j)
+    with pytest.raises(TypeError, match=r"^quota must be a number"):
+        qk.select(scores, quota=True)
+    for quota in (-1, 2.5):
+        chosen = qk.select(scores, quota=quota)
+        assert tuple(chosen.shape) == S.shape
