@@ -16,12 +16,16 @@ import quotakernels as qk
 
 QUOTAS = (Fraction(0), Fraction(1), Fraction(5, 2), Fraction(4))
 SELECTED = 2.5
-MAIN = ("numpy", "strictest-device1", "jax32", "jax64-jit", "torch", "torch-vmap", "cupy")
 EAGER = [mode for mode in MODES if not mode.lazy and mode.name != "jax64"]
 """The modes in which values are read; JAX once, with the fewer types."""
 
+MAIN = ("numpy", "strictest-device1", "jax32-jit", "torch", "torch-vmap", "cupy")
 main_modes = pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in MAIN]))
-"""Every library, and for each of the two that trace one way to run it with and one without."""
+"""Every library, where its other modes would show nothing else."""
+
+READING = (*MAIN, "jax32")
+reading_modes = pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in READING]))
+"""The same, and JAX both where values can be read and where they cannot."""
 
 CURVES = (qk.hit_rate_curve, qk.qrecall_curve, qk.lift_curve, qk.pearson_curve)
 

@@ -135,7 +135,7 @@ THREE = [
 ]
 
 
-@every.main_modes
+@every.reading_modes
 @pytest.mark.parametrize(("labels", "pos_label", "shown"), THREE)
 def test_three_classes_are_refused_or_nan(mode: Mode, labels, pos_label, shown):
     def with_label(y: Any, s: Any) -> Any:
@@ -166,7 +166,7 @@ def labels_of_a_batch(y: Any, s: Any, where: Any) -> Any:
     return qk.roc_auc(y, s, pos_label=2, where=where)
 
 
-@every.main_modes
+@every.reading_modes
 def test_labels_that_do_not_count_are_no_third_class(mode: Mode):
     """Rows of a batch are judged one by one, masked labels not at all."""
     labels = np.stack([2.0 * Y, 2.0 * Y, 3 - Y, 2.0 * Y, 2.0 * Y])
@@ -209,7 +209,7 @@ def test_labels_that_do_not_count_are_no_third_class(mode: Mode):
         ("int64", [1], TypeError),
     ],
 )
-@every.main_modes
+@every.reading_modes
 def test_a_pos_label_that_cannot_occur(mode: Mode, dtype: str, pos_label: Any, error: Any):
     if mode.float32 and dtype in ("int64", "float64"):
         pytest.skip("no such type in this mode")

@@ -54,7 +54,7 @@ def ranked(y_true: Any, y_score: Any) -> dict[str, Any]:
     return found | every.record("quota_threshold", ends)
 
 
-@every.main_modes
+@every.reading_modes
 def test_scores_are_ranked_as_they_are(mode: Mode):
     """No sigmoid, no clip, no rule about their range; subnormals are distinct, in XLA too."""
     scores = shapes_of_scores(np.float32 if mode.float32 else np.float64)
