@@ -258,6 +258,7 @@ def rows_at(xp: Namespace, table: Groups, wanted: NDArray) -> tuple[NDArray, Row
     summed = ("items", "mass", "positive")
     starts = np.arange(0, table.counts.shape[0], BLOCK)
     before = {name: _sums_of_blocks(_read(table, name, everything)) for name in summed}
+    wanted = np.minimum(wanted, before["mass"][-1])
     owner = np.minimum(np.searchsorted(before["mass"][1:], wanted), starts.shape[0] - 1)
     index = np.empty(wanted.shape, dtype=np.int64)
     rows = Rows(*(np.empty(wanted.shape) for _ in Rows._fields))
