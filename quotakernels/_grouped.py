@@ -18,7 +18,7 @@ from quotakernels._array import (
     readable,
     wide_float,
 )
-from quotakernels.validation import adopt, as_column, first_bad
+from quotakernels.validation import MASS_ROUNDING, adopt, as_column, first_bad
 
 __all__ = ["admit_groups"]
 
@@ -39,7 +39,7 @@ def admit_groups(given: dict[str, Any]) -> ops.Groups:
         good = _good_rows(xp, named, _bad_values(xp, columns), None)
         columns, repeated = _best_first(xp, columns)
         good = _good_rows(xp, named, [("thresholds", repeated, "distinct thresholds")], good)
-        columns = _without_the_bad(xp, columns, good)
+        columns = _by_class(xp, _without_the_bad(xp, columns, good))
     return ops.Groups(*(columns.get(name) for name in ops.Groups._fields))
 
 
@@ -89,10 +89,21 @@ def _bad_values(xp: Namespace, columns: dict[str, Array]) -> list[tuple[str, Arr
         mass, positive = columns["weights"], columns["positive_weights"]
         right = (mass >= 0) & (mass < xp.inf) & ((mass == 0) | (counts > 0))
         bad.append(("weights", ~right, "a finite mass, not negative, and 0 for no examples"))
-        right = (positive >= 0) & (positive <= mass) & ((positive == 0) | (positives > 0))
-        expected = "a mass between 0 and the row's weight, and 0 for no positives"
+        close = mass * MASS_ROUNDING
+        right = (positive >= 0) & (positive <= mass + close) & ((positive == 0) | (positives > 0))
+        right = right & ((positives < counts) | (positive >= mass - close))
+        expected = "a mass between 0 and the row's weight; 0 for no positives, all of it for only"
         bad.append(("positive_weights", ~right, expected))
     return bad
+
+
+def _by_class(xp: Namespace, columns: dict[str, Array]) -> dict[str, Array]:
+    """The masses of the two classes; where there are only positives, the rest is rounding."""
+    if "weights" not in columns:
+        return columns
+    negative = columns.pop("weights") - columns["positive_weights"]
+    there = (negative > 0) & (columns["positives"] < columns["counts"])
+    return columns | {"negative_weights": xp.where(there, negative, xp.zeros_like(negative))}
 
 
 def _good_rows(

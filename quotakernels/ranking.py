@@ -37,18 +37,24 @@ class Ranking(NamedTuple):
         Number of examples in the group.  A row with 0 examples is padding.
     positives : integer array, shape (..., G)
         Number of positive examples in the group.
-    weights : array, shape (..., G)
-        Mass of the group: the sum of its sample weights, in float64 also under JAX without x64.
-        Without weights this is `counts`, and its integer dtype says so.
-    positive_weights : array, shape (..., G)
-        Mass of the positive examples of the group; without weights, `positives`.
+    positive_weights, negative_weights : array, shape (..., G)
+        Mass of the positive and of the negative examples of the group: the sums of their sample
+        weights, in float64 also under JAX without x64.  Without weights they are the numbers of
+        these examples, and their integer dtype says so.
     """
 
     thresholds: Array
     counts: Array
     positives: Array
-    weights: Array
     positive_weights: Array
+    negative_weights: Array
+
+    @property
+    def weights(self) -> Array:
+        """Mass of the group; without weights, `counts`."""
+        xp = namespace(self.counts)
+        with computing(xp):
+            return self.positive_weights + self.negative_weights
 
     @classmethod
     def from_counts(
@@ -71,6 +77,7 @@ class Ranking(NamedTuple):
             How many examples have that score, and how many of them are positive.
         weights, positive_weights : arrays, shape (..., G), optional
             Mass of the examples and of the positive examples with that score; both or neither.
+            They are equal, but for the rounding of sums, where all examples are positive.
         ties : {"expected", "optimistic", "pessimistic"}
             Tie policy, see `rank`; the order of the examples is not known here.
 
@@ -203,27 +210,28 @@ def _split_ties(xp: Namespace, table: ops.Groups, ties: TiePolicy) -> ops.Groups
         both = xp.stack(pair, axis=-1)
         return xp.reshape(both, (*both.shape[:-2], -1))
 
-    def parts(whole: Array, part: Array) -> tuple[Array, Array]:
-        return interleaved(part, whole - part), interleaved(part, xp.zeros_like(part))
-
-    counts, positives = parts(table.counts, table.positives)
+    none = xp.zeros_like(table.positives)
+    counts = interleaved(table.positives, table.counts - table.positives)
+    positives = interleaved(table.positives, none)
     masses: tuple[Array | None, Array | None] = (None, None)
-    if table.weights is not None:
-        masses = parts(table.weights, table.positive_weights)
+    if table.weighted:
+        nothing = xp.zeros_like(table.positive)
+        masses = (
+            interleaved(table.positive, nothing),
+            interleaved(nothing, table.negative),
+        )
     thresholds = interleaved(table.thresholds, table.thresholds)
     return ops.without_empty_rows(xp, ops.Groups(thresholds, counts, positives, *masses))
 
 
 def ranking_of(table: ops.Groups) -> Ranking:
     """The public form of a table: masses are never None."""
-    if table.weights is None:
-        return Ranking(*table[:3], table.counts, table.positives)
-    return Ranking(*table)
+    return Ranking(*table[:3], table.positive, table.negative)
 
 
 def table_of(xp: Namespace, ranking: Ranking) -> ops.Groups:
     """The table of a ranking: masses are None where they are the counts, else wide floats."""
-    if xp.isdtype(ranking.weights.dtype, "integral"):
+    if xp.isdtype(ranking.positive_weights.dtype, "integral"):
         return ops.Groups(*ranking[:3], None, None)
     wide = wide_float(xp, device(ranking.counts))
     return ops.Groups(*ranking[:3], *(cast(xp, x, wide) for x in ranking[3:]))

@@ -31,6 +31,7 @@ from quotakernels._array import (
 )
 
 __all__ = [
+    "MASS_ROUNDING",
     "Examples",
     "admit",
     "admit_scores",
@@ -42,6 +43,8 @@ __all__ = [
 ]
 
 TIE_POLICIES = ("expected", "optimistic", "pessimistic", "given")
+MASS_ROUNDING = 2.0**-40
+"""Relative difference between two sums of the same weights that is put down to rounding."""
 _COLUMNS = ("y_true", "y_score", "sample_weight", "where")
 
 

@@ -59,6 +59,7 @@ BAD = [
     ("weights", 3, np.inf, "weights is inf at position 3; expected a finite mass"),
     ("positive_weights", 1, -0.5, "positive_weights is -0.5 at position 1; expected a mass"),
     ("positive_weights", 1, 3.5, "positive_weights is 3.5 at position 1; expected a mass"),
+    ("positive_weights", 0, 2.0, "positive_weights is 2.0 at position 0; expected a mass"),
     ("positive_weights", 1, np.nan, "positive_weights is nan at position 1; expected a mass"),
     ("positive_weights", 2, 0.25, "positive_weights is 0.25 at position 2; expected a mass"),
 ]
@@ -134,6 +135,11 @@ def test_mass_without_examples():
             make([2, 1], [3, 0], [1, 0], weights=weights, positive_weights=hits)
     with pytest.raises(ValueError, match=r"^positive_weights is 0\.5 at position 0; expected"):
         make([2, 1], [3, 1], [0, 1], weights=[3.0, 1], positive_weights=[0.5, 1])
+
+
+def test_masses_of_positives_alone_may_differ_by_rounding():
+    ranking = make([2, 1], [3, 2], [3, 1], weights=[0.3, 1.0], positive_weights=[0.1 + 0.2, 0.5])
+    np.testing.assert_array_equal(ranking.negative_weights, [0.0, 0.5])
 
 
 def test_types_and_shapes():

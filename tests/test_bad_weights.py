@@ -104,10 +104,11 @@ BY_CLASS = [
 ]
 
 
+@pytest.mark.parametrize("distinct", [8, 3, 1])
 @pytest.mark.parametrize("mode", TRACED)
-def test_a_class_of_little_weight_is_not_lost_beside_the_other(mode: Mode):
+def test_a_class_of_little_weight_is_not_lost_beside_the_other(mode: Mode, distinct: int):
     """No difference of the sums of all and of one class: that would be 0, or anything."""
-    scores = np.arange(8)[::-1] / 8.0
+    scores = np.arange(8)[::-1] * distinct // 8 / 8.0
     weights = np.stack([np.where(Y == 1, positive, negative) for positive, negative in BY_CLASS])
     labels, batch = (np.broadcast_to(x, weights.shape) for x in (Y, scores))
     found = mode.run(scale_free, labels, batch, weights)
@@ -152,3 +153,10 @@ def test_tie_policies_leave_no_negative_mass(ties: Any):
         ranking = qk.rank(labels, np.zeros(6), sample_weight=weights, ties=ties)
         assert (ranking.weights >= ranking.positive_weights).all()
         assert (ranking.positive_weights >= 0).all()
+
+
+@pytest.mark.parametrize(("ties", "wanted"), [("optimistic", 1.0), ("pessimistic", 0.0)])
+def test_tie_policies_split_masses_of_any_size(ties: Any, wanted: float):
+    given: Any = {"sample_weight": [1e20, 1.0, 1.0], "ties": ties}
+    assert qk.roc_auc([1, 0, 1], [0.5, 0.5, 0.5], **given) == wanted
+    assert qk.gini([0, 1, 0], [0.5, 0.5, 0.5], **given) == 2 * wanted - 1

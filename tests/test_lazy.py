@@ -35,7 +35,7 @@ def policies(y: Any, s: Any) -> dict[str, Any]:
 
 def tables(t: Any, c: Any, p: Any, w: Any) -> dict[str, Any]:
     by_count = qk.Ranking.from_counts(t, c, p)
-    by_mass = qk.Ranking.from_counts(t, c, p, weights=w, positive_weights=w * 0)
+    by_mass = qk.Ranking.from_counts(t, c, p * 0, weights=w, positive_weights=w * 0)
     return {"auc": qk.roc_auc(by_count), "gini": qk.gini(by_mass), "counts": by_count.counts}
 
 

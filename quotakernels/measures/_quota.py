@@ -22,7 +22,7 @@ from quotakernels._array import (
     takes_host_arrays,
     wide_float,
 )
-from quotakernels.validation import as_column, check_one_device, first_bad
+from quotakernels.validation import MASS_ROUNDING, as_column, check_one_device, first_bad
 
 N = TypeVar("N", bound=NamedTuple)
 
@@ -30,8 +30,6 @@ __all__ = ["beside", "divisor", "mass_totals", "wanted_masses"]
 
 ROUNDING = 2.0**-50
 """Relative distance within which ``fraction * n`` counts as the whole number beside it."""
-MASS_ROUNDING = 2.0**-40
-"""Relative excess over the sum of the weights that is put down to the rounding of that sum."""
 
 
 def beside(data: N, *quotas: Any) -> N:
@@ -52,22 +50,17 @@ def divisor(xp: Namespace, mass: Array) -> Array:
 
 
 def mass_totals(xp: Namespace, table: ops.Groups) -> tuple[Array, Array, Array]:
-    """Mass of all examples, of the positive and of the negative ones, per row of the batch.
-
-    The negatives have a sum of their own: as a difference of rounded sums, a class of little
-    weight would be lost beside one of much.
-    """
+    """Mass of all examples, of the positive and of the negative ones, per row of the batch."""
     wide = wide_float(xp, device(table.counts))
-    if table.weights is None:
+    if table.weighted:
+        positive, negative = (ops.total(xp, x) for x in (table.positive, table.negative))
+        whole = positive + negative
+    else:
         whole, positive = (
             xp.sum(x, axis=-1, dtype=xp.int64) for x in (table.counts, table.positives)
         )
-        sums = (whole, positive, whole - positive)
-    else:
-        negatives = table.weights - table.positive_weights
-        sums = tuple(ops.total(xp, x) for x in (table.weights, table.positive_weights, negatives))
-    whole, positive, negative = (cast(xp, x, wide) for x in sums)
-    return whole, positive, negative
+        negative = whole - positive
+    return cast(xp, whole, wide), cast(xp, positive, wide), cast(xp, negative, wide)
 
 
 def wanted_masses(
@@ -92,7 +85,7 @@ def wanted_masses(
 
 def _within(xp: Namespace, table: ops.Groups, value: Array, whole: Array) -> tuple[Array, Array]:
     """The quota, at most the whole mass, and whether it fits each row of the batch."""
-    limit = whole if table.weights is None else whole * (1 + MASS_ROUNDING)
+    limit = whole * (1 + MASS_ROUNDING) if table.weighted else whole
     quota = xp.reshape(value, (-1,))
     fits, expected = quota >= 0, "a number, not negative"
     if readable(whole) and bool(xp.any(whole > 0)):  # of no examples every quota is undefined

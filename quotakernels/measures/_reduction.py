@@ -38,9 +38,9 @@ class Reduction(NamedTuple):
 
 def item_scale(xp: Namespace, table: ops.Groups, whole: Array) -> Array:
     """The factor that gives masses a mean of one per example."""
-    if table.weights is None:
-        return xp.ones_like(whole)
-    return cast(xp, xp.sum(table.counts, axis=-1, dtype=xp.int64), whole.dtype) / whole
+    if table.weighted:
+        return cast(xp, xp.sum(table.counts, axis=-1, dtype=xp.int64), whole.dtype) / whole
+    return xp.ones_like(whole)
 
 
 def totals(xp: Namespace, table: ops.Groups) -> Totals:

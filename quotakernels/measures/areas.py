@@ -80,7 +80,7 @@ def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> P
     """
     if method not in ("sum", "area"):
         raise ValueError(f'method must be "sum" or "area"; got {method!r}')
-    if method == "sum" and table.weights is not None:
+    if method == "sum" and table.weighted:
         raise ValueError(
             'with sample weights there are no positions to sum over; use method="area"'
         )

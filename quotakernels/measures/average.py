@@ -160,7 +160,7 @@ def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> A
     """
     if start not in ("P", "P+1"):
         raise ValueError(f'start must be "P" or "P+1"; got {start!r}')
-    if start == "P+1" and table.weights is not None:
+    if start == "P+1" and table.weighted:
         raise ValueError(
             'start="P+1" is how published tables were computed, without sample weights; '
             'use start="P"'
@@ -171,7 +171,7 @@ def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> A
 
 def qrecall_mean(xp: Namespace, table: ops.Groups, total: Totals, late: bool) -> Reduction:
     """AQR: ΣQ(j) / (N + 1) from j = P, or `late`, ΣQ(j) / N from j = P + 1."""
-    if table.weights is None:
+    if not table.weighted:
         reduction = _qrecall_sum(xp, table, total, late)
     else:
         reduction = _qrecall_area(xp, table, total)

@@ -49,13 +49,12 @@ def _from_zero(xp: Namespace, x: Array) -> Array:
 
 def cut_quotas(xp: Namespace, table: ops.Groups) -> Array:
     """The selected mass at every cut; without weights whole numbers, exact."""
-    return _from_zero(xp, table.counts if table.weights is None else table.weights)
+    return _from_zero(xp, table.mass)
 
 
 def _cut_positives(xp: Namespace, table: ops.Groups) -> Array:
     """The selected positive mass at every cut, as floats."""
-    here = table.positives if table.weights is None else table.positive_weights
-    return cast(xp, _from_zero(xp, here), wide_float(xp, device(here)))
+    return cast(xp, _from_zero(xp, table.positive), wide_float(xp, device(table.counts)))
 
 
 def cut_thresholds(xp: Namespace, table: ops.Groups) -> Array:

@@ -91,7 +91,7 @@ def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] =
     values = Marks(hit_rate, qrecall, won.surplus, won.share)
     if method == "minmax":
         return Marks(*(_between_models(xp, x) for x in values))
-    if table.weights is not None:
+    if table.weighted:
         raise ValueError(
             "the expectation under random order is not defined with sample weights; "
             'use method="minmax"'

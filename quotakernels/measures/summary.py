@@ -66,7 +66,7 @@ def summary(table: ops.Groups) -> Summary:
     """
     xp = namespace(table.counts)
     total = totals(xp, table)
-    method: Literal["sum", "area"] = "sum" if table.weights is None else "area"
+    method: Literal["sum", "area"] = "area" if table.weighted else "sum"
     won, hit_rate, qrecall, areas = reduced(
         xp,
         table,

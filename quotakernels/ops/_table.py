@@ -2,19 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from quotakernels._array import Array
 
 
 class Groups(NamedTuple):
-    """One row per tie group, best score first; masses are None where they are the counts."""
+    """One row per tie group, best score first; masses are None where they are the counts.
+
+    The two classes have masses of their own: in their sum one of little weight would be lost
+    beside one of much.
+    """
 
     thresholds: Array
     counts: Array
     positives: Array
-    weights: Array | None
     positive_weights: Array | None
+    negative_weights: Array | None
+
+    @property
+    def weighted(self) -> bool:
+        """Whether masses are other than counts."""
+        return self.positive_weights is not None
+
+    @property
+    def positive(self) -> Array:
+        """Mass of the positives of each row; without weights their number."""
+        return self.positive_weights if self.weighted else self.positives
+
+    @property
+    def negative(self) -> Array:
+        """Mass of the negatives of each row; without weights their number."""
+        return self.negative_weights if self.weighted else self.counts - self.positives
+
+    @property
+    def mass(self) -> Array:
+        """Mass of each row; without weights the number of its examples."""
+        return self.positive + self.negative if self.weighted else self.counts
+
+    def map(self, function: Callable[[Array], Array]) -> Groups:
+        """The table with every column that it has put through the function."""
+        return Groups(*(None if x is None else function(x) for x in self))
 
 
 class Rows(NamedTuple):

@@ -162,10 +162,19 @@ def tie_groups(
     integer = xp.int32 if key.shape[-1] < 2**31 else xp.int64
     positive = cast(xp, code & 1, integer)
     counts = xp.ones_like(positive) if valid is None else cast(xp, code >> 1, integer)
-    positive_weights = None if weights is None else weights * cast(xp, positive, weights.dtype)
     thresholds = ops.from_order_key(xp, key, scores.dtype)
-    examples = Groups(thresholds, counts, positive, weights, positive_weights)
+    examples = Groups(thresholds, counts, positive, *_masses(xp, positive, weights))
     return examples if given or key.shape[-1] == 0 else _merge_equal(xp, key, examples)
+
+
+def _masses(
+    xp: Namespace, positive: Array, weights: Array | None
+) -> tuple[Array | None, Array | None]:
+    """The weights of positive and of negative examples, each 0 where the other is not."""
+    if weights is None:
+        return None, None
+    nothing = xp.zeros_like(weights)
+    return xp.where(positive > 0, weights, nothing), xp.where(positive > 0, nothing, weights)
 
 
 def _merge_equal(xp: Namespace, key: Array, examples: Groups) -> Groups:
@@ -191,22 +200,14 @@ def _merge_equal(xp: Namespace, key: Array, examples: Groups) -> Groups:
         examples.thresholds,
         count(examples.counts),
         count(examples.positives),
-        mass(examples.weights),
         mass(examples.positive_weights),
+        mass(examples.negative_weights),
     )
 
 
 def column(xp: Namespace, table: Groups, name: str) -> Array:
-    """A column of `Rows` that needs no running sum, as floats.
-
-    Unweighted negatives are subtracted as whole numbers, which stay exact beyond 2**53.
-    """
-    mass: Array = table.counts if table.weights is None else table.weights
-    positive: Array = table.positives if table.weights is None else table.positive_weights
-    if name == "negative":
-        values = mass - positive
-    else:
-        values = {"items": table.counts, "mass": mass, "positive": positive}[name]
+    """A column of `Rows` that needs no running sum, as floats."""
+    values = table.counts if name == "items" else getattr(table, name)
     return cast(xp, values, wide_float(xp, device(table.counts)))
 
 
@@ -216,7 +217,7 @@ def table_rows(xp: Namespace, table: Groups) -> Rows:
         column(xp, table, name) for name in ("items", "mass", "positive", "negative")
     )
     mass_before = exclusive(xp, mass)
-    items_before = mass_before if table.weights is None else exclusive(xp, items)
+    items_before = exclusive(xp, items) if table.weighted else mass_before
     positive_before = exclusive(xp, positive)
     return Rows(items_before, mass_before, positive_before, items, mass, positive, negative)
 

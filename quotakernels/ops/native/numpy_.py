@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -117,7 +117,7 @@ def tie_groups(
 def _or_one_empty_row(groups: Groups) -> Groups:
     if groups.counts.shape[0]:
         return groups
-    return Groups(*(None if x is None else np.zeros(1, dtype=x.dtype) for x in groups))
+    return groups.map(lambda x: np.zeros(1, dtype=x.dtype))
 
 
 def compact_groups(key: NDArray, labels: NDArray, weights: NDArray | None) -> Groups:
@@ -125,56 +125,88 @@ def compact_groups(key: NDArray, labels: NDArray, weights: NDArray | None) -> Gr
     if weights is not None or key.dtype.kind == "f":
         return _by_argsort(key, labels, weights)
     low, high = int(key.min()), int(key.max())
-    if high - low >= 2**63:
-        above = key >= (low + high + 1) // 2
-        parts = (compact_groups(key[part], labels[part], None) for part in (above, ~above))
-        return Groups(*(_joined(columns) for columns in zip(*parts, strict=True)))
-    return _by_packed_words(key, labels, low, high)
+    bits = 31 if high - low < 2**31 or key.dtype.itemsize <= 4 else 63
+    if high - low < 2**bits:
+        parts = [_Part(_packed(key, labels, high, bits), high)]
+    else:
+        parts = _packed_halves(key, labels, high, bits)
+    for part in parts:
+        part.words.sort()
+    return _rows_of_words(parts, key.dtype)
 
 
-def _joined(columns: tuple[NDArray | None, ...]) -> NDArray | None:
-    return None if columns[0] is None else np.concatenate(columns)  # type: ignore[arg-type]
+class _Part(NamedTuple):
+    """Words that hold the distance from a part's best key and, in the lowest bit, the label."""
+
+    words: NDArray
+    best: int
 
 
 def _count_type(length: int) -> Any:
     return np.int32 if length < 2**31 else np.int64
 
 
-def _by_packed_words(key: NDArray, labels: NDArray, low: int, high: int) -> Groups:
-    """Sort words that hold the distance from the best key and, in the lowest bit, the label."""
-    word: Any = np.uint32 if high - low < 2**31 else np.uint64
-    words = np.empty(key.shape, dtype=word)
-    top = np.asarray(high % 2 ** (8 * words.itemsize), dtype=word)
+def _pack(key: NDArray, labels: NDArray, best: int, packed: NDArray) -> None:
+    top = np.asarray(best % 2 ** (8 * packed.itemsize), dtype=packed.dtype)
+    np.subtract(top, key.astype(packed.dtype), out=packed)  # modulo 2**32 or 2**64 it is exact
+    packed <<= 1
+    packed |= labels
+
+
+def _packed(key: NDArray, labels: NDArray, best: int, bits: int) -> NDArray:
+    words = np.empty(key.shape, dtype=f"u{(bits + 1) // 8}")
     for block in _blocks(key.shape[0]):
-        packed = words[block]
-        np.subtract(top, key[block].astype(word), out=packed)  # modulo 2**32 or 2**64 it is exact
-        packed <<= 1
-        packed |= labels[block]
-    words.sort()
-    return _rows_of_words(words, np.asarray(high, dtype=key.dtype))
+        _pack(key[block], labels[block], best, words[block])
+    return words
 
 
-def _rows_of_words(words: NDArray, best: NDArray) -> Groups:
-    length = words.shape[0]
+def _packed_halves(key: NDArray, labels: NDArray, best: int, bits: int) -> list[_Part]:
+    """Keys too far apart for one kind of word: the upper ones, and those whose distance from the
+    best has a bit too many, which it loses: they count from 2**bits below the best.
+    """
+    words = np.empty(key.shape, dtype=f"u{(bits + 1) // 8}")
+    front, back = 0, key.shape[0]
+    for block in _blocks(key.shape[0]):
+        packed = np.empty(block.stop - block.start, dtype=words.dtype)
+        below = key[block] <= best - 2**bits
+        _pack(key[block], labels[block], best, packed)
+        above, below = np.flatnonzero(~below), np.flatnonzero(below)
+        words[front : front + above.size] = packed[above]
+        words[back - below.size : back] = packed[below]
+        front, back = front + above.size, back - below.size
+    return [_Part(words[:front], best), _Part(words[front:], best - 2**bits)]
+
+
+def _rows_of_words(parts: list[_Part], key_type: Any) -> Groups:
+    length = sum(part.words.shape[0] for part in parts)
     integer = _count_type(length)
-    keys = np.empty(length, dtype=best.dtype)
+    keys = np.empty(length, dtype=key_type)
     ends, found = np.empty(length, dtype=integer), np.empty(length, dtype=integer)
-    rows = found_before = 0
-    for block in _blocks(length):
-        distance = words[block] >> 1
-        following = words[block.stop] >> 1 if block.stop < length else ~distance[-1]
-        differs = np.empty(distance.shape, dtype=bool)
-        np.not_equal(distance[1:], distance[:-1], out=differs[:-1])
-        differs[-1] = distance[-1] != following
-        last = np.flatnonzero(differs)
-        found_until = np.cumsum(words[block] & 1, dtype=integer)
-        into = slice(rows, rows + last.shape[0])
-        np.subtract(best, distance[last].astype(best.dtype), out=keys[into])
-        ends[into] = last + (block.start + 1)
-        found[into] = found_until[last] + integer(found_before)
-        rows, found_before = into.stop, found_before + int(found_until[-1])
+    rows = done = found_before = 0
+    for part in parts:
+        for block in _blocks(part.words.shape[0]):
+            last, distance = _ends(part.words, block)
+            found_until = np.cumsum(part.words[block] & 1, dtype=integer)
+            into = slice(rows, rows + last.shape[0])
+            best = np.asarray(part.best, dtype=key_type)
+            np.subtract(best, distance.astype(key_type), out=keys[into])
+            ends[into] = last + (done + block.start + 1)
+            found[into] = found_until[last] + integer(found_before)
+            rows, found_before = into.stop, found_before + int(found_until[-1])
+        done += part.words.shape[0]
     counts, positives = (_steps_in_place(x[:rows]) for x in (ends, found))
     return Groups(keys[:rows], counts, positives, None, None)
+
+
+def _ends(words: NDArray, block: slice) -> tuple[NDArray, NDArray]:
+    """Where groups end in a block of sorted words, and their distances from the best key."""
+    distance = words[block] >> 1
+    following = words[block.stop] >> 1 if block.stop < words.shape[0] else ~distance[-1]
+    differs = np.empty(distance.shape, dtype=bool)
+    np.not_equal(distance[1:], distance[:-1], out=differs[:-1])
+    differs[-1] = distance[-1] != following
+    last = np.flatnonzero(differs)
+    return last, distance[last]
 
 
 def _steps_in_place(sums: NDArray) -> NDArray:
@@ -195,17 +227,15 @@ def _by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None) -> Group
     if weights is None:
         return Groups(key[starts], counts, positives, None, None)
     weights = weights[order]
-    masses = (np.add.reduceat(x, starts) for x in (weights, weights * labels))
+    masses = (np.add.reduceat(x, starts) for x in (weights * labels, weights * ~labels))
     return Groups(key[starts], counts, positives, *masses)
 
 
 def _read(table: Groups, name: str, block: slice) -> NDArray:
     """A block of a column of `Rows` that needs no running sum."""
-    mass: Any = table.counts if table.weights is None else table.weights
-    positive: Any = table.positives if table.weights is None else table.positive_weights
-    if name == "negative":
-        return np.asarray(mass[block] - positive[block])
-    return np.asarray({"items": table.counts, "mass": mass, "positive": positive}[name][block])
+    if name == "items":
+        return np.asarray(table.counts[block])
+    return np.asarray(getattr(table.map(lambda x: x[block]), name))
 
 
 def _sums_before(values: NDArray, before: float) -> NDArray:
@@ -289,14 +319,13 @@ def without_empty_rows(xp: Namespace, table: Groups) -> Groups:
         return table
     kept = table.counts > 0
     kept[0] |= not kept.any()
-    return Groups(*(None if x is None else x[kept] for x in table))
+    return table.map(lambda x: x[kept])
 
 
 def head(xp: Namespace, table: Groups, wanted: NDArray) -> Groups:
     """See `standard.head`; whole blocks of one long table are left out."""
-    size = table.counts if table.weights is None else table.weights
-    if size.ndim != 1 or size.shape[0] <= BLOCK:
+    if table.counts.ndim != 1 or table.counts.shape[0] <= BLOCK:
         return table
     largest = np.max(wanted, where=wanted == wanted, initial=0)
-    stop = BLOCK * int(np.searchsorted(_sums_of_blocks(size), largest) + 1)
-    return Groups(*(None if x is None else x[:stop] for x in table))
+    stop = BLOCK * int(np.searchsorted(_sums_of_blocks(table.mass), largest) + 1)
+    return table.map(lambda x: x[:stop])

@@ -79,5 +79,5 @@ def tie_groups(
     key = to_numpy(order_key(xp, scores))
     masses, mask = (None if x is None else to_numpy(x) for x in (weights, valid))
     groups = numpy_.tie_groups(host, key, to_numpy(labels), masses, mask, given)
-    table = Groups(*(None if x is None else torch.from_numpy(x) for x in groups))
+    table = groups.map(torch.from_numpy)
     return table._replace(thresholds=from_order_key(xp, table.thresholds, scores.dtype))
