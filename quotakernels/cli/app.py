@@ -48,8 +48,8 @@ def evaluate(
 ) -> None:
     """Compare the models whose scores are columns of FILE.
 
-    FILE is CSV (also compressed), Parquet, Arrow/Feather or NPZ. One row per model, one column
-    per measure; the best are marked with a star.
+    FILE is CSV (also compressed), Parquet, Arrow/Feather or NPZ. One table has the measures over
+    all quotas, and one for each --quota those at it; the best are marked with a star.
 
     quotakernels evaluate --example credit
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,21 +12,10 @@ from numpy.typing import NDArray
 
 import quotakernels as qk
 from quotakernels.cli.columns import label_column, score_column, weight_column
+from quotakernels.cli.measures import AT_QUOTA, OVER_ALL, Measure, at_quota, over_all
 from quotakernels.cli.quota import Quota, plain
 
-__all__ = ["Evaluation", "Measure", "Task", "evaluate_models"]
-
-_OVERALL: dict[str, Callable[..., Any]] = {
-    "roc_auc": qk.roc_auc,
-    "pem": qk.pem,
-    "average_hit_rate": qk.average_hit_rate,
-    "average_qrecall": qk.average_qrecall,
-}
-_AT_QUOTA: dict[str, Callable[..., Any]] = {
-    "hit_rate": qk.hit_rate,
-    "qrecall": qk.qrecall,
-    "lift": qk.lift,
-}
+__all__ = ["Evaluation", "Task", "Values", "evaluate_models"]
 
 
 @dataclass(frozen=True)
@@ -48,30 +36,29 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Measure:
-    """A measure of the whole ranking, or one at a quota."""
+class Values:
+    """One value per model (row) and measure (column), NaN where undefined."""
 
-    name: str
-    quota: Quota | None = None
+    measures: tuple[Measure, ...]
+    array: NDArray[np.float64]
 
-    def of(self, ranking: qk.Ranking, total: float) -> float:
-        """Return the measure of a ranking of `total` examples or weight; NaN where undefined."""
-        if self.quota is None:
-            return float(_OVERALL[self.name](ranking))
-        return float(_AT_QUOTA[self.name](ranking, **self.quota.argument(total)))
+    def of(self, name: str) -> NDArray[np.float64]:
+        """Return what each model has of a measure."""
+        column: NDArray[np.float64] = self.array[:, [m.name for m in self.measures].index(name)]
+        return column
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The data in numbers, and one value per model (row) and measure (column)."""
+    """The data in numbers, and the measures of every model over all quotas and at each."""
 
     task: Task
     rows: int
     positives: int
     total: float
     positive_total: float
-    measures: tuple[Measure, ...]
-    values: NDArray[np.float64]
+    over_all: Values
+    at_quota: dict[Quota, Values]
 
     @property
     def prevalence(self) -> float:
@@ -101,26 +88,25 @@ def evaluate_models(
     """
     labels = label_column(table, task.label, task.pos_label)
     weights = None if task.weight is None else weight_column(table, task.weight)
+    models = len(task.scores)
     evaluation = Evaluation(
         task=task,
         rows=len(labels),
         positives=int(labels.sum()),
         total=float(len(labels)) if weights is None else math.fsum(weights),
         positive_total=float(labels.sum()) if weights is None else math.fsum(weights[labels]),
-        measures=_measures(task.quotas),
-        values=np.empty((len(task.scores), len(_measures(task.quotas)))),
+        over_all=_no_values(OVER_ALL, models),
+        at_quota={quota: _no_values(AT_QUOTA, models) for quota in task.quotas},
     )
     evaluation.check_quotas()
     for row, name in enumerate(task.scores):
         on_step(f"evaluating {name}")
-        scores = score_column(table, name)
-        ranking = qk.rank(labels, scores, sample_weight=weights)
-        evaluation.values[row] = [
-            measure.of(ranking, evaluation.total) for measure in evaluation.measures
-        ]
+        ranking = qk.rank(labels, score_column(table, name), sample_weight=weights)
+        evaluation.over_all.array[row] = over_all(ranking)
+        for quota, values in evaluation.at_quota.items():
+            values.array[row] = at_quota(ranking, quota.argument(evaluation.total))
     return evaluation
 
 
-def _measures(quotas: Sequence[Quota]) -> tuple[Measure, ...]:
-    overall = [Measure(name) for name in _OVERALL]
-    return (*overall, *(Measure(name, quota) for quota in quotas for name in _AT_QUOTA))
+def _no_values(measures: tuple[Measure, ...], models: int) -> Values:
+    return Values(measures, np.full((models, len(measures)), np.nan))

@@ -36,10 +36,9 @@ def example_file(task: Task) -> Iterator[Path]:
 def loans_repaid(evaluation: Evaluation, quota: Quota) -> str:
     """Say what the hit rates at a quota mean to the bank, best model first."""
     loans = evaluation.places(quota)
-    column = [(m.name, m.quota) for m in evaluation.measures].index(("hit_rate", quota))
+    rates = evaluation.at_quota[quota].of("hit_rate")
     repaid = {
-        name: loans * float(rate)
-        for name, rate in zip(evaluation.task.scores, evaluation.values[:, column], strict=True)
+        name: loans * float(rate) for name, rate in zip(evaluation.task.scores, rates, strict=True)
     }
     first, *others = sorted(repaid, key=lambda name: -repaid[name])
     rest = "".join(f", by {name} {_rounded(repaid[name])}" for name in others)

@@ -14,7 +14,13 @@ from rich.console import Console
 
 import quotakernels as qk
 from quotakernels.cli import progress
+from quotakernels.cli.evaluation import Values
+from quotakernels.cli.measures import Measure
+from quotakernels.cli.tables import best
 
+OVER_ALL = ("roc_auc", "gini", "pem", "average_hit_rate", "average_qrecall")
+AREAS = ("s1", "s2", "s3")
+AT_QUOTA = ("hit_rate", "qrecall", "lift", "pearson")
 MODELS = ("tree", "naive_bayes", "neural_net")
 PUBLISHED_AUC = {"tree": 0.605, "naive_bayes": 0.8035, "neural_net": 0.7471}
 Run = Callable[..., Any]
@@ -31,11 +37,16 @@ def test_json_holds_what_the_library_computes(
     assert [model["score"] for model in content["models"]] == list(MODELS)
     for model in content["models"]:
         ranking = qk.rank(credit["repaid"], credit[model["score"]])
-        for measure in ("roc_auc", "pem", "average_hit_rate", "average_qrecall"):
+        assert set(model) == {"score", *OVER_ALL, *AREAS, "quotas"}
+        for measure in OVER_ALL:
             assert model[measure] == getattr(qk, measure)(ranking)
+        assert tuple(model[area] for area in AREAS) == qk.pem_areas(ranking)
         for text, argument in (("50", {"quota": 50}), ("5%", {"fraction": 0.05})):
-            for measure in ("hit_rate", "qrecall", "lift"):
-                assert model["quotas"][text][measure] == getattr(qk, measure)(ranking, **argument)
+            at_quota = model["quotas"][text]
+            assert set(at_quota) == {"places", *AT_QUOTA}
+            for measure in AT_QUOTA:
+                value = getattr(qk, measure)(ranking, **argument)
+                assert at_quota[measure] == (None if np.isnan(value) else value)
         assert model["quotas"]["50"]["places"] == 50
         assert model["quotas"]["5%"]["places"] == pytest.approx(17)
         assert model["roc_auc"] == pytest.approx(PUBLISHED_AUC[model["score"]], abs=5e-4)
@@ -49,11 +60,16 @@ def test_weights(run: Run, table: Callable[..., Path]) -> None:
     assert (content["total_weight"], content["positive_weight"]) == (7.5, 1.0)
     assert content["prevalence"] == pytest.approx(1 / 7.5)
     model = content["models"][0]
-    assert model["roc_auc"] == qk.roc_auc(labels, scores, sample_weight=weights)
-    assert model["quotas"]["3"]["hit_rate"] == qk.hit_rate(
-        labels, scores, sample_weight=weights, quota=3.0
-    )
-    assert "4 rows, 2 positive (y), total weight 7.5 (w), prevalence 0.1333" in run(*arguments).out
+    ranking = qk.rank(labels, scores, sample_weight=weights)
+    assert model["roc_auc"] == qk.roc_auc(ranking)
+    assert tuple(model[area] for area in AREAS) == qk.pem_areas(ranking, method="area")
+    for measure in AT_QUOTA:
+        assert model["quotas"]["3"][measure] == getattr(qk, measure)(ranking, quota=3.0)
+    text = run(*arguments, "--quota", "50%").out
+    assert "4 rows, 2 positive (y), total weight 7.5 (w), prevalence 0.1333" in text
+    assert f"Over all quotas (S3 = {model['s3']:.10g})" in text
+    assert "At quota 3\n" in text
+    assert "At quota 50% (3.75 of the total weight)\n" in text
 
 
 def test_quota_of_the_whole_weight(run: Run, table: Callable[..., Path]) -> None:
@@ -70,16 +86,54 @@ def test_undefined_is_null_and_never_best(run: Run, table: Callable[..., Path]) 
     arguments = ("evaluate", path, "--label", "y", "--score", "a", "--score", "b", "--quota", 0)
     model = json.loads(run(*arguments, "--json").out)["models"][0]
     assert model["roc_auc"] is None
-    assert model["quotas"]["0"] == {"places": 0, "hit_rate": None, "qrecall": 0, "lift": None}
+    assert model["gini"] is None
+    undefined = {"hit_rate": None, "lift": None, "pearson": None}
+    assert model["quotas"]["0"] == {"places": 0, "qrecall": 0, **undefined}
     text = run(*arguments).out
     assert "undefined" in text
     assert "undefined*" not in text
+
+
+def test_areas_without_positives(run: Run, table: Callable[..., Path]) -> None:
+    path = table(y=[0, 0], a=[0.1, 0.2], b=[0.3, 0.4])
+    arguments = ("evaluate", path, "--label", "y", "--score", "a", "--score", "b")
+    model = json.loads(run(*arguments, "--json").out)["models"][0]
+    assert [model[area] for area in AREAS] == [None] * 3
+    text = run(*arguments).out
+    assert "Over all quotas\n" in text
+    assert "*" not in text, "nothing is best where nothing is defined"
+
+
+def best_of(measure: Measure, column: list[float], rows: int = 10) -> list[int]:
+    return list(np.flatnonzero(best(Values((measure,), np.array([column]).T), rows)))
+
+
+def test_best() -> None:
+    more, less = Measure("s1"), Measure("s2", smaller_is_better=True)
+    nan = float("nan")
+    assert best_of(more, [1.0, 3.0, nan, 3.0 * (1 + 1e-15), 2.0]) == [1, 3]
+    assert best_of(less, [1.0, 3.0, nan, 1.0 * (1 + 1e-15), 2.0]) == [0, 3]
+    assert best_of(more, [-0.5, -0.1]) == [1]
+    assert best_of(less, [0.0, 1e-14, 1e-9]) == [0, 1], "rounding left some of an area of 0"
+    assert best_of(less, [1e-9, 0.0], rows=10**6) == [0, 1]
+    for measure in (more, less):
+        assert best_of(measure, [1.0, nan]) == [], "one value is the best of nothing"
+        assert best_of(measure, [nan, nan]) == []
+        assert best_of(measure, [1.0]) == []
+
+
+def test_the_least_area_below_chance_is_the_best(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = run("evaluate", "--example", "credit").out.splitlines()
+    cells = next(line.split() for line in lines if line.startswith("S2 "))
+    assert cells == ["S2", "1.3798", "0.0000*", "0.0000*"]
 
 
 def test_file_without_rows(run: Run, table: Callable[..., Path]) -> None:
     arguments = ("evaluate", table(y=[], s=[]), "--label", "y", "--score", "s")
     content = json.loads(run(*arguments, "--json").out)
     assert (content["rows"], content["prevalence"]) == (0, None)
+    assert content["models"][0] == {"score": "s", **dict.fromkeys((*OVER_ALL, *AREAS))}
     assert "0 rows, 0 positive (y), prevalence undefined" in run(*arguments).out
 
 
@@ -91,10 +145,15 @@ def test_example_at_80_columns(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     lines = outcome.out.splitlines()
     assert max(map(len, lines)) <= 80
     assert "340 rows, 250 positive (repaid), prevalence 0.7353" in lines
-    rows = {line.split()[0]: line.split()[1:] for line in lines if line.count(" 0.") > 3}
-    assert rows["tree"][0] == "0.6054"
-    assert rows["naive_bayes"][0] == "0.8035*"
-    assert rows["neural_net"][0] == "0.7471"
+    over_all, at_quota = lines.index("Over all quotas (S3 = 45)"), lines.index("At quota 100")
+    assert "AUC = PEM hit rate Qrecall S1 S2" in " ".join(lines[over_all + 2].split())
+    assert "hit rate Qrecall lift Pearson" in " ".join(lines[at_quota + 1].split())
+    rows = [line.split() for line in [*lines[over_all + 4 :][:3], *lines[at_quota + 3 :][:3]]]
+    assert [row[0] for row in rows] == [*MODELS, *MODELS]
+    assert [row[1] for row in rows[:3]] == ["0.6054", "0.8035*", "0.7471"]
+    assert [row[2] for row in rows[:3]] == ["0.2107", "0.6070*", "0.4941"]
+    assert [row[4] for row in rows[3:]] == ["-0.9560", "0.3573*", "0.0601"]
+    assert "(of S2, the area below chance, the smallest)" in outcome.out
     assert "10.24432/C5NC77" in outcome.out
     assert "CC BY 4.0" in outcome.out
 
@@ -115,15 +174,20 @@ def test_example_says_what_the_numbers_mean(
 def test_example_with_other_quotas_and_models(run: Run) -> None:
     arguments = ("--score", "tree", "--quota", "50%", "--quota", "20", "--quota", "20")
     lines = run("evaluate", "--example", "credit", *arguments).out.splitlines()
-    assert "@50% is 170 rows" in lines
+    assert "At quota 50% (170 rows)" in lines
+    assert "At quota 20" in lines
     assert sum(line.startswith("With money for 170 loans") for line in lines) == 1
     assert sum(line.startswith("With money for 20 loans") for line in lines) == 1
     assert not any("*" in line for line in lines), "a single model is not the best of anything"
 
 
-@pytest.mark.parametrize("width", [None, 80, 62])
+@pytest.mark.parametrize(("width", "model_rows"), [(None, 9), (80, 9), (62, 6), (40, 18), (30, 27)])
 def test_every_layout_shows_every_number(
-    run: Run, credit_file: Path, monkeypatch: pytest.MonkeyPatch, width: int | None
+    run: Run,
+    credit_file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    width: int | None,
+    model_rows: int,
 ) -> None:
     if width is not None:
         monkeypatch.setenv("COLUMNS", str(width))
@@ -131,13 +195,15 @@ def test_every_layout_shows_every_number(
     quotas = ("--quota", 20, "--quota", "5%")
     arguments = ("evaluate", credit_file, "--label", "repaid", *scores, *quotas)
     text = run(*arguments).out
-    model_rows = [line for line in text.splitlines() if line.startswith(MODELS)]
-    assert len(model_rows) == (0 if width else 3), "too narrow: the measures become the rows"
-    assert max(map(len, text.splitlines())) <= (width or 140)
+    assert sum(line.startswith(MODELS) for line in text.splitlines()) == model_rows
+    assert max(map(len, text.splitlines())) <= (width or 80)
     for model in json.loads(run(*arguments, "--json").out)["models"]:
+        assert f"S3 = {model.pop('s3'):.0f})" in text
         for group in (model, *model["quotas"].values()):
+            assert group.pop("places", 20) in (17, 20)
             for value in group.values():
-                assert not isinstance(value, float) or f"{value:.4f}" in text or value in (17, 20)
+                assert not isinstance(value, float) or f"{value:.4f}" in text
+    assert "…" not in text
 
 
 def test_many_models_with_long_names_at_80_columns(
@@ -151,6 +217,22 @@ def test_many_models_with_long_names_at_80_columns(
     assert max(map(len, text.splitlines())) <= 80
     assert text.count("model_5") == 3, "one table for the whole ranking and one per quota"
     assert text.count("1.5000*") == 6, "all tied models are marked"
+
+
+def test_tables_are_cut_where_they_do_not_fit(
+    run: Run, table: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    names = [f"model_{index}_{'x' * 40}" for index in range(6)]
+    path = table(y=[1, 0, 1], **{name: [0.5, 0.2, 0.1] for name in names})
+    scores = [text for name in names for text in ("--score", name)]
+    text = run("evaluate", path, "--label", "y", *scores).out
+    assert max(map(len, text.splitlines())) <= 50
+    assert text.count("model_5") == 2
+    assert text.count("Over all quotas") == 1
+    first, second = text.split("\n\n")[1:3]
+    for heading in ("AUC", "= PEM", "hit rate", "Qrecall", "S1", "S2"):
+        assert (heading in first) != (heading in second), "each measure is in one of the tables"
 
 
 def test_colour_only_where_asked(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,51 @@
+"""Which measures `evaluate` computes, and how each is shown.
+
+One line here adds a field of `qk.summary` to OVER_ALL, or a function of a quota to AT_QUOTA.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import quotakernels as qk
+from quotakernels.cli.quota import QuotaArgument
+
+__all__ = ["AT_QUOTA", "OVER_ALL", "Measure", "at_quota", "over_all"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure by the library's name for it, which is also JSON's, and how tables show it."""
+
+    name: str
+    heading: str = ""  # broken to keep its column narrow; without one, only JSON has the measure
+    smaller_is_better: bool = False
+
+
+OVER_ALL = (
+    Measure("roc_auc", "AUC"),
+    Measure("gini", "Gini\n= PEM"),
+    Measure("pem"),
+    Measure("average_hit_rate", "average\nhit rate"),
+    Measure("average_qrecall", "average\nQrecall"),
+    Measure("s1", "S1"),
+    Measure("s2", "S2", smaller_is_better=True),
+    Measure("s3"),
+)
+AT_QUOTA = (
+    Measure("hit_rate", "hit rate"),
+    Measure("qrecall", "Qrecall"),
+    Measure("lift", "lift"),
+    Measure("pearson", "Pearson"),
+)
+
+
+def over_all(ranking: qk.Ranking) -> list[float]:
+    """Return the measures OVER_ALL of a ranking, NaN where undefined."""
+    summary = qk.summary(ranking)
+    return [float(getattr(summary, measure.name)) for measure in OVER_ALL]
+
+
+def at_quota(ranking: qk.Ranking, quota: QuotaArgument) -> list[float]:
+    """Return the measures AT_QUOTA of a ranking, NaN where undefined."""
+    return [float(getattr(qk, measure.name)(ranking, **quota)) for measure in AT_QUOTA]

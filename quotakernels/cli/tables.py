@@ -1,0 +1,111 @@
+"""Values as tables that fit the console, the best of each measure marked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from quotakernels.cli.evaluation import Values
+from quotakernels.cli.measures import Measure
+
+__all__ = ["UNLIMITED", "Grid", "best", "grid"]
+
+UNLIMITED = 100_000
+_FOLDED_NAME = 20
+# Equal rankings whose weights are summed in another order may differ in the last bits.
+_SAME = 1e-12
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What the tables show: of each model (row) and shown measure (column) a value and a mark."""
+
+    models: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    values: NDArray[np.float64]
+    marked: NDArray[np.bool_]
+
+    def tables(self, console: Console) -> list[Table]:
+        """Return the first layout that the console is wide enough for."""
+        every = range(len(self.measures))
+        for table in (self._models_as_rows(every), self._measures_as_rows()):
+            if _fits(table, console):
+                return [table]
+        return self._several(console)
+
+    def _models_as_rows(self, columns: Sequence[int], name_width: int | None = None) -> Table:
+        table = _new_table("model", name_width)
+        for column in columns:
+            heading = Text(self.measures[column].heading)
+            table.add_column(heading, justify="right", no_wrap=True, vertical="bottom")
+        for row, name in enumerate(self.models):
+            table.add_row(Text(name), *(self._cell(row, column) for column in columns))
+        return table
+
+    def _measures_as_rows(self) -> Table:
+        table = _new_table("measure")
+        for name in self.models:
+            table.add_column(Text(name), justify="right", no_wrap=True)
+        for column, measure in enumerate(self.measures):
+            heading = Text(measure.heading.replace("\n", " "))
+            table.add_row(heading, *(self._cell(row, column) for row in range(len(self.models))))
+        return table
+
+    def _several(self, console: Console) -> list[Table]:
+        """Fold the models' names, and begin another table for each measure that has no room."""
+        parts: list[list[int]] = [[]]
+        for column in range(len(self.measures)):
+            wider = self._models_as_rows([*parts[-1], column], _FOLDED_NAME)
+            if parts[-1] and not _fits(wider, console):
+                parts.append([])
+            parts[-1].append(column)
+        return [self._models_as_rows(part, _FOLDED_NAME) for part in parts]
+
+    def _cell(self, row: int, column: int) -> Text:
+        value = self.values[row, column]
+        # The space keeps the digits of a column in line with those of the marked value.
+        if math.isnan(value):
+            return Text("undefined ", style="dim")
+        if self.marked[row, column]:
+            return Text(f"{value:z.4f}*", style="bold")
+        return Text(f"{value:z.4f} ")
+
+
+def grid(models: tuple[str, ...], values: Values, rows: int) -> Grid:
+    """Return what to show of the values of models that were evaluated on a number of rows."""
+    shown = [column for column, measure in enumerate(values.measures) if measure.heading]
+    measures = tuple(values.measures[column] for column in shown)
+    array = values.array[:, shown]
+    return Grid(models, measures, array, best(Values(measures, array), rows))
+
+
+def best(values: Values, rows: int) -> NDArray[np.bool_]:
+    """Tell which values are the best of their column, if it has two to compare."""
+    smaller = np.array([measure.smaller_is_better for measure in values.measures])
+    gain = np.where(smaller, -values.array, values.array)
+    defined = ~np.isnan(gain)
+    top = np.max(gain, axis=0, initial=-math.inf, where=defined)
+    # What is best when 0 is a sum over the rows, so that rounding can leave that much of it.
+    nothing = np.where(smaller, _SAME * rows, 0.0)
+    marked: NDArray[np.bool_] = np.isclose(gain, top, rtol=_SAME, atol=nothing)
+    marked &= defined.sum(axis=0) > 1
+    return marked
+
+
+def _new_table(first_heading: str, name_width: int | None = None) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False)
+    table.add_column(first_heading, overflow="fold", vertical="bottom", max_width=name_width)
+    return table
+
+
+def _fits(table: Table, console: Console) -> bool:
+    options = console.options.update(max_width=UNLIMITED)
+    return table.__rich_measure__(console, options).maximum <= console.width
