@@ -38,11 +38,13 @@ __all__ = [
     "library",
     "namespace",
     "of_kind",
+    "packed",
     "placement",
     "readable",
     "result_float",
     "takes_host_arrays",
     "to_numpy",
+    "unpacked",
     "wide_float",
 ]
 
@@ -164,6 +166,25 @@ def result_float(xp: Namespace, dev: Device) -> Any:
     if backend(xp) == "jax" and not sys.modules["jax"].config.jax_enable_x64:
         return xp.float32
     return wide_float(xp, dev)
+
+
+def packed(x: Array) -> tuple[Array, bool]:
+    """`x` in a form whose pickle keeps every bit, and whether it was a JAX array.
+
+    JAX reads its own pickles back as its x64 flag says.
+    """
+    is_jax = array_api_compat.is_jax_array(x)
+    return (to_numpy(x) if is_jax else x), is_jax
+
+
+def unpacked(x: Array, is_jax: bool) -> Array:
+    """The array that `packed` was given."""
+    if not is_jax:
+        return x
+    import jax.numpy as xp
+
+    with computing(xp):
+        return xp.asarray(x)
 
 
 def takes_host_arrays(xp: Namespace) -> bool:

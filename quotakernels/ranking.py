@@ -13,6 +13,8 @@ from quotakernels._array import (
     computing,
     device,
     namespace,
+    packed,
+    unpacked,
     wide_float,
 )
 from quotakernels.validation import Examples, admit, check_tie_policy
@@ -55,6 +57,9 @@ class Ranking(NamedTuple):
         xp = namespace(self.counts)
         with computing(xp):
             return self.positive_weights + self.negative_weights
+
+    def __reduce__(self) -> Any:
+        return _unpickled, tuple(packed(x) for x in self)
 
     @classmethod
     def from_counts(
@@ -117,6 +122,10 @@ class Ranking(NamedTuple):
         xp = namespace(table.counts)
         with computing(xp):
             return ranking_of(_split_ties(xp, table, ties))
+
+
+def _unpickled(*columns: tuple[Array, bool]) -> Ranking:
+    return Ranking(*(unpacked(*column) for column in columns))
 
 
 def rank(

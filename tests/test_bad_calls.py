@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from backends import MODES, Mode, parameters
 
 import quotakernels as qk
 
@@ -72,3 +73,18 @@ def test_measures_and_rankings_can_be_pickled():
     measure, again = pickle.loads(pickle.dumps((qk.roc_auc, ranking)))
     assert measure is qk.roc_auc
     assert measure(again) == qk.roc_auc(Y, S)
+
+
+@pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name == "jax32"]))
+def test_a_pickled_ranking_keeps_every_bit(mode: Mode):
+    counts, weights = np.asarray([2**40, 3]), np.asarray([1e200, 0.1])
+    with mode.context():
+        thresholds = mode.array(np.asarray([2.0, 1.0]))
+        masses = {"weights": weights, "positive_weights": weights}
+        ranking = qk.Ranking.from_counts(thresholds, counts, counts, **masses)
+        again = pickle.loads(pickle.dumps(ranking))
+    for before, after in zip(ranking, again, strict=True):
+        assert after.dtype == before.dtype
+        np.testing.assert_array_equal(np.asarray(after), np.asarray(before))
+    np.testing.assert_array_equal(np.asarray(again.counts), counts)
+    assert type(again.thresholds) is type(thresholds)
