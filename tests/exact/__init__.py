@@ -1,10 +1,11 @@
-"""Exact reference for the quota measures: plain Python and ``Fraction``, straight from the sums.
+"""Exact reference for the measures: plain Python and ``Fraction``, straight from the sums.
 
 Nothing here is fast or clever, and nothing is shared with the library: it is what the library is
 compared with. ``None`` stands for "undefined". Sequences are Python sequences (of an array, pass
 ``.tolist()``); every number is converted exactly, so ``0.1`` means the float, not one tenth.
 
-``AR`` is Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+``AR`` is Arbel & Rokach, "Classifier Evaluation under Limited Resources", ``DG`` is
+Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
 """
 
 from .at_quota import (
@@ -33,6 +34,23 @@ from .large import (
     large_pem_areas,
     large_qrecall,
     large_roc_auc,
+)
+from .roc import (
+    HullVertex,
+    Mixture,
+    RocVertex,
+    area,
+    at_thresholds,
+    dominates_roc,
+    family_hull,
+    groups_from_points,
+    hull_groups,
+    mixture,
+    roc_curve,
+    roc_hull,
+    roc_hull_auc,
+    upper_hull,
+    upper_hull_by_chords,
 )
 from .small_cases import cases, ordered_cases, weighted_cases, without_ties
 from .summary import (
@@ -63,22 +81,31 @@ from .table import (
 
 __all__ = [
     "Group",
+    "HullVertex",
     "LiftBin",
+    "Mixture",
     "Number",
     "PemAreas",
     "QuotaThreshold",
+    "RocVertex",
     "T",
+    "area",
+    "at_thresholds",
     "average_hit_rate",
     "average_qrecall",
     "cases",
     "chance_average_hit_rate",
     "chance_average_qrecall",
     "cuts",
+    "dominates_roc",
     "expected_labels",
+    "family_hull",
     "gini",
     "groups",
     "groups_from_counts",
+    "groups_from_points",
     "hit_rate",
+    "hull_groups",
     "integral",
     "is_weighted",
     "large_average_hit_rate",
@@ -92,6 +119,7 @@ __all__ = [
     "lift",
     "lift_table",
     "minmax_marks",
+    "mixture",
     "normalized_mark",
     "optimum",
     "ordered_cases",
@@ -103,11 +131,16 @@ __all__ = [
     "qrecall",
     "quota_threshold",
     "roc_auc",
+    "roc_curve",
+    "roc_hull",
+    "roc_hull_auc",
     "select",
     "signed_root",
     "total_count",
     "total_positive_weight",
     "total_weight",
+    "upper_hull",
+    "upper_hull_by_chords",
     "weighted_cases",
     "without_ties",
 ]
