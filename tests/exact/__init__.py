@@ -25,6 +25,14 @@ from .at_quota import (
     select,
     signed_root,
 )
+from .envelope import (
+    Region,
+    axis_pieces,
+    best_models,
+    best_regions,
+    best_value,
+    curve_value,
+)
 from .large import (
     large_average_hit_rate,
     large_average_qrecall,
@@ -112,6 +120,7 @@ __all__ = [
     "PrPoint",
     "PrVertex",
     "QuotaThreshold",
+    "Region",
     "RocPoint",
     "RocVertex",
     "T",
@@ -123,9 +132,14 @@ __all__ = [
     "average_precision",
     "average_precision_over_orders",
     "average_qrecall",
+    "axis_pieces",
+    "best_models",
+    "best_regions",
+    "best_value",
     "cases",
     "chance_average_hit_rate",
     "chance_average_qrecall",
+    "curve_value",
     "cuts",
     "dominates_pr",
     "dominates_roc",
