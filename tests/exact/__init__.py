@@ -1,10 +1,11 @@
-"""Exact reference for the quota measures: plain Python and ``Fraction``, straight from the sums.
+"""Exact reference for the measures: plain Python and ``Fraction``, straight from the sums.
 
 Nothing here is fast or clever, and nothing is shared with the library: it is what the library is
 compared with. ``None`` stands for "undefined". Sequences are Python sequences (of an array, pass
 ``.tolist()``); every number is converted exactly, so ``0.1`` means the float, not one tenth.
 
-``AR`` is Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+``AR`` is Arbel & Rokach, "Classifier Evaluation under Limited Resources", ``DG`` is
+Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
 """
 
 from .at_quota import (
@@ -24,6 +25,27 @@ from .at_quota import (
     select,
     signed_root,
 )
+from .costs import (
+    OperatingPoint,
+    Stretch,
+    best_cuts_by_cost,
+    best_operating_point,
+    expected_cost,
+    h_measure,
+    h_measure_float,
+    integer_beta,
+    iso_performance_slope,
+    prevalence_of,
+    real_beta,
+)
+from .envelope import (
+    Region,
+    axis_pieces,
+    best_models,
+    best_regions,
+    best_value,
+    curve_value,
+)
 from .large import (
     large_average_hit_rate,
     large_average_qrecall,
@@ -33,6 +55,45 @@ from .large import (
     large_pem_areas,
     large_qrecall,
     large_roc_auc,
+)
+from .points import (
+    PrPoint,
+    RocPoint,
+    interpolate_pr,
+    pr_to_roc,
+    roc_to_pr,
+)
+from .pr import (
+    Piece,
+    PrVertex,
+    achievable_pr_auc,
+    achievable_pr_curve,
+    average_precision,
+    average_precision_over_orders,
+    dominates_pr,
+    expected_average_precision,
+    pr_auc_exact,
+    pr_auc_trapezoid,
+    pr_curve,
+    pr_pieces,
+    precision_at_recall,
+)
+from .roc import (
+    HullVertex,
+    Mixture,
+    RocVertex,
+    area,
+    at_thresholds,
+    dominates_roc,
+    family_hull,
+    groups_from_points,
+    hull_groups,
+    mixture,
+    roc_curve,
+    roc_hull,
+    roc_hull_auc,
+    upper_hull,
+    upper_hull_by_chords,
 )
 from .small_cases import cases, ordered_cases, weighted_cases, without_ties
 from .summary import (
@@ -63,24 +124,59 @@ from .table import (
 
 __all__ = [
     "Group",
+    "HullVertex",
     "LiftBin",
+    "Mixture",
     "Number",
+    "OperatingPoint",
     "PemAreas",
+    "Piece",
+    "PrPoint",
+    "PrVertex",
     "QuotaThreshold",
+    "Region",
+    "RocPoint",
+    "RocVertex",
+    "Stretch",
     "T",
+    "achievable_pr_auc",
+    "achievable_pr_curve",
+    "area",
+    "at_thresholds",
     "average_hit_rate",
+    "average_precision",
+    "average_precision_over_orders",
     "average_qrecall",
+    "axis_pieces",
+    "best_cuts_by_cost",
+    "best_models",
+    "best_operating_point",
+    "best_regions",
+    "best_value",
     "cases",
     "chance_average_hit_rate",
     "chance_average_qrecall",
+    "curve_value",
     "cuts",
+    "dominates_pr",
+    "dominates_roc",
+    "expected_average_precision",
+    "expected_cost",
     "expected_labels",
+    "family_hull",
     "gini",
     "groups",
     "groups_from_counts",
+    "groups_from_points",
+    "h_measure",
+    "h_measure_float",
     "hit_rate",
+    "hull_groups",
+    "integer_beta",
     "integral",
+    "interpolate_pr",
     "is_weighted",
+    "iso_performance_slope",
     "large_average_hit_rate",
     "large_average_qrecall",
     "large_hit_rate",
@@ -92,6 +188,7 @@ __all__ = [
     "lift",
     "lift_table",
     "minmax_marks",
+    "mixture",
     "normalized_mark",
     "optimum",
     "ordered_cases",
@@ -100,14 +197,28 @@ __all__ = [
     "pem",
     "pem_areas",
     "positives_within",
+    "pr_auc_exact",
+    "pr_auc_trapezoid",
+    "pr_curve",
+    "pr_pieces",
+    "pr_to_roc",
+    "precision_at_recall",
+    "prevalence_of",
     "qrecall",
     "quota_threshold",
+    "real_beta",
     "roc_auc",
+    "roc_curve",
+    "roc_hull",
+    "roc_hull_auc",
+    "roc_to_pr",
     "select",
     "signed_root",
     "total_count",
     "total_positive_weight",
     "total_weight",
+    "upper_hull",
+    "upper_hull_by_chords",
     "weighted_cases",
     "without_ties",
 ]
