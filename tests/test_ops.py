@@ -11,7 +11,7 @@ from backends import MODES, Mode, available, parameters, tree_map
 
 from quotakernels import ops
 from quotakernels._array import computing, namespace
-from quotakernels.ops import standard
+from quotakernels.ops import hull, standard
 from quotakernels.ops.native import natives, numpy_
 
 LIBRARIES = [m for m in MODES if m.name in ("numpy", "strictest", "jax64", "torch", "cupy")]
@@ -171,3 +171,81 @@ def test_natives_have_the_signatures_of_their_twins(name):
             names = [list(inspect.signature(f).parameters) for f in (mine, theirs)]
             assert names[0] == names[1], function
             assert function in ops.__all__, function
+
+
+HULLS = ("any", "all tied", "all on one line", "on a circle", "one row", "no row", "sparse")
+
+
+def table_for_hull(kind: str, weighted: bool, batch: tuple[int, ...], rows: int) -> ops.Groups:
+    """Tables whose hulls are known to be hard."""
+    shape = (*batch, 1 if kind == "one row" else rows)
+    positives, negatives = (RNG.integers(0, 4, shape) for _ in range(2))
+    if kind == "all tied":
+        positives[..., 1:], negatives[..., 1:] = 0, 0
+    if kind == "all on one line":
+        positives = 2 * negatives
+    if kind == "no row":
+        positives, negatives = 0 * positives, 0 * negatives
+    if kind == "sparse":
+        hidden = RNG.random(shape) < 0.8
+        positives, negatives = np.where(hidden, 0, positives), np.where(hidden, 0, negatives)
+    if kind == "on a circle":
+        angle = np.linspace(0, np.pi / 2, rows + 1)
+        ends = [np.round(1e4 * z).astype(int) for z in (np.sin(angle), 1 - np.cos(angle))]
+        positives, negatives = (np.broadcast_to(np.diff(z), shape) for z in ends)
+    counts = (positives + negatives).astype(np.int32)
+    masses = (positives * 0.5, negatives * 0.25) if weighted else (None, None)
+    scores = np.broadcast_to(np.arange(shape[-1], 0.0, -1), shape)
+    return ops.Groups(scores, counts, positives.astype(np.int32), *masses)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", HULLS)
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_hulls(library, kind, weighted, batch):
+    table = table_for_hull(kind, weighted, batch, 60)
+
+    def run(*columns: Any) -> Any:
+        table = ops.Groups(*columns, *([] if weighted else [None, None]))
+        xp = namespace(table.counts)
+        with computing(xp):
+            ends = ops.hull_ends(xp, table)
+            merged = ops.merged(xp, table, ends)
+            return ends, hull.hull_ends(xp, table), merged, standard.merged(xp, table, ends)
+
+    with library.context():
+        found = run(*(library.array(x) for x in table if x is not None))
+        ends, plain, merged, plainly = tree_map(
+            lambda x: x if x is None else library.to_numpy(x), found
+        )
+    np.testing.assert_array_equal(ends, plain)
+    same(_filled_rows(merged), _filled_rows(plainly))
+    for row in np.ndindex(batch):
+        wanted = ends_by_a_chain(table.negative[row], table.positive[row])
+        np.testing.assert_array_equal(np.flatnonzero(ends[row]), wanted)
+
+
+def ends_by_a_chain(along: np.ndarray, up: np.ndarray) -> list[int]:
+    """Rows that end at a strict vertex, one point after the other."""
+    chain: list[tuple[float, float, int]] = [(0, 0, -1)]
+    for row, (x, y) in enumerate(zip(np.cumsum(along), np.cumsum(up), strict=True)):
+        if (x, y) == chain[-1][:2]:
+            continue
+        while len(chain) > 1:
+            (x0, y0, _), (x1, y1, _) = chain[-2:]
+            if (y1 - y0) * (x - x0) > (y - y0) * (x1 - x0):
+                break
+            chain.pop()
+        chain.append((x, y, row))
+    return [row for *_, row in chain[1:]]
+
+
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_flagged_first(library, batch):
+    flags = RNG.random((*batch, 40)) < 0.3
+    native, plain = both(library, "flagged_first", flags)
+    for row in np.ndindex(batch):
+        places = np.flatnonzero(flags[row])
+        repeated = np.append(places, np.full(40 - places.size, places[-1]))
+        np.testing.assert_array_equal(plain[row], repeated)
+        np.testing.assert_array_equal(native[row], repeated[: native.shape[-1]])

@@ -28,6 +28,7 @@ LAYERS = (
     ("_array",),
     ("ops._table",),
     ("ops.standard",),
+    ("ops.hull",),
     ("ops.native",),
     ("ops",),
     ("validation", "_grouped"),
@@ -38,7 +39,7 @@ LAYERS = (
     ("__main__",),
 )
 """From the bottom to the top; a module belongs to the longest name that fits."""
-UPWARD_IN_FUNCTIONS = {("ops.standard", "ops")}
+UPWARD_IN_FUNCTIONS = {("ops.standard", "ops"), ("ops.hull", "ops")}
 """A standard form calls other operations by `ops`, which has native twins of them."""
 NAMES_BACKENDS = ("_array", "ops.native")
 READS_VALUES = ("_array", "ops.native", "validation", "_grouped", "measures._quota", "cli")

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 from quotakernels._array import Namespace, backend
-from quotakernels.ops import standard
+from quotakernels.ops import hull, standard
 from quotakernels.ops._table import Groups, Rows
 from quotakernels.ops.native import natives
 
@@ -22,9 +22,14 @@ R = TypeVar("R")
 __all__ = [
     "Groups",
     "Rows",
+    "bisect",
     "exclusive",
+    "filled_first",
+    "flagged_first",
     "from_order_key",
     "head",
+    "hull_ends",
+    "merged",
     "order_key",
     "piecewise",
     "prefix_sum",
@@ -53,9 +58,14 @@ def _native_where_there_is_one(function: Callable[P, R]) -> Callable[P, R]:
     return operation
 
 
+bisect = standard.bisect
 exclusive = standard.exclusive
+filled_first = standard.filled_first
 table_rows = standard.table_rows
+flagged_first = _native_where_there_is_one(standard.flagged_first)
 from_order_key = _native_where_there_is_one(standard.from_order_key)
+hull_ends = _native_where_there_is_one(hull.hull_ends)
+merged = _native_where_there_is_one(standard.merged)
 head = _native_where_there_is_one(standard.head)
 order_key = _native_where_there_is_one(standard.order_key)
 piecewise = _native_where_there_is_one(standard.piecewise)

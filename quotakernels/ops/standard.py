@@ -17,13 +17,17 @@ __all__ = [
     "bisect",
     "column",
     "exclusive",
+    "filled_first",
+    "flagged_first",
     "from_order_key",
     "head",
+    "merged",
     "order_key",
     "piecewise",
     "prefix_sum",
     "rows_at",
     "running_max",
+    "segment_max",
     "segment_sum",
     "shifted",
     "sort_coded",
@@ -91,9 +95,20 @@ def segment_sum(xp: Namespace, x: Array, first: Array) -> Array:
 
     No sum crosses a segment, so that one of huge weights leaves no trace in the next.
     """
+    return _segment_scan(xp, x, first, lambda before, here: before + here)
+
+
+def segment_max(xp: Namespace, x: Array, first: Array) -> Array:
+    """The largest of the non-negative numbers from the first of each segment to each position."""
+    return _segment_scan(xp, x, first, xp.maximum)
+
+
+def _segment_scan(
+    xp: Namespace, x: Array, first: Array, combine: Callable[[Array, Array], Array]
+) -> Array:
     by = 1
     while by < x.shape[-1]:
-        x = xp.where(first, x, x + shifted(xp, x, by, 0))
+        x = xp.where(first, x, combine(shifted(xp, x, by, 0), x))
         first = first | shifted(xp, first, by, True)
         by *= 2
     return x
@@ -183,10 +198,20 @@ def _merge_equal(xp: Namespace, key: Array, examples: Groups) -> Groups:
 
     differs = key[..., 1:] != key[..., :-1]
     edge = xp.ones((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
-    first, last = xp.concat([edge, differs], axis=-1), xp.concat([differs, edge], axis=-1)
+    return ops.merged(xp, examples, xp.concat([differs, edge], axis=-1))
+
+
+def merged(xp: Namespace, table: Groups, last: Array) -> Groups:
+    """Each run of rows as one, in the row that is its `last`; all other rows are empty.
+
+    After the final `last` there are empty rows only.
+    """
+    from quotakernels import ops
+
+    first = shifted(xp, last, 1, True)
 
     def count(x: Array) -> Array:
-        """Whole numbers: what the running sum at a group's end exceeds the one before by."""
+        """Whole numbers: what the running sum at a run's end exceeds the one before by."""
         sums = xp.where(last, ops.prefix_sum(xp, x), xp.zeros_like(x))
         ends = ops.running_max(xp, sums)
         return ends - shifted(xp, ends, 1, 0)
@@ -197,11 +222,11 @@ def _merge_equal(xp: Namespace, key: Array, examples: Groups) -> Groups:
         return xp.where(last, ops.segment_sum(xp, x, first), xp.zeros_like(x))
 
     return Groups(
-        examples.thresholds,
-        count(examples.counts),
-        count(examples.positives),
-        mass(examples.positive_weights),
-        mass(examples.negative_weights),
+        table.thresholds,
+        count(table.counts),
+        count(table.positives),
+        mass(table.positive_weights),
+        mass(table.negative_weights),
     )
 
 
@@ -238,8 +263,10 @@ def sum_rows(
     return tuple(ops.total(xp, x) for x in terms(*(getattr(rows, name) for name in columns)))
 
 
-def bisect(xp: Namespace, ends: Array, wanted: Array) -> Array:
-    """Index of the first of the non-decreasing `ends` that reaches each wanted value."""
+def bisect(xp: Namespace, ends: Array, wanted: Array, beyond: bool = False) -> Array:
+    """Index of the first of the non-decreasing `ends` that reaches each wanted value, or that
+    lies `beyond` it.
+    """
     length = ends.shape[-1]
     low = xp.zeros(wanted.shape, dtype=xp.int64, device=device(ends))
     step = 1 << max(length - 1, 0).bit_length()
@@ -247,10 +274,22 @@ def bisect(xp: Namespace, ends: Array, wanted: Array) -> Array:
         probe = low + step
         inside = probe <= length
         index = xp.where(inside, probe - 1, xp.zeros_like(probe))
-        below = xp.take_along_axis(ends, index, axis=-1) < wanted
+        end = xp.take_along_axis(ends, index, axis=-1)
+        below = end <= wanted if beyond else end < wanted
         low = xp.where(inside & below, probe, low)
         step //= 2
     return low
+
+
+def flagged_first(xp: Namespace, flags: Array) -> Array:
+    """Places of the raised flags, in order; then that of the last of them again and again."""
+    from quotakernels import ops
+
+    upto = ops.prefix_sum(xp, cast(xp, flags, xp.int64))
+    size = flags.shape[-1]
+    wanted = xp.arange(1, size + 1, dtype=xp.int64, device=device(flags))
+    index = bisect(xp, upto, xp.minimum(xp.broadcast_to(wanted, flags.shape), upto[..., -1:]))
+    return xp.clip(index, max=max(size - 1, 0))
 
 
 def rows_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array, Rows]:
@@ -263,6 +302,19 @@ def rows_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array, Rows]:
     index = bisect(xp, ends, xp.minimum(wanted, ends[..., -1:]))
     index = xp.clip(index, max=rows.mass.shape[-1] - 1)
     return index, Rows(*(xp.take_along_axis(x, index, axis=-1) for x in rows))
+
+
+def filled_first(xp: Namespace, table: Groups) -> Groups:
+    """The rows that hold examples, in order, and after them empty ones, where shapes are fixed."""
+    from quotakernels import ops
+
+    filled = table.counts > 0
+    index = ops.flagged_first(xp, filled)
+    place = xp.arange(index.shape[-1], dtype=xp.int64, device=device(index))
+    there = place < xp.sum(filled, axis=-1, keepdims=True, dtype=xp.int64)
+    taken = table.map(lambda x: xp.take_along_axis(x, index, axis=-1))
+    zeroed = taken.map(lambda x: xp.where(there, x, xp.zeros_like(x)))
+    return zeroed._replace(thresholds=taken.thresholds)
 
 
 def without_empty_rows(xp: Namespace, table: Groups) -> Groups:

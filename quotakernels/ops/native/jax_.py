@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 
 from quotakernels._array import Array, Namespace
+from quotakernels.ops import hull
+from quotakernels.ops._table import Groups
 from quotakernels.ops.native._bits import bits_from_key, key_from_bits
 
 _WORDS = {8: jnp.int8, 16: jnp.int16, 32: jnp.int32, 64: jnp.int64}
@@ -42,6 +44,19 @@ def sort_coded(
     payload = (code,) if weights is None else (code, weights)
     key, *payload = jax.lax.sort((~key, *payload), num_keys=1, is_stable=stable)
     return ~key, payload[0], None if weights is None else payload[1]
+
+
+def hull_ends(xp: Namespace, table: Groups) -> Array:
+    """See `hull.hull_ends`; it ends with the round that finds nothing."""
+    x, y, filled, chain = hull.start(xp, table)
+
+    def split(state: tuple[Array, Array]) -> tuple[Array, Array]:
+        chain, _ = state
+        found = hull.farthest_above(xp, x, y, filled, chain)
+        return chain | found, jnp.any(found)
+
+    chain, _ = jax.lax.while_loop(lambda state: state[1], split, (chain, jnp.any(filled)))
+    return hull.strict_ends(xp, table, x, y, chain)
 
 
 def running_max(xp: Namespace, x: Array) -> Array:

@@ -12,6 +12,8 @@ from quotakernels._array import Namespace
 from quotakernels.ops import standard
 from quotakernels.ops._table import Groups, Rows
 from quotakernels.ops.native._bits import bits_from_key, key_from_bits
+from quotakernels.ops.native._numpy_hull import hull_ends as hull_ends
+from quotakernels.ops.native._numpy_hull import merged as merged
 
 NDArray = np.ndarray[Any, Any]
 BLOCK = 1 << 15
@@ -320,6 +322,13 @@ def without_empty_rows(xp: Namespace, table: Groups) -> Groups:
     kept = table.counts > 0
     kept[0] |= not kept.any()
     return table.map(lambda x: x[kept])
+
+
+def flagged_first(xp: Namespace, flags: NDArray) -> NDArray:
+    """See `standard.flagged_first`; of one list of flags, the places of the raised ones only."""
+    if flags.ndim == 1 and flags.any():
+        return np.flatnonzero(flags)
+    return np.asarray(standard.flagged_first(xp, flags))
 
 
 def head(xp: Namespace, table: Groups, wanted: NDArray) -> Groups:

@@ -8,7 +8,7 @@ import array_api_compat.numpy as host
 import torch
 
 from quotakernels._array import Array, Namespace, readable, to_numpy
-from quotakernels.ops import standard
+from quotakernels.ops import hull, standard
 from quotakernels.ops._table import Groups
 from quotakernels.ops.native import numpy_
 from quotakernels.ops.native._bits import bits_from_key, key_from_bits
@@ -63,6 +63,34 @@ def prefix_sum(xp: Namespace, x: Array) -> Array:
 def total(xp: Namespace, x: Array) -> Array:
     """See `standard.total`; sums of tensors cascade."""
     return torch.sum(x, dim=-1)
+
+
+def hull_ends(xp: Namespace, table: Groups) -> Array:
+    """See `hull.hull_ends`; in readable memory it is found by NumPy."""
+    if not readable(table.counts):
+        return hull.hull_ends(xp, table)
+    return torch.from_numpy(numpy_.hull_ends(host, _columns(table, table.counts)))
+
+
+def merged(xp: Namespace, table: Groups, last: Array) -> Groups:
+    """See `standard.merged`; one list in readable memory becomes a table without empty rows."""
+    if last.ndim != 1 or not readable(last):
+        return standard.merged(xp, table, last)
+    places = _columns(table, torch.arange(last.shape[0]))
+    groups = numpy_.merged(host, places, to_numpy(last)).map(torch.from_numpy)
+    return groups._replace(thresholds=table.thresholds[groups.thresholds])
+
+
+def _columns(table: Groups, thresholds: Array) -> Groups:
+    """In NumPy's view, which has not all types that thresholds may have: others stand for them."""
+    return table._replace(thresholds=thresholds).map(to_numpy)
+
+
+def flagged_first(xp: Namespace, flags: Array) -> Array:
+    """See `standard.flagged_first`; of one readable list, the places of the raised flags only."""
+    if flags.ndim == 1 and readable(flags) and bool(flags.any()):
+        return torch.nonzero(flags)[:, 0]
+    return standard.flagged_first(xp, flags)
 
 
 def tie_groups(

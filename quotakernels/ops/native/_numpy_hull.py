@@ -1,0 +1,112 @@
+"""The upper hull for NumPy: rounds that drop points, and then chords split where they must be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from quotakernels._array import Namespace
+from quotakernels.ops import standard
+from quotakernels.ops._table import Groups
+from quotakernels.ops.hull import TOLERANCE
+
+NDArray = np.ndarray[Any, Any]
+
+__all__ = ["hull_ends", "merged"]
+
+
+def hull_ends(xp: Namespace, table: Groups) -> NDArray:
+    """See `hull.hull_ends`; all lists of a batch are one list of points, in pieces."""
+    counts = table.counts.reshape(-1)
+    length = table.counts.shape[-1]
+    rows = np.flatnonzero(counts)
+    final = np.append(rows[1:] // max(length, 1) != rows[:-1] // max(length, 1), True)[: rows.size]
+    up, along = (x.reshape(-1)[rows] for x in (table.positive, table.negative))
+    kept = _hull(*_exact(table, up, along), final)
+    ends = np.zeros(counts.shape, dtype=bool)
+    ends[rows[kept]] = True
+    return ends.reshape(table.counts.shape)
+
+
+def _exact(table: Groups, up: NDArray, along: NDArray) -> tuple[NDArray, NDArray]:
+    """In 64-bit integers, or in floats where the products of sums might leave their range."""
+    if not table.weighted and float(up.sum()) * float(along.sum()) < 2.0**62:
+        return up.astype(np.int64), along.astype(np.int64)
+    return up.astype(np.float64), along.astype(np.float64)
+
+
+def _hull(up: NDArray, along: NDArray, final: NDArray) -> NDArray:
+    """Which steps end at a vertex.  A round drops every point that is not above its neighbours'
+    chord; where few points go, the hull of the rest is found from above.
+    """
+    kept = np.arange(up.shape[0])
+    while True:
+        ends = np.flatnonzero(_turns(up, along, final))
+        dropped = up.shape[0] - ends.shape[0]
+        if not dropped:
+            return kept
+        kept, final = kept[ends], final[ends]
+        up, along = _runs(up, ends), _runs(along, ends)
+        if 5 * dropped < ends.shape[0]:
+            return kept[_split_chords(up, along, final)]
+
+
+def _turns(up: NDArray, along: NDArray, final: NDArray) -> NDArray:
+    """Whether the next step is less steep."""
+    steeper, rest = up[:-1] * along[1:], along[:-1] * up[1:]
+    turns = final.copy()
+    if up.dtype.kind == "f":
+        rest += TOLERANCE * steeper
+    turns[:-1] |= steeper > rest
+    return turns
+
+
+def _runs(x: NDArray, ends: NDArray) -> NDArray:
+    """Sums of the runs that end there; those of floats see nothing of each other."""
+    if x.dtype.kind == "f":
+        return np.asarray(np.add.reduceat(x, np.append(0, ends[:-1] + 1))) if ends.size else x[:0]
+    return np.diff(np.cumsum(x)[ends], prepend=0)
+
+
+def _split_chords(up: NDArray, along: NDArray, final: NDArray) -> NDArray:
+    """Indices of the vertices, by splitting chords at the points farthest above them."""
+    x, y = (np.append(0, np.cumsum(step)) for step in (along, up))
+    closing = np.flatnonzero(final) + 1
+    piece = np.cumsum(final) - final
+    left, right = np.append(0, closing)[piece], closing[piece]
+    point = np.arange(1, x.shape[0])
+    vertices = [closing]
+    while True:
+        above = (y[point] - y[left]) * (x[right] - x[left])
+        below = (x[point] - x[left]) * (y[right] - y[left])
+        height = above - below
+        stays = height > (TOLERANCE * above if height.dtype.kind == "f" else 0)
+        point, left, right, height = (z[stays] for z in (point, left, right, height))
+        if not point.size:
+            return np.sort(np.concatenate(vertices)) - 1
+        top = _first_highest(point, left, height)
+        vertices.append(np.unique(top))
+        before = point < top
+        left, right = np.where(before, left, top), np.where(before, top, right)
+
+
+def _first_highest(point: NDArray, left: NDArray, height: NDArray) -> NDArray:
+    """For each point, the first of the highest above its chord."""
+    starts = np.append(0, np.flatnonzero(left[1:] != left[:-1]) + 1)
+    sizes = np.diff(starts, append=point.size)
+    peak = np.repeat(np.maximum.reduceat(height, starts), sizes)
+    none = point.max() + 1
+    first = np.minimum.reduceat(np.where(height == peak, point, none), starts)
+    return np.repeat(first, sizes)
+
+
+def merged(xp: Namespace, table: Groups, last: NDArray) -> Groups:
+    """See `standard.merged`; one list of rows becomes a table without empty ones."""
+    ends = np.flatnonzero(last) if last.ndim == 1 else last
+    if last.ndim != 1 or not ends.size:
+        return standard.merged(xp, table, last)
+    starts = np.append(0, ends[:-1] + 1)
+    until = int(ends[-1]) + 1
+    sums = table.map(lambda x: np.add.reduceat(x[:until], starts, dtype=x.dtype))
+    return sums._replace(thresholds=table.thresholds[ends])
