@@ -5,8 +5,23 @@ from quotakernels.measures.average import average_hit_rate, average_qrecall
 from quotakernels.measures.correlation import pearson, pearson_curve
 from quotakernels.measures.curves import Curve, hit_rate_curve, lift_curve, qrecall_curve
 from quotakernels.measures.discrimination import gini, pem, roc_auc
+from quotakernels.measures.hull import (
+    RocHull,
+    achievable_pr_auc,
+    achievable_pr_curve,
+    roc_hull,
+    roc_hull_auc,
+)
 from quotakernels.measures.marks import Marks, normalized_marks
+from quotakernels.measures.precision_recall import (
+    PrCurve,
+    average_precision,
+    expected_average_precision,
+    pr_auc,
+    pr_curve,
+)
 from quotakernels.measures.quota import LiftTable, hit_rate, lift, lift_table, qrecall
+from quotakernels.measures.roc import RocCurve, roc_curve
 from quotakernels.measures.selection import QuotaThreshold, quota_threshold, select
 from quotakernels.measures.summary import Summary, summary
 from quotakernels.ranking import Ranking, rank
@@ -18,11 +33,18 @@ __all__ = [
     "LiftTable",
     "Marks",
     "PemAreas",
+    "PrCurve",
     "QuotaThreshold",
     "Ranking",
+    "RocCurve",
+    "RocHull",
     "Summary",
+    "achievable_pr_auc",
+    "achievable_pr_curve",
     "average_hit_rate",
+    "average_precision",
     "average_qrecall",
+    "expected_average_precision",
     "gini",
     "hit_rate",
     "hit_rate_curve",
@@ -34,11 +56,16 @@ __all__ = [
     "pearson_curve",
     "pem",
     "pem_areas",
+    "pr_auc",
+    "pr_curve",
     "qrecall",
     "qrecall_curve",
     "quota_threshold",
     "rank",
     "roc_auc",
+    "roc_curve",
+    "roc_hull",
+    "roc_hull_auc",
     "select",
     "summary",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast
 
-__all__ = ["harmonic_sums"]
+__all__ = ["harmonic_sums", "log_remainder"]
 
 NEAR = 8
 """Terms that are summed one by one: all of a small group, or those before S = 8, from where on
@@ -41,34 +41,33 @@ def _tail(xp: Namespace, x: Array) -> Array:
     return value
 
 
-def _log_remainder(xp: Namespace, before: Array, items: Array) -> Array:
-    """The value of h - log(1 + h) with h = m/(S + ½), to full precision."""
-    twice = 2 * before + 1
+def log_remainder(xp: Namespace, base: Array, items: Array) -> Array:
+    """The value of h - log(1 + h) with h = items/base, to full precision."""
     return ops.piecewise(
         xp,
-        items < twice,
+        items < 2 * base,
         lambda *x: _log_remainder_series(xp, *x),
-        lambda twice, items: 2 * items / twice - xp.log1p(2 * items / twice),
-        twice,
+        lambda base, items: items / base - xp.log1p(items / base),
+        base,
         items,
     )
 
 
-def _log_remainder_series(xp: Namespace, twice: Array, items: Array) -> Array:
-    """With y = h/(2+h): log(1+h) = 2·atanh(y) and h = 2y/(1-y); h is 2·items/twice."""
-    y = items / (twice + items)
+def _log_remainder_series(xp: Namespace, base: Array, items: Array) -> Array:
+    """With y = h/(2+h): log(1+h) = 2·atanh(y) and h = 2y/(1-y); h is items/base."""
+    y = items / (2 * base + items)
     square = y * y
     series = xp.zeros_like(y)
     for k in range(_ATANH_TERMS, 0, -1):
         series = series * square + 1 / (2 * k + 1)
-    return 2 * square * ((twice + items) / twice - y * series)
+    return 2 * square * ((2 * base + items) / (2 * base) - y * series)
 
 
 def _far_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Array]:
     half = items / (2 * before + 1)
     tail = _tail(xp, before + items + 0.5) - _tail(xp, before + 0.5)
     ones = xp.log1p(2 * half) + tail
-    return ones, before * (_log_remainder(xp, before, items) - tail) + half
+    return ones, before * (log_remainder(xp, before + 0.5, items) - tail) + half
 
 
 def harmonic_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Array]:

@@ -11,6 +11,7 @@ from quotakernels.measures._quota import mass_totals
 
 __all__ = [
     "Curve",
+    "cut_masses",
     "cut_quotas",
     "cut_thresholds",
     "float_thresholds",
@@ -50,6 +51,11 @@ def _from_zero(xp: Namespace, x: Array) -> Array:
 def cut_quotas(xp: Namespace, table: ops.Groups) -> Array:
     """The selected mass at every cut; without weights whole numbers, exact."""
     return _from_zero(xp, table.mass)
+
+
+def cut_masses(xp: Namespace, table: ops.Groups) -> tuple[Array, Array]:
+    """The selected negative and positive mass at every cut; without weights whole numbers."""
+    return _from_zero(xp, table.negative), _from_zero(xp, table.positive)
 
 
 def _cut_positives(xp: Namespace, table: ops.Groups) -> Array:

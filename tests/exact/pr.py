@@ -189,7 +189,8 @@ def average_precision_over_orders(
 def pr_auc_trapezoid(ranking: Sequence[Group], start: str = "roc") -> Fraction | None:
     """DG's area: the trapezoid rule on points at every integer TP; no weighted form.
 
-    A jump of precision has no width. At recall 0 precision is that of ``start``.
+    A jump of precision has no width. At recall 0 precision is that of ``start``; a horizontal
+    start goes on to the end of the first group that has positives.
     """
     if is_weighted(ranking):
         raise ValueError("TP must be an integer at every cut")
@@ -205,6 +206,8 @@ def pr_auc_trapezoid(ranking: Sequence[Group], start: str = "roc") -> Fraction |
         ]
         if found == 0:
             marks[0] = _start_precision(ranking, start)
+        if found == 0 and start == "horizontal":
+            marks = marks[:1] * len(marks)
         doubled += sum(a + b for a, b in pairwise(marks))
     return doubled / positives / 2
 
@@ -246,9 +249,9 @@ def decimal(value: Fraction) -> Decimal:
 
 
 def achievable_pr_auc(ranking: Sequence[Group]) -> float | None:
-    """The area under the achievable curve, that of the ROC hull; undefined without a class."""
+    """The area under the achievable curve, that of the ROC hull; undefined without positives."""
     merged = hull_groups(ranking)
-    return None if merged is None else pr_auc_exact(merged)
+    return pr_auc_exact(ranking if merged is None else merged)
 
 
 def achievable_pr_curve(ranking: Sequence[Group]) -> list[PrVertex] | None:
