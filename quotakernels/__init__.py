@@ -5,6 +5,7 @@ from quotakernels.measures.average import average_hit_rate, average_qrecall
 from quotakernels.measures.correlation import pearson, pearson_curve
 from quotakernels.measures.curves import Curve, hit_rate_curve, lift_curve, qrecall_curve
 from quotakernels.measures.discrimination import gini, pem, roc_auc
+from quotakernels.measures.family import Mixture, family_hull, mixture
 from quotakernels.measures.hull import (
     RocHull,
     achievable_pr_auc,
@@ -13,6 +14,13 @@ from quotakernels.measures.hull import (
     roc_hull_auc,
 )
 from quotakernels.measures.marks import Marks, normalized_marks
+from quotakernels.measures.points import (
+    PrPoints,
+    RocPoints,
+    interpolate_pr,
+    pr_to_roc,
+    roc_to_pr,
+)
 from quotakernels.measures.precision_recall import (
     PrCurve,
     average_precision,
@@ -32,12 +40,15 @@ __all__ = [
     "Curve",
     "LiftTable",
     "Marks",
+    "Mixture",
     "PemAreas",
     "PrCurve",
+    "PrPoints",
     "QuotaThreshold",
     "Ranking",
     "RocCurve",
     "RocHull",
+    "RocPoints",
     "Summary",
     "achievable_pr_auc",
     "achievable_pr_curve",
@@ -45,12 +56,15 @@ __all__ = [
     "average_precision",
     "average_qrecall",
     "expected_average_precision",
+    "family_hull",
     "gini",
     "hit_rate",
     "hit_rate_curve",
+    "interpolate_pr",
     "lift",
     "lift_curve",
     "lift_table",
+    "mixture",
     "normalized_marks",
     "pearson",
     "pearson_curve",
@@ -58,6 +72,7 @@ __all__ = [
     "pem_areas",
     "pr_auc",
     "pr_curve",
+    "pr_to_roc",
     "qrecall",
     "qrecall_curve",
     "quota_threshold",
@@ -66,6 +81,7 @@ __all__ = [
     "roc_curve",
     "roc_hull",
     "roc_hull_auc",
+    "roc_to_pr",
     "select",
     "summary",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,7 +20,10 @@ from quotakernels._array import (
 )
 from quotakernels.validation import MASS_ROUNDING, adopt, as_column, first_bad
 
-__all__ = ["admit_groups"]
+__all__ = ["BadValues", "admit_groups", "good_rows"]
+
+BadValues: TypeAlias = list[tuple[str, Array, str]]
+"""For some arguments: where they are bad, and what was expected."""
 
 
 def admit_groups(given: dict[str, Any]) -> ops.Groups:
@@ -36,9 +39,9 @@ def admit_groups(given: dict[str, Any]) -> ops.Groups:
         if columns["counts"].shape[-1] == 0:
             columns = {name: _one_empty_row(xp, name, x) for name, x in columns.items()}
         columns = {name: _computable(xp, name, x) for name, x in columns.items()}
-        good = _good_rows(xp, named, _bad_values(xp, columns), None)
+        good = good_rows(xp, named, _bad_values(xp, columns), None)
         columns, repeated = _best_first(xp, columns)
-        good = _good_rows(xp, named, [("thresholds", repeated, "distinct thresholds")], good)
+        good = good_rows(xp, named, [("thresholds", repeated, "distinct thresholds")], good)
         columns = _by_class(xp, _without_the_bad(xp, columns, good))
     return ops.Groups(*(columns.get(name) for name in ops.Groups._fields))
 
@@ -71,7 +74,7 @@ def _computable(xp: Namespace, name: str, x: Array) -> Array:
     return x if name == "thresholds" else cast(xp, x, xp.int64)
 
 
-def _bad_values(xp: Namespace, columns: dict[str, Array]) -> list[tuple[str, Array, str]]:
+def _bad_values(xp: Namespace, columns: dict[str, Array]) -> BadValues:
     """For every argument: where it is bad, and what was expected."""
     thresholds, counts, positives = (
         columns[name] for name in ("thresholds", "counts", "positives")
@@ -106,8 +109,8 @@ def _by_class(xp: Namespace, columns: dict[str, Array]) -> dict[str, Array]:
     return columns | {"negative_weights": xp.where(there, negative, xp.zeros_like(negative))}
 
 
-def _good_rows(
-    xp: Namespace, as_given: dict[str, Array], bad: list[tuple[str, Array, str]], good: Array | None
+def good_rows(
+    xp: Namespace, as_given: dict[str, Array], bad: BadValues, good: Array | None
 ) -> Array | None:
     """Raise for the first bad value; where values cannot be read, tell the good batch rows."""
     for name, wrong, expected in bad:

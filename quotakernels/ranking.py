@@ -123,6 +123,96 @@ class Ranking(NamedTuple):
         with computing(xp):
             return ranking_of(_split_ties(xp, table, ties))
 
+    @classmethod
+    def from_points(cls, fp: Any, tp: Any, *, thresholds: Any = None) -> Ranking:
+        """Make a ranking whose cuts are given points of a ROC curve.
+
+        Its ROC and precision-recall curves go through these points, whole numbers or not, and
+        every area and decision in those spaces can be computed from it.
+
+        Parameters
+        ----------
+        fp, tp : arrays, shape (..., G)
+            False and true positives selected at each point, rising; the last ones are N and P.
+            The origin may be left out.
+        thresholds : array, shape (..., G), optional
+            The scores that belong to the points, falling.  By default G, G - 1, …, 1.
+
+        Returns
+        -------
+        Ranking
+            Without weights where both are integer arrays; else with masses, where each step from
+            point to point counts as one example for the measures in which positions count.
+
+        Raises
+        ------
+        TypeError
+            Something that is not numbers; arrays of two libraries or devices.
+        ValueError
+            Different shapes, points that fall, thresholds that do not.  Where values cannot be
+            read the row of the batch that has such a value becomes empty, and its measures NaN.
+
+        References
+        ----------
+        DG Figures 6 and 7: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC
+        Curves".
+
+        Examples
+        --------
+        >>> from quotakernels import Ranking, pr_auc, roc_auc
+        >>> figure_7 = Ranking.from_points(fp=[500, 2000], tp=[20, 20])
+        >>> print(roc_auc(figure_7), pr_auc(figure_7).round(4))
+        0.875 0.0385
+        """
+        from quotakernels._regrouped import table_of_points
+
+        table = table_of_points(fp, tp, thresholds)
+        with computing(namespace(table.counts)):
+            return ranking_of(table)
+
+    def at_thresholds(self, thresholds: Any) -> Ranking:
+        """The same examples, with the cuts at some thresholds only.
+
+        Thresholds chosen on one set, those of its ROC hull for example, are applied to another:
+        ``rank(test).at_thresholds(roc_hull(tuning).threshold)`` is what the chosen cuts do there.
+
+        Parameters
+        ----------
+        thresholds : array, shape (K,) or (..., K)
+            Scores, in any order; a cut selects ``score >= threshold``.  NaN stands for the empty
+            cut and is ignored.
+
+        Returns
+        -------
+        Ranking
+            A group for each cut that selects more than the one before it, and one for the rest.
+            The threshold of a group is the lowest score in it.
+
+        Raises
+        ------
+        TypeError
+            Something that is not numbers; arrays of two libraries or devices.
+        ValueError
+            A shape that does not match.
+
+        References
+        ----------
+        DG section 3: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+
+        Examples
+        --------
+        >>> from quotakernels import rank, roc_curve, roc_hull
+        >>> chosen = roc_hull([1, 0, 1, 0], [0.9, 0.7, 0.6, 0.2]).threshold
+        >>> test = rank([1, 0, 1, 0, 1], [0.95, 0.8, 0.7, 0.65, 0.5])
+        >>> print(chosen, roc_curve(test.at_thresholds(chosen)).threshold)
+        [nan 0.9 0.6 0.2] [ nan 0.95 0.65 0.5 ]
+        """
+        from quotakernels._regrouped import cut_at
+
+        xp = namespace(self.counts)
+        with computing(xp):
+            return ranking_of(cut_at(xp, table_of(xp, self), thresholds))
+
 
 def _unpickled(*columns: tuple[Array, bool]) -> Ranking:
     return Ranking(*(unpacked(*column) for column in columns))

@@ -15,8 +15,15 @@ import quotakernels as qk
 QUOTAS = tuple(Fraction(k, 2) for k in range(11))
 BINS = 3
 
+PR_AND_HULL = ("average_precision", "roc_hull_auc", "achievable_pr_auc")
+PR_AREAS: dict[str, dict[str, str]] = {
+    "pr_auc": {},
+    "pr_auc_horizontal": {"start": "horizontal"},
+    "pr_auc_trapezoid": {"method": "trapezoid"},
+    "pr_auc_trapezoid_horizontal": {"method": "trapezoid", "start": "horizontal"},
+}
 AT_QUOTA = ("hit_rate", "qrecall", "lift", "pearson")
-ONE_ROUNDING = {"roc_auc", "gini", "pem", "hit_rate", "qrecall", "average_qrecall"}
+ONE_ROUNDING = {"roc_auc", "roc_hull_auc", "gini", "pem", "hit_rate", "qrecall", "average_qrecall"}
 ABSOLUTE = {"pearson", "s1", "s2", "s1_area", "s2_area", "lift_table"}
 
 
@@ -28,6 +35,11 @@ def computed(ranking: qk.Ranking, quotas: Any, weighted: bool = False) -> dict[s
     values["average_qrecall"] = qk.average_qrecall(ranking)
     if not weighted:
         values["average_qrecall_late"] = qk.average_qrecall(ranking, start="P+1")
+        values["expected_average_precision"] = qk.expected_average_precision(ranking)
+    values |= {name: getattr(qk, name)(ranking) for name in PR_AND_HULL}
+    for name, options in PR_AREAS.items():
+        if not (weighted and "method" in options):
+            values[name] = qk.pr_auc(ranking, **options)
     values["lift_table"] = qk.lift_table(ranking, bins=BINS).lift
     for method, suffix in (("area", "_area"), *(() if weighted else (("sum", ""),))):
         areas = qk.pem_areas(ranking, method=method)
@@ -53,6 +65,13 @@ def _expected(
     values["average_qrecall"] = ex.average_qrecall(groups)
     if not weighted:
         values["average_qrecall_late"] = ex.average_qrecall(groups, start="P+1")
+        values["expected_average_precision"] = ex.expected_average_precision(groups)
+    values |= {name: getattr(ex, name)(groups) for name in PR_AND_HULL}
+    for name, options in PR_AREAS.items():
+        if "method" not in options:
+            values[name] = ex.pr_auc_exact(groups, **options)
+        elif not weighted:
+            values[name] = ex.pr_auc_trapezoid(groups, options.get("start", "roc"))
     values["lift_table"] = (
         [row.lift for row in ex.lift_table(groups, BINS)] if groups else [None] * BINS
     )

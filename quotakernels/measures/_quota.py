@@ -26,7 +26,7 @@ from quotakernels.validation import MASS_ROUNDING, as_column, check_one_device, 
 
 N = TypeVar("N", bound=NamedTuple)
 
-__all__ = ["beside", "divisor", "mass_totals", "wanted_masses"]
+__all__ = ["beside", "divisor", "mass_totals", "numbers_beside", "wanted_masses"]
 
 ROUNDING = 2.0**-50
 """Relative distance within which ``fraction * n`` counts as the whole number beside it."""
@@ -70,7 +70,7 @@ def wanted_masses(
     if (quota is None) == (fraction is None):
         raise TypeError("give exactly one of quota= (examples) and fraction= (a share of them)")
     name = "quota" if fraction is None else "fraction"
-    value = _number(xp, table, name, quota if fraction is None else fraction)
+    value = numbers_beside(table.counts, name, quota if fraction is None else fraction)
     whole = xp.expand_dims(mass_totals(xp, table)[0], axis=-1)
     flat = xp.reshape(value, (-1,))
     if name == "quota":
@@ -100,9 +100,9 @@ def _whole_if_close(xp: Namespace, wanted: Array) -> Array:
     return xp.where(xp.abs(wanted - nearest) <= ROUNDING * wanted, nearest, wanted)
 
 
-def _number(xp: Namespace, table: ops.Groups, name: str, value: Any) -> Array:
-    """The quota as a wide float array beside the table."""
-    dev = device(table.counts)
+def numbers_beside(data: Array, name: str, value: Any) -> Array:
+    """Numbers as a wide float array of the library and on the device of the data."""
+    xp, dev = namespace(data), device(data)
     wide = wide_float(xp, dev)
     if type(value) in (int, float):
         return xp.asarray(_as_float(value), dtype=wide, device=dev)
@@ -117,9 +117,9 @@ def _number(xp: Namespace, table: ops.Groups, name: str, value: Any) -> Array:
         return xp.asarray(value.astype(np.float64), dtype=wide, device=dev)
     if namespace(value) is not xp:
         raise TypeError(
-            f"{name} is an array of {library(value)} and the scores are of {library(table.counts)}"
+            f"{name} is an array of {library(value)} and the scores are of {library(data)}"
         )
-    check_one_device({name: value, "y_score": table.counts})
+    check_one_device({name: value, "y_score": data})
     return cast(xp, value, wide)
 
 

@@ -111,8 +111,7 @@ def pr_vertices(xp: Namespace, table: ops.Groups, start: Start) -> PrCurve:
     selected = cast(xp, fp + tp, positive.dtype)
     precision = found / selected
     undecided = (selected if start == "roc" else found) == 0
-    first = xp.sum(undecided, axis=-1, keepdims=True, dtype=xp.int64)
-    first = xp.clip(first, max=selected.shape[-1] - 1)
+    first = xp.clip(ops.count(xp, undecided), max=selected.shape[-1] - 1)
     precision = xp.where(undecided, xp.take_along_axis(precision, first, axis=-1), precision)
     return PrCurve(found / positive, precision, cut_thresholds(xp, table), fp, tp)
 

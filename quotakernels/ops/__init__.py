@@ -23,6 +23,7 @@ __all__ = [
     "Groups",
     "Rows",
     "bisect",
+    "count",
     "exclusive",
     "filled_first",
     "flagged_first",
@@ -36,6 +37,7 @@ __all__ = [
     "rows_at",
     "running_max",
     "segment_sum",
+    "shifted",
     "sort_coded",
     "sum_rows",
     "table_rows",
@@ -59,7 +61,9 @@ def _native_where_there_is_one(function: Callable[P, R]) -> Callable[P, R]:
 
 
 bisect = standard.bisect
+count = standard.count
 exclusive = standard.exclusive
+shifted = standard.shifted
 filled_first = standard.filled_first
 table_rows = standard.table_rows
 flagged_first = _native_where_there_is_one(standard.flagged_first)

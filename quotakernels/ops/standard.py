@@ -16,6 +16,7 @@ from quotakernels.ops._table import Groups, Rows
 __all__ = [
     "bisect",
     "column",
+    "count",
     "exclusive",
     "filled_first",
     "flagged_first",
@@ -143,6 +144,11 @@ def piecewise(
 def prefix_sum(xp: Namespace, x: Array) -> Array:
     """Sums up to and with each position, in the type of the numbers."""
     return xp.cumulative_sum(x, axis=-1, dtype=x.dtype)
+
+
+def count(xp: Namespace, flags: Array) -> Array:
+    """The number of raised flags, with the last axis kept at length 1."""
+    return xp.sum(cast(xp, flags, xp.int64), axis=-1, keepdims=True)
 
 
 def exclusive(xp: Namespace, x: Array) -> Array:
@@ -311,7 +317,7 @@ def filled_first(xp: Namespace, table: Groups) -> Groups:
     filled = table.counts > 0
     index = ops.flagged_first(xp, filled)
     place = xp.arange(index.shape[-1], dtype=xp.int64, device=device(index))
-    there = place < xp.sum(filled, axis=-1, keepdims=True, dtype=xp.int64)
+    there = place < count(xp, filled)
     taken = table.map(lambda x: xp.take_along_axis(x, index, axis=-1))
     zeroed = taken.map(lambda x: xp.where(there, x, xp.zeros_like(x)))
     return zeroed._replace(thresholds=taken.thresholds)

@@ -1,0 +1,141 @@
+"""Tables that are made of cuts: of the points of a curve, or at chosen thresholds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quotakernels import ops
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    computing,
+    device,
+    library,
+    namespace,
+    of_kind,
+    wide_float,
+)
+from quotakernels._grouped import BadValues, good_rows
+from quotakernels.validation import adopt, as_column
+
+__all__ = ["cut_at", "table_of_points"]
+
+
+def table_of_points(fp: Any, tp: Any, thresholds: Any) -> ops.Groups:
+    """The table whose cuts are the given points: false and true positives, rising from 0."""
+    named = {"fp": as_column("fp", fp), "tp": as_column("tp", tp)}
+    if thresholds is not None:
+        named["thresholds"] = as_column("thresholds", thresholds)
+    _check_columns(named)
+    xp, columns = adopt(named)
+    with computing(xp):
+        steps = {name: _steps(xp, columns[name]) for name in ("fp", "tp")}
+        given = columns.get("thresholds")
+        good = good_rows(xp, named, _bad_values(xp, steps, given), None)
+        if good is not None:
+            steps = {name: xp.where(good, x, xp.zeros_like(x)) for name, x in steps.items()}
+        if given is None:
+            length = steps["fp"].shape[-1]
+            falling = xp.arange(length, 0, -1, dtype=xp.int64, device=device(steps["fp"]))
+            given = xp.broadcast_to(falling, steps["fp"].shape)
+        return ops.without_empty_rows(xp, _table(xp, given, steps["fp"], steps["tp"]))
+
+
+def _check_columns(named: dict[str, Array]) -> None:
+    shape = tuple(named["fp"].shape)
+    for name, x in named.items():
+        if tuple(x.shape) != shape or x.ndim == 0 or shape[-1] == 0:
+            raise ValueError(
+                f"{name} must have the shape of fp, {shape}, with at least one point; "
+                f"got shape {tuple(x.shape)}"
+            )
+        if not of_kind(namespace(x), x.dtype, ("integral", "real floating")):
+            raise TypeError(f"{name} must hold real numbers; got dtype {x.dtype}")
+
+
+def _steps(xp: Namespace, x: Array) -> Array:
+    """What each point adds to the one before it, in 64 bits."""
+    whole = of_kind(xp, x.dtype, "integral")
+    x = cast(xp, x, xp.int64 if whole else wide_float(xp, device(x)))
+    before = xp.concat([xp.zeros_like(x[..., :1]), x[..., :-1]], axis=-1)
+    return x - before
+
+
+def _bad_values(xp: Namespace, steps: dict[str, Array], thresholds: Array | None) -> BadValues:
+    bad: BadValues = [
+        (name, ~((x >= 0) & _is_finite(xp, x)), "finite numbers that rise from 0")
+        for name, x in steps.items()
+    ]
+    if thresholds is not None:
+        key = ops.order_key(xp, thresholds)
+        there = (steps["fp"] > 0) | (steps["tp"] > 0)
+        unfit = (key >= ops.shifted(xp, key, 1, 0)) & ops.shifted(xp, there, 1, False)
+        if of_kind(xp, thresholds.dtype, "real floating"):
+            unfit = unfit | xp.isnan(thresholds)
+        bad.append(("thresholds", unfit & there, "scores that fall from point to point"))
+    return bad
+
+
+def _is_finite(xp: Namespace, x: Array) -> Array:
+    if of_kind(xp, x.dtype, "real floating"):
+        return xp.isfinite(x)
+    return xp.ones_like(x, dtype=xp.bool)
+
+
+def _table(xp: Namespace, thresholds: Array, negative: Array, positive: Array) -> ops.Groups:
+    """Whole numbers are counts; of other masses each row counts as one example."""
+    if of_kind(xp, positive.dtype, "integral"):
+        return ops.Groups(thresholds, negative + positive, positive, None, None)
+    there = cast(xp, (negative > 0) | (positive > 0), xp.int64)
+    found = cast(xp, positive > 0, xp.int64)
+    return ops.Groups(thresholds, there, found, positive, negative)
+
+
+def cut_at(xp: Namespace, table: ops.Groups, thresholds: Any) -> ops.Groups:
+    """The table with only the cuts ``score >= threshold``, and the rest in one last group."""
+    table = ops.filled_first(xp, table)
+    wanted = _thresholds_beside(table, thresholds)
+    scores = table.thresholds
+    if scores.dtype != wanted.dtype:
+        wide = wide_float(xp, device(scores))
+        scores, wanted = cast(xp, scores, wide), cast(xp, wanted, wide)
+    ends = ops.bisect(xp, _falling_key(xp, scores), _falling_key(xp, wanted), beyond=True)
+    if of_kind(xp, wanted.dtype, "real floating"):
+        ends = xp.where(xp.isnan(wanted), xp.zeros_like(ends), ends)
+    return ops.without_empty_rows(xp, ops.merged(xp, table, _rows_ending(xp, table, ends)))
+
+
+def _falling_key(xp: Namespace, scores: Array) -> Array:
+    """Order keys that rise where the scores fall."""
+    key = ops.order_key(xp, scores)
+    return -key if of_kind(xp, key.dtype, "real floating") else ~key
+
+
+def _rows_ending(xp: Namespace, table: ops.Groups, ends: Array) -> Array:
+    """Which rows are the last of so many; and the last of all that are not empty."""
+    size = table.counts.shape[-1]
+    filled = ops.count(xp, table.counts > 0)
+    ends = xp.concat([xp.minimum(ends, filled), filled], axis=-1)
+    ends = xp.sort(ends, axis=-1)
+    places = xp.arange(1, size + 1, dtype=xp.int64, device=device(ends))
+    places = xp.broadcast_to(places, table.counts.shape)
+    index = ops.bisect(xp, ends, places)
+    index = xp.clip(index, max=ends.shape[-1] - 1)
+    return xp.take_along_axis(ends, index, axis=-1) == places
+
+
+def _thresholds_beside(table: ops.Groups, thresholds: Any) -> Array:
+    column = as_column("thresholds", thresholds)
+    own = library(table.thresholds)
+    if own == "numpy" and library(column) != own:
+        raise TypeError(f"thresholds is an array of {library(column)} and the ranking of {own}")
+    xp, columns = adopt({"the ranking": table.thresholds, "thresholds": column})
+    column, batch = columns["thresholds"], tuple(table.counts.shape[:-1])
+    if not of_kind(xp, column.dtype, ("bool", "integral", "real floating")):
+        raise TypeError(f"thresholds must hold real numbers; got dtype {column.dtype}")
+    if column.ndim == 0 or tuple(column.shape[:-1]) not in ((), batch):
+        raise ValueError(
+            f"thresholds must have shape (K,) or {(*batch, 'K')}; got shape {tuple(column.shape)}"
+        )
+    return xp.broadcast_to(column, (*batch, column.shape[-1]))

@@ -1,0 +1,85 @@
+"""The door for plain numbers: rates, counts and costs that come without examples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    computing,
+    device,
+    namespace,
+    of_kind,
+    readable,
+    result_float,
+    wide_float,
+)
+from quotakernels.measures._measure import finished
+from quotakernels.validation import adopt, as_column, first_bad
+
+__all__ = ["Limits", "admit_numbers", "checked", "of_numbers", "whole_steps"]
+
+Limits: TypeAlias = Mapping[str, tuple[Callable[[Any], Any], str]]
+"""For some arguments: where their values are good, and how to say it."""
+
+
+def of_numbers(formula: Callable[..., Any], named: dict[str, Any], limits: Limits) -> Any:
+    """``formula(xp, *arrays)`` of numbers and arrays that broadcast, NaN where a value is bad."""
+    xp, arrays = admit_numbers(named)
+    first = next(iter(arrays.values()))
+    dtype = result_float(xp, device(first))
+    with computing(xp):
+        arrays = {name: cast(xp, x, wide_float(xp, device(x))) for name, x in arrays.items()}
+        arrays = checked(xp, arrays, limits)
+        return finished(xp, formula(xp, *arrays.values()), dtype)
+
+
+def admit_numbers(named: dict[str, Any]) -> tuple[Namespace, dict[str, Array]]:
+    """Numbers and arrays in one library; single numbers go wherever the arrays are."""
+    columns = {name: as_column(name, x) for name, x in named.items()}
+    for name, x in columns.items():
+        if not of_kind(namespace(x), x.dtype, ("integral", "real floating")):
+            raise TypeError(f"{name} must be a number or an array of numbers; got {named[name]!r}")
+    single = {name for name, x in columns.items() if isinstance(x, np.ndarray) and x.ndim == 0}
+    arrays = {name: x for name, x in columns.items() if name not in single}
+    if not arrays:
+        return namespace(np.empty(0)), columns
+    xp, arrays = adopt(arrays)
+    beside = device(next(iter(arrays.values())))
+    with computing(xp):
+        joined = {
+            name: arrays[name]
+            if name in arrays
+            else xp.asarray(x.item(), dtype=wide_float(xp, beside), device=beside)
+            for name, x in columns.items()
+        }
+    return xp, joined
+
+
+def checked(xp: Namespace, arrays: dict[str, Array], limits: Limits) -> dict[str, Array]:
+    """The arrays, with NaN for bad values that cannot be read; for others there is an error."""
+    good = dict(arrays)
+    for name, (fits, expected) in limits.items():
+        x = arrays[name]
+        wrong = ~fits(x)
+        if not readable(wrong):
+            good[name] = xp.where(wrong, xp.full_like(x, xp.nan), x)
+        elif bool(xp.any(wrong)):
+            raise ValueError(first_bad(name, x, wrong, expected))
+    return good
+
+
+def whole_steps(named: dict[str, Any]) -> np.ndarray[Any, Any]:
+    """From the first of two readable numbers on in steps of one, and the second."""
+    _, arrays = admit_numbers(named)
+    for name, x in arrays.items():
+        if x.ndim or not readable(x):
+            raise ValueError(f"{name} must be one number that can be read; or pass recall=")
+    start, stop = (float(x) for x in arrays.values())
+    steps = np.arange(start, stop) if np.isfinite(stop - start) else np.asarray([start])
+    return np.append(steps, stop)

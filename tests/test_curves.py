@@ -1,0 +1,117 @@
+"""Vertices of curves and hulls against the exact ones, in every mode."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import exact as ex
+import numpy as np
+import pytest
+from backends import Mode
+from expected import as_floats, ulps
+
+import quotakernels as qk
+
+LENGTH = 4
+CASES = list(ex.cases(LENGTH))
+GROUPS = [ex.groups(y, s) for y, s in CASES]
+RNG = np.random.default_rng(4)
+STARTS = ("roc", "horizontal")
+
+
+def padded() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All cases in one batch; what the mask hides is made to look like data."""
+    labels = RNG.integers(0, 2, (len(CASES), LENGTH))
+    scores = RNG.choice([2.0, 0.5, -1.0], labels.shape)
+    mask = np.zeros(labels.shape, dtype=bool)
+    for row, (y, s) in enumerate(CASES):
+        labels[row, : len(y)], scores[row, : len(y)], mask[row, : len(y)] = y, s, True
+    return labels, scores, mask
+
+
+def curves(ranking: qk.Ranking) -> dict[str, Any]:
+    found = {f"pr_{start}": qk.pr_curve(ranking, start=start) for start in STARTS}
+    return found | {
+        "roc": qk.roc_curve(ranking),
+        "hull": qk.roc_hull(ranking),
+        "achievable": qk.achievable_pr_curve(ranking),
+    }
+
+
+def wanted_curves(groups: list[ex.Group]) -> dict[str, Sequence[Any] | None]:
+    found: dict[str, Any] = {f"pr_{start}": ex.pr_curve(groups, start) for start in STARTS}
+    return found | {
+        "roc": ex.roc_curve(groups),
+        "hull": ex.roc_hull(groups),
+        "achievable": ex.achievable_pr_curve(groups),
+    }
+
+
+def assert_vertices(name: str, found: Any, wanted: Sequence[Any] | None) -> None:
+    """One curve has these vertices, the last of them repeated to the end."""
+    if wanted is None:
+        for field in set(found._fields) & {"fpr", "tpr", "slope_min", "slope_max"}:
+            rates = np.asarray(getattr(found, field))
+            assert np.isnan(rates).all() or field in ("fpr", "tpr"), (name, field)
+        return
+    for field in found._fields:
+        column = np.asarray(getattr(found, field), dtype=float)
+        exact = as_floats([getattr(vertex, field) for vertex in wanted])
+        head, rest = column[: len(exact)], column[len(exact) :]
+        if np.asarray(getattr(found, field)).dtype == np.float32:
+            head, exact = head.astype(np.float32), exact.astype(np.float32)
+        assert head.shape == exact.shape, (name, field)
+        finite = np.isfinite(exact)
+        np.testing.assert_array_equal(head[~finite], exact[~finite], err_msg=f"{name} {field}")
+        assert ulps(head[finite], exact[finite]) <= 1, (name, field)
+        end = 0.0 if field.startswith("slope") else exact[-1]
+        np.testing.assert_array_equal(rest, np.full(rest.shape, end), err_msg=f"{name} {field}")
+
+
+def row_of(curve: Any, row: int) -> Any:
+    return type(curve)(*(x[row] for x in curve))
+
+
+def test_vertices_of_every_small_case(mode: Mode):
+    found = mode.run(lambda y, s, mask: curves(qk.rank(y, s, where=mask)), *padded())
+    for row, groups in enumerate(GROUPS):
+        for name, wanted in wanted_curves(tuple(groups)).items():
+            assert_vertices(name, row_of(found[name], row), wanted)
+
+
+def test_one_list_of_scores_gives_no_padding():
+    for (y, s), groups in zip(CASES, GROUPS, strict=True):
+        for name, wanted in wanted_curves(groups).items():
+            curve = curves(qk.rank(y, s))[name]
+            assert_vertices(name, curve, wanted)
+            if wanted is not None:
+                assert len(curve.fp) == len(wanted), name
+
+
+@pytest.mark.parametrize("ties", ["optimistic", "pessimistic", "given"])
+def test_tie_policies(ties: Any):
+    for (y, s), _ in zip(CASES, GROUPS, strict=True):
+        for name, wanted in wanted_curves(ex.groups(y, s, ties=ties)).items():
+            assert_vertices(name, curves(qk.rank(y, s, ties=ties))[name], wanted)
+
+
+def test_weights():
+    for y, s, w in ex.weighted_cases(3):
+        weights = [float(x) for x in w]
+        found = curves(qk.rank(y, s, sample_weight=weights))
+        for name, wanted in wanted_curves(ex.groups(y, s, weights)).items():
+            assert_vertices(name, found[name], wanted)
+
+
+def test_curves_take_only_known_options():
+    with pytest.raises(ValueError, match=r'^start must be "roc" or "horizontal"; got \'flat\''):
+        qk.pr_curve([1, 0], [0.5, 0.1], start="flat")
+    with pytest.raises(ValueError, match=r'^start must be "roc" or "horizontal"; got None'):
+        qk.pr_auc([1, 0], [0.5, 0.1], start=None)
+    with pytest.raises(ValueError, match=r'^method must be "exact" or "trapezoid"; got \'step\''):
+        qk.pr_auc([1, 0], [0.5, 0.1], method="step")
+    with pytest.raises(ValueError, match=r"^with sample weights there are no whole numbers"):
+        qk.pr_auc([1, 0], [0.5, 0.1], method="trapezoid", sample_weight=[1.0, 1.0])
+    with pytest.raises(ValueError, match=r"^with sample weights there are no positions"):
+        qk.expected_average_precision([1, 0], [0.5, 0.1], sample_weight=[1.0, 1.0])
