@@ -1,7 +1,8 @@
 """The documents tell the truth: their code runs and prints what they say, their tables are whole.
 
-A block fenced as ``python`` is run by itself; what it prints must be the comments behind its
-``print`` calls.  A block fenced as ``python no-run`` is only compiled.
+A block fenced as ``python`` is run by itself, one fenced as ``python continued`` after the blocks
+before it in its document; what it prints must be the comments behind its ``print`` calls.  A block
+fenced as ``python no-run`` is only compiled.
 """
 
 from __future__ import annotations
@@ -71,13 +72,18 @@ def test_code_runs_and_prints_what_it_says(block: Block, capsys: pytest.CaptureF
     for name in imported(ast.parse(source)) & set(OPTIONAL):
         pytest.importorskip(name)
     namespace: dict[str, Any] = {"__name__": "__document__"}
+    if block.marks == "continued":
+        for earlier in PYTHON[: PYTHON.index(block)]:
+            if earlier.path == block.path and earlier.marks != "no-run":
+                exec(earlier.text, namespace)
+        capsys.readouterr()
     exec(code, namespace)
     said = PRINTED.findall(block.text)
     assert capsys.readouterr().out.splitlines() == said
 
 
 def test_marks_of_code_blocks_are_known():
-    assert {block.marks for block in PYTHON} <= {"", "no-run"}
+    assert {block.marks for block in PYTHON} <= {"", "continued", "no-run"}
     assert len(PYTHON) == sum(d.read_text(encoding="utf-8").count("```python") for d in DOCUMENTS)
 
 
@@ -94,7 +100,8 @@ def test_readme_table_has_every_measure():
 
 
 def test_measures_are_all_explained():
-    text = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
+    pages = ("measures.md", "roc.md")
+    text = "".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in pages)
     assert {name for name in measures() if f"`{name}`" not in text} == set()
 
 
