@@ -6,6 +6,7 @@ from quotakernels.measures.correlation import pearson, pearson_curve
 from quotakernels.measures.curves import Curve, hit_rate_curve, lift_curve, qrecall_curve
 from quotakernels.measures.discrimination import gini, pem, roc_auc
 from quotakernels.measures.marks import Marks, normalized_marks
+from quotakernels.measures.multiclass import OneVsRest, one_vs_rest
 from quotakernels.measures.quota import LiftTable, hit_rate, lift, lift_table, qrecall
 from quotakernels.measures.selection import QuotaThreshold, quota_threshold, select
 from quotakernels.measures.summary import Summary, summary
@@ -17,6 +18,7 @@ __all__ = [
     "Curve",
     "LiftTable",
     "Marks",
+    "OneVsRest",
     "PemAreas",
     "QuotaThreshold",
     "Ranking",
@@ -30,6 +32,7 @@ __all__ = [
     "lift_curve",
     "lift_table",
     "normalized_marks",
+    "one_vs_rest",
     "pearson",
     "pearson_curve",
     "pem",

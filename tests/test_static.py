@@ -31,7 +31,8 @@ LAYERS = (
     ("ops.hull",),
     ("ops.native",),
     ("ops",),
-    ("validation", "_grouped"),
+    ("validation",),
+    ("_classes", "_grouped"),
     ("ranking",),
     ("measures",),
     ("",),  # the public names
@@ -42,7 +43,15 @@ LAYERS = (
 UPWARD_IN_FUNCTIONS = {("ops.standard", "ops"), ("ops.hull", "ops")}
 """A standard form calls other operations by `ops`, which has native twins of them."""
 NAMES_BACKENDS = ("_array", "ops.native")
-READS_VALUES = ("_array", "ops.native", "validation", "_grouped", "measures._quota", "cli")
+READS_VALUES = (
+    "_array",
+    "ops.native",
+    "validation",
+    "_classes",
+    "_grouped",
+    "measures._quota",
+    "cli",
+)
 BACKENDS = {"cupy", "dask", "jax", "jaxlib", "jnp", "mlx", "tensorflow", "torch"}
 """Array libraries but NumPy, which holds whatever is read on the host."""
 READING_BUILTINS = {"bool", "complex", "float", "int"}
