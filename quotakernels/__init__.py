@@ -14,6 +14,7 @@ from quotakernels.measures.hull import (
     roc_hull_auc,
 )
 from quotakernels.measures.marks import Marks, normalized_marks
+from quotakernels.measures.multiclass import OneVsRest, one_vs_rest
 from quotakernels.measures.points import (
     PrPoints,
     RocPoints,
@@ -41,6 +42,7 @@ __all__ = [
     "LiftTable",
     "Marks",
     "Mixture",
+    "OneVsRest",
     "PemAreas",
     "PrCurve",
     "PrPoints",
@@ -66,6 +68,7 @@ __all__ = [
     "lift_table",
     "mixture",
     "normalized_marks",
+    "one_vs_rest",
     "pearson",
     "pearson_curve",
     "pem",

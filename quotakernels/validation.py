@@ -32,19 +32,27 @@ from quotakernels._array import (
 
 __all__ = [
     "MASS_ROUNDING",
+    "NAMED_LABELS",
     "Examples",
     "admit",
     "admit_scores",
     "adopt",
     "as_column",
+    "bad_values",
     "check_one_device",
     "check_tie_policy",
+    "check_types",
     "first_bad",
+    "label_number",
+    "one_absent_example",
+    "read_without_fault",
 ]
 
 TIE_POLICIES = ("expected", "optimistic", "pessimistic", "given")
 MASS_ROUNDING = 2.0**-40
 """Relative difference between two sums of the same weights that is put down to rounding."""
+NAMED_LABELS = "OUST"
+"""NumPy's kinds of labels that are no numbers: objects, and strings of three sorts."""
 _COLUMNS = ("y_true", "y_score", "sample_weight", "where")
 
 
@@ -96,12 +104,12 @@ def _examples(given: dict[str, Any], pos_label: Any, validate: bool) -> Examples
     as_given = dict(named)
     if "y_true" in named:
         named["y_true"], pos_label = _numeric_labels(named["y_true"], pos_label)
-    _check_types(named)
+    check_types(named)
     xp, arrays = adopt(named)
     _check_shapes(arrays, arrays["y_score"].shape)
     with computing(xp):
         if arrays["y_score"].shape[-1] == 0:
-            arrays = _one_absent_example(xp, arrays)
+            arrays = one_absent_example(xp, arrays)
         shape = arrays["y_score"].shape
         columns = {name: xp.broadcast_to(x, shape) for name, x in arrays.items()}
         scores, labels = columns["y_score"], columns.get("y_true")
@@ -110,7 +118,7 @@ def _examples(given: dict[str, Any], pos_label: Any, validate: bool) -> Examples
             weights = cast(xp, weights, wide_float(xp, device(scores)))
             counted = weights != 0
             valid = counted if valid is None else valid & counted
-        bad = _bad_values(xp, scores, weights)
+        bad = bad_values(xp, scores, weights)
         if labels is not None:
             labels, bad["y_true"] = _positives(xp, labels, pos_label, valid)
         valid = _raise_or_exclude(xp, as_given, bad, valid, validate)
@@ -118,7 +126,7 @@ def _examples(given: dict[str, Any], pos_label: Any, validate: bool) -> Examples
     return Examples(scores, labels, weights, valid)
 
 
-def _one_absent_example(xp: Namespace, arrays: dict[str, Array]) -> dict[str, Array]:
+def one_absent_example(xp: Namespace, arrays: dict[str, Array]) -> dict[str, Array]:
     """Empty lists become one example that does not count, so that every table has a row."""
     absent = {
         name: xp.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=device(x))
@@ -169,7 +177,7 @@ def _missing(name: str) -> str:
 
 def _numeric_labels(y_true: Array, pos_label: Any) -> tuple[Array, Any]:
     """Labels as numbers, and the number of the positive class (None: labels are 0 and 1)."""
-    if isinstance(y_true, np.ndarray) and y_true.dtype.kind in "OUST":
+    if isinstance(y_true, np.ndarray) and y_true.dtype.kind in NAMED_LABELS:
         if pos_label is None:
             example = y_true.ravel()[:1].tolist() or ["yes"]
             raise ValueError(
@@ -177,7 +185,7 @@ def _numeric_labels(y_true: Array, pos_label: Any) -> tuple[Array, Any]:
                 f"e.g. pos_label={example[0]!r}"
             )
         return _label_codes(y_true, pos_label), 1.0
-    return y_true, None if pos_label is None else _label_number(y_true, pos_label)
+    return y_true, None if pos_label is None else label_number(y_true, pos_label)
 
 
 def _label_codes(y_true: np.ndarray[Any, Any], pos_label: Any) -> np.ndarray[Any, Any]:
@@ -188,12 +196,12 @@ def _label_codes(y_true: np.ndarray[Any, Any], pos_label: Any) -> np.ndarray[Any
     return np.asarray(numbers).reshape(y_true.shape)
 
 
-def _label_number(y_true: Array, pos_label: Any) -> Any:
-    """`pos_label` as a number of the labels' type."""
+def label_number(y_true: Array, label: Any, name: str = "pos_label") -> Any:
+    """The label that the argument `name` gives, as a number of the labels' type."""
     xp, dtype = namespace(y_true), y_true.dtype
-    number = pos_label.item() if isinstance(pos_label, np.generic) else pos_label
+    number = label.item() if isinstance(label, np.generic) else label
     if not isinstance(number, (bool, int, float)):
-        raise TypeError(f"pos_label={pos_label!r} cannot be compared with y_true, of dtype {dtype}")
+        raise TypeError(f"{name}={label!r} cannot be compared with y_true, of dtype {dtype}")
     if of_kind(xp, dtype, "bool"):
         number, fits = bool(number), number in (0, 1)
     elif of_kind(xp, dtype, "integral"):
@@ -203,11 +211,12 @@ def _label_number(y_true: Array, pos_label: Any) -> Any:
     else:
         number, fits = float(number), number == number
     if not fits:
-        raise ValueError(f"pos_label={pos_label!r} cannot occur in y_true, of dtype {dtype}")
+        raise ValueError(f"{name}={label!r} cannot occur in y_true, of dtype {dtype}")
     return number
 
 
-def _check_types(named: dict[str, Array]) -> None:
+def check_types(named: dict[str, Array]) -> None:
+    """Raise unless the mask holds booleans and everything else real numbers."""
     for name, x in named.items():
         mask = name == "where"
         what = "booleans" if mask else "real numbers or booleans"
@@ -263,9 +272,7 @@ def _check_shapes(arrays: dict[str, Array], shape: tuple[int, ...]) -> None:
             )
 
 
-def _bad_values(
-    xp: Namespace, scores: Array, weights: Array | None
-) -> dict[str, tuple[Array, str]]:
+def bad_values(xp: Namespace, scores: Array, weights: Array | None) -> dict[str, tuple[Array, str]]:
     """For scores and weights: where they are bad, and what was expected."""
     bad = {}
     if of_kind(xp, scores.dtype, "real floating"):
@@ -321,12 +328,21 @@ def _raise_or_exclude(
     """
     for name, (unfit, expected) in bad.items():
         wrong = unfit if valid is None else unfit & valid
-        if not validate or not readable(wrong):
+        if not read_without_fault(xp, name, as_given[name], wrong, expected, validate):
             row_is_good = ~xp.any(wrong, axis=-1, keepdims=True)
             valid = row_is_good if valid is None else valid & row_is_good
-        elif bool(xp.any(wrong)):
-            raise ValueError(first_bad(name, as_given[name], wrong, expected))
     return valid
+
+
+def read_without_fault(
+    xp: Namespace, name: str, x: Array, wrong: Array, expected: str, validate: bool
+) -> bool:
+    """Raise for the first bad value of an argument; False where values are not to be read."""
+    if not validate or not readable(wrong):
+        return False
+    if bool(xp.any(wrong)):
+        raise ValueError(first_bad(name, x, wrong, expected))
+    return True
 
 
 def first_bad(name: str, x: Array, wrong: Array, expected: str) -> str:

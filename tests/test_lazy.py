@@ -17,6 +17,8 @@ S = np.asarray([[0.9, 0.5, 0.5, 0.2, 0.1], [0.3, 0.3, 0.1, 0.7, 0.6]])
 W = np.asarray([[1.0, 2, 0, 3, 1], [1, 1, 1, 0.5, 0.5]])
 M = np.asarray([[True, True, True, False, True], [True] * 5])
 COUNTS = np.asarray([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3]])
+C = np.asarray([[2, 0, 1, 1, 0], [0, 1, 2, 2, 1]])
+SC = np.stack([S, S[::-1], S[:, ::-1]], axis=-1)
 POLICIES = ("expected", "optimistic", "pessimistic", "given")
 
 
@@ -39,14 +41,24 @@ def tables(t: Any, c: Any, p: Any, w: Any) -> dict[str, Any]:
     return {"auc": qk.roc_auc(by_count), "gini": qk.gini(by_mass), "counts": by_count.counts}
 
 
+def classes(y: Any, s: Any) -> dict[str, Any]:
+    averages = {str(x): qk.one_vs_rest(qk.roc_auc, y, s, average=x) for x in ("macro", None)}
+    averages["of a label"] = qk.one_vs_rest(qk.lift, y, s, fraction=0.5, classes=[0, 2, 1])
+    pooled = qk.one_vs_rest(qk.hit_rate, y, s, quota=7, average="micro")
+    marks = qk.one_vs_rest(qk.normalized_marks, y, s, average="weighted")
+    results = {**averages, "pooled": pooled, **marks._asdict()}
+    return {f"{k}.{field}": x for k, part in results.items() for field, x in part._asdict().items()}
+
+
 CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (plain, (Y, S)),
     (plain, (Y[0], S[0])),
     (weighted, (Y, S, W, M)),
     (policies, (Y, S)),
     (tables, (np.asarray([[0.9, 0.2, 0.5, 0.7, 0.1]]), COUNTS[:1], Y[:1], W[1:])),
+    (classes, (C, SC)),
 ]
-IDS = ["batch", "one list", "weights and mask", "tie policies", "counted tables"]
+IDS = ["batch", "one list", "weights and mask", "tie policies", "counted tables", "classes"]
 EVERY_CASE = pytest.mark.parametrize(("function", "arrays"), CASES, ids=IDS)
 
 

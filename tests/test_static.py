@@ -31,7 +31,8 @@ LAYERS = (
     ("ops.hull",),
     ("ops.native",),
     ("ops",),
-    ("validation", "_grouped", "_regrouped"),
+    ("validation",),
+    ("_classes", "_grouped", "_regrouped"),
     ("ranking",),
     ("measures",),
     ("",),  # the public names
@@ -46,10 +47,11 @@ READS_VALUES = (
     "_array",
     "ops.native",
     "validation",
+    "_classes",
     "_grouped",
-    "measures._quota",
     "measures._models",
     "measures._numbers",
+    "measures._quota",
     "cli",
 )
 BACKENDS = {"cupy", "dask", "jax", "jaxlib", "jnp", "mlx", "tensorflow", "torch"}

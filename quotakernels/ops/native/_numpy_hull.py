@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,23 @@ __all__ = ["hull_ends", "merged"]
 
 def hull_ends(xp: Namespace, table: Groups) -> NDArray:
     """See `hull.hull_ends`; all lists of a batch are one list of points, in pieces."""
-    counts = table.counts.reshape(-1)
-    length = table.counts.shape[-1]
-    rows = np.flatnonzero(counts)
-    final = np.append(rows[1:] // max(length, 1) != rows[:-1] // max(length, 1), True)[: rows.size]
+    there = table.counts.reshape(-1) > 0
+    rows = slice(None) if there.all() else np.flatnonzero(there)
     up, along = (x.reshape(-1)[rows] for x in (table.positive, table.negative))
-    kept = _hull(*_exact(table, up, along), final)
-    ends = np.zeros(counts.shape, dtype=bool)
-    ends[rows[kept]] = True
-    return ends.reshape(table.counts.shape)
+    kept = _hull(*_exact(table, up, along), _final(table.counts.shape, rows, up.shape[0]))
+    there[rows] = False
+    there[kept if isinstance(rows, slice) else rows[kept]] = True
+    return np.asarray(there.reshape(table.counts.shape))
+
+
+def _final(shape: tuple[int, ...], rows: Any, size: int) -> NDArray:
+    """Which of the rows that hold examples is the last in its list."""
+    final = np.zeros(size, dtype=bool)
+    final[-1:] = True
+    if len(shape) > 1:
+        owner = np.repeat(np.arange(math.prod(shape[:-1])), shape[-1])[rows]
+        final[:-1] = owner[1:] != owner[:-1]
+    return final
 
 
 def _exact(table: Groups, up: NDArray, along: NDArray) -> tuple[NDArray, NDArray]:

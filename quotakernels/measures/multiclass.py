@@ -1,0 +1,240 @@
+"""Measures of two classes for several: each class against all others, and their average."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    compiled,
+    computing,
+    device,
+    namespace,
+    of_kind,
+    result_float,
+    wide_float,
+)
+from quotakernels._classes import admit_classes
+from quotakernels.measures._measure import Measure, finished
+from quotakernels.measures._quota import beside, mass_totals
+from quotakernels.measures.curves import Curve
+from quotakernels.measures.hull import RocHull
+from quotakernels.measures.precision_recall import PrCurve
+from quotakernels.measures.roc import RocCurve
+from quotakernels.ranking import Ranking, TiePolicy, rank_examples, table_of
+from quotakernels.validation import Examples, check_tie_policy
+
+__all__ = ["OneVsRest", "one_vs_rest"]
+
+Average: TypeAlias = Literal["macro", "weighted", "micro"] | None
+AVERAGES = ("macro", "weighted", "micro", None)
+CURVES = (Curve, PrCurve, RocCurve, RocHull)
+"""Results whose points are other cuts in every class, so that there is no average of them."""
+
+
+class OneVsRest(NamedTuple):
+    """A measure of every class against the rest, and the average.
+
+    For a measure that gives a named tuple (`Summary`, …) each field is such a tuple.
+
+    Attributes
+    ----------
+    value : array, shape (..., *rest)
+        The average; with ``average=None`` the same as ``per_class``.
+    per_class : array, shape (..., K, *rest)
+        The measure of each class, NaN where it is undefined.  With ``average="micro"`` there is
+        a single problem, and the axis has the length 1.
+    defined : integer array, shape of ``value``
+        How many of them are defined and make up the value.
+    """
+
+    value: Any
+    per_class: Any
+    defined: Any
+
+
+def one_vs_rest(
+    measure: Measure[Any],
+    y_true: Any,
+    y_score: Any,
+    *,
+    classes: Any = None,
+    average: Average = "macro",
+    sample_weight: Any = None,
+    where: Any = None,
+    ties: TiePolicy = "expected",
+    validate: bool = True,
+    **own: Any,
+) -> OneVsRest:
+    """A measure of two classes for K classes: each of them against the rest, and the average.
+
+    Parameters
+    ----------
+    measure : measure of this library
+        `roc_auc`, `average_hit_rate`, `lift`, `summary`, …
+    y_true : array, shape (n,) or (..., n)
+        The class of each example: 0 to K - 1, of any dtype; or labels of any kind, with `classes`.
+    y_score : array, shape (..., n, K)
+        Score of each example for each class.  Each class is ranked by its own column, so that the
+        columns need not be probabilities, nor add up to 1.
+    classes : sequence of K labels, optional
+        The labels of the classes, in the order of the columns of `y_score`.
+    average : {"macro", "weighted", "micro"} or None
+        "macro" is the mean over the classes where the measure is defined, "weighted" the same
+        weighted by their prevalence.  "micro" is the measure of one pooled problem: all n·K scores
+        in one ranking, each with the label of whether its class is the true one.  None leaves the
+        classes apart.
+    sample_weight, where : arrays, shape (n,) or (..., n), optional
+        As in `rank`, for the examples.
+    ties, validate : optional
+        As in `rank`.
+    **own : optional
+        The measure's own parameters, such as `quota` or `fraction`, the same for all classes.
+        A quota of "micro" is one of the n·K pooled examples.
+
+    Returns
+    -------
+    OneVsRest
+        In the library and on the device of the input; the values in the widest real float there
+        (float64; float32 under JAX without x64 and on MPS).  Where no class is defined the average
+        is NaN, of 0 classes.
+
+    Raises
+    ------
+    TypeError
+        A `measure` that is none; `classes` that cannot be labels; and as in `rank` and `measure`.
+    ValueError
+        Shapes that do not match, a label that is none of the classes, as many `classes` as there
+        are not columns, an average of curves; and as in `rank` and `measure`.  Where values cannot
+        be read, a bad label, score or weight makes that row of the batch NaN for all classes.
+
+    Notes
+    -----
+    A class that does not occur has no ROC AUC, for example; it is left out of the average and of
+    ``defined``, and does not count as 0.  Prevalences are masses where there are weights.  Under
+    ``ties="given"`` the pooled examples are in the order of the examples, class by class in each.
+    ``normalized_marks(method="minmax")`` compares models, and needs a batch axis as it does alone.
+
+    Examples
+    --------
+    >>> from quotakernels import hit_rate, one_vs_rest, roc_auc
+    >>> y_true = ["cat", "dog", "dog", "cat"]
+    >>> y_score = [[0.7, 0.2, 0.1], [0.3, 0.6, 0.1], [0.2, 0.3, 0.5], [0.3, 0.4, 0.3]]
+    >>> auc = one_vs_rest(roc_auc, y_true, y_score, classes=["cat", "dog", "eel"])
+    >>> print(auc.per_class, auc.value, auc.defined)
+    [0.875 0.75    nan] 0.8125 2
+    >>> top = one_vs_rest(hit_rate, [0, 1, 1, 0], y_score, average=None, quota=[1, 2])
+    >>> print(top.value)
+    [[1.   0.75]
+     [1.   0.5 ]
+     [0.   0.  ]]
+    """
+    check_tie_policy(ties)
+    _check_call(measure, average, own)
+    examples = admit_classes(y_true, y_score, classes, sample_weight, where, validate)
+    pooled = average == "micro"
+    problems = _pooled(examples) if pooled else _by_class(examples)
+    ranking = beside(rank_examples(problems, ties), own.get("quota"), own.get("fraction"))
+    results = _measured(measure, ranking, own, average)
+    xp = namespace(ranking.counts)
+    dtype = result_float(xp, device(ranking.counts))
+    with computing(xp):
+        if pooled:
+            results = _each(lambda x: xp.expand_dims(x, axis=0), results)
+        axis = examples.scores.ndim - 2
+        per_class = _each(lambda x: _moved(xp, x, 0, axis), results)
+        if average is None:
+            value, defined = per_class, _each(lambda x: _is_defined(xp, x), per_class)
+        else:
+            value, defined = compiled(_averages, xp, ("average",))(results, ranking, average)
+        return OneVsRest(*(finished(xp, x, dtype) for x in (value, per_class, defined)))
+
+
+def _check_call(measure: Any, average: Any, own: dict[str, Any]) -> None:
+    if not isinstance(measure, Measure):
+        raise TypeError(
+            "measure must be a measure of this library, such as roc_auc, with its parameters "
+            f"beside it; got {measure!r}"
+        )
+    if average not in AVERAGES:
+        names = ", ".join(map(repr, AVERAGES))
+        raise ValueError(f"average must be one of {names}; got {average!r}")
+    if "pos_label" in own:
+        raise TypeError("one_vs_rest takes classes in place of pos_label")
+    if "ranking" in own:
+        raise TypeError("one_vs_rest takes y_true and y_score, and no Ranking")
+
+
+def _measured(measure: Measure[Any], ranking: Ranking, own: dict[str, Any], average: Any) -> Any:
+    """The measure of every problem, if the average of that means something."""
+    if own.get("method") == "minmax" and average != "micro" and ranking.counts.ndim == 2:
+        raise ValueError('method="minmax" compares models; give scores of shape (models, n, K)')
+    results = measure(ranking, **own)
+    if isinstance(results, CURVES) and average is not None:
+        raise ValueError(
+            f"{measure.__name__} gives curves, which have no average; use average=None"
+        )
+    return results
+
+
+def _by_class(examples: Examples) -> Examples:
+    """The classes first: (K, ..., n), so that the models stay the last axis of a batch."""
+    xp = namespace(examples.scores)
+    with computing(xp):
+        return Examples(*(None if x is None else _moved(xp, x, -2, 0) for x in examples))
+
+
+def _moved(xp: Namespace, x: Array, start: int, stop: int) -> Array:
+    """``xp.moveaxis``, which ``torch.func.vmap`` lacks."""
+    axes = list(range(x.ndim))
+    axes.insert(stop, axes.pop(start))
+    return xp.permute_dims(x, tuple(axes))
+
+
+def _pooled(examples: Examples) -> Examples:
+    """All classes in one problem, (..., n·K)."""
+    xp = namespace(examples.scores)
+
+    def joined(x: Array) -> Array:
+        return xp.reshape(xp.matrix_transpose(x), (*x.shape[:-2], x.shape[-2] * x.shape[-1]))
+
+    with computing(xp):
+        return Examples(*(None if x is None else joined(x) for x in examples))
+
+
+def _each(function: Callable[[Array], Array], result: Any) -> Any:
+    """A function of every array of a measure's result."""
+    if isinstance(result, tuple):
+        return type(result)(*(_each(function, x) for x in result))
+    return function(result)
+
+
+def _is_defined(xp: Namespace, x: Array) -> Array:
+    """1 for a number, 0 for NaN."""
+    if not of_kind(xp, x.dtype, "real floating"):
+        return xp.ones(x.shape, dtype=xp.int64, device=device(x))
+    return cast(xp, ~xp.isnan(x), xp.int64)
+
+
+def _averages(results: Any, ranking: Ranking, average: str) -> tuple[Any, Any]:
+    """Over the first axis: the averages of what is defined, and how many are."""
+    xp = namespace(ranking.counts)
+    wide = wide_float(xp, device(ranking.counts))
+    mass = None
+    if average == "weighted":
+        mass = mass_totals(xp, table_of(xp, ranking))[1]
+
+    def averaged(x: Array) -> Array:
+        there, x = cast(xp, _is_defined(xp, x), wide), cast(xp, x, wide)
+        weight = there
+        if mass is not None:
+            shape = (*mass.shape, *(1 for _ in x.shape[mass.ndim :]))
+            weight = there * xp.reshape(mass, shape)
+        defined = xp.where(there > 0, x, xp.zeros_like(x))
+        return xp.sum(weight * defined, axis=0) / xp.sum(weight, axis=0)
+
+    counted = _each(lambda x: xp.sum(_is_defined(xp, x), axis=0), results)
+    return _each(averaged, results), counted

@@ -1,0 +1,205 @@
+"""Labels and calls for several classes: what is accepted, what is an error, what is undefined."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import everything as every
+import numpy as np
+import pandas as pd
+import pytest
+from backends import MODES, Mode, parameters
+from expected import ulps
+
+import quotakernels as qk
+
+# labels
+
+Y = np.asarray([2, 0, 1, 1, 0, 2])
+S = np.random.default_rng(5).choice([2.0, 0.5, -1.0], (6, 3))
+WANTED = qk.one_vs_rest(qk.average_hit_rate, Y, S)
+NAMES = np.asarray(["VF", "F", "M"])
+
+
+def average(y: Any, s: Any = S, **given: Any) -> Any:
+    return qk.one_vs_rest(qk.average_hit_rate, y, s, **given)
+
+
+def exactly(found: qk.OneVsRest, wanted: qk.OneVsRest = WANTED) -> None:
+    for x, y in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+NUMBERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+NUMBERS += ["float32", "float64"]
+LIBRARIES = [m for m in MODES if m.name in ("numpy", "strict", "jax64", "torch", "jax32-jit")]
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+@pytest.mark.parametrize("mode", parameters(LIBRARIES))
+def test_labels_of_every_dtype(mode: Mode, dtype: str):
+    value = mode.run(average, Y.astype(dtype), S).value
+    np.testing.assert_allclose(value, WANTED.value, 1e-6 if mode.float32 else 0)
+    other = np.asarray([30, 50, 10])
+    given = mode.run(lambda y, s: average(y, s, classes=other), other[Y].astype(dtype), S)
+    np.testing.assert_array_equal(given.value, value)
+
+
+OF_ANY_KIND = [
+    (NAMES[Y], NAMES),
+    (NAMES[Y].tolist(), list(NAMES)),
+    (NAMES[Y].astype(object), pd.Index(NAMES)),
+    (pd.Series(NAMES[Y], dtype="category"), tuple(NAMES)),
+    (pd.Series(NAMES[Y], dtype="string"), pd.Series(NAMES)),
+    (NAMES[Y].astype(np.dtypes.StringDType()), NAMES.tolist()),
+    (NAMES[Y].astype("S"), [b"VF", b"F", b"M"]),
+    (
+        np.asarray([(1, "a"), 2.5, "b"][:0] + [[1, 2.5, "b"][k] for k in Y], dtype=object),
+        [1, 2.5, "b"],
+    ),
+    (np.asarray([0.1, 0.7, np.inf], dtype=np.float32)[Y], [0.1, 0.7, np.inf]),
+    (np.asarray([-1, 2**62, 2**62 + 1])[Y], [-1, 2**62, 2**62 + 1]),
+    (Y, [0, 1.0, np.int8(2)]),
+    (Y, range(3)),
+]
+
+
+@pytest.mark.parametrize(("labels", "classes"), OF_ANY_KIND)
+def test_labels_of_any_kind_with_classes(labels: Any, classes: Any):
+    exactly(average(labels, classes=classes))
+
+
+# what is bad
+
+BAD = [
+    ({"y_true": [0, 1, 3, 1, 0, 2]}, r"y_true is 3 at position 2; expected 0 to 2; for other"),
+    ({"y_true": [0, 1, -1, 1, 0, 2]}, r"y_true is -1 at position 2; expected 0 to 2"),
+    ({"y_true": [0, 1, 0.5, 1, 0, 2]}, r"y_true is 0\.5 at position 2; expected 0 to 2"),
+    ({"y_true": [0, np.nan, 1, 1, 0, 2]}, r"y_true is nan at position 1; expected 0 to 2"),
+    ({"y_true": [0, 1e-45, 1, 1, 0, 2]}, r"y_true is 1\S*e-45 at position 1; expected 0 to 2"),
+    ({"y_true": Y, "classes": [0, 1, 7]}, r"y_true is 2 at position 0; expected one of classes"),
+    ({"where": np.arange(6) > 3, "y_true": 9 * Y}, r"y_true is 18 at position 5; expected 0 to 2"),
+    (
+        {"y_score": np.where(np.arange(18).reshape(6, 3) == 5, np.nan, S)},
+        r"y_score is nan at position \(1, 2\)",
+    ),
+    ({"sample_weight": [1, 1, -1, 1, 1, 1.0]}, r"sample_weight is -1\.0 at position 2; expected"),
+    ({"sample_weight": [1, np.inf, 1, 1, 1, 1.0]}, r"sample_weight is inf at position 1; expected"),
+]
+
+
+@pytest.mark.parametrize(("bad", "message"), BAD)
+@every.reading_modes
+def test_bad_values_are_errors_or_nan(mode: Mode, bad: dict[str, Any], message: str):
+    given = {"y_true": Y, "y_score": S} | bad
+    classes = given.pop("classes", None)
+    arrays = {k: np.stack([{"y_true": Y, "y_score": S}.get(k, x), x]) for k, x in given.items()}
+
+    def run(validate: bool, *columns: Any) -> Any:
+        named = dict(zip(given, columns, strict=True))
+        return qk.one_vs_rest(qk.hit_rate, classes=classes, fraction=1, validate=validate, **named)
+
+    if not mode.lazy:
+        with pytest.raises(ValueError, match=f"^{message}"):
+            mode.run(lambda *x: run(True, *x), *(np.asarray(x) for x in given.values()))
+    result = mode.run(lambda *x: run(mode.lazy, *x), *arrays.values())
+    assert np.isnan(result.value[1])
+    assert np.isnan(result.per_class[1]).all()
+    assert result.defined[1] == 0
+    if not {"classes", "where", "sample_weight"} & bad.keys():
+        assert result.defined[0] == 3
+
+
+def test_what_does_not_count_is_never_bad():
+    y, s, w = Y.astype(float), S.copy(), np.ones(6)
+    y[1], s[1, 2], w[1] = 77, np.nan, 0
+    kept = average(np.delete(Y, 1), np.delete(S, 1, axis=0))
+    exactly(average(y, s, where=np.arange(6) != 1), kept)
+    weighted = average(y, s, sample_weight=w)
+    assert ulps(weighted.per_class, kept.per_class) <= 4
+
+
+ERRORS = [
+    ({"measure": "roc_auc"}, TypeError, "measure must be a measure of this library"),
+    ({"measure": qk.select}, TypeError, "measure must be a measure of this library"),
+    ({"average": "samples"}, ValueError, "average must be one of 'macro', 'weighted', 'micro', No"),
+    ({"ties": "none"}, ValueError, "ties must be one of"),
+    ({"pos_label": 1}, TypeError, "one_vs_rest takes classes in place of pos_label"),
+    ({"ranking": 1}, TypeError, "one_vs_rest takes y_true and y_score, and no Ranking"),
+    ({"quota": 1}, TypeError, "roc_auc got an unexpected keyword argument 'quota'"),
+    ({"measure": qk.hit_rate}, TypeError, "give exactly one of quota="),
+    ({"measure": qk.hit_rate, "quota": 7}, ValueError, r"quota is 7\.0; expected .* 0 to 6"),
+    ({"measure": qk.hit_rate, "quota": 19, "average": "micro"}, ValueError, "quota is 19"),
+    ({"y_score": S[:, 0]}, ValueError, r"y_score must have shape \(n, classes\) or .*shape \(6,\)"),
+    ({"y_score": S[:, :0]}, ValueError, r"y_score must have shape .*got shape \(6, 0\)"),
+    ({"y_score": None}, TypeError, "y_score must be an array; got None"),
+    ({"y_score": S + 1j}, TypeError, "y_score must hold real numbers"),
+    ({"y_true": S, "y_score": Y}, ValueError, "y_score must have shape"),
+    (
+        {"y_true": Y[:5]},
+        ValueError,
+        r"y_true must have shape \(6,\), as y_score has .*\(6, 3\); got",
+    ),
+    ({"y_true": Y[:, None]}, ValueError, r"y_true must have shape \(6,\).*got shape \(6, 1\)"),
+    ({"y_true": np.eye(3)[Y]}, ValueError, r"y_true must have shape \(6,\).*got shape \(6, 3\)"),
+    (
+        {"y_score": np.stack([S, S]), "where": [[True]] * 2},
+        ValueError,
+        r"where .*\(6,\) or \(2, 6\)",
+    ),
+    ({"sample_weight": S}, ValueError, r"sample_weight must have shape \(6,\)"),
+    ({"where": np.ones(6)}, TypeError, "where must hold booleans"),
+    ({"y_true": Y > 0}, ValueError, "class=2 cannot occur in y_true, of dtype bool"),
+    ({"y_true": NAMES[Y]}, ValueError, "y_true must hold the classes 0 to 2; .*pass classes"),
+    (
+        {"y_true": [*"aabb", None, "a"], "classes": [*"abc"]},
+        ValueError,
+        "y_true has missing values",
+    ),
+    ({"y_true": [*"abcdaa"], "classes": [*"abc"]}, ValueError, "y_true is 'd' at position 3; exp"),
+    (
+        {"classes": [0, 1]},
+        ValueError,
+        "classes must have 3 labels, one per column of y_score; got 2",
+    ),
+    ({"classes": [0, 1, True]}, ValueError, "classes must be different labels; got True twice"),
+    ({"classes": [0, 1, "2"]}, TypeError, r"classes\[2\]='2' cannot be compared with y_true"),
+    ({"classes": [0, 1, 2.5]}, ValueError, r"classes\[2\]=2\.5 cannot occur in y_true"),
+    ({"classes": [0, 1, np.nan]}, TypeError, r"classes\[2\]=nan is no label"),
+    ({"classes": [0, 1, [2]]}, TypeError, r"classes\[2\]=\[2\] is no label"),
+    ({"classes": "012"}, TypeError, "classes must be a sequence of labels; got '012'"),
+    ({"classes": {0, 1, 2}}, TypeError, "classes must be a sequence of labels"),
+]
+
+
+@pytest.mark.parametrize(("given", "error", "message"), ERRORS)
+def test_bad_calls(given: dict[str, Any], error: type[Exception], message: str):
+    call = {"measure": qk.roc_auc, "y_true": Y, "y_score": S} | given
+    with pytest.raises(error, match=f"^{message}"):
+        qk.one_vs_rest(**call)
+
+
+def test_classes_that_the_labels_cannot_tell_apart():
+    """They are one number in the labels' precision, so that no label is clearly one of them."""
+    y = np.asarray([0.1, 0.5, 0.9], dtype=np.float32)[Y]
+    with pytest.raises(ValueError, match=r"^y_true is 0\.1\d* at position 1; expected one of cl"):
+        average(y, classes=[0.1, 0.1 + 1e-12, 0.9])
+
+
+@pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name == "jax32"]))
+def test_host_arrays_beside_those_of_another_library(mode: Mode):
+    with mode.context():
+        scores, quota = mode.array(S), mode.array(np.asarray(2))
+        mode.to_numpy(average(NAMES[Y], scores, classes=NAMES).value)
+        top = qk.one_vs_rest(qk.hit_rate, Y, S, quota=quota, average="weighted")
+        assert mode.to_numpy(top.value).dtype == np.float32
+        close = np.float64(1) + np.arange(18).reshape(6, 3) * 1e-12
+        with pytest.warns(UserWarning, match="have 15 new ties"):
+            average(mode.array(Y), close)
+
+
+@pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name == "torch"]))
+def test_two_libraries_are_an_error(mode: Mode):
+    with pytest.raises(TypeError, match=re.escape("y_score is an array of torch and y_true one")):
+        average(Y, mode.array(S))
