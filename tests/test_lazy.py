@@ -39,14 +39,23 @@ def tables(t: Any, c: Any, p: Any, w: Any) -> dict[str, Any]:
     return {"auc": qk.roc_auc(by_count), "gini": qk.gini(by_mass), "counts": by_count.counts}
 
 
+def comparisons(y: Any, s: Any) -> dict[str, Any]:
+    a, b = qk.rank(y, s), qk.rank(y, -s, ties="optimistic")
+    found = {space: qk.dominates(a, b, space=space) for space in ("roc", "pr")}
+    for axis in ("quota", "fpr", "recall"):
+        found |= every.record(axis, qk.compare_curves({"a": a, "b": b}, axis=axis))
+    return found
+
+
 CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (plain, (Y, S)),
     (plain, (Y[0], S[0])),
     (weighted, (Y, S, W, M)),
     (policies, (Y, S)),
     (tables, (np.asarray([[0.9, 0.2, 0.5, 0.7, 0.1]]), COUNTS[:1], Y[:1], W[1:])),
+    (comparisons, (Y, S)),
 ]
-IDS = ["batch", "one list", "weights and mask", "tie policies", "counted tables"]
+IDS = ["batch", "one list", "weights and mask", "tie policies", "counted tables", "comparisons"]
 EVERY_CASE = pytest.mark.parametrize(("function", "arrays"), CASES, ids=IDS)
 
 
