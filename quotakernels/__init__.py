@@ -5,6 +5,7 @@ from quotakernels.measures.average import average_hit_rate, average_qrecall
 from quotakernels.measures.correlation import pearson, pearson_curve
 from quotakernels.measures.curves import Curve, hit_rate_curve, lift_curve, qrecall_curve
 from quotakernels.measures.discrimination import gini, pem, roc_auc
+from quotakernels.measures.dominance import Regions, compare_curves, dominates
 from quotakernels.measures.family import Mixture, family_hull, mixture
 from quotakernels.measures.hull import (
     RocHull,
@@ -48,6 +49,7 @@ __all__ = [
     "PrPoints",
     "QuotaThreshold",
     "Ranking",
+    "Regions",
     "RocCurve",
     "RocHull",
     "RocPoints",
@@ -57,6 +59,8 @@ __all__ = [
     "average_hit_rate",
     "average_precision",
     "average_qrecall",
+    "compare_curves",
+    "dominates",
     "expected_average_precision",
     "family_hull",
     "gini",

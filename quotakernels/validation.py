@@ -40,6 +40,7 @@ __all__ = [
     "as_column",
     "bad_values",
     "check_one_device",
+    "check_same_totals",
     "check_tie_policy",
     "check_types",
     "first_bad",
@@ -352,3 +353,21 @@ def first_bad(name: str, x: Array, wrong: Array, expected: str) -> str:
     value = value.item() if hasattr(value, "item") else np.asarray(value).item()
     place = f" at position {index[0] if len(index) == 1 else index}" if index else ""
     return f"{name} is {value!r}{place}; expected {expected}"
+
+
+def check_same_totals(names: list[str], negative: Array, positive: Array, differ: Array) -> None:
+    """Raise for the first of several rankings that differs from the first in its totals.
+
+    All have the shape (..., M), with an entry for each name.
+    """
+    if not (readable(differ) and bool(namespace(differ).any(differ))):
+        return
+    index = tuple(int(i) for i in np.argwhere(to_numpy(differ))[0])
+    row, model = index[:-1], index[-1]
+    place = f" in row {row[0] if len(row) == 1 else row} of the batch" if row else ""
+    counts = [[to_numpy(x)[*row, k].item() for x in (positive, negative)] for k in (model, 0)]
+    found, wanted = (f"{p:.15g} positives and {n:.15g} negatives" for p, n in counts)
+    raise ValueError(
+        f"{names[model]} has {found}{place} and {names[0]} {wanted}; "
+        "curves are compared on the same examples"
+    )

@@ -50,6 +50,14 @@ def classes(y: Any, s: Any) -> dict[str, Any]:
     return {f"{k}.{field}": x for k, part in results.items() for field, x in part._asdict().items()}
 
 
+def comparisons(y: Any, s: Any) -> dict[str, Any]:
+    a, b = qk.rank(y, s), qk.rank(y, -s, ties="optimistic")
+    found = {space: qk.dominates(a, b, space=space) for space in ("roc", "pr")}
+    for axis in ("quota", "fpr", "recall"):
+        found |= every.record(axis, qk.compare_curves({"a": a, "b": b}, axis=axis))
+    return found
+
+
 CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (plain, (Y, S)),
     (plain, (Y[0], S[0])),
@@ -57,8 +65,17 @@ CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (policies, (Y, S)),
     (tables, (np.asarray([[0.9, 0.2, 0.5, 0.7, 0.1]]), COUNTS[:1], Y[:1], W[1:])),
     (classes, (C, SC)),
+    (comparisons, (Y, S)),
 ]
-IDS = ["batch", "one list", "weights and mask", "tie policies", "counted tables", "classes"]
+IDS = [
+    "batch",
+    "one list",
+    "weights and mask",
+    "tie policies",
+    "counted tables",
+    "classes",
+    "comparisons",
+]
 EVERY_CASE = pytest.mark.parametrize(("function", "arrays"), CASES, ids=IDS)
 
 

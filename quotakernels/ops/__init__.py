@@ -60,7 +60,7 @@ def _native_where_there_is_one(function: Callable[P, R]) -> Callable[P, R]:
     return operation
 
 
-bisect = standard.bisect
+bisect = _native_where_there_is_one(standard.bisect)
 count = standard.count
 exclusive = standard.exclusive
 shifted = standard.shifted

@@ -331,6 +331,14 @@ def flagged_first(xp: Namespace, flags: NDArray) -> NDArray:
     return np.asarray(standard.flagged_first(xp, flags))
 
 
+def bisect(xp: Namespace, ends: NDArray, wanted: NDArray, beyond: bool = False) -> NDArray:
+    """See `standard.bisect`."""
+    if ends.ndim != 1:
+        return np.asarray(standard.bisect(xp, ends, wanted, beyond))
+    index = np.searchsorted(ends, wanted, side="right" if beyond else "left")
+    return np.where(wanted == wanted, index, 0)  # NaN is below everything
+
+
 def head(xp: Namespace, table: Groups, wanted: NDArray) -> Groups:
     """See `standard.head`; whole blocks of one long table are left out."""
     if table.counts.ndim != 1 or table.counts.shape[0] <= BLOCK:
