@@ -332,10 +332,12 @@ def flagged_first(xp: Namespace, flags: NDArray) -> NDArray:
 
 
 def bisect(xp: Namespace, ends: NDArray, wanted: NDArray, beyond: bool = False) -> NDArray:
-    """See `standard.bisect`."""
-    if ends.ndim != 1:
+    """See `standard.bisect`; list by list, where the lists are not shorter than they are many."""
+    if math.prod(ends.shape[:-1]) > ends.shape[-1]:
         return np.asarray(standard.bisect(xp, ends, wanted, beyond))
-    index = np.searchsorted(ends, wanted, side="right" if beyond else "left")
+    index = np.empty(wanted.shape, dtype=np.int64)
+    for row in np.ndindex(ends.shape[:-1]):
+        index[row] = np.searchsorted(ends[row], wanted[row], side="right" if beyond else "left")
     return np.where(wanted == wanted, index, 0)  # NaN is below everything
 
 
