@@ -11,8 +11,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 import quotakernels as qk
+from quotakernels.cli.best import Stretch, best_by_quota
 from quotakernels.cli.columns import label_column, score_column, weight_column
-from quotakernels.cli.measures import AT_QUOTA, OVER_ALL, Measure, at_quota, over_all
+from quotakernels.cli.measures import (
+    AREAS,
+    AT_QUOTA,
+    OVER_ALL,
+    Measure,
+    areas,
+    at_quota,
+    over_all,
+)
 from quotakernels.cli.quota import Quota, plain
 
 __all__ = ["Evaluation", "Task", "Values", "evaluate_models"]
@@ -58,7 +67,9 @@ class Evaluation:
     total: float
     positive_total: float
     over_all: Values
+    areas: Values
     at_quota: dict[Quota, Values]
+    best: list[Stretch]
 
     @property
     def prevalence(self) -> float:
@@ -96,15 +107,21 @@ def evaluate_models(
         total=float(len(labels)) if weights is None else math.fsum(weights),
         positive_total=float(labels.sum()) if weights is None else math.fsum(weights[labels]),
         over_all=_no_values(OVER_ALL, models),
+        areas=_no_values(AREAS, models),
         at_quota={quota: _no_values(AT_QUOTA, models) for quota in task.quotas},
+        best=[],
     )
     evaluation.check_quotas()
+    rankings = []
     for row, name in enumerate(task.scores):
         on_step(f"evaluating {name}")
         ranking = qk.rank(labels, score_column(table, name), sample_weight=weights)
+        rankings.append(ranking)
         evaluation.over_all.array[row] = over_all(ranking)
+        evaluation.areas.array[row] = areas(ranking)
         for quota, values in evaluation.at_quota.items():
             values.array[row] = at_quota(ranking, quota.argument(evaluation.total))
+    evaluation.best.extend(best_by_quota(rankings))
     return evaluation
 
 

@@ -1,6 +1,7 @@
 """Which measures `evaluate` computes, and how each is shown.
 
-One line here adds a field of `qk.summary` to OVER_ALL, or a function of a quota to AT_QUOTA.
+One line here adds a field of `qk.summary` to OVER_ALL, a function of a ranking to AREAS, or one of
+a quota to AT_QUOTA.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 import quotakernels as qk
 from quotakernels.cli.quota import QuotaArgument
 
-__all__ = ["AT_QUOTA", "OVER_ALL", "Measure", "at_quota", "over_all"]
+__all__ = ["AREAS", "AT_QUOTA", "OVER_ALL", "Measure", "areas", "at_quota", "over_all"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,12 @@ OVER_ALL = (
     Measure("s2", "S2", smaller_is_better=True),
     Measure("s3"),
 )
+AREAS = (
+    Measure("roc_hull_auc", "hull\nAUC"),
+    Measure("pr_auc", "AUC-PR"),
+    Measure("achievable_pr_auc", "achievable\nAUC-PR"),
+    Measure("average_precision", "average\nprecision"),
+)
 AT_QUOTA = (
     Measure("hit_rate", "hit rate"),
     Measure("qrecall", "Qrecall"),
@@ -44,6 +51,11 @@ def over_all(ranking: qk.Ranking) -> list[float]:
     """Return the measures OVER_ALL of a ranking, NaN where undefined."""
     summary = qk.summary(ranking)
     return [float(getattr(summary, measure.name)) for measure in OVER_ALL]
+
+
+def areas(ranking: qk.Ranking) -> list[float]:
+    """Return the measures AREAS of a ranking, NaN where undefined."""
+    return [float(getattr(qk, measure.name)(ranking)) for measure in AREAS]
 
 
 def at_quota(ranking: qk.Ranking, quota: QuotaArgument) -> list[float]:

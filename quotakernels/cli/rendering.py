@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rich.console import Console, Group
 from rich.table import Table
 
+from quotakernels.cli.best import dominant, in_words
 from quotakernels.cli.evaluation import Evaluation, Values
 from quotakernels.cli.quota import Quota, plain
 from quotakernels.cli.tables import UNLIMITED, grid
@@ -41,10 +42,13 @@ def print_evaluation(evaluation: Evaluation, console: Console) -> None:
         marks = marks or bool(shown.marked.any())
     if marks:
         console.print(f"\n{_MARK}")
+    for number, line in enumerate(in_words(evaluation.best, evaluation.task.scores)):
+        console.print(line if number else f"\n{line}")
 
 
 def _sections(evaluation: Evaluation) -> Iterator[tuple[str, Values]]:
     yield _over_all_heading(evaluation.over_all.of("s3")), evaluation.over_all
+    yield "ROC and precision-recall space", evaluation.areas
     for quota, values in evaluation.at_quota.items():
         yield _quota_heading(evaluation, quota), values
 
@@ -85,12 +89,20 @@ def as_json(evaluation: Evaluation) -> str:
         "models": [
             {"score": name, **_model_json(evaluation, row)} for row, name in enumerate(task.scores)
         ],
+        "dominant": [task.scores[model] for model in dominant(evaluation.best)],
+        "best_by_quota": [
+            {**stretch._asdict(), "models": [task.scores[model] for model in stretch.models]}
+            for stretch in evaluation.best
+        ],
     }
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def _model_json(evaluation: Evaluation, row: int) -> dict[str, Any]:
-    content: dict[str, Any] = _row_json(evaluation.over_all, row)
+    content: dict[str, Any] = {
+        **_row_json(evaluation.over_all, row),
+        **_row_json(evaluation.areas, row),
+    }
     quotas = {
         str(quota): {"places": evaluation.places(quota), **_row_json(values, row)}
         for quota, values in evaluation.at_quota.items()

@@ -20,6 +20,7 @@ from quotakernels.cli.tables import best
 
 OVER_ALL = ("roc_auc", "gini", "pem", "average_hit_rate", "average_qrecall")
 AREAS = ("s1", "s2", "s3")
+CURVES = ("roc_hull_auc", "pr_auc", "achievable_pr_auc", "average_precision")
 AT_QUOTA = ("hit_rate", "qrecall", "lift", "pearson")
 MODELS = ("tree", "naive_bayes", "neural_net")
 PUBLISHED_AUC = {"tree": 0.605, "naive_bayes": 0.8035, "neural_net": 0.7471}
@@ -37,8 +38,8 @@ def test_json_holds_what_the_library_computes(
     assert [model["score"] for model in content["models"]] == list(MODELS)
     for model in content["models"]:
         ranking = qk.rank(credit["repaid"], credit[model["score"]])
-        assert set(model) == {"score", *OVER_ALL, *AREAS, "quotas"}
-        for measure in OVER_ALL:
+        assert set(model) == {"score", *OVER_ALL, *AREAS, *CURVES, "quotas"}
+        for measure in (*OVER_ALL, *CURVES):
             assert model[measure] == getattr(qk, measure)(ranking)
         assert tuple(model[area] for area in AREAS) == qk.pem_areas(ranking)
         for text, argument in (("50", {"quota": 50}), ("5%", {"fraction": 0.05})):
@@ -133,7 +134,7 @@ def test_file_without_rows(run: Run, table: Callable[..., Path]) -> None:
     arguments = ("evaluate", table(y=[], s=[]), "--label", "y", "--score", "s")
     content = json.loads(run(*arguments, "--json").out)
     assert (content["rows"], content["prevalence"]) == (0, None)
-    assert content["models"][0] == {"score": "s", **dict.fromkeys((*OVER_ALL, *AREAS))}
+    assert content["models"][0] == {"score": "s", **dict.fromkeys((*OVER_ALL, *AREAS, *CURVES))}
     assert "0 rows, 0 positive (y), prevalence undefined" in run(*arguments).out
 
 
@@ -181,7 +182,9 @@ def test_example_with_other_quotas_and_models(run: Run) -> None:
     assert not any("*" in line for line in lines), "a single model is not the best of anything"
 
 
-@pytest.mark.parametrize(("width", "model_rows"), [(None, 9), (80, 9), (62, 6), (40, 18), (30, 27)])
+@pytest.mark.parametrize(
+    ("width", "model_rows"), [(None, 12), (80, 12), (62, 9), (40, 24), (30, 36)]
+)
 def test_every_layout_shows_every_number(
     run: Run,
     credit_file: Path,
@@ -215,7 +218,7 @@ def test_many_models_with_long_names_at_80_columns(
     scores = [text for name in names for text in ("--score", name)]
     text = run("evaluate", path, "--label", "y", *scores, "--quota", 1, "--quota", 2).out
     assert max(map(len, text.splitlines())) <= 80
-    assert text.count("model_5") == 3, "one table for the whole ranking and one per quota"
+    assert text.count("model_5") == 4, "two tables for the whole ranking and one per quota"
     assert text.count("1.5000*") == 6, "all tied models are marked"
 
 
@@ -228,11 +231,44 @@ def test_tables_are_cut_where_they_do_not_fit(
     scores = [text for name in names for text in ("--score", name)]
     text = run("evaluate", path, "--label", "y", *scores).out
     assert max(map(len, text.splitlines())) <= 50
-    assert text.count("model_5") == 2
+    assert text.count("model_5") == 4
     assert text.count("Over all quotas") == 1
     first, second = text.split("\n\n")[1:3]
     for heading in ("AUC", "= PEM", "hit rate", "Qrecall", "S1", "S2"):
         assert (heading in first) != (heading in second), "each measure is in one of the tables"
+
+
+def test_a_model_that_dominates(run: Run, table: Callable[..., Path]) -> None:
+    path = table(y=[1, 1, 0, 0], good=[0.9, 0.8, 0.2, 0.1], fair=[0.9, 0.1, 0.5, 0.1])
+    arguments = ("evaluate", path, "--label", "y", "--score", "fair", "--score", "good")
+    assert (
+        "good dominates: at no quota, FPR or recall is another model better." in run(*arguments).out
+    )
+    content = json.loads(run(*arguments, "--json").out)
+    assert content["dominant"] == ["good"]
+    assert content["best_by_quota"][0] == {"start": 0, "stop": 1, "models": ["fair", "good"]}
+
+
+def test_where_each_model_is_the_best(run: Run, table: Callable[..., Path]) -> None:
+    path = table(y=[1, 0, 0, 1, 0], a=[0.9, 0.8, 0.7, 0.6, 0.5], b=[0.7, 0.7, 0.1, 0.7, 0.1])
+    arguments = ("evaluate", path, "--label", "y", "--score", "a", "--score", "b")
+    said = run(*arguments).out.splitlines()
+    place = said.index("No model dominates. Quotas at which each finds the most:")
+    assert said[place + 1 :] == [
+        "  a: 0 to 1.5, 4 to 5 (50.0%)",
+        "  b: 1.5 to 5 (70.0%)",
+    ]
+    content = json.loads(run(*arguments, "--json").out)
+    assert content["dominant"] == []
+    assert [x["models"] for x in content["best_by_quota"]] == [["a"], ["b"], ["a", "b"]]
+
+
+def test_models_that_are_equally_good(run: Run, table: Callable[..., Path]) -> None:
+    path = table(y=[1, 0], a=[0.9, 0.8], b=[9.0, 8.0])
+    arguments = ("evaluate", path, "--label", "y", "--score", "a", "--score", "b")
+    assert "No model is better than another at any quota, FPR or recall." in run(*arguments).out
+    alone = run("evaluate", path, "--label", "y", "--score", "a")
+    assert "dominates" not in alone.out
 
 
 def test_colour_only_where_asked(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
