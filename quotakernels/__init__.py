@@ -7,6 +7,7 @@ from quotakernels.measures.curves import Curve, hit_rate_curve, lift_curve, qrec
 from quotakernels.measures.discrimination import gini, pem, roc_auc
 from quotakernels.measures.dominance import Regions, compare_curves, dominates
 from quotakernels.measures.family import Mixture, family_hull, mixture
+from quotakernels.measures.h_measure import h_measure
 from quotakernels.measures.hull import (
     RocHull,
     achievable_pr_auc,
@@ -16,6 +17,11 @@ from quotakernels.measures.hull import (
 )
 from quotakernels.measures.marks import Marks, normalized_marks
 from quotakernels.measures.multiclass import OneVsRest, one_vs_rest
+from quotakernels.measures.operating_point import (
+    OperatingPoint,
+    best_operating_point,
+    iso_performance_slope,
+)
 from quotakernels.measures.points import (
     PrPoints,
     RocPoints,
@@ -44,6 +50,7 @@ __all__ = [
     "Marks",
     "Mixture",
     "OneVsRest",
+    "OperatingPoint",
     "PemAreas",
     "PrCurve",
     "PrPoints",
@@ -59,14 +66,17 @@ __all__ = [
     "average_hit_rate",
     "average_precision",
     "average_qrecall",
+    "best_operating_point",
     "compare_curves",
     "dominates",
     "expected_average_precision",
     "family_hull",
     "gini",
+    "h_measure",
     "hit_rate",
     "hit_rate_curve",
     "interpolate_pr",
+    "iso_performance_slope",
     "lift",
     "lift_curve",
     "lift_table",

@@ -50,6 +50,9 @@ def everything(
     if not weighted:
         found |= record("normalized_marks", qk.normalized_marks(ranking))
         found |= record("summary", qk.summary(ranking))
+    found["h_measure"] = qk.h_measure(ranking, cost_distribution=(2, 2))
+    best = qk.best_operating_point(ranking, cost_fp=1, cost_fn=[0.5, 2.0])
+    found |= record("best_operating_point", best)
     found["select"] = qk.select(y_score, quota=SELECTED, **given)
     ends = qk.quota_threshold(y_score, quota=quotas, **given)
     return found | record("quota_threshold", ends)

@@ -19,6 +19,7 @@ M = np.asarray([[True, True, True, False, True], [True] * 5])
 COUNTS = np.asarray([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3]])
 C = np.asarray([[2, 0, 1, 1, 0], [0, 1, 2, 2, 1]])
 SC = np.stack([S, S[::-1], S[:, ::-1]], axis=-1)
+COSTS = np.asarray([[0.5, 1], [2, 3]])
 POLICIES = ("expected", "optimistic", "pessimistic", "given")
 
 
@@ -58,6 +59,12 @@ def comparisons(y: Any, s: Any) -> dict[str, Any]:
     return found
 
 
+def costs(y: Any, s: Any, c: Any) -> dict[str, Any]:
+    best = qk.best_operating_point(y, s, cost_fp=[1, 2], cost_fn=1.5, prevalence=0.25)
+    h = qk.h_measure(y, s)
+    return best._asdict() | {"h": h, "slope": qk.iso_performance_slope(c, 1, c / 8)}
+
+
 CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (plain, (Y, S)),
     (plain, (Y[0], S[0])),
@@ -66,6 +73,7 @@ CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (tables, (np.asarray([[0.9, 0.2, 0.5, 0.7, 0.1]]), COUNTS[:1], Y[:1], W[1:])),
     (classes, (C, SC)),
     (comparisons, (Y, S)),
+    (costs, (Y, S, COSTS)),
 ]
 IDS = [
     "batch",
@@ -75,6 +83,7 @@ IDS = [
     "counted tables",
     "classes",
     "comparisons",
+    "costs",
 ]
 EVERY_CASE = pytest.mark.parametrize(("function", "arrays"), CASES, ids=IDS)
 

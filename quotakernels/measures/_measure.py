@@ -5,9 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeAlias, TypeVar, overload
 
-from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
@@ -22,8 +21,11 @@ from quotakernels.measures._quota import beside, wanted_masses
 from quotakernels.ranking import Ranking, TiePolicy, rank, table_of
 
 R = TypeVar("R")
+Door: TypeAlias = Callable[..., tuple[tuple[Array, ...], tuple[int, ...]]]
+"""``door(xp, table, *, ...)`` checks numbers that may be arrays of any shape Q: it gives arrays of
+shape (..., K), NaN where a number is bad and cannot be read, and Q, which K stands for."""
 
-__all__ = ["Measure", "finished", "measure", "quota_measure"]
+__all__ = ["Measure", "finished", "measure", "measure_of", "quota_measure"]
 
 _FROM_DATA = inspect.signature(rank).parameters
 
@@ -31,18 +33,18 @@ _FROM_DATA = inspect.signature(rank).parameters
 class Measure(Generic[R]):
     """A measure, callable on ``(y_true, y_score, ...)`` or on a ``Ranking``.
 
-    The wrapped function computes it from the table of a ranking; its keyword-only parameters are
-    the measure's own.
+    The wrapped function computes it from the table of a ranking and from the arrays that the
+    door makes of the measure's own numbers.  The function's keyword-only parameters are options:
+    plain values, for each of which it may be compiled anew.
     """
 
-    def __init__(self, function: Callable[..., R], takes_quota: bool):
+    def __init__(self, function: Callable[..., R], door: Door):
         functools.update_wrapper(self, function)
-        self._function = function
-        self._takes_quota = takes_quota
-        own = list(inspect.signature(function).parameters.values())[1:]
-        keywords = [p.name for p in own if p.kind is p.KEYWORD_ONLY]
-        self._own = ("quota", "fraction") if takes_quota else tuple(keywords)
-        self.__signature__ = _public_signature(own, takes_quota)
+        self._function, self._door = function, door
+        numbers, options = _keywords(door), _keywords(function)
+        self._numbers, self._options = (tuple(p.name for p in x) for x in (numbers, options))
+        self._needed = [p.name for p in numbers if p.default is p.empty]
+        self.__signature__ = inspect.Signature([*_FROM_DATA.values(), *numbers, *options])
 
     @overload
     def __call__(self, ranking: Ranking, **own: Any) -> R: ...
@@ -63,25 +65,22 @@ class Measure(Generic[R]):
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Compute the measure; see the docstring of the measure."""
-        own = {name: keywords.pop(name) for name in self._own if name in keywords}
-        ranking = self._ranking(arguments, keywords)
-        if self._takes_quota:
-            return self._at_quota(ranking, **own)
-        xp = namespace(ranking.counts)
-        dtype = result_float(xp, device(ranking.counts))
-        with computing(xp):
-            result = compiled(self._function, xp, self._own)(table_of(xp, ranking), **own)
-            return finished(xp, result, dtype)
-
-    def _at_quota(self, ranking: Ranking, quota: Any = None, fraction: Any = None) -> Any:
-        ranking = beside(ranking, quota, fraction)
+        numbers = {name: keywords.pop(name) for name in self._numbers if name in keywords}
+        options = {name: keywords.pop(name) for name in self._options if name in keywords}
+        ranking = beside(self._ranking(arguments, keywords), *numbers.values())
+        for name in self._needed:
+            if name not in numbers:
+                raise TypeError(f"{self.__name__} needs {name}")
+        options = {name: _plain(name, x) for name, x in options.items()}
         xp = namespace(ranking.counts)
         dtype = result_float(xp, device(ranking.counts))
         with computing(xp):
             table = table_of(xp, ranking)
-            wanted, shape = wanted_masses(xp, table, quota, fraction)
-            result: Any = compiled(self._function, xp)(table, wanted)
-            return finished(xp, xp.reshape(result, (*result.shape[:-1], *shape)), dtype)
+            arrays, shape = self._door(xp, table, **numbers)
+            result: Any = compiled(self._function, xp, self._options)(table, *arrays, **options)
+            if arrays:
+                result = _last_axis_as(xp, result, shape)
+            return finished(xp, result, dtype)
 
     def _ranking(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Ranking:
         """The ranking among the arguments, or that of the labels and scores."""
@@ -119,21 +118,42 @@ class Measure(Generic[R]):
     __name__: str
 
 
-def _public_signature(own: list[inspect.Parameter], takes_quota: bool) -> inspect.Signature:
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    quota = [inspect.Parameter(name, keyword, default=None) for name in ("quota", "fraction")]
-    keywords = quota if takes_quota else [p for p in own if p.kind is keyword]
-    return inspect.Signature([*_FROM_DATA.values(), *keywords])
+def _keywords(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    parameters = inspect.signature(function).parameters.values()
+    return [p for p in parameters if p.kind is p.KEYWORD_ONLY]
 
 
-def measure(function: Callable[..., R]) -> Measure[R]:
-    """Make a measure of a function of a table."""
-    return Measure(function, takes_quota=False)
+def _plain(name: str, value: Any) -> Any:
+    """A value that can tell compiled functions apart; an array cannot."""
+    value = tuple(value) if isinstance(value, list) else value
+    try:
+        hash(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a plain value; got {value!r}") from None
+    return value
 
 
-def quota_measure(function: Callable[[ops.Groups, Array], Array]) -> Measure[Array]:
-    """Make a measure of a function of a table and of the wanted masses, shape (..., K)."""
-    return Measure(function, takes_quota=True)
+def _last_axis_as(xp: Namespace, result: Any, shape: tuple[int, ...]) -> Any:
+    """Arrays of shape (..., K) as (..., *shape)."""
+    if isinstance(result, tuple):
+        return type(result)(*(_last_axis_as(xp, x, shape) for x in result))
+    return xp.reshape(result, (*result.shape[:-1], *shape))
+
+
+def _no_numbers(*_: Any) -> tuple[tuple[()], tuple[()]]:
+    return (), ()
+
+
+def measure_of(door: Door) -> Callable[[Callable[..., R]], Measure[R]]:
+    """Make a measure of a function of a table and of numbers, which the door takes by keyword."""
+    return lambda function: Measure(function, door)
+
+
+measure = measure_of(_no_numbers)
+"""Make a measure of a function of a table."""
+
+quota_measure = measure_of(wanted_masses)
+"""Make a measure of a function of a table and of the wanted masses, shape (..., K)."""
 
 
 def finished(xp: Namespace, result: Any, dtype: Any) -> Any:

@@ -20,6 +20,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.measures._measure import finished
+from quotakernels.measures._quota import numbers_beside
 from quotakernels.validation import adopt, as_column, first_bad
 
 __all__ = ["Limits", "admit_numbers", "checked", "of_numbers", "whole_steps"]
@@ -41,24 +42,17 @@ def of_numbers(formula: Callable[..., Any], named: dict[str, Any], limits: Limit
 
 def admit_numbers(named: dict[str, Any]) -> tuple[Namespace, dict[str, Array]]:
     """Numbers and arrays in one library; single numbers go wherever the arrays are."""
-    columns = {name: as_column(name, x) for name, x in named.items()}
+    plain = {name for name, x in named.items() if type(x) in (int, float)}  # no arrays in a trace
+    columns = {name: as_column(name, x) for name, x in named.items() if name not in plain}
     for name, x in columns.items():
         if not of_kind(namespace(x), x.dtype, ("integral", "real floating")):
             raise TypeError(f"{name} must be a number or an array of numbers; got {named[name]!r}")
     single = {name for name, x in columns.items() if isinstance(x, np.ndarray) and x.ndim == 0}
-    arrays = {name: x for name, x in columns.items() if name not in single}
-    if not arrays:
-        return namespace(np.empty(0)), columns
-    xp, arrays = adopt(arrays)
-    beside = device(next(iter(arrays.values())))
+    xp, arrays = adopt({name: x for name, x in columns.items() if name not in single})
+    data = next(iter(arrays.values()), np.empty(0))
     with computing(xp):
-        joined = {
-            name: arrays[name]
-            if name in arrays
-            else xp.asarray(x.item(), dtype=wide_float(xp, beside), device=beside)
-            for name, x in columns.items()
-        }
-    return xp, joined
+        numbers = {name: numbers_beside(data, name, named[name]) for name in plain | single}
+    return xp, {name: numbers[name] if name in numbers else arrays[name] for name in named}
 
 
 def checked(xp: Namespace, arrays: dict[str, Array], limits: Limits) -> dict[str, Array]:

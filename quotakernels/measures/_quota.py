@@ -64,8 +64,8 @@ def mass_totals(xp: Namespace, table: ops.Groups) -> tuple[Array, Array, Array]:
 
 
 def wanted_masses(
-    xp: Namespace, table: ops.Groups, quota: Any, fraction: Any
-) -> tuple[Array, tuple[int, ...]]:
+    xp: Namespace, table: ops.Groups, *, quota: Any = None, fraction: Any = None
+) -> tuple[tuple[Array], tuple[int, ...]]:
     """The wanted masses, shape (..., K), NaN where there are none, and the quota's own shape."""
     if (quota is None) == (fraction is None):
         raise TypeError("give exactly one of quota= (examples) and fraction= (a share of them)")
@@ -80,7 +80,7 @@ def wanted_masses(
         _raise_unless(xp, name, value, fits, "a share of the examples, above 0 and at most 1")
         wanted = _whole_if_close(xp, flat * whole)
     nan = xp.asarray(xp.nan, dtype=wanted.dtype, device=device(wanted))
-    return xp.where(fits & (whole > 0), wanted, nan), tuple(value.shape)
+    return (xp.where(fits & (whole > 0), wanted, nan),), tuple(value.shape)
 
 
 def _within(xp: Namespace, table: ops.Groups, value: Array, whole: Array) -> tuple[Array, Array]:

@@ -110,7 +110,7 @@ def select(
     dtype = result_float(xp, device(examples.scores))
     with computing(xp):
         table = compiled(_table, xp)(examples)
-        wanted, shape = wanted_masses(xp, table, quota, fraction)
+        (wanted,), shape = wanted_masses(xp, table, quota=quota, fraction=fraction)
         if shape:
             raise ValueError(f"select takes one quota; got an array of shape {shape}")
         chosen = finished(xp, compiled(_shares, xp)(examples, table, wanted), dtype)
@@ -196,7 +196,7 @@ def quota_threshold(
     dtype = result_float(xp, device(examples.scores))
     with computing(xp):
         table = compiled(_table, xp)(examples)
-        wanted, shape = wanted_masses(xp, table, quota, fraction)
+        (wanted,), shape = wanted_masses(xp, table, quota=quota, fraction=fraction)
         result = compiled(_threshold, xp)(table, wanted)
         batch = wanted.shape[:-1]
         shaped = QuotaThreshold(*(xp.reshape(x, (*batch, *shape)) for x in result))
