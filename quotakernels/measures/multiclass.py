@@ -22,6 +22,7 @@ from quotakernels.measures._measure import Measure, finished
 from quotakernels.measures._quota import beside, mass_totals
 from quotakernels.measures.curves import Curve
 from quotakernels.measures.hull import RocHull
+from quotakernels.measures.operating_point import OperatingPoint
 from quotakernels.measures.precision_recall import PrCurve
 from quotakernels.measures.roc import RocCurve
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples, table_of
@@ -31,8 +32,8 @@ __all__ = ["OneVsRest", "one_vs_rest"]
 
 Average: TypeAlias = Literal["macro", "weighted", "micro"] | None
 AVERAGES = ("macro", "weighted", "micro", None)
-CURVES = (Curve, PrCurve, RocCurve, RocHull)
-"""Results whose points are other cuts in every class, so that there is no average of them."""
+CUTS = (Curve, OperatingPoint, PrCurve, RocCurve, RocHull)
+"""Results that name cuts, which are others in every class, so that there is no average of them."""
 
 
 class OneVsRest(NamedTuple):
@@ -173,9 +174,9 @@ def _measured(measure: Measure[Any], ranking: Ranking, own: dict[str, Any], aver
     if own.get("method") == "minmax" and average != "micro" and ranking.counts.ndim == 2:
         raise ValueError('method="minmax" compares models; give scores of shape (models, n, K)')
     results = measure(ranking, **own)
-    if isinstance(results, CURVES) and average is not None:
+    if isinstance(results, CUTS) and average is not None:
         raise ValueError(
-            f"{measure.__name__} gives curves, which have no average; use average=None"
+            f"{measure.__name__} gives cuts, which have no average; use average=None"
         )
     return results
 
