@@ -168,7 +168,10 @@ def measures() -> dict[str, Any]:
 
 
 def own_of(measure: Any) -> dict[str, Any]:
-    return {"fraction": [0.3, 1.0]} if "quota" in inspect.signature(measure).parameters else {}
+    """What the measure cannot do without."""
+    known = {"quota": {"fraction": [0.3, 1.0]}, "cost_fp": {"cost_fp": 1, "cost_fn": [2, 9]}}
+    takes = inspect.signature(measure).parameters
+    return {k: x for name, own in known.items() if name in takes for k, x in own.items()}
 
 
 def assert_same(actual: Any, expected: Any) -> None:

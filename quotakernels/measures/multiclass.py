@@ -175,9 +175,7 @@ def _measured(measure: Measure[Any], ranking: Ranking, own: dict[str, Any], aver
         raise ValueError('method="minmax" compares models; give scores of shape (models, n, K)')
     results = measure(ranking, **own)
     if isinstance(results, CUTS) and average is not None:
-        raise ValueError(
-            f"{measure.__name__} gives cuts, which have no average; use average=None"
-        )
+        raise ValueError(f"{measure.__name__} gives cuts, which have no average; use average=None")
     return results
 
 
