@@ -6,8 +6,12 @@ compared with. ``None`` stands for "undefined". Sequences are Python sequences (
 
 ``AR`` is Arbel & Rokach, "Classifier Evaluation under Limited Resources", ``DG`` is
 Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+
+Measures of one table have common names: they stay in their modules, ``confusion`` (two classes),
+``classes`` (K classes), ``impact`` and ``charts``.
 """
 
+from . import charts, classes, confusion, impact
 from .at_quota import (
     LiftBin,
     QuotaThreshold,
@@ -156,6 +160,9 @@ __all__ = [
     "cases",
     "chance_average_hit_rate",
     "chance_average_qrecall",
+    "charts",
+    "classes",
+    "confusion",
     "curve_value",
     "cuts",
     "dominates_pr",
@@ -172,6 +179,7 @@ __all__ = [
     "h_measure_float",
     "hit_rate",
     "hull_groups",
+    "impact",
     "integer_beta",
     "integral",
     "interpolate_pr",
