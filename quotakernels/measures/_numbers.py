@@ -20,6 +20,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.measures._measure import finished
+from quotakernels.measures._quota import as_float
 from quotakernels.validation import adopt, as_column, first_bad
 
 __all__ = ["Limits", "admit_numbers", "checked", "of_numbers", "whole_steps"]
@@ -41,24 +42,21 @@ def of_numbers(formula: Callable[..., Any], named: dict[str, Any], limits: Limit
 
 def admit_numbers(named: dict[str, Any]) -> tuple[Namespace, dict[str, Array]]:
     """Numbers and arrays in one library; single numbers go wherever the arrays are."""
-    columns = {name: as_column(name, x) for name, x in named.items()}
+    numbers = {name: x for name, x in named.items() if type(x) in (int, float)}
+    columns = {name: as_column(name, x) for name, x in named.items() if name not in numbers}
     for name, x in columns.items():
         if not of_kind(namespace(x), x.dtype, ("integral", "real floating")):
             raise TypeError(f"{name} must be a number or an array of numbers; got {named[name]!r}")
     single = {name for name, x in columns.items() if isinstance(x, np.ndarray) and x.ndim == 0}
-    arrays = {name: x for name, x in columns.items() if name not in single}
-    if not arrays:
-        return namespace(np.empty(0)), columns
-    xp, arrays = adopt(arrays)
-    beside = device(next(iter(arrays.values())))
+    numbers |= {name: columns.pop(name).item() for name in single}
+    xp, arrays = adopt(columns) if columns else (namespace(np.empty(0)), {})
+    beside = device(next(iter(arrays.values()), np.empty(0)))
+    dtype = wide_float(xp, beside)
     with computing(xp):
-        joined = {
-            name: arrays[name]
-            if name in arrays
-            else xp.asarray(x.item(), dtype=wide_float(xp, beside), device=beside)
-            for name, x in columns.items()
+        placed = {
+            name: xp.asarray(as_float(x), dtype=dtype, device=beside) for name, x in numbers.items()
         }
-    return xp, joined
+    return xp, {name: placed[name] if name in placed else arrays[name] for name in named}
 
 
 def checked(xp: Namespace, arrays: dict[str, Array], limits: Limits) -> dict[str, Array]:
@@ -74,12 +72,21 @@ def checked(xp: Namespace, arrays: dict[str, Array], limits: Limits) -> dict[str
     return good
 
 
-def whole_steps(named: dict[str, Any]) -> np.ndarray[Any, Any]:
-    """From the first of two readable numbers on in steps of one, and the second."""
-    _, arrays = admit_numbers(named)
-    for name, x in arrays.items():
+def whole_steps(named: dict[str, Any], start: str, stop: str) -> Array:
+    """From the first of two readable numbers on in steps of one, and the second.
+
+    In the library of all the arguments.
+    """
+    ends = []
+    for name in (start, stop):
+        x = admit_numbers({name: named[name]})[1][name]
         if x.ndim or not readable(x):
             raise ValueError(f"{name} must be one number that can be read; or pass recall=")
-    start, stop = (float(x) for x in arrays.values())
-    steps = np.arange(start, stop) if np.isfinite(stop - start) else np.asarray([start])
-    return np.append(steps, stop)
+        ends.append(float(x))
+    first, last = ends
+    steps = np.arange(first, last) if np.isfinite(last - first) else np.asarray([first])
+    steps = np.append(steps, last)
+    xp, arrays = admit_numbers(named)
+    with computing(xp):
+        dev = device(arrays[start])
+        return xp.asarray(steps, dtype=wide_float(xp, dev), device=dev)
