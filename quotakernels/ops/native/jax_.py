@@ -34,6 +34,18 @@ def from_order_key(xp: Namespace, key: Array, dtype: Any) -> Array:
     return jax.lax.bitcast_convert_type(bits_from_key(key, 8 * dtype.itemsize), dtype)
 
 
+def widened(xp: Namespace, scores: Array) -> Array:
+    """See `standard.widened`; XLA on CPU flushes subnormals, which are made of their bits here."""
+    wide = scores.astype(jnp.float64)
+    if scores.dtype not in (jnp.float32, jnp.bfloat16):
+        return wide
+    info = jnp.finfo(scores.dtype)
+    bits = jax.lax.bitcast_convert_type(scores, _WORDS[info.bits])
+    magnitude = bits & jnp.iinfo(bits.dtype).max
+    small = magnitude.astype(jnp.float64) * 2.0 ** (info.minexp - info.nmant)
+    return jnp.where(magnitude < 2**info.nmant, jnp.where(bits < 0, -small, small), wide)
+
+
 def sort_coded(
     xp: Namespace, key: Array, code: Array, weights: Array | None, stable: bool
 ) -> tuple[Array, Array, Array | None]:
