@@ -60,15 +60,18 @@ def sort_coded(
 
 def hull_ends(xp: Namespace, table: Groups) -> Array:
     """See `hull.hull_ends`; it ends with the round that finds nothing."""
-    x, y, filled, chain = hull.start(xp, table)
+    return hull.ends_by(xp, table, _split_until_done)
 
+
+def _split_until_done(xp: Namespace, points: hull.Points, chain: Array, rounds: int) -> Array:
     def split(state: tuple[Array, Array]) -> tuple[Array, Array]:
         chain, _ = state
-        found = hull.farthest_above(xp, x, y, filled, chain)
+        found = hull.farthest_above(xp, points, chain)
         return chain | found, jnp.any(found)
 
-    chain, _ = jax.lax.while_loop(lambda state: state[1], split, (chain, jnp.any(filled)))
-    return hull.strict_ends(xp, table, x, y, chain)
+    start = (chain, jnp.any(points.filled))
+    done: Array = jax.lax.while_loop(lambda state: state[1], split, start)[0]
+    return done
 
 
 def running_max(xp: Namespace, x: Array) -> Array:
