@@ -35,7 +35,8 @@ def table_of_points(fp: Any, tp: Any, thresholds: Any) -> ops.Groups:
         given = columns.get("thresholds")
         bad = _bad_points(xp, points, steps)
         if given is not None:
-            bad.append(("thresholds", _not_falling(xp, given, steps), "scores that fall"))
+            unfit = _not_falling(xp, given, steps)
+            bad.append(("thresholds", unfit, "scores that fall from point to point"))
         good = good_rows(xp, named, bad, None)
         if good is not None:
             steps = {name: xp.where(good, x, xp.zeros_like(x)) for name, x in steps.items()}

@@ -168,6 +168,17 @@ def test_the_cuts_may_be_arrays(mode: Mode):
     assert ulps(found.precision, as_floats(wanted)) <= 4
 
 
+def test_numbers_and_arrays_are_broadcast():
+    found = qk.interpolate_pr((5, 5), (30, [[10], [11]]), positives=[20, 40, 80], recall=0.25)
+    assert found.recall.shape == found.precision.shape == (2, 3)
+    found = qk.interpolate_pr((5, 5), (30, 10), positives=[[20], [40]])
+    assert found.recall.shape == found.precision.shape == (2, 6)
+    with pytest.raises(
+        ValueError, match=r"^stop TP is 11\.0 at position \(1, 0\); expected at most"
+    ):
+        qk.interpolate_pr((5, 5), (30, [[10], [11]]), positives=[10, 40], recall=0.25)
+
+
 # DG Figures 6 and 7
 
 

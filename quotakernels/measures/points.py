@@ -227,7 +227,7 @@ def interpolate_pr(
         steps = {
             "stop TP - start TP": last_tp - tp,
             "stop FP - start FP": last_fp - fp,
-            "stop TP": last_tp,
+            "stop TP": last_tp + xp.zeros_like(whole),
         }
         within = (lambda x: ~(x > whole * (1 + ROUNDING)), "at most all positives")
         grown, along, last_tp = checked(xp, steps, {**_STEPS, "stop TP": within}).values()
@@ -236,7 +236,7 @@ def interpolate_pr(
         precision = xp.where(selected > 0, found / selected, 1 / (1 + skew))
         between = (found >= tp * (1 - ROUNDING)) & (found <= last_tp * (1 + ROUNDING))
         precision = xp.where(between, precision, xp.full_like(precision, xp.nan))
-        return PrPoints(reached + xp.zeros_like(precision), precision)
+        return PrPoints(reached + xp.zeros_like(precision), precision + xp.zeros_like(reached))
 
     result: PrPoints = of_numbers(points, named, limits)
     return result
