@@ -30,9 +30,14 @@ def table_of_points(fp: Any, tp: Any, thresholds: Any) -> ops.Groups:
     _check_columns(named)
     xp, columns = adopt(named)
     with computing(xp):
-        steps = {name: _steps(xp, columns[name]) for name in ("fp", "tp")}
+        points = _of_one_type(xp, columns)
+        steps = {name: _steps(xp, x) for name, x in points.items()}
         given = columns.get("thresholds")
-        good = good_rows(xp, named, _bad_values(xp, steps, given), None)
+        bad = _bad_points(xp, points, steps)
+        if given is not None:
+            unfit = _not_falling(xp, given, steps)
+            bad.append(("thresholds", unfit, "scores that fall from point to point"))
+        good = good_rows(xp, named, bad, None)
         if good is not None:
             steps = {name: xp.where(good, x, xp.zeros_like(x)) for name, x in steps.items()}
         if given is None:
@@ -54,27 +59,40 @@ def _check_columns(named: dict[str, Array]) -> None:
             raise TypeError(f"{name} must hold real numbers; got dtype {x.dtype}")
 
 
+def _of_one_type(xp: Namespace, columns: dict[str, Array]) -> dict[str, Array]:
+    """The points in 64 bits; whole numbers only if both coordinates are."""
+    points = {name: columns[name] for name in ("fp", "tp")}
+    whole = all(of_kind(xp, x.dtype, "integral") for x in points.values())
+    dtype = xp.int64 if whole else wide_float(xp, device(points["fp"]))
+    return {name: cast(xp, x, dtype) for name, x in points.items()}
+
+
 def _steps(xp: Namespace, x: Array) -> Array:
-    """What each point adds to the one before it, in 64 bits."""
-    whole = of_kind(xp, x.dtype, "integral")
-    x = cast(xp, x, xp.int64 if whole else wide_float(xp, device(x)))
-    before = xp.concat([xp.zeros_like(x[..., :1]), x[..., :-1]], axis=-1)
-    return x - before
+    """What each point adds to the one before it."""
+    return x - ops.shifted(xp, x, 1, 0)
 
 
-def _bad_values(xp: Namespace, steps: dict[str, Array], thresholds: Array | None) -> BadValues:
+def _bad_points(xp: Namespace, points: dict[str, Array], steps: dict[str, Array]) -> BadValues:
     bad: BadValues = [
         (name, ~((x >= 0) & _is_finite(xp, x)), "finite numbers that rise from 0")
         for name, x in steps.items()
     ]
-    if thresholds is not None:
-        key = ops.order_key(xp, thresholds)
-        there = (steps["fp"] > 0) | (steps["tp"] > 0)
-        unfit = (key >= ops.shifted(xp, key, 1, 0)) & ops.shifted(xp, there, 1, False)
-        if of_kind(xp, thresholds.dtype, "real floating"):
-            unfit = unfit | xp.isnan(thresholds)
-        bad.append(("thresholds", unfit & there, "scores that fall from point to point"))
-    return bad
+    total = points["fp"] + points["tp"]  # that of whole numbers becomes negative at 2**63
+    return [*bad, ("fp", total < 0, "fewer than 2**63 examples in all")]
+
+
+def _not_falling(xp: Namespace, thresholds: Array, steps: dict[str, Array]) -> Array:
+    """Where a threshold is not below that of the last point before it that added something."""
+    key = ops.order_key(xp, thresholds)
+    there = (steps["fp"] > 0) | (steps["tp"] > 0)
+    places = xp.arange(1, key.shape[-1] + 1, dtype=xp.int64, device=device(there))
+    upto = ops.running_max(xp, xp.where(there, places, xp.zeros_like(places)))
+    before = ops.shifted(xp, upto, 1, 0)
+    higher = xp.take_along_axis(key, xp.clip(before - 1, min=0), axis=-1)
+    unfit = (key >= higher) & (before > 0)
+    if of_kind(xp, thresholds.dtype, "real floating"):
+        unfit = unfit | xp.isnan(thresholds)
+    return unfit & there
 
 
 def _is_finite(xp: Namespace, x: Array) -> Array:
@@ -98,8 +116,7 @@ def cut_at(xp: Namespace, table: ops.Groups, thresholds: Any) -> ops.Groups:
     wanted = _thresholds_beside(table, thresholds)
     scores = table.thresholds
     if scores.dtype != wanted.dtype:
-        wide = wide_float(xp, device(scores))
-        scores, wanted = cast(xp, scores, wide), cast(xp, wanted, wide)
+        scores, wanted = ops.widened(xp, scores), ops.widened(xp, wanted)
     ends = ops.bisect(xp, _falling_key(xp, scores), _falling_key(xp, wanted), beyond=True)
     if of_kind(xp, wanted.dtype, "real floating"):
         ends = xp.where(xp.isnan(wanted), xp.zeros_like(ends), ends)

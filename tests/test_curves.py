@@ -9,7 +9,7 @@ import exact as ex
 import numpy as np
 import pytest
 from backends import Mode
-from expected import as_floats, ulps
+from expected import assert_vertices, row_of
 
 import quotakernels as qk
 
@@ -46,31 +46,6 @@ def wanted_curves(groups: list[ex.Group]) -> dict[str, Sequence[Any] | None]:
         "hull": ex.roc_hull(groups),
         "achievable": ex.achievable_pr_curve(groups),
     }
-
-
-def assert_vertices(name: str, found: Any, wanted: Sequence[Any] | None) -> None:
-    """One curve has these vertices, the last of them repeated to the end."""
-    if wanted is None:
-        for field in set(found._fields) & {"fpr", "tpr", "slope_min", "slope_max"}:
-            rates = np.asarray(getattr(found, field))
-            assert np.isnan(rates).all() or field in ("fpr", "tpr"), (name, field)
-        return
-    for field in found._fields:
-        column = np.asarray(getattr(found, field), dtype=float)
-        exact = as_floats([getattr(vertex, field) for vertex in wanted])
-        head, rest = column[: len(exact)], column[len(exact) :]
-        if np.asarray(getattr(found, field)).dtype == np.float32:
-            head, exact = head.astype(np.float32), exact.astype(np.float32)
-        assert head.shape == exact.shape, (name, field)
-        finite = np.isfinite(exact)
-        np.testing.assert_array_equal(head[~finite], exact[~finite], err_msg=f"{name} {field}")
-        assert ulps(head[finite], exact[finite]) <= 1, (name, field)
-        end = 0.0 if field.startswith("slope") else exact[-1]
-        np.testing.assert_array_equal(rest, np.full(rest.shape, end), err_msg=f"{name} {field}")
-
-
-def row_of(curve: Any, row: int) -> Any:
-    return type(curve)(*(x[row] for x in curve))
 
 
 def test_vertices_of_every_small_case(mode: Mode):

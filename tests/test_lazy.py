@@ -65,11 +65,52 @@ def costs(y: Any, s: Any, c: Any) -> dict[str, Any]:
     return best._asdict() | {"h": h, "slope": qk.iso_performance_slope(c, 1, c / 8)}
 
 
+def flat(**results: Any) -> dict[str, Any]:
+    return {k: x for name, result in results.items() for k, x in every.record(name, result).items()}
+
+
+def curves(y: Any, s: Any, w: Any) -> dict[str, Any]:
+    """Curves and hulls, of counts and of masses."""
+    found: dict[str, Any] = {}
+    for name, ranking in (("counts", qk.rank(y, s)), ("masses", qk.rank(y, s, sample_weight=w))):
+        found[f"{name} roc"], found[f"{name} hull"] = qk.roc_curve(ranking), qk.roc_hull(ranking)
+        found[f"{name} achievable"] = qk.achievable_pr_curve(ranking)
+        for start in ("roc", "horizontal"):
+            found[f"{name} {start}"] = qk.pr_curve(ranking, start=start)
+    return flat(**found)
+
+
+def families(y: Any, s: Any, w: Any) -> dict[str, Any]:
+    """Hulls of two models, mixtures on them, and their cuts on other data."""
+    hull = qk.family_hull([qk.rank(y, s), qk.rank(y, w)])
+    rates = {name: qk.mixture(hull, **{name: [0.0, 0.25, 1.0]}) for name in ("fpr", "tpr")}
+    chosen = qk.rank(y, w).at_thresholds(hull.threshold)
+    return flat(hull=hull, quota=qk.mixture(hull, quota=1.5), chosen=chosen, **rates)
+
+
+def points(s: Any, w: Any, c: Any) -> dict[str, Any]:
+    moved = {
+        "pr": qk.roc_to_pr(s, s, positives=20, negatives=2000),
+        "roc": qk.pr_to_roc(s, s, positives=20, negatives=2000),
+        "way": qk.interpolate_pr((w, w), (w + 1, w + 2), positives=9, recall=s),
+        "steps": qk.interpolate_pr((5, 5), (30, 10), positives=s[..., :1] * 0 + 20),
+    }
+    made = {
+        "whole": qk.Ranking.from_points(c, c, thresholds=-c),
+        "masses": qk.Ranking.from_points(s * 0 + w[..., :1], s * 0 + w[..., :1], thresholds=-s),
+    }
+    return flat(**moved, **made)
+
+
 CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (plain, (Y, S)),
     (plain, (Y[0], S[0])),
     (weighted, (Y, S, W, M)),
     (policies, (Y, S)),
+    (curves, (Y, S, W)),
+    (curves, (Y[0], S[0], W[0])),
+    (families, (Y, S, W)),
+    (points, (S, W, np.cumsum(COUNTS, axis=-1))),
     (tables, (np.asarray([[0.9, 0.2, 0.5, 0.7, 0.1]]), COUNTS[:1], Y[:1], W[1:])),
     (classes, (C, SC)),
     (comparisons, (Y, S)),
@@ -80,6 +121,10 @@ IDS = [
     "one list",
     "weights and mask",
     "tie policies",
+    "curves",
+    "curves of one list",
+    "families",
+    "points",
     "counted tables",
     "classes",
     "comparisons",
@@ -90,7 +135,7 @@ EVERY_CASE = pytest.mark.parametrize(("function", "arrays"), CASES, ids=IDS)
 
 def test_every_public_function_is_among_the_cases():
     """Functions by name: those of the measures' modules, and what `everything` calls itself."""
-    source = inspect.getsource(every) + inspect.getsource(every.computed)
+    source = inspect.getsource(every) + inspect.getsource(inspect.getmodule(every.computed))
     source += inspect.getsource(inspect.getmodule(test_every_public_function_is_among_the_cases))
     for name in qk.__all__:
         if callable(getattr(qk, name)) and not isinstance(getattr(qk, name), type):

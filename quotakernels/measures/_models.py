@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from quotakernels import ops
@@ -50,6 +50,8 @@ def _rankings(models: Models) -> list[Ranking]:
             raise ValueError("one Ranking of several models must have an axis of models before G")
         rows = range(models.counts.shape[-2])
         rankings = [Ranking(*(x[..., row, :] for x in models)) for row in rows]
+    elif not isinstance(models, Iterable):
+        raise TypeError(f"models must be Rankings; got {type(models).__name__}")
     else:
         rankings = list(models.values() if isinstance(models, Mapping) else models)
     if not rankings:

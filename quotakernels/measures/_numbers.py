@@ -68,12 +68,21 @@ def checked(xp: Namespace, arrays: dict[str, Array], limits: Limits) -> dict[str
     return good
 
 
-def whole_steps(named: dict[str, Any]) -> np.ndarray[Any, Any]:
-    """From the first of two readable numbers on in steps of one, and the second."""
-    _, arrays = admit_numbers(named)
-    for name, x in arrays.items():
+def whole_steps(named: dict[str, Any], start: str, stop: str) -> Array:
+    """From the first of two readable numbers on in steps of one, and the second.
+
+    In the library of all the arguments.
+    """
+    ends = []
+    for name in (start, stop):
+        x = admit_numbers({name: named[name]})[1][name]
         if x.ndim or not readable(x):
             raise ValueError(f"{name} must be one number that can be read; or pass recall=")
-    start, stop = (float(x) for x in arrays.values())
-    steps = np.arange(start, stop) if np.isfinite(stop - start) else np.asarray([start])
-    return np.append(steps, stop)
+        ends.append(float(x))
+    first, last = ends
+    steps = np.arange(first, last) if np.isfinite(last - first) else np.asarray([first])
+    steps = np.append(steps, last)
+    xp, arrays = admit_numbers(named)
+    with computing(xp):
+        dev = device(arrays[start])
+        return xp.asarray(steps, dtype=wide_float(xp, dev), device=dev)

@@ -26,7 +26,7 @@ from quotakernels.validation import MASS_ROUNDING, as_column, check_one_device, 
 
 N = TypeVar("N", bound=NamedTuple)
 
-__all__ = ["beside", "divisor", "mass_totals", "numbers_beside", "wanted_masses"]
+__all__ = ["as_float", "beside", "divisor", "mass_totals", "numbers_beside", "wanted_masses"]
 
 ROUNDING = 2.0**-50
 """Relative distance within which ``fraction * n`` counts as the whole number beside it."""
@@ -105,9 +105,9 @@ def numbers_beside(data: Array, name: str, value: Any) -> Array:
     xp, dev = namespace(data), device(data)
     wide = wide_float(xp, dev)
     if type(value) in (int, float):
-        return xp.asarray(_as_float(value), dtype=wide, device=dev)
+        return xp.asarray(as_float(value), dtype=wide, device=dev)
     if isinstance(value, (list, tuple)) and all(type(x) in (int, float) for x in value):
-        return xp.asarray([_as_float(x) for x in value], dtype=wide, device=dev)
+        return xp.asarray([as_float(x) for x in value], dtype=wide, device=dev)
     if isinstance(value, (list, tuple)) and any(isinstance(x, bool) for x in value):
         raise TypeError(f"{name} must be a number or an array of numbers; got {value!r}")
     value = as_column(name, value)
@@ -123,7 +123,7 @@ def numbers_beside(data: Array, name: str, value: Any) -> Array:
     return cast(xp, value, wide)
 
 
-def _as_float(number: int | float) -> float:
+def as_float(number: int | float) -> float:
     """The number, infinite where it is an integer beyond all floats."""
     try:
         return float(number)

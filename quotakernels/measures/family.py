@@ -23,6 +23,7 @@ from quotakernels.measures._numbers import checked
 from quotakernels.measures._quota import numbers_beside
 from quotakernels.measures.curves import cut_masses, cut_thresholds
 from quotakernels.measures.hull import RocHull, hull_vertices
+from quotakernels.validation import MASS_ROUNDING
 
 __all__ = ["Mixture", "family_hull", "mixture"]
 
@@ -130,11 +131,8 @@ def _hull_of_family(family: Family) -> RocHull:
 
 def _points_from_the_left(xp: Namespace, family: Family) -> _Points:
     """Of points that are the same the first model's comes first."""
-    fp, tp = zip(*(cut_masses(xp, table) for table in family.tables), strict=True)
-    thresholds = [cut_thresholds(xp, table) for table in family.tables]
-    if any(x.dtype != thresholds[0].dtype for x in thresholds):
-        wide = wide_float(xp, device(family.agree))
-        thresholds = [cast(xp, x, wide) for x in thresholds]
+    columns = ((*cut_masses(xp, table), cut_thresholds(xp, table)) for table in family.tables)
+    fp, tp, thresholds = (_of_one_type(xp, list(x)) for x in zip(*columns, strict=True))
     models = [
         xp.full(x.shape, number, dtype=xp.int64, device=device(x)) for number, x in enumerate(fp)
     ]
@@ -143,6 +141,16 @@ def _points_from_the_left(xp: Namespace, family: Family) -> _Points:
         order = xp.argsort(getattr(points, name), axis=-1, descending=falling, stable=True)
         points = _Points(*(xp.take_along_axis(x, order, axis=-1) for x in points))
     return points
+
+
+def _of_one_type(xp: Namespace, columns: list[Array]) -> list[Array]:
+    """Columns of several models; counts beside masses become masses too."""
+    dtypes = {x.dtype for x in columns}
+    if len(dtypes) == 1:
+        return columns
+    whole = all(of_kind(xp, dtype, "integral") for dtype in dtypes)
+    common = xp.int64 if whole else wide_float(xp, device(columns[0]))
+    return [cast(xp, x, common) for x in columns]
 
 
 def _stairs(xp: Namespace, points: _Points, agree: Array) -> ops.Groups:
@@ -186,7 +194,8 @@ def mixture(hull: RocHull, *, fpr: Any = None, tpr: Any = None, quota: Any = Non
     TypeError
         Not exactly one of `fpr`, `tpr` and `quota`; something that is not a number.
     ValueError
-        A rate outside 0…1, a quota outside 0…n; NaN instead where values cannot be read.
+        A rate outside 0…1, a quota outside 0…n; NaN instead where values cannot be read, and in
+        those rows of a batch whose n it exceeds.
 
     References
     ----------
@@ -213,18 +222,38 @@ def mixture(hull: RocHull, *, fpr: Any = None, tpr: Any = None, quota: Any = Non
         value = numbers_beside(hull.fpr, name, value)
         along = hull.fp + hull.tp if name == "quota" else getattr(hull, name)
         along = cast(xp, along, value.dtype)
-        end = xp.max(along) if name == "quota" else 1
-        limits = {name: (lambda x: (x >= 0) & (x <= end), "within the hull")}
-        wanted = xp.reshape(checked(xp, {name: value}, limits)[name], (-1,))
+        wanted = _within(xp, hull, along, name, value)
         mixed = compiled(_mixture, xp)(hull, along, wanted)
         shape = (*hull.fpr.shape[:-1], *value.shape)
         return finished(xp, Mixture(*(xp.reshape(x, shape) for x in mixed)), dtype)  # type: ignore[no-any-return]
 
 
+def _within(xp: Namespace, hull: RocHull, along: Array, name: str, value: Array) -> Array:
+    """The wanted values, shape (..., K); NaN where they are beyond the hull, or it is undefined."""
+    whole: Array | int = 1
+    highest: Array | int = 1
+    expected = "a rate, from 0 to 1"
+    if name == "quota":
+        whole = xp.max(along, axis=-1, keepdims=True)
+        highest = _rounded_up(xp, hull, xp.max(whole))
+        expected = "a number from 0 to that of all examples"
+    none = highest == 0  # of no examples every quota is undefined
+    fits = {name: (lambda x: (x >= 0) & ((x <= highest) | none), expected)}
+    flat = xp.reshape(checked(xp, {name: value}, fits)[name], (-1,))
+    wanted = xp.broadcast_to(flat, (*along.shape[:-1], *flat.shape))
+    defined = ~xp.isnan(hull.fpr[..., :1])
+    good = (wanted >= 0) & (wanted <= _rounded_up(xp, hull, whole)) & defined
+    return xp.where(good, xp.clip(wanted, max=whole), xp.full_like(wanted, xp.nan))
+
+
+def _rounded_up(xp: Namespace, hull: RocHull, whole: Any) -> Any:
+    """The largest number that may be a sum of all weights in another order."""
+    return whole if of_kind(xp, hull.fp.dtype, "integral") else whole * (1 + MASS_ROUNDING)
+
+
 def _mixture(hull: RocHull, along: Array, wanted: Array) -> Mixture:
     """`along` does not fall from vertex to vertex; it reaches every wanted value but NaN."""
     xp = namespace(along)
-    wanted = xp.broadcast_to(wanted, (*along.shape[:-1], wanted.shape[-1]))
     last = along.shape[-1] - 1
 
     def at(x: Array, places: Array) -> Array:

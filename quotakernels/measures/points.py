@@ -148,6 +148,7 @@ def pr_to_roc(recall: Any, precision: Any, *, positives: Any, negatives: Any) ->
         xp: Namespace, recall: Array, precision: Array, whole: Array, rest: Array
     ) -> RocPoints:
         fpr = recall * whole * (1 - precision) / (precision * rest)
+        fpr = xp.where(precision > 0, fpr, xp.full_like(fpr, xp.nan))
         fpr = checked(xp, {"fpr": fpr}, {"fpr": _REACHABLE})["fpr"]
         return RocPoints(xp.clip(fpr, max=1.0), recall + xp.zeros_like(fpr))
 
@@ -194,8 +195,8 @@ def interpolate_pr(
     TypeError
         Something that is not a number; arrays of two libraries or devices.
     ValueError
-        Negative, infinite or falling counts, or a TP that does not grow; NaN instead where
-        values cannot be read.  Without `recall`, counts that cannot be read.
+        Negative, infinite or falling counts, a TP that does not grow or exceeds P; NaN instead
+        where values cannot be read.  Without `recall`, counts that cannot be read.
 
     References
     ----------
@@ -209,29 +210,44 @@ def interpolate_pr(
     >>> print(points.recall, points.precision.round(3))
     [0.25 0.3  0.35 0.4  0.45 0.5 ] [0.5   0.375 0.318 0.286 0.265 0.25 ]
     """
-    named = {"start FP": start[0], "start TP": start[1], "stop FP": stop[0], "stop TP": stop[1]}
+    named: dict[str, Any] = {}
+    for name, cut in (("start", start), ("stop", stop)):
+        named[f"{name} FP"], named[f"{name} TP"] = _pair(name, cut)
+    named["positives"] = positives
+    limits = dict.fromkeys(named, _AMOUNT)
     if recall is None:
-        found = whole_steps({"start TP": start[1], "stop TP": stop[1]})
-        named |= {"positives": positives, "TP": found}
+        named["TP"] = whole_steps(named, "start TP", "stop TP")
     else:
-        named |= {"positives": positives, "recall": recall}
+        named["recall"] = recall
 
     def points(
         xp: Namespace, fp: Array, tp: Array, last_fp: Array, last_tp: Array, whole: Array, at: Array
     ) -> PrPoints:
-        found = at if recall is None else at * whole
-        steps = {"stop TP - start TP": last_tp - tp, "stop FP - start FP": last_fp - fp}
-        grown, along = checked(xp, steps, _STEPS).values()
+        found, reached = (at, at / whole) if recall is None else (at * whole, at)
+        steps = {
+            "stop TP - start TP": last_tp - tp,
+            "stop FP - start FP": last_fp - fp,
+            "stop TP": last_tp + xp.zeros_like(whole),
+        }
+        within = (lambda x: ~(x > whole * (1 + ROUNDING)), "at most all positives")
+        grown, along, last_tp = checked(xp, steps, {**_STEPS, "stop TP": within}).values()
         skew = along / grown
         selected = found + fp + skew * (found - tp)
         precision = xp.where(selected > 0, found / selected, 1 / (1 + skew))
         between = (found >= tp * (1 - ROUNDING)) & (found <= last_tp * (1 + ROUNDING))
         precision = xp.where(between, precision, xp.full_like(precision, xp.nan))
-        return PrPoints(found / whole + xp.zeros_like(precision), precision)
+        return PrPoints(reached + xp.zeros_like(precision), precision + xp.zeros_like(reached))
 
-    limits = {name: _AMOUNT for name in named if name not in ("recall", "TP")}
     result: PrPoints = of_numbers(points, named, limits)
     return result
+
+
+def _pair(name: str, cut: Any) -> tuple[Any, Any]:
+    try:
+        fp, tp = cut
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a pair of numbers, (FP, TP); got {cut!r}") from None
+    return fp, tp
 
 
 _STEPS: Limits = {

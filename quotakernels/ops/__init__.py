@@ -43,6 +43,7 @@ __all__ = [
     "table_rows",
     "tie_groups",
     "total",
+    "widened",
     "without_empty_rows",
 ]
 
@@ -64,8 +65,8 @@ bisect = _native_where_there_is_one(standard.bisect)
 count = standard.count
 exclusive = standard.exclusive
 shifted = standard.shifted
-filled_first = standard.filled_first
 table_rows = standard.table_rows
+filled_first = _native_where_there_is_one(standard.filled_first)
 flagged_first = _native_where_there_is_one(standard.flagged_first)
 from_order_key = _native_where_there_is_one(standard.from_order_key)
 hull_ends = _native_where_there_is_one(hull.hull_ends)
@@ -81,4 +82,5 @@ sort_coded = _native_where_there_is_one(standard.sort_coded)
 sum_rows = _native_where_there_is_one(standard.sum_rows)
 tie_groups = _native_where_there_is_one(standard.tie_groups)
 total = _native_where_there_is_one(standard.total)
+widened = _native_where_there_is_one(standard.widened)
 without_empty_rows = _native_where_there_is_one(standard.without_empty_rows)

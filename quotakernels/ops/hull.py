@@ -2,19 +2,44 @@
 
 A chord between two points of a chain is split at the points farthest above it, all chords at
 once, until no point lies above any.  Each split leaves at most a quarter of the triangle in which
-further points may lie, so that as many rounds as the number of examples has bits suffice.
+further points may lie, which bounds the number of rounds.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
 from quotakernels._array import Array, Namespace, cast, device, wide_float
 from quotakernels.ops import standard
 from quotakernels.ops._table import Groups
 
-__all__ = ["TOLERANCE", "farthest_above", "hull_ends", "rounds_at_most", "strict_ends"]
+__all__ = ["EXACT", "TOLERANCE", "Points", "ends_by", "farthest_above", "hull_ends"]
 
 TOLERANCE = 2.0**-48
 """Relative difference below which two slopes made of rounded sums are taken as equal."""
+
+EXACT = 2.0**62
+"""Below this P·N all turns are exact in 64-bit integers."""
+
+_ROUNDS = 32
+"""Enough for any P·N that is exact: after 31 the triangles hold no more whole points."""
+_ROUNDS_OF_FLOATS = 64
+"""Enough for counts of which the products are rounded."""
+_ROUNDS_OF_MASSES = 192
+"""Enough for 2**31 weights from 1e-20 to 1e20, down to the tolerance."""
+
+
+class Points(NamedTuple):
+    """Points from the origin on, and which of them end a row that is not empty."""
+
+    x: Array
+    y: Array
+    filled: Array
+
+
+Split: TypeAlias = Callable[[Namespace, Points, Array, int], Array]
+"""From points, a chain of them and the most rounds, the chain with no point above it."""
 
 
 def hull_ends(xp: Namespace, table: Groups) -> Array:
@@ -22,37 +47,53 @@ def hull_ends(xp: Namespace, table: Groups) -> Array:
 
     Points on a straight line between vertices are none.
     """
-    x, y, filled, chain = start(xp, table)
-    for _ in range(rounds_at_most(xp, table)):
-        chain = chain | farthest_above(xp, x, y, filled, chain)
-    return strict_ends(xp, table, x, y, chain)
+    return ends_by(xp, table, _split_in_rounds)
 
 
-def start(xp: Namespace, table: Groups) -> tuple[Array, Array, Array, Array]:
-    """Points (negatives, positives) from the origin on, which of them are the end of a row that
-    is not empty, and the chain of the first and the last.
+def ends_by(xp: Namespace, table: Groups, split: Split) -> Array:
+    """The same, by some way to split chords; in whole numbers where their products fit."""
+    wide = wide_float(xp, device(table.counts))
+    if table.weighted:
+        return _ends(xp, table, split, wide, _ROUNDS_OF_MASSES)
+    if table.counts.dtype == xp.int32:
+        return _ends(xp, table, split, xp.int64, _ROUNDS)
+    positive, negative = (
+        cast(xp, xp.sum(x, axis=-1, keepdims=True, dtype=xp.int64), wide)
+        for x in (table.positive, table.negative)
+    )
+    exact = positive * negative < EXACT
+    return _ends(xp, _only(xp, table, exact), split, xp.int64, _ROUNDS) | _ends(
+        xp, _only(xp, table, ~exact), split, wide, _ROUNDS_OF_FLOATS
+    )
 
-    Counts of 32 bits have products of 64 bits, in which all turns are exact.
-    """
-    narrow = not table.weighted and table.counts.dtype == xp.int32
-    number = xp.int64 if narrow else wide_float(xp, device(table.counts))
+
+def _only(xp: Namespace, table: Groups, rows: Array) -> Groups:
+    """The counts of some rows of the batch, and none in the others."""
+    counts, positives = (
+        xp.where(rows, x, xp.zeros_like(x)) for x in (table.counts, table.positives)
+    )
+    return table._replace(counts=counts, positives=positives)
+
+
+def _ends(xp: Namespace, table: Groups, split: Split, number: Any, rounds: int) -> Array:
     x, y = (_from_zero(xp, cast(xp, column, number)) for column in (table.negative, table.positive))
     nothing = xp.zeros_like(table.counts[..., :1], dtype=xp.bool)
-    filled = xp.concat([nothing, table.counts > 0], axis=-1)
+    points = Points(x, y, xp.concat([nothing, table.counts > 0], axis=-1))
     index = xp.arange(x.shape[-1], device=device(x))
     ends = xp.broadcast_to((index == 0) | (index == x.shape[-1] - 1), x.shape)
-    return x, y, filled, ends
+    chain = split(xp, points, ends, min(rounds, table.counts.shape[-1]))
+    return _strict_ends(xp, table, points, chain)
 
 
-def rounds_at_most(xp: Namespace, table: Groups) -> int:
-    """How often a chord may have to be split; each time adds a vertex at least."""
-    bits = 32 if table.counts.dtype == xp.int32 and not table.weighted else 64
-    rows: int = table.counts.shape[-1]
-    return min(rows, bits)
+def _split_in_rounds(xp: Namespace, points: Points, chain: Array, rounds: int) -> Array:
+    for _ in range(rounds):
+        chain = chain | farthest_above(xp, points, chain)
+    return chain
 
 
-def farthest_above(xp: Namespace, x: Array, y: Array, filled: Array, chain: Array) -> Array:
+def farthest_above(xp: Namespace, points: Points, chain: Array) -> Array:
     """The points farthest above each chord of the chain, where any point is above it."""
+    x, y, filled = points
     left, right = _neighbours(xp, chain)
     above = xp.where(filled & ~chain, _height(xp, x, y, left, right), xp.zeros_like(x))
     first = standard.shifted(xp, chain, 1, True)
@@ -60,7 +101,7 @@ def farthest_above(xp: Namespace, x: Array, y: Array, filled: Array, chain: Arra
     return (above > 0) & (above == peak)
 
 
-def strict_ends(xp: Namespace, table: Groups, x: Array, y: Array, chain: Array) -> Array:
+def _strict_ends(xp: Namespace, table: Groups, points: Points, chain: Array) -> Array:
     """The rows whose ends are in the chain, but for points between others on one line."""
     from quotakernels import ops
 
@@ -68,7 +109,7 @@ def strict_ends(xp: Namespace, table: Groups, x: Array, y: Array, chain: Array) 
     before = standard.shifted(xp, left, 1, 0)
     last = xp.full_like(right[..., :1], chain.shape[-1] - 1)
     after = xp.concat([right[..., 1:], last], axis=-1)
-    turns = chain & (_height(xp, x, y, before, after) > 0)
+    turns = chain & (_height(xp, *points[:2], before, after) > 0)
     upto = ops.prefix_sum(xp, cast(xp, table.counts, xp.int64))
     final = (table.counts > 0) & (upto == upto[..., -1:])
     return turns[..., 1:] | final

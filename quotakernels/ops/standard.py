@@ -36,6 +36,7 @@ __all__ = [
     "table_rows",
     "tie_groups",
     "total",
+    "widened",
     "without_empty_rows",
 ]
 
@@ -53,6 +54,11 @@ def order_key(xp: Namespace, scores: Array) -> Array:
 def from_order_key(xp: Namespace, key: Array, dtype: Any) -> Array:
     """The scores to which `order_key` gave these keys (0.0 for -0.0)."""
     return cast(xp, key, dtype)
+
+
+def widened(xp: Namespace, scores: Array) -> Array:
+    """The scores as the widest floats, none of them changed but integers beyond 2**53."""
+    return cast(xp, scores, wide_float(xp, device(scores)))
 
 
 def lowest_key(xp: Namespace, key: Array) -> Array:

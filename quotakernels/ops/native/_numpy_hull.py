@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from quotakernels._array import Namespace
 from quotakernels.ops import standard
 from quotakernels.ops._table import Groups
-from quotakernels.ops.hull import TOLERANCE
+from quotakernels.ops.hull import EXACT, TOLERANCE
 
 NDArray = np.ndarray[Any, Any]
 
@@ -22,10 +23,21 @@ def hull_ends(xp: Namespace, table: Groups) -> NDArray:
     there = table.counts.reshape(-1) > 0
     rows = slice(None) if there.all() else np.flatnonzero(there)
     up, along = (x.reshape(-1)[rows] for x in (table.positive, table.negative))
-    kept = _hull(*_exact(table, up, along), _final(table.counts.shape, rows, up.shape[0]))
-    there[rows] = False
-    there[kept if isinstance(rows, slice) else rows[kept]] = True
+    final = _final(table.counts.shape, rows, up.shape[0])
+    exact = np.zeros_like(final) if table.weighted else _fits(up, along, final)
+    ends = np.zeros_like(final)
+    for chosen, number in ((exact, np.int64), (~exact, np.float64)):
+        part = slice(None) if chosen.all() else np.flatnonzero(chosen)
+        ends[part] = _ends(up[part].astype(number), along[part].astype(number), final[part])
+    there[rows] = ends
     return np.asarray(there.reshape(table.counts.shape))
+
+
+def _ends(up: NDArray, along: NDArray, final: NDArray) -> NDArray:
+    """A flag for each step: does it end at a vertex?"""
+    ends = np.zeros_like(final)
+    ends[_hull(up, along, final)] = True
+    return ends
 
 
 def _final(shape: tuple[int, ...], rows: Any, size: int) -> NDArray:
@@ -38,11 +50,14 @@ def _final(shape: tuple[int, ...], rows: Any, size: int) -> NDArray:
     return final
 
 
-def _exact(table: Groups, up: NDArray, along: NDArray) -> tuple[NDArray, NDArray]:
-    """In 64-bit integers, or in floats where the products of sums might leave their range."""
-    if not table.weighted and float(up.sum()) * float(along.sum()) < 2.0**62:
-        return up.astype(np.int64), along.astype(np.int64)
-    return up.astype(np.float64), along.astype(np.float64)
+def _fits(up: NDArray, along: NDArray, final: NDArray) -> NDArray:
+    """For each step: do the products of the sums of its list fit integers?"""
+    closing = np.flatnonzero(final) + 1
+    starts = np.append(0, closing[:-1])
+    if not closing.size:
+        return final
+    positive, negative = (np.add.reduceat(x, starts, dtype=np.float64) for x in (up, along))
+    return np.repeat(positive * negative < EXACT, closing - starts)
 
 
 def _hull(up: NDArray, along: NDArray, final: NDArray) -> NDArray:
@@ -58,7 +73,7 @@ def _hull(up: NDArray, along: NDArray, final: NDArray) -> NDArray:
         kept, final = kept[ends], final[ends]
         up, along = _runs(up, ends), _runs(along, ends)
         if 5 * dropped < ends.shape[0]:
-            return kept[_split_chords(up, along, final)]
+            return kept[_split_lists(up, along, final)]
 
 
 def _turns(up: NDArray, along: NDArray, final: NDArray) -> NDArray:
@@ -76,6 +91,17 @@ def _runs(x: NDArray, ends: NDArray) -> NDArray:
     if x.dtype.kind == "f":
         return np.asarray(np.add.reduceat(x, np.append(0, ends[:-1] + 1))) if ends.size else x[:0]
     return np.diff(np.cumsum(x)[ends], prepend=0)
+
+
+def _split_lists(up: NDArray, along: NDArray, final: NDArray) -> NDArray:
+    """Indices of the vertices.  All lists together; but floats each by itself, as the sums of one
+    would take the digits of the next.
+    """
+    if up.dtype.kind != "f":
+        return _split_chords(up, along, final)
+    stops = (np.flatnonzero(final) + 1).tolist()
+    lists = (slice(*pair) for pair in pairwise([0, *stops]))
+    return np.concatenate([x.start + _split_chords(up[x], along[x], final[x]) for x in lists])
 
 
 def _split_chords(up: NDArray, along: NDArray, final: NDArray) -> NDArray:

@@ -34,6 +34,18 @@ def from_order_key(xp: Namespace, key: Array, dtype: Any) -> Array:
     return jax.lax.bitcast_convert_type(bits_from_key(key, 8 * dtype.itemsize), dtype)
 
 
+def widened(xp: Namespace, scores: Array) -> Array:
+    """See `standard.widened`; XLA on CPU flushes subnormals, which are made of their bits here."""
+    wide = scores.astype(jnp.float64)
+    if scores.dtype not in (jnp.float32, jnp.bfloat16):
+        return wide
+    info = jnp.finfo(scores.dtype)
+    bits = jax.lax.bitcast_convert_type(scores, _WORDS[info.bits])
+    magnitude = bits & jnp.iinfo(bits.dtype).max
+    small = magnitude.astype(jnp.float64) * 2.0 ** (info.minexp - info.nmant)
+    return jnp.where(magnitude < 2**info.nmant, jnp.where(bits < 0, -small, small), wide)
+
+
 def sort_coded(
     xp: Namespace, key: Array, code: Array, weights: Array | None, stable: bool
 ) -> tuple[Array, Array, Array | None]:
@@ -48,15 +60,18 @@ def sort_coded(
 
 def hull_ends(xp: Namespace, table: Groups) -> Array:
     """See `hull.hull_ends`; it ends with the round that finds nothing."""
-    x, y, filled, chain = hull.start(xp, table)
+    return hull.ends_by(xp, table, _split_until_done)
 
+
+def _split_until_done(xp: Namespace, points: hull.Points, chain: Array, rounds: int) -> Array:
     def split(state: tuple[Array, Array]) -> tuple[Array, Array]:
         chain, _ = state
-        found = hull.farthest_above(xp, x, y, filled, chain)
+        found = hull.farthest_above(xp, points, chain)
         return chain | found, jnp.any(found)
 
-    chain, _ = jax.lax.while_loop(lambda state: state[1], split, (chain, jnp.any(filled)))
-    return hull.strict_ends(xp, table, x, y, chain)
+    start = (chain, jnp.any(points.filled))
+    done: Array = jax.lax.while_loop(lambda state: state[1], split, start)[0]
+    return done
 
 
 def running_max(xp: Namespace, x: Array) -> Array:

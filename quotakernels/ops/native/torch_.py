@@ -93,6 +93,16 @@ def flagged_first(xp: Namespace, flags: Array) -> Array:
     return standard.flagged_first(xp, flags)
 
 
+def filled_first(xp: Namespace, table: Groups) -> Groups:
+    """See `standard.filled_first`; unsigned tensors cannot be gathered, but their keys can."""
+    dtype = table.thresholds.dtype
+    if dtype not in (*_SIGNED, torch.uint64):
+        return standard.filled_first(xp, table)
+    keys = table._replace(thresholds=order_key(xp, table.thresholds))
+    taken = standard.filled_first(xp, keys)
+    return taken._replace(thresholds=from_order_key(xp, taken.thresholds, dtype))
+
+
 def tie_groups(
     xp: Namespace,
     scores: Array,

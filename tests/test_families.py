@@ -1,0 +1,304 @@
+"""Hulls of several models and the mixtures on them, against exact ones."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import everything as every
+import exact as ex
+import numpy as np
+import pytest
+from backends import Mode, available
+from expected import as_floats, assert_vertices, row_of
+
+import quotakernels as qk
+
+LENGTH, MODELS, FAMILIES = 4, 3, 150
+RATES = tuple(Fraction(k, 12) for k in range(13))
+QUOTAS = tuple(Fraction(k, 3) for k in range(13))
+ASKED = {"fpr": RATES, "tpr": RATES, "quota": QUOTAS}
+VALUES = {name: as_floats(x) for name, x in ASKED.items()}
+Y = [1, 1, 0, 0, 1, 0]
+STRICT, MILD = [0.9, 0.2, 0.5, 0.4, 0.3, 0.1], [0.5, 0.9, 0.8, 0.2, 0.7, 0.1]
+
+
+@cache
+def families() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labels, scores and mask, shape (families, models, examples), heavily tied; some lack a
+    class, and some have fewer examples.
+    """
+    rng = np.random.default_rng(11)
+    labels = rng.integers(0, 2, (FAMILIES, 1, LENGTH))
+    scores = rng.choice([2.0, 0.5, 0.25, -1.0], (FAMILIES, MODELS, LENGTH))
+    mask = rng.random((FAMILIES, 1, LENGTH)) < 0.9
+    mask[:, :, 0] = True
+    labels, mask = (np.ascontiguousarray(np.broadcast_to(x, scores.shape)) for x in (labels, mask))
+    return labels, scores, mask
+
+
+@cache
+def wanted_hull(row: int, models: tuple[int, ...]) -> list[ex.HullVertex] | None:
+    tables = [
+        ex.groups(*(x[row, k].tolist() for x in families()[:2]), where=families()[2][row, k])
+        for k in models
+    ]
+    return ex.family_hull(tables)
+
+
+def wanted_mixture(hull: list[ex.HullVertex] | None, name: str, value: Fraction) -> Any:
+    """None where there is none: beyond the last vertex, and where a class is absent."""
+    if hull is None or (name == "quota" and value > hull[-1].fp + hull[-1].tp):
+        return None
+    return ex.mixture(hull, **{name: value})
+
+
+def assert_mixtures(name: str, found: Any, hull: list[ex.HullVertex] | None) -> None:
+    """The mixtures of one hull, at all the values that are asked for."""
+    rounding = 4 * np.finfo(found.share.dtype).eps
+    for place, value in enumerate(ASKED[name]):
+        mixed, wanted = row_of(found, place), wanted_mixture(hull, name, value)
+        for field in mixed._fields:
+            got = np.asarray(getattr(mixed, field))
+            if wanted is None:
+                assert np.isnan(got) or field[:5] in ("lower", "upper", "thres", "model"), field
+                continue
+            exact = float(as_floats(getattr(wanted, field)))
+            if field in ("share", "fpr", "tpr"):
+                exact = np.asarray(exact, dtype=got.dtype)
+                assert abs(got - exact) <= rounding * max(1, abs(exact)), (name, value, field)
+            else:
+                np.testing.assert_equal(float(got), exact, err_msg=f"{name} {value} {field}")
+
+
+def test_hulls_and_mixtures_of_a_batch_of_families(mode: Mode):
+    def hull_and_mixtures(y: Any, s: Any, mask: Any) -> Any:
+        hull = qk.family_hull(qk.rank(y, s, where=mask))
+        return hull, {k: qk.mixture(hull, **{k: mode.array(x)}) for k, x in VALUES.items()}
+
+    hull, mixtures = mode.run(hull_and_mixtures, *(x[:, :2] for x in families()))
+    for row in range(FAMILIES):
+        wanted = wanted_hull(row, (0, 1))
+        assert_vertices("family", row_of(hull, row), wanted)
+        for name, found in mixtures.items():
+            assert_mixtures(name, row_of(found, row), wanted)
+
+
+@every.main_modes
+def test_sequences_and_mappings_in_the_order_of_the_models(mode: Mode):
+    """Of tables with as many rows as each model has scores, and in any order of the models."""
+
+    def hulls(y: Any, s: Any, mask: Any) -> Any:
+        ranked = [qk.rank(y[:, k, :], s[:, k, :], where=mask[:, k, :]) for k in range(MODELS)]
+        return {
+            (2, 0, 1): qk.family_hull((ranked[2], ranked[0], ranked[1])),
+            (1, 2): qk.family_hull({"b": ranked[1], "a": ranked[2]}),
+            (0,): qk.family_hull(iter(ranked[:1])),
+        }
+
+    if mode.name.endswith("jit"):
+        pytest.skip("keys of a result are strings there")
+    for models, hull in mode.run(hulls, *families()).items():
+        for row in range(FAMILIES):
+            assert_vertices(str(models), row_of(hull, row), wanted_hull(row, models))
+
+
+def test_one_family_gives_no_padding():
+    for row in range(FAMILIES):
+        y, s, mask = (x[row] for x in families())
+        ranked = [qk.rank(y[k], s[k], where=mask[k]) for k in range(MODELS)]
+        wanted = wanted_hull(row, (0, 1, 2))
+        for hull in (qk.family_hull(ranked), qk.family_hull(qk.rank(y, s, where=mask))):
+            assert_vertices("family", hull, wanted)
+            assert wanted is None or len(hull.fp) == len(wanted)
+
+
+def test_one_model_is_its_own_family():
+    ranking = qk.rank(*families()[:2], where=families()[2])
+    alone, hull = qk.family_hull([ranking]), qk.roc_hull(ranking)
+    for field in hull._fields:
+        np.testing.assert_array_equal(*(getattr(x, field)[..., :5] for x in (alone, hull)), field)
+
+
+@every.main_modes
+def test_models_with_tables_of_their_own_kinds(mode: Mode):
+    """Counts and masses, scores of two types, tables of different lengths."""
+
+    def hull(y: Any, a: Any, b: Any, fp: Any, tp: Any) -> Any:
+        return qk.family_hull([qk.rank(y, a), qk.rank(y, b), qk.Ranking.from_points(fp, tp)])
+
+    single, fp = np.float32([0.9, 0.8, 0.5, 0.4, 0.3, 0.1]), np.asarray([0.25, 3.0])
+    found = mode.run(hull, np.asarray(Y), np.asarray(MILD), single, fp, np.asarray([2.5, 3.0]))
+    tables = [ex.groups(Y, x) for x in (MILD, single.tolist())]
+    wanted = ex.family_hull([*tables, ex.groups_from_points(fp.tolist(), [2.5, 3.0])])
+    assert {vertex.model for vertex in wanted} == {0, 1, 2}
+    assert_vertices("kinds", found, wanted)
+
+
+def test_a_shared_point_belongs_to_the_first_model():
+    strict, mild = qk.rank(Y, STRICT), qk.rank(Y, MILD)
+    assert qk.family_hull([strict, mild]).model.tolist() == [0, 0, 1, 0]
+    assert qk.family_hull([mild, strict]).model.tolist() == [0, 0, 0, 0]
+    same = qk.family_hull([mild, mild, mild])
+    assert same.model.max() == 0
+
+
+def test_weighted_families():
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        labels, weights = rng.integers(0, 2, 7), rng.integers(1, 9, 7) / 4
+        scores = rng.integers(0, 4, (2, 7))
+        hull = qk.family_hull([qk.rank(labels, s, sample_weight=weights) for s in scores])
+        tables = [ex.groups(labels.tolist(), s.tolist(), weights.tolist()) for s in scores]
+        assert_vertices("weighted", hull, ex.family_hull(tables))
+
+
+def test_sums_of_weights_that_differ_by_rounding_are_the_same():
+    """Totals of the same weights, added in two orders."""
+    weights, labels = [0.1, 0.2, 0.3, 0.7], [1, 1, 1, 0]
+    up, down = (qk.rank(labels, s, sample_weight=weights) for s in ([4, 3, 2, 1], [2, 3, 4, 1]))
+    assert qk.family_hull([up, down]).tp[-1] == pytest.approx(0.6, rel=1e-15)
+
+
+# mixtures
+
+
+def test_mixtures_lie_on_the_hull_and_select_what_is_wanted():
+    hull = qk.family_hull([qk.rank(Y, STRICT), qk.rank(Y, MILD)])
+    for name, values in (("fpr", RATES), ("tpr", RATES), ("quota", np.linspace(0, 6, 25))):
+        wanted = np.asarray(values, dtype=float)
+        mixed = qk.mixture(hull, **{name: wanted})
+        reached = mixed.fpr * 3 + mixed.tpr * 3 if name == "quota" else getattr(mixed, name)
+        np.testing.assert_allclose(reached, wanted, rtol=1e-15, atol=1e-15)
+        height = np.interp(mixed.fpr[mixed.fpr > 0], hull.fpr[1:], hull.tpr[1:])
+        np.testing.assert_allclose(mixed.tpr[mixed.fpr > 0], height, rtol=1e-15)
+        assert np.all((mixed.share >= 0) & (mixed.share < 1))
+        assert np.all((mixed.share > 0) == (mixed.upper > mixed.lower))
+
+
+def test_at_the_vertices_there_is_no_coin():
+    hull = qk.roc_hull(Y, MILD)
+    for name in ("fpr", "tpr", "quota"):
+        along = hull.fp + hull.tp if name == "quota" else getattr(hull, name)
+        mixed = qk.mixture(hull, **{name: along})
+        np.testing.assert_array_equal(mixed.share, 0.0)
+        np.testing.assert_array_equal(mixed.lower, mixed.upper)
+        np.testing.assert_array_equal(mixed.threshold_lower, hull.threshold[mixed.lower])
+        np.testing.assert_array_equal(mixed.tpr, hull.tpr[mixed.upper])
+    assert qk.mixture(qk.roc_hull([1, 0], [2, 1]), fpr=0).tpr == 1
+    assert qk.mixture(qk.roc_hull([1, 0], [2, 1]), tpr=1).fpr == 0
+
+
+def test_shapes_of_mixtures():
+    one, batch = qk.roc_hull(Y, MILD), qk.roc_hull([Y, Y], [MILD, STRICT])
+    for wanted in (0.25, np.float32(0.25), [0.25, 0.5], np.full((2, 3), 0.5)):
+        shape = np.shape(wanted)
+        assert qk.mixture(one, tpr=wanted).share.shape == shape
+        assert qk.mixture(batch, tpr=wanted).model_upper.shape == (2, *shape)
+    assert qk.mixture(one, quota=2).share == qk.mixture(one, quota=np.int64(2)).share
+
+
+def test_a_quota_beyond_one_hull_of_a_batch_is_undefined_there():
+    hull = qk.roc_hull([Y, Y], [MILD, STRICT], where=[[True] * 6, [True] * 4 + [False] * 2])
+    mixed = qk.mixture(hull, quota=[4, 5, 6])
+    np.testing.assert_array_equal(np.isnan(mixed.share), [[False] * 3, [False, True, True]])
+    np.testing.assert_array_equal(np.isnan(mixed.tpr), [[False] * 3, [False, True, True]])
+
+
+def test_hulls_that_are_undefined():
+    for labels in ([1, 1], [0, 0]):
+        hull = qk.roc_hull(labels, [0.5, 0.25])
+        for wanted in ({"fpr": 0.5}, {"tpr": 0.5}, {"quota": 1}):
+            mixed = qk.mixture(hull, **wanted)
+            assert np.isnan([mixed.share, mixed.fpr, mixed.tpr]).all()
+    assert np.isnan(qk.mixture(qk.roc_hull([], []), quota=1).share)
+
+
+def test_all_the_weight_is_a_quota_in_whatever_order_it_is_added():
+    weights = [0.1, 0.2, 0.3, 0.7, 0.6]
+    for order in ([0, 1, 2, 3, 4], [4, 3, 2, 1, 0], [2, 0, 4, 1, 3]):
+        hull = qk.roc_hull([1, 0, 1, 0, 1], order, sample_weight=weights)
+        for total in (sum(weights), sum(weights[::-1]), math.fsum(weights)):
+            assert qk.mixture(hull, quota=total).tpr == pytest.approx(1, rel=1e-15)
+
+
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+def test_values_traced_by_jax():
+    import jax
+
+    hull = qk.roc_hull(Y, MILD)
+    for name, good, bad in (("fpr", 0.4, 1.5), ("tpr", 0.5, -0.5), ("quota", 2.5, 7.0)):
+
+        def mixed(value: Any, name: str = name) -> Any:
+            return qk.mixture(qk.RocHull(*map(jax.numpy.asarray, hull)), **{name: value})
+
+        with jax.enable_x64(True):
+            found, wanted = jax.jit(mixed)(good), qk.mixture(hull, **{name: good})
+            for field in ("share", "fpr", "tpr", "threshold_lower", "upper"):
+                np.testing.assert_array_equal(getattr(found, field), getattr(wanted, field))
+            assert np.isnan(jax.jit(mixed)(bad).share)
+            assert np.isnan(jax.jit(mixed)(np.nan).tpr)
+
+
+# bad calls
+
+
+@pytest.mark.parametrize("given", [{}, {"fpr": 0.5, "tpr": 0.5}, {"tpr": 1, "quota": 1}])
+def test_one_wanted_number_is_needed(given: dict[str, Any]):
+    with pytest.raises(TypeError, match=r"^give exactly one of fpr=, tpr= and quota="):
+        qk.mixture(qk.roc_hull(Y, MILD), **given)
+
+
+@pytest.mark.parametrize("name", ["fpr", "tpr", "quota"])
+def test_bad_wanted_numbers(name: str):
+    hull = qk.roc_hull(Y, MILD)
+    for value in (-0.25, 6.5, np.nan, np.inf, -1e-300):
+        with pytest.raises(ValueError, match=rf"^{name} is {value!r}; expected "):
+            qk.mixture(hull, **{name: value})
+    with pytest.raises(ValueError, match=rf"^{name} is 7\.0 at position 1; expected "):
+        qk.mixture(hull, **{name: [0.5, 7]})
+    for value in ("0.5", True, [True], None.__class__, 1j, [0.5, "a"]):
+        with pytest.raises(TypeError, match=rf"^{name} must be a number or an array of numbers"):
+            qk.mixture(hull, **{name: value})
+
+
+def test_models_that_are_none():
+    for models in ([], {}, ()):
+        with pytest.raises(ValueError, match=r"^models must hold at least one Ranking"):
+            qk.family_hull(models)
+    for models in ([Y], "ab", [qk.rank(Y, MILD), None], {"a": MILD}):
+        with pytest.raises(TypeError, match=r"^models must hold Rankings; got "):
+            qk.family_hull(models)
+    with pytest.raises(ValueError, match=r"^one Ranking of several models must have an axis"):
+        qk.family_hull(qk.rank(Y, MILD))
+    with pytest.raises(ValueError, match=r"^models must have the same batch axes"):
+        qk.family_hull([qk.rank(Y, MILD), qk.rank([Y], [MILD])])
+    for models in (3, None):
+        with pytest.raises(TypeError, match=r"^models must be "):
+            qk.family_hull(models)
+
+
+@every.reading_modes
+def test_models_of_other_examples(mode: Mode):
+    def hull(y: Any, other: Any, s: Any) -> Any:
+        return qk.family_hull([qk.rank(y, s), qk.rank(other, s)])
+
+    arrays = np.asarray([Y, Y]), np.asarray([Y, [1, *Y[1:5], 1]]), np.asarray([MILD, MILD])
+    if not mode.lazy:
+        with pytest.raises(ValueError, match=r"^models must rank the same examples; model 0 has"):
+            mode.run(hull, *arrays)
+        return
+    found = mode.run(hull, *arrays)
+    assert_vertices("same", row_of(found, 0), ex.roc_hull(ex.groups(Y, MILD)))
+    for field in ("fpr", "tpr", "slope_min", "slope_max"):
+        assert np.isnan(getattr(found, field)[1]).all()
+
+
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+def test_models_of_two_libraries():
+    import jax.numpy as jnp
+
+    with pytest.raises(TypeError, match=r"^models are of numpy and of jax; rank them in one"):
+        qk.family_hull([qk.rank(Y, MILD), qk.rank(jnp.asarray(Y), jnp.asarray(MILD))])

@@ -1,0 +1,346 @@
+"""Single points of ROC and PR space, and the way between two of them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import everything as every
+import exact as ex
+import numpy as np
+import pytest
+from backends import Mode, available
+from expected import as_floats, ulps
+from hypothesis import given
+from hypothesis import strategies as st
+
+import quotakernels as qk
+
+CLASSES = {"positives": 20, "negatives": 2000}
+TABLE_1 = [0.5, 0.375, 0.318, 0.286, 0.265, 0.25]
+FIFTHS = [Fraction(k, 5) for k in range(6)]
+GRID = [(x, y) for x in FIFTHS for y in FIFTHS]
+XS, YS = (as_floats([point[k] for point in GRID]) for k in (0, 1))
+counts = st.integers(1, 10**6)
+rates = st.floats(0, 1, allow_subnormal=False)
+
+
+def areas(points: qk.PrPoints) -> np.ndarray:
+    """Strips between the points under straight lines."""
+    return np.diff(points.recall) * (points.precision[1:] + points.precision[:-1]) / 2
+
+
+def grid_points(x: Any, y: Any, positives: Any, negatives: Any) -> dict[str, Any]:
+    classes = {"positives": positives, "negatives": negatives}
+    found = every.record("pr", qk.roc_to_pr(x, y, **classes))
+    return found | every.record("numbers", qk.roc_to_pr(x, y, positives=4, negatives=9.5))
+
+
+def test_conversion_of_a_grid(mode: Mode):
+    found = mode.run(grid_points, XS, YS, np.asarray(4), np.asarray(9.5))
+    wanted = [ex.roc_to_pr(*point, positives=4, negatives=Fraction(19, 2)) for point in GRID]
+    for which in ("pr", "numbers"):
+        for field in ("recall", "precision"):
+            exact = as_floats([getattr(point, field) for point in wanted])
+            assert ulps(found[f"{which}.{field}"], exact) <= 4
+
+
+def test_the_way_back_of_a_grid(mode: Mode):
+    """From points that can be reached; precision 0 leaves the false positives open."""
+
+    def back(recall: Any, precision: Any) -> Any:
+        return qk.pr_to_roc(recall, precision, positives=4, negatives=40)
+
+    reachable = [point for point in GRID if point[1] > 0 or point[0] == 0]
+    columns = [as_floats([point[k] for point in reachable]) for k in (0, 1)]
+    found = mode.run(back, *columns)
+    wanted = [ex.pr_to_roc(*point, positives=4, negatives=40) for point in reachable]
+    for field in ("fpr", "tpr"):
+        exact = as_floats([getattr(point, field) for point in wanted])
+        rounding = 8 * np.finfo(getattr(found, field).dtype).eps
+        np.testing.assert_allclose(getattr(found, field), exact, rounding, rounding)
+
+
+@given(rates, rates, counts, counts)
+def test_there_and_back(fpr: float, tpr: float, positives: int, negatives: int):
+    """Theorem 3.1: where the recall is not 0 each point of one space has one of the other."""
+    classes = {"positives": positives, "negatives": negatives}
+    pr = qk.roc_to_pr(fpr, tpr, **classes)
+    assert np.isnan(pr.precision) == (fpr == tpr == 0)
+    assert pr.recall == tpr
+    if tpr < 1e-200:
+        return
+    roc = qk.pr_to_roc(*pr, **classes)
+    # 1 - precision keeps no more digits of the false positives than the precision has
+    lost = (tpr * positives + fpr * negatives) / negatives
+    assert abs(roc.fpr - fpr) <= 1e-15 * (4 * fpr + 2 * lost)
+    assert roc.tpr == tpr
+
+
+@given(st.data())
+def test_a_vertex_of_one_curve_is_that_of_the_other(data: Any):
+    n = data.draw(st.integers(2, 30))
+    labels = [0, 1, *data.draw(st.lists(st.integers(0, 1), min_size=n - 2, max_size=n - 2))]
+    scores = data.draw(st.lists(st.integers(0, 9), min_size=n, max_size=n))
+    ranking = qk.rank(labels, scores)
+    roc, pr = qk.roc_curve(ranking), qk.pr_curve(ranking)
+    classes = {"positives": sum(labels), "negatives": n - sum(labels)}
+    moved = qk.roc_to_pr(roc.fpr, roc.tpr, **classes)
+    np.testing.assert_array_equal(moved.recall, pr.recall)
+    np.testing.assert_allclose(moved.precision[1:], pr.precision[1:], rtol=1e-15)
+    later = pr.recall > 0
+    back = qk.pr_to_roc(pr.recall[later], pr.precision[later], **classes)
+    np.testing.assert_allclose(back.fpr, roc.fpr[later], rtol=1e-13, atol=1e-14)
+
+
+# the way between two cuts
+
+
+def test_table_1():
+    points = qk.interpolate_pr((5, 5), (30, 10), positives=20)
+    np.testing.assert_array_equal(points.precision.round(3), TABLE_1)
+    np.testing.assert_allclose(points.recall, np.arange(5, 11) / 20, rtol=1e-15)
+
+
+@every.reading_modes
+def test_table_1_at_its_recalls(mode: Mode):
+    def along(recall: Any) -> Any:
+        return qk.interpolate_pr((5, 5), (30, 10), positives=20, recall=recall)
+
+    asked = np.asarray([0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.2, 0.55, 0.0, 1.0, np.nan, -1.0])
+    found = mode.run(along, asked)
+    np.testing.assert_array_equal(found.precision[:6].round(3), np.asarray(TABLE_1, found[1].dtype))
+    assert np.isnan(found.precision[6:]).all()
+    np.testing.assert_array_equal(found.recall, asked.astype(found.recall.dtype))
+
+
+WAYS = [
+    ((0, 0), (0, 4)),
+    ((0, 0), (8, 4)),
+    ((3, 0), (3, 4)),
+    ((3, 0), (7, 4)),
+    ((1, 2), (1, 4)),
+    ((0.5, 0.25), (2.5, 3.5)),
+    ((2, 1.5), (2.25, 1.75)),
+]
+
+
+@pytest.mark.parametrize(("start", "stop"), WAYS)
+def test_interpolation_is_exact(start: Any, stop: Any):
+    found, wanted = (module.interpolate_pr(start, stop, positives=4) for module in (qk, ex))
+    exact = [as_floats([getattr(point, k) for point in wanted]) for k in ("recall", "precision")]
+    for got, column in zip(found, exact, strict=True):
+        assert ulps(got, column) <= 4
+    asked = [0, 0.125, 0.25, 0.5, 0.625, 0.875, 1]
+    found = qk.interpolate_pr(start, stop, positives=4, recall=asked)
+    wanted = ex.interpolate_pr(start, stop, positives=4, recall=asked)
+    assert ulps(found.precision, as_floats([point.precision for point in wanted])) <= 4
+
+
+@pytest.mark.parametrize(("start", "stop"), WAYS)
+def test_the_area_between_two_cuts_is_that_of_the_ranking(start: Any, stop: Any):
+    """With the points of the way close together straight lines are near the curve."""
+    ranking = qk.Ranking.from_points(*np.asarray([start, stop], dtype=float).T)
+    first = qk.Ranking.from_points([start[0]], [start[1]])
+    recall = np.linspace(start[1] / stop[1], 1, 20001)
+    points = qk.interpolate_pr(start, stop, positives=stop[1], recall=recall)
+    area = areas(points).sum()
+    if start[1]:
+        area += qk.pr_auc(first) * start[1] / stop[1]
+    assert area == pytest.approx(float(qk.pr_auc(ranking)), rel=1e-7)
+
+
+@every.main_modes
+def test_the_cuts_may_be_arrays(mode: Mode):
+    """Many pairs of cuts at once."""
+
+    def along(fp: Any, tp: Any, recall: Any) -> Any:
+        return qk.interpolate_pr((fp, tp), (fp * 6, tp * 2), positives=20, recall=recall)
+
+    fp, tp = np.asarray([5.0, 0.0, 2.0]), np.asarray([5.0, 10.0, 4.0])
+    recall = np.asarray([0.4, 0.75, 0.5])
+    found = mode.run(along, fp, tp, recall)
+    pairs = zip(fp, tp, recall, strict=True)
+    wanted = [
+        ex.interpolate_pr((x, y), (6 * x, 2 * y), positives=20, recall=[r])[0].precision
+        for x, y, r in pairs
+    ]
+    assert ulps(found.precision, as_floats(wanted)) <= 4
+
+
+def test_numbers_and_arrays_are_broadcast():
+    found = qk.interpolate_pr((5, 5), (30, [[10], [11]]), positives=[20, 40, 80], recall=0.25)
+    assert found.recall.shape == found.precision.shape == (2, 3)
+    found = qk.interpolate_pr((5, 5), (30, 10), positives=[[20], [40]])
+    assert found.recall.shape == found.precision.shape == (2, 6)
+    with pytest.raises(
+        ValueError, match=r"^stop TP is 11\.0 at position \(1, 0\); expected at most"
+    ):
+        qk.interpolate_pr((5, 5), (30, [[10], [11]]), positives=[10, 40], recall=0.25)
+
+
+# DG Figures 6 and 7
+
+
+def test_figure_6():
+    """One point, recall .02 with precision 1; the printed .031 is a sum of left rectangles."""
+    roc = qk.pr_to_roc(0.02, 1, positives=433, negatives=56164)
+    assert tuple(roc) == (0, 0.02)
+    found = 0.02 * 433
+    ranking = qk.Ranking.from_points([0, 56164], [found, 433])
+    assert round(float(qk.pr_auc(ranking)), 4) == 0.0287
+    points = qk.interpolate_pr((0, found), (56164, 433), positives=433)
+    assert round(0.02 + float(areas(points).sum()), 4) == 0.0295
+    straight = 0.02 + 0.98 * (1 + points.precision[-1]) / 2
+    assert round(float(straight), 2) == 0.51
+
+
+def test_figure_7():
+    """Curve I is best in PR space, curve II in ROC space; the printed .514 is neither area."""
+    first = qk.Ranking.from_points([0, 1500, 2000], [10, 20, 20])
+    second = qk.Ranking.from_points([500, 2000], [20, 20])
+    assert (qk.roc_auc(first), qk.roc_auc(second)) == (0.8125, 0.875)
+    assert round(float(qk.pr_auc(first)), 4) == 0.5198
+    assert qk.pr_auc(second) == pytest.approx(1 / 26, rel=1e-15)
+    points = qk.interpolate_pr((0, 10), (1500, 20), positives=20)
+    summed = 0.5 + float(areas(points).sum())
+    assert round(summed, 4) == 0.5373
+    assert qk.pr_auc(first, method="trapezoid") == pytest.approx(summed, rel=1e-14)
+    assert qk.pr_auc(second, method="trapezoid") == pytest.approx(1 / 26, rel=1e-14)
+    assert qk.roc_hull_auc(first) == 0.8125
+
+
+# bad points
+
+BAD_RATES = [-0.25, 1.25, 1 + 1e-12, np.inf, -np.inf]
+BAD_AMOUNTS = [-1, np.nan, np.inf, -1e-9]
+
+
+@pytest.mark.parametrize("value", BAD_RATES)
+def test_bad_rates(value: float):
+    shown = f"{value!r} at position 1; expected a rate, from 0 to 1"
+    for name, call in (
+        ("fpr", lambda x: qk.roc_to_pr(x, 0.5, **CLASSES)),
+        ("tpr", lambda x: qk.roc_to_pr(0.5, x, **CLASSES)),
+        ("recall", lambda x: qk.pr_to_roc(x, 1, **CLASSES)),
+        ("precision", lambda x: qk.pr_to_roc(0.5, x, **CLASSES)),
+    ):
+        with pytest.raises(ValueError, match=rf"^{name} is {shown}"):
+            call([0.5, value])
+
+
+@pytest.mark.parametrize("value", BAD_AMOUNTS)
+def test_bad_numbers_of_examples(value: float):
+    for name in CLASSES:
+        for call in (qk.roc_to_pr, qk.pr_to_roc):
+            with pytest.raises(ValueError, match=rf"^{name} is {float(value)!r}; expected a fin"):
+                call(0.5, 0.5, **{**CLASSES, name: value})
+    with pytest.raises(ValueError, match=r"^positives is \S+; expected a finite number"):
+        qk.interpolate_pr((0, 0), (1, 1), positives=value)
+    for place, name in enumerate(("start FP", "start TP", "stop FP", "stop TP")):
+        cuts: list[Any] = [1, 1, 2, 2]
+        cuts[place] = value
+        for more in ({}, {"recall": [0.5]}):
+            with pytest.raises(ValueError, match=rf"^{name} is {float(value)!r}; expected a fin"):
+                qk.interpolate_pr(tuple(cuts[:2]), tuple(cuts[2:]), positives=4, **more)
+
+
+@pytest.mark.parametrize("value", ["0.5", True, None, 1j, ["a"], [True]], ids=repr)
+def test_what_is_no_number(value: Any):
+    for name in ("fpr", "tpr", "positives", "negatives"):
+        with pytest.raises(TypeError, match=rf"^{name} must be an? "):
+            qk.roc_to_pr(**{"fpr": 0.5, "tpr": 0.5, **CLASSES, name: value})
+    for name in ("recall", "precision", "positives", "negatives"):
+        with pytest.raises(TypeError, match=rf"^{name} must be an? "):
+            qk.pr_to_roc(**{"recall": 0.5, "precision": 0.5, **CLASSES, name: value})
+    with pytest.raises(TypeError, match=r"^stop TP must be an? "):
+        qk.interpolate_pr((0, 0), (1, value), positives=4)
+    with pytest.raises(TypeError, match=r"^positives must be an? "):
+        qk.interpolate_pr((0, 0), (1, 1), positives=value)
+
+
+def test_points_that_no_classifier_has():
+    with pytest.raises(ValueError, match=r"^fpr is 4\.0 at position 1; expected at most 1"):
+        qk.pr_to_roc([0, 1], [0.5, 0.2], positives=2, negatives=2)
+    everyone = qk.pr_to_roc([1, 1], [0.1, 0.1 * (1 - 1e-15)], positives=10, negatives=90)
+    np.testing.assert_allclose(everyone.fpr, 1, rtol=1e-15)
+    assert everyone.fpr.max() == 1
+    for precision in (0.0, np.nan):
+        for recall in (0.0, 0.5):
+            assert np.isnan(qk.pr_to_roc(recall, precision, **CLASSES).fpr)
+    assert qk.pr_to_roc(0, 0.5, **CLASSES).fpr == 0
+
+
+def test_ways_that_go_nowhere():
+    for start, stop, message in (
+        ((0, 2), (3, 2), r"stop TP - start TP is 0\.0; expected above 0"),
+        ((0, 3), (3, 2), r"stop TP - start TP is -1\.0; expected above 0"),
+        ((3, 0), (2, 2), r"stop FP - start FP is -1\.0; expected a finite number"),
+        ((0, 0), (2, 5), r"stop TP is 5\.0; expected at most all positives"),
+    ):
+        for more in ({}, {"recall": 0.5}):
+            with pytest.raises(ValueError, match=rf"^{message}"):
+                qk.interpolate_pr(start, stop, positives=4, **more)
+    for bad in (3, (1, 2, 3), (1,), None, "abc", [[1, 2]]):
+        with pytest.raises(TypeError, match=r"^(start|stop) must be a pair"):
+            qk.interpolate_pr(bad, (3, 4), positives=4)
+        with pytest.raises(TypeError, match=r"^(start|stop) must be a pair"):
+            qk.interpolate_pr((0, 0), bad, positives=4)
+
+
+@every.reading_modes
+def test_bad_points_are_errors_or_nan(mode: Mode):
+    def points(fpr: Any, tpr: Any) -> dict[str, Any]:
+        moved = qk.pr_to_roc(fpr, tpr, positives=1, negatives=4)
+        return every.record("pr", qk.roc_to_pr(fpr, tpr, **CLASSES)) | every.record("roc", moved)
+
+    x, y = np.asarray([0.5, 1.5, 0.25, 1.0]), np.asarray([0.5, 0.5, -0.25, 0.125])
+    if not mode.lazy:
+        with pytest.raises(ValueError, match=r"^recall is 1\.5 at position 1; expected a rate"):
+            mode.run(points, x, y)
+        return
+    found = mode.run(points, x, y)
+    bad = {"pr.recall": [2], "pr.precision": [1, 2], "roc.fpr": [1, 2, 3], "roc.tpr": [1]}
+    for name, value in found.items():
+        assert set(np.flatnonzero(np.isnan(value))) >= set(bad[name]), name
+        assert not np.isnan(value[0]), name
+
+
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+def test_a_way_that_goes_nowhere_is_nan_when_traced():
+    import jax
+
+    def along(fp: Any, tp: Any) -> Any:
+        return qk.interpolate_pr((1, 1), (fp, tp), positives=4, recall=0.5).precision
+
+    assert jax.jit(along)(3, 3) == pytest.approx(0.5)
+    for fp, tp in ((0, 3), (3, 1), (3, 0), (3, 5), (np.inf, 3), (np.nan, 3)):
+        assert np.isnan(jax.jit(along)(fp, tp)), (fp, tp)
+    with pytest.raises(ValueError, match=r"^stop TP must be one number that can be read"):
+        jax.jit(lambda tp: qk.interpolate_pr((1, 1), (2, tp), positives=4))(3)
+
+
+@pytest.mark.skipif(not available("torch"), reason="torch is not available")
+def test_numbers_beside_arrays_and_two_libraries():
+    import torch
+
+    fpr = torch.asarray([0.25, 0.5], dtype=torch.float32)
+    found = qk.roc_to_pr(fpr, 1, positives=np.int64(20), negatives=torch.asarray(2000))
+    assert found.precision.dtype == torch.float64
+    assert found.recall.shape == (2,)
+    with pytest.raises(TypeError, match=r"^fpr is an array of torch and tpr one of numpy"):
+        qk.roc_to_pr(fpr, np.asarray([0.5, 0.5]), **CLASSES)
+    points = qk.interpolate_pr((torch.asarray(5), 5), (30, torch.asarray(10)), positives=20)
+    np.testing.assert_array_equal(np.asarray(points.precision).round(3), TABLE_1)
+
+
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+def test_traced_numbers_beside_cuts_that_can_be_read():
+    import jax
+
+    def along(fp: Any, positives: Any) -> Any:
+        return qk.interpolate_pr((5, 5), (fp, 10), positives=positives)
+
+    found, wanted = jax.jit(along)(30, 20), along(30, 20)
+    for got, exact in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(got, exact, rtol=1e-6)

@@ -1,0 +1,339 @@
+"""Rankings made of cuts: of the points of a curve, and at chosen thresholds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import everything as every
+import exact as ex
+import numpy as np
+import pytest
+from backends import MODES, Mode, available, parameters
+from expected import as_floats, assert_vertices, check, expected, row_of, ulps
+from hypothesis import given
+from hypothesis import strategies as st
+
+import quotakernels as qk
+
+from_points = qk.Ranking.from_points
+LENGTH = 4
+CASES = list(ex.cases(LENGTH))
+CUTS = [
+    [0.5, np.nan, 2.0, 0.5],
+    [-1.0, 3.0, 0.75, -2.0],
+    [np.nan, np.nan, np.nan, np.nan],
+    [np.inf, -np.inf, 0.5, np.nan],
+]
+FP, TP = np.asarray([0, 2, 2, 5]), np.asarray([1, 1, 3, 4])
+MASS_FP, MASS_TP = np.asarray([0, 0.5, 2.25, 5]), np.asarray([1.5, 1.5, 3, 4.75])
+Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0])
+S = np.asarray([0.875, 0.75, 0.75, 0.5, 0.25, 0.25, 0.125, 0.0])
+
+
+def rows(ranking: Any) -> list[tuple[float, ...]]:
+    """The rows that are not empty."""
+    columns = (np.asarray(x, dtype=float) for x in ranking)
+    return [row for row in zip(*columns, strict=True) if row[1] > 0]
+
+
+def exact_rows(groups: list[ex.Group]) -> list[tuple[float, ...]]:
+    return [
+        (*map(float, g[:3]), float(g.positive_weight), float(g.weight - g.positive_weight))
+        for g in groups
+    ]
+
+
+def padded() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All cases in one batch; what the mask hides is made to look like data."""
+    rng = np.random.default_rng(4)
+    labels = rng.integers(0, 2, (len(CASES), LENGTH))
+    scores = rng.choice([2.0, 0.5, -1.0], labels.shape)
+    mask = np.zeros(labels.shape, dtype=bool)
+    for row, (y, s) in enumerate(CASES):
+        labels[row, : len(y)], scores[row, : len(y)], mask[row, : len(y)] = y, s, True
+    return labels, scores, mask
+
+
+# chosen thresholds
+
+
+def test_every_small_case_at_thresholds(mode: Mode):
+    """Unsorted, repeated, NaN and infinite thresholds, between the scores and at them."""
+
+    def cut(y: Any, s: Any, mask: Any) -> Any:
+        ranking = qk.rank(y, s, where=mask)
+        return [ranking.at_thresholds(mode.array(np.asarray(cuts))) for cuts in CUTS]
+
+    found = mode.run(cut, *padded())
+    for row, (y, s) in enumerate(CASES):
+        for cuts, ranking in zip(CUTS, found, strict=True):
+            wanted = exact_rows(ex.at_thresholds(ex.groups(y, s), cuts))
+            assert rows(row_of(ranking, row)) == wanted, (y, s, cuts)
+
+
+def test_one_list_at_thresholds_has_no_padding():
+    for y, s, w in ex.weighted_cases(3):
+        ranking = qk.rank(y, s, sample_weight=[float(x) for x in w])
+        for cuts in (*CUTS, [], [0.5]):
+            found = ranking.at_thresholds(cuts)
+            wanted = exact_rows(ex.at_thresholds(ex.groups(y, s, w), cuts))
+            assert list(zip(*(x.tolist() for x in found), strict=True)) == wanted
+
+
+@pytest.mark.parametrize("ties", ["optimistic", "pessimistic", "given"])
+def test_policies_at_thresholds(ties: Any):
+    """A cut takes all of a score, in however many rows it stands."""
+    for y, s in CASES:
+        found = qk.rank(y, s, ties=ties).at_thresholds(CUTS[0])
+        wanted = ex.at_thresholds(ex.groups(y, s, ties=ties), CUTS[0])
+        assert rows(found) == exact_rows(wanted)
+
+
+@every.main_modes
+def test_each_row_of_a_batch_has_thresholds_of_its_own(mode: Mode):
+    chosen = np.asarray([[0.8, 0.25], [np.nan, 0.75]])
+    ranking = mode.run(
+        lambda y, s, at: qk.rank(y, s).at_thresholds(at), np.stack([Y, Y]), np.stack([S, S]), chosen
+    )
+    for row in range(2):
+        wanted = ex.at_thresholds(ex.groups(Y.tolist(), S.tolist()), chosen[row].tolist())
+        assert rows(row_of(ranking, row)) == exact_rows(wanted)
+
+
+TYPES = ["f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?"]
+EAGER = parameters([m for m in MODES if m.name in ("numpy", "strict", "jax64", "torch")])
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("mode", EAGER)
+def test_thresholds_of_another_type(mode: Mode, dtype: str):
+    """Both are compared by their exact values."""
+    scores = np.asarray([1.1, 0.6, 0.1, 0.3, 3.0]).astype(dtype)
+    for kind in ("f8", "f4", "i2", "u1", "?"):
+        cuts = np.asarray([0.1, 0.3, 0.9, 1.1]).astype(kind)
+        ranking = mode.run(lambda y, s, at: qk.rank(y, s).at_thresholds(at), Y[:5], scores, cuts)
+        exact_scores = mode.run(lambda x: x, scores).astype(float).tolist()
+        groups = ex.groups(Y[:5].tolist(), exact_scores)
+        wanted = ex.at_thresholds(groups, cuts.astype(float).tolist())
+        assert rows(ranking) == exact_rows(wanted), kind
+
+
+@pytest.mark.parametrize("mode", EAGER)
+def test_subnormal_scores_and_thresholds(mode: Mode):
+    """Those that are 0 on hardware that flushes."""
+    scores = np.asarray([3e-45, 1e-40, 0.0, -1e-40, -3e-45], dtype=np.float32)
+    groups = ex.groups(Y[:5].tolist(), scores.astype(float).tolist())
+    for kind in (np.float32, np.float64):
+        cuts = np.asarray([2e-45, 5e-41, -2e-45, -5e-41]).astype(kind)
+        found = mode.run(lambda y, s, at: qk.rank(y, s).at_thresholds(at), Y[:5], scores, cuts)
+        given_cuts = mode.run(lambda x: x, cuts).astype(float).tolist()
+        assert rows(found) == exact_rows(ex.at_thresholds(groups, given_cuts)), kind
+
+
+def test_a_ranking_at_its_own_thresholds_is_itself():
+    ranking = qk.rank(Y, S)
+    for cuts in (S, np.unique(S), ranking.thresholds, qk.roc_curve(ranking).threshold):
+        for found, column in zip(ranking.at_thresholds(cuts), ranking, strict=True):
+            np.testing.assert_array_equal(found, column)
+    hull = qk.roc_hull(ranking)
+    assert_vertices("hull", hull, ex.roc_hull(ex.groups(Y.tolist(), S.tolist())))
+    again = qk.roc_curve(ranking.at_thresholds(hull.threshold))
+    np.testing.assert_array_equal(again.fp, hull.fp)
+    np.testing.assert_array_equal(again.tp, hull.tp)
+
+
+def test_a_hull_of_tuning_scores_cuts_test_scores(mode: Mode):
+    """DG section 3: the cuts are those of a plain loop; padded hulls repeat the last threshold."""
+    rng = np.random.default_rng(8)
+    y, test_y = rng.integers(0, 2, (2, 3, 12))
+    s, test_s = rng.integers(0, 9, (2, 3, 12)) / 8
+
+    def cuts(y: Any, s: Any, test_y: Any, test_s: Any) -> Any:
+        hull = qk.roc_hull(y, s)
+        return hull, qk.roc_curve(qk.rank(test_y, test_s).at_thresholds(hull.threshold))
+
+    hull, curve = mode.run(cuts, y, s, test_y, test_s)
+    for row in range(3):
+        wanted = {(0, 0), ((test_y[row] == 0).sum(), test_y[row].sum())}
+        for threshold in hull.threshold[row]:
+            chosen = test_y[row][test_s[row] >= threshold]
+            wanted.add(((chosen == 0).sum(), chosen.sum()))
+        assert set(zip(curve.fp[row], curve.tp[row], strict=True)) == wanted
+
+
+def test_the_table_at_each_threshold_is_the_vertex():
+    for y, s in CASES:
+        labels, scores = np.asarray(y), np.asarray(s)
+        for curve in (qk.roc_curve(y, s), qk.pr_curve(y, s), qk.roc_hull(y, s)):
+            for fp, tp, threshold in zip(curve.fp, curve.tp, curve.threshold, strict=True):
+                chosen = labels[scores >= threshold]
+                assert (fp, tp) == ((chosen == 0).sum(), chosen.sum())
+
+
+def test_bad_thresholds():
+    ranking = qk.rank(Y, S)
+    for bad in (["a"], [1j], np.asarray([1], dtype="M8[s]")):
+        with pytest.raises(TypeError, match=r"^thresholds must hold real numbers; got dtype"):
+            ranking.at_thresholds(bad)
+    with pytest.raises(TypeError, match=r"^thresholds must be an array; got None"):
+        ranking.at_thresholds(None)
+    for bad in (0.5, [[0.5]], np.zeros((2, 3))):
+        with pytest.raises(ValueError, match=r"^thresholds must have shape \(K,\)"):
+            ranking.at_thresholds(bad)
+    with pytest.raises(ValueError, match=r"^thresholds must have shape \(K,\) or \(2, 'K'\)"):
+        qk.rank([Y, Y], [S, S]).at_thresholds(np.zeros((3, 2)))
+    if available("torch"):
+        import torch
+
+        with pytest.raises(TypeError, match=r"^thresholds is an array of torch and the ranking"):
+            ranking.at_thresholds(torch.asarray([0.5]))
+
+
+# points of a curve
+
+
+def points_measures(ranking: qk.Ranking) -> dict[str, Any]:
+    names = ("roc_auc", "average_precision", "pr_auc", "roc_hull_auc", "achievable_pr_auc")
+    return {name: getattr(qk, name)(ranking) for name in names}
+
+
+def test_points_of_whole_numbers(mode: Mode):
+    found = mode.run(lambda fp, tp: list(from_points(fp, tp)), FP, TP)
+    wanted = ex.groups_from_points(FP.tolist(), TP.tolist())
+    assert rows(found) == exact_rows(wanted)
+    assert found[3].dtype.kind == found[4].dtype.kind == "i"
+    values = mode.run(lambda fp, tp: points_measures(from_points(fp, tp)), FP, TP)
+    exact = expected(wanted, (), weighted=False)
+    for name, value in values.items():
+        check(name, value, as_floats(exact[name]))
+
+
+def test_points_of_masses(mode: Mode):
+    found = mode.run(lambda fp, tp: list(from_points(fp, tp)), MASS_FP, MASS_TP)
+    wanted = ex.groups_from_points(MASS_FP.tolist(), MASS_TP.tolist())
+    assert rows(found) == exact_rows(wanted)
+    values = mode.run(lambda fp, tp: points_measures(from_points(fp, tp)), MASS_FP, MASS_TP)
+    exact = expected(wanted, (), weighted=True)
+    for name, value in values.items():
+        check(name, value, as_floats(exact[name]), weighted=True)
+
+
+@every.main_modes
+def test_whole_numbers_beside_masses_are_masses(mode: Mode):
+    for fp, tp in ((FP, MASS_TP), (MASS_FP, TP), (FP.astype(float), TP.astype(float))):
+        found = mode.run(lambda fp, tp: list(from_points(fp, tp)), fp, tp)
+        points = list(zip(fp.tolist(), tp.tolist(), strict=True))
+        steps = np.diff([(0.0, 0.0), *points], axis=0)
+        np.testing.assert_array_equal([row[4:2:-1] for row in rows(found)], steps)
+        assert [row[1] for row in rows(found)] == [1] * len(steps)
+        assert found[3].dtype == found[4].dtype == np.float64
+
+
+@every.main_modes
+def test_the_origin_and_repeated_points_add_nothing(mode: Mode):
+    full_fp, full_tp = np.repeat(np.append(0, FP), 2), np.repeat(np.append(0, TP), 2)
+    found = mode.run(lambda fp, tp: list(from_points(fp, tp)), full_fp, full_tp)
+    wanted = exact_rows(ex.groups_from_points(FP.tolist(), TP.tolist()))
+    assert [row[1:] for row in rows(found)] == [row[1:] for row in wanted]
+
+
+@every.main_modes
+def test_points_of_a_curve_are_its_ranking(mode: Mode):
+    """With the thresholds of the curve, of which the first is NaN."""
+
+    def again(y: Any, s: Any) -> Any:
+        ranking = qk.rank(y, s)
+        curve = qk.roc_curve(ranking)
+        made = from_points(curve.fp, curve.tp, thresholds=curve.threshold)
+        return list(ranking), list(made), points_measures(ranking), points_measures(made)
+
+    ranking, made, wanted, found = mode.run(again, np.stack([Y, 1 - Y]), np.stack([S, -S]))
+    for row in range(2):
+        assert rows([x[row] for x in made]) == rows([x[row] for x in ranking])
+    for name, value in wanted.items():
+        np.testing.assert_array_equal(found[name], value, err_msg=name)
+
+
+@given(st.data())
+def test_any_points_give_back_their_curve(data: Any):
+    size = data.draw(st.integers(1, 12))
+    steps = st.lists(st.integers(0, 3), min_size=size, max_size=size)
+    fp, tp = (np.cumsum(data.draw(steps)) for _ in range(2))
+    scale = data.draw(st.sampled_from([1, 0.25]))
+    curve = qk.roc_curve(from_points(fp * scale, tp * scale))
+    wanted = ex.roc_curve(ex.groups_from_points((fp * scale).tolist(), (tp * scale).tolist()))
+    np.testing.assert_array_equal(curve.fp[: len(wanted)], as_floats([v.fp for v in wanted]))
+    np.testing.assert_array_equal(curve.tp[: len(wanted)], as_floats([v.tp for v in wanted]))
+
+
+def test_no_examples():
+    for fp, tp in (([0], [0]), ([0, 0], [0, 0]), ([0.0], [0.0])):
+        ranking = from_points(fp, tp)
+        assert np.isnan(list(points_measures(ranking).values())).all()
+        assert np.isnan(qk.roc_auc(ranking.at_thresholds([0.5])))
+
+
+BAD_POINTS = [
+    ({"fp": [3, 2]}, r"fp is 2 at position 1; expected finite numbers that rise from 0"),
+    ({"tp": [-1, 2]}, r"tp is -1 at position 0; expected finite numbers that rise"),
+    ({"fp": [0, np.nan]}, r"fp is nan at position 1; expected finite"),
+    ({"tp": [0, np.inf]}, r"tp is inf at position 1; expected finite"),
+    ({"thresholds": [0.5, 0.5]}, r"thresholds is 0\.5 at position 1; expected scores that fall"),
+    ({"thresholds": [0.5, 0.75]}, r"thresholds is 0\.75 at position 1; expected scores that"),
+    ({"thresholds": [0.5, np.nan]}, r"thresholds is nan at position 1; expected scores that fall"),
+    ({"fp": [2**62, 2**63 - 1]}, r"fp is \d+ at position 1; expected fewer than 2\*\*63 examples"),
+]
+
+
+@pytest.mark.parametrize(("bad", "message"), BAD_POINTS)
+def test_bad_points(bad: dict[str, Any], message: str):
+    columns = {"fp": [0, 2], "tp": [1, 2], "thresholds": [2.0, 1.0]} | bad
+    with pytest.raises(ValueError, match=f"^{message}"):
+        from_points(**columns)
+
+
+@pytest.mark.parametrize("mode", parameters([m for m in MODES if m.lazy]))
+def test_bad_points_of_a_batch_are_nan(mode: Mode):
+    fits = [bad for bad, message in BAD_POINTS if "fewer" not in message]
+    wanted = points_measures(from_points([0, 2], [1, 2]))
+    good: dict[str, Any] = {"fp": [0, 2], "tp": [1, 2], "thresholds": [2.0, 1.0]}
+    for name in good:
+        batch = [good, *({**good, **bad} for bad in fits if name in bad), good]
+        columns = [np.asarray([each[key] for each in batch]) for key in good]
+        found = mode.run(
+            lambda fp, tp, at: points_measures(from_points(fp, tp, thresholds=at)), *columns
+        )
+        for measure, value in found.items():
+            assert np.isnan(value[1:-1]).all(), (name, measure)
+            assert ulps(value[[0, -1]], np.asarray([wanted[measure]] * 2)) <= 4
+
+
+@pytest.mark.parametrize("mode", parameters([m for m in MODES if m.lazy and not m.float32]))
+def test_more_than_63_bits_of_examples_are_nan(mode: Mode):
+    fp, tp = np.asarray([[2**61, 2**63 - 1], [2**61, 2**62]]), np.asarray([[0, 1], [2**60, 2**61]])
+    found = mode.run(lambda fp, tp: qk.roc_auc(from_points(fp, tp)), fp, tp)
+    assert np.isnan(found[0])
+    assert found[1] == float(ex.roc_auc(ex.groups_from_points(fp[1].tolist(), tp[1].tolist())))
+
+
+def test_thresholds_fall_across_points_that_add_nothing():
+    with pytest.raises(ValueError, match=r"^thresholds is 2\.0 at position 2; expected scores"):
+        from_points([1, 1, 2], [0, 0, 1], thresholds=[1.0, 0.5, 2.0])
+    made = from_points([0, 1, 1, 2], [0, 0, 0, 1], thresholds=[np.nan, 1.0, 7.0, 0.5])
+    assert made.thresholds.tolist() == [1.0, 0.5]
+
+
+def test_shapes_and_types_of_points():
+    for bad in ([1], [[1, 2]], 1, []):
+        with pytest.raises(ValueError, match=r"^tp must have the shape of fp, \(2,\), with at"):
+            from_points([0, 1], bad)
+    with pytest.raises(ValueError, match=r"^fp must have the shape of fp, \(0,\), with at least"):
+        from_points([], [])
+    with pytest.raises(ValueError, match=r"^thresholds must have the shape of fp, \(2,\)"):
+        from_points([0, 1], [1, 1], thresholds=[1])
+    for bad in (["a", "b"], [1j, 2], [True, True]):
+        for name in ("fp", "tp", "thresholds"):
+            with pytest.raises(TypeError, match=rf"^{name} must hold real numbers; got dtype"):
+                from_points(**{"fp": [0, 1], "tp": [1, 1], "thresholds": [2, 1], name: bad})
+    with pytest.raises(TypeError, match=r"^tp must be an array; got None"):
+        from_points([0, 1], None)

@@ -1,0 +1,306 @@
+"""Relations between the measures of ROC and PR space, and hulls that are hard to find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import everything as every
+import exact as ex
+import numpy as np
+import pytest
+from backends import MODES, Mode, parameters
+from expected import as_floats, row_of
+from hypothesis import given
+from hypothesis import strategies as st
+from test_relations import ranked_data
+
+import quotakernels as qk
+
+CLOSE = 1e-12
+AREAS: tuple[Callable[..., Any], ...] = (qk.pr_auc, qk.roc_hull_auc, qk.achievable_pr_auc)
+INVARIANT = (*AREAS, qk.average_precision)
+
+
+def vertices(curve: Any) -> list[tuple[float, float]]:
+    return list(zip(curve.fp.tolist(), curve.tp.tolist(), strict=True))
+
+
+@given(ranked_data())
+def test_policies_bound_the_areas(data: Any):
+    low, middle, high = (
+        qk.rank(*data, ties=ties) for ties in ("pessimistic", "expected", "optimistic")
+    )
+    for area in AREAS:
+        assert area(low) <= area(middle) + CLOSE
+        assert area(middle) <= area(high) + CLOSE
+
+
+@given(st.lists(st.integers(0, 1), min_size=1, max_size=50))
+def test_areas_of_rankings_without_ties(labels: list[int]):
+    """Relation 6; the optimistic and the pessimistic policy change nothing."""
+    labels[0] = 1
+    ranking = qk.rank(labels, -np.arange(len(labels)))
+    precision = qk.average_precision(ranking)
+    assert precision == pytest.approx(float(qk.average_hit_rate(ranking)), rel=1e-14)
+    assert precision == pytest.approx(float(qk.expected_average_precision(ranking)), rel=1e-14)
+    assert precision >= qk.pr_auc(ranking) - CLOSE
+    assert qk.pr_auc(ranking) >= qk.pr_auc(ranking, method="trapezoid") - CLOSE
+
+
+@given(ranked_data())
+def test_the_hull_is_above_the_curve_and_its_own_hull(data: Any):
+    ranking = qk.rank(*data)
+    hull = qk.roc_hull(ranking)
+    assert qk.roc_hull_auc(ranking) >= max(qk.roc_auc(ranking) - CLOSE, 0.5)
+    assert qk.achievable_pr_auc(ranking) >= qk.pr_auc(ranking) - CLOSE
+    assert qk.achievable_pr_auc(ranking) >= data[0].mean() - CLOSE
+    again = qk.roc_hull(qk.Ranking.from_points(hull.fp, hull.tp))
+    assert vertices(again) == vertices(hull)
+    assert qk.roc_hull_auc(qk.Ranking.from_points(hull.fp, hull.tp)) == qk.roc_hull_auc(ranking)
+    on_hull = ranking.at_thresholds(hull.threshold)
+    assert vertices(qk.roc_curve(on_hull)) == vertices(hull)
+    assert qk.roc_auc(on_hull) == qk.roc_hull_auc(ranking)
+    assert qk.pr_auc(on_hull) == pytest.approx(float(qk.achievable_pr_auc(ranking)), rel=1e-14)
+    heights = np.interp(qk.roc_curve(ranking).fpr, hull.fpr, hull.tpr)
+    assert np.all(qk.roc_curve(ranking).tpr <= heights + CLOSE)
+
+
+@given(ranked_data())
+def test_each_vertex_is_best_for_its_slopes(data: Any):
+    curve, hull = qk.roc_curve(*data), qk.roc_hull(*data)
+    assert np.all(hull.slope_max >= hull.slope_min)
+    for fpr, tpr, low, high in zip(hull.fpr, hull.tpr, hull.slope_min, hull.slope_max, strict=True):
+        for slope in {min(low, 1e3), min(high, 1e3), min(low, 1e3) / 2 + min(high, 1e3) / 2}:
+            if low <= slope <= high:
+                gains = curve.tpr - slope * curve.fpr
+                assert tpr - slope * fpr >= gains.max() - 1e-9 * max(slope, 1)
+
+
+@given(st.integers(1, 50), st.integers(1, 50))
+def test_constant_best_and_worst_scores(positive: int, negative: int):
+    labels = np.repeat([1, 0], [positive, negative])
+    prevalence = positive / (positive + negative)
+    constant, best, worst = (qk.rank(labels, s) for s in (labels * 0, labels, -labels))
+    for ranking, area in ((constant, 0.5), (best, 1.0), (worst, 0.5)):
+        assert qk.roc_hull_auc(ranking) == area
+    for measure in (*AREAS[::2], qk.average_precision):
+        assert measure(best) == 1
+        np.testing.assert_allclose(measure(constant), prevalence, rtol=1e-15)
+    np.testing.assert_allclose(qk.achievable_pr_auc(worst), prevalence, rtol=1e-15)
+    assert vertices(qk.roc_hull(worst)) == [(0, 0), (negative, positive)]
+    assert vertices(qk.roc_hull(best)) == [(0, 0), (0, positive), (negative, positive)]
+
+
+@given(ranked_data(), st.randoms(use_true_random=False))
+def test_order_and_scale_do_not_matter(data: Any, random: Any):
+    labels, scores = data
+    order = list(range(len(labels)))
+    random.shuffle(order)
+    same = [(labels[order], scores[order]), (labels, scores**3 - 7), (labels, np.exp(scores / 9))]
+    for measure in INVARIANT:
+        assert {float(measure(*each)) for each in same} == {float(measure(labels, scores))}
+    for each in same:
+        assert vertices(qk.roc_hull(*each)) == vertices(qk.roc_hull(labels, scores))
+
+
+@given(ranked_data(), st.integers(2, 4))
+def test_repetition_and_integer_weights(data: Any, times: int):
+    """Relation 12: masses count as repeated examples, and a common factor not at all."""
+    labels, scores = data
+    weights = np.resize(np.arange(1, times + 1), len(labels))
+    weighted = qk.rank(labels, scores, sample_weight=weights / 8)
+    repeated = qk.rank(np.repeat(labels, weights), np.repeat(scores, weights))
+    twice = qk.rank(np.repeat(labels, 2), np.repeat(scores, 2))
+    for measure in INVARIANT:
+        np.testing.assert_allclose(measure(weighted), measure(repeated), rtol=1e-13)
+        np.testing.assert_allclose(measure(twice), measure(labels, scores), rtol=1e-13)
+    hull, wanted = qk.roc_hull(weighted), qk.roc_hull(repeated)
+    np.testing.assert_array_equal([hull.fp * 8, hull.tp * 8], [wanted.fp, wanted.tp])
+
+
+# hulls that are hard to find
+
+
+def chain(fp: Any, tp: Any) -> list[tuple[int, int]]:
+    """The strict vertices of the upper hull by a monotone chain in Python's integers."""
+    hull = [(0, 0)]
+    for x, y in zip(np.asarray(fp).tolist(), np.asarray(tp).tolist(), strict=True):
+        while len(hull) > 1:
+            (x0, y0), (x1, y1) = hull[-2:]
+            if (y1 - y0) * (x - x1) > (y - y1) * (x1 - x0):
+                break
+            hull.pop()
+        if (x, y) != hull[-1]:
+            hull.append((x, y))
+    return hull
+
+
+def circle(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Whole points near a quarter of a circle, from the origin up and to the right."""
+    angle = np.linspace(0, np.pi / 2, n)
+    radius = 2**30
+    points = np.unique(
+        np.round(radius * np.stack([1 - np.cos(angle), np.sin(angle)])).astype(np.int64), axis=1
+    )
+    return points[0], points[1]
+
+
+def parabola(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Each point is a vertex."""
+    steps = np.arange(n)
+    return np.cumsum(steps), np.cumsum(n - steps)
+
+
+def line(n: int) -> tuple[np.ndarray, np.ndarray]:
+    return 3 * np.arange(1, n + 1), 2 * np.arange(1, n + 1)
+
+
+def hollow(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nothing is above the diagonal."""
+    tp, fp = circle(n)
+    return np.append(fp[:-1], fp[-1] + 1), tp
+
+
+def labels_at_random(n: int) -> tuple[np.ndarray, np.ndarray]:
+    labels = np.random.default_rng(n).random(n) < 0.3
+    return np.cumsum(~labels), np.cumsum(labels)
+
+
+def tail(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Square roots: each chord from the origin is farthest from its point nearest to its end."""
+    root = np.unique(np.floor(1.5 ** np.arange(1, 52)).astype(np.int64))
+    return root * root // 1000, root
+
+
+def close_to_a_chord(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """A point above the chord by less than a float of 53 bits can tell: y·N - x·P = 1."""
+    whole, positive = 2**28, 3**17
+    y = pow(whole, -1, positive)
+    return np.asarray([(y * whole - 1) // positive, whole]), np.asarray([y, positive])
+
+
+WAYS = ("numpy", "strictest-device1", "jax64-jit", "jax32", "torch", "torch-compile", "cupy")
+HARD = (circle, parabola, line, hollow, labels_at_random, tail, close_to_a_chord)
+
+
+@cache
+def hard(make: Any, n: int) -> tuple[np.ndarray, np.ndarray, list[tuple[int, int]]]:
+    fp, tp = make(n)
+    return fp, tp, chain(fp, tp)
+
+
+def test_the_cases_are_hard():
+    assert len(hard(parabola, 300)[2]) > 290
+    assert len(hard(circle, 10**5)[2]) > 10**4
+    assert len(hard(line, 10)[2]) == len(hard(hollow, 10)[2]) == 2
+    assert len(hard(tail, 0)[2]) > 40
+    assert len(hard(close_to_a_chord, 0)[2]) == 3
+
+
+def hull_of_points(fp: Any, tp: Any) -> qk.RocHull:
+    return qk.roc_hull(qk.Ranking.from_points(fp, tp))
+
+
+def strictly(found: Any) -> list[tuple[int, int]]:
+    """The vertices without their padding."""
+    points = vertices(found)
+    return [point for k, point in enumerate(points) if k == 0 or point != points[k - 1]]
+
+
+@pytest.mark.parametrize("make", HARD)
+@pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in WAYS]))
+def test_hard_hulls(mode: Mode, make: Any):
+    size = 20 if mode.name == "torch-compile" else 200
+    fp, tp, wanted = hard(make, size)
+    if mode.float32 and max(fp[-1], tp[-1]) >= 2**31:
+        pytest.skip("no such number in this mode")
+    if mode.name == "torch-compile" and make is not circle:
+        pytest.skip("the trace is the same")
+    fp, tp = (np.pad(x, (0, size - len(x)), mode="edge") for x in (fp, tp))
+    found = mode.run(hull_of_points, fp, tp)
+    assert strictly(found) == wanted
+
+
+@pytest.mark.parametrize("make", HARD)
+@pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in ("numpy", "torch")]))
+def test_long_hulls(mode: Mode, make: Any):
+    fp, tp, wanted = hard(make, 10**6)
+    found = mode.run(hull_of_points, fp, tp)
+    assert vertices(found) == wanted
+
+
+@pytest.mark.parametrize("make", [circle, labels_at_random])
+@pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name == "jax64-jit"]))
+def test_long_hulls_in_fixed_shapes(mode: Mode, make: Any):
+    fp, tp, wanted = hard(make, 20_000)
+    found = mode.run(hull_of_points, fp, tp)
+    assert strictly(found) == wanted
+
+
+def test_a_million_examples():
+    """Scores of 32 bits: all distinct, many tied, all tied; and the area on the hull."""
+    rng = np.random.default_rng(2)
+    labels = rng.random(10**6) < 0.1
+    for scores in (rng.random(10**6, dtype=np.float32), rng.integers(0, 1000, 10**6), labels * 0):
+        curve, hull = qk.roc_curve(labels, scores), qk.roc_hull(labels, scores)
+        wanted = chain(curve.fp, curve.tp)
+        assert vertices(hull) == wanted
+        doubled = sum((b[0] - a[0]) * (a[1] + b[1]) for a, b in pairwise(wanted))
+        assert qk.roc_hull_auc(labels, scores) == doubled / (2 * wanted[-1][0] * wanted[-1][1])
+
+
+@every.main_modes
+def test_masses_of_all_sizes(mode: Mode):
+    """Weights from 1e-20 to 1e20 on a curve whose chords lose one vertex at a time."""
+    fp = np.exp(np.arange(-46.0, 46.5))
+    tp = fp**0.95
+    found = mode.run(hull_of_points, fp, tp)
+    assert len(strictly(found)) == len(fp) + 1
+
+
+@every.main_modes
+def test_lists_of_a_batch_do_not_disturb_each_other(mode: Mode):
+    """Many whole numbers together, and masses of far different sizes."""
+
+    fp, tp, wanted = hard(parabola, 50)
+    scales = np.asarray([1.0, 2.0**60, 2.0**-60, 1.0])[:, None]
+    found = mode.run(hull_of_points, fp * scales, tp * scales)
+    for row, scale in enumerate(scales[:, 0]):
+        scaled = [(x * scale, y * scale) for x, y in wanted]
+        assert strictly(row_of(found, row)) == scaled
+    fp, tp, wanted = hard(close_to_a_chord, 50)
+    found = mode.run(hull_of_points, np.tile(fp, (300, 1)), np.tile(tp, (300, 1)))
+    for row in range(300):
+        assert strictly(row_of(found, row)) == wanted
+
+
+@pytest.mark.parametrize("mode", parameters([m for m in MODES if not m.float32]))
+def test_products_beyond_64_bits_beside_others(mode: Mode):
+    """Rows of one batch whose turns are exact, and one whose turns are rounded."""
+    fp = np.asarray([[2**20, 2**21, 2**40, 2**41], [1, 2, 3, 2**61]])
+    tp = np.asarray([[2**40, 2**41, 2**42, 2**42 + 1], [1, 2, 4, 2**61]])
+    found = mode.run(hull_of_points, fp, tp)
+    for row in range(2):
+        assert strictly(row_of(found, row)) == chain(fp[row], tp[row])
+
+
+def test_single_vertices():
+    for fp, tp in (([7], [3]), ([0, 7], [0, 3]), ([7, 7], [0, 3])):
+        hull = qk.roc_hull(qk.Ranking.from_points(fp, tp))
+        assert vertices(hull) == [(0, 0), (7, 3)]
+        assert hull.slope_max.tolist() == [np.inf, 1]
+        assert hull.slope_min.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("make", [circle, parabola, tail])
+def test_slopes_of_hard_hulls(make: Any):
+    fp, tp, wanted = hard(make, 200)
+    hull = qk.roc_hull(qk.Ranking.from_points(fp, tp))
+    exact = ex.roc_hull(ex.groups_from_points(fp.tolist(), tp.tolist()))
+    assert [(v.fp, v.tp) for v in exact] == wanted
+    for field in ("slope_min", "slope_max", "fpr", "tpr"):
+        column = as_floats([getattr(v, field) for v in exact])
+        np.testing.assert_allclose(getattr(hull, field), column, rtol=1e-15)
