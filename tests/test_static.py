@@ -49,7 +49,6 @@ READS_VALUES = (
     "validation",
     "_classes",
     "_grouped",
-    "measures._models",
     "measures._numbers",
     "measures._quota",
     "cli",

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from quotakernels import ops
-from quotakernels._array import Array, computing, library, namespace, readable
+from quotakernels._array import Array, Namespace, computing
 from quotakernels.measures._reduction import totals
 from quotakernels.ranking import Ranking, table_of
-from quotakernels.validation import MASS_ROUNDING
+from quotakernels.validation import MASS_ROUNDING, adopt, check_same_totals
 
-__all__ = ["Family", "Models", "family_of"]
+__all__ = ["Family", "Models", "family_of", "named_models"]
 
 Models: TypeAlias = Ranking | Sequence[Ranking] | Mapping[Any, Ranking]
 
@@ -25,45 +25,61 @@ class Family(NamedTuple):
 
 def family_of(models: Models) -> Family:
     """Check that the models have ranked the same examples, as far as their totals tell."""
-    rankings = _rankings(models)
-    xp = namespace(rankings[0].counts)
+    named = named_models(models)
+    for name, model in named.items():
+        if not isinstance(model, Ranking):
+            raise TypeError(f"{name} must be a Ranking; got {type(model).__name__}")
+    xp, rankings = _in_one_library(named)
+    shapes = {tuple(ranking.counts.shape[:-1]) for ranking in rankings}
+    if len(shapes) > 1:
+        listed = " and ".join(str(shape) for shape in sorted(shapes))
+        raise ValueError(f"models must have the same batch axes; got {listed}")
     with computing(xp):
         tables = tuple(table_of(xp, ranking) for ranking in rankings)
-        first, *others = (totals(xp, table) for table in tables)
-        agree = xp.ones_like(first.whole, dtype=xp.bool)
-        for number, other in enumerate(others, start=1):
-            for name in ("positive", "negative"):
-                mine, theirs = getattr(first, name), getattr(other, name)
-                same = xp.abs(mine - theirs) <= MASS_ROUNDING * mine
-                if readable(same) and not bool(xp.all(same)):
-                    raise ValueError(
-                        f"models must rank the same examples; model 0 has {name} mass {mine} and "
-                        f"model {number} has {theirs}"
-                    )
-                agree = agree & same
-    return Family(tables, agree)
+        sums = [totals(xp, table) for table in tables]
+        positive = xp.stack([x.positive for x in sums], axis=-1)
+        negative = xp.stack([x.negative for x in sums], axis=-1)
+        differ = _differs(xp, positive) | _differs(xp, negative)
+        check_same_totals(list(named), negative, positive, differ)
+        return Family(tables, ~xp.any(differ, axis=-1))
 
 
-def _rankings(models: Models) -> list[Ranking]:
+def _differs(xp: Namespace, masses: Array) -> Array:
+    """Which of the last axis differ from the first by more than the rounding of sums."""
+    first = masses[..., :1]
+    return ~(xp.abs(masses - first) <= MASS_ROUNDING * first)
+
+
+def _in_one_library(named: dict[str, Ranking]) -> tuple[Namespace, list[Ranking]]:
+    columns = {
+        f"{name}.{field}": x
+        for name, model in named.items()
+        for field, x in model._asdict().items()
+    }
+    xp, columns = adopt(columns)
+    values = iter(columns.values())
+    return xp, [Ranking(*(next(values) for _ in Ranking._fields)) for _ in named]
+
+
+def named_models(models: Models) -> dict[str, Any]:
+    """Each of the models under the name that messages call it."""
     if isinstance(models, Ranking):
         if models.counts.ndim < 2:
-            raise ValueError("one Ranking of several models must have an axis of models before G")
-        rows = range(models.counts.shape[-2])
-        rankings = [Ranking(*(x[..., row, :] for x in models)) for row in rows]
-    elif not isinstance(models, Iterable):
-        raise TypeError(f"models must be Rankings; got {type(models).__name__}")
-    else:
-        rankings = list(models.values() if isinstance(models, Mapping) else models)
-    if not rankings:
-        raise ValueError("models must hold at least one Ranking")
-    for x in rankings:
-        if not isinstance(x, Ranking):
-            raise TypeError(f"models must hold Rankings; got {type(x).__name__}")
-        if namespace(x.counts) is not namespace(rankings[0].counts):
-            raise TypeError(
-                f"models are of {library(rankings[0].counts)} and of {library(x.counts)}; "
-                "rank them in one library"
+            raise ValueError(
+                "a single Ranking needs an axis of models before that of its groups; "
+                f"got shape {tuple(models.counts.shape)}"
             )
-        if tuple(x.counts.shape[:-1]) != tuple(rankings[0].counts.shape[:-1]):
-            raise ValueError("models must have the same batch axes")
-    return rankings
+        number = models.counts.shape[-2]
+        named = {f"model {m}": Ranking(*(x[..., m, :] for x in models)) for m in range(number)}
+    elif isinstance(models, Mapping):
+        named = {f"models[{name!r}]": model for name, model in models.items()}
+    elif isinstance(models, Iterable):
+        named = {f"models[{m}]": model for m, model in enumerate(models)}
+    else:
+        raise TypeError(
+            "models must be a mapping or a sequence of Rankings, or one Ranking; "
+            f"got {type(models).__name__}"
+        )
+    if not named:
+        raise ValueError("models must hold at least one Ranking; got none")
+    return named

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from quotakernels._array import (
@@ -16,6 +15,7 @@ from quotakernels._array import (
 )
 from quotakernels.measures._envelope import best_stretches
 from quotakernels.measures._measure import finished
+from quotakernels.measures._models import Models, named_models
 from quotakernels.measures._paths import (
     Path,
     Points,
@@ -121,7 +121,7 @@ def dominates(a: Any, b: Any, *, space: Literal["roc", "pr"] = "roc") -> Array:
         return finished(xp, found, xp.bool)
 
 
-def compare_curves(models: Any, *, axis: Literal["quota", "fpr", "recall"] = "quota") -> Regions:
+def compare_curves(models: Models, *, axis: Literal["quota", "fpr", "recall"] = "quota") -> Regions:
     """Where each of several models is the best: their areas of dominance.
 
     Parameters
@@ -180,37 +180,13 @@ def compare_curves(models: Any, *, axis: Literal["quota", "fpr", "recall"] = "qu
     """
     if axis not in _AXES:
         raise ValueError(f'axis must be "quota", "fpr" or "recall"; got {axis!r}')
-    named = _named_models(models)
+    named = named_models(models)
     xp, sources = _admitted(named, curves_too=False)
     dtype = result_float(xp, device(sources[0][0]))
     with computing(xp):
         regions, totals = compiled(_regions, xp, ("axis",))(sources, axis=axis)
         check_same_totals(list(named), *totals)
         return Regions(*finished(xp, regions, dtype))
-
-
-def _named_models(models: Any) -> dict[str, Any]:
-    """Each of the models under the name that messages call it."""
-    if isinstance(models, Ranking):
-        if models.counts.ndim < 2:
-            raise ValueError(
-                "a single Ranking needs an axis of models before that of its groups; "
-                f"got shape {tuple(models.counts.shape)}"
-            )
-        number = models.counts.shape[-2]
-        named = {f"model {m}": Ranking(*(x[..., m, :] for x in models)) for m in range(number)}
-    elif isinstance(models, Mapping):
-        named = {f"models[{name!r}]": model for name, model in models.items()}
-    elif isinstance(models, Iterable):
-        named = {f"models[{m}]": model for m, model in enumerate(models)}
-    else:
-        raise TypeError(
-            "models must be a mapping or a sequence of Rankings, or one Ranking; "
-            f"got {type(models).__name__}"
-        )
-    if not named:
-        raise ValueError("models must hold at least one Ranking; got none")
-    return named
 
 
 def _admitted(named: dict[str, Any], curves_too: bool) -> tuple[Namespace, tuple[Source, ...]]:
