@@ -158,6 +158,13 @@ MODES = [
 ]
 
 
+SLOW = ("strict", "jax64", "torch-compile")
+QUICK = [mode for mode in MODES if mode.name not in SLOW]
+"""Every library, transformation and precision, but not each with each.  torch.compile, which takes
+long for each function, meets all public functions in test_lazy.
+"""
+
+
 def available(library: str) -> bool:
     """Whether a library can run here; CuPy needs a device too."""
     if importlib.util.find_spec(library) is None:
@@ -183,3 +190,14 @@ def parameters(modes: list[Mode] = MODES) -> list[Any]:
         marks = [pytest.mark.skipif(skip, reason=f"{mode.library} is not available")]
         marked.append(pytest.param(mode, id=mode.name, marks=marks))
     return marked
+
+
+def mode_fixture(modes: list[Mode]) -> Any:
+    """A fixture to stand for `mode` in a module that does not need all of them."""
+
+    @pytest.fixture(params=parameters(modes))
+    def mode(request: pytest.FixtureRequest) -> Mode:
+        chosen: Mode = request.param
+        return chosen
+
+    return mode

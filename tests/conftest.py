@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from backends import Mode, parameters
+from backends import MODES, mode_fixture
 from hypothesis import settings
 
 settings.register_profile("default", deadline=None, derandomize=True, max_examples=60)
@@ -14,11 +14,7 @@ settings.load_profile("default")
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
-@pytest.fixture(params=parameters())
-def mode(request: pytest.FixtureRequest) -> Mode:
-    """Every library and every way to run on it."""
-    chosen: Mode = request.param
-    return chosen
+mode = mode_fixture(MODES)
 
 
 @pytest.fixture(scope="session")

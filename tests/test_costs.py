@@ -12,13 +12,15 @@ import everything as every
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, Mode, available, parameters
+from backends import MODES, QUICK, Mode, available, mode_fixture, parameters
 from expected import as_floats, assert_within, ulps
 from hypothesis import given
 from hypothesis import strategies as st
 from test_small_cases import padded_cases
 
 import quotakernels as qk
+
+mode = mode_fixture(QUICK)
 
 LENGTH = 5
 COSTS = ((1, 1), (0, 1), (2, 1), (0.5, 1.5), (1, 0), (0, 0), (3, 4))

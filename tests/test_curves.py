@@ -8,10 +8,12 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import Mode
+from backends import QUICK, Mode, mode_fixture
 from expected import assert_vertices, row_of
 
 import quotakernels as qk
+
+mode = mode_fixture(QUICK)
 
 LENGTH = 4
 CASES = list(ex.cases(LENGTH))

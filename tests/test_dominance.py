@@ -10,11 +10,13 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, Mode, parameters
+from backends import MODES, QUICK, Mode, mode_fixture, parameters
 from hypothesis import given
 from hypothesis import strategies as st
 
 import quotakernels as qk
+
+mode = mode_fixture(QUICK)
 
 AXES = ("quota", "fpr", "recall")
 SPACES = ("roc", "pr")

@@ -12,10 +12,12 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, Mode, parameters, tree_map
+from backends import MODES, QUICK, Mode, mode_fixture, parameters, tree_map
 from expected import as_floats, ulps
 
 import quotakernels as qk
+
+mode = mode_fixture(QUICK)
 
 K = 3
 QUOTAS = (Fraction(1), Fraction(5, 2), Fraction(6))

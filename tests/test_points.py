@@ -9,12 +9,14 @@ import everything as every
 import exact as ex
 import numpy as np
 import pytest
-from backends import Mode, available
+from backends import QUICK, Mode, available, mode_fixture
 from expected import as_floats, ulps
 from hypothesis import given
 from hypothesis import strategies as st
 
 import quotakernels as qk
+
+mode = mode_fixture(QUICK)
 
 CLASSES = {"positives": 20, "negatives": 2000}
 TABLE_1 = [0.5, 0.375, 0.318, 0.286, 0.265, 0.25]

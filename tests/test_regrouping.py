@@ -8,12 +8,14 @@ import everything as every
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, Mode, available, parameters
+from backends import MODES, QUICK, Mode, available, mode_fixture, parameters
 from expected import as_floats, assert_vertices, check, expected, row_of, ulps
 from hypothesis import given
 from hypothesis import strategies as st
 
 import quotakernels as qk
+
+mode = mode_fixture(QUICK)
 
 from_points = qk.Ranking.from_points
 LENGTH = 4

@@ -11,13 +11,15 @@ import everything as every
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, Mode, parameters
+from backends import MODES, QUICK, Mode, mode_fixture, parameters
 from expected import as_floats, row_of
 from hypothesis import given
 from hypothesis import strategies as st
 from test_relations import ranked_data
 
 import quotakernels as qk
+
+mode = mode_fixture(QUICK)
 
 CLOSE = 1e-12
 AREAS: tuple[Callable[..., Any], ...] = (qk.pr_auc, qk.roc_hull_auc, qk.achievable_pr_auc)
