@@ -158,10 +158,20 @@ def test_weighted_families():
 
 
 def test_sums_of_weights_that_differ_by_rounding_are_the_same():
-    """Totals of the same weights, added in two orders."""
-    weights, labels = [0.1, 0.2, 0.3, 0.7], [1, 1, 1, 0]
-    up, down = (qk.rank(labels, s, sample_weight=weights) for s in ([4, 3, 2, 1], [2, 3, 4, 1]))
-    assert qk.family_hull([up, down]).tp[-1] == pytest.approx(0.6, rel=1e-15)
+    """Totals of the same weights, added in two orders: the last vertex is the first model's, and
+    no vertex lies between two roundings of it.
+    """
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        labels, weights = np.append([0, 1], rng.integers(0, 2, 6)), rng.random(8)
+        scores = rng.integers(0, 5, (2, 8))
+        hull = qk.family_hull([qk.rank(labels, s, sample_weight=weights) for s in scores])
+        tables = [ex.groups(labels.tolist(), s.tolist(), weights.tolist()) for s in scores]
+        wanted = ex.family_hull(tables)
+        assert hull.model[-1] == 0
+        assert (hull.fpr[-1], hull.tpr[-1]) == (1, 1)
+        np.testing.assert_allclose(hull.fpr, [float(v.fpr) for v in wanted], 1e-14, 1e-14)
+        np.testing.assert_allclose(hull.tpr, [float(v.tpr) for v in wanted], 1e-14, 1e-14)
 
 
 # mixtures

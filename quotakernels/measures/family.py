@@ -133,6 +133,7 @@ def _points_from_the_left(xp: Namespace, family: Family) -> _Points:
     """Of points that are the same the first model's comes first."""
     columns = ((*cut_masses(xp, table), cut_thresholds(xp, table)) for table in family.tables)
     fp, tp, thresholds = (_of_one_type(xp, list(x)) for x in zip(*columns, strict=True))
+    fp, tp = _to_one_end(xp, fp), _to_one_end(xp, tp)
     models = [
         xp.full(x.shape, number, dtype=xp.int64, device=device(x)) for number, x in enumerate(fp)
     ]
@@ -151,6 +152,12 @@ def _of_one_type(xp: Namespace, columns: list[Array]) -> list[Array]:
     whole = all(of_kind(xp, dtype, "integral") for dtype in dtypes)
     common = xp.int64 if whole else wide_float(xp, device(columns[0]))
     return [cast(xp, x, common) for x in columns]
+
+
+def _to_one_end(xp: Namespace, columns: list[Array]) -> list[Array]:
+    """All models end where the first does: their totals differ by the order of adding only."""
+    end = columns[0][..., -1:]
+    return [xp.where(x == x[..., -1:], end, xp.minimum(x, end)) for x in columns]
 
 
 def _stairs(xp: Namespace, points: _Points, agree: Array) -> ops.Groups:
