@@ -19,7 +19,7 @@ from quotakernels._array import (
 from quotakernels._grouped import BadValues, good_rows
 from quotakernels.validation import adopt, as_column
 
-__all__ = ["cut_at", "table_of_points"]
+__all__ = ["cut_at", "cut_ends", "table_of_points"]
 
 
 def table_of_points(fp: Any, tp: Any, thresholds: Any) -> ops.Groups:
@@ -113,14 +113,22 @@ def _table(xp: Namespace, thresholds: Array, negative: Array, positive: Array) -
 def cut_at(xp: Namespace, table: ops.Groups, thresholds: Any) -> ops.Groups:
     """The table with only the cuts ``score >= threshold``, and the rest in one last group."""
     table = ops.filled_first(xp, table)
-    wanted = _thresholds_beside(table, thresholds)
+    ends = cut_ends(xp, table, _thresholds_beside(table, thresholds))
+    return ops.without_empty_rows(xp, ops.merged(xp, table, _rows_ending(xp, table, ends)))
+
+
+def cut_ends(xp: Namespace, table: ops.Groups, wanted: Array, inclusive: bool = True) -> Array:
+    """How many rows the cuts ``score >= wanted`` take, or ``score > wanted``; none for NaN.
+
+    The empty rows of the table stand at its end, where it does not matter how many are taken.
+    """
     scores = table.thresholds
     if scores.dtype != wanted.dtype:
         scores, wanted = ops.widened(xp, scores), ops.widened(xp, wanted)
-    ends = ops.bisect(xp, _falling_key(xp, scores), _falling_key(xp, wanted), beyond=True)
+    ends = ops.bisect(xp, _falling_key(xp, scores), _falling_key(xp, wanted), beyond=inclusive)
     if of_kind(xp, wanted.dtype, "real floating"):
         ends = xp.where(xp.isnan(wanted), xp.zeros_like(ends), ends)
-    return ops.without_empty_rows(xp, ops.merged(xp, table, _rows_ending(xp, table, ends)))
+    return ends
 
 
 def _falling_key(xp: Namespace, scores: Array) -> Array:

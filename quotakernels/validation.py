@@ -41,11 +41,15 @@ __all__ = [
     "bad_values",
     "check_one_device",
     "check_same_totals",
+    "check_shapes",
     "check_tie_policy",
     "check_types",
     "first_bad",
     "label_number",
+    "numeric_labels",
     "one_absent_example",
+    "positive_labels",
+    "raise_or_exclude",
     "read_without_fault",
 ]
 
@@ -54,7 +58,7 @@ MASS_ROUNDING = 2.0**-40
 """Relative difference between two sums of the same weights that is put down to rounding."""
 NAMED_LABELS = "OUST"
 """NumPy's kinds of labels that are no numbers: objects, and strings of three sorts."""
-_COLUMNS = ("y_true", "y_score", "sample_weight", "where")
+_COLUMNS = ("y_true", "y_score", "y_pred", "sample_weight", "where")
 
 
 class Examples(NamedTuple):
@@ -104,10 +108,10 @@ def _examples(given: dict[str, Any], pos_label: Any, validate: bool) -> Examples
     named = {name: as_column(name, x) for name, x in given.items() if name not in absent}
     as_given = dict(named)
     if "y_true" in named:
-        named["y_true"], pos_label = _numeric_labels(named["y_true"], pos_label)
+        named["y_true"], pos_label = numeric_labels(named["y_true"], pos_label)
     check_types(named)
     xp, arrays = adopt(named)
-    _check_shapes(arrays, arrays["y_score"].shape)
+    check_shapes(arrays)
     with computing(xp):
         if arrays["y_score"].shape[-1] == 0:
             arrays = one_absent_example(xp, arrays)
@@ -121,19 +125,20 @@ def _examples(given: dict[str, Any], pos_label: Any, validate: bool) -> Examples
             valid = counted if valid is None else valid & counted
         bad = bad_values(xp, scores, weights)
         if labels is not None:
-            labels, bad["y_true"] = _positives(xp, labels, pos_label, valid)
-        valid = _raise_or_exclude(xp, as_given, bad, valid, validate)
+            labels, bad["y_true"] = positive_labels(xp, labels, pos_label, valid)
+        valid = raise_or_exclude(xp, as_given, bad, valid, validate)
         valid = None if valid is None else xp.broadcast_to(valid, shape)
     return Examples(scores, labels, weights, valid)
 
 
 def one_absent_example(xp: Namespace, arrays: dict[str, Array]) -> dict[str, Array]:
     """Empty lists become one example that does not count, so that every table has a row."""
+    leader = next(iter(arrays.values()))
     absent = {
         name: xp.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=device(x))
         for name, x in arrays.items()
     }
-    return absent | {"where": xp.zeros((1,), dtype=xp.bool, device=device(arrays["y_score"]))}
+    return absent | {"where": xp.zeros((1,), dtype=xp.bool, device=device(leader))}
 
 
 def as_column(name: str, x: Any) -> Any:
@@ -176,7 +181,7 @@ def _missing(name: str) -> str:
     return f"{name} has missing values; {hint if name in _COLUMNS else 'they have no place here'}"
 
 
-def _numeric_labels(y_true: Array, pos_label: Any) -> tuple[Array, Any]:
+def numeric_labels(y_true: Array, pos_label: Any) -> tuple[Array, Any]:
     """Labels as numbers, and the number of the positive class (None: labels are 0 and 1)."""
     if isinstance(y_true, np.ndarray) and y_true.dtype.kind in NAMED_LABELS:
         if pos_label is None:
@@ -260,15 +265,18 @@ def check_one_device(named: dict[str, Array]) -> None:
             )
 
 
-def _check_shapes(arrays: dict[str, Array], shape: tuple[int, ...]) -> None:
-    shape = tuple(shape)
+def check_shapes(arrays: dict[str, Array], leader: str = "y_score") -> None:
+    """Raise unless all have the shape of the leader, or that of its last axis."""
+    shape = tuple(arrays[leader].shape)
     if len(shape) == 0:
-        raise ValueError("y_score must have at least one axis, that of the examples; got a scalar")
+        raise ValueError(
+            f"{leader} must have at least one axis, that of the examples; got a scalar"
+        )
     wanted = f"{shape}" if len(shape) == 1 else f"{shape[-1:]} or {shape}"
     for name, x in arrays.items():
         if tuple(x.shape) not in (shape, shape[-1:]):
             raise ValueError(
-                f"{name} must have shape {wanted}, as y_score has shape {shape}; "
+                f"{name} must have shape {wanted}, as {leader} has shape {shape}; "
                 f"got shape {tuple(x.shape)}"
             )
 
@@ -284,7 +292,7 @@ def bad_values(xp: Namespace, scores: Array, weights: Array | None) -> dict[str,
     return bad
 
 
-def _positives(
+def positive_labels(
     xp: Namespace, labels: Array, pos_label: Any, valid: Array | None
 ) -> tuple[Array, tuple[Array, str]]:
     """Which labels are positive; where they are bad, and what was expected.
@@ -316,7 +324,7 @@ def _positives(
     return positive, (wrong, expected)
 
 
-def _raise_or_exclude(
+def raise_or_exclude(
     xp: Namespace,
     as_given: dict[str, Array],
     bad: dict[str, tuple[Array, str]],
