@@ -32,7 +32,7 @@ LAYERS = (
     ("ops.native",),
     ("ops",),
     ("validation",),
-    ("_classes", "_grouped", "_regrouped"),
+    ("_classes", "_grouped", "_predictions", "_regrouped"),
     ("ranking",),
     ("measures",),
     ("",),  # the public names
