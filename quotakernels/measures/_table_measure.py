@@ -1,0 +1,164 @@
+"""One mechanism that lets every measure of a table take a table, or what tables are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import Parameter
+from typing import Any
+
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    compiled,
+    computing,
+    device,
+    namespace,
+    result_float,
+    wide_float,
+)
+from quotakernels.measures._cells import (
+    ClassTable,
+    ConfusionTable,
+    admit_cells,
+    admit_class_cells,
+    cells_at,
+)
+from quotakernels.measures._measure import Measure, finished
+from quotakernels.measures._numbers import Limits, checked
+from quotakernels.measures._quota import beside, numbers_beside
+from quotakernels.ranking import Ranking, table_of
+
+__all__ = ["TableMeasure", "impacts_beside", "table_measure"]
+
+
+class TableMeasure(Measure[Array]):
+    """A measure, callable on a table, on ``(y_true, y_score, ...)`` or on a `Ranking` with a cut.
+
+    The wrapped function computes it from cells that are floats of any one shape; its keyword-only
+    parameters are the measure's own numbers, which it is given as arrays that broadcast against
+    the cells.  `of_classes` does the same for cells of shape (..., K, K).
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Array],
+        of_classes: Callable[..., Array] | None,
+        limits: Limits,
+    ):
+        super().__init__(function, cells_at)
+        self._of_classes, self._limits = of_classes, limits
+        parameters = self.__signature__.parameters
+        self._defaults = {x: parameters[x].default for x in self._options}
+        self._required = [x for x, value in self._defaults.items() if value is Parameter.empty]
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """Compute the measure; see the docstring of the measure."""
+        own = self.take_own(keywords)
+        if "table" in keywords:
+            arguments = (keywords.pop("table"), *arguments)
+        if arguments and isinstance(arguments[0], (ConfusionTable, ClassTable)):
+            if len(arguments) > 1 or keywords:
+                named = ", ".join(keywords) or "another argument"
+                raise TypeError(
+                    f"{self.__name__} of a table takes its own numbers only; got {named}"
+                )
+            return self._of_table(arguments[0], own)
+        cut = {name: keywords.pop(name) for name in self._numbers if name in keywords}
+        ranking = beside(self.ranking(arguments, keywords, own), *cut.values())
+        xp = namespace(ranking.counts)
+        dtype = result_float(xp, device(ranking.counts))
+        with computing(xp):
+            cells, shape = cells_at(xp, table_of(xp, ranking), **cut)
+            cells = ConfusionTable(*(xp.reshape(x, (*x.shape[:-1], *shape)) for x in cells))
+            return finished(xp, self.value(xp, cells, own), dtype)
+
+    def take_own(self, keywords: dict[str, Any]) -> dict[str, Any]:
+        """The measure's own numbers, taken out of the keywords."""
+        own = {name: keywords.pop(name) for name in self._options if name in keywords}
+        for name in self._required:
+            if name not in own:
+                raise TypeError(f"{self.__name__} needs {name}")
+        return own
+
+    def ranking(
+        self, arguments: tuple[Any, ...], keywords: dict[str, Any], own: dict[str, Any]
+    ) -> Ranking:
+        """The ranking among the arguments, or of the labels and scores, beside the own numbers."""
+        return beside(self._ranking(arguments, keywords), *_flat(own))
+
+    def _of_table(self, table: ConfusionTable | ClassTable, own: dict[str, Any]) -> Array:
+        """The measure of a caller's table."""
+        cells: ConfusionTable | ClassTable
+        if isinstance(table, ConfusionTable):
+            xp, cells = admit_cells(table)
+        else:
+            xp, cells = admit_class_cells(table)
+        cells = beside(cells, *_flat(own))
+        xp = namespace(cells[0])
+        dtype = result_float(xp, device(cells[0]))
+        with computing(xp):
+            return finished(xp, self.value(xp, cells, own), dtype)
+
+    def value(
+        self, xp: Namespace, cells: ConfusionTable | ClassTable, own: dict[str, Any]
+    ) -> Array:
+        """The measure of checked cells, whole or not; to be called where `computing`."""
+        function = self._function
+        if isinstance(cells, ClassTable):
+            if self._of_classes is None:
+                raise TypeError(
+                    f"{self.__name__} is defined for two classes; pass a ConfusionTable, for "
+                    "example that of ClassTable.by_class()"
+                )
+            function = self._of_classes
+        wide = wide_float(xp, device(cells[0]))
+        numbers = {name: self._number(xp, cells[0], name, x) for name, x in own.items()}
+        floats = type(cells)(*(cast(xp, x, wide) for x in cells))
+        return compiled(function, xp)(floats, **numbers)
+
+    def _number(self, xp: Namespace, data: Array, name: str, value: Any) -> Any:
+        if value is None and self._defaults[name] is None:
+            return None
+        if name == "impacts":
+            return impacts_beside(xp, data, value)
+        fits = {name: self._limits[name]}
+        return checked(xp, {name: numbers_beside(data, name, value)}, fits)[name]
+
+
+def _flat(own: dict[str, Any]) -> list[Any]:
+    """All numbers among the own ones, also those that come as several."""
+    return [
+        x
+        for value in own.values()
+        for x in (value if isinstance(value, (list, tuple)) else (value,))
+    ]
+
+
+def impacts_beside(xp: Namespace, data: Array, impacts: Any) -> ConfusionTable:
+    """Four impacts as floats of the library and on the device of the data."""
+    names = [f"i_{cell}" for cell in ConfusionTable._fields]
+    try:
+        named = dict(zip(names, impacts, strict=True))
+    except (TypeError, ValueError):
+        raise TypeError(f"impacts must be four: {', '.join(names)}; got {impacts!r}") from None
+    numbers = {name: numbers_beside(data, name, x) for name, x in named.items()}
+    return ConfusionTable(*checked(xp, numbers, dict.fromkeys(names, _FINITE)).values())
+
+
+def _is_finite(x: Array) -> Array:
+    return (x > -float("inf")) & (x < float("inf"))
+
+
+_FINITE = (_is_finite, "a finite number")
+
+
+def table_measure(
+    *, of_classes: Callable[..., Array] | None = None, limits: Limits | None = None
+) -> Callable[[Callable[..., Array]], TableMeasure]:
+    """Make a measure of a function of the cells of a `ConfusionTable`.
+
+    `of_classes` is the same for the cells of a `ClassTable`; `limits` says where the own numbers
+    are good.
+    """
+    return lambda function: TableMeasure(function, of_classes, limits or {})

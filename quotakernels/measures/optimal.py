@@ -1,0 +1,212 @@
+"""Measures of confusion tables at all cuts of a ranking, and the cut that is best by one."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from quotakernels import ops
+from quotakernels._array import (
+    Array,
+    cast,
+    compiled,
+    computing,
+    device,
+    namespace,
+    result_float,
+    wide_float,
+)
+from quotakernels.measures._cells import ConfusionTable, cut_cells
+from quotakernels.measures._measure import finished
+from quotakernels.measures._table_measure import TableMeasure
+from quotakernels.measures.curves import Curve, cut_quotas, cut_thresholds
+from quotakernels.ranking import Ranking, table_of
+
+__all__ = ["OptimalCut", "optimal_cut", "table_curve"]
+
+SAME_VALUE = 2.0**-49
+"""Difference up to which two values are taken as equal; above 1, relative to the best."""
+
+
+class OptimalCut(NamedTuple):
+    """The best of all cuts by a measure: the first of them, where several are.
+
+    Attributes
+    ----------
+    value : array, shape (...)
+        The measure there; NaN if it is undefined at every cut.
+    threshold : array, shape (...)
+        Score of the last selected example: ``score >= threshold`` selects.  NaN for the empty
+        cut.  In the dtype of the scores, or in a float dtype where they are integers.
+    quota : array, shape (...)
+        Number, or mass, of the selected examples, a float; NaN if there is no best cut.
+    optima : boolean array, shape (..., G + 1)
+        Which cuts of `table_curve` are best, up to rounding; never those of padding.
+    """
+
+    value: Array
+    threshold: Array
+    quota: Array
+    optima: Array
+
+
+def table_curve(*data: Any, measure: TableMeasure | None = None, **keywords: Any) -> Curve:
+    """A measure of confusion tables at every cut of a ranking.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    measure : measure of a `ConfusionTable`
+        `f_score`, `informedness`, …; after the data, or by keyword.
+    **keywords : optional
+        `sample_weight`, `where`, `pos_label`, `ties`, `validate` as in `rank`, beside labels and
+        scores; and the measure's own numbers, such as `beta`, which broadcast against (..., G + 1).
+
+    Returns
+    -------
+    Curve
+        One point for each of the G rows of the ranking and one for the empty cut.  ``value`` is
+        NaN where the measure is undefined.
+
+    Raises
+    ------
+    TypeError
+        Something else than such a measure; and as in `rank` and the measure.
+    ValueError
+        As in `rank` and the measure.
+
+    See Also
+    --------
+    optimal_cut : the best of these cuts.
+
+    Examples
+    --------
+    >>> from quotakernels import f_score, table_curve
+    >>> curve = table_curve([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], f_score, beta=2)
+    >>> print(curve.quota, curve.value.round(3))
+    [0 1 3 4 5] [0.    0.385 0.667 0.938 0.882]
+    """
+    chosen, ranking, own = _called("table_curve", data, measure, keywords)
+    xp = namespace(ranking.counts)
+    dtype = result_float(xp, device(ranking.counts))
+    with computing(xp):
+        cells, curve, _ = compiled(_cuts, xp)(table_of(xp, ranking))
+        curve = curve._replace(value=chosen.value(xp, cells, own))
+        return finished(xp, curve, dtype)  # type: ignore[no-any-return]
+
+
+def optimal_cut(
+    *data: Any, measure: TableMeasure | None = None, maximize: bool = True, **keywords: Any
+) -> OptimalCut:
+    """The cut of a ranking at which a measure of confusion tables is best.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    measure : measure of a `ConfusionTable`
+        `f_score`, `informedness`, …; after the data, or by keyword.
+    maximize : bool
+        With False the smallest value is the best, as of `expected_cost`.
+    **keywords : optional
+        `sample_weight`, `where`, `pos_label`, `ties`, `validate` as in `rank`, beside labels and
+        scores; and the measure's own numbers, such as `beta`.
+
+    Returns
+    -------
+    OptimalCut
+        In the library and on the device of the input; ``value`` and ``quota`` in the widest real
+        float there (float64; float32 under JAX without x64 and on MPS).
+
+    Raises
+    ------
+    TypeError
+        Something else than such a measure; and as in `rank` and the measure.
+    ValueError
+        As in `rank` and the measure.
+
+    See Also
+    --------
+    table_curve : the measure at all cuts.
+    best_operating_point : the cheapest cut for given costs and another prevalence.
+
+    Notes
+    -----
+    All cuts between tie groups are compared, the empty one and that of all examples too.  Cuts
+    where the measure is undefined are not; +∞ is a value, larger than all others.
+
+    References
+    ----------
+    EL: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
+    Users".
+
+    Examples
+    --------
+    >>> from quotakernels import expected_cost, informedness, optimal_cut, rank
+    >>> ranking = rank([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
+    >>> best = optimal_cut(ranking, informedness)
+    >>> print(best.value, best.threshold, best.quota, best.optima)
+    0.5 0.6 4.0 [False False False  True False]
+    >>> print(optimal_cut(ranking, expected_cost, cost_fp=3, cost_fn=1, maximize=False).threshold)
+    0.9
+    """
+    if not isinstance(maximize, bool):
+        raise TypeError(f"maximize must be True or False; got {maximize!r}")
+    chosen, ranking, own = _called("optimal_cut", data, measure, keywords)
+    xp = namespace(ranking.counts)
+    dtype = result_float(xp, device(ranking.counts))
+    with computing(xp):
+        cells, curve, real = compiled(_cuts, xp)(table_of(xp, ranking))
+        value = chosen.value(xp, cells, own)
+        best = compiled(best_cut, xp, ("maximize",))
+        result: OptimalCut = best(curve._replace(value=value), real, maximize=maximize)
+        return finished(xp, result, dtype)  # type: ignore[no-any-return]
+
+
+def _called(
+    name: str, data: tuple[Any, ...], measure: Any, keywords: dict[str, Any]
+) -> tuple[TableMeasure, Ranking, dict[str, Any]]:
+    """The measure, the ranking, and the measure's own numbers."""
+    if measure is None and data:
+        *others, measure = data
+        data = tuple(others)
+    if not isinstance(measure, TableMeasure):
+        raise TypeError(
+            f"{name} needs labels and scores, or a Ranking, and after them a measure of confusion "
+            f"tables, such as f_score; got {measure!r}"
+        )
+    own = measure.take_own(keywords)
+    return measure, measure.ranking(data, keywords, own), own
+
+
+def _cuts(table: ops.Groups) -> tuple[ConfusionTable, Curve, Array]:
+    """The cells of every cut, a curve without values, and which cuts are not padding."""
+    xp = namespace(table.counts)
+    quota = cut_quotas(xp, table)
+    real = table.counts > 0
+    real = xp.concat([xp.ones_like(real[..., :1]), real], axis=-1)
+    return cut_cells(xp, table), Curve(quota, quota, cut_thresholds(xp, table)), real
+
+
+def best_cut(curve: Curve, real: Array, *, maximize: bool = True) -> OptimalCut:
+    """The first of the best points of a curve, among those that are real cuts."""
+    xp = namespace(curve.value)
+    value = curve.value if maximize else -curve.value
+    there = real & ~xp.isnan(value)
+    value = xp.where(there, value, xp.full_like(value, -xp.inf))
+    top = xp.max(value, axis=-1, keepdims=True)
+    finite = xp.where(xp.isinf(top), xp.zeros_like(top), top)
+    near = top - value <= SAME_VALUE * xp.clip(xp.abs(finite), min=1.0)
+    optima = there & ((value == top) | near)
+    last = optima.shape[-1] - 1
+    places = xp.arange(last + 1, dtype=xp.int64, device=device(optima))
+    places = xp.where(optima, places, xp.full_like(places, last))
+    first = xp.min(places, axis=-1, keepdims=True)
+    none = ~xp.any(optima, axis=-1)
+
+    def at_first(x: Array) -> Array:
+        x = xp.take_along_axis(x, first, axis=-1)[..., 0]
+        return xp.where(none, xp.full_like(x, xp.nan), x)
+
+    quota = cast(xp, curve.quota, wide_float(xp, device(curve.quota)))
+    return OptimalCut(at_first(curve.value), at_first(curve.threshold), at_first(quota), optima)

@@ -1,0 +1,352 @@
+"""F-scores, agreement beyond chance and costs of confusion tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quotakernels._array import Array, namespace
+from quotakernels.measures._cells import ConfusionTable
+from quotakernels.measures._table_measure import table_measure
+
+__all__ = [
+    "base_ratio",
+    "bennett_s",
+    "expected_cost",
+    "f_score",
+    "fleiss_kappa",
+    "g_measure",
+    "scott_pi",
+]
+
+
+def _scott(table: ConfusionTable) -> Array:
+    """With w wrong decisions, 1 - e is (2·tp + w)(2·tn + w)/(2n²)."""
+    wrong = table.fp + table.fn
+    chance = (2 * table.tp + wrong) * (2 * table.tn + wrong)
+    return (4 * table.tp * table.tn - wrong * wrong) / chance
+
+
+def _is_cost(x: Array) -> Array:
+    return (x >= 0) & (x < float("inf"))
+
+
+_COST = (_is_cost, "a finite cost, not negative")
+_BETA = (lambda x: x >= 0, "a number, not negative")
+
+
+@table_measure(limits={"beta": _BETA})
+def f_score(table: ConfusionTable, *, beta: Any = 1.0) -> Array:
+    """F-score: the harmonic mean of precision and recall, recall counted β² times.
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+    beta : number or array
+        β, not negative; with 0 it is the precision, with infinity the recall.
+
+    Returns
+    -------
+    array, shape of the cells
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64 and on MPS).
+        From 0 to 1; NaN where there are neither positives nor selected examples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite; a `beta` below 0.
+
+    Notes
+    -----
+    F_β = (1 + β²)·tp/((1 + β²)·tp + β²·fn + fp).
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, f_score
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(f_score(table))
+    0.6666666666666666
+    >>> print(f_score(table, beta=[0, 2]).round(4))
+    [0.75  0.625]
+    """
+    square = beta * beta
+    missed, wrong = table.fn / (1 + 1 / square), table.fp / (1 + square)
+    return table.tp / (table.tp + missed + wrong)
+
+
+@table_measure()
+def g_measure(table: ConfusionTable) -> Array:
+    """G-measure: the geometric mean of precision and recall.
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+
+    Returns
+    -------
+    array, shape of the cells
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64 and on MPS).
+        From 0 to 1; NaN where precision or recall is.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite.
+
+    References
+    ----------
+    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
+    & BIRD".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, g_measure
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(g_measure(table))
+    0.6708203932499369
+    """
+    selected, positive = table.tp + table.fp, table.tp + table.fn
+    return namespace(selected).sqrt((table.tp / selected) * (table.tp / positive))
+
+
+@table_measure()
+def scott_pi(table: ConfusionTable) -> Array:
+    """Scott's π: the agreement beyond chance, (a - e)/(1 - e), a the accuracy.
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+
+    Returns
+    -------
+    array, shape of the cells
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64 and on MPS).
+        From -1 to 1; NaN where label and selection are constant and agree.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite.
+
+    See Also
+    --------
+    cohen_kappa, bennett_s : other ideas of chance.
+
+    Notes
+    -----
+    e = q² + (1 - q)² with q the mean of prevalence and bias: chance has one distribution for both.
+
+    References
+    ----------
+    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
+    & BIRD".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, scott_pi
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(scott_pi(table))
+    0.3939393939393939
+    """
+    return _scott(table)
+
+
+@table_measure()
+def fleiss_kappa(table: ConfusionTable) -> Array:
+    """Fleiss' κ of two raters, the labels and the selection: Scott's π.
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+
+    Returns
+    -------
+    array, shape of the cells
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64 and on MPS).
+        From -1 to 1; NaN where label and selection are constant and agree.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite.
+
+    See Also
+    --------
+    scott_pi : always the same number.
+
+    Notes
+    -----
+    Fleiss generalised Scott's π to several raters; of two raters, who both rate all examples, it
+    is Scott's π.
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, fleiss_kappa
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(fleiss_kappa(table))
+    0.3939393939393939
+    """
+    return _scott(table)
+
+
+@table_measure()
+def bennett_s(table: ConfusionTable) -> Array:
+    """Bennett's S: the agreement beyond chance with e = ½, 2·accuracy - 1.
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+
+    Returns
+    -------
+    array, shape of the cells
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64 and on MPS).
+        From -1 to 1; NaN where there are no examples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite.
+
+    See Also
+    --------
+    cohen_kappa, scott_pi : other ideas of chance.
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, bennett_s
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(bennett_s(table))
+    0.4
+    """
+    right, wrong = table.tp + table.tn, table.fp + table.fn
+    return (right - wrong) / (right + wrong)
+
+
+@table_measure(limits={"cost_fp": _COST, "cost_fn": _COST})
+def expected_cost(table: ConfusionTable, *, cost_fp: Any, cost_fn: Any) -> Array:
+    """Expected cost per example of wrong decisions, (cost_fp·fp + cost_fn·fn)/n.
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+    cost_fp, cost_fn : numbers or arrays
+        Costs of a false positive and of a false negative, finite and not negative.
+
+    Returns
+    -------
+    array, shape of the cells
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64 and on MPS).
+        Not negative; NaN where there are no examples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite; costs that are, too.
+
+    See Also
+    --------
+    best_operating_point : the cut of a ranking where it is smallest.
+
+    References
+    ----------
+    EL: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
+    Users".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, expected_cost
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(expected_cost(table, cost_fp=1, cost_fn=5))
+    1.1
+    """
+    wrong, right = table.fp + table.fn, table.tp + table.tn
+    return (cost_fp * table.fp + cost_fn * table.fn) / (wrong + right)
+
+
+@table_measure()
+def base_ratio(table: ConfusionTable, *, impacts: Any) -> Array:
+    """Base ratio: the share that right decisions have in the sum of all impacts.
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+    impacts : four numbers or arrays
+        (i_tp, i_fp, i_fn, i_tn), finite.
+
+    Returns
+    -------
+    array, shape of the cells
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64 and on MPS).
+        NaN where the sum of the impacts is 0; from 0 to 1 if no impact is negative.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite; impacts that are not
+        four finite numbers.
+
+    Notes
+    -----
+    (i_tp·tp + i_tn·tn)/(i_tp·tp + i_fp·fp + i_fn·fn + i_tn·tn).  Impacts (1, 1, 1, 1) give the
+    accuracy and (1 + β², 1, β², 0) the F-score.
+
+    References
+    ----------
+    EL eq. 1: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
+    Users".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, base_ratio
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(base_ratio(table, impacts=(1, 1, 1, 1)))  # accuracy
+    0.7
+    >>> print(base_ratio(table, impacts=(2, 1, 1, 0)).round(4))  # the F-score
+    0.6667
+    """
+    tp, fp, fn, tn = (impact * x for impact, x in zip(impacts, table, strict=True))
+    whole = tp + fp + fn + tn
+    xp = namespace(whole)
+    return xp.where(whole == 0, xp.full_like(whole, xp.nan), (tp + tn) / whole)
