@@ -2,6 +2,13 @@
 
 from quotakernels.measures.areas import PemAreas, pem_areas
 from quotakernels.measures.average import average_hit_rate, average_qrecall
+from quotakernels.measures.confusion import (
+    ClassTable,
+    ConfusionTable,
+    confusion_table,
+    confusion_table_from_predictions,
+    confusion_table_from_rates,
+)
 from quotakernels.measures.correlation import pearson, pearson_curve
 from quotakernels.measures.curves import Curve, hit_rate_curve, lift_curve, qrecall_curve
 from quotakernels.measures.discrimination import gini, pem, roc_auc
@@ -22,6 +29,11 @@ from quotakernels.measures.operating_point import (
     best_operating_point,
     iso_performance_slope,
 )
+from quotakernels.measures.optimal import (
+    OptimalCut,
+    optimal_cut,
+    table_curve,
+)
 from quotakernels.measures.points import (
     PrPoints,
     RocPoints,
@@ -40,17 +52,55 @@ from quotakernels.measures.quota import LiftTable, hit_rate, lift, lift_table, q
 from quotakernels.measures.roc import RocCurve, roc_curve
 from quotakernels.measures.selection import QuotaThreshold, quota_threshold, select
 from quotakernels.measures.summary import Summary, summary
+from quotakernels.measures.table_classes import (
+    accuracy,
+    cohen_kappa,
+    informedness,
+    markedness,
+    matthews_corrcoef,
+    misclassification_rate,
+)
+from quotakernels.measures.table_odds import (
+    diagnostic_odds_ratio,
+    discriminant_power,
+    information_coefficient,
+    mutual_information,
+    negative_likelihood_ratio,
+    positive_likelihood_ratio,
+)
+from quotakernels.measures.table_rates import (
+    bias,
+    false_negative_rate,
+    false_positive_rate,
+    inverse_precision,
+    precision,
+    prevalence,
+    recall,
+    true_negative_rate,
+)
+from quotakernels.measures.table_scores import (
+    base_ratio,
+    bennett_s,
+    expected_cost,
+    f_score,
+    fleiss_kappa,
+    g_measure,
+    scott_pi,
+)
 from quotakernels.ranking import Ranking, rank
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ClassTable",
+    "ConfusionTable",
     "Curve",
     "LiftTable",
     "Marks",
     "Mixture",
     "OneVsRest",
     "OperatingPoint",
+    "OptimalCut",
     "PemAreas",
     "PrCurve",
     "PrPoints",
@@ -61,44 +111,76 @@ __all__ = [
     "RocHull",
     "RocPoints",
     "Summary",
+    "accuracy",
     "achievable_pr_auc",
     "achievable_pr_curve",
     "average_hit_rate",
     "average_precision",
     "average_qrecall",
+    "base_ratio",
+    "bennett_s",
     "best_operating_point",
+    "bias",
+    "cohen_kappa",
     "compare_curves",
+    "confusion_table",
+    "confusion_table_from_predictions",
+    "confusion_table_from_rates",
+    "diagnostic_odds_ratio",
+    "discriminant_power",
     "dominates",
     "expected_average_precision",
+    "expected_cost",
+    "f_score",
+    "false_negative_rate",
+    "false_positive_rate",
     "family_hull",
+    "fleiss_kappa",
+    "g_measure",
     "gini",
     "h_measure",
     "hit_rate",
     "hit_rate_curve",
+    "information_coefficient",
+    "informedness",
     "interpolate_pr",
+    "inverse_precision",
     "iso_performance_slope",
     "lift",
     "lift_curve",
     "lift_table",
+    "markedness",
+    "matthews_corrcoef",
+    "misclassification_rate",
     "mixture",
+    "mutual_information",
+    "negative_likelihood_ratio",
     "normalized_marks",
     "one_vs_rest",
+    "optimal_cut",
     "pearson",
     "pearson_curve",
     "pem",
     "pem_areas",
+    "positive_likelihood_ratio",
     "pr_auc",
     "pr_curve",
     "pr_to_roc",
+    "precision",
+    "prevalence",
     "qrecall",
     "qrecall_curve",
     "quota_threshold",
     "rank",
+    "recall",
     "roc_auc",
     "roc_curve",
     "roc_hull",
     "roc_hull_auc",
     "roc_to_pr",
+    "scott_pi",
     "select",
     "summary",
+    "table_curve",
+    "true_negative_rate",
 ]

@@ -102,6 +102,37 @@ def points(s: Any, w: Any, c: Any) -> dict[str, Any]:
     return flat(**moved, **made)
 
 
+OF_TABLES = (
+    *("accuracy", "misclassification_rate", "precision", "recall", "false_positive_rate"),
+    *("true_negative_rate", "false_negative_rate", "inverse_precision", "prevalence", "bias"),
+    *("f_score", "g_measure", "informedness", "markedness", "matthews_corrcoef", "cohen_kappa"),
+    *("scott_pi", "fleiss_kappa", "bennett_s", "mutual_information", "information_coefficient"),
+    *("positive_likelihood_ratio", "negative_likelihood_ratio", "diagnostic_odds_ratio"),
+    "discriminant_power",
+)
+
+
+def confusion(y: Any, s: Any, p: Any, w: Any) -> dict[str, Any]:
+    ranking = qk.rank(y, s, sample_weight=w)
+    table = qk.confusion_table(ranking, threshold=[0.5, 0.2], inclusive=False)
+    named = {name: getattr(qk, name)(table) for name in OF_TABLES}
+    named["f_score at a quota"] = qk.f_score(ranking, quota=2, beta=w[..., :1])
+    named["expected_cost"] = qk.expected_cost(table, cost_fp=w[..., :2], cost_fn=2)
+    named["base_ratio"] = qk.base_ratio(table, impacts=(w[..., :2], 1, 2, 0))
+    best = qk.optimal_cut(ranking, qk.recall)
+    curve = qk.table_curve(ranking, qk.precision)
+    predicted = qk.confusion_table_from_predictions(y, p, sample_weight=w)
+    classes = qk.confusion_table_from_predictions(y, p, num_classes=3)
+    named["kappa"] = qk.cohen_kappa(classes)
+    rates = qk.confusion_table_from_rates(prevalence=s, tpr=s, fpr=0.5)
+    ratios = qk.confusion_table_from_rates(prevalence=s, lr_positive=1 + w, lr_negative=s)
+    parts = {"table": table, "best": best, "curve": curve, "predicted": predicted}
+    parts |= {"classes": classes.by_class(), "rates": rates, "ratios": ratios}
+    for name, part in parts.items():
+        named |= every.record(name, part)
+    return named
+
+
 CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (plain, (Y, S)),
     (plain, (Y[0], S[0])),
@@ -115,6 +146,7 @@ CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (classes, (C, SC)),
     (comparisons, (Y, S)),
     (costs, (Y, S, COSTS)),
+    (confusion, (Y, S, Y[::-1], W)),
 ]
 IDS = [
     "batch",
@@ -129,6 +161,7 @@ IDS = [
     "classes",
     "comparisons",
     "costs",
+    "confusion tables",
 ]
 EVERY_CASE = pytest.mark.parametrize(("function", "arrays"), CASES, ids=IDS)
 

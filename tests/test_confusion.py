@@ -1,0 +1,365 @@
+"""Confusion tables: at thresholds and quotas, of predictions and of rates."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from backends import MODES, Mode, available, parameters
+from everything import main_modes
+
+import quotakernels as qk
+from quotakernels import ConfusionTable
+
+SMALL = np.asarray(list(itertools.product(range(7), repeat=4))).T
+"""The cells of all tables with cells from 0 to 6."""
+
+# tables at cuts
+
+Y = np.asarray([[1, 0, 1, 1, 0, 1, 0, 0], [0, 1, 0, 0, 1, 1, 0, 1]])
+S = np.asarray(
+    [[0.875, 0.75, 0.75, 0.625, 0.125, 0.625, 0.625, 0.25], [3, 3, 1, 7, 6, -0.0, 0.0, np.inf]]
+)
+W = np.asarray([[1, 2, 0, 1e20, 1, 1e-20, 0.5, 3], [1, 1, 1, 0.5, 0.5, 0, 2, 1]])
+M = np.asarray([[True, True, True, False, True, True, True, True], [True] * 8])
+
+
+def counted(y: Any, s: Any, w: Any, m: Any, select: Any) -> list[Any]:
+    """The cells of the examples that are selected, in plain sums."""
+    chosen = [(bool(a), bool(select(b)), c) for a, b, c, d in zip(y, s, w, m, strict=True) if d]
+    outcomes = ((True, True), (False, True), (True, False), (False, False))
+    return [sum(c for a, b, c in chosen if (a, b) == outcome) for outcome in outcomes]
+
+
+def by_threshold(y: Any, s: Any, w: Any = None, m: Any = None) -> list[list[Any]]:
+    """At all thresholds, inclusive and then strict."""
+    w, m = np.ones(len(y), int) if w is None else w, np.ones(len(y), bool) if m is None else m
+    wanted = [counted(y, s, w, m, lambda x, t=t: x >= t) for t in THRESHOLDS]
+    return wanted, [counted(y, s, w, m, lambda x, t=t: x > t) for t in THRESHOLDS]
+
+
+THRESHOLDS = [np.nan, 0.875, 0.625, -0.0, -1.0, np.inf, 3]
+
+
+def at_thresholds(y: Any, s: Any, w: Any = None, m: Any = None) -> Any:
+    ranking = qk.rank(y, s, sample_weight=w, where=m)
+    one = qk.confusion_table(ranking, threshold=0.625)
+    return (
+        qk.confusion_table(ranking, threshold=THRESHOLDS),
+        qk.confusion_table(y, s, sample_weight=w, where=m, threshold=THRESHOLDS, inclusive=False),
+        one,
+    )
+
+
+@main_modes
+def test_tables_at_thresholds(mode: Mode):
+    inclusive, strict, one = mode.run(at_thresholds, Y, S)
+    for row in range(len(Y)):
+        wanted = by_threshold(Y[row], S[row])
+        for table, exact in zip((inclusive, strict), wanted, strict=True):
+            np.testing.assert_array_equal(np.stack(table, axis=-1)[row], exact)
+            assert all(x.dtype == np.int64 for x in table)
+        np.testing.assert_array_equal(np.stack(one, axis=-1)[row], wanted[0][2])
+
+
+@main_modes
+def test_masses_at_thresholds(mode: Mode):
+    """A class of little weight keeps its digits beside the other, selected or not."""
+    found = mode.run(at_thresholds, Y, S, W, M)
+    for row in range(len(Y)):
+        wanted = by_threshold(Y[row], S[row], W[row], M[row])
+        for table, exact in zip(found[:2], wanted, strict=True):
+            relative = 1e-6 if mode.float32 else 1e-15
+            np.testing.assert_allclose(np.stack(table, axis=-1)[row], exact, relative)
+
+
+@main_modes
+def test_thresholds_of_curves_give_their_vertices(mode: Mode):
+    def vertices(y: Any, s: Any) -> Any:
+        curve = qk.roc_curve(y, s)
+        at = {"threshold": curve.threshold}
+        return curve, *(qk.confusion_table(y, s, **at, inclusive=x) for x in (True, False))
+
+    kinds = [S[0], np.round(S[0] * 10).astype(np.int32), S[0].astype(np.float32), S[0] > 0.5]
+    for scores in kinds if mode.library == "numpy" else kinds[1:2]:
+        curve, inclusive, strict = mode.run(vertices, Y[0], scores)
+        np.testing.assert_array_equal(inclusive.tp, curve.tp)
+        np.testing.assert_array_equal(inclusive.fp, curve.fp)
+        if "jit" not in mode.name and "vmap" not in mode.name and "device1" not in mode.name:
+            np.testing.assert_array_equal(strict.tp, [0, *curve.tp[:-1]][: len(strict.tp)])
+            np.testing.assert_array_equal(strict.fp[1:], curve.fp[:-1])
+
+
+def test_thresholds_are_compared_exactly():
+    """float32(0.1) is above 0.1; integers beyond 2**53 are kept apart."""
+    table = qk.confusion_table([1], np.asarray([0.1], np.float32), threshold=0.1)
+    assert (table.tp, table.fn) == (1, 0)
+    huge = np.asarray([2**62, 2**62 + 1])
+    assert qk.confusion_table([0, 1], huge, threshold=2**62 + 1).fp == 0
+    assert qk.confusion_table([0, 1], huge, threshold=2**70).tp == 0
+    tiny = np.asarray([5e-324, 0.0])
+    assert qk.confusion_table([1, 0], tiny, threshold=5e-324).fp == 0
+    assert qk.confusion_table([1, 0], tiny, threshold=0.0, inclusive=False).tp == 1
+
+
+@main_modes
+def test_tables_at_quotas(mode: Mode):
+    quotas = [0, 1, 2.5, 8]
+
+    def tables(y: Any, s: Any) -> Any:
+        ranking = qk.rank(y, s)
+        table = qk.confusion_table(ranking, quota=quotas)
+        same = qk.precision(table), qk.hit_rate(ranking, quota=quotas)
+        again = qk.recall(y, s, fraction=0.3), qk.qrecall(y, s, fraction=0.3)
+        return table, same, again, qk.bias(ranking, quota=quotas)
+
+    table, (precision, hit_rate), (recall, qrecall), bias = mode.run(tables, Y, S)
+    relative = 1e-6 if mode.float32 else 1e-15
+    np.testing.assert_allclose(table.tp + table.fp, [quotas] * 2, relative)
+    np.testing.assert_allclose(table.tp + table.fn, 4, relative)
+    np.testing.assert_allclose(table.fp + table.tn, 4, relative)
+    np.testing.assert_allclose(precision, hit_rate, relative)
+    np.testing.assert_allclose(recall, qrecall, relative)
+    np.testing.assert_allclose(bias, [np.asarray(quotas) / 8] * 2, relative)
+    np.testing.assert_allclose(table.tp[0], [0, 1, 1.75, 4], relative)
+
+
+# predictions
+
+
+def of_predictions(y: Any, p: Any, w: Any, m: Any) -> Any:
+    binary = qk.confusion_table_from_predictions
+    return (
+        binary(y, p),
+        binary(y, p, sample_weight=w, where=m),
+        binary(y, p, num_classes=3),
+        binary(y, p, num_classes=3, sample_weight=w, where=m),
+    )
+
+
+P = np.asarray([[1, 1, 0, 1, 0, 0, 1, 0], [0, 0, 1, 1, 0, 1, 0, 0]])
+
+
+@main_modes
+def test_tables_of_predictions(mode: Mode):
+    found = mode.run(of_predictions, Y, P, W, M)
+    relative = 1e-6 if mode.float32 else 1e-15
+    for row in range(len(Y)):
+        plain = counted(Y[row], P[row], [1] * 8, [True] * 8, bool)
+        heavy = counted(Y[row], P[row], W[row], M[row], bool)
+        for whole, by_class, wanted in ((found[0], found[2], plain), (found[1], found[3], heavy)):
+            np.testing.assert_allclose(np.stack(whole, axis=-1)[row], wanted, relative)
+            tp, fp, fn, tn = wanted
+            square = [[tn, fp, 0], [fn, tp, 0], [0, 0, 0]]
+            np.testing.assert_allclose(by_class.cells[row], square, relative)
+    assert found[0].tp.dtype == found[2].cells.dtype == np.int64
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 50])
+def test_tables_of_many_classes(size: int):
+    random = np.random.default_rng(size)
+    labels, predictions = random.integers(0, size, (2, 3, 400))
+    wanted = np.zeros((3, size, size), int)
+    for row in range(3):
+        np.add.at(wanted[row], (labels[row], predictions[row]), 1)
+    for kind in (np.int64, np.uint8, np.float16, np.float64):
+        given = labels.astype(kind), predictions.astype(kind)
+        table = qk.confusion_table_from_predictions(*given, num_classes=size)
+        np.testing.assert_array_equal(table.cells, wanted)
+
+
+def test_named_predictions():
+    of = qk.confusion_table_from_predictions
+    table = of(["yes", "no", "yes"], ["yes", "yes", "no"], pos_label="yes")
+    assert tuple(table) == (1, 1, 1, 0)
+    assert tuple(of([2, 1, 2], [2.0, 2.0, 1.0], pos_label=2)) == (1, 1, 1, 0)
+    with pytest.raises(
+        ValueError, match=r"^y_pred is 'maybe' at position 2; expected pos_label or"
+    ):
+        of(["yes", "no", "yes"], ["yes", "yes", "maybe"], pos_label="yes")
+    with pytest.raises(
+        ValueError, match=r"^y_true must hold 0 and 1; for other labels pass pos_label"
+    ):
+        of(["yes", "no"], ["yes", "no"])
+    with pytest.raises(TypeError, match=r"^y_true and y_pred must hold the same labels"):
+        of([1, 0], ["yes", "no"], pos_label=1)
+
+
+def test_no_examples():
+    none = np.empty((0,))
+    table = qk.confusion_table_from_predictions(none, none)
+    assert tuple(table) == (0, 0, 0, 0)
+    assert np.isnan(qk.accuracy(table))
+    empty = qk.confusion_table_from_predictions(none, none, num_classes=2)
+    np.testing.assert_array_equal(empty.cells, np.zeros((2, 2)))
+    assert np.isnan(qk.cohen_kappa(empty))
+
+
+# rates
+
+
+@main_modes
+def test_tables_of_rates(mode: Mode):
+    def tables(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+        table = ConfusionTable(tp, fp, fn, tn)
+        rates = {"tpr": qk.recall(table), "fpr": qk.false_positive_rate(table)}
+        pos, neg = qk.positive_likelihood_ratio(table), qk.negative_likelihood_ratio(table)
+        given = {"prevalence": qk.prevalence(table), "n": tp + fp + fn + tn}
+        of = qk.confusion_table_from_rates
+        return of(**given, **rates), of(**given, lr_positive=pos, lr_negative=neg)
+
+    cells = SMALL[:, ::7]
+    by_rates, by_ratios = mode.run(tables, *cells.astype(float))
+    tp, fp, fn, tn = cells
+    both = (tp + fn > 0) & (fp + tn > 0)
+    informed = both & (tp * tn != fp * fn)
+    tolerance = 1e-5 if mode.float32 else 1e-14
+    for exact, rates, ratios in zip(cells, by_rates, by_ratios, strict=True):
+        np.testing.assert_allclose(rates[both], exact[both], 0, tolerance)
+        np.testing.assert_allclose(ratios[informed], exact[informed], 0, 10 * tolerance)
+        assert np.isnan(ratios[~informed]).all()
+
+
+def test_infinite_ratios():
+    of = qk.confusion_table_from_rates
+    table = of(prevalence=0.5, lr_positive=math.inf, lr_negative=0.25, n=8)
+    assert tuple(table) == (3, 0, 1, 4)
+    assert tuple(of(prevalence=0.5, lr_positive=0.25, lr_negative=math.inf, n=8)) == (1, 4, 3, 0)
+    assert np.isnan(of(prevalence=0.5, lr_positive=1, lr_negative=1)).all()
+
+
+# every library and transformation
+
+
+def some_of_all(y: Any, s: Any, p: Any, w: Any) -> Any:
+    ranking = qk.rank(y, s, sample_weight=w)
+    best = qk.optimal_cut(ranking, qk.cohen_kappa)
+    classes = qk.confusion_table_from_predictions(y, p, num_classes=3)
+    return (
+        qk.confusion_table(y, s, threshold=[0.625, np.nan]),
+        qk.f_score(ranking, quota=2.5, beta=2.0),
+        qk.mutual_information(classes),
+        qk.precision(classes.by_class()),
+        qk.matthews_corrcoef(qk.confusion_table_from_predictions(y, p, sample_weight=w)),
+        best._replace(optima=best.value),  # of padded and of compact rows
+        qk.confusion_table_from_rates(prevalence=0.5, tpr=w / 4, fpr=0.25),
+    )
+
+
+def test_every_mode(mode: Mode):
+    arrays = Y[:, :4], S[:, :4], P[:, :4], np.asarray([[1, 2, 0, 3.0], [1, 1, 2, 0.5]])
+    found, wanted = mode.run(some_of_all, *arrays), some_of_all(*arrays)
+    relative = 1e-6 if mode.float32 else 1e-14
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(np.asarray(one), np.asarray(other), relative, relative)
+    assert found[0].tp.dtype == np.int64
+    assert found[1].dtype == found[-1].tp.dtype == (np.float32 if mode.float32 else np.float64)
+
+
+# bad input
+
+
+CUTS: list[dict[str, Any]] = [{}, {"threshold": 0.5, "quota": 1}, {"quota": 1, "fraction": 0.5}]
+
+
+@pytest.mark.parametrize("cut", CUTS, ids=["none", "threshold and quota", "quota and fraction"])
+def test_one_kind_of_cut(cut: dict[str, Any]):
+    for function in (qk.confusion_table, qk.accuracy):
+        with pytest.raises(
+            TypeError, match=r"^give exactly one of threshold=, quota= and fraction="
+        ):
+            function([0, 1], [0.2, 0.7], **cut)
+
+
+def test_bad_predictions():
+    of = qk.confusion_table_from_predictions
+    calls: list[tuple[Any, type[Exception], str]] = [
+        (lambda: of([0, 1], [0, 2]), ValueError, r"^y_pred is 2 at position 1; expected 0 or 1"),
+        (lambda: of([0, 3], [0, 1]), ValueError, r"^y_true is 3 at position 1"),
+        (lambda: of([0, 2], [0, 3], num_classes=3), ValueError, r"^y_pred is 3 at position 1"),
+        (lambda: of([0, -1], [0, 1], num_classes=3), ValueError, r"^y_true is -1 at position 1"),
+        (lambda: of([0, 0.5], [0, 1], num_classes=3), ValueError, r"^y_true is 0.5"),
+        (lambda: of([0, np.nan], [0, 1], num_classes=3), ValueError, r"^y_true is nan"),
+        (lambda: of([0, 1], [0, 1], num_classes=0), ValueError, "^num_classes must"),
+        (lambda: of([0, 1], [0, 1], num_classes=2.5), TypeError, "^num_classes must"),
+        (lambda: of([0, 1], [0, 1], num_classes=2, pos_label=1), TypeError, "^pos_label"),
+        (lambda: of([0, 1, 1], [0, 1]), ValueError, "^y_true must have shape"),
+        (lambda: of([0, 1], [0, 1], sample_weight=[1, -1]), ValueError, "^sample_weight is -1"),
+        (lambda: of([0, 1], None), TypeError, "^y_pred must be an array"),
+    ]
+    for call, error, match in calls:
+        with pytest.raises(error, match=match):
+            call()
+    masked = of([0, 5], [0, 1], num_classes=3, where=[True, False])
+    assert masked.cells.sum() == 1
+
+
+def test_bad_rates():
+    of = qk.confusion_table_from_rates
+    ratios = {"prevalence": 0.5, "lr_positive": 2}
+    calls: list[tuple[Any, type[Exception], str]] = [
+        (lambda: of(prevalence=0.5), TypeError, "^give either"),
+        (lambda: of(prevalence=0.5, tpr=1), TypeError, "^give either"),
+        (lambda: of(**ratios, lr_negative=1, fpr=0.5), TypeError, "^give either"),
+        (lambda: of(prevalence=0.5, tpr=1.5, fpr=0), ValueError, "^tpr is 1.5"),
+        (lambda: of(prevalence=-0.5, tpr=1, fpr=0), ValueError, "^prevalence is -0.5"),
+        (lambda: of(prevalence=0.5, tpr=1, fpr=0, n=-1), ValueError, "^n is -1"),
+        (lambda: of(**ratios, lr_negative=2), ValueError, "^lr_negative is 2.*goes with"),
+        (lambda: of(**ratios, lr_negative=-1), ValueError, "^lr_negative is -1"),
+    ]
+    for call, error, match in calls:
+        with pytest.raises(error, match=match):
+            call()
+
+
+LAZY = ("strictest-device1", "jax64-jit", "jax32-jit", "torch-vmap", "cupy")
+
+
+@pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in LAZY]))
+def test_bad_values_that_cannot_be_read(mode: Mode):
+    """NaN in their own place, and rows of their own batch that are empty."""
+
+    def tables(bad: Any, y: Any, p: Any) -> Any:
+        table = ConfusionTable(bad, bad * 0 + 1, bad * 0 + 1, bad * 0 + 1)
+        of_rates = qk.confusion_table_from_rates(prevalence=bad / 4, tpr=0.5, fpr=0.5)
+        predicted = qk.confusion_table_from_predictions(y, p)
+        classes = qk.confusion_table_from_predictions(y, p, num_classes=2)
+        return (
+            qk.accuracy(table),
+            of_rates.tn,
+            qk.accuracy(predicted),
+            qk.accuracy(classes),
+            qk.f_score(table, beta=bad),
+        )
+
+    bad = np.asarray([-1.0, 2.0])
+    labels, predictions = np.asarray([[0, 1], [0, 1]]), np.asarray([[0, 2], [0, 1]])
+    found = mode.run(tables, bad, labels, predictions)
+    np.testing.assert_allclose(np.asarray(found)[:, 0], np.nan)
+    np.testing.assert_allclose(np.asarray(found)[:4, 1], [0.6, 0.25, 1, 1], 1e-6)
+
+
+@pytest.mark.skipif(not available("torch"), reason="torch is not available")
+def test_libraries_are_not_mixed():
+    import torch
+
+    scores = torch.tensor([0.2, 0.7])
+    with pytest.raises(TypeError, match=r"^threshold is an array of torch and the scores are of"):
+        qk.confusion_table([0, 1], [0.2, 0.7], threshold=scores)
+    table = ConfusionTable(scores, np.ones(2), np.ones(2), np.ones(2))
+    with pytest.raises(TypeError, match="pass arrays of one library"):
+        qk.accuracy(table)
+
+
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+def test_host_tables_join_traced_numbers():
+    import jax
+
+    table = ConfusionTable(*(np.asarray([x]) for x in (3, 1, 2, 4)))
+    found = jax.jit(lambda b: qk.f_score(table, beta=b))(2.0)
+    np.testing.assert_allclose(found, [0.625], 1e-6)
+    at = jax.jit(lambda t: qk.precision(Y[0], S[0], threshold=t))(0.625)
+    np.testing.assert_allclose(at, 4 / 6, 1e-6)
