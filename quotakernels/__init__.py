@@ -22,6 +22,17 @@ from quotakernels.measures.hull import (
     roc_hull,
     roc_hull_auc,
 )
+from quotakernels.measures.impact import (
+    BestBoundary,
+    Impact,
+    OutcomeImpact,
+    best_boundary,
+    conditional_impact,
+    impact,
+    normalize_table,
+    outcome_impact,
+    tune_prevalence,
+)
 from quotakernels.measures.marks import Marks, normalized_marks
 from quotakernels.measures.multiclass import OneVsRest, one_vs_rest
 from quotakernels.measures.operating_point import (
@@ -92,15 +103,18 @@ from quotakernels.ranking import Ranking, rank
 __version__ = "0.1.0"
 
 __all__ = [
+    "BestBoundary",
     "ClassTable",
     "ConfusionTable",
     "Curve",
+    "Impact",
     "LiftTable",
     "Marks",
     "Mixture",
     "OneVsRest",
     "OperatingPoint",
     "OptimalCut",
+    "OutcomeImpact",
     "PemAreas",
     "PrCurve",
     "PrPoints",
@@ -119,10 +133,12 @@ __all__ = [
     "average_qrecall",
     "base_ratio",
     "bennett_s",
+    "best_boundary",
     "best_operating_point",
     "bias",
     "cohen_kappa",
     "compare_curves",
+    "conditional_impact",
     "confusion_table",
     "confusion_table_from_predictions",
     "confusion_table_from_rates",
@@ -141,6 +157,7 @@ __all__ = [
     "h_measure",
     "hit_rate",
     "hit_rate_curve",
+    "impact",
     "information_coefficient",
     "informedness",
     "interpolate_pr",
@@ -155,9 +172,11 @@ __all__ = [
     "mixture",
     "mutual_information",
     "negative_likelihood_ratio",
+    "normalize_table",
     "normalized_marks",
     "one_vs_rest",
     "optimal_cut",
+    "outcome_impact",
     "pearson",
     "pearson_curve",
     "pem",
@@ -183,4 +202,5 @@ __all__ = [
     "summary",
     "table_curve",
     "true_negative_rate",
+    "tune_prevalence",
 ]

@@ -112,6 +112,9 @@ OF_TABLES = (
 )
 
 
+OF_IMPACT = ("impact", "outcome_impact", "conditional_impact")
+
+
 def confusion(y: Any, s: Any, p: Any, w: Any) -> dict[str, Any]:
     ranking = qk.rank(y, s, sample_weight=w)
     table = qk.confusion_table(ranking, threshold=[0.5, 0.2], inclusive=False)
@@ -130,7 +133,15 @@ def confusion(y: Any, s: Any, p: Any, w: Any) -> dict[str, Any]:
     parts |= {"classes": classes.by_class(), "rates": rates, "ratios": ratios}
     for name, part in parts.items():
         named |= every.record(name, part)
-    return named
+    return named | impacts(ranking, table, w)
+
+
+def impacts(ranking: qk.Ranking, table: qk.ConfusionTable, w: Any) -> dict[str, Any]:
+    units = (w[..., :2], -1, 0, 2)
+    parts = {name: getattr(qk, name)(table, impacts=units) for name in OF_IMPACT}
+    parts |= {"tuned": qk.tune_prevalence(table, w[..., :2]), "even": qk.normalize_table(table)}
+    best = qk.best_boundary(ranking, impacts=(3, -1, 0, 2), kind="outcome")
+    return flat(**parts, curve=best.curve) | {"best": best.value, "optima": best.optima}
 
 
 CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [

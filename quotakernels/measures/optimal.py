@@ -158,6 +158,8 @@ def optimal_cut(
     with computing(xp):
         cells, curve, real = compiled(_cuts, xp)(table_of(xp, ranking))
         value = chosen.value(xp, cells, own)
+        if isinstance(value, tuple):
+            raise TypeError(f"optimal_cut compares single values; {chosen.__name__} has several")
         best = compiled(best_cut, xp, ("maximize",))
         result: OptimalCut = best(curve._replace(value=value), real, maximize=maximize)
         return finished(xp, result, dtype)  # type: ignore[no-any-return]

@@ -1,0 +1,102 @@
+"""Impacts of tables and of cuts, against the exact ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import exact as ex
+import numpy as np
+import pytest
+from backends import QUICK, Mode, mode_fixture
+from exact.small_tables import tables
+from expected import as_floats, assert_within
+
+import quotakernels as qk
+
+mode = mode_fixture(QUICK)
+IMPACTS = (3.0, -2.5, -1.0, 0.5)
+TABLES = list(tables(4))
+CELLS = np.asarray([[float(x) for x in table] for table in TABLES]).T
+MEASURES: dict[str, Any] = {
+    "impact": lambda t: ex.impact.impact(t, IMPACTS),
+    "outcome_impact": lambda t: ex.impact.outcome_impact(t, IMPACTS),
+    "conditional_impact": lambda t: ex.impact.outcome_impact(t, IMPACTS, normalize=False),
+}
+EL_7 = (0, -7.9, -13, 0)
+
+
+def near(name: str, found: Any, wanted: np.ndarray) -> None:
+    unit = 2.0**-50 if np.asarray(found).dtype == np.float64 else 2.0**-21
+    assert_within(found, wanted, unit * np.maximum(4, np.abs(wanted)), name)
+
+
+def test_all_small_tables(mode: Mode):
+    def run(*cells: Any) -> dict[str, Any]:
+        table = qk.ConfusionTable(*cells)
+        found = {name: getattr(qk, name)(table, impacts=IMPACTS) for name in MEASURES}
+        return found | {"tuned": qk.tune_prevalence(table, 0.25), "even": qk.normalize_table(table)}
+
+    found = mode.run(run, *CELLS)
+    for name, exact in MEASURES.items():
+        wanted = as_floats([list(exact(t)) for t in TABLES])
+        for field, column in zip(found[name]._fields, wanted.T, strict=True):
+            near(f"{name}.{field}", getattr(found[name], field), column)
+    for name, ratio in (("tuned", 0.25), ("even", 1)):
+        for row, table in enumerate(TABLES):
+            exact = ex.impact.tune_prevalence(table, ratio)
+            if exact is None:
+                assert np.isnan(sum(x[row] for x in found[name]))
+                continue
+            for value, cell in zip(found[name], exact, strict=True):
+                near(name, value[row], np.asarray(float(cell)))
+
+
+def test_the_corrected_table_7():
+    cases = {(0.67, 0.05): (-0.549, -3.352, -1.950), (0.69, 0.15): (-1.411, -3.474, -2.442)}
+    for (tpr, fpr), printed in cases.items():
+        table = qk.confusion_table_from_rates(tpr=tpr, fpr=fpr, prevalence=0.5)
+        found = qk.outcome_impact(table, impacts=EL_7)
+        np.testing.assert_allclose(found, printed, rtol=0, atol=6e-4)
+
+
+def test_relations_to_accuracy_and_markedness():
+    table = qk.ConfusionTable(*CELLS)
+    whole = qk.impact(table, impacts=(1, -1, -1, 1)).whole
+    near("accuracy", whole, 2 * qk.accuracy(table) - 1)
+    mean = qk.outcome_impact(table, impacts=(1, -1, -1, 1)).mean
+    near("markedness", mean, qk.markedness(qk.normalize_table(table)))
+
+
+@pytest.mark.parametrize("kind", ["impact", "outcome"])
+def test_best_boundary_of_every_small_case(kind: Any):
+    for y, s in ex.cases(4):
+        groups = ex.groups(y, s)
+        exact = ex.impact.best_boundary(groups, IMPACTS, kind)
+        found = qk.best_boundary(y, s, impacts=IMPACTS, kind=kind)
+        if exact is None:
+            assert np.isnan(found.value)
+            continue
+        near("curve", found.curve.value, as_floats([point.value for point in exact.curve]))
+        near("value", found.value, np.asarray(float(exact.value)))
+        np.testing.assert_array_equal(found.optima, exact.optima)
+        assert found.quota == exact.quota
+        if exact.threshold is not None:
+            assert found.threshold == exact.threshold
+
+
+def test_bad_calls():
+    table = qk.ConfusionTable(1, 2, 3, 4)
+    with pytest.raises(TypeError, match=r"^impact needs impacts"):
+        qk.impact(table)
+    for bad in ((1, 2, 3), 5, None):
+        with pytest.raises(TypeError, match=r"^impacts must be four"):
+            qk.impact(table, impacts=bad)
+    with pytest.raises(ValueError, match=r"^i_fn is nan"):
+        qk.outcome_impact(table, impacts=(1, 2, np.nan, 4))
+    with pytest.raises(ValueError, match=r'^kind must be "impact" or "outcome"; got \'mean\''):
+        qk.best_boundary([1, 0], [0.5, 0.1], impacts=IMPACTS, kind="mean")
+    for bad in (0, -1, np.inf, np.nan):
+        with pytest.raises(ValueError, match=r"^ratio is .*expected a finite number above 0"):
+            qk.tune_prevalence(table, bad)
+    with pytest.raises(TypeError, match=r"^optimal_cut compares single values; impact has several"):
+        qk.optimal_cut([1, 0], [0.5, 0.1], qk.impact, impacts=IMPACTS)
