@@ -50,10 +50,11 @@ def table_of_points(fp: Any, tp: Any, thresholds: Any) -> ops.Groups:
 def _check_columns(named: dict[str, Array]) -> None:
     shape = tuple(named["fp"].shape)
     for name, x in named.items():
-        if tuple(x.shape) != shape or x.ndim == 0 or shape[-1] == 0:
+        if name == "fp" and 0 in (x.ndim, *shape[-1:]):
+            raise ValueError(f"fp must hold at least one point; got shape {shape}")
+        if tuple(x.shape) != shape:
             raise ValueError(
-                f"{name} must have the shape of fp, {shape}, with at least one point; "
-                f"got shape {tuple(x.shape)}"
+                f"{name} must have the shape of fp, {shape}; got shape {tuple(x.shape)}"
             )
         if not of_kind(namespace(x), x.dtype, ("integral", "real floating")):
             raise TypeError(f"{name} must hold real numbers; got dtype {x.dtype}")

@@ -318,3 +318,28 @@ def test_models_of_two_libraries():
     torch = pytest.importorskip("torch")
     with pytest.raises(TypeError, match=r"pass arrays of one library"):
         qk.family_hull([host, qk.rank(torch.tensor(Y), torch.tensor(MILD))])
+
+
+def test_mixtures_are_of_hulls():
+    for other in (qk.rank(Y, MILD), qk.roc_curve(Y, MILD), None):
+        with pytest.raises(TypeError, match=r"^hull must be a RocHull; got "):
+            qk.mixture(other, fpr=0.5)
+
+
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+def test_places_are_indices_in_jax_without_x64():
+    import jax.numpy as jnp
+
+    hull = qk.roc_hull(jnp.asarray(Y), jnp.asarray(MILD, dtype=jnp.float32))
+    mixed = qk.mixture(hull, quota=2.0)
+    assert hull.threshold[mixed.upper] == mixed.threshold_upper
+    assert (hull.model + 1 == 1).all()
+
+
+@pytest.mark.parametrize("scale", [1e160, 1e-170])
+def test_hulls_do_not_depend_on_the_scale_of_the_weights(scale: float):
+    weights = np.asarray([1, 2, 3, 1, 2, 1.0])
+    plain, scaled = (qk.rank(Y, MILD, sample_weight=w) for w in (weights, weights * scale))
+    np.testing.assert_array_equal(qk.roc_hull(plain).threshold, qk.roc_hull(scaled).threshold)
+    wanted = qk.achievable_pr_auc(plain)
+    np.testing.assert_allclose(qk.achievable_pr_auc(scaled), wanted, rtol=1e-13)

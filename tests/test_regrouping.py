@@ -327,10 +327,11 @@ def test_thresholds_fall_across_points_that_add_nothing():
 
 def test_shapes_and_types_of_points():
     for bad in ([1], [[1, 2]], 1, []):
-        with pytest.raises(ValueError, match=r"^tp must have the shape of fp, \(2,\), with at"):
+        with pytest.raises(ValueError, match=r"^tp must have the shape of fp, \(2,\)"):
             from_points([0, 1], bad)
-    with pytest.raises(ValueError, match=r"^fp must have the shape of fp, \(0,\), with at least"):
-        from_points([], [])
+    for none in ([], 1):
+        with pytest.raises(ValueError, match=r"^fp must hold at least one point; got shape \("):
+            from_points(none, none)
     with pytest.raises(ValueError, match=r"^thresholds must have the shape of fp, \(2,\)"):
         from_points([0, 1], [1, 1], thresholds=[1])
     for bad in (["a", "b"], [1j, 2], [True, True]):

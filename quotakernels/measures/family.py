@@ -22,7 +22,7 @@ from quotakernels.measures._models import Family, Models, family_of
 from quotakernels.measures._numbers import checked
 from quotakernels.measures._quota import numbers_beside
 from quotakernels.measures.curves import cut_masses, cut_thresholds
-from quotakernels.measures.hull import RocHull, hull_vertices
+from quotakernels.measures.hull import RocHull, hull_ends, hull_vertices
 from quotakernels.validation import MASS_ROUNDING
 
 __all__ = ["Mixture", "family_hull", "mixture"]
@@ -34,7 +34,8 @@ class Mixture(NamedTuple):
     Attributes
     ----------
     lower, upper : integer array, shape (..., *Q)
-        Places of the two vertices in the hull; equal where the point is a vertex.
+        Places of the two vertices in the hull; equal where the point is a vertex, and 0 where it
+        is undefined.
     share : array, shape (..., *Q)
         Probability with which each example is given to the upper one.
     fpr, tpr : array, shape (..., *Q)
@@ -120,7 +121,7 @@ def _hull_of_family(family: Family) -> RocHull:
     xp = namespace(family.agree)
     points = _points_from_the_left(xp, family)
     stairs = _stairs(xp, points, xp.expand_dims(family.agree, axis=-1))
-    edges = ops.filled_first(xp, ops.merged(xp, stairs, ops.hull_ends(xp, stairs)))
+    edges = ops.filled_first(xp, ops.merged(xp, stairs, hull_ends(xp, stairs)))
     place = edges.thresholds
     threshold, model = (
         xp.take_along_axis(x, place, axis=-1) for x in (points.threshold, points.model)
@@ -135,7 +136,7 @@ def _points_from_the_left(xp: Namespace, family: Family) -> _Points:
     fp, tp, thresholds = (_of_one_type(xp, list(x)) for x in zip(*columns, strict=True))
     fp, tp = _to_one_end(xp, fp), _to_one_end(xp, tp)
     models = [
-        xp.full(x.shape, number, dtype=xp.int64, device=device(x)) for number, x in enumerate(fp)
+        xp.full(x.shape, number, dtype=xp.int32, device=device(x)) for number, x in enumerate(fp)
     ]
     points = _Points(*(xp.concat(list(x), axis=-1) for x in (fp, tp, thresholds, models)))
     for name, falling in (("tp", True), ("fp", False)):
@@ -222,6 +223,8 @@ def mixture(hull: RocHull, *, fpr: Any = None, tpr: Any = None, quota: Any = Non
     named = {name: x for name, x in given.items() if x is not None}
     if len(named) != 1:
         raise TypeError("give exactly one of fpr=, tpr= and quota=")
+    if not isinstance(hull, RocHull):
+        raise TypeError(f"hull must be a RocHull; got {type(hull).__name__}")
     ((name, value),) = named.items()
     xp = namespace(hull.fpr)
     dtype = result_float(xp, device(hull.fpr))
@@ -273,6 +276,9 @@ def _mixture(hull: RocHull, along: Array, wanted: Array) -> Mixture:
     lower = xp.where(at(along, upper) == wanted, upper, xp.clip(upper - 1, min=0))
     way = at(along, upper) - at(along, lower)
     share = (wanted - at(along, lower)) / xp.where(way == 0, xp.ones_like(way), way)
-    rates = (at(x, lower) + share * (at(x, upper) - at(x, lower)) for x in (hull.fpr, hull.tpr))
-    cuts = (at(x, places) for x in (hull.threshold, hull.model) for places in (lower, upper))
+    rates = tuple(
+        at(x, lower) + share * (at(x, upper) - at(x, lower)) for x in (hull.fpr, hull.tpr)
+    )
+    cuts = tuple(at(x, place) for x in (hull.threshold, hull.model) for place in (lower, upper))
+    lower, upper = (cast(xp, x, xp.int32) for x in (lower, upper))
     return Mixture(lower, upper, share, *rates, *cuts)

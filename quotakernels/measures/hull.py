@@ -7,6 +7,7 @@ from typing import NamedTuple
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace
 from quotakernels.measures._measure import measure
+from quotakernels.measures._quota import divisor
 from quotakernels.measures._reduction import reduced, totals
 from quotakernels.measures.discrimination import pairs_won
 from quotakernels.measures.precision_recall import PrCurve, area_under_pr, pr_vertices
@@ -16,6 +17,7 @@ __all__ = [
     "RocHull",
     "achievable_pr_auc",
     "achievable_pr_curve",
+    "hull_ends",
     "hull_table",
     "hull_vertices",
     "roc_hull",
@@ -109,7 +111,16 @@ def roc_hull(table: ops.Groups) -> RocHull:
 
 def hull_table(xp: Namespace, table: ops.Groups) -> ops.Groups:
     """The table in which the groups along each edge of the hull are one."""
-    return ops.merged(xp, table, ops.hull_ends(xp, table))
+    return ops.merged(xp, table, hull_ends(xp, table))
+
+
+def hull_ends(xp: Namespace, table: ops.Groups) -> Array:
+    """Which rows end at a vertex; masses as shares of their class, whose products stay in range."""
+    if table.weighted:
+        classes = (table.positive, table.negative)
+        shares = (x / divisor(xp, ops.total(xp, x)[..., None]) for x in classes)
+        table = ops.Groups(*table[:3], *shares)
+    return ops.hull_ends(xp, table)
 
 
 def hull_vertices(xp: Namespace, table: ops.Groups, model: Array | None = None) -> RocHull:
@@ -125,7 +136,7 @@ def hull_vertices(xp: Namespace, table: ops.Groups, model: Array | None = None) 
     floats = (curve.fpr, curve.tpr, slope_min, slope_max)
     fpr, tpr, slope_min, slope_max = (xp.where(defined, x, xp.full_like(x, xp.nan)) for x in floats)
     if model is None:
-        model = xp.zeros(fpr.shape, dtype=xp.int64, device=device(fpr))
+        model = xp.zeros(fpr.shape, dtype=xp.int32, device=device(fpr))
     return RocHull(fpr, tpr, *curve[2:], slope_min, slope_max, model)
 
 
@@ -195,6 +206,7 @@ def achievable_pr_curve(table: ops.Groups) -> PrCurve:
     -------
     PrCurve
         Floats in the widest real float (float64; float32 under JAX without x64 and on MPS).
+        The recall is NaN where there are no positives.
 
     Raises
     ------

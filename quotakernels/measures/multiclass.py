@@ -214,8 +214,8 @@ def _each(function: Callable[[Array], Array], result: Any) -> Any:
 def _is_defined(xp: Namespace, x: Array) -> Array:
     """1 for a number, 0 for NaN."""
     if not of_kind(xp, x.dtype, "real floating"):
-        return xp.ones(x.shape, dtype=xp.int64, device=device(x))
-    return cast(xp, ~xp.isnan(x), xp.int64)
+        return xp.ones(x.shape, dtype=xp.int32, device=device(x))
+    return cast(xp, ~xp.isnan(x), xp.int32)
 
 
 def _averages(results: Any, ranking: Ranking, average: str) -> tuple[Any, Any]:

@@ -220,8 +220,8 @@ def expected_average_precision(table: ops.Groups) -> Array:
     """
     if table.weighted:
         raise ValueError(
-            "with sample weights there are no positions to take the expectation over; "
-            "use average_precision"
+            "with sample weights or other masses there are no positions to take the expectation "
+            "over; use average_precision"
         )
     xp = namespace(table.counts)
     total = totals(xp, table)
@@ -304,7 +304,8 @@ def pr_auc(
     _check_start(start)
     if method == "trapezoid" and table.weighted:
         raise ValueError(
-            'with sample weights there are no whole numbers of true positives; use method="exact"'
+            "with sample weights or other masses there are no whole numbers of true positives; "
+            'use method="exact"'
         )
     xp = namespace(table.counts)
     area = area_under_pr if method == "exact" else _trapezoids
