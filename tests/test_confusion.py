@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import MODES, Mode, available, parameters
+from backends import MODES, QUICK, Mode, available, mode_fixture, parameters
 from everything import main_modes
 
 import quotakernels as qk
 from quotakernels import ConfusionTable
+
+mode = mode_fixture(QUICK)
 
 SMALL = np.asarray(list(itertools.product(range(7), repeat=4))).T
 """The cells of all tables with cells from 0 to 6."""

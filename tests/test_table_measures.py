@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import Mode
+from backends import QUICK, Mode, mode_fixture
 from everything import main_modes
 
 import quotakernels as qk
 from quotakernels import ClassTable, ConfusionTable
+
+mode = mode_fixture(QUICK)
 
 F = Fraction
 UNIT = 2.0**-53
