@@ -19,7 +19,16 @@ from quotakernels._array import (
 )
 from quotakernels.validation import Examples, admit, check_tie_policy
 
-__all__ = ["Ranking", "TiePolicy", "grouped", "rank", "table_of"]
+__all__ = [
+    "Ranking",
+    "TiePolicy",
+    "grouped",
+    "rank",
+    "rank_examples",
+    "ranking_of",
+    "split_ties",
+    "table_of",
+]
 
 TiePolicy = Literal["expected", "optimistic", "pessimistic", "given"]
 
@@ -121,7 +130,7 @@ class Ranking(NamedTuple):
         table = admit_groups(named)
         xp = namespace(table.counts)
         with computing(xp):
-            return ranking_of(_split_ties(xp, table, ties))
+            return ranking_of(split_ties(xp, table, ties))
 
     @classmethod
     def from_points(cls, fp: Any, tp: Any, *, thresholds: Any = None) -> Ranking:
@@ -296,10 +305,10 @@ def grouped(
     """The table of checked examples, under a tie policy."""
     xp = namespace(scores)
     table = ops.tie_groups(xp, scores, labels, weights, valid, ties == "given")
-    return _split_ties(xp, table, ties)
+    return split_ties(xp, table, ties)
 
 
-def _split_ties(xp: Namespace, table: ops.Groups, ties: TiePolicy) -> ops.Groups:
+def split_ties(xp: Namespace, table: ops.Groups, ties: TiePolicy) -> ops.Groups:
     """Each group as two, positives and negatives, in the order of an all-good or all-bad luck."""
     if ties not in ("optimistic", "pessimistic"):
         return table

@@ -109,6 +109,20 @@ def _filled_rows(groups: ops.Groups) -> list[tuple[Any, ...]]:
     return tuple(rows)
 
 
+@pytest.mark.parametrize("kind", ["int8", "int16", "int32", "int64", "uint8", "float64"])
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_key_at(library, kind, batch):
+    if kind == "float64" and library.name in ("jax64", "torch", "cupy"):
+        pytest.skip("keys are integers there")
+    info = None if kind == "float64" else np.iinfo(kind)
+    values = RNG.integers(-60, 60, (*batch, 40)) if kind[0] != "u" else RNG.integers(0, 90, 40)
+    key = np.broadcast_to(values, (*batch, 40)).astype(kind)
+    if info is not None:
+        key[..., :2] = info.min, info.max
+    for place in (1, 7, 40):
+        same(*both(library, "key_at", key, np.full((*batch, 1), place)))
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("rows", [1, 100, 3 * numpy_.BLOCK + 17])
 def test_sums_and_positions_over_long_tables(weighted, rows):

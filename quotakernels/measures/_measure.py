@@ -18,14 +18,23 @@ from quotakernels._array import (
     result_float,
 )
 from quotakernels.measures._quota import beside, wanted_masses
+from quotakernels.measures._unsorted import ranking_at
 from quotakernels.ranking import Ranking, TiePolicy, rank, table_of
+from quotakernels.validation import admit, check_tie_policy
 
 R = TypeVar("R")
 Door: TypeAlias = Callable[..., tuple[tuple[Array, ...], tuple[int, ...]]]
 """``door(xp, table, *, ...)`` checks numbers that may be arrays of any shape Q: it gives arrays of
 shape (..., K), NaN where a number is bad and cannot be read, and Q, which K stands for."""
 
-__all__ = ["Measure", "finished", "measure", "measure_of", "quota_measure"]
+__all__ = [
+    "Measure",
+    "finished",
+    "local_quota_measure",
+    "measure",
+    "measure_of",
+    "quota_measure",
+]
 
 _FROM_DATA = inspect.signature(rank).parameters
 
@@ -35,12 +44,13 @@ class Measure(Generic[R]):
 
     The wrapped function computes it from the table of a ranking and from the arrays that the
     door makes of the measure's own numbers.  The function's keyword-only parameters are options:
-    plain values, for each of which it may be compiled anew.
+    plain values, for each of which it may be compiled anew.  A local measure needs no more of the
+    scores than those around its quota.
     """
 
-    def __init__(self, function: Callable[..., R], door: Door):
+    def __init__(self, function: Callable[..., R], door: Door, local: bool = False):
         functools.update_wrapper(self, function)
-        self._function, self._door = function, door
+        self._function, self._door, self._local = function, door, local
         numbers, options = _keywords(door), _keywords(function)
         self._numbers, self._options = (tuple(p.name for p in x) for x in (numbers, options))
         self._needed = [p.name for p in numbers if p.default is p.empty]
@@ -67,7 +77,7 @@ class Measure(Generic[R]):
         """Compute the measure; see the docstring of the measure."""
         numbers = {name: keywords.pop(name) for name in self._numbers if name in keywords}
         options = {name: keywords.pop(name) for name in self._options if name in keywords}
-        ranking = beside(self._ranking(arguments, keywords), *numbers.values())
+        ranking = beside(self._ranking(arguments, keywords, numbers), *numbers.values())
         for name in self._needed:
             if name not in numbers:
                 raise TypeError(f"{self.__name__} needs {name}")
@@ -82,7 +92,9 @@ class Measure(Generic[R]):
                 result = _last_axis_as(xp, result, shape)
             return finished(xp, result, dtype)
 
-    def _ranking(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Ranking:
+    def _ranking(
+        self, arguments: tuple[Any, ...], keywords: dict[str, Any], numbers: dict[str, Any]
+    ) -> Ranking:
         """The ranking among the arguments, or that of the labels and scores."""
         names = list(_FROM_DATA)[:2]
         if len(arguments) > len(names):
@@ -104,7 +116,13 @@ class Measure(Generic[R]):
             raise TypeError(f"ranking must be a Ranking; got {type(given[name]).__name__}")
         if not all(name in given for name in names):
             raise TypeError(f"{self.__name__} needs y_true and y_score, or a Ranking")
-        return rank(**given)
+        quota, fraction = (numbers.get(name) for name in ("quota", "fraction"))
+        if not self._local or (quota is None and fraction is None):
+            return rank(**given)
+        ties = given.pop("ties", "expected")
+        check_tie_policy(ties)
+        examples = beside(admit(**given), quota, fraction)
+        return ranking_at(examples, ties, quota=quota, fraction=fraction)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self
@@ -144,9 +162,9 @@ def _no_numbers(*_: Any) -> tuple[tuple[()], tuple[()]]:
     return (), ()
 
 
-def measure_of(door: Door) -> Callable[[Callable[..., R]], Measure[R]]:
+def measure_of(door: Door, local: bool = False) -> Callable[[Callable[..., R]], Measure[R]]:
     """Make a measure of a function of a table and of numbers, which the door takes by keyword."""
-    return lambda function: Measure(function, door)
+    return lambda function: Measure(function, door, local)
 
 
 measure = measure_of(_no_numbers)
@@ -154,6 +172,9 @@ measure = measure_of(_no_numbers)
 
 quota_measure = measure_of(wanted_masses)
 """Make a measure of a function of a table and of the wanted masses, shape (..., K)."""
+
+local_quota_measure = measure_of(wanted_masses, local=True)
+"""The same of a function that only uses the rows which hold the ends of the wanted masses."""
 
 
 def finished(xp: Namespace, result: Any, dtype: Any) -> Any:

@@ -46,7 +46,7 @@ class TableMeasure(Measure[Array]):
         of_classes: Callable[..., Array] | None,
         limits: Limits,
     ):
-        super().__init__(function, cells_at)
+        super().__init__(function, cells_at, local=True)
         self._of_classes, self._limits = of_classes, limits
         parameters = self.__signature__.parameters
         self._defaults = {x: parameters[x].default for x in self._options}
@@ -65,7 +65,7 @@ class TableMeasure(Measure[Array]):
                 )
             return self._of_table(arguments[0], own)
         cut = {name: keywords.pop(name) for name in self._numbers if name in keywords}
-        ranking = beside(self.ranking(arguments, keywords, own), *cut.values())
+        ranking = beside(self.ranking(arguments, keywords, own, **cut), *cut.values())
         xp = namespace(ranking.counts)
         dtype = result_float(xp, device(ranking.counts))
         with computing(xp):
@@ -82,10 +82,14 @@ class TableMeasure(Measure[Array]):
         return own
 
     def ranking(
-        self, arguments: tuple[Any, ...], keywords: dict[str, Any], own: dict[str, Any]
+        self,
+        arguments: tuple[Any, ...],
+        keywords: dict[str, Any],
+        own: dict[str, Any],
+        **cut: Any,
     ) -> Ranking:
         """The ranking among the arguments, or of the labels and scores, beside the own numbers."""
-        return beside(self._ranking(arguments, keywords), *_flat(own))
+        return beside(self._ranking(arguments, keywords, cut), *_flat(own))
 
     def _of_table(self, table: ConfusionTable | ClassTable, own: dict[str, Any]) -> Array:
         """The measure of a caller's table."""

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-@measure_of(cells_at)
+@measure_of(cells_at, local=True)
 def confusion_table(
     table: ops.Groups,  # noqa: ARG001
     tp: Array,

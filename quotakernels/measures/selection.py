@@ -15,8 +15,9 @@ from quotakernels._array import (
 )
 from quotakernels.measures._measure import finished
 from quotakernels.measures._quota import beside, mass_totals, wanted_masses
+from quotakernels.measures._unsorted import ranking_at
 from quotakernels.measures.curves import float_thresholds
-from quotakernels.ranking import grouped
+from quotakernels.ranking import table_of
 from quotakernels.validation import Examples, admit_scores, as_column
 
 __all__ = ["QuotaThreshold", "quota_threshold", "select"]
@@ -41,10 +42,11 @@ class QuotaThreshold(NamedTuple):
     tied: Array
 
 
-def _table(examples: Examples) -> ops.Groups:
+def _unlabelled(examples: Examples) -> Examples:
+    """The examples, all of them negative."""
     xp = namespace(examples.scores)
     labels = xp.zeros(examples.scores.shape, dtype=xp.bool, device=device(examples.scores))
-    return grouped(examples.scores, labels, examples.weights, examples.valid, ties="expected")
+    return examples._replace(labels=labels)
 
 
 def select(
@@ -109,7 +111,8 @@ def select(
     xp = namespace(examples.scores)
     dtype = result_float(xp, device(examples.scores))
     with computing(xp):
-        table = compiled(_table, xp)(examples)
+        ranking = ranking_at(_unlabelled(examples), "expected", quota=quota, fraction=fraction)
+        table = table_of(xp, ranking)
         (wanted,), shape = wanted_masses(xp, table, quota=quota, fraction=fraction)
         if shape:
             raise ValueError(f"select takes one quota; got an array of shape {shape}")
@@ -195,7 +198,8 @@ def quota_threshold(
     xp = namespace(examples.scores)
     dtype = result_float(xp, device(examples.scores))
     with computing(xp):
-        table = compiled(_table, xp)(examples)
+        ranking = ranking_at(_unlabelled(examples), "expected", quota=quota, fraction=fraction)
+        table = table_of(xp, ranking)
         (wanted,), shape = wanted_masses(xp, table, quota=quota, fraction=fraction)
         result = compiled(_threshold, xp)(table, wanted)
         batch = wanted.shape[:-1]

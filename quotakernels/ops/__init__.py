@@ -28,8 +28,10 @@ __all__ = [
     "filled_first",
     "flagged_first",
     "from_order_key",
+    "groups_around",
     "head",
     "hull_ends",
+    "key_at",
     "merged",
     "order_key",
     "piecewise",
@@ -69,7 +71,9 @@ table_rows = standard.table_rows
 filled_first = _native_where_there_is_one(standard.filled_first)
 flagged_first = _native_where_there_is_one(standard.flagged_first)
 from_order_key = _native_where_there_is_one(standard.from_order_key)
+groups_around = _native_where_there_is_one(standard.groups_around)
 hull_ends = _native_where_there_is_one(hull.hull_ends)
+key_at = _native_where_there_is_one(standard.key_at)
 merged = _native_where_there_is_one(standard.merged)
 head = _native_where_there_is_one(standard.head)
 order_key = _native_where_there_is_one(standard.order_key)

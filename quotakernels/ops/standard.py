@@ -21,7 +21,9 @@ __all__ = [
     "filled_first",
     "flagged_first",
     "from_order_key",
+    "groups_around",
     "head",
+    "key_at",
     "merged",
     "order_key",
     "piecewise",
@@ -154,7 +156,7 @@ def prefix_sum(xp: Namespace, x: Array) -> Array:
 
 def count(xp: Namespace, flags: Array) -> Array:
     """The number of raised flags, with the last axis kept at length 1."""
-    return xp.sum(cast(xp, flags, xp.int64), axis=-1, keepdims=True)
+    return xp.count_nonzero(flags, axis=-1, keepdims=True)
 
 
 def exclusive(xp: Namespace, x: Array) -> Array:
@@ -192,6 +194,39 @@ def tie_groups(
     thresholds = ops.from_order_key(xp, key, scores.dtype)
     examples = Groups(thresholds, counts, positive, *_masses(xp, positive, weights))
     return examples if given or key.shape[-1] == 0 else _merge_equal(xp, key, examples)
+
+
+def key_at(xp: Namespace, key: Array, place: Array) -> Array:
+    """The key at a place, counted from 1, when the largest is the first; both of shape (..., 1)."""
+    falling = xp.sort(key, axis=-1, descending=True)
+    return xp.take_along_axis(falling, place - 1, axis=-1)
+
+
+def groups_around(
+    xp: Namespace, scores: Array, labels: Array, valid: Array | None, place: Array
+) -> Groups:
+    """Three rows: of all scores above the one at a place, of those equal to it, and of the rest.
+
+    What lies between the ends of the middle row is as in `tie_groups`, and nothing is sorted.
+    All rows have the middle one's threshold.
+    """
+    from quotakernels import ops
+
+    key = ops.order_key(xp, scores)
+    if valid is not None:
+        key = xp.where(valid, key, lowest_key(xp, key))
+    there = ops.key_at(xp, key, place)
+    upto, above = key >= there, key > there
+    everything = xp.ones_like(labels) if valid is None else valid
+
+    def rows(wanted: Array) -> Array:
+        ends = [ops.count(xp, wanted & part) for part in (above, upto, everything)]
+        ends = xp.concat(ends, axis=-1)
+        return ends - shifted(xp, ends, 1, 0)
+
+    thresholds = ops.from_order_key(xp, there, scores.dtype)
+    thresholds = xp.broadcast_to(thresholds, (*thresholds.shape[:-1], 3))
+    return Groups(thresholds, rows(everything), rows(everything & labels), None, None)
 
 
 def _masses(

@@ -8,7 +8,7 @@ import cupy as cp
 
 from quotakernels._array import Array, Namespace
 from quotakernels.ops import standard
-from quotakernels.ops.native._bits import bits_from_key, key_from_bits
+from quotakernels.ops.native._bits import bits_from_key, in_python, key_at_by_bits, key_from_bits
 
 
 def order_key(xp: Namespace, scores: Array) -> Array:
@@ -34,6 +34,11 @@ def sort_coded(
         return standard.sort_coded(xp, key, code, weights, stable)
     words = cp.sort((~key.astype(cp.int64) << 2) | code, axis=-1)
     return (~(words >> 2)).astype(key.dtype), (words & 3).astype(code.dtype), None
+
+
+def key_at(xp: Namespace, key: Array, place: Array) -> Array:
+    """See `standard.key_at`."""
+    return key_at_by_bits(xp, key, place, in_python)
 
 
 def total(xp: Namespace, x: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -10,7 +11,7 @@ import jax.numpy as jnp
 from quotakernels._array import Array, Namespace
 from quotakernels.ops import hull
 from quotakernels.ops._table import Groups
-from quotakernels.ops.native._bits import bits_from_key, key_from_bits
+from quotakernels.ops.native._bits import bits_from_key, key_at_by_bits, key_from_bits
 
 _WORDS = {8: jnp.int8, 16: jnp.int16, 32: jnp.int32, 64: jnp.int64}
 
@@ -72,6 +73,16 @@ def _split_until_done(xp: Namespace, points: hull.Points, chain: Array, rounds: 
     start = (chain, jnp.any(points.filled))
     done: Array = jax.lax.while_loop(lambda state: state[1], split, start)[0]
     return done
+
+
+def key_at(xp: Namespace, key: Array, place: Array) -> Array:
+    """See `standard.key_at`."""
+
+    def repeated(times: int, step: Callable[[Any, Array], Array], state: Array) -> Array:
+        last: Array = jax.lax.fori_loop(0, times, step, state)
+        return last
+
+    return key_at_by_bits(xp, key, place, repeated)
 
 
 def running_max(xp: Namespace, x: Array) -> Array:

@@ -96,6 +96,15 @@ def _filling(shape: tuple[int, ...], x: NDArray) -> NDArray:
     return x if x.shape == shape else np.broadcast_to(x, shape)
 
 
+def key_at(xp: Namespace, key: NDArray, place: NDArray) -> NDArray:
+    """See `standard.key_at`; one list is only partitioned."""
+    if key.ndim != 1:
+        found: NDArray = standard.key_at(xp, key, place)
+        return found
+    rank = key.shape[0] - int(place[0])
+    return np.partition(key, rank)[rank : rank + 1]
+
+
 def tie_groups(
     xp: Namespace,
     scores: NDArray,

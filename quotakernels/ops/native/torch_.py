@@ -11,7 +11,7 @@ from quotakernels._array import Array, Namespace, readable, to_numpy
 from quotakernels.ops import hull, standard
 from quotakernels.ops._table import Groups
 from quotakernels.ops.native import numpy_
-from quotakernels.ops.native._bits import bits_from_key, key_from_bits
+from quotakernels.ops.native._bits import bits_from_key, in_python, key_at_by_bits, key_from_bits
 
 _WORDS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _SIGNED = {torch.uint16: torch.int32, torch.uint32: torch.int64}
@@ -48,6 +48,13 @@ def sort_coded(
     flipped, order = torch.sort(~key.to(torch.int64), dim=-1, stable=True)
     weights = None if weights is None else torch.take_along_dim(weights, order, dim=-1)
     return (~flipped).to(key.dtype), torch.take_along_dim(code, order, dim=-1), weights
+
+
+def key_at(xp: Namespace, key: Array, place: Array) -> Array:
+    """See `standard.key_at`; one list in readable memory is partitioned by NumPy."""
+    if key.ndim != 1 or not (readable(key) and readable(place)):
+        return key_at_by_bits(xp, key, place, in_python)
+    return torch.from_numpy(numpy_.key_at(host, to_numpy(key), to_numpy(place)))
 
 
 def running_max(xp: Namespace, x: Array) -> Array:

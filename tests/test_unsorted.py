@@ -1,0 +1,81 @@
+"""One quota of raw scores: found without sorting them, and equal to that of a ranking."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from backends import Mode
+from hypothesis import given
+from hypothesis import strategies as st
+
+import quotakernels as qk
+from quotakernels import ops
+from quotakernels.ops import standard
+
+LOCAL = (qk.hit_rate, qk.qrecall, qk.f_score)
+RNG = np.random.default_rng(7)
+LABELS = RNG.random((2, 9)) < 0.5
+SCORES = RNG.integers(-3, 3, (2, 9)).astype(np.float32) / 2
+MASK = np.array([[True] * 9, [True, False] * 4 + [False]])
+QUOTAS = (0, 2.5)
+
+
+def at_quotas(labels: Any, scores: Any, mask: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for quota in QUOTAS:
+        for measure in LOCAL:
+            found[f"{measure.__name__} {quota}"] = measure(labels, scores, where=mask, quota=quota)
+        best = qk.confusion_table(labels, scores, where=mask, quota=quota, ties="optimistic")
+        end = qk.quota_threshold(scores, where=mask, quota=quota)
+        found |= {f"best {k} {quota}": x for k, x in best._asdict().items()}
+        found |= {f"end {k} {quota}": x for k, x in end._asdict().items()}
+    found["all"] = qk.hit_rate(labels, scores, where=mask, fraction=1.0)
+    return found
+
+
+def of_rankings(labels: Any, scores: Any, mask: Any) -> dict[str, Any]:
+    """The same, from sorted scores."""
+    ranking = qk.rank(labels, scores, where=mask)
+    luck = qk.rank(labels, scores, where=mask, ties="optimistic")
+    found: dict[str, Any] = {}
+    for quota in QUOTAS:
+        for measure in LOCAL:
+            found[f"{measure.__name__} {quota}"] = measure(ranking, quota=quota)
+        best = qk.confusion_table(luck, quota=quota)
+        ends = qk.quota_threshold(scores, where=mask, quota=[quota])
+        found |= {f"best {k} {quota}": x for k, x in best._asdict().items()}
+        found |= {f"end {k} {quota}": x[..., 0] for k, x in ends._asdict().items()}
+    found["all"] = qk.hit_rate(ranking, fraction=1.0)
+    return found
+
+
+def test_equal_to_the_ranking(mode: Mode) -> None:
+    found = mode.run(at_quotas, LABELS, SCORES, MASK)
+    wanted = mode.run(of_rankings, LABELS, SCORES, MASK)
+    for name, value in found.items():
+        np.testing.assert_array_equal(value, wanted[name], err_msg=name)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=1), st.data())
+def test_any_quota(rows: list[tuple[bool, int]], data: st.DataObject) -> None:
+    labels, scores = (np.array(x) for x in zip(*rows, strict=True))
+    quota = data.draw(st.floats(0, len(rows)))
+    ranking = qk.rank(labels, scores)
+    for measure in LOCAL:
+        found = measure(labels, scores, quota=quota)
+        np.testing.assert_array_equal(found, measure(ranking, quota=quota))
+
+
+def test_nothing_is_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise AssertionError("sorted")
+
+    monkeypatch.setattr(np, "sort", refuse)
+    monkeypatch.setattr(np, "argsort", refuse)
+    monkeypatch.setattr("quotakernels.ops.native.numpy_.compact_groups", refuse)
+    assert qk.hit_rate(LABELS[0], SCORES[0], quota=9) == LABELS[0].mean()
+    assert standard.key_at is not ops.key_at
+    with pytest.raises(AssertionError, match="sorted"):
+        qk.roc_auc(LABELS[0], SCORES[0])
