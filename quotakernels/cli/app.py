@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from quotakernels import __version__
 from quotakernels.cli.errors import InputError
+from quotakernels.cli.options import parse_impacts, parse_where
 from quotakernels.cli.quota import Quota, parse_quota
 
 __all__ = ["app"]
@@ -35,6 +37,15 @@ def app() -> None:
 )
 @click.option("--weight", metavar="COL", help="Column of the weights.")
 @click.option("--pos-label", metavar="VALUE", help="The positive label, if it is not 1.")
+@click.option("--where", metavar="COL=VALUE", type=parse_where, help="Use these rows only.")
+@click.option("--gain", metavar="COL", help="Column of what each row brings if it is selected.")
+@click.option("--cost", metavar="C", type=float, help="What selecting a row costs; with --gain.")
+@click.option(
+    "--impact",
+    metavar="TP,FP,FN,TN",
+    type=parse_impacts,
+    help="What a row of each cell of the confusion table brings.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def evaluate(
     file: Path | None,
@@ -44,6 +55,10 @@ def evaluate(
     quota: tuple[Quota, ...],
     weight: str | None,
     pos_label: str | None,
+    where: tuple[str, str] | None,
+    gain: str | None,
+    cost: float | None,
+    impact: tuple[float, ...] | None,
     as_json: bool,
 ) -> None:
     """Compare the models whose scores are columns of FILE.
@@ -54,20 +69,42 @@ def evaluate(
     quotakernels evaluate --example credit
 
     quotakernels evaluate FILE --label bought --score a --score b --quota 5%
+
+    With --gain or --impact it also tells each model's best cut, and what that and every quota
+    bring.
+
+    quotakernels evaluate FILE --label bought --score a --gain spend --cost 0.5 --quota 5%
+
+    quotakernels evaluate --example credit --impact 0,-5,-1,0
     """
+    chosen = {"scores": _distinct(score), "quotas": _distinct(quota), "where": where}
+    chosen["unit"] = _unit(gain, cost, impact)
     if example is not None:
         from quotakernels.cli.report import report_example
 
         if file or label or weight or pos_label is not None:
-            raise click.UsageError("--example goes with --score, --quota and --json only.")
-        report_example(example, _distinct(score), _distinct(quota), as_json)
+            raise click.UsageError("--example needs no FILE, --label, --weight or --pos-label.")
+        report_example(example, chosen, as_json)
     elif file is None or label is None or not score:
         raise click.UsageError("FILE, --label and --score are needed, or --example credit.")
     else:
         from quotakernels.cli.report import Task, report_file
 
-        task = Task(file.name, label, _distinct(score), _distinct(quota), weight, pos_label)
+        task = Task(file.name, label, weight=weight, pos_label=pos_label, **chosen)
         report_file(file, task, as_json)
+
+
+def _unit(gain: str | None, cost: float | None, impact: tuple[float, ...] | None) -> Any:
+    """The unit that these options ask for."""
+    if gain is not None and impact is not None:
+        raise click.UsageError("--gain and --impact are two ways to say the same; give one.")
+    if cost is not None and (gain is None or not math.isfinite(cost)):
+        raise click.UsageError("--cost is a finite number beside --gain.")
+    if gain is None and impact is None:
+        return None
+    from quotakernels.cli.gains import Unit
+
+    return Unit(gain, cost or 0.0, impact)
 
 
 @app.command()
