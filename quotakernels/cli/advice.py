@@ -35,9 +35,10 @@ def _most(evaluation: Evaluation, brought: Brought) -> str:
     if quota == evaluation.total:
         return f"Select all: no cut of any model brings more than that, {total:z,.2f}."
     return (
-        f"The most: select the {plain(quota)} best by {evaluation.task.scores[model]} "
-        f"(score >= {threshold:.6g}): {total:z,.2f}, which is {total - gains.everybody:z,.2f} more "
-        f"than all bring and {total - gains.nobody:z,.2f} more than nobody."
+        f"Best: select the {plain(quota)} that {evaluation.task.scores[model]} puts first "
+        f"(score >= {threshold:.6g}). That brings {total:z,.2f}: "
+        f"{total - gains.everybody:z,.2f} more than to select all, "
+        f"{total - gains.nobody:z,.2f} more than to select nobody."
     )
 
 
@@ -47,8 +48,8 @@ def _at_quota(evaluation: Evaluation, brought: Brought, quota: Quota, values: Va
     share = places / evaluation.total
     random = share * gains.everybody + (1 - share) * gains.nobody
     return (
-        f"With {plain(places)} places: select by {evaluation.task.scores[model]}: {total:z,.2f}; "
-        f"at random {random:z,.2f}."
+        f"With {plain(places)} places, {evaluation.task.scores[model]} brings {total:z,.2f}, "
+        f"and a random choice {random:z,.2f}."
     )
 
 

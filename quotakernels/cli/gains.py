@@ -28,12 +28,12 @@ __all__ = [
 
 _MONEY = "z,.2f"
 BROUGHT = (
-    Measure("brings", form=_MONEY),
+    Measure("brings", "brings", form=_MONEY),
     Measure("per_place", "per\nplace", form="z,.4g", compared=False),
 )
 AT_BEST_CUT = (
-    Measure("threshold", form=".6g", compared=False),
-    Measure("quota", form=",.10g", compared=False),
+    Measure("threshold", "score\nfrom", form=".6g", compared=False),
+    Measure("quota", "quota", form=",.10g", compared=False),
     Measure("fraction", "of all", form=".1%", compared=False),
     *BROUGHT,
 )
