@@ -32,8 +32,11 @@ def models(run: Run, *arguments: Any) -> dict[str, Any]:
 def test_gains_of_rows(run: Run, arguments: list[Any]) -> None:
     found = models(run, *arguments, "--gain", "g", "--quota", 2, "--quota", "50%")
     assert found["a"]["best_cut"] == {
-        **{"threshold": 6, "quota": 1, "fraction": pytest.approx(1 / 6)},
-        **{"brings": 10, "per_place": 10},
+        "threshold": 6,
+        "quota": 1,
+        "fraction": pytest.approx(1 / 6),
+        "brings": 10,
+        "per_place": 10,
     }
     assert found["b"]["best_cut"]["brings"] == 9, "the tied ones of two groups, all of them"
     assert found["b"]["best_cut"]["quota"] == 6
