@@ -13,6 +13,11 @@ from quotakernels.measures.correlation import pearson, pearson_curve
 from quotakernels.measures.curves import Curve, hit_rate_curve, lift_curve, qrecall_curve
 from quotakernels.measures.discrimination import gini, pem, roc_auc
 from quotakernels.measures.dominance import Regions, compare_curves, dominates
+from quotakernels.measures.example_impact import (
+    QuotaImpact,
+    best_quota,
+    impact_at_quota,
+)
 from quotakernels.measures.family import Mixture, family_hull, mixture
 from quotakernels.measures.h_measure import h_measure
 from quotakernels.measures.hull import (
@@ -118,6 +123,7 @@ __all__ = [
     "PemAreas",
     "PrCurve",
     "PrPoints",
+    "QuotaImpact",
     "QuotaThreshold",
     "Ranking",
     "Regions",
@@ -135,6 +141,7 @@ __all__ = [
     "bennett_s",
     "best_boundary",
     "best_operating_point",
+    "best_quota",
     "bias",
     "cohen_kappa",
     "compare_curves",
@@ -158,6 +165,7 @@ __all__ = [
     "hit_rate",
     "hit_rate_curve",
     "impact",
+    "impact_at_quota",
     "information_coefficient",
     "informedness",
     "interpolate_pr",

@@ -144,6 +144,13 @@ def impacts(ranking: qk.Ranking, table: qk.ConfusionTable, w: Any) -> dict[str, 
     return flat(**parts, curve=best.curve) | {"best": best.value, "optima": best.optima}
 
 
+def gains(y: Any, s: Any, g: Any, w: Any) -> dict[str, Any]:
+    """What single examples bring, of several quotas and of one list of gains for the batch."""
+    at = qk.impact_at_quota(s, g[..., :1] + s, gain_rejected=g, quota=[1, 2.5], sample_weight=w)
+    best = qk.best_quota(s, g, gain_rejected=-1)
+    return flat(at=at, curve=best.curve) | {"best": best.value, "optima": best.optima}
+
+
 CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (plain, (Y, S)),
     (plain, (Y[0], S[0])),
@@ -158,6 +165,7 @@ CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (comparisons, (Y, S)),
     (costs, (Y, S, COSTS)),
     (confusion, (Y, S, Y[::-1], W)),
+    (gains, (Y, S, W - 1, W)),
 ]
 IDS = [
     "batch",
@@ -173,6 +181,7 @@ IDS = [
     "comparisons",
     "costs",
     "confusion tables",
+    "gains of examples",
 ]
 EVERY_CASE = pytest.mark.parametrize(("function", "arrays"), CASES, ids=IDS)
 

@@ -64,14 +64,15 @@ class BestBoundary(NamedTuple):
     Attributes
     ----------
     value : array, shape (...)
-        The impact there; NaN if it is undefined at every cut.
+        The impact there, per example from `best_boundary` and in all from `best_quota`; NaN if it
+        is undefined at every cut.
     threshold, quota : array, shape (...)
         Score of the last selected example (NaN for the empty cut), and the number or mass of the
         selected.
     optima : boolean array, shape (..., G + 1)
         Which cuts are best, up to rounding; the first of them is the one reported.
     curve : Curve
-        The impact at every cut.
+        The same impact at every cut.
     """
 
     value: Array
