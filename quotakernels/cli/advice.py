@@ -28,7 +28,7 @@ def advice(evaluation: Evaluation) -> Iterator[str]:
 def _most(evaluation: Evaluation, brought: Brought) -> str:
     values, gains = brought.at_best_cut, brought.gains
     model = _first_best(values)
-    quota, threshold = values.of("quota")[model], values.of("threshold")[model]
+    quota, threshold = (float(values.of(name)[model]) for name in ("quota", "threshold"))
     if not quota:
         return f"Select nobody: no cut of any model brings more than that, {gains.nobody:z,.2f}."
     total = values.of("brings")[model]
@@ -36,7 +36,7 @@ def _most(evaluation: Evaluation, brought: Brought) -> str:
         return f"Select all: no cut of any model brings more than that, {total:z,.2f}."
     return (
         f"Best: select the {plain(quota)} that {evaluation.task.scores[model]} puts first "
-        f"(score >= {threshold:.6g}). That brings {total:z,.2f}: "
+        f"(score >= {threshold}). That brings {total:z,.2f}: "
         f"{total - gains.everybody:z,.2f} more than to select all, "
         f"{total - gains.nobody:z,.2f} more than to select nobody."
     )

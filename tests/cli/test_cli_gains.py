@@ -51,7 +51,7 @@ def test_cost_of_a_place(run: Run, arguments: list[Any]) -> None:
     text = run(*arguments, "--gain", "g", "--cost", "2.5", "--quota", 2).out
     assert "What the best cut brings (g - 2.5 for each place): nobody 0.00, all -6.00" in text
     assert (
-        "Best: select the 1 that a puts first (score >= 6). That brings 7.50: 13.50 more than to "
+        "Best: select the 1 that a puts first (score >= 6.0). That brings 7.50: 13.50 more than to "
         "select all, 7.50 more than to select nobody." in text
     )
     assert "With 2 places, a brings 1.00, and a random choice -2.00." in text
