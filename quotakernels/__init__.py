@@ -2,6 +2,12 @@
 
 from quotakernels.measures.areas import PemAreas, pem_areas
 from quotakernels.measures.average import average_hit_rate, average_qrecall
+from quotakernels.measures.boundary import (
+    BestBoundary,
+    CutTables,
+    best_boundary,
+    cut_tables,
+)
 from quotakernels.measures.confusion import (
     ClassTable,
     ConfusionTable,
@@ -16,6 +22,7 @@ from quotakernels.measures.dominance import Regions, compare_curves, dominates
 from quotakernels.measures.example_impact import (
     QuotaImpact,
     best_quota,
+    cell_impacts,
     impact_at_quota,
 )
 from quotakernels.measures.family import Mixture, family_hull, mixture
@@ -28,15 +35,13 @@ from quotakernels.measures.hull import (
     roc_hull_auc,
 )
 from quotakernels.measures.impact import (
-    BestBoundary,
+    ClassImpact,
     Impact,
     OutcomeImpact,
-    best_boundary,
     conditional_impact,
     impact,
-    normalize_table,
     outcome_impact,
-    tune_prevalence,
+    total_impact,
 )
 from quotakernels.measures.marks import Marks, normalized_marks
 from quotakernels.measures.multiclass import OneVsRest, one_vs_rest
@@ -103,15 +108,18 @@ from quotakernels.measures.table_scores import (
     g_measure,
     scott_pi,
 )
+from quotakernels.measures.tuning import normalize_table, tune_prevalence
 from quotakernels.ranking import Ranking, rank
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BestBoundary",
+    "ClassImpact",
     "ClassTable",
     "ConfusionTable",
     "Curve",
+    "CutTables",
     "Impact",
     "LiftTable",
     "Marks",
@@ -143,12 +151,14 @@ __all__ = [
     "best_operating_point",
     "best_quota",
     "bias",
+    "cell_impacts",
     "cohen_kappa",
     "compare_curves",
     "conditional_impact",
     "confusion_table",
     "confusion_table_from_predictions",
     "confusion_table_from_rates",
+    "cut_tables",
     "diagnostic_odds_ratio",
     "discriminant_power",
     "dominates",
@@ -209,6 +219,7 @@ __all__ = [
     "select",
     "summary",
     "table_curve",
+    "total_impact",
     "true_negative_rate",
     "tune_prevalence",
 ]

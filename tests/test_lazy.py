@@ -112,7 +112,7 @@ OF_TABLES = (
 )
 
 
-OF_IMPACT = ("impact", "outcome_impact", "conditional_impact")
+OF_IMPACT = ("impact", "total_impact", "outcome_impact", "conditional_impact")
 
 
 def confusion(y: Any, s: Any, p: Any, w: Any) -> dict[str, Any]:
@@ -139,6 +139,8 @@ def confusion(y: Any, s: Any, p: Any, w: Any) -> dict[str, Any]:
 def impacts(ranking: qk.Ranking, table: qk.ConfusionTable, w: Any) -> dict[str, Any]:
     units = (w[..., :2], -1, 0, 2)
     parts = {name: getattr(qk, name)(table, impacts=units) for name in OF_IMPACT}
+    classes = qk.ClassTable(w[..., :4, None] * w[..., None, :4])
+    parts |= {f"{x} of classes": getattr(qk, x)(classes, impacts=classes.cells) for x in OF_IMPACT}
     parts |= {"tuned": qk.tune_prevalence(table, w[..., :2]), "even": qk.normalize_table(table)}
     best = qk.best_boundary(ranking, impacts=(3, -1, 0, 2), kind="outcome")
     return flat(**parts, curve=best.curve) | {"best": best.value, "optima": best.optima}
@@ -148,7 +150,15 @@ def gains(y: Any, s: Any, g: Any, w: Any) -> dict[str, Any]:
     """What single examples bring, of several quotas and of one list of gains for the batch."""
     at = qk.impact_at_quota(s, g[..., :1] + s, gain_rejected=g, quota=[1, 2.5], sample_weight=w)
     best = qk.best_quota(s, g, gain_rejected=-1)
-    return flat(at=at, curve=best.curve) | {"best": best.value, "optima": best.optima}
+    given: dict[str, Any] = {"gain_rejected": g, "sample_weight": w}
+    at_quota = qk.cell_impacts(y, s, g, quota=2, **given)
+    at_score = qk.cell_impacts(y, s, g, threshold=[0.5, 0.2], **given)
+    cuts = qk.cut_tables(y, s, ratio=2)
+    parts = {"at": at, "curve": best.curve, "at quota": at_quota, "at score": at_score}
+    return flat(**parts, cuts=cuts.table, ends=cuts._replace(table=cuts.quota)) | {
+        "best": best.value,
+        "optima": best.optima,
+    }
 
 
 CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [

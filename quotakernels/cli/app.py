@@ -125,14 +125,56 @@ def select(file: Path, score: str, quota: Quota, output: Path) -> None:
     from quotakernels.cli.files import file_format, read_table, write_table
     from quotakernels.cli.selection import select_rows
 
-    if output.exists() and output.samefile(file):
-        raise InputError(f"{output.name} is the input; choose another name for the output")
+    _refuse_to_overwrite(file, output)
     scores = score_column(read_table(file, [score]), score)
     table = read_table(file, as_text=file_format(output) == "csv")
     selection = select_rows(table, scores, quota)
     write_table(output, selection.table)
     click.echo(selection)
     click.echo(f"{output.name}: {selection.table.num_rows} rows, best first")
+
+
+@app.command()
+@click.argument("file", type=_INPUT_FILE)
+@click.option("--label", metavar="COL", required=True, help="Column of the labels.")
+@click.option("--score", metavar="COL", required=True, help="Column of the scores.")
+@click.option("--weight", metavar="COL", help="Column of the weights.")
+@click.option("--pos-label", metavar="VALUE", help="The positive label, if it is not 1.")
+@click.option(
+    "--ratio", metavar="R", type=float, help="Tune to R positives per negative; 1 is balanced."
+)
+@click.option("-o", "--output", type=_OUTPUT_FILE, required=True, help="File to write.")
+def tables(
+    file: Path,
+    label: str,
+    score: str,
+    weight: str | None,
+    pos_label: str | None,
+    ratio: float | None,
+    output: Path,
+) -> None:
+    """Write the confusion table of every cut of the scores.
+
+    A row of the output is the cut that selects the rows with a score of threshold and more; the
+    first one selects none. Its columns are threshold, quota (how many are selected), tp, fp, fn
+    and tn. Publish it, and others can apply their own impacts and class ratio. The name of the
+    output tells its format: .csv, .tsv, .parquet, .arrow or .feather.
+
+    quotakernels tables FILE --label bought --score model_a --ratio 1 -o tables.csv
+    """
+    from quotakernels.cli.cuts import CutTask, rows_of_cuts
+    from quotakernels.cli.files import read_table, write_table
+
+    _refuse_to_overwrite(file, output)
+    task = CutTask(label, score, weight, pos_label, ratio)
+    cuts = rows_of_cuts(read_table(file, task.columns), task)
+    write_table(output, cuts)
+    click.echo(f"{output.name}: {cuts.num_rows} cuts, the empty one first")
+
+
+def _refuse_to_overwrite(file: Path, output: Path) -> None:
+    if output.exists() and output.samefile(file):
+        raise InputError(f"{output.name} is the input; choose another name for the output")
 
 
 def _distinct(values: tuple[_T, ...]) -> tuple[_T, ...]:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, computing, device, namespace, wide_float
+from quotakernels._regrouped import cut_ends
 from quotakernels.measures._quota import mass_totals, numbers_beside
 from quotakernels.validation import admit_columns, as_column
 
@@ -18,6 +19,7 @@ __all__ = [
     "after",
     "before",
     "cut_at_quotas",
+    "cut_at_thresholds",
     "gain_groups",
     "split",
 ]
@@ -134,6 +136,18 @@ def cut_at_quotas(table: ops.Groups, wanted: Array) -> Cut:
     everybody = wanted >= xp.expand_dims(mass_totals(xp, table)[0], axis=-1)
     last = xp.full_like(index, table.counts.shape[-1] - 1)
     return Cut(xp.where(everybody, last, index), xp.where(everybody, unit, part), unit)
+
+
+def cut_at_thresholds(groups: GainGroups, wanted: Array, inclusive: bool) -> tuple[GainGroups, Cut]:
+    """The groups without empty rows before others, and where the thresholds cut them."""
+    xp = namespace(wanted)
+    rejected = None if groups.rejected is None else ops.filled_first(xp, groups.rejected)
+    table, selected = (ops.filled_first(xp, x) for x in (groups.table, groups.selected))
+    wanted = xp.broadcast_to(wanted, (*table.counts.shape[:-1], *wanted.shape))
+    ends = cut_ends(xp, table, wanted, inclusive)
+    index = xp.clip(ends, max=table.counts.shape[-1] - 1)
+    part = cast(xp, ends > index, wide_float(xp, device(ends)))
+    return GainGroups(table, selected, rejected), Cut(index, part, xp.ones_like(part))
 
 
 def split(column: Array, cut: Cut) -> Split:
