@@ -77,13 +77,15 @@ def evaluate(
 
     quotakernels evaluate --example credit --impact 0,-5,-1,0
     """
-    chosen = {"scores": _distinct(score), "quotas": _distinct(quota), "where": where}
-    chosen["unit"] = _unit(gain, cost, impact)
+    chosen: dict[str, Any] = {"scores": _distinct(score), "quotas": _distinct(quota)}
+    chosen |= {"where": where, "unit": _unit(gain, cost, impact)}
     if example is not None:
         from quotakernels.cli.report import report_example
 
         if file or label or weight or pos_label is not None:
-            raise click.UsageError("--example needs no FILE, --label, --weight or --pos-label.")
+            raise click.UsageError(
+                "--example goes without FILE, --label, --weight and --pos-label."
+            )
         report_example(example, chosen, as_json)
     elif file is None or label is None or not score:
         raise click.UsageError("FILE, --label and --score are needed, or --example credit.")
