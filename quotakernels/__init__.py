@@ -2,6 +2,13 @@
 
 from quotakernels.measures.areas import PemAreas, pem_areas
 from quotakernels.measures.average import average_hit_rate, average_qrecall
+from quotakernels.measures.charts import (
+    Chart,
+    ChartPoints,
+    chart_area,
+    chart_points,
+    powers_chart,
+)
 from quotakernels.measures.confusion import (
     ClassTable,
     ConfusionTable,
@@ -104,6 +111,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BestBoundary",
+    "Chart",
+    "ChartPoints",
     "ClassTable",
     "ConfusionTable",
     "Curve",
@@ -136,6 +145,8 @@ __all__ = [
     "best_boundary",
     "best_operating_point",
     "bias",
+    "chart_area",
+    "chart_points",
     "cohen_kappa",
     "compare_curves",
     "conditional_impact",
@@ -182,6 +193,7 @@ __all__ = [
     "pem",
     "pem_areas",
     "positive_likelihood_ratio",
+    "powers_chart",
     "pr_auc",
     "pr_curve",
     "pr_to_roc",

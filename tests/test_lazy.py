@@ -144,6 +144,17 @@ def impacts(ranking: qk.Ranking, table: qk.ConfusionTable, w: Any) -> dict[str, 
     return flat(**parts, curve=best.curve) | {"best": best.value, "optima": best.optima}
 
 
+def drawn(y: Any, s: Any, w: Any) -> dict[str, Any]:
+    """Charts and areas, of counts and of masses."""
+    ranking = qk.rank(y, s, sample_weight=w)
+    found: dict[str, Any] = {"counts": qk.powers_chart(y, s, kind="bift")}
+    found |= {kind: qk.powers_chart(ranking, kind=kind) for kind in ("pr", "bprd", "bird")}
+    sizes = {"positives": 9, "negatives": w[..., :1] + 9}
+    found["points"] = qk.chart_points(w, s, kind="pr_log", **sizes)
+    areas = {kind: qk.chart_area(ranking, kind=kind) for kind in ("pn", "lift")}
+    return flat(**found) | areas
+
+
 CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (plain, (Y, S)),
     (plain, (Y[0], S[0])),
@@ -158,6 +169,7 @@ CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (comparisons, (Y, S)),
     (costs, (Y, S, COSTS)),
     (confusion, (Y, S, Y[::-1], W)),
+    (drawn, (Y, S, W)),
 ]
 IDS = [
     "batch",
@@ -173,6 +185,7 @@ IDS = [
     "comparisons",
     "costs",
     "confusion tables",
+    "charts",
 ]
 EVERY_CASE = pytest.mark.parametrize(("function", "arrays"), CASES, ids=IDS)
 
