@@ -40,6 +40,7 @@ from quotakernels.measures.impact import (
     outcome_impact,
     tune_prevalence,
 )
+from quotakernels.measures.kappa_area import auk
 from quotakernels.measures.marks import Marks, normalized_marks
 from quotakernels.measures.multiclass import OneVsRest, one_vs_rest
 from quotakernels.measures.operating_point import (
@@ -137,6 +138,7 @@ __all__ = [
     "accuracy",
     "achievable_pr_auc",
     "achievable_pr_curve",
+    "auk",
     "average_hit_rate",
     "average_precision",
     "average_qrecall",

@@ -152,7 +152,7 @@ def drawn(y: Any, s: Any, w: Any) -> dict[str, Any]:
     sizes = {"positives": 9, "negatives": w[..., :1] + 9}
     found["points"] = qk.chart_points(w, s, kind="pr_log", **sizes)
     areas = {kind: qk.chart_area(ranking, kind=kind) for kind in ("pn", "lift")}
-    return flat(**found) | areas
+    return flat(**found) | areas | {"auk": qk.auk(ranking)}
 
 
 CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
