@@ -40,6 +40,7 @@ from quotakernels.measures.impact import (
     outcome_impact,
     tune_prevalence,
 )
+from quotakernels.measures.iso_lines import ChartLine, iso_line
 from quotakernels.measures.kappa_area import auk
 from quotakernels.measures.marks import Marks, normalized_marks
 from quotakernels.measures.multiclass import OneVsRest, one_vs_rest
@@ -113,6 +114,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BestBoundary",
     "Chart",
+    "ChartLine",
     "ChartPoints",
     "ClassTable",
     "ConfusionTable",
@@ -175,6 +177,7 @@ __all__ = [
     "informedness",
     "interpolate_pr",
     "inverse_precision",
+    "iso_line",
     "iso_performance_slope",
     "lift",
     "lift_curve",

@@ -144,13 +144,20 @@ def impacts(ranking: qk.Ranking, table: qk.ConfusionTable, w: Any) -> dict[str, 
     return flat(**parts, curve=best.curve) | {"best": best.value, "optima": best.optima}
 
 
+LINE = {"positives": 4, "negatives": 9}
+
+
 def drawn(y: Any, s: Any, w: Any) -> dict[str, Any]:
-    """Charts and areas, of counts and of masses."""
+    """Charts and areas, of counts and of masses, and lines."""
     ranking = qk.rank(y, s, sample_weight=w)
     found: dict[str, Any] = {"counts": qk.powers_chart(y, s, kind="bift")}
     found |= {kind: qk.powers_chart(ranking, kind=kind) for kind in ("pr", "bprd", "bird")}
     sizes = {"positives": 9, "negatives": w[..., :1] + 9}
     found["points"] = qk.chart_points(w, s, kind="pr_log", **sizes)
+    costs = {"cost_fp": w[..., :2], "cost_fn": 1}
+    found["cost"] = qk.iso_line(0.2, of="cost", kind="bift", points=3, **costs, **LINE)
+    for of in ("skew", "arithmetic_mean", "geometric_mean"):
+        found[of] = qk.iso_line(s[..., :2], of=of, kind="roc", points=4, **LINE)
     areas = {kind: qk.chart_area(ranking, kind=kind) for kind in ("pn", "lift")}
     return flat(**found) | areas | {"auk": qk.auk(ranking)}
 
