@@ -8,6 +8,13 @@ from quotakernels.measures.boundary import (
     best_boundary,
     cut_tables,
 )
+from quotakernels.measures.charts import (
+    Chart,
+    ChartPoints,
+    chart_area,
+    chart_points,
+    powers_chart,
+)
 from quotakernels.measures.confusion import (
     ClassTable,
     ConfusionTable,
@@ -43,6 +50,8 @@ from quotakernels.measures.impact import (
     outcome_impact,
     total_impact,
 )
+from quotakernels.measures.iso_lines import ChartLine, iso_line
+from quotakernels.measures.kappa_area import auk
 from quotakernels.measures.marks import Marks, normalized_marks
 from quotakernels.measures.multiclass import OneVsRest, one_vs_rest
 from quotakernels.measures.operating_point import (
@@ -115,6 +124,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BestBoundary",
+    "Chart",
+    "ChartLine",
+    "ChartPoints",
     "ClassImpact",
     "ClassTable",
     "ConfusionTable",
@@ -142,6 +154,7 @@ __all__ = [
     "accuracy",
     "achievable_pr_auc",
     "achievable_pr_curve",
+    "auk",
     "average_hit_rate",
     "average_precision",
     "average_qrecall",
@@ -152,6 +165,8 @@ __all__ = [
     "best_quota",
     "bias",
     "cell_impacts",
+    "chart_area",
+    "chart_points",
     "cohen_kappa",
     "compare_curves",
     "conditional_impact",
@@ -180,6 +195,7 @@ __all__ = [
     "informedness",
     "interpolate_pr",
     "inverse_precision",
+    "iso_line",
     "iso_performance_slope",
     "lift",
     "lift_curve",
@@ -200,6 +216,7 @@ __all__ = [
     "pem",
     "pem_areas",
     "positive_likelihood_ratio",
+    "powers_chart",
     "pr_auc",
     "pr_curve",
     "pr_to_roc",

@@ -161,6 +161,24 @@ def gains(y: Any, s: Any, g: Any, w: Any) -> dict[str, Any]:
     }
 
 
+LINE = {"positives": 4, "negatives": 9}
+
+
+def drawn(y: Any, s: Any, w: Any) -> dict[str, Any]:
+    """Charts and areas, of counts and of masses, and lines."""
+    ranking = qk.rank(y, s, sample_weight=w)
+    found: dict[str, Any] = {"counts": qk.powers_chart(y, s, kind="bift")}
+    found |= {kind: qk.powers_chart(ranking, kind=kind) for kind in ("pr", "bprd", "bird")}
+    sizes = {"positives": 9, "negatives": w[..., :1] + 9}
+    found["points"] = qk.chart_points(w, s, kind="pr_log", **sizes)
+    costs = {"cost_fp": w[..., :2], "cost_fn": 1}
+    found["cost"] = qk.iso_line(0.2, of="cost", kind="bift", points=3, **costs, **LINE)
+    for of in ("skew", "arithmetic_mean", "geometric_mean"):
+        found[of] = qk.iso_line(s[..., :2], of=of, kind="roc", points=4, **LINE)
+    areas = {kind: qk.chart_area(ranking, kind=kind) for kind in ("pn", "lift")}
+    return flat(**found) | areas | {"auk": qk.auk(ranking)}
+
+
 CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (plain, (Y, S)),
     (plain, (Y[0], S[0])),
@@ -176,6 +194,7 @@ CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (costs, (Y, S, COSTS)),
     (confusion, (Y, S, Y[::-1], W)),
     (gains, (Y, S, W - 1, W)),
+    (drawn, (Y, S, W)),
 ]
 IDS = [
     "batch",
@@ -192,6 +211,7 @@ IDS = [
     "costs",
     "confusion tables",
     "gains of examples",
+    "charts",
 ]
 EVERY_CASE = pytest.mark.parametrize(("function", "arrays"), CASES, ids=IDS)
 
