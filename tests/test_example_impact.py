@@ -9,7 +9,8 @@ from typing import Any
 import everything as every
 import exact as ex
 import numpy as np
-from backends import QUICK, Mode, mode_fixture
+import pytest
+from backends import MODES, QUICK, Mode, mode_fixture, parameters
 from expected import as_floats
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +18,10 @@ from hypothesis import strategies as st
 import quotakernels as qk
 
 mode = mode_fixture(QUICK)
+WITHOUT_COMPILER = ("numpy", "strictest-device1", "torch", "torch-vmap", "cupy")
+few_modes = pytest.mark.parametrize(
+    "mode", parameters([m for m in MODES if m.name in WITHOUT_COMPILER])
+)
 QUOTAS = (0.0, 0.5, 1.0, 2.0, 2.5, 4.0)
 ROWS, SIZE = 60, 6
 UNIT = 2.0**-53
@@ -174,7 +179,7 @@ def test_fractions_and_one_gain_for_all_rejected(mode: Mode):
     assert found["several"].net.tolist() == [[9.0], [15.0]]
 
 
-@every.main_modes
+@few_modes
 def test_gains_of_one_row_for_a_batch_of_scores(mode: Mode):
     scores = np.asarray([[3.0, 2, 1], [1, 2, 3], [1, 1, 1]])
     gain, other = np.asarray([5.0, 3, -7]), np.asarray([[0.0, 0, 1]] * 3)
@@ -254,9 +259,20 @@ def test_equal_totals_are_told_by_the_size_of_the_gains():
     small = qk.best_quota(s, [1e-20, 2e-20, -2e-20, 1e-20])
     assert small.optima.tolist() == [0, 0, 1, 0, 0]
     assert small.quota == 2
+    rejected = qk.best_quota(s[:3], [0, 0, 0], gain_rejected=[0.3, -0.1, -0.2])
+    assert rejected.optima.tolist() == [1, 0, 0, 1]
+    absent: dict[str, Any] = {"where": [True] * 4 + [False]}
+    for anything in (np.nan, np.inf, 1e30):
+        gains = [0.1, 0.2, -0.3, 0.3, anything]
+        assert qk.best_quota([*s, 0], gains, **absent).optima.tolist() == [0, 0, 1, 0, 1]
 
 
 def test_selecting_all_leaves_nothing_among_the_rejected():
+    """Also where the last weight is lost in the sum of the others."""
+    light: dict[str, Any] = {"gain_rejected": 1e20, "sample_weight": [1e20, 1e-20]}
+    for cut in ({"fraction": 1}, {"quota": 1e20}):
+        found = qk.impact_at_quota([2, 1], [0, 1e20], **light, **cut)
+        assert (found.selected, found.rejected) == (1, 0)
     dice = np.random.default_rng(0)
     for _ in range(50):
         s, g, r = dice.integers(0, 4, 7), dice.normal(size=7), dice.normal(size=7)
@@ -267,7 +283,28 @@ def test_selecting_all_leaves_nothing_among_the_rejected():
             assert qk.impact_at_quota(s, g, quota=0, **given).selected == 0
 
 
-@every.main_modes
+@few_modes
+def test_weights_of_any_scale(mode: Mode):
+    """A power of two comes out as it went in."""
+    s, g, w = (CASES[k] for k in ("score", "gain", "weight"))
+    m = CASES["where"]
+
+    def run(s: Any, g: Any, w: Any, m: Any, scale: Any) -> Any:
+        given: dict[str, Any] = {"gain_rejected": 3, "sample_weight": w, "where": m}
+        found = qk.impact_at_quota(s, g, fraction=[0.3, 0.8], **given)
+        best = qk.best_quota(s, g, **given)
+        return tuple(x / scale for x in (*found, best.value, best.quota)), best.optima
+
+    plain = mode.run(run, s, g, w, m, np.asarray(1.0))
+    for power in (-600.0, 600.0):
+        scale = np.asarray(2.0**power)
+        scaled = mode.run(run, s, g, w * scale, m, scale)
+        np.testing.assert_array_equal(np.stack([*scaled[0][:4]]), np.stack([*plain[0][:4]]))
+        np.testing.assert_array_equal(np.stack([*scaled[0][4:]]), np.stack([*plain[0][4:]]))
+        np.testing.assert_array_equal(scaled[1], plain[1])
+
+
+@few_modes
 def test_no_examples(mode: Mode):
     def run(s: Any, m: Any) -> Any:
         nobody = {"of none": (s[..., :0], None), "masked": (s, m)}

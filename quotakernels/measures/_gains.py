@@ -130,7 +130,7 @@ def cut_at_quotas(table: ops.Groups, wanted: Array) -> Cut:
     index, row = ops.rows_at(xp, table, wanted)
     one = xp.ones_like(wanted)
     unit = xp.where(row.mass > 0, row.mass, one)
-    part = xp.minimum(xp.clip(wanted - row.mass_before, min=0.0), unit)
+    part = xp.minimum(wanted - row.mass_before, unit)  # rounded sums may overshoot
     if table.weighted:  # products with masses of any size could overflow
         part, unit = part / unit, one
     everybody = wanted >= xp.expand_dims(mass_totals(xp, table)[0], axis=-1)
