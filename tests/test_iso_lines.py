@@ -55,8 +55,8 @@ def assert_line(of: str, level: float, line: Any, positives: float, negatives: f
     x, y = line
     assert ((x >= 0) & (x <= 1) & (y >= 0) & (y <= 1)).all()
     falls = of in ("skew", "break_even")
-    assert (np.diff(x) >= 0).all()
-    assert (np.diff(-y if falls else y) >= 0).all()
+    assert (np.diff(x) >= -1e-15).all()
+    assert (np.diff(-y if falls else y) >= -1e-15).all()
     assert x[0] == 0 or y[0] == (1 if falls else 0)
     assert x[-1] == 1 or y[-1] == (0 if falls else 1) or level == np.inf
     found = level_at(of, x * negatives, y * positives, positives, negatives)
@@ -180,6 +180,23 @@ def test_levels_that_cannot_be_reached():
     corner = qk.iso_line(0.1 * 40 / 100 + 0.3 * 60 / 100, cost_fp=0.3, cost_fn=0.1, **given)
     np.testing.assert_allclose(corner.x, 1, rtol=1e-15)
     np.testing.assert_allclose(corner.y, 0, atol=1e-15)
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 9)), min_size=1, max_size=30))
+def test_the_break_even_point_is_the_hit_rate_at_the_quota_of_positives(rows: Any):
+    """There recall and precision are one number, ties averaged (relation 7)."""
+    y, s = (np.asarray(x) for x in zip(*[(0, 4), (1, 4), *rows], strict=True))
+    table = qk.confusion_table(y, s, quota=y.sum())
+    sizes = {"positives": y.sum(), "negatives": (1 - y).sum()}
+    point = qk.chart_points(table.fp, table.tp, kind="pr", **sizes)
+    np.testing.assert_allclose(point, qk.hit_rate(y, s, quota=y.sum()), rtol=1e-14)
+    line = qk.iso_line(of="break_even", kind="pr", **sizes)
+    np.testing.assert_allclose(line.x, line.y, rtol=1e-12)
+
+
+def test_a_line_along_an_axis_stays_on_it():
+    line = qk.iso_line(0.1, of="cost", kind="roc", cost_fp=0, cost_fn=1, **SIZE)
+    np.testing.assert_array_equal(line.y, line.y[0])
 
 
 # bad calls

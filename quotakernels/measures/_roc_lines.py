@@ -47,7 +47,12 @@ def _between(xp: Namespace, t: Array, start: Line, stop: Line, exists: Array) ->
     """Points of the straight line between two ends, which they are exactly at t = 0 and 1."""
     ends = (xp.clip(x, 0.0, 1.0) for x in (*start, *stop))
     fpr, tpr, last_fpr, last_tpr = (xp.where(exists, x, xp.full_like(x, xp.nan)) for x in ends)
-    return Line(fpr * (1 - t) + last_fpr * t, tpr * (1 - t) + last_tpr * t)
+    return Line(_along(xp, t, fpr, last_fpr), _along(xp, t, tpr, last_tpr))
+
+
+def _along(xp: Namespace, t: Array, start: Array, stop: Array) -> Array:
+    """From one number to another; exactly both of them at the ends, and between if they are one."""
+    return xp.where(t == 1, stop, start + (stop - start) * t)
 
 
 def of_arithmetic_mean(xp: Namespace, t: Array, level: Array, ratio: Array) -> Line:
@@ -100,7 +105,7 @@ def _bent(
     end = xp.where(to_top, xp.clip(wrong_at(one) / ratio, 0.0, 1.0), one)
     half = t.shape[-1] // 2 + 1
     step, stride = (evenly(xp, n, ratio) for n in (half, t.shape[-1] - half + 2))
-    recalls, rates = first * (1 - step) + last * step, end * stride[1:-1]
+    recalls, rates = _along(xp, step, first, last), end * stride[1:-1]
     wrong = xp.clip(wrong_at(recalls) / ratio, 0.0, 1.0)
     wrong = xp.where(step == 0, none, xp.where(step == 1, end, wrong))
     fpr = xp.sort(xp.concat([wrong, rates], axis=-1), axis=-1)
