@@ -2,6 +2,19 @@
 
 from quotakernels.measures.areas import PemAreas, pem_areas
 from quotakernels.measures.average import average_hit_rate, average_qrecall
+from quotakernels.measures.boundary import (
+    BestBoundary,
+    CutTables,
+    best_boundary,
+    cut_tables,
+)
+from quotakernels.measures.charts import (
+    Chart,
+    ChartPoints,
+    chart_area,
+    chart_points,
+    powers_chart,
+)
 from quotakernels.measures.confusion import (
     ClassTable,
     ConfusionTable,
@@ -13,6 +26,12 @@ from quotakernels.measures.correlation import pearson, pearson_curve
 from quotakernels.measures.curves import Curve, hit_rate_curve, lift_curve, qrecall_curve
 from quotakernels.measures.discrimination import gini, pem, roc_auc
 from quotakernels.measures.dominance import Regions, compare_curves, dominates
+from quotakernels.measures.example_impact import (
+    QuotaImpact,
+    best_quota,
+    cell_impacts,
+    impact_at_quota,
+)
 from quotakernels.measures.family import Mixture, family_hull, mixture
 from quotakernels.measures.h_measure import h_measure
 from quotakernels.measures.hull import (
@@ -23,16 +42,16 @@ from quotakernels.measures.hull import (
     roc_hull_auc,
 )
 from quotakernels.measures.impact import (
-    BestBoundary,
+    ClassImpact,
     Impact,
     OutcomeImpact,
-    best_boundary,
     conditional_impact,
     impact,
-    normalize_table,
     outcome_impact,
-    tune_prevalence,
+    total_impact,
 )
+from quotakernels.measures.iso_lines import ChartLine, iso_line
+from quotakernels.measures.kappa_area import auk
 from quotakernels.measures.marks import Marks, normalized_marks
 from quotakernels.measures.multiclass import OneVsRest, one_vs_rest
 from quotakernels.measures.operating_point import (
@@ -98,15 +117,21 @@ from quotakernels.measures.table_scores import (
     g_measure,
     scott_pi,
 )
+from quotakernels.measures.tuning import normalize_table, tune_prevalence
 from quotakernels.ranking import Ranking, rank
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BestBoundary",
+    "Chart",
+    "ChartLine",
+    "ChartPoints",
+    "ClassImpact",
     "ClassTable",
     "ConfusionTable",
     "Curve",
+    "CutTables",
     "Impact",
     "LiftTable",
     "Marks",
@@ -118,6 +143,7 @@ __all__ = [
     "PemAreas",
     "PrCurve",
     "PrPoints",
+    "QuotaImpact",
     "QuotaThreshold",
     "Ranking",
     "Regions",
@@ -128,6 +154,7 @@ __all__ = [
     "accuracy",
     "achievable_pr_auc",
     "achievable_pr_curve",
+    "auk",
     "average_hit_rate",
     "average_precision",
     "average_qrecall",
@@ -135,13 +162,18 @@ __all__ = [
     "bennett_s",
     "best_boundary",
     "best_operating_point",
+    "best_quota",
     "bias",
+    "cell_impacts",
+    "chart_area",
+    "chart_points",
     "cohen_kappa",
     "compare_curves",
     "conditional_impact",
     "confusion_table",
     "confusion_table_from_predictions",
     "confusion_table_from_rates",
+    "cut_tables",
     "diagnostic_odds_ratio",
     "discriminant_power",
     "dominates",
@@ -158,10 +190,12 @@ __all__ = [
     "hit_rate",
     "hit_rate_curve",
     "impact",
+    "impact_at_quota",
     "information_coefficient",
     "informedness",
     "interpolate_pr",
     "inverse_precision",
+    "iso_line",
     "iso_performance_slope",
     "lift",
     "lift_curve",
@@ -182,6 +216,7 @@ __all__ = [
     "pem",
     "pem_areas",
     "positive_likelihood_ratio",
+    "powers_chart",
     "pr_auc",
     "pr_curve",
     "pr_to_roc",
@@ -201,6 +236,7 @@ __all__ = [
     "select",
     "summary",
     "table_curve",
+    "total_impact",
     "true_negative_rate",
     "tune_prevalence",
 ]

@@ -35,6 +35,7 @@ __all__ = [
     "NAMED_LABELS",
     "Examples",
     "admit",
+    "admit_columns",
     "admit_scores",
     "adopt",
     "as_column",
@@ -58,7 +59,7 @@ MASS_ROUNDING = 2.0**-40
 """Relative difference between two sums of the same weights that is put down to rounding."""
 NAMED_LABELS = "OUST"
 """NumPy's kinds of labels that are no numbers: objects, and strings of three sorts."""
-_COLUMNS = ("y_true", "y_score", "y_pred", "sample_weight", "where")
+_COLUMNS = ("y_true", "y_score", "y_pred", "sample_weight", "where", "gain", "gain_rejected")
 
 
 class Examples(NamedTuple):
@@ -91,7 +92,7 @@ def admit(
         "sample_weight": sample_weight,
         "where": where,
     }
-    return _examples(given, pos_label, validate)
+    return admit_columns(given, pos_label, validate)[0]
 
 
 def admit_scores(
@@ -99,10 +100,16 @@ def admit_scores(
 ) -> Examples:
     """Check and convert scores that come without labels."""
     given = {"y_score": y_score, "sample_weight": sample_weight, "where": where}
-    return _examples(given, None, validate)
+    return admit_columns(given, None, validate)[0]
 
 
-def _examples(given: dict[str, Any], pos_label: Any, validate: bool) -> Examples:
+def admit_columns(
+    given: dict[str, Any], pos_label: Any, validate: bool, numbers: tuple[str, ...] = ()
+) -> tuple[Examples, dict[str, Array]]:
+    """Check and convert scores and what is given beside them.
+
+    Columns of `numbers` come out as wide floats, finite where they count.
+    """
     optional = ("sample_weight", "where")
     absent = {name for name in optional if given[name] is None}
     named = {name: as_column(name, x) for name, x in given.items() if name not in absent}
@@ -118,17 +125,20 @@ def _examples(given: dict[str, Any], pos_label: Any, validate: bool) -> Examples
         shape = arrays["y_score"].shape
         columns = {name: xp.broadcast_to(x, shape) for name, x in arrays.items()}
         scores, labels = columns["y_score"], columns.get("y_true")
+        wide = wide_float(xp, device(scores))
+        floats = {name: cast(xp, columns[name], wide) for name in numbers}
         weights, valid = columns.get("sample_weight"), columns.get("where")
         if weights is not None:
-            weights = cast(xp, weights, wide_float(xp, device(scores)))
+            weights = cast(xp, weights, wide)
             counted = weights != 0
             valid = counted if valid is None else valid & counted
         bad = bad_values(xp, scores, weights)
         if labels is not None:
             labels, bad["y_true"] = positive_labels(xp, labels, pos_label, valid)
+        bad |= {name: (~xp.isfinite(x), "a finite number") for name, x in floats.items()}
         valid = raise_or_exclude(xp, as_given, bad, valid, validate)
         valid = None if valid is None else xp.broadcast_to(valid, shape)
-    return Examples(scores, labels, weights, valid)
+    return Examples(scores, labels, weights, valid), floats
 
 
 def one_absent_example(xp: Namespace, arrays: dict[str, Array]) -> dict[str, Array]:

@@ -1,10 +1,8 @@
-"""The best cut for given costs, lines of equal cost, and the H-measure."""
+"""The best cut for given costs, and lines of equal cost; every small case of the H-measure."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
-from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -32,9 +30,6 @@ DISTRIBUTIONS = {"prevalence": (), "two": (2, 2), "other": (1, 3)}
 Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0])
 S = np.asarray([0.875, 0.75, 0.75, 0.5, 0.25, 0.25, 0.125, 0.0])
 W = np.asarray([1.0, 0.5, 2, 0, 3, 0.25, 1, 1])
-
-EAGER = parameters(every.EAGER)
-LAZY = parameters([mode for mode in MODES if mode.lazy])
 
 
 def distribution(name: str) -> Any:
@@ -260,102 +255,6 @@ def test_costs_in_every_form(mode):
         np.testing.assert_allclose(found, wanted, rtol=1e-6)
 
 
-# the H-measure
-
-
-@pytest.mark.parametrize("name", ["prevalence", (2, 2), (1, 1), (0.5, 0.5), (30, 4), (0.1, 90.5)])
-def test_h_of_large_counts(name):
-    dice = np.random.default_rng(5)
-    for size in (2, 5, 9) * 4:
-        counts = dice.integers(1, 10 ** dice.integers(1, 9), size)
-        positives = (counts * dice.random(size) ** dice.integers(1, 9)).astype(int)
-        check_h(name, counts, positives, 1e-13)
-
-
-@pytest.mark.parametrize("name", [(1000, 1000), (0.1, 1000), (1000, 0.1), (2, 1000.0), (150, 1.5)])
-def test_h_of_extreme_distributions(name):
-    dice = np.random.default_rng(6)
-    for size in (2, 6, 12):
-        counts = dice.integers(1, 3000, size)
-        positives = (counts * dice.random(size) ** dice.integers(1, 9)).astype(int)
-        check_h(name, counts, positives, 1e-12)
-
-
-def check_h(name: Any, counts: np.ndarray, positives: np.ndarray, tolerance: float) -> None:
-    scores = np.arange(counts.size, 0, -1)
-    groups = ex.groups_from_counts(scores.tolist(), counts.tolist(), positives.tolist())
-    pair = () if name == "prevalence" else map(Fraction, name)
-    wanted = np.asarray(as_floats(ex.h_measure_float(groups, *pair)))
-    ranking = qk.Ranking.from_counts(scores, counts, positives)
-    assert_within(qk.h_measure(ranking, cost_distribution=name), wanted, tolerance, str(name))
-
-
-def test_h_where_one_class_is_rare():
-    for rare in (1e-3, 1e-6, 1e-9):
-        counts, n = np.asarray([10, 10, 980]), round(1 / rare)
-        for positives in ([1, 0, 0], [1, 3, 1]):
-            scaled = counts * (n // 1000)
-            check_h("prevalence", scaled, np.asarray(positives), 1e-13)
-            check_h("prevalence", scaled, scaled - positives, 1e-13)
-
-
-@pytest.mark.parametrize("name", DISTRIBUTIONS)
-def test_h_of_chance_the_optimum_and_the_worst(name):
-    given = {"cost_distribution": distribution(name)}
-    labels = np.sort(Y)
-    assert qk.h_measure(labels, np.arange(8), **given) == 1
-    assert qk.h_measure(labels, -np.arange(8), **given) == 0
-    assert qk.h_measure(labels, np.zeros(8), **given) == 0
-    assert qk.h_measure(labels, np.zeros(8), sample_weight=W / 3 + 0.1, **given) == 0
-
-
-@given(st.integers(0, 2**32 - 1))
-def test_what_h_does_not_change_with(seed):
-    dice = np.random.default_rng(seed)
-    n = int(dice.integers(2, 40))
-    labels, scores = dice.integers(0, 2, n), np.round(dice.normal(size=n), 1)
-    labels[:2] = 0, 1
-    weights = dice.integers(1, 4, n)
-    for a, b in ((2, 2), (0.7, 3.5)):
-        value = qk.h_measure(labels, scores, cost_distribution=(a, b))
-        assert 0 <= value <= 1
-        other = qk.h_measure(1 - labels, -scores, cost_distribution=(b, a))
-        np.testing.assert_allclose(other, value, atol=2e-14)
-    value = qk.h_measure(labels, scores)
-    np.testing.assert_allclose(qk.h_measure(1 - labels, -scores), value, atol=2e-14)
-    order = dice.permutation(n)
-    assert qk.h_measure(labels[order], np.exp(scores[order])) == value
-    repeated = qk.h_measure(np.repeat(labels, weights), np.repeat(scores, weights))
-    weighted = qk.h_measure(labels, scores, sample_weight=weights * 0.3)
-    np.testing.assert_allclose(weighted, repeated, atol=2e-14)
-    bounds = [qk.h_measure(labels, scores, ties=t) for t in ("pessimistic", "optimistic")]
-    assert bounds[0] <= value + 1e-15
-    assert value <= bounds[1] + 1e-15
-
-
-def test_h_of_the_hull_is_h():
-    hull = qk.roc_hull(Y, S)
-    counts = np.diff(hull.fp + hull.tp)
-    of_hull = qk.Ranking.from_counts(-np.arange(counts.size), counts, np.diff(hull.tp))
-    for name in DISTRIBUTIONS:
-        given = {"cost_distribution": distribution(name)}
-        assert qk.h_measure(of_hull, **given) == qk.h_measure(Y, S, **given)
-
-
-def test_kinds_of_numbers_for_a_distribution():
-    wanted = qk.h_measure(Y, S, cost_distribution=(1.5, 3.0))
-    for pair in ([1.5, 3], (np.float32(1.5), np.int64(3)), (1.5, np.float64(3))):
-        assert qk.h_measure(Y, S, cost_distribution=pair) == wanted
-
-
-@pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in ("jax32", "strict")]))
-def test_kinds_of_numbers_for_a_distribution_elsewhere(mode):
-    wanted = qk.h_measure(Y, S, cost_distribution=(1.5, 3.0))
-    for pair in ([1.5, 3], (np.float32(1.5), np.int64(3))):
-        found = mode.run(lambda y, s, d=pair: qk.h_measure(y, s, cost_distribution=d), Y, S)
-        np.testing.assert_allclose(found, wanted, rtol=1e-6)
-
-
 # lines of equal cost
 
 
@@ -377,118 +276,6 @@ def test_slopes_of_plain_numbers():
     assert qk.iso_performance_slope(cost_fp=1e-200, cost_fn=1e-200, prevalence=0.5) == 1
     assert isinstance(qk.iso_performance_slope(1, 5, 0.5), np.float64)
     np.testing.assert_array_equal(qk.iso_performance_slope(1, [1, 5, 0], 0.25), [3, 0.6, np.inf])
-
-
-# bad numbers
-
-BAD = [
-    ("cost_fp", -1, r"cost_fp is -1(\.0)?; expected a finite cost, not negative"),
-    ("cost_fn", -1e-300, r"cost_fn is -1e-300; expected a finite cost"),
-    ("cost_fp", math.nan, r"cost_fp is nan; expected a finite cost"),
-    ("cost_fn", math.inf, r"cost_fn is inf; expected a finite cost"),
-    ("cost_fn", [1, 2, -3.0, -4], r"cost_fn is -3\.0 at position 2; expected a finite cost"),
-    ("prevalence", -0.1, r"prevalence is -0\.1; expected a share, from 0 to 1"),
-    ("prevalence", 1.5, r"prevalence is 1\.5; expected a share"),
-    ("prevalence", math.nan, r"prevalence is nan; expected a share"),
-    ("prevalence", [[0.5], [20.0]], r"prevalence is 20\.0 at position \(1, 0\); expected a share"),
-]
-GOOD = {"cost_fp": 1.0, "cost_fn": 2.0, "prevalence": 0.5}
-
-
-@pytest.mark.parametrize(("name", "value", "message"), BAD)
-def test_bad_costs(name: str, value: Any, message: str):
-    given = GOOD | {name: value}
-    with pytest.raises(ValueError, match=f"^{message}"):
-        qk.best_operating_point(Y, S, **given)
-    with pytest.raises(ValueError, match=f"^{message}"):
-        qk.iso_performance_slope(**given)
-
-
-@pytest.mark.parametrize("mode", EAGER)
-def test_bad_costs_of_every_library(mode):
-    with mode.context():
-        y, s = mode.array(Y), mode.array(S)
-        for name, bad in (("cost_fp", -3.0), ("cost_fn", np.nan), ("prevalence", 1.25)):
-            given = GOOD | {name: mode.array(np.asarray([0.5, bad]))}
-            message = rf"^{name} is {bad} at position 1; expected a "
-            with pytest.raises(ValueError, match=message):
-                qk.best_operating_point(y, s, **given)
-            with pytest.raises(ValueError, match=message):
-                qk.iso_performance_slope(**given)
-
-
-@pytest.mark.parametrize("mode", LAZY)
-def test_bad_costs_are_nan_where_they_cannot_be_read(mode):
-    bad = np.asarray([1.0, -1.0, np.nan, np.inf, 1.0, 1.0, 1.0, 1.0])
-    shares = np.asarray([0.5, 0.5, 0.5, 0.5, -0.5, 1.5, np.nan, 0.25])
-    wrong = np.asarray([0, 1, 1, 1, 1, 1, 1, 0], dtype=bool)
-
-    def run(y: Any, s: Any, c: Any, p: Any) -> Any:
-        first = qk.best_operating_point(y, s, cost_fp=c, cost_fn=1, prevalence=p)
-        second = qk.best_operating_point(y, s, cost_fp=1, cost_fn=c, prevalence=p)
-        return first, second, qk.iso_performance_slope(c, 1, p), qk.iso_performance_slope(1, c, p)
-
-    first, second, *slopes = mode.run(run, Y, S, bad, shares)
-    for values in (*first[1:], *second[1:], *slopes):
-        np.testing.assert_array_equal(np.isnan(values), wrong)
-    np.testing.assert_array_equal(slopes[0][[0, 7]], [1, 3])
-
-
-NOT_NUMBERS = ["10", "5%", True, 1j, b"1", np.True_, [True], ["1"], {"a": 1}]
-
-
-@pytest.mark.parametrize("value", NOT_NUMBERS, ids=repr)
-@pytest.mark.parametrize("name", GOOD)
-def test_what_is_no_cost(name: str, value: Any):
-    message = rf"^{name} must be a number or an array of numbers; got "
-    with pytest.raises(TypeError, match=message):
-        qk.best_operating_point(Y, S, **(GOOD | {name: value}))
-    with pytest.raises(TypeError, match=message):
-        qk.iso_performance_slope(**(GOOD | {name: value}))
-
-
-def test_what_is_missing():
-    for name in ("cost_fp", "cost_fn"):
-        given = {key: x for key, x in GOOD.items() if key != name}
-        with pytest.raises(TypeError, match=rf"^best_operating_point needs {name}"):
-            qk.best_operating_point(Y, S, **given)
-        with pytest.raises(TypeError, match=rf"^{name} must be an array; got None"):
-            qk.best_operating_point(Y, S, **given, **{name: None})
-    for missing in ([1, None], np.ma.array([1, 2], mask=[0, 1])):
-        with pytest.raises(ValueError, match=r"^cost_fn has missing values"):
-            qk.best_operating_point(Y, S, cost_fp=1, cost_fn=missing)
-
-
-def test_shapes_that_do_not_fit():
-    message = r"^cost_fp, cost_fn, prevalence must fit together; got the shapes \(2,\), \(3,\), "
-    with pytest.raises(ValueError, match=message):
-        qk.best_operating_point(Y, S, cost_fp=[1, 2], cost_fn=[1, 2, 3], prevalence=0.5)
-
-
-@pytest.mark.skipif(not available("torch"), reason="torch is not available")
-def test_costs_of_another_library():
-    import torch
-
-    with pytest.raises(TypeError, match=r"^cost_fp is an array of torch and the scores are of num"):
-        qk.best_operating_point(Y, S, cost_fp=torch.ones(2), cost_fn=1)
-
-
-BAD_DISTRIBUTIONS = ["Prevalence", "beta", None, 2, (2,), (2, 2, 2), (0, 1), (1, -1), (2, 0.05)]
-BAD_DISTRIBUTIONS += [(1001, 2), (math.nan, 2), (2, math.inf), (True, 2), ("2", 2), (1j, 1)]
-
-
-@pytest.mark.parametrize("value", BAD_DISTRIBUTIONS, ids=repr)
-def test_bad_distributions(value: Any):
-    message = r'^cost_distribution must be "prevalence" or two numbers \(a, b\) from 0\.1 to 1000'
-    with pytest.raises(ValueError, match=message):
-        qk.h_measure(Y, S, cost_distribution=value)
-
-
-@every.reading_modes
-def test_a_distribution_is_no_array(mode):
-    for value in (np.asarray([2.0, 2.0]), {"a": 2}):
-        with every.raises(mode, TypeError, r"^cost_distribution must be a plain value; got "):
-            mode.run(lambda y, s, d=value: qk.h_measure(y, s, cost_distribution=d), Y, S)
 
 
 # where costs are traced

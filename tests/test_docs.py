@@ -2,7 +2,8 @@
 
 A block fenced as ``python`` is run by itself, one fenced as ``python continued`` after the blocks
 before it in its document; what it prints must be the comments behind its ``print`` calls.  A block
-fenced as ``python no-run`` is only compiled.
+fenced as ``python no-run`` is only compiled.  A block fenced as ``output`` shows what the command
+in the ``sh`` block before it prints; lines of ``…`` stand for what is left out.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -100,7 +102,7 @@ def test_readme_table_has_every_measure():
 
 
 def test_measures_are_all_explained():
-    pages = ("confusion.md", "measures.md", "roc.md")
+    pages = ("charts.md", "confusion.md", "measures.md", "roc.md")
     text = "".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in pages)
     assert {name for name in measures() if f"`{name}`" not in text} == set()
 
@@ -118,15 +120,36 @@ def plain_environment() -> dict[str, str]:
     return {**kept, "PYTHONIOENCODING": "utf-8"}
 
 
-def test_readme_shows_what_the_example_prints():
-    for name in ("click", "pyarrow", "rich"):
-        pytest.importorskip(name)
-    command = [sys.executable, "-m", "quotakernels", *EXAMPLE]
+def printed_by(arguments: list[str]) -> list[str]:
+    command = [sys.executable, "-m", "quotakernels", *arguments]
     done = subprocess.run(
         command, capture_output=True, check=True, cwd=ROOT, env=plain_environment(), timeout=120
     )
+    return [line.rstrip() for line in done.stdout.decode().splitlines()]
+
+
+def test_readme_shows_what_the_example_prints():
+    for name in ("click", "pyarrow", "rich"):
+        pytest.importorskip(name)
     shown = [block for block in BLOCKS if block.language == "text"]
     assert len(shown) == 1
     assert f"quotakernels {' '.join(EXAMPLE)}\n" in (ROOT / "README.md").read_text("utf-8")
-    printed = [line.rstrip() for line in done.stdout.decode().splitlines()]
-    assert shown[0].text.splitlines() == printed
+    assert shown[0].text.splitlines() == printed_by(EXAMPLE)
+
+
+COMMANDS = [
+    (command, output)
+    for command, output in pairwise(BLOCKS)
+    if command.path == output.path and (command.language, output.language) == ("sh", "output")
+]
+
+
+@pytest.mark.parametrize(("command", "output"), COMMANDS, ids=[str(x) for x, _ in COMMANDS])
+def test_commands_print_what_is_shown_of_them(command: Block, output: Block):
+    for name in ("click", "pyarrow", "rich"):
+        pytest.importorskip(name)
+    printed = "\n".join(printed_by(command.text.split()[1:])) + "\n"
+    parts = output.text.split("…\n")
+    places = [printed.find(part) for part in parts]
+    assert -1 not in places
+    assert places == sorted(places)

@@ -112,7 +112,7 @@ OF_TABLES = (
 )
 
 
-OF_IMPACT = ("impact", "outcome_impact", "conditional_impact")
+OF_IMPACT = ("impact", "total_impact", "outcome_impact", "conditional_impact")
 
 
 def confusion(y: Any, s: Any, p: Any, w: Any) -> dict[str, Any]:
@@ -139,9 +139,44 @@ def confusion(y: Any, s: Any, p: Any, w: Any) -> dict[str, Any]:
 def impacts(ranking: qk.Ranking, table: qk.ConfusionTable, w: Any) -> dict[str, Any]:
     units = (w[..., :2], -1, 0, 2)
     parts = {name: getattr(qk, name)(table, impacts=units) for name in OF_IMPACT}
+    classes = qk.ClassTable(w[..., :4, None] * w[..., None, :4])
+    parts |= {f"{x} of classes": getattr(qk, x)(classes, impacts=classes.cells) for x in OF_IMPACT}
     parts |= {"tuned": qk.tune_prevalence(table, w[..., :2]), "even": qk.normalize_table(table)}
     best = qk.best_boundary(ranking, impacts=(3, -1, 0, 2), kind="outcome")
     return flat(**parts, curve=best.curve) | {"best": best.value, "optima": best.optima}
+
+
+def gains(y: Any, s: Any, g: Any, w: Any) -> dict[str, Any]:
+    """What single examples bring, of several quotas and of one list of gains for the batch."""
+    at = qk.impact_at_quota(s, g[..., :1] + s, gain_rejected=g, quota=[1, 2.5], sample_weight=w)
+    best = qk.best_quota(s, g, gain_rejected=-1)
+    given: dict[str, Any] = {"gain_rejected": g, "sample_weight": w}
+    at_quota = qk.cell_impacts(y, s, g, quota=2, **given)
+    at_score = qk.cell_impacts(y, s, g, threshold=[0.5, 0.2], **given)
+    cuts = qk.cut_tables(y, s, ratio=2)
+    parts = {"at": at, "curve": best.curve, "at quota": at_quota, "at score": at_score}
+    return flat(**parts, cuts=cuts.table, ends=cuts._replace(table=cuts.quota)) | {
+        "best": best.value,
+        "optima": best.optima,
+    }
+
+
+LINE = {"positives": 4, "negatives": 9}
+
+
+def drawn(y: Any, s: Any, w: Any) -> dict[str, Any]:
+    """Charts and areas, of counts and of masses, and lines."""
+    ranking = qk.rank(y, s, sample_weight=w)
+    found: dict[str, Any] = {"counts": qk.powers_chart(y, s, kind="bift")}
+    found |= {kind: qk.powers_chart(ranking, kind=kind) for kind in ("pr", "bprd", "bird")}
+    sizes = {"positives": 9, "negatives": w[..., :1] + 9}
+    found["points"] = qk.chart_points(w, s, kind="pr_log", **sizes)
+    costs = {"cost_fp": w[..., :2], "cost_fn": 1}
+    found["cost"] = qk.iso_line(0.2, of="cost", kind="bift", points=3, **costs, **LINE)
+    for of in ("skew", "arithmetic_mean", "geometric_mean"):
+        found[of] = qk.iso_line(s[..., :2], of=of, kind="roc", points=4, **LINE)
+    areas = {kind: qk.chart_area(ranking, kind=kind) for kind in ("pn", "lift")}
+    return flat(**found) | areas | {"auk": qk.auk(ranking)}
 
 
 CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
@@ -158,6 +193,8 @@ CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (comparisons, (Y, S)),
     (costs, (Y, S, COSTS)),
     (confusion, (Y, S, Y[::-1], W)),
+    (gains, (Y, S, W - 1, W)),
+    (drawn, (Y, S, W)),
 ]
 IDS = [
     "batch",
@@ -173,6 +210,8 @@ IDS = [
     "comparisons",
     "costs",
     "confusion tables",
+    "gains of examples",
+    "charts",
 ]
 EVERY_CASE = pytest.mark.parametrize(("function", "arrays"), CASES, ids=IDS)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from quotakernels import __version__
 from quotakernels.cli.errors import InputError
+from quotakernels.cli.options import parse_impacts, parse_where
 from quotakernels.cli.quota import Quota, parse_quota
 
 __all__ = ["app"]
@@ -35,6 +37,15 @@ def app() -> None:
 )
 @click.option("--weight", metavar="COL", help="Column of the weights.")
 @click.option("--pos-label", metavar="VALUE", help="The positive label, if it is not 1.")
+@click.option("--where", metavar="COL=VALUE", type=parse_where, help="Use these rows only.")
+@click.option("--gain", metavar="COL", help="Column of what each row brings if it is selected.")
+@click.option("--cost", metavar="C", type=float, help="What selecting a row costs; with --gain.")
+@click.option(
+    "--impact",
+    metavar="TP,FP,FN,TN",
+    type=parse_impacts,
+    help="What a row of each cell of the confusion table brings.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def evaluate(
     file: Path | None,
@@ -44,6 +55,10 @@ def evaluate(
     quota: tuple[Quota, ...],
     weight: str | None,
     pos_label: str | None,
+    where: tuple[str, str] | None,
+    gain: str | None,
+    cost: float | None,
+    impact: tuple[float, ...] | None,
     as_json: bool,
 ) -> None:
     """Compare the models whose scores are columns of FILE.
@@ -54,20 +69,44 @@ def evaluate(
     quotakernels evaluate --example credit
 
     quotakernels evaluate FILE --label bought --score a --score b --quota 5%
+
+    With --gain or --impact it also tells each model's best cut, and what that and every quota
+    bring.
+
+    quotakernels evaluate FILE --label bought --score a --gain spend --cost 0.5 --quota 5%
+
+    quotakernels evaluate --example credit --impact 0,-5,-1,0
     """
+    chosen: dict[str, Any] = {"scores": _distinct(score), "quotas": _distinct(quota)}
+    chosen |= {"where": where, "unit": _unit(gain, cost, impact)}
     if example is not None:
         from quotakernels.cli.report import report_example
 
         if file or label or weight or pos_label is not None:
-            raise click.UsageError("--example goes with --score, --quota and --json only.")
-        report_example(example, _distinct(score), _distinct(quota), as_json)
+            raise click.UsageError(
+                "--example goes without FILE, --label, --weight and --pos-label."
+            )
+        report_example(example, chosen, as_json)
     elif file is None or label is None or not score:
         raise click.UsageError("FILE, --label and --score are needed, or --example credit.")
     else:
         from quotakernels.cli.report import Task, report_file
 
-        task = Task(file.name, label, _distinct(score), _distinct(quota), weight, pos_label)
+        task = Task(file.name, label, weight=weight, pos_label=pos_label, **chosen)
         report_file(file, task, as_json)
+
+
+def _unit(gain: str | None, cost: float | None, impact: tuple[float, ...] | None) -> Any:
+    """The unit that these options ask for."""
+    if gain is not None and impact is not None:
+        raise click.UsageError("--gain and --impact are two ways to say the same; give one.")
+    if cost is not None and (gain is None or not math.isfinite(cost)):
+        raise click.UsageError("--cost is a finite number beside --gain.")
+    if gain is None and impact is None:
+        return None
+    from quotakernels.cli.gains import Unit
+
+    return Unit(gain, cost or 0.0, impact)
 
 
 @app.command()
@@ -88,14 +127,56 @@ def select(file: Path, score: str, quota: Quota, output: Path) -> None:
     from quotakernels.cli.files import file_format, read_table, write_table
     from quotakernels.cli.selection import select_rows
 
-    if output.exists() and output.samefile(file):
-        raise InputError(f"{output.name} is the input; choose another name for the output")
+    _refuse_to_overwrite(file, output)
     scores = score_column(read_table(file, [score]), score)
     table = read_table(file, as_text=file_format(output) == "csv")
     selection = select_rows(table, scores, quota)
     write_table(output, selection.table)
     click.echo(selection)
     click.echo(f"{output.name}: {selection.table.num_rows} rows, best first")
+
+
+@app.command()
+@click.argument("file", type=_INPUT_FILE)
+@click.option("--label", metavar="COL", required=True, help="Column of the labels.")
+@click.option("--score", metavar="COL", required=True, help="Column of the scores.")
+@click.option("--weight", metavar="COL", help="Column of the weights.")
+@click.option("--pos-label", metavar="VALUE", help="The positive label, if it is not 1.")
+@click.option(
+    "--ratio", metavar="R", type=float, help="Tune to R positives per negative; 1 is balanced."
+)
+@click.option("-o", "--output", type=_OUTPUT_FILE, required=True, help="File to write.")
+def tables(
+    file: Path,
+    label: str,
+    score: str,
+    weight: str | None,
+    pos_label: str | None,
+    ratio: float | None,
+    output: Path,
+) -> None:
+    """Write the confusion table of every cut of the scores.
+
+    A row of the output is the cut that selects the rows with a score of threshold and more; the
+    first one selects none. Its columns are threshold, quota (how many are selected), tp, fp, fn
+    and tn. Publish it, and others can apply their own impacts and class ratio. The name of the
+    output tells its format: .csv, .tsv, .parquet, .arrow or .feather.
+
+    quotakernels tables FILE --label bought --score model_a --ratio 1 -o tables.csv
+    """
+    from quotakernels.cli.cuts import CutTask, rows_of_cuts
+    from quotakernels.cli.files import read_table, write_table
+
+    _refuse_to_overwrite(file, output)
+    task = CutTask(label, score, weight, pos_label, ratio)
+    cuts = rows_of_cuts(read_table(file, task.columns), task)
+    write_table(output, cuts)
+    click.echo(f"{output.name}: {cuts.num_rows} cuts, the empty one first")
+
+
+def _refuse_to_overwrite(file: Path, output: Path) -> None:
+    if output.exists() and output.samefile(file):
+        raise InputError(f"{output.name} is the input; choose another name for the output")
 
 
 def _distinct(values: tuple[_T, ...]) -> tuple[_T, ...]:

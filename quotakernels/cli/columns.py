@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from quotakernels.cli.errors import InputError
 
-__all__ = ["label_column", "score_column", "weight_column"]
+__all__ = ["label_column", "number_column", "rows_where", "score_column", "weight_column"]
 
 _Value = bool | int | float | str
 
@@ -33,6 +33,25 @@ def weight_column(table: pa.Table, name: str) -> NDArray[np.float64]:
         if not np.isfinite(weights.sum()):
             raise InputError(f"column {name!r}: the sum of the weights is too large for a number")
     return weights
+
+
+def number_column(table: pa.Table, name: str) -> NDArray[np.float64]:
+    """Return a column of finite numbers of either sign."""
+    numbers = np.asarray(_numbers(_complete(table, name), name).to_numpy(), dtype=np.float64)
+    _refuse(~np.isfinite(numbers), numbers, name, "a finite number")
+    return numbers
+
+
+def rows_where(table: pa.Table, name: str, text: str) -> pa.Table:
+    """Return the rows that hold a value, which is written as a text, in a column."""
+    column = _complete(table, name)
+    if not len(column):
+        return table
+    wanted = _parse_label(text, column[0].as_py())
+    chosen = None if wanted is None else table.filter(pc.equal(column, pa.scalar(wanted)))
+    if chosen is None or not chosen.num_rows:
+        raise InputError(f"no row has {text} in column {name!r}")
+    return chosen
 
 
 def label_column(table: pa.Table, name: str, pos_label: str | None) -> NDArray[np.bool_]:

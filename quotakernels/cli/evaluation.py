@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,18 @@ from numpy.typing import NDArray
 
 import quotakernels as qk
 from quotakernels.cli.best import Stretch, best_by_quota
-from quotakernels.cli.columns import label_column, score_column, weight_column
+from quotakernels.cli.columns import label_column, rows_where, score_column, weight_column
+from quotakernels.cli.errors import InputError
+from quotakernels.cli.gains import (
+    AT_BEST_CUT,
+    BROUGHT,
+    Gains,
+    Scored,
+    Unit,
+    at_best_cut,
+    brought,
+    gains_of,
+)
 from quotakernels.cli.measures import (
     AREAS,
     AT_QUOTA,
@@ -24,7 +35,7 @@ from quotakernels.cli.measures import (
 )
 from quotakernels.cli.quota import Quota, plain
 
-__all__ = ["Evaluation", "Task", "Values", "evaluate_models"]
+__all__ = ["Brought", "Evaluation", "Task", "Values", "evaluate_models"]
 
 
 @dataclass(frozen=True)
@@ -37,11 +48,18 @@ class Task:
     quotas: tuple[Quota, ...] = ()
     weight: str | None = None
     pos_label: str | None = None
+    unit: Unit | None = None
+    where: tuple[str, str] | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that have to be read."""
-        return (self.label, *self.scores, *([] if self.weight is None else [self.weight]))
+        optional = (
+            self.weight,
+            None if self.unit is None else self.unit.column,
+            None if self.where is None else self.where[0],
+        )
+        return (self.label, *self.scores, *(name for name in optional if name is not None))
 
 
 @dataclass(frozen=True)
@@ -58,6 +76,15 @@ class Values:
 
 
 @dataclass(frozen=True)
+class Brought:
+    """What every model brings at its best cut and at each quota, in the user's unit."""
+
+    gains: Gains
+    at_best_cut: Values
+    at_quota: dict[Quota, Values]
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """The data in numbers, and the measures of every model over all quotas and at each."""
 
@@ -70,6 +97,7 @@ class Evaluation:
     areas: Values
     at_quota: dict[Quota, Values]
     best: list[Stretch]
+    brought: Brought | None = None
 
     @property
     def prevalence(self) -> float:
@@ -97,10 +125,45 @@ def evaluate_models(
 
     `on_step` hears about each model before its turn.
     """
+    if task.where is None:
+        return _evaluate(task, table, on_step)
+    chosen = rows_where(table, *task.where)
+    try:
+        return _evaluate(task, chosen, on_step)
+    except InputError as error:
+        column, value = task.where
+        raise InputError(f"{error.message} (of the rows with {value} in {column!r})") from error
+
+
+def _evaluate(task: Task, table: pa.Table, on_step: Callable[[str], object]) -> Evaluation:
     labels = label_column(table, task.label, task.pos_label)
     weights = None if task.weight is None else weight_column(table, task.weight)
+    evaluation = _nothing_yet(task, labels, weights)
+    evaluation.check_quotas()
+    if task.unit is not None:
+        models, gains = len(task.scores), gains_of(task.unit, table, labels, weights)
+        at_quota = {quota: _no_values(BROUGHT, models) for quota in task.quotas}
+        evaluation = replace(
+            evaluation, brought=Brought(gains, _no_values(AT_BEST_CUT, models), at_quota)
+        )
+    rankings = []
+    for row, name in enumerate(task.scores):
+        on_step(f"evaluating {name}")
+        scores = score_column(table, name)
+        model = Scored(scores, qk.rank(labels, scores, sample_weight=weights))
+        rankings.append(model.ranking)
+        _evaluate_model(evaluation, row, model.ranking)
+        if evaluation.brought is not None:
+            _bring(evaluation, evaluation.brought, row, model)
+    evaluation.best.extend(best_by_quota(rankings))
+    return evaluation
+
+
+def _nothing_yet(
+    task: Task, labels: NDArray[np.bool_], weights: NDArray[np.float64] | None
+) -> Evaluation:
     models = len(task.scores)
-    evaluation = Evaluation(
+    return Evaluation(
         task=task,
         rows=len(labels),
         positives=int(labels.sum()),
@@ -111,18 +174,21 @@ def evaluate_models(
         at_quota={quota: _no_values(AT_QUOTA, models) for quota in task.quotas},
         best=[],
     )
-    evaluation.check_quotas()
-    rankings = []
-    for row, name in enumerate(task.scores):
-        on_step(f"evaluating {name}")
-        ranking = qk.rank(labels, score_column(table, name), sample_weight=weights)
-        rankings.append(ranking)
-        evaluation.over_all.array[row] = over_all(ranking)
-        evaluation.areas.array[row] = areas(ranking)
-        for quota, values in evaluation.at_quota.items():
-            values.array[row] = at_quota(ranking, quota.argument(evaluation.total))
-    evaluation.best.extend(best_by_quota(rankings))
-    return evaluation
+
+
+def _evaluate_model(evaluation: Evaluation, row: int, ranking: qk.Ranking) -> None:
+    evaluation.over_all.array[row] = over_all(ranking)
+    evaluation.areas.array[row] = areas(ranking)
+    for quota, values in evaluation.at_quota.items():
+        values.array[row] = at_quota(ranking, quota.argument(evaluation.total))
+
+
+def _bring(evaluation: Evaluation, found: Brought, row: int, model: Scored) -> None:
+    best = found.gains.best(model)
+    found.at_best_cut.array[row] = at_best_cut(found.gains, best, evaluation.total)
+    for quota, values in found.at_quota.items():
+        total = found.gains.total(model, quota.argument(evaluation.total))
+        values.array[row] = brought(found.gains, total, evaluation.places(quota))
 
 
 def _no_values(measures: tuple[Measure, ...], models: int) -> Values:

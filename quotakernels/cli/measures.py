@@ -21,6 +21,8 @@ class Measure:
     name: str
     heading: str = ""  # broken to keep its column narrow; without one, only JSON has the measure
     smaller_is_better: bool = False
+    compared: bool = True  # whether the best of it is marked
+    form: str = "z.4f"
 
 
 OVER_ALL = (

@@ -6,6 +6,7 @@ import json
 import math
 import os
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from numpy.typing import NDArray
 from rich.console import Console, Group
 from rich.table import Table
 
+from quotakernels.cli.advice import advice
 from quotakernels.cli.best import dominant, in_words
-from quotakernels.cli.evaluation import Evaluation, Values
+from quotakernels.cli.evaluation import Brought, Evaluation, Values
 from quotakernels.cli.quota import Quota, plain
 from quotakernels.cli.tables import UNLIMITED, grid
 
@@ -44,6 +46,8 @@ def print_evaluation(evaluation: Evaluation, console: Console) -> None:
         console.print(f"\n{_MARK}")
     for number, line in enumerate(in_words(evaluation.best, evaluation.task.scores)):
         console.print(line if number else f"\n{line}")
+    for line in advice(evaluation):
+        console.print(f"\n{line}")
 
 
 def _sections(evaluation: Evaluation) -> Iterator[tuple[str, Values]]:
@@ -51,6 +55,19 @@ def _sections(evaluation: Evaluation) -> Iterator[tuple[str, Values]]:
     yield "ROC and precision-recall space", evaluation.areas
     for quota, values in evaluation.at_quota.items():
         yield _quota_heading(evaluation, quota), values
+    if evaluation.brought is not None:
+        yield from _gain_sections(evaluation, evaluation.brought)
+
+
+def _gain_sections(evaluation: Evaluation, brought: Brought) -> Iterator[tuple[str, Values]]:
+    gains = brought.gains
+    yield (
+        f"What the best cut brings ({evaluation.task.unit}): "
+        f"nobody {gains.nobody:z,.2f}, all {gains.everybody:z,.2f}",
+        brought.at_best_cut,
+    )
+    for quota, values in brought.at_quota.items():
+        yield f"What quota {quota} brings", values
 
 
 def _spaced(tables: list[Table]) -> Iterator[Table | str]:
@@ -81,11 +98,14 @@ def as_json(evaluation: Evaluation) -> str:
         "label": task.label,
         "pos_label": task.pos_label,
         "weight": task.weight,
+        "where": None if task.where is None else dict([task.where]),
+        "unit": None if task.unit is None else asdict(task.unit),
         "rows": evaluation.rows,
         "positives": evaluation.positives,
         "total_weight": evaluation.total,
         "positive_weight": evaluation.positive_total,
         "prevalence": _defined(evaluation.prevalence),
+        **_gains_json(evaluation.brought),
         "models": [
             {"score": name, **_model_json(evaluation, row)} for row, name in enumerate(task.scores)
         ],
@@ -98,6 +118,12 @@ def as_json(evaluation: Evaluation) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
 
 
+def _gains_json(brought: Brought | None) -> dict[str, float]:
+    if brought is None:
+        return {}
+    return {"brought_by_nobody": brought.gains.nobody, "brought_by_all": brought.gains.everybody}
+
+
 def _model_json(evaluation: Evaluation, row: int) -> dict[str, Any]:
     content: dict[str, Any] = {
         **_row_json(evaluation.over_all, row),
@@ -107,6 +133,10 @@ def _model_json(evaluation: Evaluation, row: int) -> dict[str, Any]:
         str(quota): {"places": evaluation.places(quota), **_row_json(values, row)}
         for quota, values in evaluation.at_quota.items()
     }
+    if evaluation.brought is not None:
+        content["best_cut"] = _row_json(evaluation.brought.at_best_cut, row)
+        for quota, values in evaluation.brought.at_quota.items():
+            quotas[str(quota)] |= _row_json(values, row)
     return {**content, "quotas": quotas} if quotas else content
 
 
@@ -128,4 +158,5 @@ def _data_line(evaluation: Evaluation) -> str:
         parts.append(f"total weight {plain(evaluation.total)} ({task.weight})")
     prevalence = _defined(evaluation.prevalence)
     parts.append("prevalence " + ("undefined" if prevalence is None else f"{prevalence:.4g}"))
-    return f"{task.source}\n" + ", ".join(parts)
+    chosen = "" if task.where is None else f", rows with {task.where[0]} = {task.where[1]}"
+    return f"{task.source}{chosen}\n" + ", ".join(parts)

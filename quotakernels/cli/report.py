@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,7 +12,6 @@ from quotakernels.cli.evaluation import Evaluation, Task, evaluate_models
 from quotakernels.cli.example import ATTRIBUTION, EXAMPLES, example_file, loans_repaid
 from quotakernels.cli.files import read_table
 from quotakernels.cli.progress import progress_bar
-from quotakernels.cli.quota import Quota
 from quotakernels.cli.rendering import as_json, print_evaluation, table_console
 
 __all__ = ["Task", "report_example", "report_file"]
@@ -26,12 +26,12 @@ def report_file(path: Path, task: Task, json: bool) -> None:
         print_evaluation(evaluation, table_console())
 
 
-def report_example(
-    name: str, scores: tuple[str, ...], quotas: tuple[Quota, ...], json: bool
-) -> None:
-    """Evaluate scores that come with the package, and say what the numbers mean."""
-    example = EXAMPLES[name]
-    task = replace(example, scores=scores or example.scores, quotas=quotas or example.quotas)
+def report_example(name: str, chosen: dict[str, Any], json: bool) -> None:
+    """Evaluate scores that come with the package, and say what the numbers mean.
+
+    What is chosen takes the place of the example's own settings.
+    """
+    task = replace(EXAMPLES[name], **{key: value for key, value in chosen.items() if value})
     with example_file(task) as path:
         evaluation = _evaluate(path, task)
     if json:

@@ -70,13 +70,13 @@ class Grid:
         return [self._models_as_rows(part, _FOLDED_NAME) for part in parts]
 
     def _cell(self, row: int, column: int) -> Text:
-        value = self.values[row, column]
+        value, form = self.values[row, column], self.measures[column].form
         # The space keeps the digits of a column in line with those of the marked value.
         if math.isnan(value):
             return Text("undefined ", style="dim")
         if self.marked[row, column]:
-            return Text(f"{value:z.4f}*", style="bold")
-        return Text(f"{value:z.4f} ")
+            return Text(f"{value:{form}}*", style="bold")
+        return Text(f"{value:{form}} ")
 
 
 def grid(models: tuple[str, ...], values: Values, rows: int) -> Grid:
@@ -97,6 +97,7 @@ def best(values: Values, rows: int) -> NDArray[np.bool_]:
     nothing = np.where(smaller, _SAME * rows, 0.0)
     marked: NDArray[np.bool_] = np.isclose(gain, top, rtol=_SAME, atol=nothing)
     marked &= defined.sum(axis=0) > 1
+    marked &= np.array([measure.compared for measure in values.measures], dtype=bool)
     return marked
 
 

@@ -39,6 +39,7 @@ __all__ = [
     "class_cells",
     "cut_cells",
     "same_class",
+    "wanted_cut",
 ]
 
 
@@ -158,19 +159,36 @@ def cells_at(
     inclusive: bool = True,
 ) -> tuple[ConfusionTable, tuple[int, ...]]:
     """The cells at one kind of cut, shape (..., K), and the cuts' own shape, for which K stands."""
+    wanted, shape = wanted_cut(
+        xp, table, threshold=threshold, quota=quota, fraction=fraction, inclusive=inclusive
+    )
+    if threshold is None:
+        return compiled(_cells_at_quotas, xp)(table, wanted), shape
+    find = compiled(_cells_at_thresholds, xp, ("inclusive",))
+    return find(table, wanted, inclusive=inclusive), shape
+
+
+def wanted_cut(
+    xp: Namespace,
+    table: ops.Groups,
+    *,
+    threshold: Any,
+    quota: Any,
+    fraction: Any,
+    inclusive: bool,
+) -> tuple[Array, tuple[int, ...]]:
+    """The thresholds, shape (K,), or the masses, (..., K), and the shape for which K stands."""
     if sum(x is not None for x in (threshold, quota, fraction)) != 1:
         raise TypeError("give exactly one of threshold=, quota= and fraction=")
     if not isinstance(inclusive, bool):
         raise TypeError(f"inclusive must be True or False; got {inclusive!r}")
     if threshold is not None:
         wanted = _threshold_beside(table.thresholds, threshold)
-        shape, wanted = tuple(wanted.shape), xp.reshape(wanted, (-1,))
-        find = compiled(_cells_at_thresholds, xp, ("inclusive",))
-        return find(table, wanted, inclusive=inclusive), shape
+        return xp.reshape(wanted, (-1,)), tuple(wanted.shape)
     if not inclusive:
         raise TypeError("inclusive=False is for a threshold=, not for a quota= or fraction=")
     (wanted,), shape = wanted_masses(xp, table, quota=quota, fraction=fraction)
-    return compiled(_cells_at_quotas, xp)(table, wanted), shape
+    return wanted, shape
 
 
 def _cells_at_quotas(table: ops.Groups, wanted: Array) -> ConfusionTable:

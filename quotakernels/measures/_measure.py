@@ -53,7 +53,7 @@ class Measure(Generic[R]):
         self._function, self._door, self._local = function, door, local
         numbers, options = _keywords(door), _keywords(function)
         self._numbers, self._options = (tuple(p.name for p in x) for x in (numbers, options))
-        self._needed = [p.name for p in numbers if p.default is p.empty]
+        self._needed = [p.name for p in (*numbers, *options) if p.default is p.empty]
         self.__signature__ = inspect.Signature([*_FROM_DATA.values(), *numbers, *options])
 
     @overload
@@ -79,7 +79,7 @@ class Measure(Generic[R]):
         options = {name: keywords.pop(name) for name in self._options if name in keywords}
         ranking = beside(self._ranking(arguments, keywords, numbers), *numbers.values())
         for name in self._needed:
-            if name not in numbers:
+            if name not in numbers and name not in options:
                 raise TypeError(f"{self.__name__} needs {name}")
         options = {name: _plain(name, x) for name, x in options.items()}
         xp = namespace(ranking.counts)

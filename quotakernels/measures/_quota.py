@@ -26,7 +26,15 @@ from quotakernels.validation import MASS_ROUNDING, as_column, check_one_device, 
 
 N = TypeVar("N", bound=NamedTuple)
 
-__all__ = ["as_float", "beside", "divisor", "mass_totals", "numbers_beside", "wanted_masses"]
+__all__ = [
+    "ROUNDING",
+    "as_float",
+    "beside",
+    "divisor",
+    "mass_totals",
+    "numbers_beside",
+    "wanted_masses",
+]
 
 ROUNDING = 2.0**-50
 """Relative distance within which ``fraction * n`` counts as the whole number beside it."""

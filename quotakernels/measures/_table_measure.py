@@ -117,15 +117,19 @@ class TableMeasure(Measure[Array]):
                 )
             function = self._of_classes
         wide = wide_float(xp, device(cells[0]))
-        numbers = {name: self._number(xp, cells[0], name, x) for name, x in own.items()}
+        numbers = {name: self._number(xp, cells, name, x) for name, x in own.items()}
         floats = type(cells)(*(cast(xp, x, wide) for x in cells))
         return compiled(function, xp)(floats, **numbers)
 
-    def _number(self, xp: Namespace, data: Array, name: str, value: Any) -> Any:
+    def _number(
+        self, xp: Namespace, cells: ConfusionTable | ClassTable, name: str, value: Any
+    ) -> Any:
+        data = cells[0]
         if value is None and self._defaults[name] is None:
             return None
         if name == "impacts":
-            return impacts_beside(xp, data, value)
+            several = isinstance(cells, ClassTable)
+            return (class_impacts_beside if several else impacts_beside)(xp, data, value)
         fits = {name: self._limits[name]}
         return checked(xp, {name: numbers_beside(data, name, value)}, fits)[name]
 
@@ -148,6 +152,22 @@ def impacts_beside(xp: Namespace, data: Array, impacts: Any) -> ConfusionTable:
         raise TypeError(f"impacts must be four: {', '.join(names)}; got {impacts!r}") from None
     numbers = {name: numbers_beside(data, name, x) for name, x in named.items()}
     return ConfusionTable(*checked(xp, numbers, dict.fromkeys(names, _FINITE)).values())
+
+
+def class_impacts_beside(xp: Namespace, cells: Array, impacts: Any) -> Array:
+    """K×K impacts as floats of the library and on the device of the cells."""
+    if impacts is None or isinstance(impacts, ConfusionTable):
+        raise TypeError(
+            f"impacts of a ClassTable must be an array of shape (K, K); got {impacts!r}"
+        )
+    number = numbers_beside(cells, "impacts", impacts)
+    size = cells.shape[-1]
+    if number.ndim < 2 or tuple(number.shape[-2:]) != (size, size):
+        raise ValueError(
+            f"impacts of {size} classes must have shape ({size}, {size}) or (..., {size}, {size}); "
+            f"got shape {tuple(number.shape)}"
+        )
+    return checked(xp, {"impacts": number}, {"impacts": _FINITE})["impacts"]
 
 
 def _is_finite(x: Array) -> Array:

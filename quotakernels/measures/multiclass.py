@@ -20,6 +20,7 @@ from quotakernels._array import (
 from quotakernels._classes import admit_classes
 from quotakernels.measures._measure import Measure, finished
 from quotakernels.measures._quota import beside, mass_totals
+from quotakernels.measures.charts import Chart
 from quotakernels.measures.curves import Curve
 from quotakernels.measures.hull import RocHull
 from quotakernels.measures.operating_point import OperatingPoint
@@ -32,7 +33,7 @@ __all__ = ["OneVsRest", "one_vs_rest"]
 
 Average: TypeAlias = Literal["macro", "weighted", "micro"] | None
 AVERAGES = ("macro", "weighted", "micro", None)
-CUTS = (Curve, OperatingPoint, PrCurve, RocCurve, RocHull)
+CUTS = (Chart, Curve, OperatingPoint, PrCurve, RocCurve, RocHull)
 """Results that name cuts, which are others in every class, so that there is no average of them."""
 
 

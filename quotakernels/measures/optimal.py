@@ -24,7 +24,7 @@ from quotakernels.ranking import Ranking, table_of
 __all__ = ["OptimalCut", "optimal_cut", "table_curve"]
 
 SAME_VALUE = 2.0**-49
-"""Difference up to which two values are taken as equal; above 1, relative to the best."""
+"""Difference up to which two values are taken as equal, relative to what their rounding is."""
 
 
 class OptimalCut(NamedTuple):
@@ -190,15 +190,23 @@ def _cuts(table: ops.Groups) -> tuple[ConfusionTable, Curve, Array]:
     return cut_cells(xp, table), Curve(quota, quota, cut_thresholds(xp, table)), real
 
 
-def best_cut(curve: Curve, real: Array, *, maximize: bool = True) -> OptimalCut:
-    """The first of the best points of a curve, among those that are real cuts."""
+def best_cut(
+    curve: Curve, real: Array, scale: Array | None = None, *, maximize: bool = True
+) -> OptimalCut:
+    """The first of the best points of a curve, among those that are real cuts.
+
+    The rounding of values is relative to `scale`, shape (..., 1): by default 1, or the best value
+    if that is more.
+    """
     xp = namespace(curve.value)
     value = curve.value if maximize else -curve.value
     there = real & ~xp.isnan(value)
     value = xp.where(there, value, xp.full_like(value, -xp.inf))
     top = xp.max(value, axis=-1, keepdims=True)
-    finite = xp.where(xp.isinf(top), xp.zeros_like(top), top)
-    near = top - value <= SAME_VALUE * xp.clip(xp.abs(finite), min=1.0)
+    if scale is None:
+        finite = xp.where(xp.isinf(top), xp.zeros_like(top), top)
+        scale = xp.clip(xp.abs(finite), min=1.0)
+    near = top - value <= SAME_VALUE * scale
     optima = there & ((value == top) | near)
     last = optima.shape[-1] - 1
     places = xp.arange(last + 1, dtype=xp.int64, device=device(optima))

@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 from quotakernels._array import Array, Namespace
 from quotakernels.measures._numbers import Limits, checked, of_numbers, whole_steps
 
-__all__ = ["PrPoints", "RocPoints", "interpolate_pr", "pr_to_roc", "roc_to_pr"]
+__all__ = [
+    "CLASSES",
+    "ROUNDING",
+    "PrPoints",
+    "RocPoints",
+    "interpolate_pr",
+    "pr_to_roc",
+    "roc_to_pr",
+]
 
 ROUNDING = 2.0**-40
 """Relative excess of a rate over 1 that is put down to rounding."""
@@ -49,7 +57,7 @@ def _amount(x: Array) -> Array:
 
 _RATE = (_rate, "a rate, from 0 to 1")
 _AMOUNT = (_amount, "a finite number, not negative")
-_CLASSES: Limits = {"positives": _AMOUNT, "negatives": _AMOUNT}
+CLASSES: Limits = {"positives": _AMOUNT, "negatives": _AMOUNT}
 
 
 def roc_to_pr(fpr: Any, tpr: Any, *, positives: Any, negatives: Any) -> PrPoints:
@@ -99,7 +107,7 @@ def roc_to_pr(fpr: Any, tpr: Any, *, positives: Any, negatives: Any) -> PrPoints
         return PrPoints(tpr + xp.zeros_like(found + wrong), found / (found + wrong))
 
     named = {"fpr": fpr, "tpr": tpr, "positives": positives, "negatives": negatives}
-    result: PrPoints = of_numbers(points, named, {"fpr": _RATE, "tpr": _RATE, **_CLASSES})
+    result: PrPoints = of_numbers(points, named, {"fpr": _RATE, "tpr": _RATE, **CLASSES})
     return result
 
 
@@ -158,7 +166,7 @@ def pr_to_roc(recall: Any, precision: Any, *, positives: Any, negatives: Any) ->
         "positives": positives,
         "negatives": negatives,
     }
-    limits = {"recall": _RATE, "precision": _RATE, **_CLASSES}
+    limits = {"recall": _RATE, "precision": _RATE, **CLASSES}
     result: RocPoints = of_numbers(points, named, limits)
     return result
 

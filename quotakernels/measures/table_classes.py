@@ -21,10 +21,11 @@ __all__ = [
     "markedness",
     "matthews_corrcoef",
     "misclassification_rate",
+    "surplus",
 ]
 
 
-def _surplus(table: ConfusionTable) -> Array:
+def surplus(table: ConfusionTable) -> Array:
     """The determinant of the table, n² times the covariance of label and selection."""
     return table.tp * table.tn - table.fp * table.fn
 
@@ -169,7 +170,7 @@ def informedness(table: ConfusionTable) -> Array:
     >>> print(informedness(three).round(4))
     0.7083
     """
-    return _surplus(table) / ((table.tp + table.fn) * (table.fp + table.tn))
+    return surplus(table) / ((table.tp + table.fn) * (table.fp + table.tn))
 
 
 @table_measure(of_classes=markedness_of_classes)
@@ -218,7 +219,7 @@ def markedness(table: ConfusionTable) -> Array:
     >>> print(markedness(three).round(4))
     0.7083
     """
-    return _surplus(table) / ((table.tp + table.fp) * (table.fn + table.tn))
+    return surplus(table) / ((table.tp + table.fp) * (table.fn + table.tn))
 
 
 @table_measure(of_classes=correlation_of_classes)
@@ -274,7 +275,7 @@ def matthews_corrcoef(table: ConfusionTable) -> Array:
     positive, negative = table.tp + table.fn, table.fp + table.tn
     selected, rejected = table.tp + table.fp, table.fn + table.tn
     spread = (positive * negative) * (selected * rejected)
-    return _surplus(table) / namespace(spread).sqrt(spread)
+    return surplus(table) / namespace(spread).sqrt(spread)
 
 
 @table_measure(of_classes=kappa_of_classes)
@@ -329,4 +330,4 @@ def cohen_kappa(table: ConfusionTable) -> Array:
     """
     positive, negative = table.tp + table.fn, table.fp + table.tn
     selected, rejected = table.tp + table.fp, table.fn + table.tn
-    return 2 * _surplus(table) / (selected * negative + positive * rejected)
+    return 2 * surplus(table) / (selected * negative + positive * rejected)

@@ -181,7 +181,7 @@ def test_bad_values_are_found(
         (("--score", "s", "--quota", "nan"), "'nan' is neither"),
         (("--score", "s", "--quota", "many"), "'many' is neither"),
         ((), "--label and --score are needed"),
-        (("--score", "s", "--example", "credit"), "--example goes with"),
+        (("--score", "s", "--example", "credit"), "--example goes without"),
     ],
 )
 def test_bad_options(

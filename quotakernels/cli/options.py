@@ -1,0 +1,28 @@
+"""Options of the command line that are more than one word or number."""
+
+from __future__ import annotations
+
+import math
+
+import click
+
+__all__ = ["parse_impacts", "parse_where"]
+
+
+def parse_impacts(text: str) -> tuple[float, ...]:
+    """Read `5,-4,0,0` as the impacts of the four cells of a confusion table."""
+    try:
+        impacts = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        impacts = ()
+    if len(impacts) != 4 or not all(map(math.isfinite, impacts)):
+        raise click.BadParameter(f"{text!r} is not four finite numbers, as in 5,-4,0,0.")
+    return impacts
+
+
+def parse_where(text: str) -> tuple[str, str]:
+    """Read `train=0` as a column and the value that it must have."""
+    column, equals, value = text.partition("=")
+    if not (column and equals):
+        raise click.BadParameter(f"{text!r} is not a column and its value, as in train=0.")
+    return column, value

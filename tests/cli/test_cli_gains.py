@@ -1,0 +1,138 @@
+"""`evaluate --gain` and `--impact`: the best cut, and what it and a quota bring."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+LABELS = [1, 0, 1, 0, 0, 1]
+SCORES = {"a": [6, 5, 4, 3, 2, 1], "b": [1, 1, 1, 2, 2, 2]}
+GAIN = [10, -4, 3, 0, 1, -1]
+HILLSTROM = "quota/hillstrom_scores.csv.gz"
+
+
+@pytest.fixture
+def arguments(table: Callable[..., Path]) -> list[Any]:
+    """A file with two models and what each row brings."""
+    path = table(y=LABELS, g=GAIN, w=[1, 2, 1, 1, 1, 0.5], part=list("uuuuvv"), **SCORES)
+    return ["evaluate", path, "--label", "y", "--score", "a", "--score", "b"]
+
+
+def models(run: Run, *arguments: Any) -> dict[str, Any]:
+    outcome = run(*arguments, "--json")
+    assert outcome.status == 0, outcome.err
+    return {model["score"]: model for model in json.loads(outcome.out)["models"]}
+
+
+def test_gains_of_rows(run: Run, arguments: list[Any]) -> None:
+    found = models(run, *arguments, "--gain", "g", "--quota", 2, "--quota", "50%")
+    assert found["a"]["best_cut"] == {
+        "threshold": 6,
+        "quota": 1,
+        "fraction": pytest.approx(1 / 6),
+        "brings": 10,
+        "per_place": 10,
+    }
+    assert found["b"]["best_cut"]["brings"] == 9, "the tied ones of two groups, all of them"
+    assert found["b"]["best_cut"]["quota"] == 6
+    assert [found[name]["quotas"]["2"]["brings"] for name in "ab"] == [6, 0]
+    assert [found[name]["quotas"]["50%"]["per_place"] for name in "ab"] == [3, 0]
+
+
+def test_cost_of_a_place(run: Run, arguments: list[Any]) -> None:
+    found = models(run, *arguments, "--gain", "g", "--cost", "2.5", "--quota", 2)
+    assert found["a"]["best_cut"]["brings"] == 7.5
+    assert found["a"]["quotas"]["2"]["brings"] == 1
+    text = run(*arguments, "--gain", "g", "--cost", "2.5", "--quota", 2).out
+    assert "What the best cut brings (g - 2.5 for each place): nobody 0.00, all -6.00" in text
+    assert (
+        "Best: select the 1 that a puts first (score >= 6.0). That brings 7.50: 13.50 more than to "
+        "select all, 7.50 more than to select nobody." in text
+    )
+    assert "With 2 places, a brings 1.00, and a random choice -2.00." in text
+    nobody = run(*arguments, "--gain", "g", "--cost", "20").out
+    assert "Select nobody: no cut of any model brings more than that, 0.00." in nobody
+    everybody = run(*arguments, "--gain", "g", "--cost", "-20").out
+    assert "Select all: no cut of any model brings more than that, 129.00." in everybody
+
+
+def test_weighted_gains(run: Run, arguments: list[Any]) -> None:
+    found = models(run, *arguments, "--gain", "g", "--weight", "w", "--quota", 2)
+    assert found["a"]["quotas"]["2"]["brings"] == 6, "half of the row of weight 2"
+    assert found["b"]["best_cut"]["brings"] == 5.5
+    assert found["b"]["best_cut"]["quota"] == 6.5
+
+
+def test_impacts_of_cells(run: Run, arguments: list[Any]) -> None:
+    found = models(run, *arguments, "--impact", "5,-4,-1,0.5", "--quota", 3)
+    best, nobody = 2 * 5 - 4 - 1 + 2 * 0.5, 3 * -1 + 3 * 0.5
+    assert found["a"]["best_cut"]["brings"] == best
+    assert found["a"]["best_cut"]["quota"] == 3
+    assert found["a"]["best_cut"]["per_place"] == (best - nobody) / 3
+    assert found["a"]["quotas"]["3"]["brings"] == best
+    text = run(*arguments, "--impact", "5,-4,-1,0.5", "--quota", 3).out
+    assert "(tp 5, fp -4, fn -1, tn 0.5): nobody -1.50, all 3.00" in text
+    assert "With 3 places, a brings 6.00, and a random choice 0.75." in text
+
+
+def test_rows_of_a_part(run: Run, arguments: list[Any]) -> None:
+    chosen = [*arguments, "--where", "part=u", "--gain", "g"]
+    found = models(run, *chosen, "--quota", 4)
+    assert found["a"]["quotas"]["4"]["brings"] == 9
+    assert "data.csv, rows with part = u\n4 rows, 2 positive (y)" in run(*chosen).out
+    assert json.loads(run(*chosen, "--json").out)["where"] == {"part": "u"}
+    assert models(run, *arguments, "--where", "w=0.5")["a"]["roc_auc"] is None
+
+
+def test_example(run: Run) -> None:
+    """The data's own costs: a bad loan that is granted 5, a good one that is refused 1."""
+    found = models(run, "evaluate", "--example", "credit", "--impact", "0,-5,-1,0")
+    best = found["naive_bayes"]["best_cut"]
+    assert (best["quota"], best["brings"]) == (152, -164)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--gain", "g", "--impact", "1,0,0,1"], "two ways to say the same"),
+        (["--cost", "1"], "--cost is a finite number beside --gain"),
+        (["--gain", "g", "--cost", "nan"], "--cost is a finite number beside --gain"),
+        (["--impact", "1,2,3"], "'1,2,3' is not four finite numbers"),
+        (["--impact", "1,2,3,inf"], "'1,2,3,inf' is not four finite numbers"),
+        (["--impact", "1,2,x,4"], "'1,2,x,4' is not four finite numbers"),
+        (["--where", "part"], "'part' is not a column and its value"),
+        (["--where", "part=z"], "no row has z in column 'part'"),
+        (["--where", "w=z"], "no row has z in column 'w'"),
+        (["--where", "none=1"], "has no column 'none'"),
+        (["--gain", "part"], "column 'part': 'u' at row 1 is not a number"),
+        (
+            ["--where", "part=v", "--gain", "part"],
+            "'v' at row 1 is not a number (of the rows with v in 'part')",
+        ),
+    ],
+)
+def test_bad_options(run: Run, arguments: list[Any], options: list[str], message: str) -> None:
+    assert message in " ".join(run(*arguments, *options).error.split())
+
+
+def test_gain_that_is_not_finite(run: Run, table: Callable[..., Path]) -> None:
+    path = table(y=[1, 0], s=[1, 2], g=[1, "inf"])
+    error = run("evaluate", path, "--label", "y", "--score", "s", "--gain", "g").error
+    assert "column 'g': inf at row 2, expected a finite number" in error
+
+
+def test_whom_to_mail(run: Run, shared: Path) -> None:
+    """Customers' spending, less a mailing's cost: the sentences that a marketer needs."""
+    names = [f"{name}.score" for name in ("logistic", "svm", "linear", "rf")]
+    scores = [x for name in names for x in ("--score", name)]
+    chosen = ["--where", "train=0", "--gain", "spend", "--cost", "0.8", "--quota", "5%"]
+    path = shared / HILLSTROM
+    text = run("evaluate", path, "--label", "conversion", *scores, *chosen).out
+    assert "Best: select the 15555 that logistic.score puts first" in text
+    assert "That brings 7,351.41: 3,951.02 more than to select all" in text
+    assert "With 1600 places, logistic.score brings 2,118.84, and a random choice 170.02." in text

@@ -1,0 +1,108 @@
+"""Curves and families that cannot be compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quotakernels as qk
+
+A = qk.rank([1, 0, 1, 0], [4, 3, 2, 1])
+B = qk.rank([1, 0, 0, 0], [4, 3, 2, 1])
+
+
+def test_different_examples():
+    found = "has 1 positives and 3 negatives and {} 2 positives and 2 negatives"
+    with pytest.raises(ValueError, match=f"^b {found.format('a')}; curves are compared on the"):
+        qk.dominates(A, B)
+    with pytest.raises(ValueError, match=r"^models\['x'\] " + found.format(r"models\['y'\]")):
+        qk.compare_curves({"y": A, "x": B})
+    with pytest.raises(ValueError, match=r"^models\[2\] " + found.format(r"models\[0\]")):
+        qk.compare_curves([A, A, B])
+    two = qk.rank([[1, 0, 1, 0], [1, 0, 0, 0]], [4, 3, 2, 1] * np.ones((2, 1)))
+    with pytest.raises(ValueError, match="^model 1 has 1 positives"):
+        qk.compare_curves(two)
+    with pytest.raises(ValueError, match="^b has 1 positives and 3 negatives in row 1 of the"):
+        qk.dominates(A, two)
+    with pytest.raises(ValueError, match=r"^b has 2\.5 positives"):
+        qk.dominates(A, qk.rank([1, 0, 1], [3, 2, 1], sample_weight=[1.5, 2, 1]))
+    with pytest.raises(ValueError, match=r"different shapes.*: \(2,\) and \(3,\)"):
+        qk.dominates(two, qk.rank([0, 1], np.ones((3, 2))))
+
+
+def test_different_examples_that_cannot_be_read():
+    jax = pytest.importorskip("jax")
+    y = np.array([[1, 0, 1, 0], [1, 0, 0, 0]])
+
+    @jax.jit
+    def compared(y: Any, s: Any) -> Any:
+        one, two = qk.rank(y[0], s[0]), qk.rank(y, s)
+        return qk.dominates(one, two), qk.compare_curves([one, two])
+
+    found, regions = compared(y, np.array([[4, 3, 2, 1]] * 2))
+    assert found.tolist() == [True, False]
+    assert np.isnan(regions.start).any(axis=-1).tolist() == [False, True]
+    assert regions.best.any(axis=(-2, -1)).tolist() == [True, False]
+
+
+def test_a_bad_row_is_empty_and_no_error():
+    scores = np.array([[4, np.nan, 2, 1], [4, 3, 2, 1]])
+    bad = qk.rank([1, 0, 1, 0], scores, validate=False)
+    assert qk.dominates(A, bad).tolist() == [False, True]
+    assert qk.dominates(bad, A, space="pr").tolist() == [False, True]
+    assert np.isnan(qk.compare_curves([A, bad]).stop).any(axis=-1).tolist() == [True, False]
+
+
+def test_wrong_arguments():
+    with pytest.raises(ValueError, match=r'^space must be "roc" or "pr"; got \'ROC\''):
+        qk.dominates(A, A, space="ROC")
+    with pytest.raises(ValueError, match=r'^axis must be "quota", "fpr" or "recall"; got \'tpr\''):
+        qk.compare_curves([A], axis="tpr")
+    with pytest.raises(
+        TypeError, match="^b must be a Ranking, RocCurve, PrCurve or RocHull; got l"
+    ):
+        qk.dominates(A, [1, 2])
+    with pytest.raises(TypeError, match=r"^models\[1\] must be a Ranking; got RocCurve"):
+        qk.compare_curves([A, qk.roc_curve(A)])
+    with pytest.raises(TypeError, match=r"^models must be a mapping or a sequence .*; got int"):
+        qk.compare_curves(3)
+    with pytest.raises(ValueError, match="^models must hold at least one Ranking"):
+        qk.compare_curves({})
+    with pytest.raises(ValueError, match=r"^a single Ranking needs an axis of models"):
+        qk.compare_curves(A)
+
+
+def test_two_libraries():
+    torch = pytest.importorskip("torch")
+    other = qk.rank(torch.tensor([1, 0, 1, 0]), torch.tensor([4, 3, 2, 1]))
+    with pytest.raises(TypeError, match=r"^b\.negative_weights is an array of torch and a\.neg"):
+        qk.dominates(A, other)
+    with pytest.raises(TypeError, match=r"^models\['t'\]\..* is an array of torch"):
+        qk.compare_curves({"n": A, "t": other})
+
+
+def test_numpy_beside_jax():
+    pytest.importorskip("jax")
+    import jax.numpy as jnp
+
+    other = qk.rank(jnp.asarray([1, 0, 1, 0]), jnp.asarray([1, 2, 3, 4]))
+    for found in (qk.dominates(A, other), qk.compare_curves([A, other]).best):
+        assert isinstance(found, jnp.ndarray)
+    assert bool(qk.dominates(A, other))
+
+
+def test_float32_curves_of_jax():
+    """Weighted points of curves are rounded to float32 there, and still of one curve."""
+    jax = pytest.importorskip("jax")
+    dice = np.random.default_rng(1)
+    y, s, w = dice.integers(0, 2, 200), dice.integers(0, 50, 200), dice.exponential(size=200)
+    with jax.enable_x64(False):
+        ranking = qk.rank(jax.numpy.asarray(y), s.astype(np.float32), sample_weight=w)
+        curve, hull = qk.roc_curve(ranking), qk.roc_hull(ranking)
+        assert curve.fp.dtype == np.float32
+        assert bool(qk.dominates(curve, ranking))
+        assert bool(qk.dominates(ranking, curve, space="pr"))
+        assert bool(qk.dominates(hull, curve))
+        assert not bool(qk.dominates(curve, hull))

@@ -1,0 +1,375 @@
+"""Powers' charts and the areas under them, against the exact ones."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from fractions import Fraction
+from functools import cache
+from typing import Any, get_args
+
+import exact as ex
+import numpy as np
+import pytest
+from backends import MODES, QUICK, Mode, mode_fixture, parameters
+from everything import main_modes
+from exact.charts import Point, log2
+from expected import as_floats, assert_within, row_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+import quotakernels as qk
+from quotakernels.measures._chart_kinds import Kind
+
+mode = mode_fixture(QUICK)
+
+KINDS: tuple[Any, ...] = get_args(Kind)
+AREAS = {
+    "pn": lambda g: ex.charts.area_under(ex.charts.pn_points(g)),
+    "roc": ex.roc_auc,
+    "boc": ex.charts.boc_area,
+    "boc_dual": ex.charts.boc_dual_area,
+    "pr": ex.pr_auc_exact,
+    "lift": ex.charts.lift_area,
+    "bift": ex.charts.bift_area,
+    "bprd": ex.charts.bprd_area,
+}
+LENGTH = 4
+CASES = list(ex.cases(LENGTH))
+GROUPS = [ex.groups(y, s) for y, s in CASES]
+WEIGHTED = [(y, s, [float(x) for x in w]) for y, s, w in ex.weighted_cases(3) if len(y) == 3]
+RNG = np.random.default_rng(12)
+CLASSES = {"positives": 5.0, "negatives": 3.0}
+
+
+def padded() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All cases in one batch; what the mask hides is made to look like data."""
+    labels = RNG.integers(0, 2, (len(CASES), LENGTH))
+    scores = RNG.choice(ex.small_cases.LEVELS, labels.shape)
+    mask = np.zeros(labels.shape, dtype=bool)
+    for row, (y, s) in enumerate(CASES):
+        labels[row, : len(y)], scores[row, : len(y)], mask[row, : len(y)] = y, s, True
+    return labels, scores, mask
+
+
+# the exact charts
+
+
+def reciprocal(value: Fraction | None) -> Fraction | float | None:
+    return None if value is None else math.inf if value == 0 else 1 / value
+
+
+def bits(value: Fraction | None) -> float | None:
+    return None if value is None else math.inf if value == 0 else -log2(value)
+
+
+@cache
+def wanted_points(groups: tuple[ex.Group, ...], kind: str) -> list[Point]:
+    """The points of the empty cut and of every tie group's end."""
+    if kind == "roc":
+        return [Point(v.fpr, v.tpr) for v in ex.roc_curve(groups)]
+    if kind == "pr":
+        return [Point(v.recall, v.precision) for v in ex.pr_curve(groups)]
+    if kind in ("pr_reciprocal", "pr_log"):
+        function = reciprocal if kind == "pr_reciprocal" else bits
+        pairs = ex.charts.chart(groups, ex.confusion.recall, ex.confusion.precision)
+        return [Point(function(x), function(y)) for x, y in pairs]
+    points: list[Point] = getattr(ex.charts, f"{kind}_points")(groups)
+    return points
+
+
+def assert_chart(kind: str, found: Any, groups: Any, *, units: float) -> None:
+    """The exact points, the last of them repeated; rounded by so many 2⁻⁵³ of at least 1."""
+    wanted = wanted_points(tuple(groups), kind)
+    unit = 2.0**-53 if np.asarray(found.x).dtype == np.float64 else 2.0**-24
+    for axis in ("x", "y"):
+        column = np.asarray(getattr(found, axis))
+        exact = as_floats([getattr(point, axis) for point in wanted])
+        exact = np.append(exact, np.full(column.size - exact.size, exact[-1]))
+        there = np.isinf(exact)
+        np.testing.assert_array_equal(column[there], exact[there], err_msg=f"{kind} {axis}")
+        rest = np.where(there, 0, column), np.where(there, 0, exact)
+        tolerance = units * unit * np.maximum(1, np.abs(rest[1]))
+        assert_within(*rest, tolerance, f"{kind} {axis}")
+
+
+def charts(ranking: qk.Ranking) -> dict[str, Any]:
+    return {kind: qk.powers_chart(ranking, kind=kind) for kind in KINDS}
+
+
+def areas(ranking: qk.Ranking) -> dict[str, Any]:
+    return {kind: qk.chart_area(ranking, kind=kind) for kind in AREAS}
+
+
+def assert_areas(found: dict[str, Any], groups: Any, units: float) -> None:
+    """Gini is a difference, which BPRD shows over its whole range, 1/π."""
+    widths = as_floats([ex.charts.bprd_points(g)[-1].x for g in groups])
+    for kind, value in found.items():
+        unit = 2.0**-53 if np.asarray(value).dtype == np.float64 else 2.0**-24
+        wanted = as_floats([AREAS[kind](g) for g in groups])
+        scale = widths if kind == "bprd" else np.maximum(1, np.abs(wanted))
+        assert_within(value, wanted, units * unit * scale, kind)
+
+
+UNITS = {kind: 8.0 if kind.startswith(("bird", "pr_")) else 1.0 for kind in KINDS}
+
+
+@main_modes
+def test_every_small_case(mode: Mode):
+    found, under = mode.run(
+        lambda y, s, m: (charts(qk.rank(y, s, where=m)), areas(qk.rank(y, s, where=m))), *padded()
+    )
+    for row, groups in enumerate(GROUPS):
+        for kind, chart in found.items():
+            assert_chart(kind, row_of(chart, row), groups, units=UNITS[kind])
+    assert_areas(under, GROUPS, 4)
+
+
+def test_weights(mode: Mode):
+    """In every mode; one kind stands for all, since their cells are made in the same way."""
+
+    def run(y: Any, s: Any, w: Any) -> Any:
+        ranking = qk.rank(y, s, sample_weight=w)
+        return qk.powers_chart(ranking, kind="boc_dual")
+
+    found = mode.run(run, *(np.asarray(x) for x in zip(*WEIGHTED, strict=True)))
+    for row, case in enumerate(WEIGHTED):
+        assert_chart("boc_dual", row_of(found, row), ex.groups(*case), units=8)
+
+
+def test_compact_charts_have_a_point_per_cut_and_its_threshold_and_quota():
+    for (y, s), groups in zip(CASES, GROUPS, strict=True):
+        curve, found = qk.qrecall_curve(y, s), charts(qk.rank(y, s))
+        for kind, chart in found.items():
+            assert chart.x.shape == (len(groups) + 1,)
+            assert_chart(kind, chart, groups, units=UNITS[kind])
+            np.testing.assert_array_equal(chart.threshold, curve.threshold)
+            np.testing.assert_array_equal(chart.quota, curve.quota)
+            assert chart.quota.dtype.kind == "i"
+
+
+@pytest.mark.parametrize("ties", ["optimistic", "pessimistic", "given"])
+def test_tie_policies(ties: Any):
+    for y, s in CASES[::7]:
+        groups, ranking = ex.groups(y, s, ties=ties), qk.rank(y, s, ties=ties)
+        for kind, chart in charts(ranking).items():
+            assert_chart(kind, chart, groups, units=UNITS[kind])
+        assert_areas(areas(ranking), [groups], 4)
+
+
+def test_random_weights_of_many_sizes():
+    for _ in range(60):
+        y, s = RNG.integers(0, 2, 9), RNG.integers(0, 6, 9).astype(float)
+        w = RNG.random(9) * 10.0 ** RNG.integers(-3, 4, 9)
+        groups = ex.groups(y.tolist(), s.tolist(), w.tolist())
+        ranking = qk.rank(y, s, sample_weight=w)
+        for kind, chart in charts(ranking).items():
+            assert_chart(kind, chart, groups, units=16)
+            assert chart.quota.dtype == np.float64
+        assert_areas(areas(ranking), [groups], 16)
+
+
+def test_a_class_of_little_weight_keeps_its_digits():
+    """Masses are added up from either end, so that the last cuts are as exact as the first."""
+    y, s = [1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0]
+    w = [1e9, 1e-9, 1e-9, 3e-9]
+    chart = qk.powers_chart(y, s, sample_weight=w, kind="pr_log")
+    groups = ex.groups(y, s, w)
+    exact = [bits(ex.confusion.recall(t)) for t in ex.confusion.tables_at_cuts(groups)]
+    np.testing.assert_allclose(chart.x[1:], exact[1:], rtol=1e-15)
+    assert 0 < chart.x[1] < 2e-18
+
+
+def test_logarithms_of_any_size():
+    far = qk.chart_points(1e300, 1e-300, positives=1e-300, negatives=1e300, kind="pr_log")
+    assert (far.x, far.y) == (0, pytest.approx(600 * math.log2(10)))
+    sizes = {"positives": 0.0, "negatives": 1e300, "smoothing": 1e-200}
+    far = qk.chart_points(1e300, 0.0, kind="bird", **sizes)
+    assert (far.x, far.y) == (pytest.approx(500 * math.log2(10)), 0)
+    sizes = {"positives": 1e200, "negatives": 1e200, "smoothing": 1e-100}
+    far = qk.chart_points(0.0, 1e200, kind="bird", **sizes)
+    assert (far.x, far.y) == (0, pytest.approx(300 * math.log2(10)))
+
+
+@pytest.mark.parametrize("smoothing", [0.25, 1, 10])
+def test_smoothing(smoothing: float):
+    for (y, s), groups in zip(CASES[::5], GROUPS[::5], strict=True):
+        chart = qk.powers_chart(y, s, kind="bird", smoothing=smoothing)
+        wanted = ex.charts.bird_points(groups, Fraction(smoothing))
+        exact = as_floats(wanted)
+        np.testing.assert_allclose(np.stack(chart[:2], axis=-1), exact, 1e-15, 1e-15)
+
+
+# areas
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 9)), min_size=2, max_size=40))
+def test_areas_of_bift_and_boc(rows: Any):
+    """n·area(BIFT) = N·area(BOC) + P·area(BOC′), and what AUC says of all (relation 8)."""
+    y, s = (np.asarray(x) for x in zip(*[(0, 4), (1, 4), *rows], strict=True))
+    ranking, n, share = qk.rank(y, s), len(y), y.mean()
+    area, auc = areas(ranking), qk.roc_auc(ranking)
+    close = {"rtol": 1e-13, "atol": 1e-13}
+    parts = (n - y.sum()) * area["boc"] + y.sum() * area["boc_dual"]
+    np.testing.assert_allclose(n * area["bift"], parts, **close)
+    np.testing.assert_allclose(area["bift"], qk.gini(ranking) / 2, **close)
+    np.testing.assert_allclose(area["lift"], share / 2 + (1 - share) * auc, **close)
+    np.testing.assert_allclose(area["bprd"], qk.gini(ranking) / 2 / share, **close)
+    for kind in AREAS.keys() - {"pr"}:
+        x, height, *_ = qk.powers_chart(ranking, kind=kind)
+        strips = ((x[1:] - x[:-1]) * (height[1:] + height[:-1]) / 2).sum()
+        np.testing.assert_allclose(area[kind], strips, rtol=1e-12, atol=1e-12)
+
+
+def test_areas_by_their_own_names():
+    ranking = qk.rank(*padded()[:2])
+    np.testing.assert_array_equal(qk.chart_area(ranking, kind="roc"), qk.roc_auc(ranking))
+    np.testing.assert_array_equal(qk.chart_area(ranking, kind="pr"), qk.pr_auc(ranking))
+
+
+def test_charts_by_their_own_names():
+    ranking = qk.rank(*padded()[:2])
+    for kind, curve in (("roc", qk.roc_curve(ranking)), ("pr", qk.pr_curve(ranking))):
+        chart = qk.powers_chart(ranking, kind=kind)
+        for mine, other in zip(chart[:3], curve[:3], strict=True):
+            np.testing.assert_array_equal(mine, other)
+    informed = qk.table_curve(ranking, qk.informedness).value
+    last = qk.powers_chart(ranking, kind="bift")
+    np.testing.assert_array_equal(last.y[..., -1], informed[..., -1])
+
+
+# single points, and several classes
+
+
+@main_modes
+def test_points_are_where_the_cuts_are(mode: Mode):
+    """But for the precision of the empty cut."""
+    kinds = ("pr", "bird") if mode.library == "jax" else KINDS
+
+    def run(y: Any, s: Any) -> Any:
+        ranking = qk.rank(y, s)
+        roc = qk.roc_curve(ranking)
+        sizes = {"positives": roc.tp[..., -1:], "negatives": roc.fp[..., -1:]}
+        points = {kind: qk.chart_points(roc.fp, roc.tp, kind=kind, **sizes) for kind in kinds}
+        return points, {kind: qk.powers_chart(ranking, kind=kind) for kind in kinds}
+
+    points, cuts = mode.run(run, *(x[:60] for x in padded()[:2]))
+    for kind in kinds:
+        x, y = cuts[kind][:2]
+        if kind == "pr":
+            empty = cuts[kind].quota == 0
+            assert np.isnan(points[kind].y[empty]).all()
+            y = np.where(empty, np.nan, y)
+        np.testing.assert_array_equal(points[kind].x, x)
+        np.testing.assert_array_equal(points[kind].y, y)
+
+
+def test_points_that_are_no_whole_numbers():
+    found = qk.chart_points([0.5, np.nan], 2.5, kind="bift", **CLASSES)
+    np.testing.assert_allclose(found.x, [3 / 8, np.nan])
+    np.testing.assert_allclose(found.y, [1 / 2 - 1 / 6, np.nan])
+    rounded = qk.chart_points(0.1 + 0.2, 0, positives=1, negatives=0.3, kind="roc")
+    assert (rounded.x, rounded.y) == (1, 0)
+    many = qk.chart_points(0, 1, positives=[1, 2], negatives=[[1], [2]], kind="roc")
+    assert many.x.shape == many.y.shape == (2, 2)
+
+
+FEW = [m for m in MODES if m.name in ("numpy", "strictest-device1", "jax32-jit", "torch")]
+
+
+@pytest.mark.parametrize("mode", parameters(FEW))
+def test_each_of_several_classes(mode: Mode):
+    y, s = np.asarray([0, 1, 2, 0, 1, 2, 2, 1]), RNG.choice([0.1, 0.2, 0.5], (8, 3))
+    found = mode.run(
+        lambda y, s: qk.one_vs_rest(qk.powers_chart, y, s, average=None, kind="bift"), y, s
+    )
+    assert type(found.value) is qk.Chart
+    for k in range(3):
+        groups = ex.groups((y == k).astype(int).tolist(), s[:, k].tolist())
+        assert_chart("bift", row_of(found.per_class, k), groups, units=1)
+    with pytest.raises(ValueError, match=r"^powers_chart gives cuts.*use average=None"):
+        qk.one_vs_rest(qk.powers_chart, y, s, kind="bift")
+    area = qk.one_vs_rest(qk.chart_area, y, s, kind="lift")
+    np.testing.assert_allclose(area.value, np.mean(area.per_class))
+
+
+# bad calls
+
+
+@pytest.mark.parametrize("bad", ["PN", "", None, 3, ["roc"]], ids=repr)
+def test_bad_kinds(bad: Any):
+    for call in (qk.powers_chart, qk.chart_area):
+        with pytest.raises(ValueError, match=r"^kind must be one of 'pn', 'roc', .*; got "):
+            call([1, 0], [0.5, 0.1], kind=bad)
+        with pytest.raises(TypeError, match=rf"^{call.__name__} needs kind"):
+            call([1, 0], [0.5, 0.1])
+    with pytest.raises(ValueError, match=r"^kind must be one of 'pn', 'roc', .*; got "):
+        qk.chart_points(1, 1, kind=bad, **CLASSES)
+
+
+def test_charts_without_an_area():
+    assert AREAS.keys() == set(re_kinds())
+    for kind in KINDS:
+        if kind not in AREAS:
+            reason = "logarithms" if kind.startswith("bird") else "infinity"
+            with pytest.raises(ValueError, match=rf"^kind '{kind}' has no area: .*{reason}"):
+                qk.chart_area([1, 0], [0.5, 0.1], kind=kind)
+
+
+def re_kinds() -> list[str]:
+    """The kinds that the docstring lists."""
+    text = inspect.getdoc(qk.chart_area) or ""
+    listed = text.split("kind : {")[1].split("}")[0]
+    return [x.strip(' "') for x in listed.split(",")]
+
+
+@pytest.mark.parametrize("bad", [0, -1, np.inf, np.nan])
+def test_bad_smoothing(bad: Any):
+    message = r"^smoothing (must be|is .*expected) a finite number above 0"
+    with pytest.raises(ValueError, match=message):
+        qk.powers_chart([1, 0], [0.5, 0.1], kind="bird", smoothing=bad)
+    with pytest.raises(ValueError, match=message):
+        qk.chart_points(1, 1, kind="bird", smoothing=bad, **CLASSES)
+
+
+@pytest.mark.parametrize("bad", ["1", None, True, 1j, [1.0], np.ones(1)], ids=repr)
+def test_smoothing_that_is_no_number(bad: Any):
+    with pytest.raises(TypeError, match=r"^smoothing must be a"):
+        qk.powers_chart([1, 0], [0.5, 0.1], kind="bird", smoothing=bad)
+
+
+@pytest.mark.parametrize("name", ["fp", "tp", "positives", "negatives"])
+def test_bad_points(name: str):
+    good = {"fp": 1.0, "tp": 2.0, **CLASSES, "kind": "bift"}
+    for bad in (-1.0, np.inf):
+        with pytest.raises(ValueError, match=rf"^{name} is {bad!r}; expected a finite number, not"):
+            qk.chart_points(**{**good, name: bad})
+    for bad in ("1", None, True, 1j):
+        with pytest.raises(TypeError, match=rf"^{name} must be a"):
+            qk.chart_points(**{**good, name: bad})
+    if name in CLASSES:
+        with pytest.raises(ValueError, match=rf"^{name} is nan"):
+            qk.chart_points(**{**good, name: np.nan})
+    else:
+        with pytest.raises(ValueError, match=rf"^{name} is 6.0 at position 1; expected at most al"):
+            qk.chart_points(**{**good, name: [0.0, 6.0]})
+
+
+LAZY = [m for m in MODES if m.name in ("jax32-jit", "strictest-device1", "torch-vmap", "cupy")]
+
+
+@pytest.mark.parametrize("mode", parameters(LAZY))
+def test_bad_points_that_cannot_be_read_are_nan(mode: Mode):
+    fp = np.asarray([0.0, 1, -1, 6, np.inf, np.nan])
+    found = mode.run(lambda fp: qk.chart_points(fp, 1.0, kind="bift", **CLASSES), fp)
+    np.testing.assert_array_equal(np.isnan(found.y), [False, False, True, True, True, True])
+
+
+def test_bad_rows_are_nan():
+    s = np.asarray([[0.5, 0.1], [np.nan, 0.1]])
+    ranking = qk.rank([1, 0], s, validate=False)
+    for kind, chart in charts(ranking).items():
+        assert np.isnan(chart.x[1]).all(), kind
+        assert np.isnan(chart.y[1]).all(), kind
+    for kind, area in areas(ranking).items():
+        np.testing.assert_array_equal(np.isnan(area), [False, True], err_msg=kind)

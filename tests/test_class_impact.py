@@ -1,0 +1,192 @@
+"""Impacts of K classes, totals, and the tables of all cuts, against the exact ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import everything as every
+import exact as ex
+import numpy as np
+import pytest
+from backends import Mode, available
+from exact.small_tables import class_tables, tables
+from expected import as_floats, assert_within
+
+import quotakernels as qk
+
+K = 3
+THREE = ((5.0, -2.0, -0.5), (-1.0, 3.0, 0.0), (-8.0, 0.25, 1.0))
+TABLES = list(class_tables(60, K))
+CELLS = np.asarray([[[float(x) for x in row] for row in table] for table in TABLES])
+EXACT: dict[str, Any] = {
+    "impact": lambda t, i: ex.impact.class_impact(t, i),
+    "total_impact": lambda t, i: ex.impact.class_impact(t, i, total=True),
+    "outcome_impact": lambda t, i: ex.impact.class_outcome_impact(t, i),
+    "conditional_impact": lambda t, i: ex.impact.class_outcome_impact(t, i, normalize=False),
+}
+
+
+def near(name: str, found: Any, wanted: np.ndarray) -> None:
+    unit = 2.0**-50 if np.asarray(found).dtype == np.float64 else 2.0**-21
+    assert_within(found, wanted, unit * np.maximum(8, np.abs(wanted)), name)
+
+
+def of_classes(cells: Any, impacts: Any) -> dict[str, Any]:
+    table = qk.ClassTable(cells)
+    return {name: getattr(qk, name)(table, impacts=impacts) for name in EXACT}
+
+
+@every.main_modes
+def test_small_tables_of_three_classes(mode: Mode):
+    found = mode.run(of_classes, CELLS, np.asarray(THREE))
+    for name, exact in EXACT.items():
+        wanted = [exact(table, THREE) for table in TABLES]
+        near(name, found[name].whole, as_floats([x.whole for x in wanted]))
+        near(name, found[name].outputs, as_floats([x.outputs for x in wanted]))
+
+
+def test_two_classes_are_the_table_of_two():
+    """Class 1 is the positive one: [[tn, fp], [fn, tp]], and the outputs are rejected, selected."""
+    i_tp, i_fp, i_fn, i_tn = 3.0, -2.5, -1.0, 0.5
+    cells = np.asarray([[float(x) for x in table] for table in tables(3)])
+    two = qk.ClassTable(cells[:, [3, 1, 2, 0]].reshape(-1, 2, 2))
+    for name in EXACT:
+        measure = getattr(qk, name)
+        classes = measure(two, impacts=[[i_tn, i_fp], [i_fn, i_tp]])
+        binary = measure(qk.ConfusionTable(*cells.T), impacts=(i_tp, i_fp, i_fn, i_tn))
+        near(name, classes.outputs[:, 1], binary.selected)
+        near(name, classes.outputs[:, 0], binary.rejected)
+        near(name, classes.whole, binary.mean if "mean" in binary._fields else binary.whole)
+
+
+def test_impacts_may_be_a_batch():
+    table = qk.ClassTable([[2, 1], [0, 3]])
+    units = np.asarray([[[1.0, -1], [-1, 1]], [[0, -4], [-9, 2]]])
+    found = qk.impact(table, impacts=units)
+    assert found.whole.shape == (2,)
+    assert found.outputs.shape == (2, 2)
+    for index in range(2):
+        np.testing.assert_array_equal(
+            found.outputs[index], qk.impact(table, impacts=units[index]).outputs
+        )
+
+
+def test_right_and_wrong_are_accuracy():
+    table = qk.ClassTable(CELLS)
+    found = qk.impact(table, impacts=2 * np.eye(K) - 1).whole
+    near("accuracy", found, 2 * qk.accuracy(table) - 1)
+
+
+@every.main_modes
+def test_totals_of_cuts(mode: Mode):
+    """n times the impact per example; 0 of no examples."""
+    y, s = np.asarray([1, 0, 1, 1, 0]), np.asarray([0.9, 0.8, 0.8, 0.6, 0.1])
+    impacts = (5.0, -4.0, -1.0, 0.5)
+
+    def run(y: Any, s: Any) -> Any:
+        ranking = qk.rank(y, s)
+        given: dict[str, Any] = {"quota": [0, 2, 5], "impacts": impacts}
+        return qk.total_impact(ranking, **given), qk.impact(ranking, **given)
+
+    total, mean = mode.run(run, y, s)
+    for field in total._fields:
+        near(field, getattr(total, field), 5 * np.asarray(getattr(mean, field), dtype=float))
+    np.testing.assert_array_equal(total.whole, [-2.0, 4.75, 7.0])
+    empty = qk.total_impact(qk.ConfusionTable(0, 0, 0, 0), impacts=impacts)
+    assert tuple(map(float, empty)) == (0.0, 0.0, 0.0)
+
+
+def test_bad_impacts():
+    table = qk.ClassTable(np.ones((3, 3)))
+    for bad in (np.ones(3), np.ones((2, 2)), np.ones((3, 2)), (1, 2, 3, 4), 5):
+        with pytest.raises(ValueError, match=r"^impacts of 3 classes must have shape \(3, 3\) or"):
+            qk.impact(table, impacts=bad)
+    for bad in (None, qk.ConfusionTable(1, 2, 3, 4)):
+        with pytest.raises(TypeError, match=r"^impacts of a ClassTable must be an array of shape"):
+            qk.total_impact(table, impacts=bad)
+    with pytest.raises(TypeError, match=r"^impacts must be a number or an array of numbers"):
+        qk.impact(table, impacts=[["a"] * 3] * 3)
+    units = np.zeros((3, 3))
+    units[1, 2] = np.nan
+    with pytest.raises(
+        ValueError, match=r"^impacts is nan at position \(1, 2\); expected a finite"
+    ):
+        qk.outcome_impact(table, impacts=units)
+    with pytest.raises(TypeError, match=r"^total_impact needs impacts"):
+        qk.total_impact(table)
+    with pytest.raises(TypeError, match=r"^impacts must be four"):
+        qk.total_impact(qk.ConfusionTable(1, 2, 3, 4), impacts=THREE)
+
+
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+def test_impacts_that_cannot_be_read_are_undefined():
+    import jax
+    import jax.numpy as jnp
+
+    units = jnp.asarray(THREE).at[0, 1].set(jnp.inf)
+    found = jax.jit(lambda i: qk.impact(qk.ClassTable(np.ones((3, 3))), impacts=i))(units)
+    assert np.isnan(found.outputs).tolist() == [False, True, False]
+    assert np.isnan(found.whole)
+
+
+# the tables of all cuts
+
+Y = np.asarray([[1, 0, 1, 1, 0, 1], [0, 1, 0, 0, 1, 0], [1, 1, 1, 1, 1, 1]])
+S = np.asarray([[9, 8, 8, 6, 1, 1], [3, 3, 1, 7, 7, 5], [1, 2, 2, 3, 4, 4]], dtype=float)
+W = np.asarray([0.5, 1, 2, 0, 3, 1])
+IMPACTS = (5.0, -4.0, -1.0, 0.5)
+
+
+@every.main_modes
+def test_tables_of_all_cuts(mode: Mode):
+    def run(y: Any, s: Any) -> Any:
+        return (
+            qk.cut_tables(y, s),
+            qk.cut_tables(y, s, ratio=1),
+            qk.best_boundary(y, s, impacts=IMPACTS).curve,
+        )
+
+    plain, even, curve = mode.run(run, Y, S)
+    for index in range(3):
+        groups = ex.groups(Y[index].tolist(), S[index].tolist())
+        cuts = [ex.confusion.table_at_quota(groups, quota) for quota in ex.cuts(groups)]
+        steps = np.flatnonzero(np.diff(plain.quota[index], prepend=-1))
+        np.testing.assert_array_equal(plain.quota[index][steps], as_floats(ex.cuts(groups)))
+        for k, field in enumerate(plain.table._fields):
+            found = getattr(plain.table, field)
+            assert found.dtype.kind == "i"
+            np.testing.assert_array_equal(found[index][steps], as_floats([t[k] for t in cuts]))
+            size = as_floats([t.tp + t.fn if field in ("tp", "fn") else t.fp + t.tn for t in cuts])
+            with np.errstate(invalid="ignore"):
+                wanted = as_floats([t[k] for t in cuts]) / (2 * size)
+            near(field, getattr(even.table, field)[index][steps], wanted)
+    np.testing.assert_array_equal(plain.threshold, curve.threshold)
+    np.testing.assert_array_equal(plain.quota, curve.quota)
+    near("impact", qk.impact(plain.table, impacts=IMPACTS).whole, np.asarray(curve.value, float))
+
+
+def test_tables_of_all_cuts_with_weights_and_other_ratios():
+    ranking = qk.rank(Y[0], S[0], sample_weight=W)
+    found = qk.cut_tables(ranking)
+    assert found.table.tp.tolist() == [0, 0.5, 2.5, 3.5]
+    assert found.table.fp.tolist() == [0, 0, 1, 4]
+    assert found.quota.tolist() == [0, 0.5, 3.5, 7.5]
+    np.testing.assert_array_equal(found.threshold, [np.nan, 9, 8, 1])
+    tuned = qk.cut_tables(ranking, ratio=0.25).table
+    np.testing.assert_allclose(tuned, qk.tune_prevalence(found.table, 0.25), rtol=1e-15)
+    np.testing.assert_allclose(sum(tuned), 1, rtol=1e-15)
+    even = qk.cut_tables(Y[0], S[0], ratio=1).table
+    both = [qk.outcome_impact(x, impacts=IMPACTS) for x in (even, qk.cut_tables(Y[0], S[0]).table)]
+    np.testing.assert_allclose(*both, rtol=1e-14)
+
+
+def test_bad_ratios():
+    for bad in (0, -1, np.inf, np.nan):
+        with pytest.raises(ValueError, match=r"^ratio is .*expected a finite number above 0"):
+            qk.cut_tables(Y, S, ratio=bad)
+    with pytest.raises(ValueError, match=r"^ratio must be one number; got shape \(2,\)"):
+        qk.cut_tables(Y, S, ratio=[1, 2])
+    with pytest.raises(TypeError, match=r"^ratio must be a number"):
+        qk.cut_tables(Y, S, ratio="1")
+    with pytest.raises(TypeError, match=r"^cut_tables needs y_true and y_score, or a Ranking"):
+        qk.cut_tables(Y)

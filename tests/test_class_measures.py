@@ -1,0 +1,113 @@
+"""Measures of tables of several classes, against the plain formulas in rational numbers."""
+
+from __future__ import annotations
+
+from decimal import localcontext
+from typing import Any
+
+import numpy as np
+import pytest
+from backends import Mode
+from everything import main_modes
+from table_formulas import SMALL, F, as_pair, assert_near, of_information, ratio, root
+
+import quotakernels as qk
+from quotakernels import ClassTable, ConfusionTable
+
+
+def of_several(cells: np.ndarray) -> dict[str, Any]:
+    """The plain formulas of the K-class measures, in rational numbers."""
+    size, rows, columns, n = len(cells), cells.sum(1), cells.sum(0), int(cells.sum())
+    rows, columns = ([int(x) for x in sums] for sums in (rows, columns))
+    right = int(np.trace(cells))
+    there = [k for k in range(size) if rows[k] or columns[k]]
+
+    def edge(square: Any, own: list[int], given: list[int]) -> Any:
+        terms = []
+        for k in there:
+            inside = ratio(int(square[k][k]), own[k])
+            outside = ratio(given[k] - int(square[k][k]), n - own[k])
+            if inside is None or outside is None:
+                return None
+            terms.append(F(given[k], n) * (inside - outside))
+        return sum(terms) if n else None
+
+    chance = sum(a * b for a, b in zip(rows, columns, strict=True))
+    spread = (n * n - sum(a * a for a in rows)) * (n * n - sum(b * b for b in columns))
+    information, entropy = of_information(cells.tolist())
+    return {
+        "accuracy": ratio(right, n),
+        "misclassification_rate": ratio(n - right, n),
+        "informedness": edge(cells, rows, columns),
+        "markedness": edge(cells.T, columns, rows),
+        "matthews_corrcoef": (n * right - chance) / root(F(spread)) if spread else None,
+        "cohen_kappa": ratio(n * right - chance, n * n - chance),
+        "mutual_information": information,
+        "information_coefficient": information / entropy if entropy else None,
+    }
+
+
+SEVERAL = sorted(of_several(np.eye(2, dtype=int)))
+
+
+def class_tables() -> np.ndarray:
+    """Tables of three classes, many of them with empty rows, columns or cells."""
+    random = np.random.default_rng(3)
+    cells = random.integers(0, 7, (300, 3, 3)) * (random.random((300, 3, 3)) < 0.6)
+    cells[:60, 0] = 0
+    cells[30:90, :, 2] = 0
+    cells[0] = 0
+    return cells
+
+
+@main_modes
+def test_tables_of_three_classes(mode: Mode):
+    def measures(cells: Any) -> dict[str, Any]:
+        return {name: getattr(qk, name)(ClassTable(cells)) for name in SEVERAL}
+
+    cells = class_tables()
+    with localcontext(prec=40):
+        exact = [of_several(table) for table in cells]
+    found = mode.run(measures, cells)
+    assert_near(found, {name: as_pair([x[name] for x in exact]) for name in SEVERAL}, 8)
+
+
+def test_two_classes_are_a_special_case():
+    tp, fp, fn, tn = SMALL
+    square = ClassTable(np.moveaxis(np.asarray([[tn, fp], [fn, tp]]), -1, 0))
+    for name in SEVERAL:
+        found, wanted = getattr(qk, name)(square), getattr(qk, name)(ConfusionTable(*SMALL))
+        np.testing.assert_allclose(found, wanted, 0, 2e-15, err_msg=name)
+
+
+def test_each_class_of_a_table():
+    cells = class_tables()
+    for given in (cells, cells.astype(float)):
+        table = ClassTable(given).by_class()
+        assert table.tp.dtype == given.dtype
+        for k in range(3):
+            tp, row, column = cells[:, k, k], cells[:, k].sum(-1), cells[:, :, k].sum(-1)
+            wanted = (tp, column - tp, row - tp, cells.sum((1, 2)) - row - column + tp)
+            np.testing.assert_array_equal([x[:, k] for x in table], wanted)
+
+
+def test_the_same_as_scikit_learn():
+    metrics = pytest.importorskip("sklearn.metrics")
+    random = np.random.default_rng(8)
+    labels = random.integers(0, 4, 200)
+    predictions = np.where(random.random(200) < 0.5, labels, random.integers(0, 4, 200))
+    table = qk.confusion_table_from_predictions(labels, predictions, num_classes=4)
+    given = labels, predictions
+    np.testing.assert_array_equal(table.cells, metrics.confusion_matrix(*given))
+    pairs = {
+        qk.accuracy: metrics.accuracy_score(*given),
+        qk.cohen_kappa: metrics.cohen_kappa_score(*given),
+        qk.matthews_corrcoef: metrics.matthews_corrcoef(*given),
+        qk.mutual_information: metrics.mutual_info_score(*given),
+    }
+    for measure, wanted in pairs.items():
+        np.testing.assert_allclose(measure(table), wanted, 1e-12)
+    by_class = table.by_class()
+    np.testing.assert_allclose(qk.f_score(by_class), metrics.f1_score(*given, average=None), 1e-15)
+    beta = metrics.fbeta_score(*given, average=None, beta=2)
+    np.testing.assert_allclose(qk.f_score(by_class, beta=2), beta, 1e-15)

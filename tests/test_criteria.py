@@ -1,0 +1,322 @@
+"""The table of docs/choosing.md, entry by entry: what is said to hold on all small tables, what is
+said not to by a counterexample among them.
+
+The table is read from the page, so that an entry cannot be changed there alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from criteria import (
+    CELLS,
+    CLEAR,
+    COSTS,
+    ENTRIES,
+    FN,
+    FP,
+    HEADING,
+    MEASURES,
+    MOVES,
+    NOTHING,
+    PAGE,
+    PAYING,
+    TN,
+    TP,
+    WEIGHTS,
+    Measure,
+    Setting,
+    base_ratio,
+    cost,
+    each,
+    impact,
+    near,
+    of_kind,
+)
+
+import quotakernels as qk
+from quotakernels import ConfusionTable
+
+
+def test_the_table_has_these_measures_and_every_entry_is_tested():
+    assert ENTRIES.keys() == MEASURES.keys()
+    assert {len(row) for row in ENTRIES.values()} == {4}
+    kinds = [r"yes|yes, if .+|no", r"yes|by tuning", r"yes|by tuning|no", r"yes|by tuning|no"]
+    for row in ENTRIES.values():
+        assert all(re.fullmatch(kind, entry) for kind, entry in zip(kinds, row, strict=True)), row
+
+
+def test_the_table_names_the_functions():
+    text = PAGE.read_text(encoding="utf-8").partition(HEADING)[2].split("\n\n")[0]
+    named = set(re.findall(r"`(\w+)`", text))
+    used = {m.value.__name__ for x in MEASURES.values() for m in x if hasattr(qk, m.value.__name__)}
+    assert used <= named <= set(qk.__all__)
+    assert named - used == {"expected_cost", "f_score", "outcome_impact", "roc_auc"}
+
+
+# 1. monotone
+
+CONDITIONS: dict[str, Callable[[np.ndarray, Setting], Any]] = {
+    "tp > 0": lambda cells, _: cells[TP] > 0,
+    "no cell is empty": lambda cells, _: cells.min(axis=0) > 0,
+    "all impacts have one sign": lambda _, impacts: min(impacts) * max(impacts) > 0,
+    "i_tp > i_fp": lambda _, impacts: impacts[TP] > impacts[FP],
+    "i_tn > i_fn": lambda _, impacts: impacts[TN] > impacts[FN],
+}
+
+
+OF_CELLS = ("tp > 0", "no cell is empty")
+
+
+def conditions(name: str) -> list[str]:
+    return ENTRIES[name][0].removeprefix("yes, if ").split(" and ")
+
+
+def holds(condition: str, cells: np.ndarray, setting: Setting) -> np.ndarray:
+    return np.broadcast_to(CONDITIONS[condition](cells, setting), cells.shape[1:])
+
+
+class Moved(NamedTuple):
+    """All moves of one example on all tables, under one setting."""
+
+    cells: np.ndarray
+    better: np.ndarray
+    worse: np.ndarray
+
+
+def moves(measure: Measure, setting: Setting, amount: float = 1.0) -> Iterator[Moved]:
+    for wrong, right in MOVES:
+        before = CELLS[:, CELLS[wrong] >= amount]
+        after = before.copy()
+        after[wrong] -= amount
+        after[right] += amount
+        values = measure(before, setting), measure(after, setting)
+        defined = ~np.isnan(values[0]) & ~np.isnan(values[1])
+        a, b = (x[defined] for x in values)
+        yield Moved(before[:, defined], b > a + CLEAR, b < a - CLEAR)
+
+
+@of_kind(1, "yes")
+@pytest.mark.parametrize("amount", [1.0, 0.25])
+def test_monotone(name: str, amount: float):
+    for measure, setting in each(name):
+        for moved in moves(measure, setting, amount):
+            assert moved.better.size > 100
+            assert moved.better.all(), (name, setting)
+
+
+@of_kind(1, r"yes, if .+")
+def test_monotone_under_conditions(name: str):
+    """Where they are met every move is better."""
+    seen = 0
+    for measure, setting in each(name):
+        for moved in moves(measure, setting):
+            met = np.all([holds(x, moved.cells, setting) for x in conditions(name)], axis=0)
+            assert moved.better[met].all(), (name, setting)
+            seen += met.sum()
+    assert seen > 100
+
+
+def without(condition: str, name: str) -> Iterator[tuple[Setting, np.ndarray, np.ndarray]]:
+    """Settings and tables at which all conditions but one are met, and which moves are better."""
+    others = [x for x in conditions(name) if x != condition]
+    for measure, setting in each(name):
+        for cells, better, _ in moves(measure, setting, 0.25):
+            there = ~holds(condition, cells, setting)
+            for other in others:
+                there = there & holds(other, cells, setting)
+            yield setting, cells[:, there], better[there]
+
+
+@of_kind(1, r"yes, if .+")
+def test_conditions_are_needed(name: str):
+    """If only one is not met, some move is not better: of every table with one empty cell where it
+    speaks of cells, under every setting where it speaks of impacts.
+    """
+    for condition in conditions(name):
+        unmet, failing = set(), set()
+        for setting, cells, better in without(condition, name):
+            if condition in OF_CELLS:
+                one = (cells == 0).sum(axis=0) == 1
+                unmet |= {(*map(int, x),) for x in cells[:, one].T}
+                failing |= {(*map(int, x),) for x in cells[:, one & ~better].T}
+            elif better.size:
+                unmet.add(setting)
+                failing |= set() if better.all() else {setting}
+        assert unmet
+        assert unmet == failing, condition
+
+
+def test_not_monotone_information():
+    """A right decision more, no cell empty before or after, and less information."""
+    names = [name for name, row in ENTRIES.items() if row[0] == "no"]
+    assert names == ["AUC", "mutual information, IC"]
+    for measure, setting in each("mutual information, IC"):
+        for moved in moves(measure, setting):
+            assert (moved.worse & (moved.cells.min(axis=0) >= 2)).any()
+
+
+def test_not_monotone_auc():
+    """A positive example crosses the boundary, and the ranking stays the same."""
+    boundary, labels = 3, [1, 1, 0]
+    before, after = [4, 2, 1], [4, 3, 1]
+    tables = [qk.confusion_table(labels, s, threshold=boundary) for s in (before, after)]
+    assert [(*map(int, t),) for t in tables] == [(1, 0, 1, 1), (2, 0, 0, 1)]
+    assert qk.roc_auc(labels, before) == qk.roc_auc(labels, after)
+
+
+def test_where_chance_corrected_measures_are_undefined():
+    """Where nothing is selected MCC and markedness are NaN, as the page says, and κ is not."""
+    none = ConfusionTable(0.0, 0.0, 2.0, 3.0)
+    assert np.isnan([qk.matthews_corrcoef(none), qk.markedness(none)]).all()
+    assert qk.cohen_kappa(none) == 0
+
+
+# 2. free of the class ratio
+
+
+def other_ratios() -> Iterator[np.ndarray]:
+    """The same rates with more negatives, or more positives."""
+    for factor in (2, 5):
+        yield CELLS * np.asarray([1, factor, 1, factor])[:, None]
+        yield CELLS * np.asarray([factor, 1, factor, 1])[:, None]
+
+
+@of_kind(2, "yes")
+def test_free_of_the_class_ratio(name: str):
+    for measure, setting in each(name):
+        values = measure(CELLS, setting)
+        assert np.isfinite(values).sum() > 100
+        for other in other_ratios():
+            assert near(measure(other, setting), values), (name, setting)
+
+
+def test_auc_of_whole_rankings_is_free_of_the_class_ratio():
+    dice = np.random.default_rng(4)
+    labels, scores = np.arange(12) % 3 == 0, dice.integers(0, 6, (200, 12))
+    weighted = qk.roc_auc(labels, scores, sample_weight=np.where(labels, 1.0, 7.0))
+    assert near(weighted, qk.roc_auc(labels, scores))
+
+
+@of_kind(2, "by tuning")
+def test_tuned_to_the_class_ratio(name: str):
+    """On a table without an empty cell the raw value changes; the tuned one never does."""
+    inside = CELLS.min(axis=0) > 0
+    for measure in MEASURES[name]:
+        changed = False
+        for setting in measure.settings:
+            tuned = measure(qk.tune_prevalence(ConfusionTable(*CELLS), 0.25), setting)
+            own = measure(CELLS, setting)
+            for other in other_ratios():
+                again = measure(qk.tune_prevalence(ConfusionTable(*other), 0.25), setting)
+                poles = name == "base ratio"  # its denominator may vanish but for rounding
+                real = np.abs(tuned) < 1e6 if poles else np.ones_like(inside)
+                assert near(again[real], tuned[real]), (name, setting)
+                changed |= bool((np.abs(measure(other, setting) - own) > CLEAR)[inside].any())
+        assert changed
+
+
+# 3. open to unequal impacts
+
+
+@of_kind(3, "yes")
+def test_each_impact_counts(name: str):
+    """On every table without an empty cell, for one of the row's measures at least."""
+    cells, setting = CELLS[:, CELLS.min(axis=0) > 0], (3.0, 0.5, 1.0, 2.0)
+    for cell in range(4):
+        other = tuple(x + (k == cell) for k, x in enumerate(setting))
+        changed = [np.abs(m(cells, other) - m(cells, setting)) > CLEAR for m in MEASURES[name]]
+        assert np.any(changed, axis=0).all(), cell
+
+
+@of_kind(3, "no")
+def test_deaf_to_impacts(name: str):
+    """Of two tables of the same classes it prefers one, however it is set; some user the other."""
+    positives, negatives = 4, 4
+    cells = np.asarray(
+        [(t, f, positives - t, negatives - f) for t in range(1, 4) for f in range(1, 4)], float
+    ).T
+    worth = [np.asarray(impact(ConfusionTable(*cells), *setting)) for setting in PAYING]
+    for measure in MEASURES[name]:
+        assert not any(measure.settings is impacts for impacts in (PAYING, WEIGHTS))
+        values = np.stack([measure(cells, setting) for setting in measure.settings])
+        prefers = (values[:, :, None] > values[:, None, :] + CLEAR).all(axis=0)
+        against = np.any([w[:, None] < w[None, :] - CLEAR for w in worth], axis=0)
+        assert (prefers & against).any()
+
+
+@of_kind(3, "by tuning")
+def test_costs_are_differences_of_impacts(name: str):
+    assert name == "expected cost"
+    tp, fp, fn, tn = CELLS
+    for i_tp, i_fp, i_fn, i_tn in PAYING:
+        lost = cost(ConfusionTable(*CELLS), i_tn - i_fp, i_tp - i_fn)
+        perfect = (i_tp * (tp + fn) + i_tn * (fp + tn)) / CELLS.sum(axis=0)
+        assert near(impact(ConfusionTable(*CELLS), i_tp, i_fp, i_fn, i_tn), perfect - lost)
+
+
+# 4. in the user's unit
+
+
+@of_kind(4, "yes")
+def test_in_the_unit_of_the_impacts(name: str):
+    for measure, setting in each(name):
+        value = measure(CELLS, setting)
+        assert np.isfinite(value).sum() > 100
+        assert near(measure(CELLS, tuple(100 * x for x in setting)), 100 * value)
+        assert near(measure(CELLS, tuple(x + 7 for x in setting)), value + 7)
+        losses = measure(CELLS, tuple(x - max(setting) - 0.1 for x in setting))
+        assert (losses[~np.isnan(losses)] < 0).all()
+
+
+@of_kind(4, "no")
+def test_not_in_the_unit_of_the_impacts(name: str):
+    """It is above 0, or for the AUC above 1/2, where the decisions bring a loss."""
+    neutral = 0.5 if name == "AUC" else 0.0
+    inside = CELLS[:, CELLS.min(axis=0) > 0]
+    losing = {user: impact(ConfusionTable(*inside), *user) < -CLEAR for user in PAYING}
+    for measure in MEASURES[name]:
+        takes_impacts = measure.settings is WEIGHTS
+        for setting in NOTHING if takes_impacts else measure.settings:
+            misled = [
+                (
+                    measure.sign * measure(inside, user if takes_impacts else setting)
+                    > neutral + CLEAR
+                )
+                & losing[user]
+                for user in PAYING
+            ]
+            assert np.any(misled)
+
+
+def test_a_base_ratio_has_no_unit():
+    table = ConfusionTable(*CELLS[:, CELLS.min(axis=0) > 0])
+    for setting in PAYING:
+        fours = base_ratio(table, *(4 * x for x in setting))
+        np.testing.assert_array_equal(base_ratio(table, *setting), fours)
+
+
+@of_kind(4, "by tuning")
+def test_costs_with_the_sign_turned(name: str):
+    assert name == "expected cost"
+    for fp, fn in COSTS:
+        found = cost(ConfusionTable(*CELLS), fp, fn)
+        assert near(-found, impact(ConfusionTable(*CELLS), 0, -fp, -fn, 0))
+        assert (found >= 0).all()
+
+
+def test_differences_of_the_two_impacts():
+    """n times that of ι_I is what is brought more; ι_σ may prefer what brings less."""
+    tp, fp, fn, tn = CELLS
+    even = CELLS[:, (tp + fn == 4) & (fp + tn == 4)]
+    setting = (3.0, -2.0, -0.5, 1.0)
+    mean = impact(ConfusionTable(*even), *setting)
+    brought = np.asarray(setting) @ even
+    assert near(8 * (mean[:, None] - mean), brought[:, None] - brought)
+    balanced = np.asarray(MEASURES["ι_σ"][0](even, setting))
+    higher = balanced[:, None] > balanced[None, :] + CLEAR
+    assert (higher & (mean[:, None] < mean[None, :] - CLEAR)).any()

@@ -1,0 +1,437 @@
+"""What decisions bring where every example has a gain of its own, against the exact reference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import everything as every
+import exact as ex
+import numpy as np
+import pytest
+from backends import MODES, QUICK, Mode, mode_fixture, parameters
+from expected import as_floats
+from hypothesis import given
+from hypothesis import strategies as st
+
+import quotakernels as qk
+
+mode = mode_fixture(QUICK)
+WITHOUT_COMPILER = ("numpy", "strictest-device1", "torch", "torch-vmap", "cupy")
+few_modes = pytest.mark.parametrize(
+    "mode", parameters([m for m in MODES if m.name in WITHOUT_COMPILER])
+)
+QUOTAS = (0.0, 0.5, 1.0, 2.0, 2.5, 4.0)
+ROWS, SIZE = 60, 6
+UNIT = 2.0**-53
+
+
+def draws(seed: int = 3) -> dict[str, np.ndarray]:
+    """Small cases of every kind, one in each row; NaN and ∞ where an example does not take part."""
+    dice = np.random.default_rng(seed)
+    shape = (ROWS, SIZE)
+    where = dice.random(shape) < 0.8
+    where[:, 0] = True
+    weight = dice.choice([0.0, 0.5, 1.0, 3.0], shape)
+    weight[:, 0] = 2.0
+    columns = {
+        "score": dice.choice([0.5, -1.0, 2.0], shape),
+        "gain": dice.integers(-5, 6, shape).astype(float),
+        "other": dice.integers(-3, 4, shape).astype(float),
+    }
+    absent = ~where
+    columns = {k: np.where(absent, np.nan, x) for k, x in columns.items()}
+    columns["gain"] = np.where((weight == 0) & where, np.inf, columns["gain"])
+    return columns | {"weight": weight, "where": where}
+
+
+CASES = draws()
+WHOLE = {**CASES, "gain": np.where(np.isinf(CASES["gain"]), 0.0, CASES["gain"])}
+
+
+def exact_rows(columns: dict[str, np.ndarray], weighted: bool, other: bool) -> Any:
+    """The exact tie groups of each row; values that do not take part are replaced."""
+    masked = ~columns["where"] | (weighted & (columns["weight"] == 0))
+    clean = {k: np.where(masked, 0.0, columns[k]).tolist() for k in ("score", "gain", "other")}
+    nothing: Any = [0.0] * len(columns["where"])
+    return [
+        ex.impact.gain_groups(s, g, r if other else 0, w if weighted else None, m)
+        for s, g, r, w, m in zip(
+            clean["score"],
+            clean["gain"],
+            clean["other"] if other else nothing,
+            columns["weight"].tolist(),
+            columns["where"].tolist(),
+            strict=True,
+        )
+    ]
+
+
+def exact_totals(rows: Sequence[Any], quotas: Sequence[float] = QUOTAS) -> np.ndarray:
+    """Shape (rows, quotas, 4); undefined where there is less mass than the quota."""
+    return as_floats(
+        [
+            [
+                list(ex.impact.example_impact(row, Fraction(quota)))
+                if quota <= sum(group.weight for group in row)
+                else [None] * 4
+                for quota in quotas
+            ]
+            for row in rows
+        ]
+    )
+
+
+def scale_of(rows: Sequence[Any]) -> np.ndarray:
+    """Of each row Σ w(|gain| + |rejected|) at least, by groups, as the reference has them."""
+    sums = [
+        sum((abs(x.selected) + abs(x.rejected) for x in row), Fraction(0)) + Fraction(40)
+        for row in rows
+    ]
+    return as_floats(sums)
+
+
+def both(s: Any, g: Any, r: Any, m: Any) -> Any:
+    given: dict[str, Any] = {"gain_rejected": r, "where": m}
+    return qk.impact_at_quota(s, g, quota=QUOTAS, **given), qk.best_quota(s, g, **given)
+
+
+def weighted(s: Any, g: Any, w: Any, m: Any) -> Any:
+    given: dict[str, Any] = {"sample_weight": w, "where": m}
+    return qk.impact_at_quota(s, g, quota=QUOTAS, **given), qk.best_quota(s, g, **given)
+
+
+def check_best(found: Any, rows: Sequence[Any], near: Any, whole: bool) -> None:
+    """Every field; curves of padded tables repeat the cut before."""
+    for index, row in enumerate(rows):
+        best = ex.impact.best_example_quota(row)
+        curve = ex.impact.example_impact_curve(row)
+        quota, value, threshold = (
+            np.asarray(x[index], dtype=float)
+            for x in (found.curve.quota, found.curve.value, found.curve.threshold)
+        )
+        steps = np.flatnonzero(np.diff(quota, prepend=-1.0))
+        assert quota[steps].tolist() == [float(point.quota) for point in curve]
+        wanted = as_floats([point.value for point in curve])
+        near(value[steps], wanted, index)
+        near(found.value[index], np.asarray(float(best.value)), index)
+        assert found.quota[index] == float(best.quota)
+        np.testing.assert_array_equal(found.threshold[index], as_floats(best.threshold))
+        np.testing.assert_array_equal(
+            threshold[steps], as_floats([point.threshold for point in curve])
+        )
+        if whole:
+            assert found.optima[index][steps].tolist() == list(best.optima)
+            assert found.optima[index].sum() == sum(best.optima)
+
+
+def test_whole_gains_are_exact(mode: Mode):
+    columns = {k: WHOLE[k] for k in ("score", "gain", "other", "where")}
+    rows = exact_rows(WHOLE, False, True)
+    totals, best = mode.run(both, *columns.values())
+    wanted = exact_totals(rows)
+    for field, exact in zip(totals._fields, np.moveaxis(wanted, -1, 0), strict=True):
+        found = getattr(totals, field)
+        np.testing.assert_array_equal(found, exact.astype(found.dtype), err_msg=field)
+
+    def same(found: Any, exact: np.ndarray, index: int) -> None:
+        np.testing.assert_array_equal(found, exact)
+
+    check_best(best, rows, same, True)
+
+
+@every.main_modes
+def test_weights_and_what_does_not_take_part(mode: Mode):
+    columns = {k: CASES[k] for k in ("score", "gain", "weight", "where")}
+    rows = exact_rows(CASES, True, False)
+    totals, best = mode.run(weighted, *columns.values())
+    scale = scale_of(rows)
+    unit = 16 * UNIT if totals.whole.dtype == np.float64 else 2.0**-23
+
+    def near(found: Any, exact: np.ndarray, index: int) -> None:
+        np.testing.assert_allclose(found, exact, rtol=0, atol=unit * scale[index])
+
+    wanted = exact_totals(rows)
+    for field, exact in zip(totals._fields, np.moveaxis(wanted, -1, 0), strict=True):
+        for index in range(ROWS):
+            near(getattr(totals, field)[index], exact[index], index)
+    check_best(best, rows, near, True)
+
+
+@every.main_modes
+def test_fractions_and_one_gain_for_all_rejected(mode: Mode):
+    scores, gains = np.asarray([3.0, 2, 2, 1]), np.asarray([4, -2, 8, 1], dtype=np.int32)
+
+    def run(s: Any, g: Any) -> Any:
+        shapes = {"one": 0.25, "several": [[0.5], [1.0]]}
+        return {
+            name: qk.impact_at_quota(s, g, gain_rejected=-1, fraction=x)
+            for name, x in shapes.items()
+        }
+
+    found = mode.run(run, scores, gains)
+    assert found["one"].whole.shape == ()
+    assert [float(x) for x in found["one"]] == [1.0, 4.0, -3.0, 5.0]
+    assert found["several"].whole.tolist() == [[5.0], [11.0]]
+    assert found["several"].selected.tolist() == [[7.0], [11.0]]
+    assert found["several"].rejected.tolist() == [[-2.0], [0.0]]
+    assert found["several"].net.tolist() == [[9.0], [15.0]]
+
+
+@few_modes
+def test_gains_of_one_row_for_a_batch_of_scores(mode: Mode):
+    scores = np.asarray([[3.0, 2, 1], [1, 2, 3], [1, 1, 1]])
+    gain, other = np.asarray([5.0, 3, -7]), np.asarray([[0.0, 0, 1]] * 3)
+    run = lambda s, g, r: qk.impact_at_quota(s, g, gain_rejected=r, quota=1)  # noqa: E731
+    found = mode.run(run, scores, gain, other)
+    np.testing.assert_allclose(found.whole, [6, -7, 1], rtol=1e-6)
+
+
+# properties
+
+numbers = st.floats(-1e6, 1e6, allow_subnormal=False)
+examples = st.lists(
+    st.tuples(st.integers(0, 5), numbers, numbers, st.floats(0.001, 1000.0)),
+    min_size=1,
+    max_size=30,
+)
+
+
+@given(rows=examples, share=st.floats(0.0, 1.0))
+def test_rounding_is_bounded(rows: Any, share: float):
+    s, g, r, w = (list(x) for x in zip(*rows, strict=True))
+    for weights in (None, w):
+        groups = ex.impact.gain_groups(s, g, r, weights)
+        mass = sum(group.weight for group in groups)
+        quota = min(share * float(mass), float(np.sum(np.ones(len(s)) if weights is None else w)))
+        quota = min(quota, float(mass)) if Fraction(float(mass)) <= mass else quota * (1 - 1e-15)
+        found = qk.impact_at_quota(s, g, gain_rejected=r, sample_weight=weights, quota=quota)
+        each = np.abs(g) + np.abs(r)
+        scale = np.sum(each * (1 if weights is None else w))
+        scale += 0 if weights is None else 2 * np.sum(w) * each.max()
+        near = (len(s) + 8) * UNIT * scale
+        exact = ex.impact.example_impact(groups, Fraction(quota))
+        for field, value in exact._asdict().items():
+            assert abs(Fraction(float(getattr(found, field))) - value) <= near, (field, weights)
+
+
+@given(rows=examples, share=st.floats(0.0, 1.0))
+def test_no_quota_is_better_than_the_best(rows: Any, share: float):
+    s, g, r, _ = zip(*rows, strict=True)
+    best = qk.best_quota(s, g, gain_rejected=r)
+    at = qk.impact_at_quota(s, g, gain_rejected=r, quota=[share * len(s), float(best.quota), 0])
+    near = 2 * (len(s) + 8) * UNIT * np.sum(np.abs(g) + np.abs(r))
+    assert at.whole[0] <= best.value + near
+    np.testing.assert_allclose(at.whole[1], best.value, rtol=0, atol=near)
+    np.testing.assert_allclose(at.whole - at.net, at.whole[2], rtol=0, atol=near)
+    assert best.quota == best.curve.quota[np.flatnonzero(best.optima)[0]]
+
+
+IMPACTS = (5.0, -8.0, -3.0, 1.0)
+
+
+@given(
+    rows=st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=1, max_size=20),
+    quota=st.integers(0, 20),
+)
+def test_gains_by_class_are_the_impacts_of_a_table(rows: Any, quota: int):
+    y, s = (np.asarray(x) for x in zip(*rows, strict=True))
+    gain, other = np.where(y, *IMPACTS[:2]), np.where(y, *IMPACTS[2:])
+    quota = min(quota, len(y))
+    at = qk.impact_at_quota(s, gain, gain_rejected=other, quota=quota)
+    table = qk.impact(qk.confusion_table(y, s, quota=quota), impacts=IMPACTS)
+    for field in ("whole", "selected", "rejected"):
+        wanted = len(y) * getattr(table, field)
+        np.testing.assert_allclose(getattr(at, field), wanted, rtol=1e-12, atol=1e-12)
+    best = qk.best_quota(s, gain, gain_rejected=other)
+    boundary = qk.best_boundary(y, s, impacts=IMPACTS)
+    np.testing.assert_array_equal(best.optima, boundary.optima)
+    assert best.quota == boundary.quota
+    np.testing.assert_allclose(best.value, len(y) * boundary.value, rtol=1e-12, atol=1e-12)
+
+
+def test_equal_totals_are_told_by_the_size_of_the_gains():
+    """0.1 + 0.2 - 0.3 is not 0 in floats; 1e-9 is something where all gains are that small."""
+    s = [4, 3, 2, 1]
+    assert qk.best_quota(s, [0.1, 0.2, -0.3, 0.3]).optima.tolist() == [0, 0, 1, 0, 1]
+    assert qk.best_quota(s, [1e17, 0.1, -1e17, 1e17]).optima.sum() == 3
+    small = qk.best_quota(s, [1e-20, 2e-20, -2e-20, 1e-20])
+    assert small.optima.tolist() == [0, 0, 1, 0, 0]
+    assert small.quota == 2
+    rejected = qk.best_quota(s[:3], [0, 0, 0], gain_rejected=[0.3, -0.1, -0.2])
+    assert rejected.optima.tolist() == [1, 0, 0, 1]
+    absent: dict[str, Any] = {"where": [True] * 4 + [False]}
+    for anything in (np.nan, np.inf, 1e30):
+        gains = [0.1, 0.2, -0.3, 0.3, anything]
+        assert qk.best_quota([*s, 0], gains, **absent).optima.tolist() == [0, 0, 1, 0, 1]
+
+
+def test_selecting_all_leaves_nothing_among_the_rejected():
+    """Also where the last weight is lost in the sum of the others."""
+    light: dict[str, Any] = {"gain_rejected": 1e20, "sample_weight": [1e20, 1e-20]}
+    for cut in ({"fraction": 1}, {"quota": 1e20}):
+        found = qk.impact_at_quota([2, 1], [0, 1e20], **light, **cut)
+        assert (found.selected, found.rejected) == (1, 0)
+    dice = np.random.default_rng(0)
+    for _ in range(50):
+        s, g, r = dice.integers(0, 4, 7), dice.normal(size=7), dice.normal(size=7)
+        w = dice.random(7) * 10.0 ** dice.integers(-9, 9, 7)
+        for weights in (None, w):
+            given: dict[str, Any] = {"gain_rejected": r, "sample_weight": weights}
+            assert qk.impact_at_quota(s, g, fraction=1, **given).rejected == 0
+            assert qk.impact_at_quota(s, g, quota=0, **given).selected == 0
+
+
+@few_modes
+def test_weights_of_any_scale(mode: Mode):
+    """A power of two comes out as it went in."""
+    s, g, w = (CASES[k] for k in ("score", "gain", "weight"))
+    m = CASES["where"]
+
+    def run(s: Any, g: Any, w: Any, m: Any, scale: Any) -> Any:
+        given: dict[str, Any] = {"gain_rejected": 3, "sample_weight": w, "where": m}
+        found = qk.impact_at_quota(s, g, fraction=[0.3, 0.8], **given)
+        best = qk.best_quota(s, g, **given)
+        return tuple(x / scale for x in (*found, best.value, best.quota)), best.optima
+
+    plain = mode.run(run, s, g, w, m, np.asarray(1.0))
+    for power in (-600.0, 600.0):
+        scale = np.asarray(2.0**power)
+        scaled = mode.run(run, s, g, w * scale, m, scale)
+        np.testing.assert_array_equal(np.stack([*scaled[0][:4]]), np.stack([*plain[0][:4]]))
+        np.testing.assert_array_equal(np.stack([*scaled[0][4:]]), np.stack([*plain[0][4:]]))
+        np.testing.assert_array_equal(scaled[1], plain[1])
+
+
+@few_modes
+def test_no_examples(mode: Mode):
+    def run(s: Any, m: Any) -> Any:
+        nobody = {"of none": (s[..., :0], None), "masked": (s, m)}
+        found = {}
+        for name, (scores, where) in nobody.items():
+            given: dict[str, Any] = {"where": where}
+            best = qk.best_quota(scores, scores, **given)
+            totals = qk.impact_at_quota(scores, scores, quota=[0, 1], **given)
+            found |= {f"{name}.{k}": x for k, x in totals._asdict().items()}
+            found |= {f"{name} {k}": getattr(best, k) for k in ("value", "threshold", "quota")}
+            found[f"{name} curve"] = best.curve.value
+        return found
+
+    every.assert_undefined(mode.run(run, np.ones((2, 3)), np.zeros((2, 3), dtype=bool)))
+
+
+# the means of the cells
+
+
+def exact_cells(labels: np.ndarray, weighted: bool, quotas: Sequence[float]) -> np.ndarray:
+    """Shape (rows, quotas, 4); undefined where a cell is empty, or there is too little mass."""
+    masked = ~CASES["where"] | (weighted & (CASES["weight"] == 0))
+    names = ("score", "gain", "other")
+    columns = [np.where(masked, 0.0, CASES[k] if weighted else WHOLE[k]).tolist() for k in names]
+    rows = zip(labels.tolist(), *columns, CASES["weight"].tolist(), (~masked).tolist(), strict=True)
+    found: list[Any] = []
+    for y, s, g, r, w, m in rows:
+        mass = sum(x if weighted else 1 for x, there in zip(w, m, strict=True) if there)
+        given: dict[str, Any] = {"sample_weight": w if weighted else None, "where": m}
+        found.append(
+            [
+                list(ex.impact.category_means(y, s, g, r, Fraction(quota), **given))
+                if quota <= mass
+                else [None] * 4
+                for quota in quotas
+            ]
+        )
+    return as_floats(found)
+
+
+LABELS = np.random.default_rng(9).integers(0, 2, (ROWS, SIZE))
+
+
+@every.main_modes
+def test_means_of_the_cells_at_quotas(mode: Mode):
+    def run(y: Any, s: Any, g: Any, r: Any, w: Any, m: Any) -> Any:
+        given: dict[str, Any] = {"gain_rejected": r, "where": m, "quota": QUOTAS}
+        return qk.cell_impacts(y, s, g, sample_weight=w, **given)
+
+    columns = (CASES[k] for k in ("score", "gain", "other", "weight", "where"))
+    found = mode.run(run, LABELS, *columns)
+    wanted = exact_cells(LABELS, True, QUOTAS)
+    near = 1e-13 if found.tp.dtype == np.float64 else 2e-6
+    for field, exact in zip(found._fields, np.moveaxis(wanted, -1, 0), strict=True):
+        np.testing.assert_allclose(getattr(found, field), exact, atol=near, err_msg=field)
+
+
+def test_means_of_whole_gains_are_exact():
+    given: dict[str, Any] = {"gain_rejected": WHOLE["other"], "where": WHOLE["where"]}
+    found = qk.cell_impacts(LABELS, WHOLE["score"], WHOLE["gain"], quota=QUOTAS, **given)
+    wanted = exact_cells(LABELS, False, QUOTAS)
+    for field, exact in zip(found._fields, np.moveaxis(wanted, -1, 0), strict=True):
+        np.testing.assert_array_equal(getattr(found, field), exact, err_msg=field)
+
+
+THRESHOLDS = (-2.0, -1.0, 0.5, 0.7, 2.0, 3.0, np.nan)
+
+
+@every.main_modes
+def test_means_of_the_cells_at_thresholds(mode: Mode):
+    """They are sums over masks, and of one list as of a batch."""
+
+    def run(y: Any, s: Any, g: Any, m: Any) -> Any:
+        given: dict[str, Any] = {"gain_rejected": 2, "where": m, "threshold": list(THRESHOLDS)}
+        cuts = [qk.cell_impacts(y, s, g, inclusive=x, **given) for x in (True, False)]
+        return tuple(cuts)
+
+    s, g, m = (WHOLE[k] for k in ("score", "gain", "where"))
+    found = mode.run(run, LABELS, s, g, m)
+    for inclusive, cells in zip((True, False), found, strict=True):
+        for k, threshold in enumerate(THRESHOLDS):
+            chosen = (s >= threshold) if inclusive else (s > threshold)
+            for field in cells._fields:
+                inside = m & ((field in ("tp", "fn")) == LABELS) & (chosen == (field[1] == "p"))
+                brought = np.where(inside, g if field[1] == "p" else 2.0, 0.0).sum(axis=-1)
+                with np.errstate(invalid="ignore"):
+                    wanted = brought / inside.sum(axis=-1)
+                np.testing.assert_allclose(getattr(cells, field)[:, k], wanted, rtol=1e-6)
+
+
+def test_one_list_is_cut_as_a_batch():
+    """Compact tables and padded ones."""
+    columns = [WHOLE[k] for k in ("score", "gain", "where")]
+    for cut in ({"threshold": [0.5, -1.0, 9.0]}, {"quota": [0.5, 1]}):
+        batch = qk.cell_impacts(LABELS, *columns[:2], where=columns[2], **cut)
+        for index in range(5):
+            y, s, g, m = (x[index] for x in (LABELS, *columns))
+            np.testing.assert_array_equal(
+                qk.cell_impacts(y, s, g, where=m, **cut), [x[index] for x in batch]
+            )
+
+
+@given(
+    rows=st.lists(
+        st.tuples(st.booleans(), st.integers(0, 3), numbers, numbers, st.integers(1, 3)),
+        min_size=4,
+        max_size=20,
+    ),
+    share=st.floats(0.05, 0.95),
+)
+def test_the_means_make_up_the_total(rows: Any, share: float):
+    """n·ι_I of the table with these impacts, where no cell is empty."""
+    y, s, g, r, w = (np.asarray(x) for x in zip(*rows, strict=True))
+    for weights in (None, w):
+        given: dict[str, Any] = {"sample_weight": weights, "fraction": share}
+        means = qk.cell_impacts(y, s, g, gain_rejected=r, **given)
+        table = qk.confusion_table(y, s, **given)
+        if np.isnan(sum(means)) or min(table) < 1e-9:
+            continue
+        found = qk.impact_at_quota(s, g, gain_rejected=r, **given)
+        near = 1e-12 * np.sum((np.abs(g) + np.abs(r)) * w)
+        total = qk.total_impact(table, impacts=means)
+        for field in total._fields:
+            wanted = getattr(found, field)
+            np.testing.assert_allclose(getattr(total, field), wanted, rtol=0, atol=near)
+
+
+def test_labels_of_cells_may_be_named():
+    found = qk.cell_impacts(list("yyny"), [4, 3, 2, 1], [1, 2, 3, 4], quota=3, pos_label="y")
+    np.testing.assert_array_equal(found, [1.5, 3, 0, np.nan])

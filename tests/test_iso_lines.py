@@ -1,0 +1,273 @@
+"""Lines of equal measures: they have their level, and go from border to border."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+from backends import MODES, Mode, parameters
+from everything import main_modes
+from hypothesis import given
+from hypothesis import strategies as st
+from test_charts import KINDS
+
+import quotakernels as qk
+from quotakernels.measures.iso_lines import Of
+
+OF: tuple[Any, ...] = get_args(Of)
+LEVELS: dict[str, tuple[float, ...]] = {
+    "informedness": (-1, -0.75, -1 / 3, 0, 0.1, 0.5, 1),
+    "cost": (0, 0.01, 0.25, 0.7),
+    "skew": (0, 0.1, 1, 2.5, 40, np.inf),
+    "arithmetic_mean": (0, 1e-3, 0.2, 0.5, 0.55, 0.8, 1),
+    "harmonic_mean": (0, 1e-3, 0.2, 0.5, 0.8, 1),
+    "geometric_mean": (0, 1e-3, 0.2, 0.5, 0.8, 1),
+}
+SIZES = [(40.0, 60.0), (3.0, 3.0), (1.0, 1e4), (500.0, 0.3)]
+SIZE = {"positives": 40, "negatives": 60}
+
+
+def costs(of: str) -> dict[str, float]:
+    return {"cost_fp": 0.7, "cost_fn": 1.3} if of == "cost" else {}
+
+
+def level_at(of: str, fp: Any, tp: Any, positives: float, negatives: float) -> Any:
+    """What should be the same all along the line; for lines without a level, 0."""
+    table = qk.ConfusionTable(
+        tp, fp, np.clip(positives - tp, 0, None), np.clip(negatives - fp, 0, None)
+    )
+    with np.errstate(all="ignore"):
+        return {
+            "informedness": lambda: qk.informedness(table),
+            "cost": lambda: qk.expected_cost(table, **costs("cost")),
+            "skew": lambda: (positives + negatives - fp - tp) / (fp + tp),
+            "arithmetic_mean": lambda: (qk.recall(table) + qk.precision(table)) / 2,
+            "harmonic_mean": lambda: qk.f_score(table),
+            "geometric_mean": lambda: qk.g_measure(table),
+            "chance": lambda: qk.informedness(table),
+            "break_even": lambda: qk.precision(table) - qk.recall(table),
+        }[of]()
+
+
+def assert_line(of: str, level: float, line: Any, positives: float, negatives: float) -> None:
+    """Points of the ROC square, from border to border and without turning round."""
+    x, y = line
+    assert ((x >= 0) & (x <= 1) & (y >= 0) & (y <= 1)).all()
+    falls = of in ("skew", "break_even")
+    assert (np.diff(x) >= -1e-15).all()
+    assert (np.diff(-y if falls else y) >= -1e-15).all()
+    assert x[0] == 0 or y[0] == (1 if falls else 0)
+    assert x[-1] == 1 or y[-1] == (0 if falls else 1) or level == np.inf
+    found = level_at(of, x * negatives, y * positives, positives, negatives)
+    if level < np.inf:  # where no one is selected the skew is infinite, and means are undefined
+        there = x + y > 0
+        np.testing.assert_allclose(found[there], level, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("of", OF)
+def test_lines_have_their_level_from_border_to_border(of: Any, sizes: Any):
+    given = {"positives": sizes[0], "negatives": sizes[1], "kind": "roc", **costs(of)}
+    for level in LEVELS.get(of, (None,)):
+        line = qk.iso_line(level, of=of, **given)
+        assert line.x.shape == line.y.shape == (101,)
+        highest = (0.7 * sizes[1] + 1.3 * sizes[0]) / sum(sizes)
+        if of == "cost" and level > highest:
+            assert np.isnan(line).all()
+        else:
+            assert_line(of, 0.0 if level is None else level, line, *sizes)
+
+
+@given(st.sampled_from(sorted(LEVELS)), st.floats(0, 1), st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
+def test_any_level_of_any_classes(of: Any, share: float, positives: float, negatives: float):
+    highest = {"cost": (0.7 * negatives + 1.3 * positives) / (positives + negatives)}
+    level = share * highest.get(of, 1)
+    given = {"positives": positives, "negatives": negatives, "kind": "roc", **costs(of)}
+    line = qk.iso_line(level, of=of, points=9, **given)
+    assert_line(of, level, line, positives, negatives)
+
+
+def test_ends_in_closed_form():
+    def ends(*level: float, **own: Any) -> list[float]:
+        x, y = qk.iso_line(*level, kind="pn", **SIZE, **own)
+        return [x[0], y[0], x[-1], y[-1]]
+
+    assert ends(0.5, of="informedness") == [0, 20, 30, 40]
+    assert ends(-0.5, of="informedness") == [30, 0, 60, 20]
+    assert ends(of="chance") == [0, 0, 60, 40]
+    assert ends(of="break_even") == [0, 40, 40, 0]
+    assert ends(0.25, of="skew") == [40, 40, 60, 20]
+    assert ends(9, of="skew") == [0, 10, 10, 0]
+    assert ends(0.2, of="cost", cost_fp=1, cost_fn=1) == [0, 20, 20, 40]
+    assert ends(0.2, of="cost", cost_fp=0, cost_fn=1) == [0, 20, 60, 20]
+    assert ends(0.2, of="cost", cost_fp=1, cost_fn=0) == [20, 0, 20, 40]
+    assert ends(0.5, of="harmonic_mean") == pytest.approx([0, 40 / 3, 60, 100 / 3])
+    assert ends(0.8, of="harmonic_mean") == pytest.approx([0, 80 / 3, 20, 40])
+    assert ends(0.75, of="arithmetic_mean") == pytest.approx([0, 20, 40, 40])
+    assert ends(0.25, of="arithmetic_mean")[:3] == [0, 0, 60]
+    assert ends(0.8, of="geometric_mean") == pytest.approx([0, 25.6, 22.5, 40])
+    for of in ("arithmetic_mean", "harmonic_mean", "geometric_mean"):
+        assert ends(1, of=of) == [0, 40, 0, 40]
+        assert ends(0, of=of) == [0, 0, 60, 0]
+
+
+def test_bent_lines_have_points_everywhere():
+    """One positive among a million: steps of one of the rates alone would leave gaps."""
+    for of in ("arithmetic_mean", "geometric_mean"):
+        line = qk.iso_line(0.3, of=of, kind="roc", positives=1, negatives=1e6)
+        for axis in line:
+            assert np.diff(axis).max() <= 0.0201 * (axis[-1] - axis[0])
+
+
+def test_reciprocal_and_logarithmic_lines_of_means_are_straight():
+    for of, kind in (("harmonic_mean", "pr_reciprocal"), ("geometric_mean", "pr_log")):
+        line = qk.iso_line(0.6, of=of, kind=kind, **SIZE)
+        np.testing.assert_allclose(line.x + line.y, line.x[0] + line.y[0], rtol=1e-12)
+
+
+@main_modes
+def test_lines_in_every_chart_and_mode(mode: Mode):
+    """They are where `chart_points` has their decisions."""
+    kinds = ("pr",) if mode.library == "jax" else KINDS
+    levels = np.asarray([0.2, 0.5, 0.8])
+
+    def run(levels: Any) -> Any:
+        found, sizes = {}, {"positives": levels * 0 + 40, "negatives": 60}
+        for of in OF:
+            level = () if of in ("chance", "break_even") else (levels,)
+            options = {"of": of, "points": 7, **sizes, **costs(of)}
+            fp, tp = qk.iso_line(*level, kind="pn", **options)
+            for kind in kinds:
+                points = qk.chart_points(fp, tp, kind=kind, positives=40, negatives=60)
+                found[of, kind] = (qk.iso_line(*level, kind=kind, **options), points)
+        return found
+
+    close = 1e-5 if mode.float32 else 1e-14
+    for (of, kind), (line, points) in mode.run(run, levels).items():
+        assert line.x.shape == (3, 7)
+        for one, other in zip(line, points, strict=True):
+            np.testing.assert_allclose(one, other, close, close, err_msg=f"{of} {kind}")
+
+
+def test_numbers_are_broadcast():
+    levels = [[0.1], [0.5]]
+    found = qk.iso_line(
+        levels, of="informedness", kind="lift", positives=[1, 2, 5], negatives=7, points=4
+    )
+    assert found.x.shape == found.y.shape == (2, 3, 4)
+    one = qk.iso_line(0.5, of="informedness", kind="lift", positives=2, negatives=7, points=4)
+    np.testing.assert_array_equal(found.x[1, 1], one.x)
+    smooth = qk.iso_line(of="chance", kind="bird", smoothing=[1, 2], points=4, **SIZE)
+    assert smooth.x.shape == (2, 4)
+
+
+@pytest.mark.parametrize("of", OF)
+def test_undefined_without_a_class(of: Any):
+    level = () if of in ("chance", "break_even") else (0.5,)
+    for sizes in ({"positives": 0, "negatives": 3}, {"positives": 3, "negatives": 0}):
+        line = qk.iso_line(*level, of=of, kind="pn", **sizes, **costs(of))
+        assert np.isnan(line).all()
+
+
+def test_levels_that_cannot_be_reached():
+    given = {"of": "cost", "kind": "roc", **SIZE}
+    line = qk.iso_line([0.1, 0.6, 0.61], cost_fp=1, cost_fn=0, **given)
+    np.testing.assert_array_equal(np.isnan(line.x).any(axis=-1), [False, False, True])
+    np.testing.assert_array_equal(line.x[1], 1)
+    nothing = qk.iso_line([0.0, 0.1], cost_fp=0, cost_fn=0, **given)
+    assert np.isnan(nothing).all()
+    corner = qk.iso_line(0.1 * 40 / 100 + 0.3 * 60 / 100, cost_fp=0.3, cost_fn=0.1, **given)
+    np.testing.assert_allclose(corner.x, 1, rtol=1e-15)
+    np.testing.assert_allclose(corner.y, 0, atol=1e-15)
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 9)), min_size=1, max_size=30))
+def test_the_break_even_point_is_the_hit_rate_at_the_quota_of_positives(rows: Any):
+    """There recall and precision are one number, ties averaged (relation 7)."""
+    y, s = (np.asarray(x) for x in zip(*[(0, 4), (1, 4), *rows], strict=True))
+    table = qk.confusion_table(y, s, quota=y.sum())
+    sizes = {"positives": y.sum(), "negatives": (1 - y).sum()}
+    point = qk.chart_points(table.fp, table.tp, kind="pr", **sizes)
+    np.testing.assert_allclose(point, qk.hit_rate(y, s, quota=y.sum()), rtol=1e-14)
+    line = qk.iso_line(of="break_even", kind="pr", **sizes)
+    np.testing.assert_allclose(line.x, line.y, rtol=1e-12)
+
+
+def test_a_line_along_an_axis_stays_on_it():
+    line = qk.iso_line(0.1, of="cost", kind="roc", cost_fp=0, cost_fn=1, **SIZE)
+    np.testing.assert_array_equal(line.y, line.y[0])
+
+
+# bad calls
+
+
+@pytest.mark.parametrize("bad", ["f1", "", None, 2, ["skew"]], ids=repr)
+def test_bad_measures(bad: Any):
+    with pytest.raises(ValueError, match=r"^of must be one of 'informedness', .*; got "):
+        qk.iso_line(0.5, of=bad, kind="roc", **SIZE)
+    with pytest.raises(ValueError, match=r"^kind must be one of 'pn', 'roc', .*; got "):
+        qk.iso_line(0.5, of="skew", kind=bad, **SIZE)
+
+
+@pytest.mark.parametrize("of", OF)
+def test_bad_levels(of: Any):
+    given = {"of": of, "kind": "roc", **SIZE, **costs(of)}
+    if of in ("chance", "break_even"):
+        with pytest.raises(TypeError, match=rf"^of='{of}' takes no level"):
+            qk.iso_line(0.5, **given)
+        return
+    with pytest.raises(TypeError, match=rf"^of='{of}' needs a level"):
+        qk.iso_line(**given)
+    for bad in (-2.0, np.nan, *(() if of == "skew" else (np.inf,))):
+        with pytest.raises(ValueError, match=rf"^level is {bad!r} at position 1; expected a "):
+            qk.iso_line([0.5, bad], **given)
+    for word in ("0.5", True, 1j, [True]):
+        with pytest.raises(TypeError, match=r"^level must be an? "):
+            qk.iso_line(word, **given)
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
+def test_bad_numbers(bad: float):
+    given = {"of": "cost", "kind": "bird", "cost_fp": 1, "cost_fn": 2, "smoothing": 1, **SIZE}
+    for name in ("positives", "negatives", "cost_fp", "cost_fn", "smoothing"):
+        with pytest.raises(ValueError, match=rf"^{name} is {bad!r}; expected a finite "):
+            qk.iso_line(0.5, **{**given, name: bad})
+        for word in ("1", True):
+            with pytest.raises(TypeError, match=rf"^{name} must be an? "):
+                qk.iso_line(0.5, **{**given, name: word})
+
+
+def test_costs_that_have_no_meaning():
+    message = r"^cost_fp and cost_fn are both needed for of='cost', and for that only"
+    for own in ({"of": "cost"}, {"of": "cost", "cost_fp": 1}, {"of": "skew", "cost_fn": 1}):
+        with pytest.raises(TypeError, match=message):
+            qk.iso_line(0.5, kind="roc", **own, **SIZE)
+
+
+def test_numbers_of_points():
+    for points in (2, 3, np.int64(4)):
+        for of in ("skew", "arithmetic_mean"):
+            line = qk.iso_line(0.5, of=of, kind="roc", points=points, **SIZE)
+            assert line.x.shape == (points,)
+            assert_line(of, 0.5, line, 40.0, 60.0)
+
+
+def test_bad_numbers_of_points():
+    for bad in (1, 0, -3):
+        with pytest.raises(ValueError, match=rf"^points must be at least 2; got {bad}"):
+            qk.iso_line(0.5, of="skew", kind="roc", points=bad, **SIZE)
+    for bad in (2.0, None, "3", True, np.asarray(4)):
+        with pytest.raises(TypeError, match=r"^points must be an integer; got "):
+            qk.iso_line(0.5, of="skew", kind="roc", points=bad, **SIZE)
+
+
+LAZY = [m for m in MODES if m.name in ("jax32-jit", "strictest-device1", "torch-vmap", "cupy")]
+
+
+@pytest.mark.parametrize("mode", parameters(LAZY))
+def test_bad_levels_that_cannot_be_read_are_nan(mode: Mode):
+    levels = np.asarray([0.5, 1.5, np.nan, -0.1])
+    found = mode.run(lambda x: qk.iso_line(x, of="harmonic_mean", kind="pn", **SIZE), levels)
+    np.testing.assert_array_equal(np.isnan(found.x).all(axis=-1), [False, True, True, True])
+    np.testing.assert_array_equal(np.isnan(found.y).any(axis=-1), [False, True, True, True])

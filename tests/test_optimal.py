@@ -1,0 +1,79 @@
+"""Measures of tables at all cuts, and the best cut."""
+
+from __future__ import annotations
+
+from decimal import localcontext
+from typing import Any
+
+import numpy as np
+from backends import Mode
+from everything import main_modes
+from table_formulas import COSTS, IMPACTS, NAMES, F, of_two
+from test_table_measures import S, Y
+
+import quotakernels as qk
+
+
+def test_curves_have_the_measure_at_every_cut():
+    own = {"expected_cost": COSTS, "base_ratio": {"impacts": IMPACTS}}
+    for name in NAMES:
+        measure, more = getattr(qk, name), own.get(name, {})
+        for data in ((Y[0], S[0]), (qk.rank(Y[0], S[0]),)):
+            curve = qk.table_curve(*data, measure, **more)
+            wanted = measure(*data, threshold=curve.threshold, **more)
+            np.testing.assert_array_equal(curve.value, wanted, err_msg=name)
+        np.testing.assert_array_equal(curve.quota, qk.qrecall_curve(Y[0], S[0]).quota)
+
+
+def best_of(y: Any, s: Any) -> Any:
+    ranking = qk.rank(y, s)
+    return (
+        qk.optimal_cut(ranking, qk.informedness),
+        qk.optimal_cut(ranking, qk.f_score, beta=0.5),
+        qk.optimal_cut(y, s, measure=qk.expected_cost, cost_fp=1, cost_fn=0.5, maximize=False),
+        qk.optimal_cut(ranking, qk.positive_likelihood_ratio),
+    )
+
+
+@main_modes
+def test_optimal_cuts(mode: Mode):
+    found = mode.run(best_of, Y, S)
+    for row in range(len(Y)):
+        data = Y[row], S[row]
+        curves = [
+            qk.table_curve(*data, qk.informedness),
+            qk.table_curve(*data, qk.f_score, beta=0.5),
+            qk.table_curve(*data, qk.expected_cost, cost_fp=1, cost_fn=0.5),
+            qk.table_curve(*data, qk.positive_likelihood_ratio),
+        ]
+        for k, (best, curve) in enumerate(zip(found, curves, strict=True)):
+            top = np.nanmin(curve.value) if k == 2 else np.nanmax(curve.value)
+            same = np.isclose(curve.value, top, 1e-13, 1e-13)
+            first = int(np.argmax(same))
+            np.testing.assert_allclose(best.value[row], top, 1e-6)
+            np.testing.assert_allclose(best.threshold[row], curve.threshold[first], 1e-6)
+            assert best.quota[row] == curve.quota[first]
+            assert best.optima[row].sum() == same.sum()
+
+
+def test_all_optima_are_found():
+    best = qk.optimal_cut([1, 0, 1, 0], [4, 3, 2, 1], qk.informedness)
+    np.testing.assert_array_equal(best.optima, [False, True, False, True, False])
+    assert (best.value, best.threshold, best.quota) == (0.5, 4, 1)
+    random = np.random.default_rng(2)
+    for _ in range(50):
+        labels, scores = random.integers(0, 2, 30), random.integers(0, 12, 30)
+        best = qk.optimal_cut(labels, scores, qk.matthews_corrcoef)
+        curve = qk.table_curve(labels, scores, qk.matthews_corrcoef)
+        cells = qk.confusion_table(labels, scores, threshold=curve.threshold)
+        with localcontext(prec=40):
+            exact = [of_two(*map(int, x))["matthews_corrcoef"] for x in zip(*cells, strict=True)]
+        top = max(x for x in exact if x is not None)
+        same = [x is not None and abs(x - top) < F(1, 10**30) for x in exact]
+        np.testing.assert_array_equal(best.optima, same)
+
+
+def test_no_optimum():
+    best = qk.optimal_cut([1, 1], [0.2, 0.1], qk.informedness)
+    assert np.isnan([best.value, best.threshold, best.quota]).all()
+    assert not best.optima.any()

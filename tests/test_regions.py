@@ -1,0 +1,68 @@
+"""The regions in which models are best: crossing lines, sampled points, and no region at all."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import exact as ex
+import numpy as np
+import pytest
+from test_dominance import AXES, SPACES, check_regions
+
+import quotakernels as qk
+
+
+def test_several_lines_overtake_between_two_cuts():
+    early, late = (10, 9, 7, 4, 4), (40, 44, 47, 50, 48)
+    tables = [
+        ((3, 2, 1), (10, 80, 10), (a, b - a, 50 - b)) for a, b in zip(early, late, strict=True)
+    ]
+    models = [qk.Ranking.from_counts(*table) for table in tables]
+    wanted = [ex.groups_from_counts(*table) for table in tables]
+    for axis in AXES:
+        check_regions(qk.compare_curves(models, axis=axis), wanted, axis)
+    regions = qk.compare_curves(models)
+    assert regions.best.argmax(axis=-1).tolist() == [0, 1, 2, 3]
+    assert not regions.best[:, 4].any()
+    inside = regions.start[1:]
+    assert (inside > 10).all()
+    assert (inside < 90).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_regions_of_larger_families_by_sampling(seed: int):
+    """Any point inside a region has exactly its models as the best, by another function."""
+    dice = np.random.default_rng(seed)
+    y, s = dice.integers(0, 2, 60), dice.integers(0, 40, (6, 60))
+    ranking = qk.rank(y, s)
+    start, stop, best = qk.compare_curves(ranking)
+    real = stop > start
+    start, stop, best = start[real], stop[real], best[real]
+    assert (start[0], stop[-1]) == (0, 60)
+    np.testing.assert_array_equal(start[1:], stop[:-1])
+    assert all((a != b).any() for a, b in pairwise(best))
+    for share in (0.001, 0.5, 0.999):
+        quota = start + share * (stop - start)
+        heights = qk.qrecall(ranking, quota=quota)
+        np.testing.assert_array_equal((heights >= heights.max(axis=0) - 1e-9).T, best)
+
+
+def test_one_model_is_the_best_everywhere():
+    ranking = qk.rank([0, 1, 1], [3, 2, 1])
+    for axis, end in zip(AXES, (3, 1, 1), strict=True):
+        for models in ([ranking], {"a": ranking, "b": ranking}):
+            start, stop, best = qk.compare_curves(models, axis=axis)
+            assert (start.tolist(), stop.tolist()) == ([0], [end])
+            assert best.tolist() == [[True] * len(models)]
+
+
+@pytest.mark.parametrize("y", [[0, 0], [1, 1], []])
+def test_undefined(y: list[int]):
+    a, b = qk.rank(y, list(range(len(y)))), qk.rank(y, [0.0] * len(y))
+    for space in SPACES:
+        assert not qk.dominates(a, b, space=space)
+    for axis in AXES:
+        regions = qk.compare_curves([a, b], axis=axis)
+        assert np.isnan([*regions.start, *regions.stop]).all()
+        assert regions.best.shape == (*regions.start.shape, 2)
+        assert not regions.best.any()

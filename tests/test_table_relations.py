@@ -1,0 +1,276 @@
+"""The exact relations between measures of tables, in every mode and of random data."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cache, partial
+from typing import Any
+
+import exact as ex
+import numpy as np
+import pytest
+from backends import QUICK, Mode, mode_fixture
+from hypothesis import given
+from hypothesis import strategies as st
+from test_relations import ranked_data
+
+import quotakernels as qk
+from quotakernels import ConfusionTable
+
+mode = mode_fixture(QUICK)
+
+CELLS = np.asarray(list(itertools.product(range(6), repeat=4)), dtype=float).T
+TP, FP, FN, TN = CELLS
+EVEN_BIAS = CELLS[:, FP == FN]
+EVEN_CLASSES = CELLS[:, TP + FN == FP + TN]
+UNIT = (1, -1, -1, 1)
+SAME_OVERLAP = (qk.recall, qk.precision, qk.f_score)
+SAME_BEYOND_CHANCE = (
+    qk.informedness,
+    qk.markedness,
+    qk.matthews_corrcoef,
+    qk.cohen_kappa,
+)
+
+
+def tolerance(found: Any) -> float:
+    return 1e-14 if np.asarray(found).dtype == np.float64 else 1e-6
+
+
+def assert_same(values: list[Any], where: np.ndarray) -> None:
+    """All equal where they are meant to be, and numbers there."""
+    assert where.any()
+    for value in values:
+        np.testing.assert_allclose(value[where], values[0][where], 0, tolerance(value))
+        assert np.isfinite(value[where]).all()
+
+
+# relation 8
+
+
+def test_bias_equal_to_prevalence(mode: Mode):
+    """Recall = precision = F1, and informedness = markedness = MCC = κ."""
+
+    def measures(*cells: Any) -> Any:
+        table = ConfusionTable(*cells)
+        return [[f(table) for f in same] for same in (SAME_OVERLAP, SAME_BEYOND_CHANCE)]
+
+    overlap, beyond = mode.run(measures, *EVEN_BIAS)
+    positives, negatives = EVEN_BIAS[0] + EVEN_BIAS[2], EVEN_BIAS[1] + EVEN_BIAS[3]
+    assert_same(overlap, positives > 0)
+    assert_same(beyond, (positives > 0) & (negatives > 0))
+
+
+def test_equal_classes(mode: Mode):
+    """κ = informedness."""
+    found = mode.run(
+        lambda *cells: (
+            qk.cohen_kappa(ConfusionTable(*cells)),
+            qk.informedness(ConfusionTable(*cells)),
+        ),
+        *EVEN_CLASSES,
+    )
+    assert_same(list(found), EVEN_CLASSES.sum(axis=0) > 0)
+
+
+@given(ranked_data())
+def test_a_quota_of_as_many_as_are_positive(data: Any):
+    """Relation 8 with ties, where the cells are expectations."""
+    ranking = qk.rank(*data)
+    cut = {"quota": int(data[0].sum())}
+    for same in (SAME_OVERLAP, SAME_BEYOND_CHANCE):
+        values = [float(f(ranking, **cut)) for f in same]
+        np.testing.assert_allclose(values, values[0], rtol=1e-12, atol=1e-13)
+
+
+@given(ranked_data())
+def test_classes_of_the_same_mass(data: Any):
+    """Relation 8 of weights that make the classes even, at every cut."""
+    labels, scores = data
+    shares = np.where(labels == 1, 1 / labels.sum(), 1 / (1 - labels).sum())
+    ranking = qk.rank(labels, scores, sample_weight=shares)
+    kappa, informed = (qk.table_curve(ranking, f).value for f in (qk.cohen_kappa, qk.informedness))
+    np.testing.assert_allclose(kappa, informed, rtol=1e-12, atol=1e-13)
+
+
+# relation 9
+
+
+def test_two_scores_correlate_fully_or_not_at_all(mode: Mode):
+    """All labels of five examples with all scores of two levels: ±1, or undefined."""
+    pairs = itertools.product(itertools.product((0, 1), repeat=5), repeat=2)
+    cases = [(y, s) for y, s in pairs if 0 < sum(s) < 5]
+    labels, scores = (np.asarray(x) for x in zip(*cases, strict=True))
+    values = mode.run(lambda y, s: qk.pearson(y, s, quota=5), labels, 0.25 + 2.0 * scores)
+    high, low = (
+        (labels * level).sum(axis=-1) / level.sum(axis=-1) for level in (scores, 1 - scores)
+    )
+    undefined = high == low
+    assert 0 < undefined.sum() < len(cases)
+    np.testing.assert_array_equal(np.isnan(values), undefined)
+    wanted = np.sign(high - low)[~undefined]
+    np.testing.assert_allclose(values[~undefined], wanted, rtol=tolerance(values))
+    for (y, s), value in list(zip(cases, values, strict=True))[::7]:
+        exact = ex.pearson(ex.groups(y, s), 5)
+        assert np.isnan(value) if exact is None else round(float(value), 5) == exact
+
+
+# relation 10
+
+
+def test_impact_of_right_and_wrong(mode: Mode):
+    """ι_I is 2·accuracy - 1, ι_σ the markedness of the normalised table."""
+
+    def measures(*cells: Any) -> Any:
+        table = ConfusionTable(*cells)
+        return (
+            (qk.impact(table, impacts=UNIT).whole, 2 * qk.accuracy(table) - 1),
+            (qk.outcome_impact(table, impacts=UNIT).mean, qk.markedness(qk.normalize_table(table))),
+        )
+
+    whole, mean = mode.run(measures, *CELLS)
+    both = (TP + FN > 0) & (FP + TN > 0)
+    assert_same(list(whole), CELLS.sum(axis=0) > 0)
+    assert_same(list(mean), both & (TP + FP > 0) & (FN + TN > 0))
+    for a, b in (whole, mean):
+        np.testing.assert_array_equal(np.isnan(a), np.isnan(b))
+
+
+@given(ranked_data(), st.integers(1, 64))
+def test_impact_of_right_and_wrong_at_a_quota(data: Any, parts: int):
+    table = qk.confusion_table(*data, fraction=parts / 64)
+    whole = qk.impact(table, impacts=UNIT).whole
+    assert whole == pytest.approx(2 * qk.accuracy(table) - 1, abs=1e-14)
+    mean = qk.outcome_impact(table, impacts=UNIT).mean
+    wanted = qk.markedness(qk.normalize_table(table))
+    assert mean == pytest.approx(wanted, rel=1e-9, abs=1e-12, nan_ok=True)
+
+
+# relation 11
+
+BY_MEASURE: dict[str, tuple[Any, dict[str, Any], Any]] = {
+    "accuracy": (qk.accuracy, {}, ex.confusion.accuracy),
+    "f_score": (qk.f_score, {}, ex.confusion.f_score),
+    "f_score, β = 3": (qk.f_score, {"beta": 3.0}, partial(ex.confusion.f_score, beta=3)),
+    "f_score, β = ½": (qk.f_score, {"beta": 0.5}, partial(ex.confusion.f_score, beta=0.5)),
+    "informedness": (qk.informedness, {}, ex.confusion.informedness),
+    "cohen_kappa": (qk.cohen_kappa, {}, ex.confusion.cohen_kappa),
+    "matthews_corrcoef": (qk.matthews_corrcoef, {}, ex.confusion.matthews_signed_square),
+}
+"""A measure, its own numbers, and the exact one, or another that is largest at the same cuts."""
+BY_IMPACT = {
+    "right and wrong": (1.0, -1.0, -1.0, 1.0),
+    "loans": (5.0, -0.5, -3.0, 0.0),
+    "alarms": (0.0, -3.0, -1.0, 2.0),
+}
+"""A true positive brings more than a false negative, a true negative more than a false positive."""
+N = 7
+
+
+def rankings() -> tuple[np.ndarray, np.ndarray]:
+    """Labels of both classes and scores, with ties of every kind and none."""
+    dice = np.random.default_rng(12)
+    labels = dice.integers(0, 2, (150, N))
+    labels[:, :2] = 0, 1
+    levels = dice.integers(1, 3 * N, (150, 1))
+    return labels, dice.integers(0, levels, (150, N)).astype(float)
+
+
+def best_cuts(labels: Any, scores: Any) -> dict[str, Any]:
+    ranking = qk.rank(labels, scores)
+    found: dict[str, Any] = {
+        name: qk.optimal_cut(ranking, measure, **own).optima
+        for name, (measure, own, _) in BY_MEASURE.items()
+    }
+    for name, impacts in BY_IMPACT.items():
+        found[name] = qk.best_boundary(ranking, impacts=impacts).optima
+    hull = qk.roc_hull(ranking)
+    rates = [qk.table_curve(ranking, f).value for f in (qk.false_positive_rate, qk.recall)]
+    return found | {"cuts": rates, "hull": (hull.fp, hull.tp)}
+
+
+def points(fp: np.ndarray, tp: np.ndarray) -> set[tuple[int, int]]:
+    return {(round(float(x)), round(float(y))) for x, y in zip(fp, tp, strict=True)}
+
+
+def assert_on_hull(optima: set[tuple[int, int]], hull: set[tuple[int, int]]) -> None:
+    """Some optimum is a vertex; one that is none lies on an edge."""
+    assert optima & hull
+    edges = list(itertools.pairwise(sorted(hull)))
+    for x, y in optima:
+        between = [(a, b) for a, b in edges if a[0] <= x <= b[0] and a[1] <= y <= b[1]]
+        cross = [(b[0] - a[0]) * (y - a[1]) - (b[1] - a[1]) * (x - a[0]) for a, b in between]
+        assert 0 in cross
+
+
+@cache
+def exact_optima() -> list[dict[str, tuple[Any, set[tuple[int, int]]]]]:
+    """For each ranking and measure the largest value, and the vertices that have it."""
+    rows = []
+    for labels, scores in zip(*(x.tolist() for x in rankings()), strict=True):
+        groups = ex.groups(labels, scores)
+        best: dict[str, Any] = {
+            name: ex.confusion.optimal_cut(groups, measure)
+            for name, (*_, measure) in BY_MEASURE.items()
+        }
+        best |= {name: ex.impact.best_boundary(groups, i) for name, i in BY_IMPACT.items()}
+        curve = ex.roc_curve(groups)
+        row: dict[str, Any] = {}
+        for name, cut in best.items():
+            optima = [False] * len(curve) if cut is None else cut.optima
+            tied = {(int(v.fp), int(v.tp)) for v, at in zip(curve, optima, strict=True) if at}
+            row[name] = (None if cut is None else cut.value, tied)
+        rows.append(row)
+    return rows
+
+
+def test_best_cuts_lie_on_the_hull(mode: Mode):
+    """They are the exact ones; of float32 some of them, since rounding may part equal values."""
+    found = mode.run(best_cuts, *rankings())
+    rates, hulls = found.pop("cuts"), found.pop("hull")
+    positives = rankings()[0].sum(axis=-1, keepdims=True)
+    cuts = (rates[0] * (N - positives), rates[1] * positives)
+    unconditional = 0
+    for row, wanted in enumerate(exact_optima()):
+        hull = points(*(x[row] for x in hulls))
+        assert wanted.keys() == found.keys()
+        for name, (value, exact) in wanted.items():
+            optima = points(*(x[row][found[name][row]] for x in cuts))
+            assert optima <= exact if mode.float32 else optima == exact, (row, name)
+            if name != "matthews_corrcoef" or (value is not None and value > 0):
+                assert_on_hull(optima, hull)
+            else:
+                unconditional += 1
+    assert unconditional > 0
+
+
+def best_and_hull(best: Any, *data: Any) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+    curve, hull = qk.roc_curve(*data), qk.roc_hull(*data)
+    return points(curve.fp[best.optima], curve.tp[best.optima]), points(hull.fp, hull.tp)
+
+
+def test_a_tied_optimum_may_lie_on_an_edge():
+    data = [1, 1, 0, 1, 0, 0], [4, 3, 3, 2, 2, 1]
+    optima, hull = best_and_hull(qk.optimal_cut(*data, qk.accuracy), *data)
+    assert optima == {(0, 1), (1, 2), (2, 3)}
+    assert optima - hull == {(1, 2)}
+    assert_on_hull(optima, hull)
+
+
+def test_what_is_needed_for_the_hull():
+    """An MCC that is not positive, and errors that pay, have their optimum below it."""
+    data = [0, 0, 1], [3, 2, 1]
+    mcc = qk.optimal_cut(*data, qk.matthews_corrcoef)
+    assert mcc.value < 0
+    for best in (mcc, qk.best_boundary(*data, impacts=(0, 3, 1, 0))):
+        optima, hull = best_and_hull(best, *data)
+        assert optima
+        assert optima.isdisjoint(hull)
+
+
+@given(ranked_data(), st.lists(st.integers(-6, 6), min_size=4, max_size=4))
+def test_best_boundaries_of_any_impacts_lie_on_the_hull(data: Any, impacts: list[int]):
+    i_tp, i_fp, i_fn, i_tn = impacts
+    ordered = (max(i_tp, i_fn) + 1, min(i_fp, i_tn), min(i_tp, i_fn), max(i_fp, i_tn) + 1)
+    ranking = qk.rank(*data)
+    assert_on_hull(*best_and_hull(qk.best_boundary(ranking, impacts=ordered), ranking))
