@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import Mode
+from backends import QUICK, Mode, parameters
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,9 +27,7 @@ def at_quotas(labels: Any, scores: Any, mask: Any) -> dict[str, Any]:
     for quota in QUOTAS:
         for measure in LOCAL:
             found[f"{measure.__name__} {quota}"] = measure(labels, scores, where=mask, quota=quota)
-        best = qk.confusion_table(labels, scores, where=mask, quota=quota, ties="optimistic")
         end = qk.quota_threshold(scores, where=mask, quota=quota)
-        found |= {f"best {k} {quota}": x for k, x in best._asdict().items()}
         found |= {f"end {k} {quota}": x for k, x in end._asdict().items()}
     found["all"] = qk.hit_rate(labels, scores, where=mask, fraction=1.0)
     return found
@@ -38,19 +36,17 @@ def at_quotas(labels: Any, scores: Any, mask: Any) -> dict[str, Any]:
 def of_rankings(labels: Any, scores: Any, mask: Any) -> dict[str, Any]:
     """The same, from sorted scores."""
     ranking = qk.rank(labels, scores, where=mask)
-    luck = qk.rank(labels, scores, where=mask, ties="optimistic")
     found: dict[str, Any] = {}
     for quota in QUOTAS:
         for measure in LOCAL:
             found[f"{measure.__name__} {quota}"] = measure(ranking, quota=quota)
-        best = qk.confusion_table(luck, quota=quota)
         ends = qk.quota_threshold(scores, where=mask, quota=[quota])
-        found |= {f"best {k} {quota}": x for k, x in best._asdict().items()}
         found |= {f"end {k} {quota}": x[..., 0] for k, x in ends._asdict().items()}
     found["all"] = qk.hit_rate(ranking, fraction=1.0)
     return found
 
 
+@pytest.mark.parametrize("mode", parameters(QUICK))
 def test_equal_to_the_ranking(mode: Mode) -> None:
     found = mode.run(at_quotas, LABELS, SCORES, MASK)
     wanted = mode.run(of_rankings, LABELS, SCORES, MASK)
@@ -62,10 +58,11 @@ def test_equal_to_the_ranking(mode: Mode) -> None:
 def test_any_quota(rows: list[tuple[bool, int]], data: st.DataObject) -> None:
     labels, scores = (np.array(x) for x in zip(*rows, strict=True))
     quota = data.draw(st.floats(0, len(rows)))
-    ranking = qk.rank(labels, scores)
-    for measure in LOCAL:
-        found = measure(labels, scores, quota=quota)
-        np.testing.assert_array_equal(found, measure(ranking, quota=quota))
+    for ties in ("expected", "optimistic", "pessimistic", "given"):
+        ranking = qk.rank(labels, scores, ties=ties)
+        for measure in (*LOCAL, qk.lift, qk.confusion_table):
+            found = measure(labels, scores, quota=quota, ties=ties)
+            np.testing.assert_array_equal(found, measure(ranking, quota=quota))
 
 
 def test_nothing_is_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
