@@ -172,6 +172,18 @@ def test_piecewise_is_where(library):
     same(library.run(run, rare, x), np.where(rare, x + 1, -x))
 
 
+@pytest.mark.parametrize("share", [0, 0.01, 0.5])
+def test_piecewise_of_many(library, share):
+    x = RNG.normal(size=(2, 20_000))
+    rare = RNG.random(x.shape) < share
+
+    def run(rare: Any, x: Any, y: Any) -> Any:
+        xp = namespace(x)
+        return ops.piecewise(xp, rare, lambda v, w: v / w, lambda v, w: xp.zeros_like(v), x, y)
+
+    same(library.run(run, rare, x, x[:1] + 9), np.where(rare, x / (x[:1] + 9), 0))
+
+
 @pytest.mark.parametrize("name", ["numpy", "jax", "torch"])
 def test_natives_have_the_signatures_of_their_twins(name):
     if not available(name):

@@ -13,6 +13,8 @@ from quotakernels.ops import hull
 from quotakernels.ops._table import Groups
 from quotakernels.ops.native._bits import bits_from_key, key_at_by_bits, key_from_bits
 
+FEW = 32
+"""Part of an array up to which it pays to pick single elements out."""
 _WORDS = {8: jnp.int8, 16: jnp.int16, 32: jnp.int32, 64: jnp.int64}
 
 
@@ -83,6 +85,41 @@ def key_at(xp: Namespace, key: Array, place: Array) -> Array:
         return last
 
     return key_at_by_bits(xp, key, place, repeated)
+
+
+def piecewise(
+    xp: Namespace,
+    rare: Array,
+    if_rare: Callable[..., Array],
+    otherwise: Callable[..., Array],
+    *arguments: Array,
+) -> Array:
+    """See `standard.piecewise`; a CPU evaluates the rare formula as often as it is wanted.
+
+    Other devices evaluate it everywhere: a choice would make them wait for the host.
+    """
+    usual = jnp.broadcast_to(otherwise(*arguments), rare.shape)
+    few = rare.size // FEW
+
+    def everywhere(rare: Array, usual: Array, *x: Array) -> Array:
+        return jnp.where(rare, if_rare(*x), usual)
+
+    def somewhere(rare: Array, usual: Array, *x: Array) -> Array:
+        places = jnp.nonzero(rare.reshape(-1), size=few, fill_value=rare.size)[0]
+        chosen = (jnp.broadcast_to(y, rare.shape).reshape(-1) for y in x)
+        values = if_rare(*(y.at[places].get(mode="fill", fill_value=1) for y in chosen))
+        return usual.reshape(-1).at[places].set(values, mode="drop").reshape(rare.shape)
+
+    def chosen(rare: Array, usual: Array, *x: Array) -> Array:
+        count = jnp.sum(rare)
+        number = (count > 0).astype(jnp.int32) + (count > few)
+        return jax.lax.switch(
+            number, [lambda rare, usual, *x: usual, somewhere, everywhere], rare, usual, *x
+        )
+
+    if few < 2**10:
+        return everywhere(rare, usual, *arguments)
+    return jax.lax.platform_dependent(rare, usual, *arguments, cpu=chosen, default=everywhere)
 
 
 def running_max(xp: Namespace, x: Array) -> Array:
