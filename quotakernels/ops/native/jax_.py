@@ -101,6 +101,9 @@ def piecewise(
     usual = jnp.broadcast_to(otherwise(*arguments), rare.shape)
     few = rare.size // FEW
 
+    def nowhere(rare: Array, usual: Array, *x: Array) -> Array:
+        return usual
+
     def everywhere(rare: Array, usual: Array, *x: Array) -> Array:
         return jnp.where(rare, if_rare(*x), usual)
 
@@ -113,9 +116,7 @@ def piecewise(
     def chosen(rare: Array, usual: Array, *x: Array) -> Array:
         count = jnp.sum(rare)
         number = (count > 0).astype(jnp.int32) + (count > few)
-        return jax.lax.switch(
-            number, [lambda rare, usual, *x: usual, somewhere, everywhere], rare, usual, *x
-        )
+        return jax.lax.switch(number, [nowhere, somewhere, everywhere], rare, usual, *x)
 
     if few < 2**10:
         return everywhere(rare, usual, *arguments)
