@@ -191,6 +191,14 @@ def test_logarithms_of_any_size():
     assert (far.x, far.y) == (0, pytest.approx(300 * math.log2(10)))
 
 
+def test_information_near_chance():
+    sizes = {"positives": 1e9, "negatives": 3e9, "kind": "bird_informedness"}
+    y = qk.chart_points([0, 1e9, 999999999], [1, 1e9 / 3, 333333333], **sizes).y
+    np.testing.assert_allclose(y[0], 1e-9 / math.log(2) * (1 + 0.5e-9), rtol=1e-15)
+    assert abs(y[1]) < 1e-16
+    assert y[2] == 0
+
+
 @pytest.mark.parametrize("smoothing", [0.25, 1, 10])
 def test_smoothing(smoothing: float):
     for (y, s), groups in zip(CASES[::5], GROUPS[::5], strict=True):

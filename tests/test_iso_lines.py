@@ -102,6 +102,8 @@ def test_ends_in_closed_form():
     assert ends(0.2, of="cost", cost_fp=1, cost_fn=1) == [0, 20, 20, 40]
     assert ends(0.2, of="cost", cost_fp=0, cost_fn=1) == [0, 20, 60, 20]
     assert ends(0.2, of="cost", cost_fp=1, cost_fn=0) == [20, 0, 20, 40]
+    assert ends(0, of="cost", cost_fp=0, cost_fn=1) == [0, 40, 60, 40]
+    assert ends(0, of="cost", cost_fp=1, cost_fn=0) == [0, 0, 0, 40]
     assert ends(0.5, of="harmonic_mean") == pytest.approx([0, 40 / 3, 60, 100 / 3])
     assert ends(0.8, of="harmonic_mean") == pytest.approx([0, 80 / 3, 20, 40])
     assert ends(0.75, of="arithmetic_mean") == pytest.approx([0, 20, 40, 40])
@@ -177,6 +179,10 @@ def test_levels_that_cannot_be_reached():
     np.testing.assert_array_equal(line.x[1], 1)
     nothing = qk.iso_line([0.0, 0.1], cost_fp=0, cost_fn=0, **given)
     assert np.isnan(nothing).all()
+    for cost_fp, cost_fn in np.random.default_rng(3).random((30, 2)):
+        dearest = (cost_fp * 60 + cost_fn * 40) / 100
+        line = qk.iso_line(dearest, cost_fp=cost_fp, cost_fn=cost_fn, **given)
+        assert not np.isnan(line).any()
     corner = qk.iso_line(0.1 * 40 / 100 + 0.3 * 60 / 100, cost_fp=0.3, cost_fn=0.1, **given)
     np.testing.assert_allclose(corner.x, 1, rtol=1e-15)
     np.testing.assert_allclose(corner.y, 0, atol=1e-15)
@@ -268,6 +274,11 @@ LAZY = [m for m in MODES if m.name in ("jax32-jit", "strictest-device1", "torch-
 @pytest.mark.parametrize("mode", parameters(LAZY))
 def test_bad_levels_that_cannot_be_read_are_nan(mode: Mode):
     levels = np.asarray([0.5, 1.5, np.nan, -0.1])
-    found = mode.run(lambda x: qk.iso_line(x, of="harmonic_mean", kind="pn", **SIZE), levels)
-    np.testing.assert_array_equal(np.isnan(found.x).all(axis=-1), [False, True, True, True])
-    np.testing.assert_array_equal(np.isnan(found.y).any(axis=-1), [False, True, True, True])
+    means = ("harmonic_mean", "geometric_mean")
+    found = mode.run(
+        lambda x: {of: qk.iso_line(x, of=of, kind="pn", points=5, **SIZE) for of in means}, levels
+    )
+    for line in found.values():
+        for axis in line:
+            np.testing.assert_array_equal(np.isnan(axis).all(axis=-1), [False, True, True, True])
+            assert not np.isnan(axis[0]).any()

@@ -100,6 +100,13 @@ def test_weights_of_any_scale():
         np.testing.assert_allclose(qk.auk(y, s, sample_weight=scaled), wanted, rtol=1e-14)
 
 
+def test_a_class_that_nearly_vanishes():
+    for w in ([1e-100, 2e60, 1e-100, 1e60, 3e60], [1e60, 2e-100, 1e60, 1e-100, 1e-100]):
+        y, s = [1, 0, 1, 0, 0], [5.0, 4, 3, 2, 1]
+        wanted = ex.charts.auk(ex.groups(y, s, w))
+        np.testing.assert_allclose(qk.auk(y, s, sample_weight=w), wanted, rtol=1e-14)
+
+
 ROWS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 9)), min_size=2, max_size=30)
 
 

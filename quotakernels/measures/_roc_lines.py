@@ -12,7 +12,7 @@ __all__ = ["Line", "evenly", "falling", "of_arithmetic_mean", "of_geometric_mean
 
 
 class Line(NamedTuple):
-    """False and true positive rates along a line; NaN where it does not exist."""
+    """False and true positive rates along a line; one of them is NaN where it does not exist."""
 
     fpr: Array
     tpr: Array
@@ -110,9 +110,7 @@ def _bent(
     wrong = xp.where(step == 0, none, xp.where(step == 1, end, wrong))
     fpr = xp.sort(xp.concat([wrong, rates], axis=-1), axis=-1)
     tpr = xp.sort(xp.concat([recalls, recall_at(rates * ratio)], axis=-1), axis=-1)
-    there = ~xp.isnan(first + ratio)
-    fpr, tpr = xp.where(at_bottom, t, fpr), xp.where(at_bottom, none, tpr)
-    return Line(*(xp.where(there, x, xp.full_like(x, xp.nan)) for x in (fpr, tpr)))
+    return Line(xp.where(at_bottom, t, fpr), xp.where(at_bottom, none, tpr))
 
 
 def evenly(xp: Namespace, points: int, like: Array) -> Array:
