@@ -13,6 +13,7 @@ from quotakernels._array import (
     device,
     namespace,
     result_float,
+    tolerance,
     wide_float,
 )
 from quotakernels.measures._cells import ConfusionTable, cut_cells
@@ -198,7 +199,7 @@ def best_cut(curve: Curve, real: Array, *, maximize: bool = True) -> OptimalCut:
     value = xp.where(there, value, xp.full_like(value, -xp.inf))
     top = xp.max(value, axis=-1, keepdims=True)
     finite = xp.where(xp.isinf(top), xp.zeros_like(top), top)
-    near = top - value <= SAME_VALUE * xp.clip(xp.abs(finite), min=1.0)
+    near = top - value <= tolerance(top, SAME_VALUE) * ops.clip(xp, xp.abs(finite), 1.0)
     optima = there & ((value == top) | near)
     last = optima.shape[-1] - 1
     places = xp.arange(last + 1, dtype=xp.int64, device=device(optima))
