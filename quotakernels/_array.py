@@ -31,6 +31,7 @@ __all__ = [
     "compiled",
     "computing",
     "concrete",
+    "constant",
     "device",
     "finish",
     "from_host",
@@ -44,6 +45,7 @@ __all__ = [
     "result_float",
     "takes_host_arrays",
     "to_numpy",
+    "tolerance",
     "unpacked",
     "wide_float",
 ]
@@ -155,7 +157,40 @@ def wide_float(xp: Namespace, dev: Device) -> Any:
     """The widest real float in which the device computes; float64 on JAX inside `computing`."""
     if backend(xp) == "torch" and getattr(dev, "type", None) == "mps":
         return xp.float32
+    if backend(xp) == "jax" and _jax_platform() == "tpu":
+        return xp.float32
     return xp.float64
+
+
+def _jax_platform() -> str:
+    """What JAX computes or traces for: the mesh in use, which may be abstract, or its default."""
+    jax = sys.modules["jax"]
+    target = jax.sharding.get_abstract_mesh().abstract_device or jax.config.jax_default_device
+    if target is None:
+        return str(jax.default_backend())
+    name: str = getattr(target, "platform", None) or getattr(target, "device_kind", target)
+    return name.lower().split()[0]
+
+
+def constant(xp: Namespace, value: Any, dtype: Any, dev: Device) -> Array:
+    """A plain number, or a list of them, as an array.
+
+    Tensors on a device are filled there: a copy from the host would wait for the device.
+    """
+    if backend(xp) != "torch" or dev.type == "cpu" or value == []:
+        return xp.asarray(value, dtype=dtype, device=dev)
+    if not isinstance(value, list):
+        return xp.full((), value, dtype=dtype, device=dev)
+    return xp.stack([xp.full((), x, dtype=dtype, device=dev) for x in value])
+
+
+def tolerance(x: Array, relative: float) -> float:
+    """A relative rounding error of float64, as large as it is in the floats of `x`.
+
+    The errors of float32 that are allowed for are at most 2**-20, about ten last places.
+    """
+    narrower = float(namespace(x).finfo(x.dtype).eps) * 2**52
+    return relative if narrower == 1 else min(relative * narrower, 2.0**-20)
 
 
 def result_float(xp: Namespace, dev: Device) -> Any:
@@ -195,11 +230,12 @@ def takes_host_arrays(xp: Namespace) -> bool:
 def from_host(xp: Namespace, name: str, x: np.ndarray[Any, Any], is_score: bool) -> Array:
     """A NumPy array for a library that takes them.
 
-    Everything is kept exactly, but for scores: they get the precision that JAX is set to.
+    Scores get the precision that JAX is set to; everything else is kept as the device can.
     """
     if not is_score or x.dtype.kind != "f":
-        with computing(xp):
-            return xp.asarray(x)
+        with computing(xp), np.errstate(over="ignore", under="ignore"):
+            wide = x.dtype == np.float64
+            return xp.asarray(x.astype(wide_float(xp, None), copy=False) if wide else x)
     widest = np.dtype(result_float(xp, None))
     if x.dtype.itemsize > widest.itemsize:
         with np.errstate(over="ignore", under="ignore"):

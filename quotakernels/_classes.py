@@ -13,6 +13,7 @@ from quotakernels._array import (
     Namespace,
     cast,
     computing,
+    constant,
     device,
     namespace,
     readable,
@@ -137,7 +138,7 @@ def _classified(xp: Namespace, labels: Array, numbers: list[Any]) -> tuple[Array
 
     Labels are compared by their order keys, as those of two classes are.
     """
-    wanted = xp.asarray(numbers, dtype=labels.dtype, device=device(labels))
+    wanted = constant(xp, numbers, labels.dtype, device(labels))
     key = xp.expand_dims(ops.order_key(xp, labels), axis=-2)
     belongs = key == xp.expand_dims(ops.order_key(xp, wanted), axis=-1)
     return belongs, xp.sum(cast(xp, belongs, xp.int32), axis=-2) != 1

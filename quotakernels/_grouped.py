@@ -16,6 +16,7 @@ from quotakernels._array import (
     namespace,
     of_kind,
     readable,
+    tolerance,
     wide_float,
 )
 from quotakernels.validation import MASS_ROUNDING, adopt, as_column, first_bad
@@ -92,7 +93,7 @@ def _bad_values(xp: Namespace, columns: dict[str, Array]) -> BadValues:
         mass, positive = columns["weights"], columns["positive_weights"]
         right = (mass >= 0) & (mass < xp.inf) & ((mass == 0) | (counts > 0))
         bad.append(("weights", ~right, "a finite mass, not negative, and 0 for no examples"))
-        close = mass * MASS_ROUNDING
+        close = mass * tolerance(mass, MASS_ROUNDING)
         right = (positive >= 0) & (positive <= mass + close) & ((positive == 0) | (positives > 0))
         right = right & ((positives < counts) | (positive >= mass - close))
         expected = "a mass between 0 and the row's weight; 0 for no positives, all of it for only"

@@ -17,6 +17,7 @@ from quotakernels._array import (
     Namespace,
     cast,
     computing,
+    constant,
     device,
     from_host,
     is_array,
@@ -313,7 +314,7 @@ def positive_labels(
     """
 
     def key_of(label: Any) -> Array:
-        alone = xp.asarray([label], dtype=labels.dtype, device=device(labels))
+        alone = constant(xp, [label], labels.dtype, device(labels))
         return ops.order_key(xp, alone)
 
     key = ops.order_key(xp, labels)

@@ -9,6 +9,7 @@ import everything as every
 import numpy as np
 import pytest
 from backends import MODES, Mode, available, parameters
+from copies import host_copies
 
 import quotakernels as qk
 
@@ -236,7 +237,10 @@ def real_shapes(function: Any, arrays: Any) -> dict[str, tuple[int, ...]]:
 def test_meta_tensors(function: Any, arrays: Any):
     import torch
 
-    found = function(*(torch.as_tensor(np.array(x), device="meta") for x in arrays))
+    moved = [torch.as_tensor(np.array(x), device="meta") for x in arrays]
+    with host_copies() as copies:
+        found = function(*moved)
+    assert copies == []
     wanted = real_shapes(function, arrays)
     for name, x in found.items():
         assert x.device.type == "meta"

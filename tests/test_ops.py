@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import MODES, Mode, available, parameters, tree_map
+from backends import MODES, Mode, parameters, tree_map
 
 from quotakernels import ops
 from quotakernels._array import computing, namespace
@@ -162,6 +162,15 @@ def test_bisect_finds_the_first_end_that_reaches(library):
             np.testing.assert_array_equal(found[row], np.searchsorted(ends[row], wanted[row]))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_clip(library, dtype):
+    x = np.append(RNG.normal(size=(3, 40)), [[np.nan], [np.inf], [-np.inf]], axis=-1).astype(dtype)
+    for low, high in ((None, 0.5), (-0.5, None), (-0.5, 0.5)):
+        native, plain = both(library, "clip", x, low=low, high=high)
+        assert native.dtype == dtype
+        same((native, plain), (np.clip(x, low, high), native))
+
+
 def test_piecewise_is_where(library):
     x = RNG.normal(size=(3, 40))
     rare = x > 0.5
@@ -184,10 +193,10 @@ def test_piecewise_of_many(library, share):
     same(library.run(run, rare, x, x[:1] + 9), np.where(rare, x / (x[:1] + 9), 0), 1e-15)
 
 
-@pytest.mark.parametrize("name", ["numpy", "jax", "torch"])
+@pytest.mark.parametrize("name", ["numpy", "jax", "torch", "cupy"])
 def test_natives_have_the_signatures_of_their_twins(name):
-    if not available(name):
-        pytest.skip(f"{name} is not available")
+    """CuPy needs no device for this."""
+    pytest.importorskip(name)
     native = natives(name)
     shared = [n for n in dir(native) if callable(getattr(standard, n, None)) and n[0] != "_"]
     assert "order_key" in shared

@@ -13,6 +13,7 @@ from quotakernels._array import (
     cast,
     compiled,
     computing,
+    constant,
     device,
     library,
     namespace,
@@ -249,9 +250,9 @@ def _threshold_beside(scores: Array, threshold: Any) -> Array:
     if listed and all(type(x) in (int, float) for x in listed):
         numbers = [_fitting(xp, scores.dtype, x) for x in listed]
         if all(type(x) is int for x in numbers):
-            found = xp.asarray(numbers, dtype=scores.dtype, device=dev)
+            found = constant(xp, numbers, scores.dtype, dev)
         else:
-            found = xp.asarray([as_float(x) for x in listed], dtype=wide_float(xp, dev), device=dev)
+            found = constant(xp, [as_float(x) for x in listed], wide_float(xp, dev), dev)
         return found if listed is threshold else found[0]
     column = as_column("threshold", threshold)
     kinds: tuple[str, ...] = ("integral", "real floating")

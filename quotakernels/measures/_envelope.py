@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, wide_float
+from quotakernels._array import Array, Namespace, cast, device, tolerance, wide_float
 from quotakernels.measures._paths import Path, limits
 from quotakernels.validation import MASS_ROUNDING
 
@@ -23,7 +23,7 @@ def best_stretches(
     path = _side_by_side(xp, paths)
     whole = path.x[..., 0, -1:]
     highest = xp.max(xp.abs(path.y[..., -1]), axis=-1)
-    close = MASS_ROUNDING * xp.reshape(highest, (*highest.shape, 1, 1))
+    close = tolerance(highest, MASS_ROUNDING) * xp.reshape(highest, (*highest.shape, 1, 1))
     knots = xp.sort(xp.reshape(path.x, (*path.x.shape[:-2], -1)), axis=-1)
     begin, end = knots[..., :-1], knots[..., 1:]
     shape = (*path.y.shape[:-1], begin.shape[-1])
@@ -40,7 +40,7 @@ def best_stretches(
         xp.reshape(x, (*x.shape[:-2], -1)) for x in (starts, xp.stack(widths, axis=-1))
     )
     best = xp.reshape(best, (*best.shape[:-2], -1))
-    kept = width > MASS_ROUNDING * whole
+    kept = width > tolerance(width, MASS_ROUNDING) * whole
     return _merged(xp, starts, best, kept, whole, defined)
 
 
@@ -74,7 +74,7 @@ def _switches(xp: Namespace, left: Array, right: Array, close: Array) -> list[Ar
     lead = _steepest(xp, left >= top - close, left, right)
     edges = [xp.zeros_like(top)]
     for _ in range(left.shape[-2] - 1):
-        gain, behind = right - lead.y, xp.clip(lead.x - left, min=0.0)
+        gain, behind = right - lead.y, ops.clip(xp, lead.x - left, 0.0)
         rising = gain > close
         total = xp.where(rising, behind + gain, xp.ones_like(gain))
         place = xp.where(rising, behind / total, xp.ones_like(gain))

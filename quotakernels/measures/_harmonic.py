@@ -72,7 +72,7 @@ def _far_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Array]
 
 def harmonic_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Array]:
     """Σ 1/(S+k) and Σ k/(S+k) for k = 1..m; S ≥ 0 is real, m a whole number."""
-    near = xp.clip(xp.ceil(NEAR - before), 0.0, float(NEAR))
+    near = ops.clip(xp, xp.ceil(NEAR - before), 0.0, float(NEAR))
     near = xp.where(items <= NEAR, items, near)
     ones, ramps = xp.zeros_like(before), xp.zeros_like(before)
     for k in range(1, NEAR + 1):

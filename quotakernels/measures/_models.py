@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, computing
+from quotakernels._array import Array, Namespace, computing, tolerance
 from quotakernels.measures._reduction import totals
 from quotakernels.ranking import Ranking, table_of
 from quotakernels.validation import MASS_ROUNDING, adopt, check_same_totals
@@ -47,7 +47,7 @@ def family_of(models: Models) -> Family:
 def _differs(xp: Namespace, masses: Array) -> Array:
     """Which of the last axis differ from the first by more than the rounding of sums."""
     first = masses[..., :1]
-    return ~(xp.abs(masses - first) <= MASS_ROUNDING * first)
+    return ~(xp.abs(masses - first) <= tolerance(first, MASS_ROUNDING) * first)
 
 
 def _in_one_library(named: dict[str, Ranking]) -> tuple[Namespace, list[Ranking]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
@@ -80,9 +81,10 @@ def whole_steps(named: dict[str, Any], start: str, stop: str) -> Array:
             raise ValueError(f"{name} must be one number that can be read; or pass recall=")
         ends.append(float(x))
     first, last = ends
-    steps = np.arange(first, last) if np.isfinite(last - first) else np.asarray([first])
-    steps = np.append(steps, last)
+    count = max(math.ceil(last - first), 0) if math.isfinite(last - first) else 1
     xp, arrays = admit_numbers(named)
     with computing(xp):
         dev = device(arrays[start])
-        return xp.asarray(steps, dtype=wide_float(xp, dev), device=dev)
+        wide = wide_float(xp, dev)
+        steps = cast(xp, xp.arange(count, dtype=xp.int64, device=dev), wide)
+        return xp.concat([steps + first, xp.full((1,), last, dtype=wide, device=dev)])

@@ -13,6 +13,7 @@ from quotakernels._array import (
     Namespace,
     cast,
     computing,
+    constant,
     device,
     is_array,
     library,
@@ -20,6 +21,7 @@ from quotakernels._array import (
     of_kind,
     readable,
     takes_host_arrays,
+    tolerance,
     wide_float,
 )
 from quotakernels.validation import MASS_ROUNDING, as_column, check_one_device, first_bad
@@ -87,13 +89,13 @@ def wanted_masses(
         fits = (flat > 0) & (flat <= 1)
         _raise_unless(xp, name, value, fits, "a share of the examples, above 0 and at most 1")
         wanted = _whole_if_close(xp, flat * whole)
-    nan = xp.asarray(xp.nan, dtype=wanted.dtype, device=device(wanted))
+    nan = constant(xp, xp.nan, wanted.dtype, device(wanted))
     return (xp.where(fits & (whole > 0), wanted, nan),), tuple(value.shape)
 
 
 def _within(xp: Namespace, table: ops.Groups, value: Array, whole: Array) -> tuple[Array, Array]:
     """The quota, at most the whole mass, and whether it fits each row of the batch."""
-    limit = whole * (1 + MASS_ROUNDING) if table.weighted else whole
+    limit = whole * (1 + tolerance(whole, MASS_ROUNDING)) if table.weighted else whole
     quota = xp.reshape(value, (-1,))
     fits, expected = quota >= 0, "a number, not negative"
     if readable(whole) and bool(xp.any(whole > 0)):  # of no examples every quota is undefined
@@ -104,8 +106,8 @@ def _within(xp: Namespace, table: ops.Groups, value: Array, whole: Array) -> tup
 
 
 def _whole_if_close(xp: Namespace, wanted: Array) -> Array:
-    nearest = xp.round(wanted)
-    return xp.where(xp.abs(wanted - nearest) <= ROUNDING * wanted, nearest, wanted)
+    nearest, close = xp.round(wanted), tolerance(wanted, ROUNDING) * wanted
+    return xp.where(xp.abs(wanted - nearest) <= close, nearest, wanted)
 
 
 def numbers_beside(data: Array, name: str, value: Any) -> Array:
@@ -113,9 +115,9 @@ def numbers_beside(data: Array, name: str, value: Any) -> Array:
     xp, dev = namespace(data), device(data)
     wide = wide_float(xp, dev)
     if type(value) in (int, float):
-        return xp.asarray(as_float(value), dtype=wide, device=dev)
+        return constant(xp, as_float(value), wide, dev)
     if isinstance(value, (list, tuple)) and all(type(x) in (int, float) for x in value):
-        return xp.asarray([as_float(x) for x in value], dtype=wide, device=dev)
+        return constant(xp, [as_float(x) for x in value], wide, dev)
     if isinstance(value, (list, tuple)) and any(isinstance(x, bool) for x in value):
         raise TypeError(f"{name} must be a number or an array of numbers; got {value!r}")
     value = as_column(name, value)

@@ -226,7 +226,7 @@ def _qrecall_area(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
 
     def area(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
         """Area under T from P on, within each row."""
-        left_out = xp.minimum(xp.clip(start - before, 0.0), mass)
+        left_out = xp.minimum(ops.clip(xp, start - before, 0.0), mass)
         left = found + left_out * here / divisor(xp, mass)
         return ((mass - left_out) * (left + found + here) / 2,)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
+from quotakernels._array import Array, Namespace, cast, constant, device, namespace, wide_float
 from quotakernels.measures._measure import measure, quota_measure
 from quotakernels.measures._quota import divisor
 from quotakernels.measures.curves import Curve, cut_quotas, cut_thresholds
@@ -40,7 +40,7 @@ def _relative_scores(xp: Namespace, table: ops.Groups) -> Array:
     """
     scores = cast(xp, table.thresholds, wide_float(xp, device(table.counts)))
     filled = table.counts > 0
-    inf = xp.asarray(xp.inf, dtype=scores.dtype, device=device(scores))
+    inf = constant(xp, xp.inf, scores.dtype, device(scores))
     best = xp.max(xp.where(filled, scores, -inf), axis=-1, keepdims=True)
     below = xp.where(filled, scores - best, xp.zeros_like(scores))
     finite = xp.where(xp.isfinite(below), xp.abs(below), xp.zeros_like(below))
@@ -80,8 +80,8 @@ def _correlation(xp: Namespace, before: _Moments, part: _Part) -> Array:
     score, both, label = (x + step for x, step in zip(before[3:], steps, strict=True))
     varies = (score > 0) & (label > 0)
     value = both / (xp.sqrt(score) * xp.sqrt(label))
-    value = xp.clip(value, -1.0, 1.0)
-    return xp.where(varies, value, xp.asarray(xp.nan, dtype=value.dtype, device=device(value)))
+    value = ops.clip(xp, value, -1.0, 1.0)
+    return xp.where(varies, value, xp.full_like(value, xp.nan))
 
 
 @quota_measure

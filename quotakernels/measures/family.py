@@ -15,6 +15,7 @@ from quotakernels._array import (
     namespace,
     of_kind,
     result_float,
+    tolerance,
     wide_float,
 )
 from quotakernels.measures._measure import finished
@@ -242,23 +243,20 @@ def _within(xp: Namespace, hull: RocHull, along: Array, name: str, value: Array)
     """The wanted values, shape (..., K); NaN where they are beyond the hull, or it is undefined."""
     whole: Array | int = 1
     highest: Array | int = 1
+    whole_numbers = of_kind(xp, hull.fp.dtype, "integral")
+    rounded_up = 1.0 if whole_numbers else 1 + tolerance(along, MASS_ROUNDING)
     expected = "a rate, from 0 to 1"
     if name == "quota":
         whole = xp.max(along, axis=-1, keepdims=True)
-        highest = _rounded_up(xp, hull, xp.max(whole))
+        highest = xp.max(whole) * rounded_up
         expected = "a number from 0 to that of all examples"
     none = highest == 0  # of no examples every quota is undefined
     fits = {name: (lambda x: (x >= 0) & ((x <= highest) | none), expected)}
     flat = xp.reshape(checked(xp, {name: value}, fits)[name], (-1,))
     wanted = xp.broadcast_to(flat, (*along.shape[:-1], *flat.shape))
     defined = ~xp.isnan(hull.fpr[..., :1])
-    good = (wanted >= 0) & (wanted <= _rounded_up(xp, hull, whole)) & defined
+    good = (wanted >= 0) & (wanted <= whole * rounded_up) & defined
     return xp.where(good, xp.clip(wanted, max=whole), xp.full_like(wanted, xp.nan))
-
-
-def _rounded_up(xp: Namespace, hull: RocHull, whole: Any) -> Any:
-    """The largest number that may be a sum of all weights in another order."""
-    return whole if of_kind(xp, hull.fp.dtype, "integral") else whole * (1 + MASS_ROUNDING)
 
 
 def _mixture(hull: RocHull, along: Array, wanted: Array) -> Mixture:

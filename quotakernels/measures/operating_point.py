@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, namespace
+from quotakernels._array import Array, Namespace, cast, namespace, tolerance
 from quotakernels.measures._measure import measure_of
 from quotakernels.measures._numbers import Limits, checked, of_numbers
 from quotakernels.measures._quota import mass_totals, numbers_beside
@@ -215,7 +215,7 @@ def best_operating_point(table: ops.Groups, of_fp: Array, of_fn: Array) -> Opera
     hull = ops.filled_first(xp, hull_table(xp, table))
     up, along = (cast(xp, x, of_fp.dtype) for x in (hull.positive, hull.negative))
     price = xp.where(up > 0, along / up, xp.full_like(up, xp.inf))
-    taken = ops.bisect(xp, price, of_fn / of_fp * (1 - SAME_COST))
+    taken = ops.bisect(xp, price, of_fn / of_fp * (1 - tolerance(price, SAME_COST)))
     unknown = xp.isnan(of_fp)
 
     def there(x: Array) -> Array:

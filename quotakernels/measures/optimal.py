@@ -13,6 +13,7 @@ from quotakernels._array import (
     device,
     namespace,
     result_float,
+    tolerance,
     wide_float,
 )
 from quotakernels.measures._cells import ConfusionTable, cut_cells
@@ -205,8 +206,8 @@ def best_cut(
     top = xp.max(value, axis=-1, keepdims=True)
     if scale is None:
         finite = xp.where(xp.isinf(top), xp.zeros_like(top), top)
-        scale = xp.clip(xp.abs(finite), min=1.0)
-    near = top - value <= SAME_VALUE * scale
+        scale = ops.clip(xp, xp.abs(finite), 1.0)
+    near = top - value <= tolerance(top, SAME_VALUE) * scale
     optima = there & ((value == top) | near)
     last = optima.shape[-1] - 1
     places = xp.arange(last + 1, dtype=xp.int64, device=device(optima))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from quotakernels._array import Array, Namespace
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, tolerance
 from quotakernels.measures._numbers import Limits, checked, of_numbers, whole_steps
 
 __all__ = [
@@ -158,7 +159,7 @@ def pr_to_roc(recall: Any, precision: Any, *, positives: Any, negatives: Any) ->
         fpr = recall * whole * (1 - precision) / (precision * rest)
         fpr = xp.where(precision > 0, fpr, xp.full_like(fpr, xp.nan))
         fpr = checked(xp, {"fpr": fpr}, {"fpr": _REACHABLE})["fpr"]
-        return RocPoints(xp.clip(fpr, max=1.0), recall + xp.zeros_like(fpr))
+        return RocPoints(ops.clip(xp, fpr, high=1.0), recall + xp.zeros_like(fpr))
 
     named = {
         "recall": recall,
@@ -171,7 +172,7 @@ def pr_to_roc(recall: Any, precision: Any, *, positives: Any, negatives: Any) ->
     return result
 
 
-_REACHABLE = (lambda x: ~(x > 1 + ROUNDING), "at most 1 at this recall and precision")
+_REACHABLE = (lambda x: ~(x > 1 + tolerance(x, ROUNDING)), "at most 1 at this recall and precision")
 
 
 def interpolate_pr(
@@ -237,12 +238,13 @@ def interpolate_pr(
             "stop FP - start FP": last_fp - fp,
             "stop TP": last_tp + xp.zeros_like(whole),
         }
-        within = (lambda x: ~(x > whole * (1 + ROUNDING)), "at most all positives")
+        rounding = tolerance(found, ROUNDING)
+        within = (lambda x: ~(x > whole * (1 + rounding)), "at most all positives")
         grown, along, last_tp = checked(xp, steps, {**_STEPS, "stop TP": within}).values()
         skew = along / grown
         selected = found + fp + skew * (found - tp)
         precision = xp.where(selected > 0, found / selected, 1 / (1 + skew))
-        between = (found >= tp * (1 - ROUNDING)) & (found <= last_tp * (1 + ROUNDING))
+        between = (found >= tp * (1 - rounding)) & (found <= last_tp * (1 + rounding))
         precision = xp.where(between, precision, xp.full_like(precision, xp.nan))
         return PrPoints(reached + xp.zeros_like(precision), precision + xp.zeros_like(reached))
 

@@ -227,8 +227,8 @@ def expected_average_precision(table: ops.Groups) -> Array:
     total = totals(xp, table)
 
     def groups(before: Array, found: Array, items: Array, here: Array) -> tuple[Array]:
-        others = xp.clip(items - 1, 1.0)
-        share = xp.clip(here - 1, 0.0) / others
+        others = ops.clip(xp, items - 1, 1.0)
+        share = ops.clip(xp, here - 1, 0.0) / others
         ones, ramps = harmonic_sums(xp, before, items)
         return (here / divisor(xp, items) * ((found + (1 - share)) * ones + share * ramps),)
 

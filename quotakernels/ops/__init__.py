@@ -23,6 +23,7 @@ __all__ = [
     "Groups",
     "Rows",
     "bisect",
+    "clip",
     "count",
     "exclusive",
     "filled_first",
@@ -64,6 +65,7 @@ def _native_where_there_is_one(function: Callable[P, R]) -> Callable[P, R]:
 
 
 bisect = _native_where_there_is_one(standard.bisect)
+clip = _native_where_there_is_one(standard.clip)
 count = standard.count
 exclusive = standard.exclusive
 shifted = standard.shifted

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
-from quotakernels._array import Array, Namespace, cast, device, wide_float
+from quotakernels._array import Array, Namespace, cast, device, tolerance, wide_float
 from quotakernels.ops import standard
 from quotakernels.ops._table import Groups
 
@@ -126,7 +126,7 @@ def _height(xp: Namespace, x: Array, y: Array, left: Array, right: Array) -> Arr
     up, along = (y - left_y) * (right_x - left_x), (x - left_x) * (right_y - left_y)
     height = up - along
     if xp.isdtype(height.dtype, "real floating"):
-        height = xp.where(height > TOLERANCE * up, height, xp.zeros_like(height))
+        height = xp.where(height > tolerance(up, TOLERANCE) * up, height, xp.zeros_like(height))
     return xp.maximum(height, xp.zeros_like(height))
 
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from quotakernels._array import Array, Namespace, cast, device, wide_float
+from quotakernels._array import Array, Namespace, cast, constant, device, wide_float
 from quotakernels.ops._table import Groups, Rows
 
 __all__ = [
     "bisect",
+    "clip",
     "column",
     "count",
     "exclusive",
@@ -66,8 +67,8 @@ def widened(xp: Namespace, scores: Array) -> Array:
 def lowest_key(xp: Namespace, key: Array) -> Array:
     """A key that no score undercuts; examples that do not count are given it."""
     if xp.isdtype(key.dtype, "real floating"):
-        return xp.asarray(-xp.inf, dtype=key.dtype, device=device(key))
-    return xp.asarray(xp.iinfo(key.dtype).min, dtype=key.dtype, device=device(key))
+        return constant(xp, -xp.inf, key.dtype, device(key))
+    return constant(xp, xp.iinfo(key.dtype).min, key.dtype, device(key))
 
 
 def sort_coded(
@@ -147,6 +148,11 @@ def piecewise(
     `otherwise` may be evaluated everywhere, so it should be the cheaper of the two.
     """
     return xp.where(rare, if_rare(*arguments), otherwise(*arguments))
+
+
+def clip(xp: Namespace, x: Array, low: float | None = None, high: float | None = None) -> Array:
+    """Each number, or the bound that it is beyond."""
+    return xp.clip(x, low, high)
 
 
 def prefix_sum(xp: Namespace, x: Array) -> Array:

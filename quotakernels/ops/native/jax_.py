@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from quotakernels._array import Array, Namespace
+from quotakernels._array import Array, Namespace, wide_float
 from quotakernels.ops import hull
 from quotakernels.ops._table import Groups
 from quotakernels.ops.native._bits import bits_from_key, key_at_by_bits, key_from_bits
@@ -39,13 +39,13 @@ def from_order_key(xp: Namespace, key: Array, dtype: Any) -> Array:
 
 def widened(xp: Namespace, scores: Array) -> Array:
     """See `standard.widened`; XLA on CPU flushes subnormals, which are made of their bits here."""
-    wide = scores.astype(jnp.float64)
+    wide = scores.astype(wide_float(xp, None))
     if scores.dtype not in (jnp.float32, jnp.bfloat16):
         return wide
     info = jnp.finfo(scores.dtype)
     bits = jax.lax.bitcast_convert_type(scores, _WORDS[info.bits])
     magnitude = bits & jnp.iinfo(bits.dtype).max
-    small = magnitude.astype(jnp.float64) * 2.0 ** (info.minexp - info.nmant)
+    small = magnitude.astype(wide.dtype) * 2.0 ** (info.minexp - info.nmant)
     return jnp.where(magnitude < 2**info.nmant, jnp.where(bits < 0, -small, small), wide)
 
 
@@ -121,6 +121,12 @@ def piecewise(
     if few < 2**10:
         return everywhere(rare, usual, *arguments)
     return jax.lax.platform_dependent(rare, usual, *arguments, cpu=chosen, default=everywhere)
+
+
+def clip(xp: Namespace, x: Array, low: float | None = None, high: float | None = None) -> Array:
+    """See `standard.clip`; bounds that are not of the type of `x` are float64 in the trace."""
+    low, high = (None if bound is None else jnp.asarray(bound, x.dtype) for bound in (low, high))
+    return jnp.clip(x, low, high)
 
 
 def running_max(xp: Namespace, x: Array) -> Array:

@@ -1,0 +1,107 @@
+"""A new quota, fraction, cost or threshold is a new value, not a new program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quotakernels as qk
+from quotakernels._array import compiled
+from quotakernels.measures._measure import Measure, quota_measure
+
+jax = pytest.importorskip("jax")
+
+Y = np.asarray([1, 0, 1, 1, 0, 0, 1])
+S = np.asarray([0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3], dtype=np.float32)
+
+
+def traces_of(function: Any, *calls: tuple[Any, ...]) -> int:
+    """How often `jit` traces a function for these calls."""
+    count = 0
+
+    def counted(*arrays: Any) -> Any:
+        nonlocal count
+        count += 1
+        return function(*arrays)
+
+    jitted = jax.jit(counted)
+    for arrays in calls:
+        jitted(*(jax.numpy.asarray(x) for x in arrays))
+    return count
+
+
+IN_A_TRACE = {
+    "quota": lambda y, s, q: qk.hit_rate(y, s, quota=q),
+    "fraction": lambda y, s, q: qk.lift(y, s, fraction=q / 8),
+    "threshold": lambda y, s, q: qk.accuracy(y, s, threshold=q / 8),
+    "cost": lambda y, s, q: qk.best_operating_point(y, s, cost_fp=q, cost_fn=1),
+    "select": lambda y, s, q: qk.select(s, quota=q),
+}
+
+
+@pytest.mark.parametrize("name", IN_A_TRACE)
+def test_values_in_a_trace(name: str):
+    calls = [(Y, S, np.float32(q)) for q in (1, 2.5, 6, 99)]
+    assert traces_of(IN_A_TRACE[name], *calls) == 1
+
+
+def test_traces_are_counted():
+    assert traces_of(lambda x: x + 1, (S,), (S[:3],), (S,)) == 2
+
+
+def test_a_measure_is_traced_once_for_all_quotas():
+    """Plain numbers, lists of one length and arrays: each shape of the quota is one program."""
+    count = 0
+
+    def hits(table: Any, wanted: Any) -> Any:
+        nonlocal count
+        count += 1
+        return qk.hit_rate._function(table, wanted)
+
+    measure: Measure[Any] = quota_measure(hits)
+    labels, scores = jax.numpy.asarray(Y), jax.numpy.asarray(S)
+    found = [float(measure(labels, scores, quota=q)) for q in (1, 2, 2.5, 7)]
+    assert count == 1
+    np.testing.assert_allclose(found, [float(qk.hit_rate(Y, S, quota=q)) for q in (1, 2, 2.5, 7)])
+    for quota in ([1, 2], [3.5, 7], np.asarray([2, 5])):
+        measure(labels, scores, quota=quota)
+    assert count == 2
+    measure(labels, scores[::-1], fraction=0.25)
+    assert count == 2
+
+
+EAGER = {
+    "quota": (qk.hit_rate, "quota"),
+    "fraction": (qk.qrecall, "fraction"),
+    "quota of a table": (qk.f_score, "quota"),
+    "threshold": (qk.precision, "threshold"),
+}
+
+
+@pytest.mark.parametrize("name", EAGER)
+def test_values_of_eager_calls(name: str, caplog: pytest.LogCaptureFixture):
+    """JAX compiles nothing for the second value: not the measure, and nothing around it."""
+    measure, keyword = EAGER[name]
+    labels, scores = jax.numpy.asarray(Y), jax.numpy.asarray(S)
+    measure(labels, scores, **{keyword: 0.75 if keyword == "fraction" else 1})
+    with jax.log_compiles(True), caplog.at_level("WARNING"):
+        for value in (0.25, 0.5) if keyword == "fraction" else (2, 3, 4.5):
+            measure(labels, scores, **{keyword: value})
+    assert [x for x in caplog.messages if x.startswith("Compiling")] == []
+
+
+def test_compilations_are_logged(caplog: pytest.LogCaptureFixture):
+    with jax.log_compiles(True), caplog.at_level("WARNING"):
+        jax.jit(lambda x: x * 3 + 1)(jax.numpy.arange(11))
+    assert [x for x in caplog.messages if x.startswith("Compiling")] != []
+
+
+def test_the_program_of_a_function_is_kept():
+    def double(x: Any) -> Any:
+        return 2 * x
+
+    xp = jax.numpy
+    assert compiled(double, xp) is compiled(double, xp)
+    assert compiled(double, np) is double
