@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from quotakernels._array import Array, Namespace, device
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, device, tolerance
 from quotakernels.measures._quota import ROUNDING, divisor
 
 __all__ = ["Line", "evenly", "falling", "of_arithmetic_mean", "of_geometric_mean", "rising"]
@@ -24,7 +25,7 @@ def rising(xp: Namespace, t: Array, a: Array, b: Array, low: Array, high: Array)
     from_left, to_top = (low >= 0) & (b > 0), (high <= a) & (a > 0)
     start = Line(xp.where(from_left, none, -low / a), xp.where(from_left, low / b, none))
     stop = Line(xp.where(to_top, high / a, whole), xp.where(to_top, whole, (low + a) / b))
-    slack = ROUNDING * (a + b)
+    slack = tolerance(a, ROUNDING) * (a + b)
     return _between(xp, t, start, stop, (high >= -slack) & (low + a >= -slack) & (a + b > 0))
 
 
@@ -45,7 +46,7 @@ def falling(xp: Namespace, t: Array, selected: Array, positives: Array, negative
 
 def _between(xp: Namespace, t: Array, start: Line, stop: Line, exists: Array) -> Line:
     """Points of the straight line between two ends, which they are exactly at t = 0 and 1."""
-    ends = (xp.clip(x, 0.0, 1.0) for x in (*start, *stop))
+    ends = (ops.clip(xp, x, 0.0, 1.0) for x in (*start, *stop))
     fpr, tpr, last_fpr, last_tpr = (xp.where(exists, x, xp.full_like(x, xp.nan)) for x in ends)
     return Line(_along(xp, t, fpr, last_fpr), _along(xp, t, tpr, last_tpr))
 
@@ -102,11 +103,11 @@ def _bent(
     first, last = recall_at(none), recall_at(ratio)
     to_top = last >= 1
     last = xp.where(to_top, one, last)
-    end = xp.where(to_top, xp.clip(wrong_at(one) / ratio, 0.0, 1.0), one)
+    end = xp.where(to_top, ops.clip(xp, wrong_at(one) / ratio, 0.0, 1.0), one)
     half = t.shape[-1] // 2 + 1
     step, stride = (evenly(xp, n, ratio) for n in (half, t.shape[-1] - half + 2))
     recalls, rates = _along(xp, step, first, last), end * stride[1:-1]
-    wrong = xp.clip(wrong_at(recalls) / ratio, 0.0, 1.0)
+    wrong = ops.clip(xp, wrong_at(recalls) / ratio, 0.0, 1.0)
     wrong = xp.where(step == 0, none, xp.where(step == 1, end, wrong))
     fpr = xp.sort(xp.concat([wrong, rates], axis=-1), axis=-1)
     tpr = xp.sort(xp.concat([recalls, recall_at(rates * ratio)], axis=-1), axis=-1)
