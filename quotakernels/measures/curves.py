@@ -198,4 +198,6 @@ def lift_curve(table: ops.Groups) -> Curve:
     quota, positive = cut_quotas(xp, table), _cut_positives(xp, table)
     whole, positives, _ = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
     value = (positive / cast(xp, quota, positive.dtype)) / (positives / whole)
+    # XLA knows that the first numerator is 0, and on the CPU takes (0/0)·x for 0.
+    value = xp.where(quota > 0, value, xp.full_like(value, xp.nan))
     return Curve(quota, value, cut_thresholds(xp, table))
