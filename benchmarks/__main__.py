@@ -27,6 +27,7 @@ def main(arguments: list[str]) -> int:
 def measure(arguments: list[str]) -> int:
     """Run, print, and write what is asked for; 1 if a result was wrong."""
     chosen = _run_parser().parse_args(arguments)
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # the GPU has other users
     plan = Plan(
         quick=chosen.quick,
         sizes=tuple(chosen.sizes),

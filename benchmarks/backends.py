@@ -19,6 +19,10 @@ def missing(*modules: str) -> str | None:
     return f"{', '.join(absent)} not installed" if absent else None
 
 
+HOST_BYTES = 80
+"""What data and exact values take in the memory of the host, of one example, roughly."""
+
+
 class Backend:
     """A library on a device; this one is NumPy, and the others say what they do otherwise.
 
@@ -27,13 +31,14 @@ class Backend:
     name : str
         As on the command line.
     example_bytes : int
-        Memory that a benchmark of one example takes, roughly, by which sizes are chosen.
+        Memory of its device that a benchmark of one example takes, roughly, by which sizes are
+        chosen.
     memory_by : str
         How the peak of memory is measured.
     """
 
     name = "numpy"
-    example_bytes = 120
+    example_bytes = HOST_BYTES
     memory_by = "tracemalloc"
     on_gpu = False
 
@@ -72,6 +77,9 @@ class Backend:
         tracemalloc.stop()
         return peak
 
+    def release(self) -> None:
+        """Give memory back that the library keeps for later."""
+
     def waits_for_host(self, call: Call) -> bool | None:  # noqa: ARG002
         """Whether a call makes the host wait for the device; None if that cannot be told."""
         return None
@@ -81,7 +89,7 @@ class Jax(Backend):
     """JAX, without x64 as it comes, on the CPU."""
 
     name = "jax-cpu"
-    example_bytes = 600
+    example_bytes = 400
     memory_by = "the compiler's own analysis"
     platform = "cpu"
 
@@ -207,6 +215,11 @@ class TorchGpu(Torch):
         torch.cuda.synchronize()
         return int(torch.cuda.max_memory_allocated() - before)
 
+    def release(self) -> None:
+        import torch
+
+        torch.cuda.empty_cache()
+
     def waits_for_host(self, call: Call) -> bool | None:
         import torch
 
@@ -277,11 +290,16 @@ class Cupy(Backend):
         import cupy
 
         pool = cupy.get_default_memory_pool()
-        pool.free_all_blocks()
+        self.release()
         before = pool.total_bytes()
         function(*arguments)
         self.ready(None)
         return int(pool.total_bytes() - before)
+
+    def release(self) -> None:
+        import cupy
+
+        cupy.get_default_memory_pool().free_all_blocks()
 
 
 BACKENDS: dict[str, Backend] = {

@@ -68,7 +68,7 @@ def _row(mark: Mark, seen: Seen) -> Row:
     if seen.value is None:
         return Row(mark.text, bound, "", f"not measured: {seen.remark}")
     holds = seen.value >= mark.bound if mark.at_least else seen.value <= mark.bound
-    measured = f"{seen.value:.3g}{mark.unit}"
+    measured = f"{digits(seen.value)}{mark.unit}"
     verdict = "holds" if holds else "misses"
     return Row(mark.text, bound, measured, f"{verdict}{', ' + seen.remark if seen.remark else ''}")
 
@@ -199,6 +199,11 @@ class Absent(NamedTuple):
 
     def __call__(self, _: Result) -> Seen:
         return Seen(None, self.why)
+
+
+def digits(value: float) -> str:
+    """Three digits, without an exponent."""
+    return f"{float(f'{value:.3g}'):g}"
 
 
 def power(n: int) -> str:

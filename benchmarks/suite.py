@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import quotakernels as qk
 from benchmarks import machine
-from benchmarks.backends import BACKENDS, Backend
+from benchmarks.backends import BACKENDS, HOST_BYTES, Backend
 from benchmarks.cases import CASES, SORT, Case, kind_of, problem
 from benchmarks.harness import Entry, Outcome, WrongResultError, compilations, contest
 from benchmarks.memory import peak
@@ -103,8 +103,9 @@ def _add(found: Result, plan: Plan, case: Case, backend: Backend, n: int, say: S
             found["results"].append({**where, **_measured(plan, case, backend, n)})
         except WrongResultError as wrong:
             why = f"wrong result: {wrong}"
-        except (MemoryError, RuntimeError) as error:
-            why = f"{type(error).__name__}: {str(error).splitlines()[0][:100]}"
+        except (MemoryError, RuntimeError, TypeError, ValueError) as error:
+            why = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:100]}"
+        backend.release()
     if why is not None:
         found["skipped"].append({**where, "why": why})
     taken = time.perf_counter() - start
@@ -112,11 +113,11 @@ def _add(found: Result, plan: Plan, case: Case, backend: Backend, n: int, say: S
 
 
 def _too_large(backend: Backend, n: int) -> str | None:
-    rooms = [("memory", machine.available_bytes())]
+    on_host = HOST_BYTES if backend.on_gpu else backend.example_bytes
+    rooms = [("memory", machine.available_bytes(), n * on_host)]
     if backend.on_gpu:
-        rooms.append(("GPU memory", machine.gpu_bytes()))
-    needed = n * backend.example_bytes
-    for name, room in rooms:
+        rooms.append(("GPU memory", machine.gpu_bytes(), n * backend.example_bytes))
+    for name, room, needed in rooms:
         if room is not None and needed > room * machine.MEMORY_SHARE:
             return f"would need about {needed / 2**30:.0f} GiB of {name}"
     return None

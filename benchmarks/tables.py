@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from benchmarks import marks
 from benchmarks.cases import CASES, HULLS, LOOP, MEASURES, ONE_CALL, SCALAR, SORT, TIE_FREE_SORT
-from benchmarks.marks import power, results, seconds
+from benchmarks.marks import digits, power, results, seconds
 
 Result = dict[str, Any]
 ON_TOP = ("roc_hull", "roc_hull_auc", "pr_auc", "average_precision")
@@ -72,8 +72,8 @@ def short(value: float) -> str:
 def duration(value: float) -> str:
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if value >= size:
-            return f"{value / size:.3g} {unit}"
-    return f"{value * 1e6:.3g} µs"
+            return f"{digits(value / size)} {unit}"
+    return f"{digits(value * 1e6)} µs"
 
 
 def _middle_half(result: Result, entry: str) -> str:
@@ -163,7 +163,7 @@ def calls(run: Result) -> Table:
             result["backend"],
             str(result["n"]),
             *(
-                f"{seconds(result, entry) * 1e6:.3g}" if entry in result["times"] else ""
+                digits(seconds(result, entry) * 1e6) if entry in result["times"] else ""
                 for entry in (*CALLS, SORT, *peers)
             ),
         )

@@ -364,6 +364,7 @@ def test_marks_of_waiting_for_the_host():
 def test_numbers_are_short():
     assert [tables.short(x) for x in (0.123, 1.26, 12.3, 123.4)] == ["0.12", "1.3", "12", "123"]
     assert [tables.duration(x) for x in (1.5, 2e-3, 3e-6)] == ["1.5 s", "2 ms", "3 µs"]
+    assert [marks.digits(x) for x in (1234.5, 0.12345)] == ["1230", "0.123"]
     assert [marks.power(n) for n in (10, 10**7, 250)] == ["10¹", "10⁷", "250"]
 
 
