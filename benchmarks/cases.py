@@ -105,7 +105,7 @@ def scalar_measures(kind: str, backend: Backend, n: int) -> dict[str, Entry]:
     for peer in peers_of(backend.name):
         if peer.why_not is None and peer.name in WITH_PEERS.get(kind, ()):
             seen = checks.seen("AUC", backend, lambda: [reference.roc_auc(table(kind, n))])
-            entries[peer.name] = Entry(peer.make(), (labels, scores), seen)
+            entries[peer.name] = Entry(peer.make(), (labels, scores), seen, peer=True)
     return entries
 
 
@@ -216,7 +216,7 @@ def batch(backend: Backend, k: int) -> dict[str, Entry]:
     for peer in peers_of(backend.name):
         if peer.name == "scikit-learn" and peer.why_not is None:
             seen = checks.seen("AUC of each class", backend, exact)
-            entries[LOOP] = Entry(partial(_loop, peer.make()), (labels, scores), seen)
+            entries[LOOP] = Entry(partial(_loop, peer.make()), (labels, scores), seen, peer=True)
     return entries
 
 
@@ -250,7 +250,7 @@ def calls(backend: Backend, n: int) -> dict[str, Entry]:
     entries[SORT] = Entry(backend.sort, (scores,), traced=False)
     for peer in peers_of(backend.name):
         if peer.why_not is None:
-            entries[peer.name] = Entry(peer.make(), (labels, scores), traced=False)
+            entries[peer.name] = Entry(peer.make(), (labels, scores), traced=False, peer=True)
     return entries
 
 

@@ -56,12 +56,15 @@ class Entry:
         Compares a result with the exact value; the floor needs none.
     traced : bool
         Whether it is compiled as one program where the backend can do that.
+    peer : bool
+        Whether the others are timed without it if it fails.
     """
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     check: Callable[[Any], Check] | None = None
     traced: bool = True
+    peer: bool = False
 
     def bound(self, backend: Backend) -> Callable[[], Any]:
         function = backend.compiled(self.function) if self.traced else self.function
@@ -108,11 +111,33 @@ class WrongResultError(Exception):
     """A result that is not the exact value is not worth timing."""
 
 
-def contest(backend: Backend, entries: dict[str, Entry], budget: float) -> dict[str, Outcome]:
+class Contest(NamedTuple):
+    """What became of each contender: its outcome, or of a peer why it failed."""
+
+    outcomes: dict[str, Outcome]
+    failures: dict[str, str]
+
+
+FAILURES = (MemoryError, RuntimeError, TypeError, ValueError)
+"""What libraries raise where there is no room, or something that they cannot do."""
+
+
+def reason(error: BaseException) -> str:
+    """The kind of an error and the beginning of its message."""
+    first, _, _ = str(error).partition("\n")
+    return f"{type(error).__name__}: {first[:100]}"
+
+
+def contest(backend: Backend, entries: dict[str, Entry], budget: float) -> Contest:
     """Check all entries, then time them in turns, each for about `budget` seconds."""
-    turns, checks = {}, {}
+    turns, checks, failures = {}, {}, {}
     for name, entry in entries.items():
-        turns[name], checks[name] = _warmed_up(backend, name, entry)
+        try:
+            turns[name], checks[name] = _warmed_up(backend, name, entry)
+        except FAILURES as error:
+            if not entry.peer:
+                raise
+            failures[name] = reason(error)
     while any(going := [turn for turn in turns.values() if turn.goes_on(budget)]):
         for turn in going:
             turn.times.append(backend.seconds(turn.call, turn.number))
@@ -120,7 +145,7 @@ def contest(backend: Backend, entries: dict[str, Entry], budget: float) -> dict[
     for name, turn in turns.items():
         timing = _timing(turn.times)
         outcomes[name] = Outcome(timing, max(turn.first - timing.median, 0.0), checks[name])
-    return outcomes
+    return Contest(outcomes, failures)
 
 
 def _warmed_up(backend: Backend, name: str, entry: Entry) -> tuple[Turn, Check | None]:

@@ -10,7 +10,15 @@ import quotakernels as qk
 from benchmarks import machine
 from benchmarks.backends import BACKENDS, HOST_BYTES, Backend
 from benchmarks.cases import CASES, SORT, Case, kind_of, problem
-from benchmarks.harness import Entry, Outcome, WrongResultError, compilations, contest
+from benchmarks.harness import (
+    FAILURES,
+    Entry,
+    Outcome,
+    WrongResultError,
+    compilations,
+    contest,
+    reason,
+)
 from benchmarks.memory import peak
 from benchmarks.peers import PEERS
 
@@ -100,11 +108,13 @@ def _add(found: Result, plan: Plan, case: Case, backend: Backend, n: int, say: S
     why = _too_large(backend, n) or _too_slow(found, plan.patience, where)
     if why is None:
         try:
-            found["results"].append({**where, **_measured(plan, case, backend, n)})
+            result, failures = _measured(plan, case, backend, n)
+            found["results"].append({**where, **result})
+            found["skipped"] += [{**where, "entry": x, "why": y} for x, y in failures.items()]
         except WrongResultError as wrong:
             why = f"wrong result: {wrong}"
-        except (MemoryError, RuntimeError, TypeError, ValueError) as error:
-            why = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:100]}"
+        except FAILURES as error:
+            why = reason(error)
         backend.release()
     if why is not None:
         found["skipped"].append({**where, "why": why})
@@ -133,9 +143,10 @@ def _too_slow(found: Result, patience: float, where: Result) -> str | None:
     return f"a call would take about {expected:.0f} s" if expected > patience else None
 
 
-def _measured(plan: Plan, case: Case, backend: Backend, n: int) -> Result:
+def _measured(plan: Plan, case: Case, backend: Backend, n: int) -> tuple[Result, dict[str, str]]:
+    """The result of one case, and the peers that failed."""
     entries = case.build(backend, n)
-    outcomes = contest(backend, entries, plan.budget)
+    outcomes, failures = contest(backend, entries, plan.budget)
     main = entries[case.main]
     result: Result = {
         "times": {name: _times(backend, outcome) for name, outcome in outcomes.items()},
@@ -147,7 +158,7 @@ def _measured(plan: Plan, case: Case, backend: Backend, n: int) -> Result:
         scores = _bytes(entries[SORT])
         over = None if used.bytes is None else used.bytes / scores
         result["memory"] = {"bytes": used.bytes, "over_scores": over, "by": used.by}
-    return result
+    return result, failures
 
 
 def _bytes(floor: Entry) -> int:

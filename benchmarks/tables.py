@@ -195,5 +195,7 @@ def recompilations(run: Result) -> Table:
 def skipped(run: Result) -> Table:
     rows = [(name, "", "", why) for name, why in run["backends"].items() if why]
     rows += [(name, "", "", why) for name, why in run["peers"].items() if why]
-    rows += [(x["backend"], x["case"], power(x["n"]), x["why"]) for x in run["skipped"]]
+    rows += [
+        (x.get("entry", x["backend"]), x["case"], power(x["n"]), x["why"]) for x in run["skipped"]
+    ]
     return Table("Left out", ("backend or peer", "case", "n", "why"), rows)

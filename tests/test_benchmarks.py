@@ -109,7 +109,8 @@ def entry(function: Any, exact: Any) -> Entry:
 
 def test_contest_times_and_checks_every_entry():
     entries = {"right": entry(lambda x: 2 * x, 4), "floor": Entry(np.sqrt, (2.0,))}
-    found = contest(NUMPY, entries, 0)
+    found, failures = contest(NUMPY, entries, 0)
+    assert failures == {}
     assert found.keys() == {"right", "floor"}
     assert found["right"].check == ("twice", 0, 0, checks.ULPS)
     assert found["floor"].check is None
@@ -121,6 +122,19 @@ def test_contest_times_and_checks_every_entry():
 def test_wrong_results_are_not_timed():
     with pytest.raises(WrongResultError, match=r"wrong: twice off by"):
         contest(NUMPY, {"wrong": entry(lambda x: 2 * x, 4.1)}, 0)
+
+
+def test_peers_may_fail():
+    def full(x: float) -> float:
+        raise MemoryError("no room")
+
+    entries = {"right": entry(lambda x: 2 * x, 4), "peer": Entry(full, (2.0,), peer=True)}
+    found, failures = contest(NUMPY, entries, 0)
+    assert found.keys() == {"right"}
+    assert failures == {"peer": "MemoryError: no room"}
+    entries["peer"].peer = False
+    with pytest.raises(MemoryError):
+        contest(NUMPY, entries, 0)
 
 
 def test_approximations_are_reported_and_not_judged():
@@ -180,7 +194,7 @@ def test_every_case_runs_and_is_exact(small_run: Any):
 
 def test_batch_is_exact(monkeypatch: pytest.MonkeyPatch):
     entries = cases.batch(NUMPY, 12)
-    found = contest(NUMPY, entries, 0)
+    found, _ = contest(NUMPY, entries, 0)
     assert found[cases.ONE_CALL].check.what == "AUC of each class"
     assert all(x.check.error < 1e-12 for x in found.values() if x.check)
 
