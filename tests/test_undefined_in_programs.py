@@ -36,7 +36,8 @@ def functions() -> dict[str, Callable[[qk.Ranking], Any]]:
     for kind in KINDS:
         found[f"chart {kind}"] = lambda r, kind=kind: qk.powers_chart(r, kind=kind)
     for name in ("hit_rate", "qrecall", "lift", "pearson"):
-        found[name] = lambda r, m=getattr(qk, name): m(r, quota=np.array([0.0, 1.0, 2.5]))
+        measure = getattr(qk, name)
+        found[name] = lambda r, m=measure: m(r, quota=np.array([0.0, 1.0, 2.5]))
     found["cut_tables"] = lambda r: qk.cut_tables(r, ratio=2)
     return found
 

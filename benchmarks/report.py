@@ -1,0 +1,105 @@
+"""Runs laid out for the terminal, and as the page of the documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from benchmarks.tables import Table, tables
+
+Result = dict[str, Any]
+
+ABOUT = """\
+# Benchmarks
+
+This page is made of stored results by `python -m benchmarks report`; change `benchmarks/`, not it.
+
+Absolute times differ from machine to machine, so read the ratios: each contender was timed in
+turns with its rivals, on the same data, in one run. Times are medians; "middle half" are the
+quartiles. A result is compared with the exact value before it is timed: with whole numbers and
+fractions computed in plain NumPy, or for average hit rate and AUC-PR with 80-bit floats. "Off by"
+is the largest distance from it, in units of the last place of the result's type.
+
+The floor is each backend's own bare sort of the same scores. The peers are scikit-learn's
+`roc_auc_score`, torchmetrics' exact `binary_auroc` and metrax's `AUCROC`, which approximates by 200
+thresholds. They compute AUC alone; "peer's AUC / time" tells how many times as long that takes as
+all four measures. JAX computes inside `jit` and without x64; compiling is reported apart. Memory is
+the peak beyond the input, in units of the scores: of NumPy's allocations, of the plan of a program
+that JAX has compiled, of the resident set of a process in which PyTorch runs on the CPU.
+
+```sh
+pip install -e ".[bench]"
+python -m benchmarks --quick  # a few minutes, all marks
+python -m benchmarks --json benchmarks/results/cpu.json
+python -m benchmarks report benchmarks/results/*.json -o docs/benchmarks.md
+```
+
+metrax is measured where it is installed (`pip install google-metrax`); the extra leaves it out,
+since it brings some twenty packages along. `--only`, `--backends` and `--sizes` choose, `--figure`
+draws. Sizes that would take more than half of the available memory are left out.
+"""
+
+READING = """\
+## What the numbers depend on
+
+A ratio depends on how fast the library sorts. On a machine where `np.sort` takes a quarter of the
+time, ratios to it may be up to four times as high.
+
+The keys of probabilities in float32 and their labels fit into 31 bits. Those of scores of both
+signs need 33. They are sorted as two lists of 32-bit words, the upper and the lower half, which
+costs a pass over the words but not the double price of sorting 64-bit words.
+
+Under JAX on the CPU the hull is dear: its rounds are scans over all points, which are slow there.
+
+Updates of a state of half-precision scores are not measured: the library does not have them yet.
+"""
+
+
+def page(runs: Iterable[Result], figure: str | None = None) -> str:
+    """The document, with a section for each run."""
+    parts = [ABOUT]
+    if figure:
+        parts.append(f"![time over the sort's, by number of scores]({figure})\n")
+    parts += [_section(run) for run in runs]
+    return "\n".join((*parts, READING))
+
+
+def _section(run: Result) -> str:
+    machine = run["machine"]
+    lines = [f"## {machine['gpu'] or machine['cpu']}\n", description(run), ""]
+    for table in tables(run):
+        lines += [f"### {table.title}\n", markdown(table)]
+    return "\n".join(lines)
+
+
+def description(run: Result) -> str:
+    """The machine, the versions and the command in a few lines."""
+    machine = run["machine"]
+    memory = f", {machine['memory_gib']} GiB of memory free" if machine["memory_gib"] else ""
+    load = machine["load_per_core"]
+    busy = "" if load is None else f"; load before the run {load:g} per core"
+    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
+    return (
+        f"{machine['cpu']}, {machine['architecture']}, {machine['cores']} cores{memory}; "
+        f"{machine['gpu'] or 'no GPU'}{busy}. {machine['date']}.\n{versions}.\n`{run['command']}`"
+    )
+
+
+def markdown(table: Table) -> str:
+    rows = [table.head, ("---",) * len(table.head), *table.rows]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def terminal(run: Result) -> str:
+    """The same for a terminal, the marks last."""
+    first, *rest = tables(run)
+    blocks = [_aligned(table) for table in (*rest, first)]
+    return "\n\n".join([description(run), *blocks])
+
+
+def _aligned(table: Table) -> str:
+    rows = [table.head, *table.rows]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(table.head))]
+    lines = ["  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)) for row in rows]
+    rule = "─" * (sum(widths) + 2 * (len(widths) - 1))
+    return "\n".join([table.title, lines[0].rstrip(), rule, *(x.rstrip() for x in lines[1:])])

@@ -1,0 +1,201 @@
+"""A run as tables: rows of text, which the terminal and the page lay out each in its own way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from benchmarks import marks
+from benchmarks.cases import CASES, HULLS, LOOP, MEASURES, ONE_CALL, SCALAR, SORT, TIE_FREE_SORT
+from benchmarks.marks import digits, power, results, seconds
+
+Result = dict[str, Any]
+ON_TOP = ("roc_hull", "roc_hull_auc", "pr_auc", "average_precision")
+QUOTA = ("hit_rate", "select", "quota_threshold")
+COMPILED = 0.1
+"""A first call is not so many seconds longer than others unless something is compiled."""
+CALLS = ("roc_auc", "pem", "average_hit_rate", "average_qrecall", "hit_rate", "pr_auc")
+
+
+class Table(NamedTuple):
+    """A caption, a head and rows of equal length."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+
+
+def tables(run: Result) -> list[Table]:
+    """All that have rows."""
+    all_of_them = (marks_table(run), *measurements(run))
+    return [table for table in all_of_them if table.rows]
+
+
+def marks_table(run: Result) -> Table:
+    rows = [tuple(row) for row in marks.rows(run)]
+    return Table("Marks", ("mark", "bound", "measured", ""), rows)
+
+
+def measurements(run: Result) -> list[Table]:
+    return [
+        scalar(run),
+        _over_sort(run, "On top of a ranking", [f"on top, {name}" for name in HULLS], ON_TOP),
+        _over_sort(run, "One known quota, from raw scores", ["one quota"], QUOTA),
+        batch(run),
+        calls(run),
+        compiling(run),
+        recompilations(run),
+        skipped(run),
+    ]
+
+
+def _of_cases(run: Result, cases: Iterable[str]) -> Iterable[tuple[str, Result]]:
+    """Results in the order of cases, backends and sizes, each with the title of its case."""
+    for case in cases:
+        for backend in run["backends"]:
+            for result in results(run, case, backend):
+                yield CASES[case].title, result
+
+
+def ratio(result: Result, top: str, bottom: str = SORT) -> str:
+    times = result["times"]
+    if top not in times or bottom not in times:
+        return ""
+    return short(seconds(result, top) / seconds(result, bottom))
+
+
+def short(value: float) -> str:
+    """Two digits, or all before the point."""
+    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
+
+
+def duration(value: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if value >= size:
+            return f"{digits(value / size)} {unit}"
+    return f"{digits(value * 1e6)} µs"
+
+
+def _middle_half(result: Result, entry: str) -> str:
+    """The quartiles, over the median's floor."""
+    timing, floor = result["times"][entry], seconds(result, SORT)
+    return f"{short(timing['lower'] / floor)} to {short(timing['upper'] / floor)}"
+
+
+def _peer(run: Result, result: Result) -> str:
+    for name in run["peers"]:
+        if name in result["times"]:
+            return f"{ratio(result, name, MEASURES)} ({name})"
+    return ""
+
+
+def _memory(result: Result) -> str:
+    over = result.get("memory", {}).get("over_scores")
+    return "" if over is None else short(over)
+
+
+def scalar(run: Result) -> Table:
+    head = (
+        "scores",
+        "backend",
+        "n",
+        "sort",
+        "time / sort",
+        "middle half",
+        "peer's AUC / time",
+        "memory / scores",
+        "off by, ulp",
+    )
+    rows = []
+    for title, result in _of_cases(run, SCALAR):
+        floor = TIE_FREE_SORT if TIE_FREE_SORT in result["times"] else SORT
+        rows.append(
+            (
+                title,
+                result["backend"],
+                power(result["n"]),
+                duration(seconds(result, SORT)),
+                ratio(result, MEASURES)
+                + (f" ({ratio(result, MEASURES, floor)} of tie-free)" if floor != SORT else ""),
+                _middle_half(result, MEASURES),
+                _peer(run, result),
+                _memory(result),
+                f"{result['checks'][MEASURES]['ulps']:.1f}",
+            )
+        )
+    return Table("AUC, PEM, AHR and AQR from raw labels and scores", head, rows)
+
+
+def _over_sort(run: Result, title: str, cases: Iterable[str], entries: Sequence[str]) -> Table:
+    """The time of each entry over that of the sort."""
+    rows = [
+        (
+            name,
+            result["backend"],
+            power(result["n"]),
+            *(ratio(result, entry) for entry in entries),
+            _memory(result),
+        )
+        for name, result in _of_cases(run, cases)
+    ]
+    head = ("case", "backend", "n", *(f"{entry} / sort" for entry in entries), "memory / scores")
+    return Table(title, head, rows)
+
+
+def batch(run: Result) -> Table:
+    rows = [
+        (
+            result["backend"],
+            duration(seconds(result, ONE_CALL)),
+            ratio(result, ONE_CALL),
+            ratio(result, LOOP, ONE_CALL),
+        )
+        for _, result in _of_cases(run, ["batch"])
+    ]
+    head = ("backend", ONE_CALL, "one call / sort", f"{LOOP} / one call")
+    return Table("AUC of 1000 classes of 1000 examples, one against the rest", head, rows)
+
+
+def calls(run: Result) -> Table:
+    peers = tuple(run["peers"])
+    rows = [
+        (
+            result["backend"],
+            str(result["n"]),
+            *(
+                digits(seconds(result, entry) * 1e6) if entry in result["times"] else ""
+                for entry in (*CALLS, SORT, *peers)
+            ),
+        )
+        for _, result in _of_cases(run, ["call"])
+    ]
+    return Table("One call, µs", ("backend", "n", *CALLS, SORT, *peers), rows)
+
+
+def compiling(run: Result) -> Table:
+    """Of the largest size of each case; cases of the same shapes and types share a program."""
+    largest: dict[tuple[str, str], tuple[str, ...]] = {}
+    for _, result in _of_cases(run, CASES):
+        timing = result["times"][CASES[result["case"]].main]
+        if (timing["compile"] or 0) > COMPILED and result["case"] != "call":
+            name, backend = result["case"], result["backend"]
+            taken = duration(timing["compile"])
+            entry = CASES[name].main
+            largest[name, backend] = (name, entry, backend, power(result["n"]), taken)
+    head = ("case", "compiled", "backend", "n", "first call beyond the others")
+    return Table("Compiling", head, list(largest.values()))
+
+
+def recompilations(run: Result) -> Table:
+    rows = [(x["what"], str(x["first"]), str(x["later"])) for x in run["recompilations"]]
+    head = ("call", "first quota", "other quotas")
+    return Table("Programs that XLA compiles", head, rows)
+
+
+def skipped(run: Result) -> Table:
+    rows = [(name, "", "", why) for name, why in run["backends"].items() if why]
+    rows += [(name, "", "", why) for name, why in run["peers"].items() if why]
+    rows += [
+        (x.get("entry", x["backend"]), x["case"], power(x["n"]), x["why"]) for x in run["skipped"]
+    ]
+    return Table("Left out", ("backend or peer", "case", "n", "why"), rows)

@@ -1,0 +1,417 @@
+"""The benchmark suite runs from end to end, checks what it times, and its page is up to date."""
+
+from __future__ import annotations
+
+import json
+import re
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import exact as ex
+import numpy as np
+import pytest
+
+import quotakernels as qk
+from benchmarks import __main__ as program
+from benchmarks import cases, checks, data, marks, memory, reference, report, suite, tables
+from benchmarks.backends import BACKENDS, Backend
+from benchmarks.harness import Entry, Turn, WrongResultError, contest
+
+ROOT = Path(__file__).resolve().parents[1]
+STORED = sorted((ROOT / "benchmarks" / "results").glob("*.json"))
+PAGE = ROOT / "docs" / "benchmarks.md"
+NUMPY = BACKENDS["numpy"]
+SMALL = [name for name in cases.CASES if name != "batch"]  # which has a fixed size, and a slow peer
+
+
+# the exact values
+
+
+def table(labels: Any, scores: Any, weights: Any = None) -> reference.Table:
+    y, s = np.array(labels, dtype=bool), np.array(scores, dtype=np.float32)
+    return reference.table_of(data.Data(y, s, weights))
+
+
+def both_classes(labels: Any) -> bool:
+    return 0 < sum(labels) < len(labels)
+
+
+def close(found: Any, wanted: Any) -> bool:
+    return float(found) == pytest.approx(float(wanted), rel=1e-15)
+
+
+def test_reference_is_that_of_the_tests():
+    seen = 0
+    for labels, scores in ex.cases(5, 2):
+        if not both_classes(labels):
+            continue
+        seen += 1
+        rows, groups = table(labels, scores), ex.groups(labels, scores)
+        assert reference.roc_auc(rows) == ex.roc_auc(groups)
+        assert reference.pem(rows) == ex.pem(groups)
+        assert reference.average_qrecall(rows) == ex.average_qrecall(groups)
+        assert reference.roc_hull_auc(rows) == ex.roc_hull_auc(groups)
+        assert reference.roc_hull(rows) == [(v.fp, v.tp) for v in ex.roc_hull(groups)]
+        assert [reference.hit_rate(rows, q) for q in (1, 2)] == [
+            ex.hit_rate(groups, q) for q in (1, 2)
+        ]
+        assert close(reference.average_hit_rate(rows), ex.average_hit_rate(groups))
+        assert close(reference.average_precision(rows), ex.average_precision(groups))
+        assert close(reference.pr_auc(rows), ex.pr_auc_exact(groups))
+    assert seen > 300
+
+
+def test_weighted_reference_is_that_of_the_tests():
+    rng = np.random.default_rng(3)
+    for n in (2, 3, 5, 20):
+        for _ in range(20):
+            scores = rng.integers(0, 4, n).astype(np.float32)
+            labels = rng.random(n) < 0.5
+            labels[:2] = True, False
+            weights = data.quarters(n, rng)
+            rows = table(labels, scores, weights)
+            groups = ex.groups(labels.tolist(), scores.tolist(), weights.tolist())
+            assert reference.roc_auc(rows) == ex.roc_auc(groups)
+            assert reference.average_qrecall(rows) == ex.average_qrecall(groups)
+            assert close(reference.average_hit_rate(rows), ex.average_hit_rate(groups))
+
+
+def test_reference_of_a_quota():
+    scores = np.array([0.1, 0.5, 0.9, 0.5])
+    assert reference.quota_end(scores, 2) == (0.5, 1, 2)
+    assert reference.shares(scores, 2).tolist() == [0, 0.5, 1, 0.5]
+
+
+def test_distance_is_in_units_of_the_last_place():
+    assert reference.distance(1.0, Fraction(1)) == 0
+    assert reference.distance(np.nextafter(1.0, 2), Fraction(1)) == 1
+    assert reference.distance(np.nextafter(np.float32(1), np.float32(2)), Fraction(1)) == 1
+    assert reference.distance(float("nan"), Fraction(1)) == float("inf")
+    assert reference.distance(0.5, np.longdouble(0.5)) == 0
+
+
+@pytest.mark.parametrize("fractions", [10**6, 1])
+def test_tie_free_scores_have_no_ties(fractions: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(data, "DISTINCT_FRACTIONS", fractions)
+    for n in (10, 10**5):
+        scores = np.sort(data.tie_free(n, np.random.default_rng(0)))
+        assert (np.diff(scores) > 0).all()
+        assert 0 <= scores[0] < scores[-1] < 1
+
+
+# the harness
+
+
+def entry(function: Any, exact: Any) -> Entry:
+    return Entry(function, (2.0,), checks.values("twice", NUMPY, lambda: [exact]))
+
+
+def test_contest_times_and_checks_every_entry():
+    entries = {"right": entry(lambda x: 2 * x, 4), "floor": Entry(np.sqrt, (2.0,))}
+    found, failures = contest(NUMPY, entries, 0)
+    assert failures == {}
+    assert found.keys() == {"right", "floor"}
+    assert found["right"].check == ("twice", 0, 0, checks.ULPS)
+    assert found["floor"].check is None
+    timing = found["right"].timing
+    assert 0 < timing.lower <= timing.median <= timing.upper
+    assert timing.runs == 1
+
+
+def test_wrong_results_are_not_timed():
+    with pytest.raises(WrongResultError, match=r"wrong: twice off by"):
+        contest(NUMPY, {"wrong": entry(lambda x: 2 * x, 4.1)}, 0)
+
+
+def test_peers_may_fail():
+    def full(x: float) -> float:
+        raise MemoryError("no room")
+
+    entries = {"right": entry(lambda x: 2 * x, 4), "peer": Entry(full, (2.0,), peer=True)}
+    found, failures = contest(NUMPY, entries, 0)
+    assert found.keys() == {"right"}
+    assert failures == {"peer": "MemoryError: no room"}
+    entries["peer"].peer = False
+    with pytest.raises(MemoryError):
+        contest(NUMPY, entries, 0)
+
+
+def test_approximations_are_reported_and_not_judged():
+    check = checks.seen("AUC", NUMPY, lambda: [0.5])(np.float64(0.75))
+    assert check.holds
+    assert check.error == 0.25
+
+
+def test_turns_end():
+    turn = Turn(lambda: None, first=1.0, number=1)
+    assert turn.goes_on(0)
+    turn.times += [1.0]
+    assert not turn.goes_on(0.1)
+    assert turn.goes_on(0.5)
+    turn.times += [1.0, 1.0]
+    assert not turn.goes_on(2)
+    assert turn.goes_on(4)
+
+
+def test_memory_of_a_process_rises_by_what_is_allocated():
+    if not Path("/proc/self/clear_refs").exists():
+        pytest.skip("the system does not tell the peak of a process")
+    size = 2**26
+    assert size / 2 < memory.growth(lambda: np.ones(size, dtype=np.uint8)) < 2 * size
+
+
+def test_memory_of_numpy_is_what_it_allocates():
+    size = 2**20
+    assert size <= NUMPY.peak_bytes(lambda x: x + x, (np.ones(size, dtype=np.uint8),)) < 2 * size
+
+
+# runs
+
+
+def run(plan: suite.Plan) -> Any:
+    return suite.run(plan, "", lambda _: None, lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def small_run() -> Any:
+    plan = suite.Plan(sizes=(50,), backends=("numpy",), only=tuple(SMALL), seconds=0)
+    return run(plan)
+
+
+def test_every_case_runs_and_is_exact(small_run: Any):
+    assert small_run["skipped"] == []
+    assert {result["case"] for result in small_run["results"]} == set(SMALL)
+    assert len(small_run["results"]) == len(SMALL) + 2  # of calls there are three sizes
+    for result in small_run["results"]:
+        own = result["checks"].keys() - small_run["peers"].keys()
+        assert own == result["times"].keys() - small_run["peers"].keys() - {
+            cases.SORT,
+            cases.TIE_FREE_SORT,
+        }
+        assert all(result["checks"][name]["ulps"] <= checks.ULPS for name in own)
+
+
+def test_batch_is_exact(monkeypatch: pytest.MonkeyPatch):
+    entries = cases.batch(NUMPY, 12)
+    found, _ = contest(NUMPY, entries, 0)
+    assert found[cases.ONE_CALL].check.what == "AUC of each class"
+    assert all(x.check.error < 1e-12 for x in found.values() if x.check)
+
+
+def test_wrong_results_are_left_out_and_fail_the_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    def wrong(backend: Backend, n: int) -> dict[str, Entry]:
+        return {"wrong": entry(lambda x: x, 4)}
+
+    broken = cases.CASES["uniform"]._replace(build=wrong)
+    monkeypatch.setitem(cases.CASES, "uniform", broken)
+    arguments = ["--backends", "numpy", "--sizes", "50", "--only", "uniform"]
+    assert program.main(arguments) == 1
+    assert "wrong result: wrong: twice off by" in capsys.readouterr().out
+
+
+def test_sizes_beyond_the_memory_are_left_out(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(suite.machine, "available_bytes", lambda: 2**20)
+    found = run(suite.Plan(sizes=(10**6,), backends=("numpy",), only=("uniform",)))
+    assert found["results"] == []
+    assert "would need" in found["skipped"][0]["why"]
+
+
+def test_sizes_beyond_the_patience_are_left_out():
+    plan = suite.Plan(sizes=(20, 50), backends=("numpy",), only=("uniform",), seconds=0, patience=0)
+    found = run(plan)
+    assert [result["n"] for result in found["results"]] == [20]
+    assert [(x["n"], x["why"]) for x in found["skipped"]] == [(50, "a call would take about 0 s")]
+
+
+def test_plans_choose_sizes():
+    case = cases.CASES["uniform"]
+    assert suite.Plan().sizes_of(case, NUMPY) == tuple(10**e for e in range(3, 9))
+    assert suite.Plan(largest=10**4).sizes_of(case, NUMPY) == (1000, 10**4)
+    assert suite.Plan(sizes=(7,)).sizes_of(case, NUMPY) == (7,)
+    assert suite.Plan(sizes=(7,)).sizes_of(cases.CASES["call"], NUMPY) == (10, 100, 1000)
+
+
+def test_command_line_writes_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    stored, page = tmp_path / "run.json", tmp_path / "page.md"
+    own = ["--backends", "numpy", "--sizes", "50", "--only", "uniform", "on top, rare"]
+    files = ["--json", str(stored), "--docs", str(page)]
+    assert program.main(["--seconds", "0", *own, *files]) == 0
+    printed = capsys.readouterr().out
+    assert "Marks" in printed
+    found = json.loads(stored.read_text("utf-8"))
+    assert found["command"] == (
+        "python -m benchmarks --sizes 50 --seconds 0 --backends numpy --only uniform 'on top, rare'"
+    )
+    assert found["machine"].keys() > {"cpu", "cores", "gpu", "date", "versions"}
+    assert str(tmp_path) not in stored.read_text("utf-8")
+    assert page.read_text("utf-8") == report.page([json.loads(program.dump(found))])
+    again = tmp_path / "again.md"
+    assert program.main(["report", str(stored), "-o", str(again)]) == 0
+    assert again.read_text("utf-8") == report.page([found])
+
+
+def test_figure_is_drawn_or_said_to_be_missing(
+    small_run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    stored, page, figure = (tmp_path / name for name in ("run.json", "page.md", "lines.svg"))
+    stored.write_text(program.dump(small_run), "utf-8")
+    program.main(["report", str(stored), "-o", str(page), "--figure", str(figure)])
+    if figure.exists():
+        assert "](lines.svg)" in page.read_text("utf-8")
+    else:
+        assert "no figure: matplotlib not installed" in capsys.readouterr().err
+        assert "](lines.svg)" not in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize("argument", ["5", "1.5e1.5", "10.5"])
+def test_sizes_are_whole_numbers(argument: str, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        program.main(["--sizes", argument])
+    assert "--sizes" in capsys.readouterr().err
+
+
+def test_quotas_compile_nothing_anew():
+    jax = BACKENDS["jax-cpu"]
+    if jax.why_not():
+        pytest.skip(jax.why_not())
+    for way in suite.recompilations(jax):
+        assert way["first"] > 0
+        assert way["later"] == 0
+
+
+# marks
+
+
+EMPTY: dict[str, Any] = {
+    "backends": dict.fromkeys(BACKENDS),
+    "peers": {"scikit-learn": None, "torchmetrics": "torchmetrics not installed", "metrax": None},
+    "results": [],
+    "skipped": [],
+}
+
+
+def timed(case: str, n: int, **times: float) -> dict[str, Any]:
+    entries = {name: {"median": seconds} for name, seconds in times.items()}
+    return {"case": case, "backend": "numpy", "n": n, "times": entries}
+
+
+def row(text: str, *results: Any, **changes: Any) -> marks.Row:
+    found = {**EMPTY, "results": list(results), **changes}
+    return next(x for x in marks.rows(found) if x.text == text)
+
+
+TIE_FREE = f"{marks.SCALAR}: no ties, 10⁷, / np.sort"
+TORCH = "PyTorch CPU, the four, 10⁶: torchmetrics binary_auroc takes × as long"
+
+
+def test_every_mark_has_a_row():
+    rows = marks.rows(EMPTY)
+    assert len(rows) == len(marks.MARKS) == len({mark.text for mark in marks.MARKS}) > 40
+    assert all(x.verdict.startswith("not measured: ") and not x.measured for x in rows)
+    assert all(x.verdict != "not measured: " for x in rows)
+
+
+def test_marks_read_cases_and_entries_that_there_are():
+    small = {name: case.build(NUMPY, 20).keys() for name, case in cases.CASES.items()}
+    peers = EMPTY["peers"].keys()
+    for mark in marks.MARKS:
+        if isinstance(mark.read, marks.Ratio):
+            assert mark.read.backend in BACKENDS
+            assert {mark.read.top, mark.read.bottom} - peers - {cases.LOOP} <= small[mark.read.case]
+
+
+def test_marks_hold_or_miss():
+    result = timed("tie-free", 10**7, measures=2.0, sort=1.0)
+    assert row(TIE_FREE, result) == (TIE_FREE, "≤ 2.5", "2", "holds")
+    result = timed("tie-free", 10**7, measures=3.0, sort=1.0)
+    assert row(TIE_FREE, result)[2:] == ("3", "misses")
+
+
+def test_marks_say_where_a_smaller_size_was_measured():
+    results = [timed("tie-free", n, measures=2.0, sort=1.0) for n in (10**5, 10**6, 10**8)]
+    assert row(TIE_FREE, *results)[2:] == ("2", "holds, at 10⁶ only")
+
+
+def test_marks_say_why_they_were_not_measured():
+    assert row(TORCH).verdict == "not measured: torchmetrics not installed"
+    assert row(TIE_FREE).verdict == "not measured: not run"
+    skipped = [{"case": "tie-free", "backend": "numpy", "n": 10, "why": "no room"}]
+    assert row(TIE_FREE, skipped=skipped).verdict == "not measured: no room"
+    absent = {**EMPTY["backends"], "numpy": "numpy not installed"}
+    assert row(TIE_FREE, backends=absent).verdict == "not measured: numpy not installed"
+    assert row(TIE_FREE, backends={}).verdict == "not measured: numpy was not asked for"
+
+
+def test_marks_of_calls_growth_and_memory():
+    call = timed("call", 1000, roc_auc=2e-4, pem=1e-4, sort=1.0)
+    call["times"]["scikit-learn"] = {"median": 1.0}
+    text = "NumPy, one measure, n = 1000, one call"
+    assert row(text, call)[1:] == ("≤ 100 µs", "200 µs", "misses, roc_auc")
+    grown = [
+        timed("uniform", 10**5, measures=2, sort=1),
+        timed("uniform", 10**6, measures=6, sort=2),
+    ]
+    text = "NumPy, uniform: growth beyond that of the sort"
+    assert row(text, *grown)[2:] == ("1.5", "holds, from 10⁵ to 10⁶")
+    assert row(text, grown[0]).verdict == "not measured: not run"
+    used = {**timed("logits", 10**6), "memory": {"over_scores": 7.0}}
+    text = "NumPy, peak extra memory / bytes of the scores"
+    assert row(text, used)[2:] == ("7", "misses, logits, 10⁶")
+
+
+def test_marks_of_waiting_for_the_host():
+    text = "torch-gpu, calls that wait for the host"
+    waits = [
+        {"case": "uniform", "backend": "torch-gpu", "n": n, "times": {}, "waits_for_host": x}
+        for n, x in ((10, False), (20, True))
+    ]
+    assert row(text, waits[0])[2:] == ("0", "holds")
+    assert row(text, *waits)[2:] == ("1", "misses")
+
+
+# the page
+
+
+def test_numbers_are_short():
+    assert [tables.short(x) for x in (0.123, 1.26, 12.3, 123.4)] == ["0.12", "1.3", "12", "123"]
+    assert [tables.duration(x) for x in (1.5, 2e-3, 3e-6)] == ["1.5 s", "2 ms", "3 µs"]
+    assert [marks.digits(x) for x in (1234.5, 0.12345)] == ["1230", "0.123"]
+    assert [marks.power(n) for n in (10, 10**7, 250)] == ["10¹", "10⁷", "250"]
+
+
+def test_tables_are_rectangular(small_run: Any):
+    found = tables.tables(small_run)
+    assert len(found) >= 5
+    for one in found:
+        assert {len(x) for x in one.rows} == {len(one.head)}
+
+
+def test_page_is_made_of_the_stored_runs():
+    runs = [json.loads(path.read_text("utf-8")) for path in STORED]
+    figure = PAGE.with_suffix(".svg")
+    shown = figure.name if figure.exists() else None
+    assert PAGE.read_text("utf-8") == report.page(runs, shown)
+
+
+@pytest.mark.parametrize("path", STORED, ids=lambda path: path.name)
+def test_stored_runs_name_no_place(path: Path):
+    texts = re.findall(r'"([^"]*)"', path.read_text("utf-8"))
+    assert [x for x in texts if re.search(r"(^|[ '])[/~]|[/\\][\w.]+[/\\]|https?:", x)] == []
+
+
+def test_stored_runs_are_whole():
+    assert STORED
+    for path in STORED:
+        found = json.loads(path.read_text("utf-8"))
+        assert all(not x["why"].startswith("wrong") for x in found["skipped"])
+        assert {x["case"] for x in found["results"]} <= cases.CASES.keys()
+
+
+def test_four_measures_are_those_of_the_library():
+    labels, scores, _ = cases.problem("uniform", 50)
+    ranking = qk.rank(labels, scores)
+    wanted = (qk.roc_auc, qk.pem, qk.average_hit_rate, qk.average_qrecall)
+    assert cases.four_measures(labels, scores) == tuple(measure(ranking) for measure in wanted)
