@@ -7,50 +7,93 @@ from collections.abc import Iterator
 import numpy as np
 
 from quotakernels.cli.evaluation import Brought, Evaluation, Values
-from quotakernels.cli.quota import Quota, plain
+from quotakernels.cli.gains import money
+from quotakernels.cli.quota import plain
 
 __all__ = ["advice"]
 
-_CAUTION = "Best cuts were chosen on these rows; on others they bring less. Choose on tuning data."
+_FLATTERED = (
+    "The best cuts were chosen on the rows that judge them, so that others will probably bring "
+    "less; --tune COL=VALUE chooses them on rows of their own."
+)
 
 
 def advice(evaluation: Evaluation) -> Iterator[str]:
     """Say how many to select by which model, with free choice and at each quota."""
     brought = evaluation.brought
-    if brought is None or not evaluation.rows:
+    if brought is None or not evaluation.total:
         return
     yield _most(evaluation, brought)
     for quota, values in brought.at_quota.items():
-        yield _at_quota(evaluation, brought, quota, values)
-    yield _CAUTION
+        if places := evaluation.places(quota):
+            yield _at_quota(evaluation, brought, places, values)
+    if evaluation.task.tune is None:
+        yield _FLATTERED
 
 
 def _most(evaluation: Evaluation, brought: Brought) -> str:
-    values, gains = brought.at_best_cut, brought.gains
-    model = _first_best(values)
-    quota, threshold = (float(values.of(name)[model]) for name in ("quota", "threshold"))
-    if not quota:
-        return f"Select nobody: no cut of any model brings more than that, {gains.nobody:z,.2f}."
-    total = values.of("brings")[model]
-    if quota == evaluation.total:
-        return f"Select all: no cut of any model brings more than that, {total:z,.2f}."
+    model = _first_best(brought.at_best_cut)
+    found = {
+        m.name: float(brought.at_best_cut.of(m.name)[model]) for m in brought.at_best_cut.measures
+    }
+    gains, total = brought.gains, found["brings"]
+    if not found["quota"]:
+        return f"Best: select nobody, which brings {money(gains.nobody)}."
+    if found["quota"] == evaluation.total:
+        return f"Best: select all, which brings {money(total)}."
     return (
-        f"Best: select the {plain(quota)} that {evaluation.task.scores[model]} puts first "
-        f"(score >= {threshold}). That brings {total:z,.2f}: "
-        f"{total - gains.everybody:z,.2f} more than to select all, "
-        f"{total - gains.nobody:z,.2f} more than to select nobody."
+        f"Best: select {_amount(evaluation, found['quota'])} that {evaluation.task.scores[model]} "
+        f"puts first (score >= {found['threshold']}). That brings {money(total)}: "
+        f"{_compared(total, gains.everybody)} to select all, "
+        f"{_compared(total, gains.nobody)} to select nobody."
     )
 
 
-def _at_quota(evaluation: Evaluation, brought: Brought, quota: Quota, values: Values) -> str:
+def _at_quota(evaluation: Evaluation, brought: Brought, places: float, values: Values) -> str:
     model, gains = _first_best(values), brought.gains
-    total, places = values.of("brings")[model], evaluation.places(quota)
+    name, total = evaluation.task.scores[model], float(values.of("brings")[model])
     share = places / evaluation.total
     random = share * gains.everybody + (1 - share) * gains.nobody
-    return (
-        f"With {plain(places)} places, {evaluation.task.scores[model]} brings {total:z,.2f}, "
-        f"and a random choice {random:z,.2f}."
+    versus = (
+        f"{name} brings {money(total)}, and a random choice {money(random)}."
+        if total >= random
+        else f"no model is better than a random choice, which brings {money(random)} "
+        f"({name} {money(total)})."
     )
+    return f"With {_places(evaluation, places)}, {versus}{_fewer(evaluation, values)}"
+
+
+def _fewer(evaluation: Evaluation, values: Values) -> str:
+    """Say so where it pays to leave places empty, if the cuts may be chosen on these rows."""
+    if evaluation.task.tune is not None:
+        return ""
+    model = int(np.nanargmax(values.of("best_places_bring")))
+    best, total = (float(values.of(x)[model]) for x in ("best_places_bring", "brings"))
+    most = float(np.nanmax(values.of("brings")))
+    if best - most <= 1e-9 * max(abs(best), abs(most)) or best <= total:
+        return ""
+    quota = float(values.of("best_places")[model])
+    if not quota:
+        return f" Better leave all of them empty: {money(best)}."
+    name = evaluation.task.scores[model]
+    return f" Better fill only {_amount(evaluation, quota)} by {name}: {money(best)}."
+
+
+def _amount(evaluation: Evaluation, quota: float) -> str:
+    if evaluation.task.weight is None:
+        return f"the {plain(quota)}" if quota != 1 else "the one"
+    return f"a weight of {plain(quota)} (of {plain(evaluation.total)})"
+
+
+def _places(evaluation: Evaluation, places: float) -> str:
+    if evaluation.task.weight is None:
+        return f"{plain(places)} place{'' if places == 1 else 's'}"
+    return f"places for a weight of {plain(places)}"
+
+
+def _compared(total: float, other: float) -> str:
+    difference = total - other
+    return f"{money(abs(difference))} {'less' if difference < 0 else 'more'} than"
 
 
 def _first_best(values: Values) -> int:

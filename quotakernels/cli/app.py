@@ -38,6 +38,9 @@ def app() -> None:
 @click.option("--weight", metavar="COL", help="Column of the weights.")
 @click.option("--pos-label", metavar="VALUE", help="The positive label, if it is not 1.")
 @click.option("--where", metavar="COL=VALUE", type=parse_where, help="Use these rows only.")
+@click.option(
+    "--tune", metavar="COL=VALUE", type=parse_where, help="Choose the best cuts on these rows."
+)
 @click.option("--gain", metavar="COL", help="Column of what each row brings if it is selected.")
 @click.option("--cost", metavar="C", type=float, help="What selecting a row costs; with --gain.")
 @click.option(
@@ -56,6 +59,7 @@ def evaluate(
     weight: str | None,
     pos_label: str | None,
     where: tuple[str, str] | None,
+    tune: tuple[str, str] | None,
     gain: str | None,
     cost: float | None,
     impact: tuple[float, ...] | None,
@@ -75,10 +79,14 @@ def evaluate(
 
     quotakernels evaluate FILE --label bought --score a --gain spend --cost 0.5 --quota 5%
 
+    quotakernels evaluate FILE --label bought --score a --gain spend --tune part=a --where part=b
+
     quotakernels evaluate --example credit --impact 0,-5,-1,0
     """
     chosen: dict[str, Any] = {"scores": _distinct(score), "quotas": _distinct(quota)}
-    chosen |= {"where": where, "unit": _unit(gain, cost, impact)}
+    chosen |= {"where": where, "tune": tune, "unit": _unit(gain, cost, impact)}
+    if tune is not None and chosen["unit"] is None:
+        raise click.UsageError("--tune goes with --gain or --impact.")
     if example is not None:
         from quotakernels.cli.report import report_example
 
@@ -112,25 +120,41 @@ def _unit(gain: str | None, cost: float | None, impact: tuple[float, ...] | None
 @app.command()
 @click.argument("file", type=_INPUT_FILE)
 @click.option("--score", metavar="COL", required=True, help="Column of the scores.")
-@click.option("--quota", metavar="Q", type=parse_quota, required=True, help=_QUOTA_HELP + ".")
+@click.option("--quota", metavar="Q", type=parse_quota, help=_QUOTA_HELP + ".")
+@click.option("--threshold", metavar="T", type=float, help="Lowest score to select, for a quota.")
+@click.option("--where", metavar="COL=VALUE", type=parse_where, help="Use these rows only.")
 @click.option("-o", "--output", type=_OUTPUT_FILE, required=True, help="File to write.")
-def select(file: Path, score: str, quota: Quota, output: Path) -> None:
-    """Write the rows of FILE that fill the quota, best first.
+def select(
+    file: Path,
+    score: str,
+    quota: Quota | None,
+    threshold: float | None,
+    where: tuple[str, str] | None,
+    output: Path,
+) -> None:
+    """Write the rows of FILE that fill the quota, or reach a threshold, best first.
 
     All columns are kept, and selection_probability is added: 1 above the threshold, and for the
     rows tied at it their equal chance of the places that remain. The name of the output tells its
     format: .csv, .tsv, .parquet, .arrow or .feather.
 
     quotakernels select FILE --score model_a --quota 200 -o chosen.csv
-    """
-    from quotakernels.cli.columns import score_column
-    from quotakernels.cli.files import file_format, read_table, write_table
-    from quotakernels.cli.selection import select_rows
 
+    quotakernels select FILE --score model_a --threshold 0.35 -o chosen.csv
+    """
+    from quotakernels.cli.columns import of_rows, score_column, where_mask
+    from quotakernels.cli.files import file_format, read_table, write_table
+    from quotakernels.cli.selection import reached, select_rows
+
+    if (quota is None) == (threshold is None):
+        raise click.UsageError("Give one of --quota and --threshold.")
     _refuse_to_overwrite(file, output)
-    scores = score_column(read_table(file, [score]), score)
+    typed = read_table(file, [score, *([] if where is None else [where[0]])])
+    scores = of_rows(typed, where, lambda rows: score_column(rows, score))
     table = read_table(file, as_text=file_format(output) == "csv")
-    selection = select_rows(table, scores, quota)
+    if where is not None:
+        table = table.filter(where_mask(typed, *where))
+    selection = select_rows(table, scores, quota or reached(scores, threshold))
     write_table(output, selection.table)
     click.echo(selection)
     click.echo(f"{output.name}: {selection.table.num_rows} rows, best first")
@@ -142,6 +166,7 @@ def select(file: Path, score: str, quota: Quota, output: Path) -> None:
 @click.option("--score", metavar="COL", required=True, help="Column of the scores.")
 @click.option("--weight", metavar="COL", help="Column of the weights.")
 @click.option("--pos-label", metavar="VALUE", help="The positive label, if it is not 1.")
+@click.option("--where", metavar="COL=VALUE", type=parse_where, help="Use these rows only.")
 @click.option(
     "--ratio", metavar="R", type=float, help="Tune to R positives per negative; 1 is balanced."
 )
@@ -152,6 +177,7 @@ def tables(
     score: str,
     weight: str | None,
     pos_label: str | None,
+    where: tuple[str, str] | None,
     ratio: float | None,
     output: Path,
 ) -> None:
@@ -168,7 +194,7 @@ def tables(
     from quotakernels.cli.files import read_table, write_table
 
     _refuse_to_overwrite(file, output)
-    task = CutTask(label, score, weight, pos_label, ratio)
+    task = CutTask(label, score, weight, pos_label, ratio, where)
     cuts = rows_of_cuts(read_table(file, task.columns), task)
     write_table(output, cuts)
     click.echo(f"{output.name}: {cuts.num_rows} cuts, the empty one first")

@@ -5,7 +5,8 @@ An error names the column and the first bad row; rows count from 1, without the 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,8 +15,16 @@ from numpy.typing import NDArray
 
 from quotakernels.cli.errors import InputError
 
-__all__ = ["label_column", "number_column", "rows_where", "score_column", "weight_column"]
+__all__ = [
+    "label_column",
+    "number_column",
+    "of_rows",
+    "score_column",
+    "weight_column",
+    "where_mask",
+]
 
+_R = TypeVar("_R")
 _Value = bool | int | float | str
 
 
@@ -42,16 +51,27 @@ def number_column(table: pa.Table, name: str) -> NDArray[np.float64]:
     return numbers
 
 
-def rows_where(table: pa.Table, name: str, text: str) -> pa.Table:
-    """Return the rows that hold a value, which is written as a text, in a column."""
+def where_mask(table: pa.Table, name: str, text: str) -> pa.ChunkedArray:
+    """Tell which rows hold a value, which is written as a text, in a column; at least one does."""
     column = _complete(table, name)
-    if not len(column):
-        return table
-    wanted = _parse_label(text, column[0].as_py())
-    chosen = None if wanted is None else table.filter(pc.equal(column, pa.scalar(wanted)))
-    if chosen is None or not chosen.num_rows:
+    wanted = _parse_label(text, column[0].as_py()) if len(column) else None
+    mask = None if wanted is None else pc.equal(column, pa.scalar(wanted))
+    if mask is None or not pc.any(mask).as_py():
         raise InputError(f"no row has {text} in column {name!r}")
-    return chosen
+    return mask
+
+
+def of_rows(table: pa.Table, where: tuple[str, str] | None, result: Callable[[pa.Table], _R]) -> _R:
+    """The result for the rows with a value in a column; errors say that they count those."""
+    if where is None:
+        return result(table)
+    chosen = table.filter(where_mask(table, *where))
+    try:
+        return result(chosen)
+    except InputError as error:
+        raise InputError(
+            f"{error.message} (of the rows with {where[1]} in {where[0]!r})"
+        ) from error
 
 
 def label_column(table: pa.Table, name: str, pos_label: str | None) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 import quotakernels as qk
-from quotakernels.cli.columns import label_column, score_column, weight_column
+from quotakernels.cli.columns import label_column, of_rows, score_column, weight_column
 from quotakernels.cli.errors import InputError
 
 __all__ = ["CutTask", "rows_of_cuts"]
@@ -25,15 +25,21 @@ class CutTask:
     weight: str | None = None
     pos_label: str | None = None
     ratio: float | None = None
+    where: tuple[str, str] | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that have to be read."""
-        return (self.label, self.score, *([] if self.weight is None else [self.weight]))
+        optional = (self.weight, None if self.where is None else self.where[0])
+        return (self.label, self.score, *(name for name in optional if name is not None))
 
 
 def rows_of_cuts(table: pa.Table, task: CutTask) -> pa.Table:
     """Return one row per cut, the empty one first; that has no threshold."""
+    return of_rows(table, task.where, lambda rows: _rows_of_cuts(rows, task))
+
+
+def _rows_of_cuts(table: pa.Table, task: CutTask) -> pa.Table:
     labels = label_column(table, task.label, task.pos_label)
     scores = score_column(table, task.score)
     weights = None if task.weight is None else weight_column(table, task.weight)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,18 +13,8 @@ from numpy.typing import NDArray
 
 import quotakernels as qk
 from quotakernels.cli.best import Stretch, best_by_quota
-from quotakernels.cli.columns import label_column, rows_where, score_column, weight_column
-from quotakernels.cli.errors import InputError
-from quotakernels.cli.gains import (
-    AT_BEST_CUT,
-    BROUGHT,
-    Gains,
-    Scored,
-    Unit,
-    at_best_cut,
-    brought,
-    gains_of,
-)
+from quotakernels.cli.columns import label_column, of_rows, score_column, weight_column
+from quotakernels.cli.gains import AT_BEST_CUT, BROUGHT, Gains, Unit, gains_of
 from quotakernels.cli.measures import (
     AREAS,
     AT_QUOTA,
@@ -50,6 +41,7 @@ class Task:
     pos_label: str | None = None
     unit: Unit | None = None
     where: tuple[str, str] | None = None
+    tune: tuple[str, str] | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -58,6 +50,7 @@ class Task:
             self.weight,
             None if self.unit is None else self.unit.column,
             None if self.where is None else self.where[0],
+            None if self.tune is None else self.tune[0],
         )
         return (self.label, *self.scores, *(name for name in optional if name is not None))
 
@@ -125,36 +118,44 @@ def evaluate_models(
 
     `on_step` hears about each model before its turn.
     """
-    if task.where is None:
-        return _evaluate(task, table, on_step)
-    chosen = rows_where(table, *task.where)
-    try:
-        return _evaluate(task, chosen, on_step)
-    except InputError as error:
-        column, value = task.where
-        raise InputError(f"{error.message} (of the rows with {value} in {column!r})") from error
+    cuts = None if task.tune is None else of_rows(table, task.tune, lambda x: _best_cuts(task, x))
+    return of_rows(table, task.where, lambda rows: _evaluate(task, rows, cuts, on_step))
 
 
-def _evaluate(task: Task, table: pa.Table, on_step: Callable[[str], object]) -> Evaluation:
+def _best_cuts(task: Task, table: pa.Table) -> list[float]:
+    """The threshold of every model's best cut; of none, where nobody should be selected, NaN."""
+    labels, weights = _labels_and_weights(task, table)
+    assert task.unit is not None
+    gains = gains_of(task.unit, table, labels, weights)
+    columns = (score_column(table, name) for name in task.scores)
+    return [gains.best(gains.every_cut(scores)).threshold for scores in columns]
+
+
+def _labels_and_weights(
+    task: Task, table: pa.Table
+) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None]:
     labels = label_column(table, task.label, task.pos_label)
-    weights = None if task.weight is None else weight_column(table, task.weight)
+    return labels, None if task.weight is None else weight_column(table, task.weight)
+
+
+def _evaluate(
+    task: Task, table: pa.Table, cuts: list[float] | None, on_step: Callable[[str], object]
+) -> Evaluation:
+    labels, weights = _labels_and_weights(task, table)
     evaluation = _nothing_yet(task, labels, weights)
     evaluation.check_quotas()
     if task.unit is not None:
         models, gains = len(task.scores), gains_of(task.unit, table, labels, weights)
         at_quota = {quota: _no_values(BROUGHT, models) for quota in task.quotas}
-        evaluation = replace(
-            evaluation, brought=Brought(gains, _no_values(AT_BEST_CUT, models), at_quota)
-        )
+        found = Brought(gains, _no_values(AT_BEST_CUT, models), at_quota)
+        evaluation = replace(evaluation, brought=found)
     rankings = []
     for row, name in enumerate(task.scores):
         on_step(f"evaluating {name}")
         scores = score_column(table, name)
-        model = Scored(scores, qk.rank(labels, scores, sample_weight=weights))
-        rankings.append(model.ranking)
-        _evaluate_model(evaluation, row, model.ranking)
-        if evaluation.brought is not None:
-            _bring(evaluation, evaluation.brought, row, model)
+        rankings.append(qk.rank(labels, scores, sample_weight=weights))
+        _evaluate_model(evaluation, row, rankings[-1])
+        _bring(evaluation, row, scores, None if cuts is None else cuts[row])
     evaluation.best.extend(best_by_quota(rankings))
     return evaluation
 
@@ -183,12 +184,16 @@ def _evaluate_model(evaluation: Evaluation, row: int, ranking: qk.Ranking) -> No
         values.array[row] = at_quota(ranking, quota.argument(evaluation.total))
 
 
-def _bring(evaluation: Evaluation, found: Brought, row: int, model: Scored) -> None:
-    best = found.gains.best(model)
-    found.at_best_cut.array[row] = at_best_cut(found.gains, best, evaluation.total)
-    for quota, values in found.at_quota.items():
-        total = found.gains.total(model, quota.argument(evaluation.total))
-        values.array[row] = brought(found.gains, total, evaluation.places(quota))
+def _bring(evaluation: Evaluation, row: int, scores: NDArray[Any], threshold: float | None) -> None:
+    """What a model brings at its best cut, or at one that was chosen elsewhere, and at quotas."""
+    if evaluation.brought is None or not evaluation.total:
+        return
+    gains = evaluation.brought.gains
+    cuts = gains.every_cut(scores)
+    chosen = gains.best(cuts) if threshold is None else gains.from_threshold(scores, threshold)
+    evaluation.brought.at_best_cut.array[row] = gains.at_best_cut(chosen)
+    for quota, values in evaluation.brought.at_quota.items():
+        values.array[row] = gains.brought(scores, cuts, quota.argument(evaluation.total))
 
 
 def _no_values(measures: tuple[Measure, ...], models: int) -> Values:

@@ -1,10 +1,10 @@
-"""What selecting brings, in the user's own unit: row by row, or by the cells of a table."""
+"""What selecting brings, in the user's own unit: the best cut of every model, and each quota."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -12,30 +12,33 @@ from numpy.typing import NDArray
 
 import quotakernels as qk
 from quotakernels.cli.columns import number_column
+from quotakernels.cli.errors import InputError
 from quotakernels.cli.measures import Measure
 from quotakernels.cli.quota import QuotaArgument, plain
 
-__all__ = [
-    "AT_BEST_CUT",
-    "BROUGHT",
-    "Gains",
-    "Scored",
-    "Unit",
-    "at_best_cut",
-    "brought",
-    "gains_of",
-]
+__all__ = ["AT_BEST_CUT", "BROUGHT", "Cut", "Gains", "Unit", "gains_of", "money"]
 
-_MONEY = "z,.2f"
+
+def money(amount: float) -> str:
+    """Write an amount with two decimals, or a small one with three digits."""
+    return f"{amount:z,.2f}" if amount == 0 or abs(amount) >= 0.1 else f"{amount:.3g}"
+
+
+def _digits(number: float) -> str:
+    return f"{number:z,.4g}"
+
+
 BROUGHT = (
-    Measure("brings", "brings", form=_MONEY),
-    Measure("per_place", "per\nplace", form="z,.4g", compared=False),
+    Measure("brings", "brings", form=money),
+    Measure("per_place", "per\nplace", form=_digits, compared=False),
+    Measure("best_places"),
+    Measure("best_places_bring"),
 )
 AT_BEST_CUT = (
-    Measure("threshold", "score\nfrom", form=".6g", compared=False),
-    Measure("quota", "quota", form=",.10g", compared=False),
-    Measure("fraction", "of all", form=".1%", compared=False),
-    *BROUGHT,
+    Measure("threshold", "score\nfrom", form=str, compared=False),
+    Measure("quota", "quota", form="{:,.10g}".format, compared=False),
+    Measure("fraction", "of all", form="{:.1%}".format, compared=False),
+    *BROUGHT[:2],
 )
 
 
@@ -55,81 +58,82 @@ class Unit:
         return f"{self.column}{cost}"
 
 
-class Scored(NamedTuple):
-    """The scores of a model, and their ranking with the labels."""
+class Cut(NamedTuple):
+    """A cut, the weight that it selects, and what all rows bring then."""
 
-    scores: NDArray[Any]
-    ranking: qk.Ranking
-
-
-class Gains(Protocol):
-    """What the rows bring, whichever of them are selected."""
-
-    @property
-    def nobody(self) -> float:
-        """The total without any selected row."""
-
-    @property
-    def everybody(self) -> float:
-        """The total with all rows selected."""
-
-    def best(self, model: Scored) -> qk.BestBoundary:
-        """The best cut of a model, by the total that it brings."""
-
-    def total(self, model: Scored, quota: QuotaArgument) -> float:
-        """What all rows bring when the best of a model fill the quota."""
+    threshold: float
+    quota: float
+    total: float
 
 
 @dataclass(frozen=True)
-class RowGains:
-    """What each row brings if it is selected."""
+class Gains:
+    """What each row brings if it is selected, and if it is not."""
 
-    gain: NDArray[np.float64]
+    selected: NDArray[np.float64]
+    rejected: NDArray[np.float64]
     weights: NDArray[np.float64] | None
-    nobody: float = 0.0
-
-    @property
-    def everybody(self) -> float:
-        """The total with all rows selected."""
-        return math.fsum(self.gain if self.weights is None else self.gain * self.weights)
-
-    def best(self, model: Scored) -> qk.BestBoundary:
-        """The best cut of a model, by the total that it brings."""
-        return qk.best_quota(model.scores, self.gain, sample_weight=self.weights)
-
-    def total(self, model: Scored, quota: QuotaArgument) -> float:
-        """What all rows bring when the best of a model fill the quota."""
-        found = qk.impact_at_quota(model.scores, self.gain, sample_weight=self.weights, **quota)
-        return float(found.whole)
-
-
-@dataclass(frozen=True)
-class CellGains:
-    """What one row of each cell of the confusion table brings."""
-
-    impacts: tuple[float, ...]
-    positives: float
-    negatives: float
 
     @property
     def nobody(self) -> float:
         """The total without any selected row."""
-        return self.impacts[2] * self.positives + self.impacts[3] * self.negatives
+        return self._sum(self.rejected)
 
     @property
     def everybody(self) -> float:
         """The total with all rows selected."""
-        return self.impacts[0] * self.positives + self.impacts[1] * self.negatives
+        return self._sum(self.selected)
 
-    def best(self, model: Scored) -> qk.BestBoundary:
-        """The best cut of a model, by the total that it brings."""
-        best = qk.best_boundary(model.ranking, impacts=self.impacts)
-        total: QuotaArgument = {"quota": float(best.quota)}
-        return best._replace(value=np.float64(self.total(model, total)))
+    @property
+    def whole(self) -> float:
+        """The number of rows, or their weight."""
+        return self._sum(np.ones(len(self.selected)))
 
-    def total(self, model: Scored, quota: QuotaArgument) -> float:
-        """What all rows bring when the best of a model fill the quota."""
-        return float(qk.total_impact(model.ranking, impacts=self.impacts, **quota).whole)
+    def _sum(self, amounts: NDArray[np.float64]) -> float:
+        return math.fsum(amounts if self.weights is None else amounts * self.weights)
+
+    def every_cut(self, scores: NDArray[Any]) -> qk.BestBoundary:
+        """What every cut of a model brings, and the best of them."""
+        return qk.best_quota(
+            scores, self.selected, gain_rejected=self.rejected, sample_weight=self.weights
+        )
+
+    def best(self, cuts: qk.BestBoundary) -> Cut:
+        """The best cut of a model; one that selects all has the whole weight exactly."""
+        everybody = cuts.quota == cuts.curve.quota[-1]
+        quota = self.whole if everybody else float(cuts.quota)
+        return Cut(float(cuts.threshold), quota, float(cuts.value))
+
+    def from_threshold(self, scores: NDArray[Any], threshold: float) -> Cut:
+        """The cut that selects the scores from a threshold on, none from NaN."""
+        chosen = scores >= threshold
+        total = self._sum(np.where(chosen, self.selected, self.rejected))
+        return Cut(threshold, self._sum(chosen.astype(np.float64)), total)
+
+    def at_best_cut(self, cut: Cut) -> list[float]:
+        """The values AT_BEST_CUT."""
+        values = [cut.threshold, cut.quota, cut.quota / self.whole, cut.total]
+        return [*values, self._per_place(cut.total, cut.quota)]
+
+    def brought(
+        self, scores: NDArray[Any], cuts: qk.BestBoundary, quota: QuotaArgument
+    ) -> list[float]:
+        """The values BROUGHT by a quota, and by the best of all cuts that do not exceed it."""
+        total = qk.impact_at_quota(
+            scores,
+            self.selected,
+            gain_rejected=self.rejected,
+            sample_weight=self.weights,
+            **quota,
+        ).whole
+        places = quota["quota"] if "quota" in quota else quota["fraction"] * self.whole
+        within = np.where(cuts.curve.quota <= places, cuts.curve.value, -np.inf)
+        best = int(np.argmax(within))
+        fewer = [float(cuts.curve.quota[best]), float(within[best])]
+        return [float(total), self._per_place(float(total), places), *fewer]
+
+    def _per_place(self, total: float, places: float) -> float:
+        return (total - self.nobody) / places if places else math.nan
 
 
 def gains_of(
@@ -137,19 +141,14 @@ def gains_of(
 ) -> Gains:
     """The gains that a unit stands for."""
     if unit.impacts is not None:
-        masses = np.ones(len(labels)) if weights is None else weights
-        return CellGains(unit.impacts, math.fsum(masses[labels]), math.fsum(masses[~labels]))
-    assert unit.column is not None
-    return RowGains(number_column(table, unit.column) - unit.cost, weights)
-
-
-def brought(gains: Gains, total: float, places: float) -> list[float]:
-    """The values BROUGHT by a number of places."""
-    return [total, (total - gains.nobody) / places if places else math.nan]
-
-
-def at_best_cut(gains: Gains, best: qk.BestBoundary, rows: float) -> list[float]:
-    """The values AT_BEST_CUT."""
-    quota = float(best.quota)
-    cut = [float(best.threshold), quota, quota / rows if rows else math.nan]
-    return [*cut, *brought(gains, float(best.value), quota)]
+        tp, fp, fn, tn = unit.impacts
+        selected, rejected = np.where(labels, tp, fp), np.where(labels, fn, tn)
+    else:
+        assert unit.column is not None
+        selected = number_column(table, unit.column) - unit.cost
+        rejected = np.zeros(len(labels))
+    with np.errstate(over="ignore"):
+        size = np.sum((np.abs(selected) + np.abs(rejected)) * (1 if weights is None else weights))
+    if not np.isfinite(size):
+        raise InputError("the sum of what the rows bring is too large for a number")
+    return Gains(selected, rejected, weights)

@@ -6,6 +6,7 @@ a quota to AT_QUOTA.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import quotakernels as qk
@@ -22,7 +23,7 @@ class Measure:
     heading: str = ""  # broken to keep its column narrow; without one, only JSON has the measure
     smaller_is_better: bool = False
     compared: bool = True  # whether the best of it is marked
-    form: str = "z.4f"
+    form: Callable[[float], str] = "{:z.4f}".format
 
 
 OVER_ALL = (

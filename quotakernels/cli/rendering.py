@@ -17,6 +17,7 @@ from rich.table import Table
 from quotakernels.cli.advice import advice
 from quotakernels.cli.best import dominant, in_words
 from quotakernels.cli.evaluation import Brought, Evaluation, Values
+from quotakernels.cli.gains import money
 from quotakernels.cli.quota import Quota, plain
 from quotakernels.cli.tables import UNLIMITED, grid
 
@@ -60,10 +61,11 @@ def _sections(evaluation: Evaluation) -> Iterator[tuple[str, Values]]:
 
 
 def _gain_sections(evaluation: Evaluation, brought: Brought) -> Iterator[tuple[str, Values]]:
-    gains = brought.gains
+    gains, tune = brought.gains, evaluation.task.tune
+    chosen = "" if tune is None else f", chosen on the rows with {tune[0]} = {tune[1]}"
     yield (
-        f"What the best cut brings ({evaluation.task.unit}): "
-        f"nobody {gains.nobody:z,.2f}, all {gains.everybody:z,.2f}",
+        f"What the best cut brings ({evaluation.task.unit}){chosen}\n"
+        f"selecting nobody brings {money(gains.nobody)}, selecting all {money(gains.everybody)}",
         brought.at_best_cut,
     )
     for quota, values in brought.at_quota.items():
@@ -99,6 +101,7 @@ def as_json(evaluation: Evaluation) -> str:
         "pos_label": task.pos_label,
         "weight": task.weight,
         "where": None if task.where is None else dict([task.where]),
+        "tune": None if task.tune is None else dict([task.tune]),
         "unit": None if task.unit is None else asdict(task.unit),
         "rows": evaluation.rows,
         "positives": evaluation.positives,

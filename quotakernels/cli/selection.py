@@ -14,7 +14,7 @@ import quotakernels as qk
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.quota import Quota, plain
 
-__all__ = ["PROBABILITY", "Selection", "select_rows"]
+__all__ = ["PROBABILITY", "Selection", "reached", "select_rows"]
 
 PROBABILITY = "selection_probability"
 
@@ -58,6 +58,13 @@ def select_rows(table: pa.Table, scores: NDArray[Any], quota: Quota) -> Selectio
     rows = _best_first(scores, np.flatnonzero(probabilities))
     chosen = table.take(rows).append_column(PROBABILITY, pa.array(probabilities[rows]))
     return Selection(chosen, places, str(scores[rows[-1]]), int(cut.above), int(cut.tied))
+
+
+def reached(scores: NDArray[Any], threshold: float | None) -> Quota:
+    """Return the quota that selects all scores from a threshold on."""
+    if threshold is None or math.isnan(threshold):
+        raise InputError(f"--threshold {threshold} is not a number")
+    return Quota(float(np.count_nonzero(scores >= threshold)), percent=False)
 
 
 def _places(number: float) -> str:

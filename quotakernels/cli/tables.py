@@ -75,8 +75,8 @@ class Grid:
         if math.isnan(value):
             return Text("undefined ", style="dim")
         if self.marked[row, column]:
-            return Text(f"{value:{form}}*", style="bold")
-        return Text(f"{value:{form}} ")
+            return Text(f"{form(value)}*", style="bold")
+        return Text(f"{form(value)} ")
 
 
 def grid(models: tuple[str, ...], values: Values, rows: int) -> Grid:

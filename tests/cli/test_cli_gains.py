@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 Run = Callable[..., Any]
@@ -49,16 +50,21 @@ def test_cost_of_a_place(run: Run, arguments: list[Any]) -> None:
     assert found["a"]["best_cut"]["brings"] == 7.5
     assert found["a"]["quotas"]["2"]["brings"] == 1
     text = run(*arguments, "--gain", "g", "--cost", "2.5", "--quota", 2).out
-    assert "What the best cut brings (g - 2.5 for each place): nobody 0.00, all -6.00" in text
+    assert "What the best cut brings (g - 2.5 for each place)\n" in text
+    assert "selecting nobody brings 0.00, selecting all -6.00\n" in text
     assert (
-        "Best: select the 1 that a puts first (score >= 6.0). That brings 7.50: 13.50 more than to "
-        "select all, 7.50 more than to select nobody." in text
+        "Best: select the one that a puts first (score >= 6.0). That brings 7.50: 13.50 more than "
+        "to select all, 7.50 more than to select nobody." in text
     )
-    assert "With 2 places, a brings 1.00, and a random choice -2.00." in text
-    nobody = run(*arguments, "--gain", "g", "--cost", "20").out
-    assert "Select nobody: no cut of any model brings more than that, 0.00." in nobody
+    assert "With 2 places, a brings 1.00, and a random choice -2.00. " in text
+    assert "-2.00. Better fill only the one by a: 7.50.\n" in text
+    nobody = run(*arguments, "--gain", "g", "--cost", "20", "--quota", 1).out
+    assert "Best: select nobody, which brings 0.00." in nobody
+    assert (
+        "With 1 place, a brings -10.00, and a random choice -18.50. Better leave all of" in nobody
+    )
     everybody = run(*arguments, "--gain", "g", "--cost", "-20").out
-    assert "Select all: no cut of any model brings more than that, 129.00." in everybody
+    assert "Best: select all, which brings 129.00." in everybody
 
 
 def test_weighted_gains(run: Run, arguments: list[Any]) -> None:
@@ -76,8 +82,12 @@ def test_impacts_of_cells(run: Run, arguments: list[Any]) -> None:
     assert found["a"]["best_cut"]["per_place"] == (best - nobody) / 3
     assert found["a"]["quotas"]["3"]["brings"] == best
     text = run(*arguments, "--impact", "5,-4,-1,0.5", "--quota", 3).out
-    assert "(tp 5, fp -4, fn -1, tn 0.5): nobody -1.50, all 3.00" in text
-    assert "With 3 places, a brings 6.00, and a random choice 0.75." in text
+    assert "(tp 5, fp -4, fn -1, tn 0.5)\nselecting nobody brings -1.50, selecting all 3.00" in text
+    assert "With 3 places, a brings 6.00, and a random choice 0.75.\n" in text
+    worse = [*arguments[:4], "--score", "b", "--impact", "5,-4,0,0", "--quota", 1]
+    assert "no model is better than a random choice, which brings 0.50 (b -1.00)" in run(*worse).out
+    small = run(*arguments, "--impact", "0.001,-0.004,0,0").out
+    assert "That brings 0.001: 0.01 more than to select all, 0.001 more" in small
 
 
 def test_rows_of_a_part(run: Run, arguments: list[Any]) -> None:
@@ -100,6 +110,9 @@ def test_example(run: Run) -> None:
     ("options", "message"),
     [
         (["--gain", "g", "--impact", "1,0,0,1"], "two ways to say the same"),
+        (["--tune", "part=u"], "--tune goes with --gain or --impact"),
+        (["--gain", "g", "--tune", "part=z"], "no row has z in column 'part'"),
+        (["--gain", "g", "--cost", "-1e308"], "what the rows bring is too large for a number"),
         (["--cost", "1"], "--cost is a finite number beside --gain"),
         (["--gain", "g", "--cost", "nan"], "--cost is a finite number beside --gain"),
         (["--impact", "1,2,3"], "'1,2,3' is not four finite numbers"),
@@ -135,4 +148,59 @@ def test_whom_to_mail(run: Run, shared: Path) -> None:
     text = run("evaluate", path, "--label", "conversion", *scores, *chosen).out
     assert "Best: select the 15555 that logistic.score puts first" in text
     assert "That brings 7,351.41: 3,951.02 more than to select all" in text
-    assert "With 1600 places, logistic.score brings 2,118.84, and a random choice 170.02." in text
+    assert "With 1600 places, logistic.score brings 2,118.84, and a random choice 170.02. " in text
+    tuned = run(
+        "evaluate", path, "--label", "conversion", *scores, *chosen, "--tune", "train=1"
+    ).out
+    assert "for each place), chosen on the rows with train = 1\n" in tuned
+    assert "Best: select the 21277 that logistic.score puts first" in tuned
+
+
+def test_cuts_chosen_on_other_rows(run: Run, arguments: list[Any]) -> None:
+    chosen = ["--gain", "g", "--tune", "part=u", "--where", "part=v"]
+    found = models(run, *arguments, *chosen)
+    assert found["a"]["best_cut"]["threshold"] == 6, "the best of u"
+    assert found["a"]["best_cut"]["quota"] == 0
+    assert found["b"]["best_cut"] == {
+        "threshold": 1,
+        "quota": 2,
+        "fraction": 1,
+        "brings": 0,
+        "per_place": 0,
+    }
+    text = run(*arguments, *chosen).out
+    assert "(g), chosen on the rows with part = u\n" in text
+    assert "--tune" not in text
+
+
+def test_every_threshold_shown_selects_what_is_said(
+    run: Run, credit: dict[str, np.ndarray[Any, Any]]
+) -> None:
+    text = run("evaluate", "--example", "credit", "--impact", "0,-5,-1,0").out
+    rows = text.partition("What the best cut")[2].partition("What quota")[0].splitlines()
+    cells = [row.split() for row in rows if row.startswith(("tree", "naive_bayes", "neural_net"))]
+    assert len(cells) == 3
+    for name, threshold, quota, *_ in cells:
+        assert np.count_nonzero(credit[name] >= float(threshold)) == int(quota)
+
+
+def test_weights_whose_sums_are_rounded(run: Run, table: Callable[..., Path]) -> None:
+    weights = np.random.default_rng(5).random(50)
+    path = table(y=[0, 1] * 25, s=list(range(50)), g=[1] * 50, w=weights.tolist())
+    given = ["evaluate", path, "--label", "y", "--score", "s", "--gain", "g", "--weight", "w"]
+    assert "Best: select all, which brings " in run(*given).out
+    text = run(*given, "--cost", "2", "--quota", "10%").out
+    assert "Best: select nobody" in text
+    assert "With places for a weight of " in text
+
+
+@pytest.mark.parametrize("unit", [["--gain", "g"], ["--impact", "1,-1,0,0"]])
+@pytest.mark.parametrize("shown", [[], ["--json"]])
+def test_no_weight_at_all(
+    run: Run, table: Callable[..., Path], unit: list[str], shown: list[str]
+) -> None:
+    path = table(y=[1, 0], s=[0.9, 0.8], g=[5, -3], w=[0, 0])
+    given = ["evaluate", path, "--label", "y", "--score", "s", "--weight", "w", "--quota", "50%"]
+    outcome = run(*given, *unit, *shown)
+    assert outcome.status == 0
+    assert "Best:" not in outcome.out

@@ -39,6 +39,21 @@ def test_select_writes_who_is_in(run: Run, table: Callable[..., Path]) -> None:
         ]
 
 
+def test_select_from_a_threshold_on_among_some_rows(run: Run, table: Callable[..., Path]) -> None:
+    path = table(s=["0.50", "0.9", "0.5", "0.1"], part=["a", "b", "b", "b"])
+    output = path.with_name("chosen.csv")
+    given = ("--score", "s", "--threshold", "0.5", "-o", output)
+    outcome = run("select", path, *given, "--where", "part=b")
+    assert outcome.status == 0
+    with output.open(newline="") as file:
+        assert list(csv.reader(file))[1:] == [["0.9", "b", "1.0"], ["0.5", "b", "1.0"]]
+    assert run("select", path, *given, "--threshold", "2").status == 0
+    assert output.read_text().splitlines() == ["s,part,selection_probability"]
+    assert "Give one of --quota and --threshold" in run("select", path, *given, "--quota", 1).error
+    assert "Give one of" in run("select", path, "--score", "s", "-o", output).error
+    assert "nan is not a number" in run("select", path, *given, "--threshold", "nan").error
+
+
 @pytest.mark.parametrize("name", ["chosen.csv", "chosen.tsv", "chosen.parquet", "chosen.feather"])
 @pytest.mark.parametrize("quota", ["100", "17.5", "5%", "100%"])
 def test_select_agrees_with_the_library(
