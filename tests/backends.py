@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from quotakernels.ops import STANDARD_ONLY
+
 
 def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
     """Apply to every array of nested dicts and tuples."""
@@ -163,6 +165,10 @@ QUICK = [mode for mode in MODES if mode.name not in SLOW]
 """Every library, transformation and precision, but not each with each.  torch.compile, which takes
 long for each function, meets all public functions in test_lazy.
 """
+
+
+of_fast_forms = pytest.mark.skipif(STANDARD_ONLY, reason="QUOTAKERNELS_STANDARD_ONLY is set")
+"""For tests of what the fast forms do, and not of a value."""
 
 
 def available(library: str) -> bool:

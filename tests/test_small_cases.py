@@ -8,7 +8,7 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, Mode, parameters
+from backends import MODES, Mode, of_fast_forms, parameters
 from expected import QUOTAS, as_floats, check, computed, expected
 
 import quotakernels as qk
@@ -61,6 +61,7 @@ def test_every_tie_policy_is_right_on_every_small_case(mode, ties):
     check_all_cases(mode, ties)
 
 
+@of_fast_forms
 @pytest.mark.parametrize("ties", POLICIES)
 def test_compact_tables_are_right_on_every_small_case(ties):
     """One list of scores at a time takes another path than a batch."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import QUICK, Mode, parameters
+from backends import QUICK, Mode, of_fast_forms, parameters
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,6 +65,7 @@ def test_any_quota(rows: list[tuple[bool, int]], data: st.DataObject) -> None:
             np.testing.assert_array_equal(found, measure(ranking, quota=quota))
 
 
+@of_fast_forms
 def test_nothing_is_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> None:
         raise AssertionError("sorted")

@@ -8,6 +8,7 @@ gives the same answer.
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
@@ -51,8 +52,17 @@ __all__ = [
 ]
 
 
+STANDARD_ONLY = os.environ.get("QUOTAKERNELS_STANDARD_ONLY", "") not in ("", "0")
+"""Whether the faster forms stay unused, which have standard twins: to look for a fault in them."""
+
+BEYOND_THE_STANDARD = ("clip", "filled_first", "from_order_key", "order_key", "widened")
+"""Native forms that do what their standard twins cannot on that library: bits, types, bounds."""
+
+
 def _native_where_there_is_one(function: Callable[P, R]) -> Callable[P, R]:
     name = function.__name__
+    if STANDARD_ONLY and name not in BEYOND_THE_STANDARD:
+        return function
 
     @functools.wraps(function)
     def operation(*args: P.args, **kwargs: P.kwargs) -> R:

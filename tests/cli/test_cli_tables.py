@@ -27,7 +27,9 @@ def test_tables_writes_every_cut(run: Run, table: Callable[..., Path]) -> None:
         "threshold,quota,tp,fp,fn,tn\n,0,0,0,2,2\n7,1,1,0,1,2\n3,3,1,2,1,0\n1,4,2,2,0,0\n"
     )
     assert run("tables", path, *given, "--where", "y=yes").status == 0
-    assert output.read_text() == "threshold,quota,tp,fp,fn,tn\n,0,0,0,2,0\n7,1,1,0,1,0\n1,2,2,0,0,0\n"
+    assert (
+        output.read_text() == "threshold,quota,tp,fp,fn,tn\n,0,0,0,2,0\n7,1,1,0,1,0\n1,2,2,0,0,0\n"
+    )
     assert run("tables", path, *given, "--ratio", 3).status == 0
     assert output.read_text().splitlines()[2] == "7,1,0.375,0.0,0.375,0.25"
 
