@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import MODES, Mode, parameters, tree_map
+from backends import MODES, Mode, available, parameters, tree_map
 
 from quotakernels import ops
 from quotakernels._array import computing, namespace
@@ -273,6 +273,29 @@ def ends_by_a_chain(along: np.ndarray, up: np.ndarray) -> list[int]:
             chain.pop()
         chain.append((x, y, row))
     return [row for *_, row in chain[1:]]
+
+
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+@pytest.mark.parametrize("weighted", [False, True])
+def test_hulls_of_long_tables_in_programs(weighted, monkeypatch):
+    """On the CPU NumPy is called for them; or, where that is not wanted, not."""
+    import jax
+
+    from quotakernels.ops.native import jax_
+
+    def ends(*columns: Any) -> Any:
+        table = ops.Groups(*columns) if weighted else ops.Groups(*columns, None, None)
+        return ops.hull_ends(namespace(columns[0]), table)
+
+    table = table_for_hull("any", weighted, (2,), jax_.CALL_FROM)
+    columns = [x for x in table if x is not None]
+    wanted = ends(*columns)
+    with jax.enable_x64(True):
+        for program in (jax.jit(ends), jax.jit(jax.vmap(ends))):
+            assert "callback" in program.lower(*columns).as_text()
+            same(np.asarray(program(*columns)), wanted)
+        monkeypatch.setattr(jax_, "HOST_CALLS", False)
+        assert "callback" not in jax.jit(lambda *x: ends(*x)).lower(*columns).as_text()
 
 
 @pytest.mark.parametrize("batch", [(), (3,)])

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
+import array_api_compat.numpy as host
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from quotakernels._array import Array, Namespace, wide_float
 from quotakernels.ops import hull
 from quotakernels.ops._table import Groups
+from quotakernels.ops.native import numpy_
 from quotakernels.ops.native._bits import bits_from_key, key_at_by_bits, key_from_bits
 
+HOST_CALLS = os.environ.get("QUOTAKERNELS_JAX_CALLBACKS", "1") != "0"
+"""Whether programs for the CPU may call NumPy; one that does cannot be exported."""
+CALL_FROM = 2**14
+"""Length from which a call of the host pays."""
 FEW = 32
 """Part of an array up to which it pays to pick single elements out."""
 _WORDS = {8: jnp.int8, 16: jnp.int16, 32: jnp.int32, 64: jnp.int64}
@@ -62,8 +70,23 @@ def sort_coded(
 
 
 def hull_ends(xp: Namespace, table: Groups) -> Array:
-    """See `hull.hull_ends`; it ends with the round that finds nothing."""
-    return hull.ends_by(xp, table, _split_until_done)
+    """See `hull.hull_ends`; of a long table a CPU finds it outside of the program, by NumPy."""
+    if not HOST_CALLS or table.counts.size < CALL_FROM:
+        return _hull_in_rounds(table)
+    return jax.lax.platform_dependent(table, cpu=_hull_by_numpy, default=_hull_in_rounds)
+
+
+def _hull_in_rounds(table: Groups) -> Array:
+    """It ends with the round that finds nothing."""
+    return hull.ends_by(jnp, table, _split_until_done)
+
+
+def _hull_by_numpy(table: Groups) -> Array:
+    def found(table: Groups) -> Any:
+        return numpy_.hull_ends(host, table.map(np.asarray))
+
+    ends = jax.ShapeDtypeStruct(table.counts.shape, jnp.bool)
+    return jax.pure_callback(found, ends, table, vmap_method="broadcast_all")
 
 
 def _split_until_done(xp: Namespace, points: hull.Points, chain: Array, rounds: int) -> Array:
@@ -75,6 +98,23 @@ def _split_until_done(xp: Namespace, points: hull.Points, chain: Array, rounds: 
     start = (chain, jnp.any(points.filled))
     done: Array = jax.lax.while_loop(lambda state: state[1], split, start)[0]
     return done
+
+
+def flagged_first(xp: Namespace, flags: Array) -> Array:
+    """See `standard.flagged_first`; each place is scattered to where it stands."""
+    size = flags.shape[-1]
+
+    def of_one(flags: Array) -> Array:
+        upto = jnp.cumsum(flags, dtype=jnp.int64)
+        place = jnp.arange(size, dtype=jnp.int64)
+        found = jnp.zeros_like(place).at[jnp.where(flags, upto - 1, size)].set(place, mode="drop")
+        count = upto[-1]
+        return jnp.where(place < count, found, found[jnp.maximum(count - 1, 0)])
+
+    if size == 0:
+        return jnp.zeros(flags.shape, dtype=jnp.int64)
+    lists = jax.vmap(of_one)(flags.reshape(-1, size))
+    return lists.reshape(flags.shape)
 
 
 def key_at(xp: Namespace, key: Array, place: Array) -> Array:
