@@ -118,8 +118,11 @@ class Ratio(NamedTuple):
         if not fitting:
             return Seen(None, _why_none(run, self.case, self.backend, self.top, self.bottom))
         last = fitting[-1]
-        remark = "" if last["n"] == self.n else f"at {power(last['n'])} only"
-        return Seen(seconds(last, self.top) / seconds(last, self.bottom), remark)
+        remarks = [] if last["n"] == self.n else [f"at {power(last['n'])} only"]
+        if self.top in run["peers"] and SORT in last["times"]:
+            reach = seconds(last, self.top) / seconds(last, SORT)
+            remarks.append(f"the sort alone would reach {digits(reach)}")
+        return Seen(seconds(last, self.top) / seconds(last, self.bottom), "; ".join(remarks))
 
 
 class SlowestCall(NamedTuple):
@@ -274,7 +277,7 @@ def _jax() -> Iterator[Mark]:
             0.8,
             Ratio("jax-cpu", "uniform", MEASURES, SORT, n),
         )
-    callback = Absent("the library has no host callback")
+    callback = Absent("only hulls of long tables are left to the host")
     yield Mark("JAX CPU, inside jit, with a host callback, the four, / jnp.sort", 0.15, callback)
     for n in BOTH:
         yield Mark(
