@@ -37,7 +37,8 @@ python -m benchmarks report benchmarks/results/*.json -o docs/benchmarks.md
 metrax is measured where it is installed (`pip install google-metrax`); the extra leaves it out,
 since it brings some twenty packages along. `--only`, `--backends` and `--sizes` choose, `--figure`
 draws. On a machine with a GPU the same commands measure it (`--json benchmarks/results/gpu.json`,
-with `torch` for CUDA, `jax[cuda12]` and `cupy-cuda12x` installed). Sizes that would take more than half of the available memory are left out.
+with `torch` for CUDA, `jax[cuda12]` and `cupy-cuda12x` installed). Sizes that would take more than
+half of the available memory are left out.
 """
 
 READING = """\
@@ -53,8 +54,8 @@ costs a pass over the words but not the double price of sorting 64-bit words.
 Where a peer's mark is missed, the remark tells what the bare sort of the same scores would reach:
 nobody who sorts them with that library can do better.
 
-Under JAX on the CPU the hull of a long table is found by NumPy, called from inside the program. Sorts
-are not: as integers they take XLA about as long as NumPy.
+Under JAX on the CPU the hull of a long table is found by NumPy, called from inside the program.
+Sorts are not: as integers they take XLA about as long as NumPy.
 
 Updates of a state of half-precision scores are not measured: the library does not have them yet.
 """
