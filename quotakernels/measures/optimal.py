@@ -192,22 +192,22 @@ def _cuts(table: ops.Groups) -> tuple[ConfusionTable, Curve, Array]:
 
 
 def best_cut(
-    curve: Curve, real: Array, scale: Array | None = None, *, maximize: bool = True
+    curve: Curve, real: Array, rounding: Array | None = None, *, maximize: bool = True
 ) -> OptimalCut:
     """The first of the best points of a curve, among those that are real cuts.
 
-    The rounding of values is relative to `scale`, shape (..., 1): by default 1, or the best value
-    if that is more.
+    Values that differ by no more than `rounding`, shape (..., 1), are equal: by default
+    `SAME_VALUE`, or that share of the best value if that is more.
     """
     xp = namespace(curve.value)
     value = curve.value if maximize else -curve.value
     there = real & ~xp.isnan(value)
     value = xp.where(there, value, xp.full_like(value, -xp.inf))
     top = xp.max(value, axis=-1, keepdims=True)
-    if scale is None:
+    if rounding is None:
         finite = xp.where(xp.isinf(top), xp.zeros_like(top), top)
-        scale = ops.clip(xp, xp.abs(finite), 1.0)
-    near = top - value <= tolerance(top, SAME_VALUE) * scale
+        rounding = tolerance(top, SAME_VALUE) * ops.clip(xp, xp.abs(finite), 1.0)
+    near = top - value <= rounding
     optima = there & ((value == top) | near)
     last = optima.shape[-1] - 1
     places = xp.arange(last + 1, dtype=xp.int64, device=device(optima))
