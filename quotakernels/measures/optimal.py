@@ -134,7 +134,9 @@ def optimal_cut(
     Notes
     -----
     All cuts between tie groups are compared, the empty one and that of all examples too.  Cuts
-    where the measure is undefined are not; +∞ is a value, larger than all others.
+    where the measure is undefined are not; +∞ is a value, larger than all others.  Values are equal
+    if they differ by no more than 2**-49, or than that share of the best value if it is above 1; of
+    `expected_cost`, than that share of the larger cost.
 
     References
     ----------
@@ -161,8 +163,11 @@ def optimal_cut(
         value = chosen.value(xp, cells, own)
         if isinstance(value, tuple):
             raise TypeError(f"optimal_cut compares single values; {chosen.__name__} has several")
+        unit = chosen.unit(xp, cells, own)
+        rounding = None if unit is None else tolerance(unit, SAME_VALUE) * unit
         best = compiled(best_cut, xp, ("maximize",))
-        result: OptimalCut = best(curve._replace(value=value), real, maximize=maximize)
+        curve = curve._replace(value=value)
+        result: OptimalCut = best(curve, real, rounding, maximize=maximize)
         return finished(xp, result, dtype)  # type: ignore[no-any-return]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from quotakernels._array import Array, namespace
 from quotakernels.measures._cells import ConfusionTable
-from quotakernels.measures._table_measure import table_measure
+from quotakernels.measures._table_measure import largest, table_measure
 
 __all__ = [
     "base_ratio",
@@ -252,7 +252,10 @@ def bennett_s(table: ConfusionTable) -> Array:
     return (right - wrong) / (right + wrong)
 
 
-@table_measure(limits={"cost_fp": _COST, "cost_fn": _COST})
+@table_measure(
+    limits={"cost_fp": _COST, "cost_fn": _COST},
+    unit=lambda cost_fp, cost_fn: largest(cost_fp, cost_fn),
+)
 def expected_cost(table: ConfusionTable, *, cost_fp: Any, cost_fn: Any) -> Array:
     """Expected cost per example of wrong decisions, (cost_fp·fp + cost_fn·fn)/n.
 
