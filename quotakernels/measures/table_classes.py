@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from quotakernels._array import Array, namespace
+from quotakernels._array import Array
 from quotakernels.measures._cells import ConfusionTable
 from quotakernels.measures._class_formulas import (
     accuracy_of_classes,
     correlation_of_classes,
     errors_of_classes,
+    geometric_mean,
     informedness_of_classes,
     kappa_of_classes,
     markedness_of_classes,
@@ -274,8 +275,7 @@ def matthews_corrcoef(table: ConfusionTable) -> Array:
     """
     positive, negative = table.tp + table.fn, table.fp + table.tn
     selected, rejected = table.tp + table.fp, table.fn + table.tn
-    spread = (positive * negative) * (selected * rejected)
-    return surplus(table) / namespace(spread).sqrt(spread)
+    return surplus(table) / geometric_mean(positive * negative, selected * rejected)
 
 
 @table_measure(of_classes=kappa_of_classes)
