@@ -191,6 +191,13 @@ def assert_same(actual: Any, expected: Any) -> None:
         np.testing.assert_array_equal(actual, expected)
 
 
+def in_one(results: Any) -> Any:
+    """The results of the classes as one, with an axis for them after those of the batch."""
+    if isinstance(results[0], tuple):
+        return type(results[0])(*(in_one(fields) for fields in zip(*results, strict=True)))
+    return np.stack(results, axis=2)
+
+
 @pytest.mark.parametrize("name", measures())
 def test_classes_are_what_the_measure_gives_for_each(name: str):
     measure, own = measures()[name], own_of(measures()[name])
@@ -198,10 +205,7 @@ def test_classes_are_what_the_measure_gives_for_each(name: str):
     apart = qk.one_vs_rest(measure, y, s, average=None, **own)
     assert_same(apart.value, apart.per_class)
     loop = [measure(y == k, s[..., k], **own) for k in range(K)]
-    stacked = np.stack(loop, axis=2)
-    if isinstance(loop[0], tuple):
-        fields = (np.stack(x, axis=2) for x in zip(*loop, strict=True))
-        stacked = type(loop[0])(*fields)
+    stacked = in_one(loop)
     assert_same(apart.per_class, stacked)
     count = tree_map(lambda x: (~np.isnan(x)).astype(np.int64), stacked)
     assert_same(apart.defined, count)
