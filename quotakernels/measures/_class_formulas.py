@@ -85,7 +85,7 @@ def _informedness_of_cells(cells: Array) -> Array:
 def geometric_mean(a: Array, b: Array) -> Array:
     """√(a·b), also where the product leaves the range of floats.
 
-    Both are multiplied with a power of two first if they are large or small, which changes no digit.
+    Both are multiplied by a power of two first if they are large or small, which changes no digit.
     """
     xp = namespace(a)
     small = math.sqrt(xp.finfo(a.dtype).smallest_normal)

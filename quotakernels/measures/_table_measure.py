@@ -125,7 +125,7 @@ class TableMeasure(Measure[Array]):
         return compiled(function, xp)(floats, **numbers)
 
     def unit(self, xp: Namespace, cells: ConfusionTable, own: dict[str, Any]) -> Array | None:
-        """What values are relative to, the largest of each row of cells; None if they are shares."""
+        """How large values can be in each row of cells, shape (..., 1); None if they are shares."""
         if self._unit is None:
             return None
         size = self._unit(**self._own_numbers(xp, cells, own))

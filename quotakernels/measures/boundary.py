@@ -98,7 +98,7 @@ def best_boundary(
     Returns
     -------
     BestBoundary
-        Floats in the widest real float (float64; float32 under JAX without x64 and on MPS).
+        Floats in the widest real float (float64; float32 under JAX without x64, on TPU and on MPS).
 
     Raises
     ------
@@ -172,7 +172,7 @@ def cut_tables(table: ops.Groups, ratio: Array | None = None) -> CutTables:
     CutTables
         Exact counts, or masses where there are weights; with `ratio` masses that add up to 1, and
         NaN for the cells of an absent class.  Floats are in the widest real float of the library
-        and device (float64; float32 under JAX without x64 and on MPS).
+        and device (float64; float32 under JAX without x64, on TPU and on MPS).
 
     Raises
     ------

@@ -96,8 +96,8 @@ def impact_at_quota(
     QuotaImpact
         Totals in the unit of the gains, arrays of shape (..., *Q) in the library and on the
         device of the input, in the widest real float there (float64; float32 under JAX without
-        x64 and on MPS).  NaN in a row of the batch that has no examples, fewer than the quota, or
-        a bad value that cannot be read.
+        x64, on TPU and on MPS).  NaN in a row of the batch that has no examples, fewer than the
+        quota, or a bad value that cannot be read.
 
     Raises
     ------
@@ -189,8 +189,8 @@ def best_quota(
     BestBoundary
         ``value`` and ``curve`` are totals in the unit of the gains, `impact_at_quota`'s
         ``whole``.  Of several best quotas the smallest is reported.  Floats in the widest real
-        float (float64; float32 under JAX without x64 and on MPS); NaN in a row of the batch that
-        has no examples, or a bad value that cannot be read.
+        float (float64; float32 under JAX without x64, on TPU and on MPS); NaN in a row of the batch
+        that has no examples, or a bad value that cannot be read.
 
     Raises
     ------

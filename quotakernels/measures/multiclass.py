@@ -118,8 +118,8 @@ def one_vs_rest(
     -------
     OneVsRest
         In the library and on the device of the input; the values in the widest real float there
-        (float64; float32 under JAX without x64 and on MPS).  Where no class is defined the average
-        is NaN, of 0 classes.
+        (float64; float32 under JAX without x64, on TPU and on MPS).  Where no class is defined the
+        average is NaN, of 0 classes.
 
     Raises
     ------
@@ -202,7 +202,9 @@ def _is_of_cuts(measure: Any) -> bool:
     return any(function is known for known in OF_CUTS)
 
 
-def _measured(measure: Callable[..., Any], ranking: Ranking, own: dict[str, Any], average: Any) -> Any:
+def _measured(
+    measure: Callable[..., Any], ranking: Ranking, own: dict[str, Any], average: Any
+) -> Any:
     """The measure of every problem, if the average of that means something."""
     if own.get("method") == "minmax" and average != "micro" and ranking.counts.ndim == 2:
         raise ValueError('method="minmax" compares models; give scores of shape (models, n, K)')

@@ -73,8 +73,8 @@ def iso_performance_slope(cost_fp: Any, cost_fn: Any, prevalence: Any) -> Array:
     array
         Of the shape that the three have when broadcast together, in the library and on the
         device of those that are arrays, in the widest real float there (float64; float32 under
-        JAX without x64 and on MPS).  Not negative, and infinite where only false positives cost;
-        NaN where nothing costs.
+        JAX without x64, on TPU and on MPS).  Not negative, and infinite where only false positives
+        cost; NaN where nothing costs.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def best_operating_point(table: ops.Groups, of_fp: Array, of_fn: Array) -> Opera
     -------
     OperatingPoint
         Arrays of shape (..., *Q), in the widest real float (float64; float32 under JAX without
-        x64 and on MPS).  All NaN where one class is absent.
+        x64, on TPU and on MPS).  All NaN where one class is absent.
 
     Raises
     ------

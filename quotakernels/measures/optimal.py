@@ -117,7 +117,7 @@ def optimal_cut(
     -------
     OptimalCut
         In the library and on the device of the input; ``value`` and ``quota`` in the widest real
-        float there (float64; float32 under JAX without x64 and on MPS).
+        float there (float64; float32 under JAX without x64, on TPU and on MPS).
 
     Raises
     ------

@@ -48,7 +48,7 @@ def accuracy(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells (of a `ClassTable` without the last two axes)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where there are no examples.
 
     Raises
@@ -97,7 +97,7 @@ def misclassification_rate(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells (of a `ClassTable` without the last two axes)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where there are no examples.
 
     Raises
@@ -141,7 +141,7 @@ def informedness(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells (of a `ClassTable` without the last two axes)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From -1 to 1, 0 for chance; NaN where there are no positives or no negatives.
 
     Raises
@@ -191,7 +191,7 @@ def markedness(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells (of a `ClassTable` without the last two axes)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From -1 to 1, 0 for chance; NaN where nothing is selected or nothing rejected.
 
     Raises
@@ -240,7 +240,7 @@ def matthews_corrcoef(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells (of a `ClassTable` without the last two axes)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From -1 to 1, 0 for chance; NaN where either does not vary.
 
     Raises
@@ -295,7 +295,7 @@ def cohen_kappa(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells (of a `ClassTable` without the last two axes)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From -1 to 1, 0 for chance; NaN where label and selection are constant and agree.
 
     Raises

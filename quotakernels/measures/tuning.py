@@ -129,7 +129,7 @@ def tune_prevalence(table: ConfusionTable, ratio: Any) -> ConfusionTable:
 def _no_table(given: Any) -> str:
     if isinstance(given, ClassTable):
         return (
-            "table must be a ConfusionTable, since a ratio is one of two classes; got a ClassTable: "
-            "tune the tables of ClassTable.by_class()"
+            "table must be a ConfusionTable, since a ratio is one of two classes; "
+            "got a ClassTable: tune the tables of its by_class()"
         )
     return f"table must be a ConfusionTable; got {type(given).__name__}"
