@@ -30,6 +30,7 @@ from quotakernels.validation import (
     label_number,
     one_absent_example,
     read_without_fault,
+    refuse_records,
 )
 
 __all__ = ["admit_classes"]
@@ -114,6 +115,7 @@ def _numbered(as_given: dict[str, Array], classes: Any) -> tuple[dict[str, Array
 
 def _listed(classes: Any, size: int) -> list[Any]:
     """The labels of the classes, all different."""
+    refuse_records("classes", classes)
     if not isinstance(classes, (list, tuple)):
         column = as_column("classes", classes)
         if column.ndim != 1 or not readable(column):

@@ -53,6 +53,7 @@ __all__ = [
     "positive_labels",
     "raise_or_exclude",
     "read_without_fault",
+    "refuse_records",
 ]
 
 TIE_POLICIES = ("expected", "optimistic", "pessimistic", "given")
@@ -87,12 +88,7 @@ def admit(
     validate: bool = True,
 ) -> Examples:
     """Check and convert labels and scores."""
-    given = {
-        "y_score": y_score,
-        "y_true": y_true,
-        "sample_weight": sample_weight,
-        "where": where,
-    }
+    given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
     return admit_columns(given, pos_label, validate)[0]
 
 
@@ -156,6 +152,7 @@ def as_column(name: str, x: Any) -> Any:
     """`x` as an array: lists and data-frame columns become NumPy arrays."""
     if x is None:
         raise TypeError(f"{name} must be an array; got None")
+    refuse_records(name, x)
     if is_array(x) and not isinstance(x, (np.ndarray, np.generic)):
         return x
     if _has_nulls(x):
@@ -169,6 +166,16 @@ def as_column(name: str, x: Any) -> Any:
     if column.dtype.kind == "O" and any(_is_missing(value) for value in column.ravel()):
         raise ValueError(_missing(name))
     return column if column.dtype.isnative else column.astype(column.dtype.newbyteorder("="))
+
+
+def refuse_records(name: str, x: Any) -> None:
+    """Raise for a named tuple, whose fields would be taken for the rows of a batch."""
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        kind = type(x).__name__
+        hint = "; pass one of its fields"
+        if kind == "Ranking":
+            hint = ": it has lost the order of the examples, and their scores are needed"
+        raise TypeError(f"{name} must be an array; got a {kind}{hint}")
 
 
 def _has_nulls(x: Any) -> bool:

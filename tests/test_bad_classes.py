@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import everything as every
@@ -120,9 +121,16 @@ def test_what_does_not_count_is_never_bad():
     assert ulps(weighted.per_class, kept.per_class) <= 4
 
 
+CUT = partial(qk.optimal_cut, measure=qk.f_score)
 ERRORS = [
     ({"measure": "roc_auc"}, TypeError, "measure must be a measure of this library"),
     ({"measure": qk.select}, TypeError, "measure must be a measure of this library"),
+    ({"measure": partial(qk.select)}, TypeError, "measure must be a measure of this library"),
+    ({"measure": qk.table_curve}, TypeError, r"table_curve needs a .*partial\(table_curve, mea"),
+    ({"measure": qk.optimal_cut}, TypeError, r"optimal_cut needs a .*partial\(optimal_cut, mea"),
+    ({"measure": partial(qk.optimal_cut, [0, 1])}, TypeError, "measure must be a measure of"),
+    ({"measure": CUT}, ValueError, "optimal_cut gives cuts, which have no average"),
+    ({"measure": qk.cut_tables}, ValueError, "cut_tables gives cuts, which have no average"),
     ({"average": "samples"}, ValueError, "average must be one of 'macro', 'weighted', 'micro', No"),
     ({"ties": "none"}, ValueError, "ties must be one of"),
     ({"pos_label": 1}, TypeError, "one_vs_rest takes classes in place of pos_label"),

@@ -96,9 +96,24 @@ def test_what_is_missing():
 
 
 def test_shapes_that_do_not_fit():
-    message = r"^cost_fp, cost_fn, prevalence must fit together; got the shapes \(2,\), \(3,\), "
+    message = r"^cost_fp, cost_fn must fit together; got the shapes \(2,\), \(3,\)$"
     with pytest.raises(ValueError, match=message):
         qk.best_operating_point(Y, S, cost_fp=[1, 2], cost_fn=[1, 2, 3], prevalence=0.5)
+    two, three, rates = [0.5, 0.25], [0.5, 0.25, 1], {"fpr": 0.5, "prevalence": 0.25}
+    sizes: dict[str, Any] = {"positives": 4, "negatives": 4}
+    cost = {"of": "cost", "kind": "roc", "cost_fp": 1, "cost_fn": 1}
+    calls: dict[str, Any] = {
+        "cost_fp, prevalence": lambda: qk.iso_performance_slope(two, 1, three),
+        "fpr, tpr": lambda: qk.roc_to_pr(two, three, **sizes),
+        "recall, precision": lambda: qk.pr_to_roc(two, three, **sizes),
+        "n, tpr": lambda: qk.confusion_table_from_rates(tpr=two, n=three, **rates),
+        "positives, recall": lambda: qk.interpolate_pr((0, 1), (1, 2), positives=two, recall=three),
+        "fp, tp": lambda: qk.chart_points(two, three, kind="roc", **sizes),
+        "positives, level": lambda: qk.iso_line(three, positives=two, negatives=4, **cost),
+    }
+    for names, call in calls.items():
+        with pytest.raises(ValueError, match=rf"^{names} must fit together; got the shapes "):
+            call()
 
 
 @pytest.mark.skipif(not available("torch"), reason="torch is not available")

@@ -435,3 +435,12 @@ def test_the_means_make_up_the_total(rows: Any, share: float):
 def test_labels_of_cells_may_be_named():
     found = qk.cell_impacts(list("yyny"), [4, 3, 2, 1], [1, 2, 3, 4], quota=3, pos_label="y")
     np.testing.assert_array_equal(found, [1.5, 3, 0, np.nan])
+
+
+def test_gains_whose_sum_is_beyond_all_floats():
+    best = qk.best_quota([1.0, 2, 3], [1e308, 1e308, -1e308])
+    np.testing.assert_array_equal(best.curve.value, [0, -1e308, 0, 1e308])
+    assert (best.value, best.threshold, best.quota) == (1e308, 1, 3)
+    np.testing.assert_array_equal(best.optima, [False, False, False, True])
+    both = qk.best_quota([1.0, 2], [1e308, -1e308], gain_rejected=[-7e307, 0.0])
+    assert (both.value, both.quota) == (0, 2)

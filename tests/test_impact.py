@@ -84,6 +84,38 @@ def test_best_boundary_of_every_small_case(kind: Any):
             assert found.threshold == exact.threshold
 
 
+def test_normalized_tables_of_classes(mode: Mode):
+    """Of two they are those of the four cells; every class has the same mass."""
+    tp, fp, fn, tn = CELLS[:, ::7]
+    cells = np.stack([np.stack([tn, fp], axis=-1), np.stack([fn, tp], axis=-1)], axis=-2)
+    found = mode.run(lambda x: qk.normalize_table(qk.ClassTable(x)), cells).cells
+    wanted = qk.normalize_table(qk.ConfusionTable(tp, fp, fn, tn))
+    for place, cell in (((1, 1), "tp"), ((0, 1), "fp"), ((1, 0), "fn"), ((0, 0), "tn")):
+        near(cell, found[:, *place], getattr(wanted, cell))
+    three = qk.normalize_table(qk.ClassTable([[1, 3, 0], [0, 0, 0], [0, 2, 2]])).cells
+    expected = np.asarray([[1 / 12, 1 / 4, 0], [np.nan] * 3, [0, 1 / 6, 1 / 6]])
+    np.testing.assert_array_equal(three, expected)
+
+
+def test_what_is_no_table():
+    four = np.ones(4)
+    wrong: dict[str, Any] = {
+        "tuple": (1, 2, 3, 4),
+        "Ranking": qk.rank([0, 1], [1, 2]),
+        "ndarray": four,
+    }
+    for kind, bad in wrong.items():
+        message = rf"^table must be a ConfusionTable; got {kind}$"
+        with pytest.raises(TypeError, match=message):
+            qk.tune_prevalence(bad, 1)
+        with pytest.raises(TypeError, match=message):
+            qk.normalize_table(bad)
+    with pytest.raises(TypeError, match=r"^table must be a ConfusionTable, since .* a ClassTable"):
+        qk.tune_prevalence(qk.ClassTable(np.eye(3)), 1)
+    with pytest.raises(ValueError, match=r"^cells is -1"):
+        qk.normalize_table(qk.ClassTable([[1, -1], [0, 1]]))
+
+
 def test_bad_calls():
     table = qk.ConfusionTable(1, 2, 3, 4)
     with pytest.raises(TypeError, match=r"^impact needs impacts"):

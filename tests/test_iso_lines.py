@@ -25,6 +25,7 @@ LEVELS: dict[str, tuple[float, ...]] = {
     "geometric_mean": (0, 1e-3, 0.2, 0.5, 0.8, 1),
 }
 SIZES = [(40.0, 60.0), (3.0, 3.0), (1.0, 1e4), (500.0, 0.3)]
+MEANS = ("arithmetic_mean", "harmonic_mean", "geometric_mean")
 SIZE = {"positives": 40, "negatives": 60}
 
 
@@ -130,7 +131,7 @@ def test_reciprocal_and_logarithmic_lines_of_means_are_straight():
 
 @main_modes
 def test_lines_in_every_chart_and_mode(mode: Mode):
-    """They are where `chart_points` has their decisions."""
+    """They are where `chart_points` has their decisions, and in "pr" at the limit for none."""
     kinds = ("pr",) if mode.library == "jax" else KINDS
     levels = np.asarray([0.2, 0.5, 0.8])
 
@@ -149,7 +150,33 @@ def test_lines_in_every_chart_and_mode(mode: Mode):
     for (of, kind), (line, points) in mode.run(run, levels).items():
         assert line.x.shape == (3, 7)
         for one, other in zip(line, points, strict=True):
-            np.testing.assert_allclose(one, other, close, close, err_msg=f"{of} {kind}")
+            defined = ~np.isnan(other) | (kind != "pr")
+            np.testing.assert_allclose(
+                one[defined], other[defined], close, close, err_msg=f"{of} {kind}"
+            )
+            assert not np.isnan(one[~defined]).any()
+
+
+@pytest.mark.parametrize("of", ["chance", "informedness", "cost", *MEANS])
+def test_precision_begins_at_its_limit(of: Any):
+    given: dict[str, Any] = {"of": of, "kind": "pr", **SIZE, **costs(of)}
+    levels = {"cost": [0.52], "chance": [], "informedness": [0.0], "harmonic_mean": [0.0]}
+    level = levels.get(of, [0.3 if of == "arithmetic_mean" else 0.0])
+    limit, second = (qk.iso_line(*level, points=n, **given) for n in (3, 100_001))
+    assert limit.x[0] == 0
+    assert not np.isnan(limit.y).any()
+    np.testing.assert_allclose(limit.y[0], second.y[1], rtol=1e-3)
+    if of == "arithmetic_mean":
+        assert limit.y[0] == 0.6
+        below = qk.iso_line([0.0, 0.2], points=5, **given)
+        np.testing.assert_array_equal(below.y[:, 0], [0, 0.4])
+
+
+def test_where_nobody_is_selected_there_is_no_precision():
+    line = qk.iso_line(np.inf, of="skew", kind="pr", **SIZE)
+    assert np.isnan(line.y).all()
+    assert (line.x == 0).all()
+    assert np.isnan(qk.iso_line(of="chance", kind="pr_log", **SIZE).y[0])
 
 
 def test_numbers_are_broadcast():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from fractions import Fraction
@@ -190,6 +191,13 @@ def assert_same(actual: Any, expected: Any) -> None:
         np.testing.assert_array_equal(actual, expected)
 
 
+def in_one(results: Any) -> Any:
+    """The results of the classes as one, with an axis for them after those of the batch."""
+    if isinstance(results[0], tuple):
+        return type(results[0])(*(in_one(fields) for fields in zip(*results, strict=True)))
+    return np.stack(results, axis=2)
+
+
 @pytest.mark.parametrize("name", measures())
 def test_classes_are_what_the_measure_gives_for_each(name: str):
     measure, own = measures()[name], own_of(measures()[name])
@@ -197,10 +205,7 @@ def test_classes_are_what_the_measure_gives_for_each(name: str):
     apart = qk.one_vs_rest(measure, y, s, average=None, **own)
     assert_same(apart.value, apart.per_class)
     loop = [measure(y == k, s[..., k], **own) for k in range(K)]
-    stacked = np.stack(loop, axis=2)
-    if isinstance(loop[0], tuple):
-        fields = (np.stack(x, axis=2) for x in zip(*loop, strict=True))
-        stacked = type(loop[0])(*fields)
+    stacked = in_one(loop)
     assert_same(apart.per_class, stacked)
     count = tree_map(lambda x: (~np.isnan(x)).astype(np.int64), stacked)
     assert_same(apart.defined, count)
@@ -258,6 +263,36 @@ def test_results_of_every_kind_in_every_mode(mode: Mode):
                 np.testing.assert_allclose(x, y, tolerance, tolerance)
 
     same(mode.run(several, y, s), several(y, s))
+
+
+def best_of_each(y: Any, s: Any) -> tuple[Any, ...]:
+    best = functools.partial(qk.optimal_cut, measure=qk.expected_cost, maximize=False)
+    curve = functools.partial(qk.table_curve, measure=qk.f_score, beta=2)
+    own: list[tuple[Any, dict[str, Any]]] = [
+        (qk.best_boundary, {"impacts": (3, -1, 0, 0)}),
+        (best, {"cost_fp": 1, "cost_fn": 2}),
+        (curve, {}),
+    ]
+    return tuple(qk.one_vs_rest(m, y, s, average=None, **more).value for m, more in own)
+
+
+def test_the_best_cut_of_each_class(mode: Mode):
+    y, s, *_ = (x[:8] for x in small_cases())
+    found = mode.run(best_of_each, y, s)
+    for k in range(K):
+        data = np.broadcast_to(y, s.shape[:-1]) == k, s[..., k]
+        boundary = qk.best_boundary(*data, impacts=(3, -1, 0, 0))
+        cheap = {"cost_fp": 1, "cost_fn": 2, "maximize": False}
+        cut = qk.optimal_cut(*data, qk.expected_cost, **cheap)
+        curve = qk.table_curve(*data, qk.f_score, beta=2)
+        pairs = [
+            *zip(found[0][:4], boundary[:4], strict=True),
+            *zip(found[0].curve, boundary.curve, strict=True),
+            *zip(found[1], cut, strict=True),
+            *zip(found[2], curve, strict=True),
+        ]
+        for one, other in pairs:
+            np.testing.assert_allclose(one[:, k], other, 1e-6)
 
 
 def test_minmax_marks_compare_models_and_never_classes():

@@ -28,7 +28,7 @@ from quotakernels.measures._numbers import admit_numbers, checked
 from quotakernels.measures._quota import as_float, mass_totals, wanted_masses
 from quotakernels.measures.curves import cut_masses
 from quotakernels.measures.quota import positives_at
-from quotakernels.validation import as_column, check_one_device
+from quotakernels.validation import as_column, check_one_device, refuse_records
 
 __all__ = [
     "ClassTable",
@@ -246,6 +246,7 @@ def _fitting(xp: Namespace, dtype: Any, number: int | float) -> int | float:
 def _threshold_beside(scores: Array, threshold: Any) -> Array:
     """Thresholds in the library and on the device of the scores, with the values they have."""
     xp, dev = namespace(scores), device(scores)
+    refuse_records("threshold", threshold)
     listed = threshold if isinstance(threshold, (list, tuple)) else [threshold]
     if listed and all(type(x) in (int, float) for x in listed):
         numbers = [_fitting(xp, scores.dtype, x) for x in listed]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from quotakernels._array import Array, Namespace, namespace
@@ -11,6 +12,7 @@ __all__ = [
     "accuracy_of_classes",
     "correlation_of_classes",
     "errors_of_classes",
+    "geometric_mean",
     "informedness_of_classes",
     "kappa_of_classes",
     "markedness_of_classes",
@@ -80,12 +82,24 @@ def _informedness_of_cells(cells: Array) -> Array:
     return xp.sum(edge, axis=-1) / whole[..., 0]
 
 
+def geometric_mean(a: Array, b: Array) -> Array:
+    """√(a·b), also where the product leaves the range of floats.
+
+    Both are multiplied by a power of two first if they are large or small, which changes no digit.
+    """
+    xp = namespace(a)
+    small = math.sqrt(xp.finfo(a.dtype).smallest_normal)
+    larger, one = xp.maximum(a, b), xp.ones_like(a)
+    shrunk = xp.where(larger > 1 / small, small * one, one)
+    factor = xp.where(larger < small, one / small, shrunk)
+    return xp.sqrt((a * factor) * (b * factor)) / factor
+
+
 def correlation_of_classes(table: ClassTable) -> Array:
     xp = namespace(table.cells)
     truth, predicted, whole = _margins(xp, table.cells)
     surplus = _wrong_by_chance(xp, truth, predicted) - whole * _wrong(xp, table.cells)
-    spread = (_wrong_by_chance(xp, x, x) for x in (truth, predicted))
-    return surplus / xp.sqrt(next(spread) * next(spread))
+    return surplus / geometric_mean(*(_wrong_by_chance(xp, x, x) for x in (truth, predicted)))
 
 
 def kappa_of_classes(table: ClassTable) -> Array:

@@ -24,7 +24,7 @@ from quotakernels.measures._measure import finished
 from quotakernels.measures._quota import numbers_beside
 from quotakernels.validation import adopt, as_column, first_bad
 
-__all__ = ["Limits", "admit_numbers", "checked", "of_numbers", "whole_steps"]
+__all__ = ["Limits", "admit_numbers", "checked", "common_shape", "of_numbers", "whole_steps"]
 
 Limits: TypeAlias = Mapping[str, tuple[Callable[[Any], Any], str]]
 """For some arguments: where their values are good, and how to say it."""
@@ -33,6 +33,7 @@ Limits: TypeAlias = Mapping[str, tuple[Callable[[Any], Any], str]]
 def of_numbers(formula: Callable[..., Any], named: dict[str, Any], limits: Limits) -> Any:
     """``formula(xp, *arrays)`` of numbers and arrays that broadcast, NaN where a value is bad."""
     xp, arrays = admit_numbers(named)
+    common_shape(arrays)
     first = next(iter(arrays.values()))
     dtype = result_float(xp, device(first))
     with computing(xp):
@@ -54,6 +55,20 @@ def admit_numbers(named: dict[str, Any]) -> tuple[Namespace, dict[str, Array]]:
     with computing(xp):
         numbers = {name: numbers_beside(data, name, named[name]) for name in plain | single}
     return xp, {name: numbers[name] if name in numbers else arrays[name] for name in named}
+
+
+def common_shape(named: dict[str, Array]) -> tuple[int, ...]:
+    """The shape that the arrays have when they are broadcast together."""
+    shape: list[int] = []
+    for x in named.values():
+        own = [1] * (len(shape) - x.ndim) + list(x.shape)
+        shape = [1] * (len(own) - len(shape)) + shape
+        if any(1 not in pair and pair[0] != pair[1] for pair in zip(shape, own, strict=True)):
+            large = {name: x for name, x in named.items() if x.ndim}
+            shapes = ", ".join(str(tuple(x.shape)) for x in large.values())
+            raise ValueError(f"{', '.join(large)} must fit together; got the shapes {shapes}")
+        shape = [b if a == 1 else a for a, b in zip(shape, own, strict=True)]
+    return tuple(shape)
 
 
 def checked(xp: Namespace, arrays: dict[str, Array], limits: Limits) -> dict[str, Array]:

@@ -24,7 +24,13 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
-from quotakernels.validation import MASS_ROUNDING, as_column, check_one_device, first_bad
+from quotakernels.validation import (
+    MASS_ROUNDING,
+    as_column,
+    check_one_device,
+    first_bad,
+    refuse_records,
+)
 
 N = TypeVar("N", bound=NamedTuple)
 
@@ -116,6 +122,7 @@ def numbers_beside(data: Array, name: str, value: Any) -> Array:
     wide = wide_float(xp, dev)
     if type(value) in (int, float):
         return constant(xp, as_float(value), wide, dev)
+    refuse_records(name, value)
     if isinstance(value, (list, tuple)) and all(type(x) in (int, float) for x in value):
         return constant(xp, [as_float(x) for x in value], wide, dev)
     if isinstance(value, (list, tuple)) and any(isinstance(x, bool) for x in value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from inspect import Parameter
 from typing import Any
@@ -29,7 +30,7 @@ from quotakernels.measures._numbers import Limits, checked
 from quotakernels.measures._quota import beside, numbers_beside
 from quotakernels.ranking import Ranking, table_of
 
-__all__ = ["TableMeasure", "impacts_beside", "table_measure"]
+__all__ = ["TableMeasure", "impacts_beside", "largest", "table_measure"]
 
 
 class TableMeasure(Measure[Array]):
@@ -37,7 +38,8 @@ class TableMeasure(Measure[Array]):
 
     The wrapped function computes it from cells that are floats of any one shape; its keyword-only
     parameters are the measure's own numbers, which it is given as arrays that broadcast against
-    the cells.  `of_classes` does the same for cells of shape (..., K, K).
+    the cells.  `of_classes` does the same for cells of shape (..., K, K).  `unit` gives the size of
+    its values, of its own numbers, where they have a unit.
     """
 
     def __init__(
@@ -45,9 +47,10 @@ class TableMeasure(Measure[Array]):
         function: Callable[..., Array],
         of_classes: Callable[..., Array] | None,
         limits: Limits,
+        unit: Callable[..., Array] | None,
     ):
         super().__init__(function, cells_at, local=True)
-        self._of_classes, self._limits = of_classes, limits
+        self._of_classes, self._limits, self._unit = of_classes, limits, unit
         parameters = self.__signature__.parameters
         self._defaults = {x: parameters[x].default for x in self._options}
         self._required = [x for x, value in self._defaults.items() if value is Parameter.empty]
@@ -117,9 +120,21 @@ class TableMeasure(Measure[Array]):
                 )
             function = self._of_classes
         wide = wide_float(xp, device(cells[0]))
-        numbers = {name: self._number(xp, cells, name, x) for name, x in own.items()}
+        numbers = self._own_numbers(xp, cells, own)
         floats = type(cells)(*(cast(xp, x, wide) for x in cells))
         return compiled(function, xp)(floats, **numbers)
+
+    def unit(self, xp: Namespace, cells: ConfusionTable, own: dict[str, Any]) -> Array | None:
+        """How large values can be in each row of cells, shape (..., 1); None if they are shares."""
+        if self._unit is None:
+            return None
+        size = self._unit(**self._own_numbers(xp, cells, own))
+        return xp.max(size, axis=-1, keepdims=True) if size.ndim else size
+
+    def _own_numbers(
+        self, xp: Namespace, cells: ConfusionTable | ClassTable, own: dict[str, Any]
+    ) -> dict[str, Any]:
+        return {name: self._number(xp, cells, name, x) for name, x in own.items()}
 
     def _number(
         self, xp: Namespace, cells: ConfusionTable | ClassTable, name: str, value: Any
@@ -178,11 +193,20 @@ _FINITE = (_is_finite, "a finite number")
 
 
 def table_measure(
-    *, of_classes: Callable[..., Array] | None = None, limits: Limits | None = None
+    *,
+    of_classes: Callable[..., Array] | None = None,
+    limits: Limits | None = None,
+    unit: Callable[..., Array] | None = None,
 ) -> Callable[[Callable[..., Array]], TableMeasure]:
     """Make a measure of a function of the cells of a `ConfusionTable`.
 
     `of_classes` is the same for the cells of a `ClassTable`; `limits` says where the own numbers
-    are good.
+    are good; `unit`, a function of them too, how large values are that have a unit.
     """
-    return lambda function: TableMeasure(function, of_classes, limits or {})
+    return lambda function: TableMeasure(function, of_classes, limits or {}, unit)
+
+
+def largest(*numbers: Array) -> Array:
+    """The largest absolute value among numbers that broadcast together."""
+    xp = namespace(numbers[0])
+    return functools.reduce(xp.maximum, (xp.abs(x) for x in numbers))

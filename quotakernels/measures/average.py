@@ -36,7 +36,7 @@ def average_hit_rate(table: ops.Groups) -> Array:
     -------
     array, shape (...)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         Above 0 and at most 1; NaN where there are no positives.
 
     Raises
@@ -127,7 +127,7 @@ def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> A
     -------
     array, shape (...)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         Above 0 and at most 1; NaN where there are no positives and, with ``start="P+1"``, where
         there are no negatives.
 

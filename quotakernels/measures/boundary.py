@@ -10,7 +10,7 @@ from quotakernels.measures._cells import ConfusionTable, cut_cells
 from quotakernels.measures._measure import measure_of
 from quotakernels.measures._numbers import checked
 from quotakernels.measures._quota import numbers_beside
-from quotakernels.measures._table_measure import table_measure
+from quotakernels.measures._table_measure import largest, table_measure
 from quotakernels.measures.curves import Curve, cut_quotas, cut_thresholds
 from quotakernels.measures.impact import mean_impact, mean_outcome
 from quotakernels.measures.optimal import optimal_cut, table_curve
@@ -64,12 +64,16 @@ class CutTables(NamedTuple):
     table: ConfusionTable
 
 
-@table_measure()
+def _unit(impacts: ConfusionTable) -> Array:
+    return largest(*impacts)
+
+
+@table_measure(unit=_unit)
 def _mean_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     return mean_impact(table, impacts)
 
 
-@table_measure()
+@table_measure(unit=_unit)
 def _mean_outcome(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     return mean_outcome(table, impacts)
 
@@ -94,7 +98,7 @@ def best_boundary(
     Returns
     -------
     BestBoundary
-        Floats in the widest real float (float64; float32 under JAX without x64 and on MPS).
+        Floats in the widest real float (float64; float32 under JAX without x64, on TPU and on MPS).
 
     Raises
     ------
@@ -109,7 +113,8 @@ def best_boundary(
     Notes
     -----
     Where a true positive brings more than a false negative, and a true negative more than a false
-    positive, a best cut of ι_I is a vertex of the ROC hull.
+    positive, a best cut of ι_I is a vertex of the ROC hull.  Cuts are as good as each other if they
+    differ by no more than 2**-49 of the largest absolute impact, in whatever unit that is.
 
     References
     ----------
@@ -167,7 +172,7 @@ def cut_tables(table: ops.Groups, ratio: Array | None = None) -> CutTables:
     CutTables
         Exact counts, or masses where there are weights; with `ratio` masses that add up to 1, and
         NaN for the cells of an absent class.  Floats are in the widest real float of the library
-        and device (float64; float32 under JAX without x64 and on MPS).
+        and device (float64; float32 under JAX without x64, on TPU and on MPS).
 
     Raises
     ------

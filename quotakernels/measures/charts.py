@@ -80,10 +80,10 @@ def powers_chart(table: ops.Groups, *, kind: Kind, smoothing: float = 1.0) -> Ch
     Returns
     -------
     Chart
-        x and y in the widest real float (float64; float32 under JAX without x64 and on MPS).
-        Rates of an absent class, and all that is made of them, are NaN, but for "bird", which
-        has no undefined point; 1/0 and -log₂ 0 are ∞.  At the empty cut the precision of "pr" is
-        the limit that `pr_curve` has there, its reciprocal and its logarithm are NaN.
+        x and y in the widest real float (float64; float32 under JAX without x64, on TPU and on
+        MPS).  Rates of an absent class, and all that is made of them, are NaN, but for "bird",
+        which has no undefined point; 1/0 and -log₂ 0 are ∞.  At the empty cut the precision of "pr"
+        is the limit that `pr_curve` has there, its reciprocal and its logarithm are NaN.
 
     Raises
     ------
@@ -227,7 +227,7 @@ def chart_area(table: ops.Groups, *, kind: Kind) -> Array:
     -------
     array, shape (...)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         NaN where a coordinate is undefined: for "pn" without examples, for "lift" and "pr"
         without positives, for the others where one class is absent.
 

@@ -60,7 +60,7 @@ def confusion_table(
         Cells of shape (..., *Q).  At a threshold they are exact integers, or masses where there
         are weights; at a quota they are the expectation over the order of ties (AR eq. 5),
         whole or not.  Floats are in the widest real float of the library and device (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
 
     Raises
     ------
@@ -133,8 +133,8 @@ def confusion_table_from_predictions(
     Returns
     -------
     ConfusionTable or ClassTable
-        Exact integers, or masses where there are weights (float64; float32 under JAX without x64
-        and on MPS).
+        Exact integers, or masses where there are weights (float64; float32 under JAX without x64,
+        on TPU and on MPS).
 
     Raises
     ------

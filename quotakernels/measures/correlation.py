@@ -105,7 +105,7 @@ def pearson(table: ops.Groups, wanted: Array) -> Array:
     -------
     array, shape (..., *Q)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From -1 to 1; NaN where the scores or the expected labels within the quota do not vary,
         and where a score within the quota is infinite.
 

@@ -55,7 +55,7 @@ def roc_auc(table: ops.Groups) -> Array:
     -------
     array, shape (...)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where one class is absent.
 
     Raises
@@ -95,7 +95,7 @@ def gini(table: ops.Groups) -> Array:
     -------
     array, shape (...)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From -1 to 1; NaN where one class is absent.
 
     Raises
@@ -134,7 +134,7 @@ def pem(table: ops.Groups) -> Array:
     -------
     array, shape (...)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From -1 (worst) over 0 (chance) to 1 (optimum); NaN where one class is absent.
 
     Raises

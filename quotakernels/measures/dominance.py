@@ -137,7 +137,7 @@ def compare_curves(models: Models, *, axis: Literal["quota", "fpr", "recall"] = 
     -------
     Regions
         In the order of the models.  Floats in the widest real float (float64; float32 under JAX
-        without x64 and on MPS); NaN and False where one class is absent.
+        without x64, on TPU and on MPS); NaN and False where one class is absent.
 
     Raises
     ------

@@ -13,6 +13,7 @@ from quotakernels._array import (
     device,
     namespace,
     result_float,
+    tolerance,
 )
 from quotakernels.measures._cells import ConfusionTable, wanted_cut
 from quotakernels.measures._gains import (
@@ -32,7 +33,7 @@ from quotakernels.measures._measure import finished
 from quotakernels.measures._quota import beside, mass_totals, wanted_masses
 from quotakernels.measures.boundary import BestBoundary
 from quotakernels.measures.curves import Curve, cut_quotas, cut_thresholds
-from quotakernels.measures.optimal import best_cut
+from quotakernels.measures.optimal import SAME_VALUE, best_cut
 
 __all__ = ["QuotaImpact", "best_quota", "cell_impacts", "impact_at_quota"]
 
@@ -95,8 +96,8 @@ def impact_at_quota(
     QuotaImpact
         Totals in the unit of the gains, arrays of shape (..., *Q) in the library and on the
         device of the input, in the widest real float there (float64; float32 under JAX without
-        x64 and on MPS).  NaN in a row of the batch that has no examples, fewer than the quota, or
-        a bad value that cannot be read.
+        x64, on TPU and on MPS).  NaN in a row of the batch that has no examples, fewer than the
+        quota, or a bad value that cannot be read.
 
     Raises
     ------
@@ -188,8 +189,8 @@ def best_quota(
     BestBoundary
         ``value`` and ``curve`` are totals in the unit of the gains, `impact_at_quota`'s
         ``whole``.  Of several best quotas the smallest is reported.  Floats in the widest real
-        float (float64; float32 under JAX without x64 and on MPS); NaN in a row of the batch that
-        has no examples, or a bad value that cannot be read.
+        float (float64; float32 under JAX without x64, on TPU and on MPS); NaN in a row of the batch
+        that has no examples, or a bad value that cannot be read.
 
     Raises
     ------
@@ -241,7 +242,7 @@ def _best(gains: Gains) -> BestBoundary:
     real = xp.concat([xp.ones_like(real[..., :1]), real], axis=-1)
     value = _defined(xp, table, before(xp, selected) + after(xp, rejected))
     curve = Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
-    best = best_cut(curve, real, _absolute(xp, gains))
+    best = best_cut(curve, real, _rounding(xp, gains))
     return BestBoundary(*best, curve)
 
 
@@ -251,11 +252,12 @@ def _defined(xp: Namespace, table: ops.Groups, value: Array) -> Array:
     return xp.where(whole > 0, value, xp.full_like(value, xp.nan))
 
 
-def _absolute(xp: Namespace, gains: Gains) -> Array:
-    """Σ of all absolute gains: what the rounding of the totals is relative to."""
-    size = xp.abs(gains.selected)
+def _rounding(xp: Namespace, gains: Gains) -> Array:
+    """The share `SAME_VALUE` of the sum of all absolute gains, which itself could overflow."""
+    same = tolerance(gains.selected, SAME_VALUE)
+    size = same * xp.abs(gains.selected)
     if gains.rejected is not None:
-        size = size + xp.abs(gains.rejected)
+        size = size + same * xp.abs(gains.rejected)
     size = size if gains.weights is None else size * gains.weights
     if gains.valid is not None:
         size = xp.where(gains.valid, size, xp.zeros_like(size))

@@ -45,7 +45,7 @@ def h_measure(table: ops.Groups, *, cost_distribution: CostDistribution = "preva
     -------
     array, shape (...)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 (chance) to 1 (optimum); NaN where one class is absent.
 
     Raises

@@ -73,7 +73,7 @@ def roc_hull(table: ops.Groups) -> RocHull:
     Returns
     -------
     RocHull
-        Floats in the widest real float (float64; float32 under JAX without x64 and on MPS).
+        Floats in the widest real float (float64; float32 under JAX without x64, on TPU and on MPS).
         Rates and slopes are NaN where one class is absent.
 
     Raises
@@ -155,7 +155,7 @@ def roc_hull_auc(table: ops.Groups) -> Array:
     -------
     array, shape (...)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0.5 to 1; NaN where one class is absent.
 
     Raises
@@ -205,7 +205,7 @@ def achievable_pr_curve(table: ops.Groups) -> PrCurve:
     Returns
     -------
     PrCurve
-        Floats in the widest real float (float64; float32 under JAX without x64 and on MPS).
+        Floats in the widest real float (float64; float32 under JAX without x64, on TPU and on MPS).
         The recall is NaN where there are no positives.
 
     Raises
@@ -243,7 +243,7 @@ def achievable_pr_auc(table: ops.Groups) -> Array:
     -------
     array, shape (...)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From the prevalence to 1; NaN where there are no positives.
 
     Raises

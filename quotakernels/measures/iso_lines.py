@@ -119,7 +119,8 @@ def iso_line(
     -----
     Straight lines of the ROC square have evenly spaced points.  Those of equal arithmetic and
     geometric mean are curves, with FP = P·r·(1 - p)/p and the precision p = 2L - r and L²/r at
-    the recall r; half of their points are spaced evenly along each of the two axes.
+    the recall r; half of their points are spaced evenly along each of the two axes.  In "pr" a line
+    that begins at (0, 0) has its limit there, as `powers_chart` has.
 
     References
     ----------
@@ -175,7 +176,11 @@ def _drawn(xp: Namespace, of: Of, kind: Kind, points: int, numbers: dict[str, Ar
     both = (whole > 0) & (rest > 0)
     fp, tp = (xp.where(both, x, xp.full_like(x, xp.nan)) for x in (fpr * rest, tpr * whole))
     arrays = xp.broadcast_arrays(fp, tp, whole, rest, numbers["smoothing"])
-    return ChartLine(*coordinates(xp, kind, decisions(xp, *arrays[:-1]), arrays[-1]))
+    x, y = coordinates(xp, kind, decisions(xp, *arrays[:-1]), arrays[-1])
+    if kind == "pr":  # what is straight from the origin on has one precision there
+        limit = 2 * numbers["level"] if of == "arithmetic_mean" else y[..., 1:2]
+        y = xp.where((fp == 0) & (tp == 0), limit, y)
+    return ChartLine(x, y)
 
 
 def _in_roc_space(xp: Namespace, of: Of, t: Array, numbers: dict[str, Array]) -> Line:

@@ -34,7 +34,7 @@ def auk(table: ops.Groups) -> Array:
     -------
     array, shape (...)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From -1 to 1, 0 by chance; NaN where one class is absent.
 
     Raises

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels._array import (
@@ -20,10 +21,12 @@ from quotakernels._array import (
 from quotakernels._classes import admit_classes
 from quotakernels.measures._measure import Measure, finished
 from quotakernels.measures._quota import beside, mass_totals
+from quotakernels.measures.boundary import BestBoundary, CutTables, best_boundary
 from quotakernels.measures.charts import Chart
 from quotakernels.measures.curves import Curve
 from quotakernels.measures.hull import RocHull
 from quotakernels.measures.operating_point import OperatingPoint
+from quotakernels.measures.optimal import OptimalCut, optimal_cut, table_curve
 from quotakernels.measures.precision_recall import PrCurve
 from quotakernels.measures.roc import RocCurve
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples, table_of
@@ -33,8 +36,20 @@ __all__ = ["OneVsRest", "one_vs_rest"]
 
 Average: TypeAlias = Literal["macro", "weighted", "micro"] | None
 AVERAGES = ("macro", "weighted", "micro", None)
-CUTS = (Chart, Curve, OperatingPoint, PrCurve, RocCurve, RocHull)
+CUTS = (
+    BestBoundary,
+    Chart,
+    Curve,
+    CutTables,
+    OperatingPoint,
+    OptimalCut,
+    PrCurve,
+    RocCurve,
+    RocHull,
+)
 """Results that name cuts, which are others in every class, so that there is no average of them."""
+OF_CUTS = (best_boundary, optimal_cut, table_curve)
+"""Functions that take a ranking as measures do, two of them with a measure of tables."""
 
 
 class OneVsRest(NamedTuple):
@@ -59,7 +74,7 @@ class OneVsRest(NamedTuple):
 
 
 def one_vs_rest(
-    measure: Measure[Any],
+    measure: Measure[Any] | Callable[..., Any],
     y_true: Any,
     y_score: Any,
     *,
@@ -76,7 +91,9 @@ def one_vs_rest(
     Parameters
     ----------
     measure : measure of this library
-        `roc_auc`, `average_hit_rate`, `lift`, `summary`, …
+        `roc_auc`, `average_hit_rate`, `lift`, `summary`, …; or `best_boundary`; or `optimal_cut` or
+        `table_curve` with the measure of tables that they take,
+        ``functools.partial(optimal_cut, measure=f_score)``.
     y_true : array, shape (n,) or (..., n)
         The class of each example: 0 to K - 1, of any dtype; or labels of any kind, with `classes`.
     y_score : array, shape (..., n, K)
@@ -101,8 +118,8 @@ def one_vs_rest(
     -------
     OneVsRest
         In the library and on the device of the input; the values in the widest real float there
-        (float64; float32 under JAX without x64 and on MPS).  Where no class is defined the average
-        is NaN, of 0 classes.
+        (float64; float32 under JAX without x64, on TPU and on MPS).  Where no class is defined the
+        average is NaN, of 0 classes.
 
     Raises
     ------
@@ -156,7 +173,7 @@ def one_vs_rest(
 
 
 def _check_call(measure: Any, average: Any, own: dict[str, Any]) -> None:
-    if not isinstance(measure, Measure):
+    if not (isinstance(measure, Measure) or _is_of_cuts(measure)):
         raise TypeError(
             "measure must be a measure of this library, such as roc_auc, with its parameters "
             f"beside it; got {measure!r}"
@@ -170,13 +187,31 @@ def _check_call(measure: Any, average: Any, own: dict[str, Any]) -> None:
         raise TypeError("one_vs_rest takes y_true and y_score, and no Ranking")
 
 
-def _measured(measure: Measure[Any], ranking: Ranking, own: dict[str, Any], average: Any) -> Any:
+def _is_of_cuts(measure: Any) -> bool:
+    """Whether it is one of `OF_CUTS`, with what it needs beside its data and own numbers."""
+    function, inner = measure, None
+    if isinstance(measure, partial):
+        function, inner = measure.func, measure.keywords.get("measure")
+        if measure.args:
+            return False
+    if (function is optimal_cut or function is table_curve) and inner is None:
+        name = function.__name__
+        raise TypeError(
+            f"{name} needs a measure of tables: pass functools.partial({name}, measure=f_score)"
+        )
+    return any(function is known for known in OF_CUTS)
+
+
+def _measured(
+    measure: Callable[..., Any], ranking: Ranking, own: dict[str, Any], average: Any
+) -> Any:
     """The measure of every problem, if the average of that means something."""
     if own.get("method") == "minmax" and average != "micro" and ranking.counts.ndim == 2:
         raise ValueError('method="minmax" compares models; give scores of shape (models, n, K)')
     results = measure(ranking, **own)
     if isinstance(results, CUTS) and average is not None:
-        raise ValueError(f"{measure.__name__} gives cuts, which have no average; use average=None")
+        name = (measure.func if isinstance(measure, partial) else measure).__name__
+        raise ValueError(f"{name} gives cuts, which have no average; use average=None")
     return results
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace, tolerance
 from quotakernels.measures._measure import measure_of
-from quotakernels.measures._numbers import Limits, checked, of_numbers
+from quotakernels.measures._numbers import Limits, checked, common_shape, of_numbers
 from quotakernels.measures._quota import mass_totals, numbers_beside
 from quotakernels.measures.curves import cut_thresholds
 from quotakernels.measures.hull import hull_table
@@ -73,8 +73,8 @@ def iso_performance_slope(cost_fp: Any, cost_fn: Any, prevalence: Any) -> Array:
     array
         Of the shape that the three have when broadcast together, in the library and on the
         device of those that are arrays, in the widest real float there (float64; float32 under
-        JAX without x64 and on MPS).  Not negative, and infinite where only false positives cost;
-        NaN where nothing costs.
+        JAX without x64, on TPU and on MPS).  Not negative, and infinite where only false positives
+        cost; NaN where nothing costs.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def _mass_costs(
     given = {"cost_fp": cost_fp, "cost_fn": cost_fn}
     given |= {} if prevalence is None else {"prevalence": prevalence}
     values = {name: numbers_beside(table.counts, name, x) for name, x in given.items()}
-    shape = _common_shape(values)
+    shape = common_shape(values)
     values = checked(xp, values, {name: _LIMITS[name] for name in values})
     flat = {name: xp.reshape(xp.broadcast_to(x, shape), (-1,)) for name, x in values.items()}
     whole, positive, negative = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
@@ -135,19 +135,6 @@ def _mass_costs(
     known = (positive > 0) & (negative > 0) & ~xp.isnan(of_fp + of_fn)
     nan = xp.full_like(of_fp, xp.nan)
     return (xp.where(known, of_fp, nan), xp.where(known, of_fn, nan)), shape
-
-
-def _common_shape(named: dict[str, Array]) -> tuple[int, ...]:
-    """The shape that the arrays have when they are broadcast together."""
-    shape: list[int] = []
-    for x in named.values():
-        own = [1] * (len(shape) - x.ndim) + list(x.shape)
-        shape = [1] * (len(own) - len(shape)) + shape
-        if any(1 not in pair and pair[0] != pair[1] for pair in zip(shape, own, strict=True)):
-            shapes = ", ".join(str(tuple(x.shape)) for x in named.values())
-            raise ValueError(f"{', '.join(named)} must fit together; got the shapes {shapes}")
-        shape = [b if a == 1 else a for a, b in zip(shape, own, strict=True)]
-    return tuple(shape)
 
 
 @measure_of(_mass_costs)
@@ -173,7 +160,7 @@ def best_operating_point(table: ops.Groups, of_fp: Array, of_fn: Array) -> Opera
     -------
     OperatingPoint
         Arrays of shape (..., *Q), in the widest real float (float64; float32 under JAX without
-        x64 and on MPS).  All NaN where one class is absent.
+        x64, on TPU and on MPS).  All NaN where one class is absent.
 
     Raises
     ------

@@ -117,7 +117,7 @@ def optimal_cut(
     -------
     OptimalCut
         In the library and on the device of the input; ``value`` and ``quota`` in the widest real
-        float there (float64; float32 under JAX without x64 and on MPS).
+        float there (float64; float32 under JAX without x64, on TPU and on MPS).
 
     Raises
     ------
@@ -134,7 +134,9 @@ def optimal_cut(
     Notes
     -----
     All cuts between tie groups are compared, the empty one and that of all examples too.  Cuts
-    where the measure is undefined are not; +∞ is a value, larger than all others.
+    where the measure is undefined are not; +∞ is a value, larger than all others.  Values are equal
+    if they differ by no more than 2**-49, or than that share of the best value if it is above 1; of
+    `expected_cost`, than that share of the larger cost.
 
     References
     ----------
@@ -161,8 +163,11 @@ def optimal_cut(
         value = chosen.value(xp, cells, own)
         if isinstance(value, tuple):
             raise TypeError(f"optimal_cut compares single values; {chosen.__name__} has several")
+        unit = chosen.unit(xp, cells, own)
+        rounding = None if unit is None else tolerance(unit, SAME_VALUE) * unit
         best = compiled(best_cut, xp, ("maximize",))
-        result: OptimalCut = best(curve._replace(value=value), real, maximize=maximize)
+        curve = curve._replace(value=value)
+        result: OptimalCut = best(curve, real, rounding, maximize=maximize)
         return finished(xp, result, dtype)  # type: ignore[no-any-return]
 
 
@@ -192,22 +197,22 @@ def _cuts(table: ops.Groups) -> tuple[ConfusionTable, Curve, Array]:
 
 
 def best_cut(
-    curve: Curve, real: Array, scale: Array | None = None, *, maximize: bool = True
+    curve: Curve, real: Array, rounding: Array | None = None, *, maximize: bool = True
 ) -> OptimalCut:
     """The first of the best points of a curve, among those that are real cuts.
 
-    The rounding of values is relative to `scale`, shape (..., 1): by default 1, or the best value
-    if that is more.
+    Values that differ by no more than `rounding`, shape (..., 1), are equal: by default
+    `SAME_VALUE`, or that share of the best value if that is more.
     """
     xp = namespace(curve.value)
     value = curve.value if maximize else -curve.value
     there = real & ~xp.isnan(value)
     value = xp.where(there, value, xp.full_like(value, -xp.inf))
     top = xp.max(value, axis=-1, keepdims=True)
-    if scale is None:
+    if rounding is None:
         finite = xp.where(xp.isinf(top), xp.zeros_like(top), top)
-        scale = ops.clip(xp, xp.abs(finite), 1.0)
-    near = top - value <= tolerance(top, SAME_VALUE) * scale
+        rounding = tolerance(top, SAME_VALUE) * ops.clip(xp, xp.abs(finite), 1.0)
+    near = top - value <= rounding
     optima = there & ((value == top) | near)
     last = optima.shape[-1] - 1
     places = xp.arange(last + 1, dtype=xp.int64, device=device(optima))

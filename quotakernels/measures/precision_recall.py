@@ -72,7 +72,7 @@ def pr_curve(table: ops.Groups, *, start: Start = "roc") -> PrCurve:
     Returns
     -------
     PrCurve
-        Floats in the widest real float (float64; float32 under JAX without x64 and on MPS).
+        Floats in the widest real float (float64; float32 under JAX without x64, on TPU and on MPS).
 
     Raises
     ------
@@ -134,7 +134,7 @@ def average_precision(table: ops.Groups) -> Array:
     -------
     array, shape (...)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where there are no positives.
 
     Raises
@@ -189,7 +189,7 @@ def expected_average_precision(table: ops.Groups) -> Array:
     -------
     array, shape (...)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where there are no positives.
 
     Raises
@@ -264,7 +264,7 @@ def pr_auc(
     -------
     array, shape (...)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where there are no positives.
 
     Raises

@@ -90,7 +90,7 @@ def hit_rate(table: ops.Groups, wanted: Array) -> Array:
     -------
     array, shape (..., *Q)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN for quota 0 and where there are no examples.
 
     Raises
@@ -150,7 +150,7 @@ def qrecall(table: ops.Groups, wanted: Array) -> Array:
     -------
     array, shape (..., *Q)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where there are no positives.
 
     Raises
@@ -206,7 +206,7 @@ def lift(table: ops.Groups, wanted: Array) -> Array:
     -------
     array, shape (..., *Q)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 to n/P, and 1 at quota n; NaN for quota 0 and where there are no positives.
 
     Raises

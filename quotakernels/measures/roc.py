@@ -53,7 +53,7 @@ def roc_curve(table: ops.Groups) -> RocCurve:
     Returns
     -------
     RocCurve
-        Rates in the widest real float (float64; float32 under JAX without x64 and on MPS).
+        Rates in the widest real float (float64; float32 under JAX without x64, on TPU and on MPS).
 
     Raises
     ------

@@ -79,7 +79,7 @@ def select(
     -------
     array, shape (..., n)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         The values sum to the quota (with weights: the values times the weights).  An example
         that `where` masks or whose weight is 0 has 0.  NaN in a row of the batch that has no
         examples, fewer than the quota, or a bad value that cannot be read.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from quotakernels._array import Array, namespace
+from quotakernels._array import Array
 from quotakernels.measures._cells import ConfusionTable
 from quotakernels.measures._class_formulas import (
     accuracy_of_classes,
     correlation_of_classes,
     errors_of_classes,
+    geometric_mean,
     informedness_of_classes,
     kappa_of_classes,
     markedness_of_classes,
@@ -47,7 +48,7 @@ def accuracy(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells (of a `ClassTable` without the last two axes)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where there are no examples.
 
     Raises
@@ -96,7 +97,7 @@ def misclassification_rate(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells (of a `ClassTable` without the last two axes)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where there are no examples.
 
     Raises
@@ -140,7 +141,7 @@ def informedness(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells (of a `ClassTable` without the last two axes)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From -1 to 1, 0 for chance; NaN where there are no positives or no negatives.
 
     Raises
@@ -190,7 +191,7 @@ def markedness(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells (of a `ClassTable` without the last two axes)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From -1 to 1, 0 for chance; NaN where nothing is selected or nothing rejected.
 
     Raises
@@ -239,7 +240,7 @@ def matthews_corrcoef(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells (of a `ClassTable` without the last two axes)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From -1 to 1, 0 for chance; NaN where either does not vary.
 
     Raises
@@ -274,8 +275,7 @@ def matthews_corrcoef(table: ConfusionTable) -> Array:
     """
     positive, negative = table.tp + table.fn, table.fp + table.tn
     selected, rejected = table.tp + table.fp, table.fn + table.tn
-    spread = (positive * negative) * (selected * rejected)
-    return surplus(table) / namespace(spread).sqrt(spread)
+    return surplus(table) / geometric_mean(positive * negative, selected * rejected)
 
 
 @table_measure(of_classes=kappa_of_classes)
@@ -295,7 +295,7 @@ def cohen_kappa(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells (of a `ClassTable` without the last two axes)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From -1 to 1, 0 for chance; NaN where label and selection are constant and agree.
 
     Raises

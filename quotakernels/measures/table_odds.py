@@ -137,7 +137,7 @@ def positive_likelihood_ratio(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         Not negative, infinite without false positives; NaN where TPR or FPR is, or both are 0.
 
     Raises
@@ -182,7 +182,7 @@ def negative_likelihood_ratio(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         Not negative, infinite without true negatives; NaN where FNR or TNR is, or both are 0.
 
     Raises
@@ -227,7 +227,7 @@ def diagnostic_odds_ratio(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         Not negative, 1 for chance, infinite where only the denominator is 0; NaN for 0/0.
 
     Raises
@@ -271,7 +271,7 @@ def discriminant_power(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         0 for chance, infinite where DOR is, -infinity where it is 0; NaN where it is.
 
     Raises
@@ -318,7 +318,7 @@ def mutual_information(table: ConfusionTable, *, base: Any = None) -> Array:
     -------
     array, shape of the cells (of a `ClassTable` without the last two axes)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 to the entropy of the labels; NaN where there are no examples.
 
     Raises
@@ -366,7 +366,7 @@ def information_coefficient(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells (of a `ClassTable` without the last two axes)
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where the labels do not vary.
 
     Raises

@@ -35,7 +35,7 @@ def precision(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where nothing is selected.
 
     Raises
@@ -79,7 +79,7 @@ def recall(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where there are no positives.
 
     Raises
@@ -122,7 +122,7 @@ def false_positive_rate(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where there are no negatives.
 
     Raises
@@ -161,7 +161,7 @@ def true_negative_rate(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where there are no negatives.
 
     Raises
@@ -200,7 +200,7 @@ def false_negative_rate(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where there are no positives.
 
     Raises
@@ -244,7 +244,7 @@ def inverse_precision(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where nothing is rejected.
 
     Raises
@@ -284,7 +284,7 @@ def prevalence(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where there are no examples.
 
     Raises
@@ -325,7 +325,7 @@ def bias(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where there are no examples.
 
     Raises

@@ -6,7 +6,7 @@ from typing import Any
 
 from quotakernels._array import Array, namespace
 from quotakernels.measures._cells import ConfusionTable
-from quotakernels.measures._table_measure import table_measure
+from quotakernels.measures._table_measure import largest, table_measure
 
 __all__ = [
     "base_ratio",
@@ -53,7 +53,7 @@ def f_score(table: ConfusionTable, *, beta: Any = 1.0) -> Array:
     -------
     array, shape of the cells
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where there are neither positives nor selected examples.
 
     Raises
@@ -96,7 +96,7 @@ def g_measure(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where precision or recall is.
 
     Raises
@@ -137,7 +137,7 @@ def scott_pi(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From -1 to 1; NaN where label and selection are constant and agree.
 
     Raises
@@ -185,7 +185,7 @@ def fleiss_kappa(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From -1 to 1; NaN where label and selection are constant and agree.
 
     Raises
@@ -229,7 +229,7 @@ def bennett_s(table: ConfusionTable) -> Array:
     -------
     array, shape of the cells
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         From -1 to 1; NaN where there are no examples.
 
     Raises
@@ -252,7 +252,11 @@ def bennett_s(table: ConfusionTable) -> Array:
     return (right - wrong) / (right + wrong)
 
 
-@table_measure(limits={"cost_fp": _COST, "cost_fn": _COST})
+def _larger_cost(cost_fp: Array, cost_fn: Array) -> Array:
+    return largest(cost_fp, cost_fn)
+
+
+@table_measure(limits={"cost_fp": _COST, "cost_fn": _COST}, unit=_larger_cost)
 def expected_cost(table: ConfusionTable, *, cost_fp: Any, cost_fn: Any) -> Array:
     """Expected cost per example of wrong decisions, (cost_fp·fp + cost_fn·fn)/n.
 
@@ -271,7 +275,7 @@ def expected_cost(table: ConfusionTable, *, cost_fp: Any, cost_fn: Any) -> Array
     -------
     array, shape of the cells
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         Not negative; NaN where there are no examples.
 
     Raises
@@ -318,7 +322,7 @@ def base_ratio(table: ConfusionTable, *, impacts: Any) -> Array:
     -------
     array, shape of the cells
         In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64 and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).
         NaN where the sum of the impacts is 0; from 0 to 1 if no impact is negative.
 
     Raises

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from quotakernels._array import Array, computing, device, namespace, result_float
-from quotakernels.measures._cells import ConfusionTable, admit_cells
+from quotakernels.measures._cells import (
+    ClassTable,
+    ConfusionTable,
+    admit_cells,
+    admit_class_cells,
+)
 from quotakernels.measures._measure import finished
 from quotakernels.measures._numbers import admit_numbers, checked
 from quotakernels.measures._quota import numbers_beside
 
 __all__ = ["RATIO", "normalize_table", "tune_prevalence", "tuned"]
 
+T = TypeVar("T", ConfusionTable, ClassTable)
 RATIO = (lambda x: (x > 0) & (x < float("inf")), "a finite number above 0")
 """What a class ratio may be."""
 
@@ -33,24 +39,24 @@ def tuned(table: ConfusionTable, positive: Any, negative: Any) -> ConfusionTable
     )
 
 
-def normalize_table(table: ConfusionTable) -> ConfusionTable:
-    """A confusion table in which each class has half of the mass (EL).
+def normalize_table(table: T) -> T:
+    """A confusion table in which all classes have the same mass (EL).
 
     Parameters
     ----------
-    table : ConfusionTable
+    table : ConfusionTable or ClassTable
         Counts or masses.
 
     Returns
     -------
-    ConfusionTable
-        TP/(2P), FP/(2N), FN/(2P), TN/(2N) in the widest real float; the cells of an absent class
-        are NaN.
+    ConfusionTable or ClassTable
+        TP/(2P), FP/(2N), FN/(2P), TN/(2N) in the widest real float; of K classes, every row over K
+        times its sum.  The cells of an absent class are NaN.
 
     Raises
     ------
     TypeError, ValueError
-        Cells that are not finite numbers of one shape, or negative.
+        Something else than a table; cells that are not finite numbers of one shape, or negative.
 
     References
     ----------
@@ -63,7 +69,16 @@ def normalize_table(table: ConfusionTable) -> ConfusionTable:
     >>> print(*normalize_table(ConfusionTable(tp=3, fp=10, fn=1, tn=30)))
     0.375 0.125 0.125 0.375
     """
-    return tune_prevalence(table, 1.0)
+    if not isinstance(table, ClassTable):
+        return tune_prevalence(table, 1.0)
+    given = admit_numbers(table._asdict())[1]["cells"]
+    dtype = result_float(namespace(given), device(given))
+    xp, (cells,) = admit_class_cells(table)
+    with computing(xp):
+        truth = xp.sum(cells, axis=-1, keepdims=True)
+        shares = xp.where(truth > 0, cells / truth / cells.shape[-1], xp.full_like(cells, xp.nan))
+        result: ClassTable = finished(xp, ClassTable(shares), dtype)
+    return result
 
 
 def tune_prevalence(table: ConfusionTable, ratio: Any) -> ConfusionTable:
@@ -85,8 +100,8 @@ def tune_prevalence(table: ConfusionTable, ratio: Any) -> ConfusionTable:
     Raises
     ------
     TypeError, ValueError
-        Cells that are not finite numbers of one shape, or negative; a ratio that is not a finite
-        number above 0.
+        Something else than a table of two classes; cells that are not finite numbers of one shape,
+        or negative; a ratio that is not a finite number above 0.
 
     References
     ----------
@@ -99,6 +114,8 @@ def tune_prevalence(table: ConfusionTable, ratio: Any) -> ConfusionTable:
     >>> print(*tune_prevalence(ConfusionTable(tp=3, fp=10, fn=1, tn=30), 1 / 3))
     0.1875 0.1875 0.0625 0.5625
     """
+    if not isinstance(table, ConfusionTable):
+        raise TypeError(_no_table(table))
     given = admit_numbers(table._asdict())[1].values()
     dtype = result_float(namespace(next(iter(given))), device(next(iter(given))))
     xp, cells = admit_cells(table)
@@ -107,3 +124,12 @@ def tune_prevalence(table: ConfusionTable, ratio: Any) -> ConfusionTable:
         r = checked(xp, {"ratio": r}, {"ratio": RATIO})["ratio"]
         result: ConfusionTable = finished(xp, tuned(cells, r / (1 + r), 1 / (1 + r)), dtype)
     return result
+
+
+def _no_table(given: Any) -> str:
+    if isinstance(given, ClassTable):
+        return (
+            "table must be a ConfusionTable, since a ratio is one of two classes; "
+            "got a ClassTable: tune the tables of its by_class()"
+        )
+    return f"table must be a ConfusionTable; got {type(given).__name__}"
