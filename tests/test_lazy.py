@@ -130,7 +130,9 @@ def confusion(y: Any, s: Any, p: Any, w: Any) -> dict[str, Any]:
     named["kappa"] = qk.cohen_kappa(classes)
     rates = qk.confusion_table_from_rates(prevalence=s, tpr=s, fpr=0.5)
     ratios = qk.confusion_table_from_rates(prevalence=s, lr_positive=1 + w, lr_negative=s)
-    parts = {"table": table, "best": best, "curve": curve, "predicted": predicted}
+    own = {"cost_fp": w[..., :1], "cost_fn": 2}
+    cheap = qk.optimal_cut(ranking, qk.expected_cost, maximize=False, **own)
+    parts = {"table": table, "best": best, "curve": curve, "predicted": predicted, "cheap": cheap}
     parts |= {"classes": classes.by_class(), "rates": rates, "ratios": ratios}
     for name, part in parts.items():
         named |= every.record(name, part)
@@ -143,6 +145,7 @@ def impacts(ranking: qk.Ranking, table: qk.ConfusionTable, w: Any) -> dict[str, 
     classes = qk.ClassTable(w[..., :4, None] * w[..., None, :4])
     parts |= {f"{x} of classes": getattr(qk, x)(classes, impacts=classes.cells) for x in OF_IMPACT}
     parts |= {"tuned": qk.tune_prevalence(table, w[..., :2]), "even": qk.normalize_table(table)}
+    parts["even classes"] = qk.normalize_table(classes)
     best = qk.best_boundary(ranking, impacts=(3, -1, 0, 2), kind="outcome")
     return flat(**parts, curve=best.curve) | {"best": best.value, "optima": best.optima}
 
@@ -175,7 +178,7 @@ def drawn(y: Any, s: Any, w: Any) -> dict[str, Any]:
     costs = {"cost_fp": w[..., :2], "cost_fn": 1}
     found["cost"] = qk.iso_line(0.2, of="cost", kind="bift", points=3, **costs, **LINE)
     for of in ("skew", "arithmetic_mean", "geometric_mean"):
-        found[of] = qk.iso_line(s[..., :2], of=of, kind="roc", points=4, **LINE)
+        found[of] = qk.iso_line(s[..., :2], of=of, kind="pr", points=4, **LINE)
     areas = {kind: qk.chart_area(ranking, kind=kind) for kind in ("pn", "lift")}
     return flat(**found) | areas | {"auk": qk.auk(ranking)}
 
