@@ -10,17 +10,26 @@ from __future__ import annotations
 import functools
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, TypeAlias, TypeVar
 
 import array_api_compat
+import array_api_compat.numpy as host
 import numpy as np
 
 Array: TypeAlias = Any
 Namespace: TypeAlias = Any
 Device: TypeAlias = Any
 F = TypeVar("F", bound=Callable[..., Any])
+
+_BACKENDS = {
+    name: library
+    for library in ("cupy", "jax", "numpy", "torch")
+    for name in (library, f"array_api_compat.{library}", f"{library}.numpy")
+}
+_KINDS = {"b": "bool", "i": "integral", "u": "integral", "f": "real floating"}
+"""By the letters that NumPy has for them; the kinds of its other types are asked for by name."""
 
 __all__ = [
     "Array",
@@ -51,6 +60,11 @@ __all__ = [
 ]
 
 
+def _is_host(x: Any) -> bool:
+    """Whether `x` is NumPy's and of one of its own types, which needs no further inquiry."""
+    return isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind != "V"
+
+
 def _is_tensor(x: Any) -> bool:
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(x, torch.Tensor)
@@ -58,6 +72,8 @@ def _is_tensor(x: Any) -> bool:
 
 def is_array(x: Any) -> bool:
     """Whether `x` belongs to an array library (lists, numbers and data-frame columns do not)."""
+    if _is_host(x):
+        return True
     if isinstance(x, (bool, int, float, str, list, tuple)):
         return False
     return _is_tensor(x) or array_api_compat.is_array_api_obj(x)
@@ -65,6 +81,8 @@ def is_array(x: Any) -> bool:
 
 def namespace(x: Array) -> Namespace:
     """The array API namespace of one array."""
+    if _is_host(x):
+        return host
     if _is_tensor(x):  # array_namespace inspects caches that torch.compile cannot trace quietly
         import array_api_compat.torch as xp
 
@@ -74,11 +92,7 @@ def namespace(x: Array) -> Namespace:
 
 def backend(xp: Namespace) -> str:
     """``"numpy"``, ``"jax"``, ``"torch"``, ``"cupy"``, or ``"standard"`` for any other library."""
-    name = xp.__name__
-    for known in ("jax", "torch", "cupy", "numpy"):  # "jax.numpy" is JAX
-        if known in name.split("."):
-            return known
-    return "standard"
+    return _BACKENDS.get(xp.__name__, "standard")
 
 
 def library(x: Array) -> str:
@@ -90,6 +104,8 @@ def library(x: Array) -> str:
 
 def of_kind(xp: Namespace, dtype: Any, kinds: str | tuple[str, ...]) -> bool:
     """``xp.isdtype``, which in NumPy refuses the extension type bfloat16."""
+    if isinstance(dtype, np.dtype) and dtype.kind in _KINDS:
+        return _KINDS[dtype.kind] in ((kinds,) if isinstance(kinds, str) else kinds)
     if getattr(dtype, "name", None) == "bfloat16":
         return "real floating" in kinds
     return bool(xp.isdtype(dtype, kinds))
@@ -97,6 +113,8 @@ def of_kind(xp: Namespace, dtype: Any, kinds: str | tuple[str, ...]) -> bool:
 
 def device(x: Array) -> Device:
     """The device of `x`; None for JAX, whose computations follow the data by themselves."""
+    if _is_host(x):
+        return "cpu"
     if _is_tensor(x):
         return x.device
     if array_api_compat.is_jax_array(x):
@@ -260,26 +278,6 @@ def _warn_of_new_ties(
         )
 
 
-@contextmanager
-def _wide_jax() -> Iterator[None]:
-    with sys.modules["jax"].enable_x64(True):
-        yield
-
-
-@contextmanager
-def _quiet_numpy() -> Iterator[None]:
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
-        yield
-
-
-@contextmanager
-def _as_is() -> Iterator[None]:
-    yield
-
-
-_CONTEXTS = {"jax": _wide_jax, "torch": _as_is, "cupy": _as_is}
-
-
 def computing(xp: Namespace) -> Any:
     """The context in which measures are computed.
 
@@ -287,7 +285,12 @@ def computing(xp: Namespace) -> Any:
     order n² fit neither int32 nor float32.  On NumPy it silences the warnings about 0/0, which
     here is the definition of an undefined result.
     """
-    return _CONTEXTS.get(backend(xp), _quiet_numpy)()
+    name = backend(xp)
+    if name == "jax":
+        return sys.modules["jax"].enable_x64(True)
+    if name in ("torch", "cupy"):
+        return nullcontext()
+    return np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore")
 
 
 @functools.cache

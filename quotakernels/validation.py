@@ -124,7 +124,7 @@ def admit_columns(
         if arrays["y_score"].shape[-1] == 0:
             arrays = one_absent_example(xp, arrays)
         shape = arrays["y_score"].shape
-        columns = {name: xp.broadcast_to(x, shape) for name, x in arrays.items()}
+        columns = {name: _stretched(xp, x, shape) for name, x in arrays.items()}
         scores, labels = columns["y_score"], columns.get("y_true")
         wide = wide_float(xp, device(scores))
         floats = {name: cast(xp, columns[name], wide) for name in numbers}
@@ -138,8 +138,12 @@ def admit_columns(
             labels, bad["y_true"] = positive_labels(xp, labels, pos_label, valid)
         bad |= {name: (~xp.isfinite(x), "a finite number") for name, x in floats.items()}
         valid = raise_or_exclude(xp, as_given, bad, valid, validate)
-        valid = None if valid is None else xp.broadcast_to(valid, shape)
+        valid = None if valid is None else _stretched(xp, valid, shape)
     return Examples(scores, labels, weights, valid), floats
+
+
+def _stretched(xp: Namespace, x: Array, shape: tuple[int, ...]) -> Array:
+    return x if x.shape == shape else xp.broadcast_to(x, shape)
 
 
 def one_absent_example(xp: Namespace, arrays: dict[str, Array]) -> dict[str, Array]:
@@ -156,6 +160,8 @@ def as_column(name: str, x: Any) -> Any:
     """`x` as an array: lists and data-frame columns become NumPy arrays."""
     if x is None:
         raise TypeError(f"{name} must be an array; got None")
+    if type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative:
+        return x
     if is_array(x) and not isinstance(x, (np.ndarray, np.generic)):
         return x
     if _has_nulls(x):
@@ -279,6 +285,8 @@ def check_one_device(named: dict[str, Array]) -> None:
 def check_shapes(arrays: dict[str, Array], leader: str = "y_score") -> None:
     """Raise unless all have the shape of the leader, or that of its last axis."""
     shape = tuple(arrays[leader].shape)
+    if all(tuple(x.shape) == shape for x in arrays.values()) and shape:
+        return
     if len(shape) == 0:
         raise ValueError(
             f"{leader} must have at least one axis, that of the examples; got a scalar"
@@ -313,16 +321,16 @@ def positive_labels(
     of the row that counts and is not positive.
     """
 
-    def key_of(label: Any) -> Array:
-        alone = constant(xp, [label], labels.dtype, device(labels))
-        return ops.order_key(xp, alone)
-
+    known = constant(
+        xp, [0, 1] if pos_label is None else [pos_label], labels.dtype, device(labels)
+    )
+    known = ops.order_key(xp, known)
     key = ops.order_key(xp, labels)
     if pos_label is None:
-        positive, negative = key == key_of(1), key_of(0)
+        positive, negative = key == known[1:], known[:1]
         expected = "0 or 1; for other labels pass pos_label"
     else:
-        positive = key == key_of(pos_label)
+        positive = key == known
         others = ~positive if valid is None else ~positive & valid
         places = xp.arange(key.shape[-1], dtype=xp.int64, device=device(key))
         places = xp.where(others, places, xp.full_like(places, key.shape[-1] - 1))

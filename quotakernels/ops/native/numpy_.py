@@ -26,7 +26,9 @@ def _blocks(length: int) -> Iterator[slice]:
 
 def _has_bits(dtype: Any) -> bool:
     """Floats of up to 64 bits, the extension type bfloat16 (kind V) included."""
-    return bool(dtype.kind == "f" or dtype.name == "bfloat16") and dtype.itemsize <= 8
+    if dtype.kind == "f":
+        return bool(dtype.itemsize <= 8)
+    return bool(dtype.kind == "V" and dtype.name == "bfloat16")
 
 
 def order_key(xp: Namespace, scores: NDArray) -> NDArray:
@@ -34,13 +36,14 @@ def order_key(xp: Namespace, scores: NDArray) -> NDArray:
     if not _has_bits(scores.dtype):
         return scores.view(np.uint8) if scores.dtype.kind == "b" else scores
     width = 8 * scores.dtype.itemsize
-    word = np.dtype(f"i{scores.dtype.itemsize}")
-    if scores.ndim != 1:
-        bits: NDArray = np.ascontiguousarray(scores).view(word)
+    bits = scores.view(np.dtype(f"i{scores.dtype.itemsize}"))
+    if bits.size and bits.min() >= 0:  # the bits of a float that is not negative are its key
+        return bits
+    if bits.ndim != 1 or bits.shape[0] <= BLOCK:
         return np.asarray(key_from_bits(bits, width))
-    key = np.empty(scores.shape, dtype=word)
-    for block in _blocks(scores.shape[0]):
-        key[block] = key_from_bits(np.ascontiguousarray(scores[block]).view(word), width)
+    key = np.empty(bits.shape, dtype=bits.dtype)
+    for block in _blocks(bits.shape[0]):
+        key[block] = key_from_bits(bits[block], width)
     return key
 
 
@@ -48,7 +51,7 @@ def from_order_key(xp: Namespace, key: NDArray, dtype: Any) -> NDArray:
     """See `standard.from_order_key`."""
     if not _has_bits(dtype):
         return key.view(dtype) if dtype.kind == "b" else key.astype(dtype, copy=False)
-    if key.size and key.min() >= 0:  # the bits of a float that is not negative are its key
+    if key.size and key.min() >= 0:  # see `order_key`
         return key.view(dtype)
     return np.asarray(bits_from_key(key, 8 * dtype.itemsize)).view(dtype)
 
@@ -197,12 +200,12 @@ def _rows_of_words(parts: list[_Part], key_type: Any) -> Groups:
     for part in parts:
         for block in _blocks(part.words.shape[0]):
             last, distance = _ends(part.words, block)
-            found_until = np.cumsum(part.words[block] & 1, dtype=integer)
+            found_until = (part.words[block] & 1).cumsum(dtype=integer)
             into = slice(rows, rows + last.shape[0])
             best = np.asarray(part.best, dtype=key_type)
             np.subtract(best, distance.astype(key_type), out=keys[into])
-            ends[into] = last + (done + block.start + 1)
-            found[into] = found_until[last] + integer(found_before)
+            np.add(last, done + block.start + 1, out=ends[into], casting="unsafe")
+            np.add(found_until[last], integer(found_before), out=found[into])
             rows, found_before = into.stop, found_before + int(found_until[-1])
         done += part.words.shape[0]
     counts, positives = (_steps_in_place(x[:rows]) for x in (ends, found))
@@ -216,7 +219,7 @@ def _ends(words: NDArray, block: slice) -> tuple[NDArray, NDArray]:
     differs = np.empty(distance.shape, dtype=bool)
     np.not_equal(distance[1:], distance[:-1], out=differs[:-1])
     differs[-1] = distance[-1] != following
-    last = np.flatnonzero(differs)
+    last = differs.nonzero()[0]
     return last, distance[last]
 
 
@@ -242,11 +245,9 @@ def _by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None) -> Group
     return Groups(key[starts], counts, positives, *masses)
 
 
-def _read(table: Groups, name: str, block: slice) -> NDArray:
-    """A block of a column of `Rows` that needs no running sum."""
-    if name == "items":
-        return np.asarray(table.counts[block])
-    return np.asarray(getattr(table.map(lambda x: x[block]), name))
+def _read(table: Groups, name: str) -> NDArray:
+    """A column of `Rows` that needs no running sum, as it is stored."""
+    return np.asarray(table.counts if name == "items" else getattr(table, name))
 
 
 def _sums_before(values: NDArray, before: float) -> NDArray:
@@ -254,10 +255,11 @@ def _sums_before(values: NDArray, before: float) -> NDArray:
     sums = np.empty(values.shape[0] + 1)
     sums[0] = 0.0
     if values.dtype.kind == "f":
-        np.cumsum(values, out=sums[1:])
+        values.cumsum(out=sums[1:])
     else:  # whole numbers add up several times faster
-        sums[1:] = np.cumsum(values, dtype=np.int64)
-    sums += before
+        sums[1:] = values.cumsum(dtype=np.int64)
+    if before:
+        sums += before
     return sums
 
 
@@ -267,21 +269,32 @@ def sum_rows(
     terms: Callable[..., tuple[NDArray, ...]],
     columns: tuple[str, ...],
 ) -> tuple[NDArray, ...]:
-    """See `standard.sum_rows`; a long table is read in blocks that stay in the cache."""
-    if table.counts.ndim != 1 or table.counts.shape[0] <= BLOCK:
+    """See `standard.sum_rows`; one table is read in blocks that stay in the cache."""
+    if table.counts.ndim != 1:
         return standard.sum_rows(xp, table, terms, columns)
-    sums = [[float(np.sum(x)) for x in terms(*block)] for block in _column_blocks(table, columns)]
-    return tuple(np.asarray(math.fsum(x)) for x in zip(*sums, strict=True))
+    blocks = _column_blocks(table, columns)
+    sums = [[float(x.sum()) for x in terms(*block)] for block in blocks]
+    return tuple(np.asarray(_sum_of_sums(x)) for x in zip(*sums, strict=True))
+
+
+def _sum_of_sums(sums: tuple[float, ...]) -> float:
+    """Rounded once; beyond the range of floats, infinite or NaN as plain sums are."""
+    if len(sums) == 1:
+        return sums[0]
+    try:
+        return math.fsum(sums)
+    except (OverflowError, ValueError):
+        return sum(sums)
 
 
 def _column_blocks(table: Groups, columns: tuple[str, ...]) -> Iterator[list[NDArray]]:
     """The named columns of `Rows`, block by block; sums before a row are made as they are read."""
     before = dict.fromkeys(columns, 0.0)
     for block in _blocks(table.counts.shape[0]):
-        read = []
+        part, read = table.map(lambda x, block=block: x[block]), []
         for column in columns:
             name = column.removesuffix("_before")
-            values = _read(table, name, block)
+            values = _read(part, name)
             if name == column:
                 read.append(values.astype(np.float64))
             else:
@@ -293,35 +306,57 @@ def _column_blocks(table: Groups, columns: tuple[str, ...]) -> Iterator[list[NDA
 
 def rows_at(xp: Namespace, table: Groups, wanted: NDArray) -> tuple[NDArray, Rows]:
     """See `standard.rows_at`; only the blocks that own a wanted mass are searched."""
-    if table.counts.ndim != 1 or table.counts.shape[0] <= BLOCK:
+    if table.counts.ndim != 1:
         return standard.rows_at(xp, table, wanted)
-    everything = slice(None)
-    summed = ("items", "mass", "positive")
+    if table.counts.shape[0] <= BLOCK:
+        return _rows_within(table, wanted, dict.fromkeys(_SUMMED, 0.0))
     starts = np.arange(0, table.counts.shape[0], BLOCK)
-    before = {name: _sums_of_blocks(_read(table, name, everything)) for name in summed}
+    before = {name: _sums_of_blocks(_read(table, name)) for name in _SUMMED}
     wanted = np.minimum(wanted, before["mass"][-1])
     owner = np.minimum(np.searchsorted(before["mass"][1:], wanted), starts.shape[0] - 1)
     index = np.empty(wanted.shape, dtype=np.int64)
     rows = Rows(*(np.empty(wanted.shape) for _ in Rows._fields))
     for number in np.unique(owner):
-        here = owner == number
-        block = slice(starts[number], starts[number] + BLOCK)
-        values = {name: _read(table, name, block) for name in (*summed, "negative")}
-        sums = {name: _sums_before(values[name], float(before[name][number])) for name in summed}
-        place = np.searchsorted(sums["mass"][1:], wanted[here])
-        place = np.minimum(place, values["mass"].shape[0] - 1)
-        index[here] = block.start + place
-        for name, x in values.items():
-            getattr(rows, name)[here] = x[place]
-        for name, x in sums.items():
-            getattr(rows, f"{name}_before")[here] = x[place]
+        here, start = owner == number, starts[number]
+        block = table.map(lambda x, start=start: x[start : start + BLOCK])
+        place, found = _rows_within(block, wanted[here], {k: x[number] for k, x in before.items()})
+        index[here] = start + place
+        for column, x in zip(rows, found, strict=True):
+            column[here] = x
     return index, rows
+
+
+_SUMMED = ("items", "mass", "positive")
+
+
+def _rows_within(
+    table: Groups, wanted: NDArray, before: dict[str, float]
+) -> tuple[NDArray, Rows]:
+    """The owners of the wanted masses among the rows of one block, with what is `before` it."""
+    names = _SUMMED if table.weighted else _SUMMED[1:]
+    values = {name: _read(table, name) for name in (*names, "negative")}
+    sums = {name: _sums_before(values[name], before[name]) for name in names}
+    ends = sums["mass"][1:]
+    place = ends.searchsorted(np.minimum(wanted, ends[-1]))
+    place = np.where(wanted == wanted, np.minimum(place, ends.shape[0] - 1), 0)
+    stored = {name: x[place].astype(np.float64) for name, x in values.items()}
+    stored |= {f"{name}_before": x[place] for name, x in sums.items()}
+    if not table.weighted:
+        stored |= {"items": stored["mass"], "items_before": stored["mass_before"]}
+    return place, Rows(**stored)
 
 
 def _sums_of_blocks(x: NDArray) -> NDArray:
     """The sum before each block and after the last; the sum of 32-bit counts fits 32 bits."""
     starts = np.arange(0, x.shape[0], BLOCK)
     return np.append(0.0, np.cumsum(np.add.reduceat(x, starts, dtype=x.dtype), dtype=np.float64))
+
+
+def filled_first(xp: Namespace, table: Groups) -> Groups:
+    """See `standard.filled_first`; of one table, the rows that hold examples only."""
+    if table.counts.ndim != 1 or not table.counts.any():
+        return standard.filled_first(xp, table)
+    return table if table.counts.all() else without_empty_rows(xp, table)
 
 
 def without_empty_rows(xp: Namespace, table: Groups) -> Groups:
