@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from quotakernels._array import Namespace
 from quotakernels.ops import standard
-from quotakernels.ops._table import Groups, Rows
+from quotakernels.ops._table import Groups
 from quotakernels.ops.native._bits import bits_from_key, key_from_bits
 from quotakernels.ops.native._numpy_hull import hull_ends as hull_ends
 from quotakernels.ops.native._numpy_hull import merged as merged
+from quotakernels.ops.native._numpy_rows import BLOCK, blocks
+from quotakernels.ops.native._numpy_rows import head as head
+from quotakernels.ops.native._numpy_rows import rows_at as rows_at
+from quotakernels.ops.native._numpy_rows import sum_rows as sum_rows
 
 NDArray = np.ndarray[Any, Any]
-BLOCK = 1 << 15
-
-
-def _blocks(length: int) -> Iterator[slice]:
-    for start in range(0, length, BLOCK):
-        yield slice(start, min(start + BLOCK, length))
 
 
 def _has_bits(dtype: Any) -> bool:
@@ -35,14 +33,18 @@ def order_key(xp: Namespace, scores: NDArray) -> NDArray:
     """See `standard.order_key`."""
     if not _has_bits(scores.dtype):
         return scores.view(np.uint8) if scores.dtype.kind == "b" else scores
-    width = 8 * scores.dtype.itemsize
-    bits = scores.view(np.dtype(f"i{scores.dtype.itemsize}"))
+    return key_of_bits(scores.view(np.dtype(f"i{scores.dtype.itemsize}")))
+
+
+def key_of_bits(bits: NDArray) -> NDArray:
+    """The keys of floats, of which these are the bits as signed integers."""
+    width = 8 * bits.dtype.itemsize
     if bits.size and bits.min() >= 0:  # the bits of a float that is not negative are its key
         return bits
     if bits.ndim != 1 or bits.shape[0] <= BLOCK:
         return np.asarray(key_from_bits(bits, width))
     key = np.empty(bits.shape, dtype=bits.dtype)
-    for block in _blocks(bits.shape[0]):
+    for block in blocks(bits.shape[0]):
         key[block] = key_from_bits(bits[block], width)
     return key
 
@@ -51,9 +53,14 @@ def from_order_key(xp: Namespace, key: NDArray, dtype: Any) -> NDArray:
     """See `standard.from_order_key`."""
     if not _has_bits(dtype):
         return key.view(dtype) if dtype.kind == "b" else key.astype(dtype, copy=False)
-    if key.size and key.min() >= 0:  # see `order_key`
-        return key.view(dtype)
-    return np.asarray(bits_from_key(key, 8 * dtype.itemsize)).view(dtype)
+    return bits_of_key(key).view(dtype)
+
+
+def bits_of_key(key: NDArray) -> NDArray:
+    """The bits of the floats that have these keys."""
+    if key.size and key.min() >= 0:  # see `key_of_bits`
+        return key
+    return np.asarray(bits_from_key(key, 8 * key.dtype.itemsize))
 
 
 def sort_coded(
@@ -146,7 +153,7 @@ def compact_groups(key: NDArray, labels: NDArray, weights: NDArray | None) -> Gr
         parts = _packed_halves(key, labels, high, bits)
     for part in parts:
         part.words.sort()
-    return _rows_of_words(parts, key.dtype)
+    return _rows_of_words(parts, key.dtype, min(key.shape[0], high - low + 1))
 
 
 class _Part(NamedTuple):
@@ -169,7 +176,7 @@ def _pack(key: NDArray, labels: NDArray, best: int, packed: NDArray) -> None:
 
 def _packed(key: NDArray, labels: NDArray, best: int, bits: int) -> NDArray:
     words = np.empty(key.shape, dtype=f"u{(bits + 1) // 8}")
-    for block in _blocks(key.shape[0]):
+    for block in blocks(key.shape[0]):
         _pack(key[block], labels[block], best, words[block])
     return words
 
@@ -180,7 +187,7 @@ def _packed_halves(key: NDArray, labels: NDArray, best: int, bits: int) -> list[
     """
     words = np.empty(key.shape, dtype=f"u{(bits + 1) // 8}")
     front, back = 0, key.shape[0]
-    for block in _blocks(key.shape[0]):
+    for block in blocks(key.shape[0]):
         packed = np.empty(block.stop - block.start, dtype=words.dtype)
         below = key[block] <= best - 2**bits
         _pack(key[block], labels[block], best, packed)
@@ -191,14 +198,14 @@ def _packed_halves(key: NDArray, labels: NDArray, best: int, bits: int) -> list[
     return [_Part(words[:front], best), _Part(words[front:], best - 2**bits)]
 
 
-def _rows_of_words(parts: list[_Part], key_type: Any) -> Groups:
-    length = sum(part.words.shape[0] for part in parts)
-    integer = _count_type(length)
-    keys = np.empty(length, dtype=key_type)
-    ends, found = np.empty(length, dtype=integer), np.empty(length, dtype=integer)
+def _rows_of_words(parts: list[_Part], key_type: Any, most: int) -> Groups:
+    """The table, of at most so many rows, of sorted words."""
+    integer = _count_type(sum(part.words.shape[0] for part in parts))
+    keys = np.empty(most, dtype=key_type)
+    ends, found = np.empty(most, dtype=integer), np.empty(most, dtype=integer)
     rows = done = found_before = 0
     for part in parts:
-        for block in _blocks(part.words.shape[0]):
+        for block in blocks(part.words.shape[0]):
             last, distance = _ends(part.words, block)
             found_until = (part.words[block] & 1).cumsum(dtype=integer)
             into = slice(rows, rows + last.shape[0])
@@ -225,7 +232,7 @@ def _ends(words: NDArray, block: slice) -> tuple[NDArray, NDArray]:
 
 def _steps_in_place(sums: NDArray) -> NDArray:
     """What each running sum adds to the one before it; from the back, so that none is lost."""
-    for block in reversed(list(_blocks(sums.shape[0]))):
+    for block in reversed(list(blocks(sums.shape[0]))):
         start = max(block.start, 1)
         sums[start : block.stop] -= sums[start - 1 : block.stop - 1].copy()
     return sums
@@ -234,122 +241,23 @@ def _steps_in_place(sums: NDArray) -> NDArray:
 def _by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None) -> Groups:
     order = np.argsort(key, kind="stable")[::-1]
     key, labels = key[order], labels[order]
-    starts = np.append(0, np.flatnonzero(key[1:] != key[:-1]) + 1)
+    weights = None if weights is None else weights[order]
+    del order  # as long as the weights
+    differs = np.ones(key.shape, dtype=bool)
+    np.not_equal(key[1:], key[:-1], out=differs[1:])
+    starts = np.flatnonzero(differs)
+    thresholds = key[starts]
     integer = _count_type(key.shape[0])
-    counts = np.diff(starts, append=key.shape[0]).astype(integer)
+    counts = np.empty(starts.shape, dtype=integer)
+    np.subtract(starts[1:], starts[:-1], out=counts[:-1], casting="unsafe")
+    counts[-1] = key.shape[0] - starts[-1]
     positives = np.add.reduceat(labels, starts, dtype=integer)
     if weights is None:
-        return Groups(key[starts], counts, positives, None, None)
-    weights = weights[order]
-    masses = (np.add.reduceat(x, starts) for x in (weights * labels, weights * ~labels))
-    return Groups(key[starts], counts, positives, *masses)
-
-
-def _read(table: Groups, name: str) -> NDArray:
-    """A column of `Rows` that needs no running sum, as it is stored."""
-    return np.asarray(table.counts if name == "items" else getattr(table, name))
-
-
-def _sums_before(values: NDArray, before: float) -> NDArray:
-    """The sum before each value and after the last, `before` included."""
-    sums = np.empty(values.shape[0] + 1)
-    sums[0] = 0.0
-    if values.dtype.kind == "f":
-        values.cumsum(out=sums[1:])
-    else:  # whole numbers add up several times faster
-        sums[1:] = values.cumsum(dtype=np.int64)
-    if before:
-        sums += before
-    return sums
-
-
-def sum_rows(
-    xp: Namespace,
-    table: Groups,
-    terms: Callable[..., tuple[NDArray, ...]],
-    columns: tuple[str, ...],
-) -> tuple[NDArray, ...]:
-    """See `standard.sum_rows`; one table is read in blocks that stay in the cache."""
-    if table.counts.ndim != 1:
-        return standard.sum_rows(xp, table, terms, columns)
-    blocks = _column_blocks(table, columns)
-    sums = [[float(x.sum()) for x in terms(*block)] for block in blocks]
-    return tuple(np.asarray(_sum_of_sums(x)) for x in zip(*sums, strict=True))
-
-
-def _sum_of_sums(sums: tuple[float, ...]) -> float:
-    """Rounded once; beyond the range of floats, infinite or NaN as plain sums are."""
-    if len(sums) == 1:
-        return sums[0]
-    try:
-        return math.fsum(sums)
-    except (OverflowError, ValueError):
-        return sum(sums)
-
-
-def _column_blocks(table: Groups, columns: tuple[str, ...]) -> Iterator[list[NDArray]]:
-    """The named columns of `Rows`, block by block; sums before a row are made as they are read."""
-    before = dict.fromkeys(columns, 0.0)
-    for block in _blocks(table.counts.shape[0]):
-        part, read = table.map(lambda x, block=block: x[block]), []
-        for column in columns:
-            name = column.removesuffix("_before")
-            values = _read(part, name)
-            if name == column:
-                read.append(values.astype(np.float64))
-            else:
-                sums = _sums_before(values, before[column])
-                before[column] = float(sums[-1])
-                read.append(sums[:-1])
-        yield read
-
-
-def rows_at(xp: Namespace, table: Groups, wanted: NDArray) -> tuple[NDArray, Rows]:
-    """See `standard.rows_at`; only the blocks that own a wanted mass are searched."""
-    if table.counts.ndim != 1:
-        return standard.rows_at(xp, table, wanted)
-    if table.counts.shape[0] <= BLOCK:
-        return _rows_within(table, wanted, dict.fromkeys(_SUMMED, 0.0))
-    starts = np.arange(0, table.counts.shape[0], BLOCK)
-    before = {name: _sums_of_blocks(_read(table, name)) for name in _SUMMED}
-    wanted = np.minimum(wanted, before["mass"][-1])
-    owner = np.minimum(np.searchsorted(before["mass"][1:], wanted), starts.shape[0] - 1)
-    index = np.empty(wanted.shape, dtype=np.int64)
-    rows = Rows(*(np.empty(wanted.shape) for _ in Rows._fields))
-    for number in np.unique(owner):
-        here, start = owner == number, starts[number]
-        block = table.map(lambda x, start=start: x[start : start + BLOCK])
-        place, found = _rows_within(block, wanted[here], {k: x[number] for k, x in before.items()})
-        index[here] = start + place
-        for column, x in zip(rows, found, strict=True):
-            column[here] = x
-    return index, rows
-
-
-_SUMMED = ("items", "mass", "positive")
-
-
-def _rows_within(
-    table: Groups, wanted: NDArray, before: dict[str, float]
-) -> tuple[NDArray, Rows]:
-    """The owners of the wanted masses among the rows of one block, with what is `before` it."""
-    names = _SUMMED if table.weighted else _SUMMED[1:]
-    values = {name: _read(table, name) for name in (*names, "negative")}
-    sums = {name: _sums_before(values[name], before[name]) for name in names}
-    ends = sums["mass"][1:]
-    place = ends.searchsorted(np.minimum(wanted, ends[-1]))
-    place = np.where(wanted == wanted, np.minimum(place, ends.shape[0] - 1), 0)
-    stored = {name: x[place].astype(np.float64) for name, x in values.items()}
-    stored |= {f"{name}_before": x[place] for name, x in sums.items()}
-    if not table.weighted:
-        stored |= {"items": stored["mass"], "items_before": stored["mass_before"]}
-    return place, Rows(**stored)
-
-
-def _sums_of_blocks(x: NDArray) -> NDArray:
-    """The sum before each block and after the last; the sum of 32-bit counts fits 32 bits."""
-    starts = np.arange(0, x.shape[0], BLOCK)
-    return np.append(0.0, np.cumsum(np.add.reduceat(x, starts, dtype=x.dtype), dtype=np.float64))
+        return Groups(thresholds, counts, positives, None, None)
+    del key, differs
+    positive = np.add.reduceat(weights * labels, starts)
+    weights[labels] = 0.0  # a copy in order
+    return Groups(thresholds, counts, positives, positive, np.add.reduceat(weights, starts))
 
 
 def filled_first(xp: Namespace, table: Groups) -> Groups:
@@ -383,12 +291,3 @@ def bisect(xp: Namespace, ends: NDArray, wanted: NDArray, beyond: bool = False) 
     for row in np.ndindex(ends.shape[:-1]):
         index[row] = np.searchsorted(ends[row], wanted[row], side="right" if beyond else "left")
     return np.where(wanted == wanted, index, 0)  # NaN is below everything
-
-
-def head(xp: Namespace, table: Groups, wanted: NDArray) -> Groups:
-    """See `standard.head`; whole blocks of one long table are left out."""
-    if table.counts.ndim != 1 or table.counts.shape[0] <= BLOCK:
-        return table
-    largest = np.max(wanted, where=wanted == wanted, initial=0)
-    stop = BLOCK * int(np.searchsorted(_sums_of_blocks(table.mass), largest) + 1)
-    return table.map(lambda x: x[:stop])
