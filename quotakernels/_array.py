@@ -45,6 +45,7 @@ __all__ = [
     "finish",
     "from_host",
     "is_array",
+    "lent",
     "library",
     "namespace",
     "of_kind",
@@ -52,6 +53,7 @@ __all__ = [
     "placement",
     "readable",
     "result_float",
+    "returned",
     "takes_host_arrays",
     "to_numpy",
     "tolerance",
@@ -169,6 +171,39 @@ def to_numpy(x: Array) -> np.ndarray[Any, Any]:
     if _is_tensor(x):
         x = x.detach()
     return np.asarray(x)
+
+
+def lent(data: tuple[Array | None, ...], *beside: Any) -> list[Any] | None:
+    """Tensors in memory that NumPy can read as NumPy's arrays, which share that memory.
+
+    None for what NumPy may not compute with: other arrays, values that are not readable, gradients
+    to follow, and arrays of libraries beside the data.  Floats that NumPy lacks become float32.
+    """
+    if not all(x is None or _may_be_lent(x) for x in data):
+        return None
+    if any(is_array(x) and not isinstance(x, (np.ndarray, np.generic)) for x in beside):
+        return None
+    return [None if x is None else to_numpy(x.float() if _is_narrow(x) else x) for x in data]
+
+
+def _may_be_lent(x: Array) -> bool:
+    return _is_tensor(x) and readable(x) and not x.requires_grad
+
+
+def _is_narrow(x: Array) -> bool:
+    name = str(x.dtype).removeprefix("torch.")
+    return x.dtype.is_floating_point and name not in ("float16", "float32", "float64")
+
+
+def returned(result: Any, scores: Array) -> Any:
+    """What NumPy made of lent tensors, as tensors; where it is float32, these are `scores`."""
+    if result is None:
+        return None
+    if isinstance(result, tuple):
+        parts = [returned(x, scores) for x in result]
+        return type(result)(*parts)
+    tensor = sys.modules["torch"].from_numpy(np.require(result, requirements=["C", "W"]))
+    return tensor.to(scores.dtype) if result.dtype == np.float32 else tensor
 
 
 def wide_float(xp: Namespace, dev: Device) -> Any:
