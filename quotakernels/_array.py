@@ -10,17 +10,26 @@ from __future__ import annotations
 import functools
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, TypeAlias, TypeVar
 
 import array_api_compat
+import array_api_compat.numpy as host
 import numpy as np
 
 Array: TypeAlias = Any
 Namespace: TypeAlias = Any
 Device: TypeAlias = Any
 F = TypeVar("F", bound=Callable[..., Any])
+
+_BACKENDS = {
+    name: library
+    for library in ("cupy", "jax", "numpy", "torch")
+    for name in (library, f"array_api_compat.{library}", f"{library}.numpy")
+}
+_KINDS = {"b": "bool", "i": "integral", "u": "integral", "f": "real floating"}
+"""By the letters that NumPy has for them; the kinds of its other types are asked for by name."""
 
 __all__ = [
     "Array",
@@ -36,6 +45,7 @@ __all__ = [
     "finish",
     "from_host",
     "is_array",
+    "lent",
     "library",
     "namespace",
     "of_kind",
@@ -43,12 +53,18 @@ __all__ = [
     "placement",
     "readable",
     "result_float",
+    "returned",
     "takes_host_arrays",
     "to_numpy",
     "tolerance",
     "unpacked",
     "wide_float",
 ]
+
+
+def _is_host(x: Any) -> bool:
+    """Whether `x` is NumPy's and of one of its own types, which needs no further inquiry."""
+    return isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind != "V"
 
 
 def _is_tensor(x: Any) -> bool:
@@ -58,6 +74,8 @@ def _is_tensor(x: Any) -> bool:
 
 def is_array(x: Any) -> bool:
     """Whether `x` belongs to an array library (lists, numbers and data-frame columns do not)."""
+    if _is_host(x):
+        return True
     if isinstance(x, (bool, int, float, str, list, tuple)):
         return False
     return _is_tensor(x) or array_api_compat.is_array_api_obj(x)
@@ -65,6 +83,8 @@ def is_array(x: Any) -> bool:
 
 def namespace(x: Array) -> Namespace:
     """The array API namespace of one array."""
+    if _is_host(x):
+        return host
     if _is_tensor(x):  # array_namespace inspects caches that torch.compile cannot trace quietly
         import array_api_compat.torch as xp
 
@@ -74,11 +94,7 @@ def namespace(x: Array) -> Namespace:
 
 def backend(xp: Namespace) -> str:
     """``"numpy"``, ``"jax"``, ``"torch"``, ``"cupy"``, or ``"standard"`` for any other library."""
-    name = xp.__name__
-    for known in ("jax", "torch", "cupy", "numpy"):  # "jax.numpy" is JAX
-        if known in name.split("."):
-            return known
-    return "standard"
+    return _BACKENDS.get(xp.__name__, "standard")
 
 
 def library(x: Array) -> str:
@@ -90,6 +106,8 @@ def library(x: Array) -> str:
 
 def of_kind(xp: Namespace, dtype: Any, kinds: str | tuple[str, ...]) -> bool:
     """``xp.isdtype``, which in NumPy refuses the extension type bfloat16."""
+    if isinstance(dtype, np.dtype) and dtype.kind in _KINDS:
+        return _KINDS[dtype.kind] in ((kinds,) if isinstance(kinds, str) else kinds)
     if getattr(dtype, "name", None) == "bfloat16":
         return "real floating" in kinds
     return bool(xp.isdtype(dtype, kinds))
@@ -97,6 +115,8 @@ def of_kind(xp: Namespace, dtype: Any, kinds: str | tuple[str, ...]) -> bool:
 
 def device(x: Array) -> Device:
     """The device of `x`; None for JAX, whose computations follow the data by themselves."""
+    if _is_host(x):
+        return "cpu"
     if _is_tensor(x):
         return x.device
     if array_api_compat.is_jax_array(x):
@@ -151,6 +171,39 @@ def to_numpy(x: Array) -> np.ndarray[Any, Any]:
     if _is_tensor(x):
         x = x.detach()
     return np.asarray(x)
+
+
+def lent(data: tuple[Array | None, ...], *beside: Any) -> list[Any] | None:
+    """Tensors in memory that NumPy can read as NumPy's arrays, which share that memory.
+
+    None for what NumPy may not compute with: other arrays, values that are not readable, gradients
+    to follow, and arrays of libraries beside the data.  Floats that NumPy lacks become float32.
+    """
+    if not all(x is None or _may_be_lent(x) for x in data):
+        return None
+    if any(is_array(x) and not isinstance(x, (np.ndarray, np.generic)) for x in beside):
+        return None
+    return [None if x is None else to_numpy(x.float() if _is_narrow(x) else x) for x in data]
+
+
+def _may_be_lent(x: Array) -> bool:
+    return _is_tensor(x) and readable(x) and not x.requires_grad
+
+
+def _is_narrow(x: Array) -> bool:
+    name = str(x.dtype).removeprefix("torch.")
+    return x.dtype.is_floating_point and name not in ("float16", "float32", "float64")
+
+
+def returned(result: Any, scores: Array) -> Any:
+    """What NumPy made of lent tensors, as tensors; where it is float32, these are `scores`."""
+    if result is None:
+        return None
+    if isinstance(result, tuple):
+        parts = [returned(x, scores) for x in result]
+        return type(result)(*parts)
+    tensor = sys.modules["torch"].from_numpy(np.require(result, requirements=["C", "W"]))
+    return tensor.to(scores.dtype) if result.dtype == np.float32 else tensor
 
 
 def wide_float(xp: Namespace, dev: Device) -> Any:
@@ -260,26 +313,6 @@ def _warn_of_new_ties(
         )
 
 
-@contextmanager
-def _wide_jax() -> Iterator[None]:
-    with sys.modules["jax"].enable_x64(True):
-        yield
-
-
-@contextmanager
-def _quiet_numpy() -> Iterator[None]:
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
-        yield
-
-
-@contextmanager
-def _as_is() -> Iterator[None]:
-    yield
-
-
-_CONTEXTS = {"jax": _wide_jax, "torch": _as_is, "cupy": _as_is}
-
-
 def computing(xp: Namespace) -> Any:
     """The context in which measures are computed.
 
@@ -287,7 +320,12 @@ def computing(xp: Namespace) -> Any:
     order n² fit neither int32 nor float32.  On NumPy it silences the warnings about 0/0, which
     here is the definition of an undefined result.
     """
-    return _CONTEXTS.get(backend(xp), _quiet_numpy)()
+    name = backend(xp)
+    if name == "jax":
+        return sys.modules["jax"].enable_x64(True)
+    if name in ("torch", "cupy"):
+        return nullcontext()
+    return np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore")
 
 
 @functools.cache

@@ -20,14 +20,13 @@ from quotakernels._array import (
     to_numpy,
     wide_float,
 )
+from quotakernels._labels import NAMED_LABELS, label_number
 from quotakernels.validation import (
-    NAMED_LABELS,
     Examples,
     adopt,
     as_column,
     bad_values,
     check_types,
-    label_number,
     one_absent_example,
     read_without_fault,
     refuse_records,

@@ -17,16 +17,14 @@ from quotakernels._array import (
     of_kind,
     wide_float,
 )
+from quotakernels._labels import NAMED_LABELS, numeric_labels, positive_labels
 from quotakernels.validation import (
-    NAMED_LABELS,
     adopt,
     as_column,
     bad_values,
     check_shapes,
     check_types,
-    numeric_labels,
     one_absent_example,
-    positive_labels,
     raise_or_exclude,
 )
 

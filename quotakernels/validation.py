@@ -11,29 +11,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
     cast,
     computing,
-    constant,
     device,
     from_host,
     is_array,
+    lent,
     library,
     namespace,
     of_kind,
     placement,
     readable,
+    returned,
     takes_host_arrays,
     to_numpy,
     wide_float,
 )
+from quotakernels._labels import numeric_labels, positive_labels
 
 __all__ = [
     "MASS_ROUNDING",
-    "NAMED_LABELS",
     "Examples",
     "admit",
     "admit_columns",
@@ -47,10 +47,7 @@ __all__ = [
     "check_tie_policy",
     "check_types",
     "first_bad",
-    "label_number",
-    "numeric_labels",
     "one_absent_example",
-    "positive_labels",
     "raise_or_exclude",
     "read_without_fault",
     "refuse_records",
@@ -59,8 +56,6 @@ __all__ = [
 TIE_POLICIES = ("expected", "optimistic", "pessimistic", "given")
 MASS_ROUNDING = 2.0**-40
 """Relative difference between two sums of the same weights that is put down to rounding."""
-NAMED_LABELS = "OUST"
-"""NumPy's kinds of labels that are no numbers: objects, and strings of three sorts."""
 _COLUMNS = ("y_true", "y_score", "y_pred", "sample_weight", "where", "gain", "gain_rejected")
 
 
@@ -114,13 +109,30 @@ def admit_columns(
     if "y_true" in named:
         named["y_true"], pos_label = numeric_labels(named["y_true"], pos_label)
     check_types(named)
-    xp, arrays = adopt(named)
+    arrays = adopt(named)[1]
     check_shapes(arrays)
+    if (on_host := lent(tuple(arrays.values()))) is not None:
+        columns = dict(zip(arrays, on_host, strict=True))
+        examples, floats = _clean(columns, as_given, pos_label, validate, numbers)
+        scores = arrays["y_score"]
+        return returned(examples, scores), {k: returned(x, scores) for k, x in floats.items()}
+    return _clean(arrays, as_given, pos_label, validate, numbers)
+
+
+def _clean(
+    arrays: dict[str, Array],
+    as_given: dict[str, Array],
+    pos_label: Any,
+    validate: bool,
+    numbers: tuple[str, ...],
+) -> tuple[Examples, dict[str, Array]]:
+    """Arrays of one library and of fitting shapes, when their values are checked too."""
+    xp = namespace(arrays["y_score"])
     with computing(xp):
         if arrays["y_score"].shape[-1] == 0:
             arrays = one_absent_example(xp, arrays)
         shape = arrays["y_score"].shape
-        columns = {name: xp.broadcast_to(x, shape) for name, x in arrays.items()}
+        columns = {name: _stretched(xp, x, shape) for name, x in arrays.items()}
         scores, labels = columns["y_score"], columns.get("y_true")
         wide = wide_float(xp, device(scores))
         floats = {name: cast(xp, columns[name], wide) for name in numbers}
@@ -134,8 +146,12 @@ def admit_columns(
             labels, bad["y_true"] = positive_labels(xp, labels, pos_label, valid)
         bad |= {name: (~xp.isfinite(x), "a finite number") for name, x in floats.items()}
         valid = raise_or_exclude(xp, as_given, bad, valid, validate)
-        valid = None if valid is None else xp.broadcast_to(valid, shape)
+        valid = None if valid is None else _stretched(xp, valid, shape)
     return Examples(scores, labels, weights, valid), floats
+
+
+def _stretched(xp: Namespace, x: Array, shape: tuple[int, ...]) -> Array:
+    return x if x.shape == shape else xp.broadcast_to(x, shape)
 
 
 def one_absent_example(xp: Namespace, arrays: dict[str, Array]) -> dict[str, Array]:
@@ -152,6 +168,8 @@ def as_column(name: str, x: Any) -> Any:
     """`x` as an array: lists and data-frame columns become NumPy arrays."""
     if x is None:
         raise TypeError(f"{name} must be an array; got None")
+    if type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative:
+        return x
     refuse_records(name, x)
     if is_array(x) and not isinstance(x, (np.ndarray, np.generic)):
         return x
@@ -197,46 +215,6 @@ def _is_missing(value: Any) -> bool:
 def _missing(name: str) -> str:
     hint = "fill them with any number and pass where= with False at their positions"
     return f"{name} has missing values; {hint if name in _COLUMNS else 'they have no place here'}"
-
-
-def numeric_labels(y_true: Array, pos_label: Any) -> tuple[Array, Any]:
-    """Labels as numbers, and the number of the positive class (None: labels are 0 and 1)."""
-    if isinstance(y_true, np.ndarray) and y_true.dtype.kind in NAMED_LABELS:
-        if pos_label is None:
-            example = y_true.ravel()[:1].tolist() or ["yes"]
-            raise ValueError(
-                "y_true must hold 0 and 1; for other labels pass pos_label, "
-                f"e.g. pos_label={example[0]!r}"
-            )
-        return _label_codes(y_true, pos_label), 1.0
-    return y_true, None if pos_label is None else label_number(y_true, pos_label)
-
-
-def _label_codes(y_true: np.ndarray[Any, Any], pos_label: Any) -> np.ndarray[Any, Any]:
-    """1 for the positive class, 2, 3, … for the others in order of appearance, NaN for NaN."""
-    codes: dict[Any, float] = {pos_label: 1.0}
-    listed = y_true.ravel().tolist()
-    numbers = [codes.setdefault(x, len(codes) + 1.0) if x == x else np.nan for x in listed]
-    return np.asarray(numbers).reshape(y_true.shape)
-
-
-def label_number(y_true: Array, label: Any, name: str = "pos_label") -> Any:
-    """The label that the argument `name` gives, as a number of the labels' type."""
-    xp, dtype = namespace(y_true), y_true.dtype
-    number = label.item() if isinstance(label, np.generic) else label
-    if not isinstance(number, (bool, int, float)):
-        raise TypeError(f"{name}={label!r} cannot be compared with y_true, of dtype {dtype}")
-    if of_kind(xp, dtype, "bool"):
-        number, fits = bool(number), number in (0, 1)
-    elif of_kind(xp, dtype, "integral"):
-        info = xp.iinfo(dtype)
-        fits = number % 1 == 0 and info.min <= number <= info.max
-        number = int(number) if fits else number
-    else:
-        number, fits = float(number), number == number
-    if not fits:
-        raise ValueError(f"{name}={label!r} cannot occur in y_true, of dtype {dtype}")
-    return number
 
 
 def check_types(named: dict[str, Array]) -> None:
@@ -286,6 +264,8 @@ def check_one_device(named: dict[str, Array]) -> None:
 def check_shapes(arrays: dict[str, Array], leader: str = "y_score") -> None:
     """Raise unless all have the shape of the leader, or that of its last axis."""
     shape = tuple(arrays[leader].shape)
+    if all(tuple(x.shape) == shape for x in arrays.values()) and shape:
+        return
     if len(shape) == 0:
         raise ValueError(
             f"{leader} must have at least one axis, that of the examples; got a scalar"
@@ -308,38 +288,6 @@ def bad_values(xp: Namespace, scores: Array, weights: Array | None) -> dict[str,
         right = (weights >= 0) & (weights < xp.inf)
         bad["sample_weight"] = (~right, "a finite weight, not negative")
     return bad
-
-
-def positive_labels(
-    xp: Namespace, labels: Array, pos_label: Any, valid: Array | None
-) -> tuple[Array, tuple[Array, str]]:
-    """Which labels are positive; where they are bad, and what was expected.
-
-    Labels are compared by their order keys: a subnormal is not 0 on any hardware, and all types
-    of integers can be compared.  With `pos_label` the negative class is that of the first example
-    of the row that counts and is not positive.
-    """
-
-    def key_of(label: Any) -> Array:
-        alone = constant(xp, [label], labels.dtype, device(labels))
-        return ops.order_key(xp, alone)
-
-    key = ops.order_key(xp, labels)
-    if pos_label is None:
-        positive, negative = key == key_of(1), key_of(0)
-        expected = "0 or 1; for other labels pass pos_label"
-    else:
-        positive = key == key_of(pos_label)
-        others = ~positive if valid is None else ~positive & valid
-        places = xp.arange(key.shape[-1], dtype=xp.int64, device=device(key))
-        places = xp.where(others, places, xp.full_like(places, key.shape[-1] - 1))
-        first = xp.min(places, axis=-1, keepdims=True)
-        negative = xp.take_along_axis(key, first, axis=-1)
-        expected = "pos_label or a single other label"
-    wrong = ~positive & (key != negative)
-    if of_kind(xp, labels.dtype, "real floating"):
-        wrong = wrong | xp.isnan(labels)
-    return positive, (wrong, expected)
 
 
 def raise_or_exclude(

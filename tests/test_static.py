@@ -31,6 +31,7 @@ LAYERS = (
     ("ops.hull",),
     ("ops.native",),
     ("ops",),
+    ("_labels",),
     ("validation",),
     ("_classes", "_grouped", "_predictions", "_regrouped"),
     ("ranking",),
@@ -46,6 +47,7 @@ NAMES_BACKENDS = ("_array", "ops.native")
 READS_VALUES = (
     "_array",
     "ops.native",
+    "_labels",
     "validation",
     "_classes",
     "_grouped",

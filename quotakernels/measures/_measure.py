@@ -14,8 +14,10 @@ from quotakernels._array import (
     computing,
     device,
     finish,
+    lent,
     namespace,
     result_float,
+    returned,
 )
 from quotakernels.measures._quota import beside, wanted_masses
 from quotakernels.measures._unsorted import ranking_at
@@ -82,6 +84,11 @@ class Measure(Generic[R]):
             if name not in numbers and name not in options:
                 raise TypeError(f"{self.__name__} needs {name}")
         options = {name: _plain(name, x) for name, x in options.items()}
+        if (on_host := lent(ranking, *numbers.values())) is not None:
+            return returned(self._computed(Ranking(*on_host), numbers, options), ranking.thresholds)
+        return self._computed(ranking, numbers, options)
+
+    def _computed(self, ranking: Ranking, numbers: dict[str, Any], options: dict[str, Any]) -> Any:
         xp = namespace(ranking.counts)
         dtype = result_float(xp, device(ranking.counts))
         with computing(xp):

@@ -71,12 +71,17 @@ def mass_totals(xp: Namespace, table: ops.Groups) -> tuple[Array, Array, Array]:
     if table.weighted:
         positive, negative = (ops.total(xp, x) for x in (table.positive, table.negative))
         whole = positive + negative
-    else:
-        whole, positive = (
-            xp.sum(x, axis=-1, dtype=xp.int64) for x in (table.counts, table.positives)
-        )
-        negative = whole - positive
-    return cast(xp, whole, wide), cast(xp, positive, wide), cast(xp, negative, wide)
+        return whole, positive, negative
+    whole, positive = (xp.sum(x, axis=-1, dtype=xp.int64) for x in (table.counts, table.positives))
+    return cast(xp, whole, wide), cast(xp, positive, wide), cast(xp, whole - positive, wide)
+
+
+def _whole_mass(xp: Namespace, table: ops.Groups) -> Array:
+    """The first of the `mass_totals`, shape (..., 1)."""
+    if table.weighted:
+        return mass_totals(xp, table)[0][..., None]
+    whole = xp.sum(table.counts, axis=-1, keepdims=True, dtype=xp.int64)
+    return cast(xp, whole, wide_float(xp, device(whole)))
 
 
 def wanted_masses(
@@ -87,10 +92,9 @@ def wanted_masses(
         raise TypeError("give exactly one of quota= (examples) and fraction= (a share of them)")
     name = "quota" if fraction is None else "fraction"
     value = numbers_beside(table.counts, name, quota if fraction is None else fraction)
-    whole = xp.expand_dims(mass_totals(xp, table)[0], axis=-1)
-    flat = xp.reshape(value, (-1,))
+    whole, flat = _whole_mass(xp, table), xp.reshape(value, (-1,))
     if name == "quota":
-        wanted, fits = _within(xp, table, value, whole)
+        wanted, fits = _within(xp, table, value, flat, whole)
     else:
         fits = (flat > 0) & (flat <= 1)
         _raise_unless(xp, name, value, fits, "a share of the examples, above 0 and at most 1")
@@ -99,10 +103,11 @@ def wanted_masses(
     return (xp.where(fits & (whole > 0), wanted, nan),), tuple(value.shape)
 
 
-def _within(xp: Namespace, table: ops.Groups, value: Array, whole: Array) -> tuple[Array, Array]:
+def _within(
+    xp: Namespace, table: ops.Groups, value: Array, quota: Array, whole: Array
+) -> tuple[Array, Array]:
     """The quota, at most the whole mass, and whether it fits each row of the batch."""
     limit = whole * (1 + tolerance(whole, MASS_ROUNDING)) if table.weighted else whole
-    quota = xp.reshape(value, (-1,))
     fits, expected = quota >= 0, "a number, not negative"
     if readable(whole) and bool(xp.any(whole > 0)):  # of no examples every quota is undefined
         fits = fits & (quota <= xp.max(limit))

@@ -14,8 +14,10 @@ from quotakernels._array import (
     compiled,
     computing,
     device,
+    lent,
     namespace,
     result_float,
+    returned,
     wide_float,
 )
 from quotakernels.measures._cells import (
@@ -69,6 +71,11 @@ class TableMeasure(Measure[Array]):
             return self._of_table(arguments[0], own)
         cut = {name: keywords.pop(name) for name in self._numbers if name in keywords}
         ranking = beside(self.ranking(arguments, keywords, own, **cut), *cut.values())
+        if (on_host := lent(ranking, *cut.values(), *_flat(own))) is not None:
+            return returned(self._at_cut(Ranking(*on_host), own, cut), ranking.thresholds)
+        return self._at_cut(ranking, own, cut)
+
+    def _at_cut(self, ranking: Ranking, own: dict[str, Any], cut: dict[str, Any]) -> Array:
         xp = namespace(ranking.counts)
         dtype = result_float(xp, device(ranking.counts))
         with computing(xp):

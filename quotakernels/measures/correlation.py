@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from quotakernels import ops
@@ -48,35 +49,43 @@ def _relative_scores(xp: Namespace, table: ops.Groups) -> Array:
     return below / xp.where(span > 0, span, xp.ones_like(span))
 
 
-def _steps(xp: Namespace, before: _Moments, part: _Part) -> tuple[Array, Array, Array]:
-    """What a part adds to the second moments (the parallel-variance rule).
+def _steps(xp: Namespace, mass: Array, score: Array, label: Array, part: _Part) -> Iterator[Array]:
+    """What a part adds to the second moments of what is before it (the parallel-variance rule).
 
-    Nothing where there is no mass before it, or none in it.
+    Nothing where there is no mass before it, or none in it.  One after the other, since each may
+    be as long as the table.
     """
-    gap = part.score - before.score / divisor(xp, before.mass)
-    # a difference of fractions over their common denominator: exactly 0 where they are equal
-    unequal = part.positive * before.mass - before.label * part.mass
-    label_gap = unequal / divisor(xp, part.mass * before.mass)
-    share = before.mass * (part.taken / divisor(xp, before.mass + part.taken))
+    share = mass * (part.taken / divisor(xp, mass + part.taken))
+    gap = part.score - score / divisor(xp, mass)
     weighted = gap * share
-    return gap * weighted, label_gap * weighted, label_gap * label_gap * share
+    yield gap * weighted
+    del gap
+    # a difference of fractions over their common denominator: exactly 0 where they are equal
+    unequal = part.positive * mass - label * part.mass
+    label_gap = unequal / divisor(xp, part.mass * mass)
+    del unequal
+    yield label_gap * weighted
+    del weighted
+    yield label_gap * label_gap * share
 
 
-def _moments_before(xp: Namespace, table: ops.Groups) -> tuple[_Moments, _Part]:
-    """For every row: the moments of all rows before it, and the row itself."""
-    rows = ops.table_rows(xp, table)
+def _moments_before(
+    xp: Namespace, table: ops.Groups, chosen: Callable[[Array], Array]
+) -> tuple[_Moments, _Part]:
+    """For the chosen rows: the moments of all rows before each, and the row itself."""
+    wide = wide_float(xp, device(table.counts))
+    mass, positive = (cast(xp, x, wide) for x in (table.mass, table.positive))
     score = _relative_scores(xp, table)
-    part = _Part(rows.mass, rows.mass, rows.positive, score)
-    sums = ops.exclusive(xp, rows.mass * score)
-    zero = xp.zeros_like(score)
-    first = _Moments(rows.mass_before, sums, rows.positive_before, zero, zero, zero)
-    second = (ops.exclusive(xp, x) for x in _steps(xp, first, part))
-    return _Moments(*first[:3], *second), part
+    part = _Part(mass, mass, positive, score)
+    before, scores, labels = (ops.exclusive(xp, x) for x in (mass, mass * score, positive))
+    second = [chosen(ops.exclusive(xp, x)) for x in _steps(xp, before, scores, labels, part)]
+    first = map(chosen, (before, scores, labels))
+    return _Moments(*first, *second), _Part(*map(chosen, part))
 
 
 def _correlation(xp: Namespace, before: _Moments, part: _Part) -> Array:
     """Correlation over what stands before and a part; NaN where either does not vary."""
-    steps = _steps(xp, before, part)
+    steps = _steps(xp, before.mass, before.score, before.label, part)
     score, both, label = (x + step for x, step in zip(before[3:], steps, strict=True))
     varies = (score > 0) & (label > 0)
     value = both / (xp.sqrt(score) * xp.sqrt(label))
@@ -143,9 +152,7 @@ def pearson(table: ops.Groups, wanted: Array) -> Array:
     xp = namespace(wanted)
     table = ops.head(xp, table, wanted)
     index, _ = ops.rows_at(xp, table, wanted)
-    every_before, every_part = _moments_before(xp, table)
-    before = _Moments(*(xp.take_along_axis(x, index, axis=-1) for x in every_before))
-    part = _Part(*(xp.take_along_axis(x, index, axis=-1) for x in every_part))
+    before, part = _moments_before(xp, table, lambda x: xp.take_along_axis(x, index, axis=-1))
     return _correlation(
         xp, before, part._replace(taken=xp.minimum(wanted - before.mass, part.mass))
     )
@@ -185,7 +192,7 @@ def pearson_curve(table: ops.Groups) -> Curve:
     [0 1 3 4 5] [   nan    nan  1.    -0.229  0.708]
     """
     xp = namespace(table.counts)
-    before, part = _moments_before(xp, table)
+    before, part = _moments_before(xp, table, lambda x: x)
     value = _correlation(xp, before, part)
     value = xp.concat([xp.full_like(value[..., :1], xp.nan), value], axis=-1)
     return Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))

@@ -3,44 +3,49 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from quotakernels._array import Namespace
 from quotakernels.ops import standard
-from quotakernels.ops._table import Groups, Rows
+from quotakernels.ops._table import Groups
 from quotakernels.ops.native._bits import bits_from_key, key_from_bits
 from quotakernels.ops.native._numpy_hull import hull_ends as hull_ends
 from quotakernels.ops.native._numpy_hull import merged as merged
+from quotakernels.ops.native._numpy_rows import BLOCK, blocks
+from quotakernels.ops.native._numpy_rows import head as head
+from quotakernels.ops.native._numpy_rows import rows_at as rows_at
+from quotakernels.ops.native._numpy_rows import sum_rows as sum_rows
 
 NDArray = np.ndarray[Any, Any]
-BLOCK = 1 << 15
-
-
-def _blocks(length: int) -> Iterator[slice]:
-    for start in range(0, length, BLOCK):
-        yield slice(start, min(start + BLOCK, length))
 
 
 def _has_bits(dtype: Any) -> bool:
     """Floats of up to 64 bits, the extension type bfloat16 (kind V) included."""
-    return bool(dtype.kind == "f" or dtype.name == "bfloat16") and dtype.itemsize <= 8
+    if dtype.kind == "f":
+        return bool(dtype.itemsize <= 8)
+    return bool(dtype.kind == "V" and dtype.name == "bfloat16")
 
 
 def order_key(xp: Namespace, scores: NDArray) -> NDArray:
     """See `standard.order_key`."""
     if not _has_bits(scores.dtype):
         return scores.view(np.uint8) if scores.dtype.kind == "b" else scores
-    width = 8 * scores.dtype.itemsize
-    word = np.dtype(f"i{scores.dtype.itemsize}")
-    if scores.ndim != 1:
-        bits: NDArray = np.ascontiguousarray(scores).view(word)
+    return key_of_bits(scores.view(np.dtype(f"i{scores.dtype.itemsize}")))
+
+
+def key_of_bits(bits: NDArray) -> NDArray:
+    """The keys of floats, of which these are the bits as signed integers."""
+    width = 8 * bits.dtype.itemsize
+    if bits.size and bits.min() >= 0:  # the bits of a float that is not negative are its key
+        return bits
+    if bits.ndim != 1 or bits.shape[0] <= BLOCK:
         return np.asarray(key_from_bits(bits, width))
-    key = np.empty(scores.shape, dtype=word)
-    for block in _blocks(scores.shape[0]):
-        key[block] = key_from_bits(np.ascontiguousarray(scores[block]).view(word), width)
+    key = np.empty(bits.shape, dtype=bits.dtype)
+    for block in blocks(bits.shape[0]):
+        key[block] = key_from_bits(bits[block], width)
     return key
 
 
@@ -48,9 +53,14 @@ def from_order_key(xp: Namespace, key: NDArray, dtype: Any) -> NDArray:
     """See `standard.from_order_key`."""
     if not _has_bits(dtype):
         return key.view(dtype) if dtype.kind == "b" else key.astype(dtype, copy=False)
-    if key.size and key.min() >= 0:  # the bits of a float that is not negative are its key
-        return key.view(dtype)
-    return np.asarray(bits_from_key(key, 8 * dtype.itemsize)).view(dtype)
+    return bits_of_key(key).view(dtype)
+
+
+def bits_of_key(key: NDArray) -> NDArray:
+    """The bits of the floats that have these keys."""
+    if key.size and key.min() >= 0:  # see `key_of_bits`
+        return key
+    return np.asarray(bits_from_key(key, 8 * key.dtype.itemsize))
 
 
 def sort_coded(
@@ -143,7 +153,7 @@ def compact_groups(key: NDArray, labels: NDArray, weights: NDArray | None) -> Gr
         parts = _packed_halves(key, labels, high, bits)
     for part in parts:
         part.words.sort()
-    return _rows_of_words(parts, key.dtype)
+    return _rows_of_words(parts, key.dtype, min(key.shape[0], high - low + 1))
 
 
 class _Part(NamedTuple):
@@ -166,7 +176,7 @@ def _pack(key: NDArray, labels: NDArray, best: int, packed: NDArray) -> None:
 
 def _packed(key: NDArray, labels: NDArray, best: int, bits: int) -> NDArray:
     words = np.empty(key.shape, dtype=f"u{(bits + 1) // 8}")
-    for block in _blocks(key.shape[0]):
+    for block in blocks(key.shape[0]):
         _pack(key[block], labels[block], best, words[block])
     return words
 
@@ -177,7 +187,7 @@ def _packed_halves(key: NDArray, labels: NDArray, best: int, bits: int) -> list[
     """
     words = np.empty(key.shape, dtype=f"u{(bits + 1) // 8}")
     front, back = 0, key.shape[0]
-    for block in _blocks(key.shape[0]):
+    for block in blocks(key.shape[0]):
         packed = np.empty(block.stop - block.start, dtype=words.dtype)
         below = key[block] <= best - 2**bits
         _pack(key[block], labels[block], best, packed)
@@ -188,21 +198,21 @@ def _packed_halves(key: NDArray, labels: NDArray, best: int, bits: int) -> list[
     return [_Part(words[:front], best), _Part(words[front:], best - 2**bits)]
 
 
-def _rows_of_words(parts: list[_Part], key_type: Any) -> Groups:
-    length = sum(part.words.shape[0] for part in parts)
-    integer = _count_type(length)
-    keys = np.empty(length, dtype=key_type)
-    ends, found = np.empty(length, dtype=integer), np.empty(length, dtype=integer)
+def _rows_of_words(parts: list[_Part], key_type: Any, most: int) -> Groups:
+    """The table, of at most so many rows, of sorted words."""
+    integer = _count_type(sum(part.words.shape[0] for part in parts))
+    keys = np.empty(most, dtype=key_type)
+    ends, found = np.empty(most, dtype=integer), np.empty(most, dtype=integer)
     rows = done = found_before = 0
     for part in parts:
-        for block in _blocks(part.words.shape[0]):
+        for block in blocks(part.words.shape[0]):
             last, distance = _ends(part.words, block)
-            found_until = np.cumsum(part.words[block] & 1, dtype=integer)
+            found_until = (part.words[block] & 1).cumsum(dtype=integer)
             into = slice(rows, rows + last.shape[0])
             best = np.asarray(part.best, dtype=key_type)
             np.subtract(best, distance.astype(key_type), out=keys[into])
-            ends[into] = last + (done + block.start + 1)
-            found[into] = found_until[last] + integer(found_before)
+            np.add(last, done + block.start + 1, out=ends[into], casting="unsafe")
+            np.add(found_until[last], integer(found_before), out=found[into])
             rows, found_before = into.stop, found_before + int(found_until[-1])
         done += part.words.shape[0]
     counts, positives = (_steps_in_place(x[:rows]) for x in (ends, found))
@@ -216,13 +226,13 @@ def _ends(words: NDArray, block: slice) -> tuple[NDArray, NDArray]:
     differs = np.empty(distance.shape, dtype=bool)
     np.not_equal(distance[1:], distance[:-1], out=differs[:-1])
     differs[-1] = distance[-1] != following
-    last = np.flatnonzero(differs)
+    last = differs.nonzero()[0]
     return last, distance[last]
 
 
 def _steps_in_place(sums: NDArray) -> NDArray:
     """What each running sum adds to the one before it; from the back, so that none is lost."""
-    for block in reversed(list(_blocks(sums.shape[0]))):
+    for block in reversed(list(blocks(sums.shape[0]))):
         start = max(block.start, 1)
         sums[start : block.stop] -= sums[start - 1 : block.stop - 1].copy()
     return sums
@@ -231,97 +241,30 @@ def _steps_in_place(sums: NDArray) -> NDArray:
 def _by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None) -> Groups:
     order = np.argsort(key, kind="stable")[::-1]
     key, labels = key[order], labels[order]
-    starts = np.append(0, np.flatnonzero(key[1:] != key[:-1]) + 1)
+    weights = None if weights is None else weights[order]
+    del order  # as long as the weights
+    differs = np.ones(key.shape, dtype=bool)
+    np.not_equal(key[1:], key[:-1], out=differs[1:])
+    starts = np.flatnonzero(differs)
+    thresholds = key[starts]
     integer = _count_type(key.shape[0])
-    counts = np.diff(starts, append=key.shape[0]).astype(integer)
+    counts = np.empty(starts.shape, dtype=integer)
+    np.subtract(starts[1:], starts[:-1], out=counts[:-1], casting="unsafe")
+    counts[-1] = key.shape[0] - starts[-1]
     positives = np.add.reduceat(labels, starts, dtype=integer)
     if weights is None:
-        return Groups(key[starts], counts, positives, None, None)
-    weights = weights[order]
-    masses = (np.add.reduceat(x, starts) for x in (weights * labels, weights * ~labels))
-    return Groups(key[starts], counts, positives, *masses)
+        return Groups(thresholds, counts, positives, None, None)
+    del key, differs
+    positive = np.add.reduceat(weights * labels, starts)
+    weights[labels] = 0.0  # a copy in order
+    return Groups(thresholds, counts, positives, positive, np.add.reduceat(weights, starts))
 
 
-def _read(table: Groups, name: str, block: slice) -> NDArray:
-    """A block of a column of `Rows` that needs no running sum."""
-    if name == "items":
-        return np.asarray(table.counts[block])
-    return np.asarray(getattr(table.map(lambda x: x[block]), name))
-
-
-def _sums_before(values: NDArray, before: float) -> NDArray:
-    """The sum before each value and after the last, `before` included."""
-    sums = np.empty(values.shape[0] + 1)
-    sums[0] = 0.0
-    if values.dtype.kind == "f":
-        np.cumsum(values, out=sums[1:])
-    else:  # whole numbers add up several times faster
-        sums[1:] = np.cumsum(values, dtype=np.int64)
-    sums += before
-    return sums
-
-
-def sum_rows(
-    xp: Namespace,
-    table: Groups,
-    terms: Callable[..., tuple[NDArray, ...]],
-    columns: tuple[str, ...],
-) -> tuple[NDArray, ...]:
-    """See `standard.sum_rows`; a long table is read in blocks that stay in the cache."""
-    if table.counts.ndim != 1 or table.counts.shape[0] <= BLOCK:
-        return standard.sum_rows(xp, table, terms, columns)
-    sums = [[float(np.sum(x)) for x in terms(*block)] for block in _column_blocks(table, columns)]
-    return tuple(np.asarray(math.fsum(x)) for x in zip(*sums, strict=True))
-
-
-def _column_blocks(table: Groups, columns: tuple[str, ...]) -> Iterator[list[NDArray]]:
-    """The named columns of `Rows`, block by block; sums before a row are made as they are read."""
-    before = dict.fromkeys(columns, 0.0)
-    for block in _blocks(table.counts.shape[0]):
-        read = []
-        for column in columns:
-            name = column.removesuffix("_before")
-            values = _read(table, name, block)
-            if name == column:
-                read.append(values.astype(np.float64))
-            else:
-                sums = _sums_before(values, before[column])
-                before[column] = float(sums[-1])
-                read.append(sums[:-1])
-        yield read
-
-
-def rows_at(xp: Namespace, table: Groups, wanted: NDArray) -> tuple[NDArray, Rows]:
-    """See `standard.rows_at`; only the blocks that own a wanted mass are searched."""
-    if table.counts.ndim != 1 or table.counts.shape[0] <= BLOCK:
-        return standard.rows_at(xp, table, wanted)
-    everything = slice(None)
-    summed = ("items", "mass", "positive")
-    starts = np.arange(0, table.counts.shape[0], BLOCK)
-    before = {name: _sums_of_blocks(_read(table, name, everything)) for name in summed}
-    wanted = np.minimum(wanted, before["mass"][-1])
-    owner = np.minimum(np.searchsorted(before["mass"][1:], wanted), starts.shape[0] - 1)
-    index = np.empty(wanted.shape, dtype=np.int64)
-    rows = Rows(*(np.empty(wanted.shape) for _ in Rows._fields))
-    for number in np.unique(owner):
-        here = owner == number
-        block = slice(starts[number], starts[number] + BLOCK)
-        values = {name: _read(table, name, block) for name in (*summed, "negative")}
-        sums = {name: _sums_before(values[name], float(before[name][number])) for name in summed}
-        place = np.searchsorted(sums["mass"][1:], wanted[here])
-        place = np.minimum(place, values["mass"].shape[0] - 1)
-        index[here] = block.start + place
-        for name, x in values.items():
-            getattr(rows, name)[here] = x[place]
-        for name, x in sums.items():
-            getattr(rows, f"{name}_before")[here] = x[place]
-    return index, rows
-
-
-def _sums_of_blocks(x: NDArray) -> NDArray:
-    """The sum before each block and after the last; the sum of 32-bit counts fits 32 bits."""
-    starts = np.arange(0, x.shape[0], BLOCK)
-    return np.append(0.0, np.cumsum(np.add.reduceat(x, starts, dtype=x.dtype), dtype=np.float64))
+def filled_first(xp: Namespace, table: Groups) -> Groups:
+    """See `standard.filled_first`; of one table, the rows that hold examples only."""
+    if table.counts.ndim != 1 or not table.counts.any():
+        return standard.filled_first(xp, table)
+    return table if table.counts.all() else without_empty_rows(xp, table)
 
 
 def without_empty_rows(xp: Namespace, table: Groups) -> Groups:
@@ -348,12 +291,3 @@ def bisect(xp: Namespace, ends: NDArray, wanted: NDArray, beyond: bool = False) 
     for row in np.ndindex(ends.shape[:-1]):
         index[row] = np.searchsorted(ends[row], wanted[row], side="right" if beyond else "left")
     return np.where(wanted == wanted, index, 0)  # NaN is below everything
-
-
-def head(xp: Namespace, table: Groups, wanted: NDArray) -> Groups:
-    """See `standard.head`; whole blocks of one long table are left out."""
-    if table.counts.ndim != 1 or table.counts.shape[0] <= BLOCK:
-        return table
-    largest = np.max(wanted, where=wanted == wanted, initial=0)
-    stop = BLOCK * int(np.searchsorted(_sums_of_blocks(table.mass), largest) + 1)
-    return table.map(lambda x: x[:stop])

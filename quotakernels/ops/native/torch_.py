@@ -21,7 +21,10 @@ def order_key(xp: Namespace, scores: Array) -> Array:
     """See `standard.order_key`; always signed, since unsigned tensors lack comparisons."""
     if scores.dtype.is_floating_point:
         width = scores.dtype.itemsize
-        return key_from_bits(scores.detach().contiguous().view(_WORDS[width]), 8 * width)
+        bits = scores.detach().contiguous().view(_WORDS[width])
+        if readable(bits):
+            return torch.from_numpy(numpy_.key_of_bits(to_numpy(bits)))
+        return key_from_bits(bits, 8 * width)
     if scores.dtype == torch.bool:
         return scores.to(torch.uint8)
     if scores.dtype == torch.uint64:
@@ -32,6 +35,8 @@ def order_key(xp: Namespace, scores: Array) -> Array:
 def from_order_key(xp: Namespace, key: Array, dtype: Any) -> Array:
     """See `standard.from_order_key`."""
     if dtype.is_floating_point:
+        if readable(key):
+            return torch.from_numpy(numpy_.bits_of_key(to_numpy(key))).view(dtype)
         return bits_from_key(key, 8 * dtype.itemsize).view(dtype)
     if dtype == torch.uint64:
         return (key ^ -(2**63)).view(dtype)

@@ -1,0 +1,84 @@
+"""Labels of two classes: which of them are positive, whatever they are called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, constant, device, namespace, of_kind
+
+__all__ = ["NAMED_LABELS", "label_number", "numeric_labels", "positive_labels"]
+
+NAMED_LABELS = "OUST"
+"""NumPy's kinds of labels that are no numbers: objects, and strings of three sorts."""
+
+
+def numeric_labels(y_true: Array, pos_label: Any) -> tuple[Array, Any]:
+    """Labels as numbers, and the number of the positive class (None: labels are 0 and 1)."""
+    if isinstance(y_true, np.ndarray) and y_true.dtype.kind in NAMED_LABELS:
+        if pos_label is None:
+            example = y_true.ravel()[:1].tolist() or ["yes"]
+            raise ValueError(
+                "y_true must hold 0 and 1; for other labels pass pos_label, "
+                f"e.g. pos_label={example[0]!r}"
+            )
+        return _label_codes(y_true, pos_label), 1.0
+    return y_true, None if pos_label is None else label_number(y_true, pos_label)
+
+
+def _label_codes(y_true: np.ndarray[Any, Any], pos_label: Any) -> np.ndarray[Any, Any]:
+    """1 for the positive class, 2, 3, … for the others in order of appearance, NaN for NaN."""
+    codes: dict[Any, float] = {pos_label: 1.0}
+    listed = y_true.ravel().tolist()
+    numbers = [codes.setdefault(x, len(codes) + 1.0) if x == x else np.nan for x in listed]
+    return np.asarray(numbers).reshape(y_true.shape)
+
+
+def label_number(y_true: Array, label: Any, name: str = "pos_label") -> Any:
+    """The label that the argument `name` gives, as a number of the labels' type."""
+    xp, dtype = namespace(y_true), y_true.dtype
+    number = label.item() if isinstance(label, np.generic) else label
+    if not isinstance(number, (bool, int, float)):
+        raise TypeError(f"{name}={label!r} cannot be compared with y_true, of dtype {dtype}")
+    if of_kind(xp, dtype, "bool"):
+        number, fits = bool(number), number in (0, 1)
+    elif of_kind(xp, dtype, "integral"):
+        info = xp.iinfo(dtype)
+        fits = number % 1 == 0 and info.min <= number <= info.max
+        number = int(number) if fits else number
+    else:
+        number, fits = float(number), number == number
+    if not fits:
+        raise ValueError(f"{name}={label!r} cannot occur in y_true, of dtype {dtype}")
+    return number
+
+
+def positive_labels(
+    xp: Namespace, labels: Array, pos_label: Any, valid: Array | None
+) -> tuple[Array, tuple[Array, str]]:
+    """Which labels are positive; where they are bad, and what was expected.
+
+    Labels are compared by their order keys: a subnormal is not 0 on any hardware, and all types
+    of integers can be compared.  With `pos_label` the negative class is that of the first example
+    of the row that counts and is not positive.
+    """
+    known = constant(xp, [0, 1] if pos_label is None else [pos_label], labels.dtype, device(labels))
+    known = ops.order_key(xp, known)
+    key = ops.order_key(xp, labels)
+    if pos_label is None:
+        positive, negative = key == known[1:], known[:1]
+        expected = "0 or 1; for other labels pass pos_label"
+    else:
+        positive = key == known
+        others = ~positive if valid is None else ~positive & valid
+        places = xp.arange(key.shape[-1], dtype=xp.int64, device=device(key))
+        places = xp.where(others, places, xp.full_like(places, key.shape[-1] - 1))
+        first = xp.min(places, axis=-1, keepdims=True)
+        negative = xp.take_along_axis(key, first, axis=-1)
+        expected = "pos_label or a single other label"
+    wrong = ~positive & (key != negative)
+    if of_kind(xp, labels.dtype, "real floating"):
+        wrong = wrong | xp.isnan(labels)
+    return positive, (wrong, expected)

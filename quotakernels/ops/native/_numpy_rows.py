@@ -1,0 +1,142 @@
+"""Rows of a table for NumPy, in blocks that stay in the cache."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from quotakernels._array import Namespace
+from quotakernels.ops import standard
+from quotakernels.ops._table import Groups, Rows
+
+NDArray = np.ndarray[Any, Any]
+
+__all__ = ["BLOCK", "blocks", "head", "rows_at", "sum_rows"]
+
+BLOCK = 1 << 15
+
+
+def blocks(length: int) -> Iterator[slice]:
+    for start in range(0, length, BLOCK):
+        yield slice(start, min(start + BLOCK, length))
+
+
+def _part(table: Groups, rows: slice) -> Groups:
+    return table.map(lambda x: x[rows])
+
+
+def _read(table: Groups, name: str) -> NDArray:
+    """A column of `Rows` that needs no running sum, as it is stored."""
+    return np.asarray(table.counts if name == "items" else getattr(table, name))
+
+
+def _sums_before(values: NDArray, before: float) -> NDArray:
+    """The sum before each value and after the last, `before` included."""
+    sums = np.empty(values.shape[0] + 1)
+    sums[0] = 0.0
+    if values.dtype.kind == "f":
+        values.cumsum(out=sums[1:])
+    else:  # whole numbers add up several times faster
+        sums[1:] = values.cumsum(dtype=np.int64)
+    if before:
+        sums += before
+    return sums
+
+
+def sum_rows(
+    xp: Namespace,
+    table: Groups,
+    terms: Callable[..., tuple[NDArray, ...]],
+    columns: tuple[str, ...],
+) -> tuple[NDArray, ...]:
+    """See `standard.sum_rows`; one table is read in blocks that stay in the cache."""
+    if table.counts.ndim != 1:
+        return standard.sum_rows(xp, table, terms, columns)
+    read = _column_blocks(table, columns)
+    sums = [[float(x.sum()) for x in terms(*block)] for block in read]
+    return tuple(np.asarray(_sum_of_sums(x)) for x in zip(*sums, strict=True))
+
+
+def _sum_of_sums(sums: tuple[float, ...]) -> float:
+    """Rounded once; beyond the range of floats, infinite or NaN as plain sums are."""
+    if len(sums) == 1:
+        return sums[0]
+    try:
+        return math.fsum(sums)
+    except (OverflowError, ValueError):
+        return sum(sums)
+
+
+def _column_blocks(table: Groups, columns: tuple[str, ...]) -> Iterator[list[NDArray]]:
+    """The named columns of `Rows`, block by block; sums before a row are made as they are read."""
+    before = dict.fromkeys(columns, 0.0)
+    for block in blocks(table.counts.shape[0]):
+        part, read = _part(table, block), []
+        for column in columns:
+            name = column.removesuffix("_before")
+            values = _read(part, name)
+            if name == column:
+                read.append(values.astype(np.float64))
+            else:
+                sums = _sums_before(values, before[column])
+                before[column] = float(sums[-1])
+                read.append(sums[:-1])
+        yield read
+
+
+def rows_at(xp: Namespace, table: Groups, wanted: NDArray) -> tuple[NDArray, Rows]:
+    """See `standard.rows_at`; only the blocks that own a wanted mass are searched."""
+    if table.counts.ndim != 1:
+        return standard.rows_at(xp, table, wanted)
+    if table.counts.shape[0] <= BLOCK:
+        return _rows_within(table, wanted, dict.fromkeys(_SUMMED, 0.0))
+    starts = np.arange(0, table.counts.shape[0], BLOCK)
+    before = {name: _sums_of_blocks(_read(table, name)) for name in _SUMMED}
+    wanted = np.minimum(wanted, before["mass"][-1])
+    owner = np.minimum(np.searchsorted(before["mass"][1:], wanted), starts.shape[0] - 1)
+    index = np.empty(wanted.shape, dtype=np.int64)
+    rows = Rows(*(np.empty(wanted.shape) for _ in Rows._fields))
+    for number in np.unique(owner):
+        here, start = owner == number, starts[number]
+        block = _part(table, slice(start, start + BLOCK))
+        place, found = _rows_within(block, wanted[here], {k: x[number] for k, x in before.items()})
+        index[here] = start + place
+        for column, x in zip(rows, found, strict=True):
+            column[here] = x
+    return index, rows
+
+
+_SUMMED = ("items", "mass", "positive")
+
+
+def _rows_within(table: Groups, wanted: NDArray, before: dict[str, float]) -> tuple[NDArray, Rows]:
+    """The owners of the wanted masses among the rows of one block, with what is `before` it."""
+    names = _SUMMED if table.weighted else _SUMMED[1:]
+    values = {name: _read(table, name) for name in (*names, "negative")}
+    sums = {name: _sums_before(values[name], before[name]) for name in names}
+    ends = sums["mass"][1:]
+    place = ends.searchsorted(np.minimum(wanted, ends[-1]))
+    place = np.where(wanted == wanted, np.minimum(place, ends.shape[0] - 1), 0)
+    stored = {name: x[place].astype(np.float64) for name, x in values.items()}
+    stored |= {f"{name}_before": x[place] for name, x in sums.items()}
+    if not table.weighted:
+        stored |= {"items": stored["mass"], "items_before": stored["mass_before"]}
+    return place, Rows(**stored)
+
+
+def _sums_of_blocks(x: NDArray) -> NDArray:
+    """The sum before each block and after the last; the sum of 32-bit counts fits 32 bits."""
+    starts = np.arange(0, x.shape[0], BLOCK)
+    return np.append(0.0, np.cumsum(np.add.reduceat(x, starts, dtype=x.dtype), dtype=np.float64))
+
+
+def head(xp: Namespace, table: Groups, wanted: NDArray) -> Groups:
+    """See `standard.head`; whole blocks of one long table are left out."""
+    if table.counts.ndim != 1 or table.counts.shape[0] <= BLOCK:
+        return table
+    largest = np.max(wanted, where=wanted == wanted, initial=0)
+    stop = BLOCK * int(np.searchsorted(_sums_of_blocks(table.mass), largest) + 1)
+    return table.map(lambda x: x[:stop])
