@@ -22,7 +22,6 @@ import quotakernels
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(quotakernels.__file__).parent
 MAX_LINES, MAX_FUNCTION_LINES = 400, 35
-IMPORT_SECONDS = 0.2
 
 LAYERS = (
     ("_array",),
@@ -329,12 +328,14 @@ import quotakernels as qk
 qk.summary([0, 1], [0.2, 0.8])
 print(*(set(sys.modules) - before))
 """
-SECONDS = """
+OWN_SHARE = """
 import time
-import numpy
 start = time.perf_counter()
+import numpy
+import array_api_compat.numpy
+middle = time.perf_counter()
 import quotakernels
-print(time.perf_counter() - start)
+print((time.perf_counter() - middle) / (middle - start))
 """
 
 
@@ -364,9 +365,9 @@ def test_nothing_else_is_imported():
     assert loaded & installed == {"array_api_compat", "numpy", "quotakernels"}
 
 
-def test_import_is_quick():
-    """Beyond NumPy's own time; the best of five, so that other load does not count."""
-    assert min(float(python(SECONDS)) for _ in range(5)) < IMPORT_SECONDS
+def test_import_takes_no_longer_than_that_of_its_dependencies():
+    """The best of five, so that other load does not count."""
+    assert min(float(python(OWN_SHARE)) for _ in range(5)) < 1
 
 
 # sizes and metadata
