@@ -179,7 +179,7 @@ def lent(data: tuple[Array | None, ...], *beside: Any) -> list[Any] | None:
     None for what NumPy may not compute with: other arrays, values that are not readable, gradients
     to follow, and arrays of libraries beside the data.  Floats that NumPy lacks become float32.
     """
-    if not all(x is None or _may_be_lent(x) for x in data):
+    if isinstance(data[0], np.ndarray) or not all(x is None or _may_be_lent(x) for x in data):
         return None
     if any(is_array(x) and not isinstance(x, (np.ndarray, np.generic)) for x in beside):
         return None

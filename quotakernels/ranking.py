@@ -13,6 +13,7 @@ from quotakernels._array import (
     computing,
     device,
     namespace,
+    of_kind,
     packed,
     unpacked,
     wide_float,
@@ -339,7 +340,7 @@ def ranking_of(table: ops.Groups) -> Ranking:
 
 def table_of(xp: Namespace, ranking: Ranking) -> ops.Groups:
     """The table of a ranking: masses are None where they are the counts, else wide floats."""
-    if xp.isdtype(ranking.positive_weights.dtype, "integral"):
+    if of_kind(xp, ranking.positive_weights.dtype, "integral"):
         return ops.Groups(*ranking[:3], None, None)
     wide = wide_float(xp, device(ranking.counts))
     return ops.Groups(*ranking[:3], *(cast(xp, x, wide) for x in ranking[3:]))

@@ -29,6 +29,8 @@ _TAIL = (
 )
 """Coefficients of x⁻², x⁻⁴, … in H(x - ½) - γ - ln x."""
 
+_SMALL_STEP, _FEW_TERMS = 16, 5
+"""Where h is at most 1/16, so that y is below 1/32, what five terms leave out is below 2**-58."""
 _ATANH_TERMS = 24
 
 
@@ -43,22 +45,33 @@ def _tail(xp: Namespace, x: Array) -> Array:
 
 def log_remainder(xp: Namespace, base: Array, items: Array) -> Array:
     """The value of h - log(1 + h) with h = items/base, to full precision."""
+
+    def large(base: Array, items: Array) -> Array:
+        return ops.piecewise(
+            xp,
+            items < 2 * base,
+            lambda *x: _log_remainder_series(xp, _ATANH_TERMS, *x),
+            lambda base, items: items / base - xp.log1p(items / base),
+            base,
+            items,
+        )
+
     return ops.piecewise(
         xp,
-        items < 2 * base,
-        lambda *x: _log_remainder_series(xp, *x),
-        lambda base, items: items / base - xp.log1p(items / base),
+        _SMALL_STEP * items > base,
+        large,
+        lambda *x: _log_remainder_series(xp, _FEW_TERMS, *x),
         base,
         items,
     )
 
 
-def _log_remainder_series(xp: Namespace, base: Array, items: Array) -> Array:
+def _log_remainder_series(xp: Namespace, terms: int, base: Array, items: Array) -> Array:
     """With y = h/(2+h): log(1+h) = 2·atanh(y) and h = 2y/(1-y); h is items/base."""
     y = items / (2 * base + items)
     square = y * y
     series = xp.zeros_like(y)
-    for k in range(_ATANH_TERMS, 0, -1):
+    for k in range(terms, 0, -1):
         series = series * square + 1 / (2 * k + 1)
     return 2 * square * ((2 * base + items) / (2 * base) - y * series)
 

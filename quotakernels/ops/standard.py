@@ -223,16 +223,17 @@ def groups_around(
         key = xp.where(valid, key, lowest_key(xp, key))
     there = ops.key_at(xp, key, place)
     upto, above = key >= there, key > there
-    everything = xp.ones_like(labels) if valid is None else valid
+    parts = [above, upto, xp.ones_like(labels)]
+    if valid is not None:
+        parts = [above & valid, upto & valid, valid]
 
-    def rows(wanted: Array) -> Array:
-        ends = [ops.count(xp, wanted & part) for part in (above, upto, everything)]
-        ends = xp.concat(ends, axis=-1)
+    def rows(parts: list[Array]) -> Array:
+        ends = xp.concat([ops.count(xp, part) for part in parts], axis=-1)
         return ends - shifted(xp, ends, 1, 0)
 
     thresholds = ops.from_order_key(xp, there, scores.dtype)
     thresholds = xp.broadcast_to(thresholds, (*thresholds.shape[:-1], 3))
-    return Groups(thresholds, rows(everything), rows(everything & labels), None, None)
+    return Groups(thresholds, rows(parts), rows([x & labels for x in parts]), None, None)
 
 
 def _masses(

@@ -234,7 +234,7 @@ def _steps_in_place(sums: NDArray) -> NDArray:
     """What each running sum adds to the one before it; from the back, so that none is lost."""
     for block in reversed(list(blocks(sums.shape[0]))):
         start = max(block.start, 1)
-        sums[start : block.stop] -= sums[start - 1 : block.stop - 1].copy()
+        sums[start : block.stop] -= sums[start - 1 : block.stop - 1]
     return sums
 
 

@@ -1,0 +1,56 @@
+"""What the measures of one ranking allocate beside the scores, as NumPy reports it."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quotakernels as qk
+
+SIZE = 1 << 20
+RNG = np.random.default_rng(3)
+LABELS = RNG.random(SIZE) < 0.3
+SCORES = RNG.random(SIZE)
+MEASURES = (qk.roc_auc, qk.pem, qk.average_hit_rate, qk.average_qrecall)
+
+
+def peak(function: Callable[[], Any]) -> int:
+    tracemalloc.start()
+    try:
+        function()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_peak_counts_what_numpy_allocates():
+    assert peak(lambda: np.ones(SIZE)) >= 8 * SIZE
+
+
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_measures_take_six_times_the_scores(dtype: str, signed: bool):
+    scores = (SCORES - 0.5 * signed).astype(dtype)
+
+    def measured() -> None:
+        ranking = qk.rank(LABELS, scores)
+        for measure in MEASURES:
+            measure(ranking)
+
+    assert peak(measured) <= 6 * scores.nbytes
+
+
+def test_weights_take_two_columns_more():
+    scores, weights = SCORES.astype(np.float32), SCORES + 1
+    assert peak(lambda: qk.rank(LABELS, scores, sample_weight=weights)) <= 13 * scores.nbytes
+
+
+def test_the_correlation_at_a_quota_reads_no_further():
+    scores = SCORES.astype(np.float32)
+    ranking = qk.rank(LABELS, scores)
+    assert peak(lambda: qk.pearson(ranking, quota=SIZE)) <= 26 * scores.nbytes
+    assert peak(lambda: qk.pearson(ranking, quota=SIZE // 8)) <= 5 * scores.nbytes
