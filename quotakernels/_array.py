@@ -15,7 +15,6 @@ from contextlib import nullcontext
 from typing import Any, TypeAlias, TypeVar
 
 import array_api_compat
-import array_api_compat.numpy as host
 import numpy as np
 
 Array: TypeAlias = Any
@@ -84,6 +83,8 @@ def is_array(x: Any) -> bool:
 def namespace(x: Array) -> Namespace:
     """The array API namespace of one array."""
     if _is_host(x):
+        import array_api_compat.numpy as host  # slow the first time
+
         return host
     if _is_tensor(x):  # array_namespace inspects caches that torch.compile cannot trace quietly
         import array_api_compat.torch as xp
