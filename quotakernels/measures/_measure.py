@@ -124,7 +124,7 @@ class Measure(Generic[R]):
         if not all(name in given for name in names):
             raise TypeError(f"{self.__name__} needs y_true and y_score, or a Ranking")
         quota, fraction = (numbers.get(name) for name in ("quota", "fraction"))
-        if not self._local or (quota is None and fraction is None):
+        if not self._local or (quota is None) == (fraction is None):
             return rank(**given)
         ties = given.pop("ties", "expected")
         check_tie_policy(ties)
