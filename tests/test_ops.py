@@ -181,6 +181,15 @@ def test_piecewise_is_where(library):
     same(library.run(run, rare, x), np.where(rare, x + 1, -x))
 
 
+def test_piecewise_of_columns_first(library):
+    x = np.moveaxis(RNG.normal(size=(3, 2, 40)), 0, -1)
+
+    def run(x: Any) -> Any:
+        return ops.piecewise(namespace(x), x > 0.5, lambda v: v + 1, lambda v: -v, x)
+
+    same(library.run(run, x), np.where(x > 0.5, x + 1, -x))
+
+
 @pytest.mark.parametrize("share", [0, 0.01, 0.5])
 def test_piecewise_of_many(library, share):
     x = RNG.normal(size=(2, 20_000))

@@ -30,7 +30,7 @@ _TAIL = (
 """Coefficients of x⁻², x⁻⁴, … in H(x - ½) - γ - ln x."""
 
 _SMALL_STEP, _FEW_TERMS = 16, 5
-"""Where h is at most 1/16, so that y is below 1/32, what five terms leave out is below 2**-58."""
+"""Where h is at most 1/16 in size, so that y is below 1/30, what five terms leave out is below 2**-58."""
 _ATANH_TERMS = 24
 
 
@@ -58,7 +58,7 @@ def log_remainder(xp: Namespace, base: Array, items: Array) -> Array:
 
     return ops.piecewise(
         xp,
-        _SMALL_STEP * items > base,
+        _SMALL_STEP * xp.abs(items) > base,
         large,
         lambda *x: _log_remainder_series(xp, _FEW_TERMS, *x),
         base,

@@ -95,7 +95,8 @@ def piecewise(
     result = otherwise(*arguments)
     places = np.flatnonzero(rare)
     if places.size:
-        if not (result.flags.owndata and result.shape == rare.shape):
+        own = result.flags.owndata and result.flags.c_contiguous  # or else it is not written to
+        if not (own and result.shape == rare.shape):
             result = np.array(_filling(rare.shape, result), order="C")
         chosen = (_filling(rare.shape, x).reshape(-1)[places] for x in arguments)
         result.reshape(-1)[places] = if_rare(*chosen)
