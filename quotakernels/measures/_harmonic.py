@@ -30,7 +30,7 @@ _TAIL = (
 """Coefficients of x⁻², x⁻⁴, … in H(x - ½) - γ - ln x."""
 
 _SMALL_STEP, _FEW_TERMS = 16, 5
-"""Where h is at most 1/16 in size, so that y is below 1/30, what five terms leave out is below 2**-58."""
+"""Where |h| is at most 1/16, so that |y| is below 1/30, five terms leave out less than 2**-58."""
 _ATANH_TERMS = 24
 
 
