@@ -33,7 +33,7 @@ from quotakernels.measures._measure import finished
 from quotakernels.measures._quota import beside, mass_totals, wanted_masses
 from quotakernels.measures.boundary import BestBoundary
 from quotakernels.measures.curves import Curve, cut_quotas, cut_thresholds
-from quotakernels.measures.optimal import SAME_VALUE, best_cut
+from quotakernels.measures.optimal import SAME_VALUE, best_cut, real_cuts
 
 __all__ = ["QuotaImpact", "best_quota", "cell_impacts", "impact_at_quota"]
 
@@ -238,11 +238,9 @@ def _best(gains: Gains) -> BestBoundary:
     table = groups.table
     selected = groups.selected.positive
     rejected = xp.zeros_like(selected) if groups.rejected is None else groups.rejected.positive
-    real = table.counts > 0
-    real = xp.concat([xp.ones_like(real[..., :1]), real], axis=-1)
     value = _defined(xp, table, before(xp, selected) + after(xp, rejected))
     curve = Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
-    best = best_cut(curve, real, _rounding(xp, gains))
+    best = best_cut(curve, real_cuts(xp, table), _rounding(xp, gains))
     return BestBoundary(*best, curve)
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from quotakernels import ops
 from quotakernels._array import (
     Array,
+    Namespace,
     cast,
     compiled,
     computing,
@@ -22,7 +23,7 @@ from quotakernels.measures._table_measure import TableMeasure
 from quotakernels.measures.curves import Curve, cut_quotas, cut_thresholds
 from quotakernels.ranking import Ranking, table_of
 
-__all__ = ["OptimalCut", "optimal_cut", "table_curve"]
+__all__ = ["SAME_VALUE", "OptimalCut", "best_cut", "optimal_cut", "real_cuts", "table_curve"]
 
 SAME_VALUE = 2.0**-49
 """Difference up to which two values are taken as equal, relative to what their rounding is."""
@@ -187,12 +188,17 @@ def _called(
     return measure, measure.ranking(data, keywords, own), own
 
 
+def real_cuts(xp: Namespace, table: ops.Groups) -> Array:
+    """Which cuts are not padding, shape (..., G + 1); the empty one is none."""
+    filled = table.counts > 0
+    return xp.concat([xp.ones_like(filled[..., :1]), filled], axis=-1)
+
+
 def _cuts(table: ops.Groups) -> tuple[ConfusionTable, Curve, Array]:
     """The cells of every cut, a curve without values, and which cuts are not padding."""
     xp = namespace(table.counts)
     quota = cut_quotas(xp, table)
-    real = table.counts > 0
-    real = xp.concat([xp.ones_like(real[..., :1]), real], axis=-1)
+    real = real_cuts(xp, table)
     return cut_cells(xp, table), Curve(quota, quota, cut_thresholds(xp, table)), real
 
 
