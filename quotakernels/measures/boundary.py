@@ -13,7 +13,7 @@ from quotakernels.measures._quota import numbers_beside
 from quotakernels.measures._table_measure import largest, table_measure
 from quotakernels.measures.curves import Curve, cut_quotas, cut_thresholds
 from quotakernels.measures.impact import mean_impact, mean_outcome
-from quotakernels.measures.optimal import optimal_cut, table_curve
+from quotakernels.measures.optimal import best_and_curve
 from quotakernels.measures.tuning import RATIO, tuned
 
 __all__ = ["BestBoundary", "CutTables", "best_boundary", "cut_tables"]
@@ -133,8 +133,8 @@ def best_boundary(
     if kind not in ("impact", "outcome"):
         raise ValueError(f'kind must be "impact" or "outcome"; got {kind!r}')
     measure = _mean_impact if kind == "impact" else _mean_outcome
-    best = optimal_cut(*data, measure, impacts=impacts, **keywords)
-    return BestBoundary(*best, table_curve(*data, measure, impacts=impacts, **keywords))
+    best, curve = best_and_curve(data, measure, True, {"impacts": impacts, **keywords})
+    return BestBoundary(*best, curve)
 
 
 def _admit_ratio(

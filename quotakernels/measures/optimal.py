@@ -23,7 +23,15 @@ from quotakernels.measures._table_measure import TableMeasure
 from quotakernels.measures.curves import Curve, cut_quotas, cut_thresholds
 from quotakernels.ranking import Ranking, table_of
 
-__all__ = ["SAME_VALUE", "OptimalCut", "best_cut", "optimal_cut", "real_cuts", "table_curve"]
+__all__ = [
+    "SAME_VALUE",
+    "OptimalCut",
+    "best_and_curve",
+    "best_cut",
+    "optimal_cut",
+    "real_cuts",
+    "table_curve",
+]
 
 SAME_VALUE = 2.0**-49
 """Difference up to which two values are taken as equal, relative to what their rounding is."""
@@ -156,6 +164,13 @@ def optimal_cut(
     """
     if not isinstance(maximize, bool):
         raise TypeError(f"maximize must be True or False; got {maximize!r}")
+    return best_and_curve(data, measure, maximize, keywords)[0]
+
+
+def best_and_curve(
+    data: tuple[Any, ...], measure: TableMeasure | None, maximize: bool, keywords: dict[str, Any]
+) -> tuple[OptimalCut, Curve]:
+    """The best cut, and the measure at all cuts, of one ranking made once."""
     chosen, ranking, own = _called("optimal_cut", data, measure, keywords)
     xp = namespace(ranking.counts)
     dtype = result_float(xp, device(ranking.counts))
@@ -168,8 +183,8 @@ def optimal_cut(
         rounding = None if unit is None else tolerance(unit, SAME_VALUE) * unit
         best = compiled(best_cut, xp, ("maximize",))
         curve = curve._replace(value=value)
-        result: OptimalCut = best(curve, real, rounding, maximize=maximize)
-        return finished(xp, result, dtype)  # type: ignore[no-any-return]
+        found: OptimalCut = best(curve, real, rounding, maximize=maximize)
+        return finished(xp, found, dtype), finished(xp, curve, dtype)
 
 
 def _called(
