@@ -119,11 +119,16 @@ from quotakernels.measures.table_scores import (
 )
 from quotakernels.measures.tuning import normalize_table, tune_prevalence
 from quotakernels.ranking import Ranking, rank
+from quotakernels.states._compute import Bounds
+from quotakernels.states.buffer import ScoreBuffer
+from quotakernels.states.fixed_buffer import FixedScoreBuffer
+from quotakernels.states.histogram import ScoreHistogram
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BestBoundary",
+    "Bounds",
     "Chart",
     "ChartLine",
     "ChartPoints",
@@ -132,6 +137,7 @@ __all__ = [
     "ConfusionTable",
     "Curve",
     "CutTables",
+    "FixedScoreBuffer",
     "Impact",
     "LiftTable",
     "Marks",
@@ -150,6 +156,8 @@ __all__ = [
     "RocCurve",
     "RocHull",
     "RocPoints",
+    "ScoreBuffer",
+    "ScoreHistogram",
     "Summary",
     "accuracy",
     "achievable_pr_auc",

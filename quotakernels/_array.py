@@ -44,6 +44,7 @@ __all__ = [
     "finish",
     "from_host",
     "is_array",
+    "kept",
     "lent",
     "library",
     "namespace",
@@ -165,6 +166,15 @@ def readable(x: Array) -> bool:
         return False
     xp = namespace(x)
     return bool(device(x) == xp.__array_namespace_info__().default_device())
+
+
+def kept(x: Array) -> Array:
+    """`x` as it is now, whatever its memory is used for later, and without its gradients."""
+    if _is_tensor(x):
+        return x.detach().clone()
+    if array_api_compat.is_jax_array(x):
+        return x
+    return namespace(x).asarray(x, copy=True)
 
 
 def to_numpy(x: Array) -> np.ndarray[Any, Any]:

@@ -81,7 +81,7 @@ def admit_predictions(
             found, bad = _several_classes(xp, columns, num_classes)
         if weights is not None:
             bad["sample_weight"] = bad_values(xp, weights, weights)["sample_weight"]
-        valid = raise_or_exclude(xp, as_given, bad, valid, validate)
+        valid, _ = raise_or_exclude(xp, as_given, bad, valid, validate)
         valid = None if valid is None else xp.broadcast_to(valid, shape)
     return xp, Predictions(found["y_true"], found["y_pred"], weights, valid)
 

@@ -34,6 +34,7 @@ from quotakernels._labels import numeric_labels, positive_labels
 
 __all__ = [
     "MASS_ROUNDING",
+    "Admitted",
     "Examples",
     "admit",
     "admit_columns",
@@ -68,6 +69,16 @@ class Examples(NamedTuple):
     valid: Array | None
 
 
+class Admitted(NamedTuple):
+    """What the door lets in: examples, columns of numbers beside them, and which rows of the batch
+    had no bad value, shape (..., 1); None where all values were read, and so are good.
+    """
+
+    examples: Examples
+    numbers: dict[str, Array]
+    good: Array | None
+
+
 def check_tie_policy(ties: str) -> None:
     """Raise unless `ties` names a tie policy."""
     if ties not in TIE_POLICIES:
@@ -84,7 +95,7 @@ def admit(
 ) -> Examples:
     """Check and convert labels and scores."""
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
-    return admit_columns(given, pos_label, validate)[0]
+    return admit_columns(given, pos_label, validate).examples
 
 
 def admit_scores(
@@ -92,12 +103,12 @@ def admit_scores(
 ) -> Examples:
     """Check and convert scores that come without labels."""
     given = {"y_score": y_score, "sample_weight": sample_weight, "where": where}
-    return admit_columns(given, None, validate)[0]
+    return admit_columns(given, None, validate).examples
 
 
 def admit_columns(
     given: dict[str, Any], pos_label: Any, validate: bool, numbers: tuple[str, ...] = ()
-) -> tuple[Examples, dict[str, Array]]:
+) -> Admitted:
     """Check and convert scores and what is given beside them.
 
     Columns of `numbers` come out as wide floats, finite where they count.
@@ -113,9 +124,10 @@ def admit_columns(
     check_shapes(arrays)
     if (on_host := lent(tuple(arrays.values()))) is not None:
         columns = dict(zip(arrays, on_host, strict=True))
-        examples, floats = _clean(columns, as_given, pos_label, validate, numbers)
+        examples, floats, good = _clean(columns, as_given, pos_label, validate, numbers)
         scores = arrays["y_score"]
-        return returned(examples, scores), {k: returned(x, scores) for k, x in floats.items()}
+        floats = {name: returned(x, scores) for name, x in floats.items()}
+        return Admitted(returned(examples, scores), floats, returned(good, scores))
     return _clean(arrays, as_given, pos_label, validate, numbers)
 
 
@@ -125,7 +137,7 @@ def _clean(
     pos_label: Any,
     validate: bool,
     numbers: tuple[str, ...],
-) -> tuple[Examples, dict[str, Array]]:
+) -> Admitted:
     """Arrays of one library and of fitting shapes, when their values are checked too."""
     xp = namespace(arrays["y_score"])
     with computing(xp):
@@ -142,12 +154,12 @@ def _clean(
             counted = weights != 0
             valid = counted if valid is None else valid & counted
         bad = bad_values(xp, scores, weights)
-        if labels is not None:
+        if labels is not None and not (labels.dtype == xp.bool and pos_label is None):
             labels, bad["y_true"] = positive_labels(xp, labels, pos_label, valid)
         bad |= {name: (~xp.isfinite(x), "a finite number") for name, x in floats.items()}
-        valid = raise_or_exclude(xp, as_given, bad, valid, validate)
+        valid, good = raise_or_exclude(xp, as_given, bad, valid, validate)
         valid = None if valid is None else _stretched(xp, valid, shape)
-    return Examples(scores, labels, weights, valid), floats
+    return Admitted(Examples(scores, labels, weights, valid), floats, good)
 
 
 def _stretched(xp: Namespace, x: Array, shape: tuple[int, ...]) -> Array:
@@ -296,17 +308,21 @@ def raise_or_exclude(
     bad: dict[str, tuple[Array, str]],
     valid: Array | None,
     validate: bool,
-) -> Array | None:
+) -> tuple[Array | None, Array | None]:
     """Raise for the first bad value that counts, or exclude the rows of the batch that have one.
 
-    What is masked or has weight 0 does not count; a bad weight is not 0.
+    What is masked or has weight 0 does not count; a bad weight is not 0.  Beside what is left, it
+    returns which rows of the batch are good, shape (..., 1); None where all values were read.
     """
+    good = None
     for name, (unfit, expected) in bad.items():
         wrong = unfit if valid is None else unfit & valid
         if not read_without_fault(xp, name, as_given[name], wrong, expected, validate):
             row_is_good = ~xp.any(wrong, axis=-1, keepdims=True)
-            valid = row_is_good if valid is None else valid & row_is_good
-    return valid
+            good = row_is_good if good is None else good & row_is_good
+    if good is None:
+        return valid, None
+    return good if valid is None else valid & good, good
 
 
 def read_without_fault(

@@ -27,7 +27,7 @@ LAYERS = (
     ("_array",),
     ("ops._table",),
     ("ops.standard",),
-    ("ops.hull",),
+    ("ops.hull", "ops.binning"),
     ("ops.native",),
     ("ops",),
     ("_labels",),
@@ -35,12 +35,13 @@ LAYERS = (
     ("_classes", "_grouped", "_predictions", "_regrouped"),
     ("ranking",),
     ("measures",),
+    ("states",),
     ("",),  # the public names
     ("cli",),
     ("__main__",),
 )
 """From the bottom to the top; a module belongs to the longest name that fits."""
-UPWARD_IN_FUNCTIONS = {("ops.standard", "ops"), ("ops.hull", "ops")}
+UPWARD_IN_FUNCTIONS = {("ops.standard", "ops"), ("ops.hull", "ops"), ("ops.binning", "ops")}
 """A standard form calls other operations by `ops`, which has native twins of them."""
 NAMES_BACKENDS = ("_array", "ops.native")
 READS_VALUES = (
@@ -52,6 +53,8 @@ READS_VALUES = (
     "_grouped",
     "measures._numbers",
     "measures._quota",
+    "states.histogram",
+    "states.fixed_buffer",
     "cli",
 )
 BACKENDS = {"cupy", "dask", "jax", "jaxlib", "jnp", "mlx", "tensorflow", "torch"}

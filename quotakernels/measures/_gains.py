@@ -70,7 +70,7 @@ def admit_gains(
     if not (type(gain_rejected) in (int, float) and gain_rejected == 0):
         given["gain_rejected"] = _one_for_all(columns["y_score"], gain_rejected)
         numbers.append("gain_rejected")
-    examples, gains = admit_columns(given, pos_label, validate, tuple(numbers))
+    examples, gains, _ = admit_columns(given, pos_label, validate, tuple(numbers))
     labels = examples.labels
     if labels is None:
         xp, dev = namespace(examples.scores), device(examples.scores)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, Generic, TypeAlias, TypeVar, overload
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 
 from quotakernels._array import (
     Array,
@@ -31,10 +31,12 @@ shape (..., K), NaN where a number is bad and cannot be read, and Q, which K sta
 
 __all__ = [
     "Measure",
+    "bounded_by_ties",
     "finished",
     "local_quota_measure",
     "measure",
     "measure_of",
+    "monotone",
     "quota_measure",
 ]
 
@@ -53,6 +55,8 @@ class Measure(Generic[R]):
     def __init__(self, function: Callable[..., R], door: Door, local: bool = False):
         functools.update_wrapper(self, function)
         self._function, self._door, self._local = function, door, local
+        self.monotone: Literal["", "always", "by default"] = ""
+        self.most: float | None = None
         numbers, options = _keywords(door), _keywords(function)
         self._numbers, self._options = (tuple(p.name for p in x) for x in (numbers, options))
         self._needed = [p.name for p in (*numbers, *options) if p.default is p.empty]
@@ -172,6 +176,32 @@ def _no_numbers(*_: Any) -> tuple[tuple[()], tuple[()]]:
 def measure_of(door: Door, local: bool = False) -> Callable[[Callable[..., R]], Measure[R]]:
     """Make a measure of a function of a table and of numbers, which the door takes by keyword."""
     return lambda function: Measure(function, door, local)
+
+
+def monotone(
+    when: Literal["always", "by default"], most: float | None = 1.0
+) -> Callable[[Measure[R]], Measure[R]]:
+    """Say that a measure never falls where a ROC curve rises, with any options or as they are.
+
+    Then its values with ties in the best and in the worst order bound it in every other order.  It
+    is at most `most`, and at least minus that.
+    """
+
+    def marked(measure: Measure[R]) -> Measure[R]:
+        measure.monotone, measure.most = when, most
+        return measure
+
+    return marked
+
+
+def bounded_by_ties(measure: Any, options: dict[str, Any]) -> bool:
+    """Whether a measure with these options is `monotone`."""
+    when = measure.monotone if isinstance(measure, Measure) else ""
+    if when != "by default":
+        return when == "always"
+    parameters = measure.__signature__.parameters
+    defaults = {name: x.default for name, x in parameters.items()}
+    return all(defaults.get(name) == value for name, value in options.items())
 
 
 measure = measure_of(_no_numbers)

@@ -8,7 +8,7 @@ from typing import Literal
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace
 from quotakernels.measures._harmonic import harmonic_sums
-from quotakernels.measures._measure import measure
+from quotakernels.measures._measure import measure, monotone
 from quotakernels.measures._quota import divisor
 from quotakernels.measures._reduction import Reduction, Totals, item_scale, reduced, totals
 
@@ -107,6 +107,7 @@ def _tied_share(
     return here / mass * (found * ones + here / items * ramps)
 
 
+@monotone("always")
 @measure
 def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> Array:
     """Average Qrecall: the mean of Q(j) over the quotas that could hold all positives (AR eq. 13).

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, namespace
-from quotakernels.measures._measure import measure
+from quotakernels.measures._measure import measure, monotone
 from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
 
 __all__ = ["gini", "pairs_won", "pem", "roc_auc"]
@@ -37,6 +37,7 @@ def _won(table: ops.Groups) -> Won:
     return reduced(xp, table, pairs_won(totals(xp, table)))[0]  # type: ignore[no-any-return]
 
 
+@monotone("always")
 @measure
 def roc_auc(table: ops.Groups) -> Array:
     """Area under the ROC curve: the share of pairs ranked rightly, ties counted half.
@@ -80,6 +81,7 @@ def roc_auc(table: ops.Groups) -> Array:
     return _won(table).share
 
 
+@monotone("always")
 @measure
 def gini(table: ops.Groups) -> Array:
     """Gini coefficient, 2·AUC - 1.
@@ -117,6 +119,7 @@ def gini(table: ops.Groups) -> Array:
     return _won(table).surplus
 
 
+@monotone("always")
 @measure
 def pem(table: ops.Groups) -> Array:
     """PEM, the performance relative to chance and optimum over all quotas (AR eq. 14-15).

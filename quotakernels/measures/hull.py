@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace
-from quotakernels.measures._measure import measure
+from quotakernels.measures._measure import measure, monotone
 from quotakernels.measures._quota import divisor
 from quotakernels.measures._reduction import reduced, totals
 from quotakernels.measures.discrimination import pairs_won
@@ -140,6 +140,7 @@ def hull_vertices(xp: Namespace, table: ops.Groups, model: Array | None = None) 
     return RocHull(fpr, tpr, *curve[2:], slope_min, slope_max, model)
 
 
+@monotone("always")
 @measure
 def roc_hull_auc(table: ops.Groups) -> Array:
     """Area under the upper convex hull of the ROC curve.
@@ -228,6 +229,7 @@ def achievable_pr_curve(table: ops.Groups) -> PrCurve:
     return pr_vertices(xp, ops.filled_first(xp, hull_table(xp, table)), "roc")
 
 
+@monotone("always")
 @measure
 def achievable_pr_auc(table: ops.Groups) -> Array:
     """Area under the achievable precision-recall curve, exactly.

@@ -6,7 +6,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
 from quotakernels.measures._cells import ConfusionTable, cut_cells
 from quotakernels.measures._harmonic import log_remainder
-from quotakernels.measures._measure import measure
+from quotakernels.measures._measure import measure, monotone
 from quotakernels.measures._reduction import totals
 from quotakernels.measures.table_classes import surplus
 
@@ -16,6 +16,7 @@ LEVEL = 2.0**-60
 """Relative growth of a denominator up to which it is taken as constant."""
 
 
+@monotone("always")
 @measure
 def auk(table: ops.Groups) -> Array:
     """AUK, the area under Cohen's κ over the false positive rate, exactly.

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace
 from quotakernels.measures._harmonic import harmonic_sums, log_remainder
-from quotakernels.measures._measure import measure
+from quotakernels.measures._measure import measure, monotone
 from quotakernels.measures._quota import divisor
 from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
 from quotakernels.measures.curves import cut_masses, cut_thresholds
@@ -235,6 +235,7 @@ def expected_average_precision(table: ops.Groups) -> Array:
     return reduced(xp, table, _over_positives(total, groups))[0]
 
 
+@monotone("by default")
 @measure
 def pr_auc(
     table: ops.Groups,

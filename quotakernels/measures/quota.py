@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, namespace
-from quotakernels.measures._measure import local_quota_measure, measure
+from quotakernels.measures._measure import local_quota_measure, measure, monotone
 from quotakernels.measures._quota import mass_totals
 
 __all__ = ["LiftTable", "hit_rate", "lift", "lift_table", "qrecall"]
@@ -69,6 +69,7 @@ def positives_at(xp: Namespace, table: ops.Groups, wanted: Array) -> Array:
     return filled.numerator / filled.denominator
 
 
+@monotone("always")
 @local_quota_measure
 def hit_rate(table: ops.Groups, wanted: Array) -> Array:
     """Hit rate: the share of positives among the selected (AR eq. 4), T(j) / j.
@@ -129,6 +130,7 @@ def hit_rate(table: ops.Groups, wanted: Array) -> Array:
     return _share(xp, filled.numerator / (filled.denominator * wanted))
 
 
+@monotone("always")
 @local_quota_measure
 def qrecall(table: ops.Groups, wanted: Array) -> Array:
     """Qrecall: the share of all positives that the quota catches (AR eq. 6), T(j) / P.
@@ -185,6 +187,7 @@ def qrecall(table: ops.Groups, wanted: Array) -> Array:
     return _share(xp, filled.numerator / (filled.denominator * positive))
 
 
+@monotone("always", most=None)
 @local_quota_measure
 def lift(table: ops.Groups, wanted: Array) -> Array:
     """Cumulative lift: the hit rate over the prevalence, (T(j) / j) / (P / n).

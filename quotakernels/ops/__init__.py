@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 from quotakernels._array import Namespace, backend
-from quotakernels.ops import hull, standard
+from quotakernels.ops import binning, hull, standard
 from quotakernels.ops._table import Groups, Rows
 from quotakernels.ops.native import natives
 
@@ -23,6 +23,9 @@ R = TypeVar("R")
 __all__ = [
     "Groups",
     "Rows",
+    "bin_rows",
+    "bin_thresholds",
+    "binned",
     "bisect",
     "clip",
     "count",
@@ -34,6 +37,7 @@ __all__ = [
     "head",
     "hull_ends",
     "key_at",
+    "key_bits",
     "merged",
     "order_key",
     "piecewise",
@@ -49,6 +53,7 @@ __all__ = [
     "total",
     "widened",
     "without_empty_rows",
+    "written",
 ]
 
 
@@ -74,6 +79,10 @@ def _native_where_there_is_one(function: Callable[P, R]) -> Callable[P, R]:
     return operation
 
 
+bin_rows = binning.bin_rows
+bin_thresholds = binning.bin_thresholds
+key_bits = binning.key_bits
+binned = _native_where_there_is_one(binning.binned)
 bisect = _native_where_there_is_one(standard.bisect)
 clip = _native_where_there_is_one(standard.clip)
 count = standard.count
@@ -100,3 +109,4 @@ tie_groups = _native_where_there_is_one(standard.tie_groups)
 total = _native_where_there_is_one(standard.total)
 widened = _native_where_there_is_one(standard.widened)
 without_empty_rows = _native_where_there_is_one(standard.without_empty_rows)
+written = _native_where_there_is_one(standard.written)

@@ -41,6 +41,7 @@ __all__ = [
     "total",
     "widened",
     "without_empty_rows",
+    "written",
 ]
 
 
@@ -344,6 +345,18 @@ def flagged_first(xp: Namespace, flags: Array) -> Array:
     wanted = xp.arange(1, size + 1, dtype=xp.int64, device=device(flags))
     index = bisect(xp, upto, xp.minimum(xp.broadcast_to(wanted, flags.shape), upto[..., -1:]))
     return xp.clip(index, max=max(size - 1, 0))
+
+
+def written(xp: Namespace, target: Array, source: Array, start: Array, length: Array) -> Array:
+    """`target` with the first `length` of the `source` written to it, from the place `start` on.
+
+    What would be written beyond its end is lost.
+    """
+    index = xp.arange(target.shape[-1], dtype=xp.int64, device=device(target)) - start
+    inside = xp.broadcast_to((index >= 0) & (index < length), target.shape)
+    index = xp.clip(index, min=0, max=source.shape[-1] - 1)
+    index = xp.broadcast_to(index, target.shape)
+    return xp.where(inside, xp.take_along_axis(source, index, axis=-1), target)
 
 
 def rows_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array, Rows]:

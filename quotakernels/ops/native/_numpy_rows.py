@@ -19,9 +19,9 @@ __all__ = ["BLOCK", "blocks", "head", "rows_at", "sum_rows"]
 BLOCK = 1 << 15
 
 
-def blocks(length: int) -> Iterator[slice]:
-    for start in range(0, length, BLOCK):
-        yield slice(start, min(start + BLOCK, length))
+def blocks(length: int, size: int = BLOCK) -> Iterator[slice]:
+    for start in range(0, length, size):
+        yield slice(start, min(start + size, length))
 
 
 def _part(table: Groups, rows: slice) -> Groups:

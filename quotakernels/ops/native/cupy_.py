@@ -7,7 +7,7 @@ from typing import Any
 import cupy as cp
 
 from quotakernels._array import Array, Namespace
-from quotakernels.ops import standard
+from quotakernels.ops import binning, standard
 from quotakernels.ops.native._bits import bits_from_key, in_python, key_at_by_bits, key_from_bits
 
 
@@ -34,6 +34,28 @@ def sort_coded(
         return standard.sort_coded(xp, key, code, weights, stable)
     words = cp.sort((~key.astype(cp.int64) << 2) | code, axis=-1)
     return (~(words >> 2)).astype(key.dtype), (words & 3).astype(code.dtype), None
+
+
+def binned(
+    xp: Namespace,
+    scores: Array,
+    labels: Array,
+    weights: Array | None,
+    valid: Array | None,
+    bits: int,
+) -> tuple[Array, Array | None]:
+    """See `binning.binned`; without weights each example is added where it belongs."""
+    if weights is not None:
+        return binning.binned(xp, scores, labels, weights, valid, bits)
+    codes = 2 * binning.bin_rows(xp, scores, bits) + labels
+    codes = codes if valid is None else cp.where(valid, codes, 2 << bits)
+    lists = codes.reshape(-1, codes.shape[-1]).astype(cp.int64)
+    size = (2 << bits) + 1
+    lists += size * cp.arange(lists.shape[0], dtype=cp.int64)[:, None]
+    counts = cp.zeros(size * lists.shape[0], dtype=cp.int32)
+    cp.add.at(counts, lists.reshape(-1), 1)
+    counts = counts.reshape(-1, size)[:, :-1]
+    return counts.reshape(*codes.shape[:-1], -1, 2), None
 
 
 def key_at(xp: Namespace, key: Array, place: Array) -> Array:

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from quotakernels._array import Array, Namespace, wide_float
-from quotakernels.ops import hull
+from quotakernels.ops import binning, hull
 from quotakernels.ops._table import Groups
 from quotakernels.ops.native import numpy_
 from quotakernels.ops.native._bits import bits_from_key, key_at_by_bits, key_from_bits
@@ -67,6 +67,27 @@ def sort_coded(
     payload = (code,) if weights is None else (code, weights)
     key, *payload = jax.lax.sort((~key, *payload), num_keys=1, is_stable=stable)
     return ~key, payload[0], None if weights is None else payload[1]
+
+
+def binned(
+    xp: Namespace,
+    scores: Array,
+    labels: Array,
+    weights: Array | None,
+    valid: Array | None,
+    bits: int,
+) -> tuple[Array, Array | None]:
+    """See `binning.binned`; without weights each example is added where it belongs."""
+    if weights is not None:
+        return binning.binned(xp, scores, labels, weights, valid, bits)
+    codes = 2 * binning.bin_rows(xp, scores, bits) + labels
+    codes = codes if valid is None else jnp.where(valid, codes, 2 << bits)
+
+    def of_one(codes: Array) -> Array:
+        return jnp.zeros(2 << bits, dtype=jnp.int32).at[codes].add(1, mode="drop")
+
+    counts = jax.vmap(of_one)(codes.reshape(-1, codes.shape[-1]))
+    return counts.reshape(*codes.shape[:-1], -1, 2), None
 
 
 def hull_ends(xp: Namespace, table: Groups) -> Array:

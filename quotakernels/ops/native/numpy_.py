@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels._array import Namespace
-from quotakernels.ops import standard
+from quotakernels.ops import binning, standard
 from quotakernels.ops._table import Groups
 from quotakernels.ops.native._bits import bits_from_key, key_from_bits
 from quotakernels.ops.native._numpy_hull import hull_ends as hull_ends
@@ -259,6 +259,42 @@ def _by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None) -> Group
     positive = np.add.reduceat(weights * labels, starts)
     weights[labels] = 0.0  # a copy in order
     return Groups(thresholds, counts, positives, positive, np.add.reduceat(weights, starts))
+
+
+def binned(
+    xp: Namespace,
+    scores: NDArray,
+    labels: NDArray,
+    weights: NDArray | None,
+    valid: NDArray | None,
+    bits: int,
+) -> tuple[NDArray, NDArray | None]:
+    """See `binning.binned`; without weights they are only counted."""
+    if weights is not None or scores.ndim != 1:
+        return binning.binned(xp, scores, labels, weights, valid, bits)
+    if valid is not None and not valid.all():
+        scores, labels = scores[valid], labels[valid]
+    if scores.dtype.itemsize > 2:
+        return _counted(lambda block: binning.bin_rows(xp, scores[block], bits), labels, bits), None
+    patterns = scores.view(f"u{scores.dtype.itemsize}")  # cheaper to put in order afterwards
+    width = 8 * patterns.itemsize
+    found = _counted(lambda block: patterns[block].astype(np.int32), labels, width)
+    every = np.arange(2**width, dtype=patterns.dtype)
+    every = every if scores.dtype.kind == "b" else every.view(scores.dtype)
+    counts = np.zeros((2**bits, 2), dtype=np.int64)
+    np.add.at(counts, binning.bin_rows(xp, every, bits), found)
+    return counts, None
+
+
+def _counted(codes_of: Callable[[slice], NDArray], labels: NDArray, bits: int) -> NDArray:
+    """How many examples of each class have each code below 2**bits."""
+    counts = np.zeros(2 << bits, dtype=np.int64)
+    for block in blocks(labels.shape[0], max(BLOCK, 2 << bits)):
+        codes = codes_of(block)
+        codes <<= 1
+        codes |= labels[block]
+        counts += np.bincount(codes, minlength=2 << bits)
+    return counts.reshape(-1, 2)
 
 
 def filled_first(xp: Namespace, table: Groups) -> Groups:

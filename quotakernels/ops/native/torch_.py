@@ -8,7 +8,7 @@ import array_api_compat.numpy as host
 import torch
 
 from quotakernels._array import Array, Namespace, readable, to_numpy
-from quotakernels.ops import hull, standard
+from quotakernels.ops import binning, hull, standard
 from quotakernels.ops._table import Groups
 from quotakernels.ops.native import numpy_
 from quotakernels.ops.native._bits import bits_from_key, in_python, key_at_by_bits, key_from_bits
@@ -53,6 +53,25 @@ def sort_coded(
     flipped, order = torch.sort(~key.to(torch.int64), dim=-1, stable=True)
     weights = None if weights is None else torch.take_along_dim(weights, order, dim=-1)
     return (~flipped).to(key.dtype), torch.take_along_dim(code, order, dim=-1), weights
+
+
+def binned(
+    xp: Namespace,
+    scores: Array,
+    labels: Array,
+    weights: Array | None,
+    valid: Array | None,
+    bits: int,
+) -> tuple[Array, Array | None]:
+    """See `binning.binned`; without weights each example is added where it belongs."""
+    if weights is not None:
+        return binning.binned(xp, scores, labels, weights, valid, bits)
+    codes = 2 * binning.bin_rows(xp, scores, bits).to(torch.int64) + labels
+    codes = codes if valid is None else torch.where(valid, codes, 2 << bits)
+    size = (*codes.shape[:-1], (2 << bits) + 1)
+    counts = torch.zeros(size, dtype=torch.int64, device=codes.device)
+    counts = counts.scatter_add(-1, codes, torch.ones_like(codes))
+    return counts[..., :-1].reshape(*codes.shape[:-1], -1, 2), None
 
 
 def key_at(xp: Namespace, key: Array, place: Array) -> Array:

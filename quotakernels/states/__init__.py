@@ -1,0 +1,1 @@
+"""What is known of a stream of batches, and every measure of it."""

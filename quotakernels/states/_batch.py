@@ -1,0 +1,97 @@
+"""The door for batches: examples that fit the state which they are added to."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    computing,
+    device,
+    from_host,
+    library,
+    namespace,
+    of_kind,
+    takes_host_arrays,
+    wide_float,
+)
+from quotakernels.validation import Examples, admit_columns, as_column, check_one_device
+
+__all__ = ["Batch", "admit_batch", "scores_like", "with_fault"]
+
+
+class Batch(NamedTuple):
+    """Checked examples; ``good`` is as in `validation.Admitted`."""
+
+    examples: Examples
+    good: Array | None
+
+
+def scores_like(like: Any) -> tuple[Namespace, Array]:
+    """The namespace of an example of scores, and what keeps its type, device and leading shape."""
+    like = as_column("like", like)
+    xp = namespace(like)
+    if like.ndim == 0 or not of_kind(xp, like.dtype, ("bool", "integral", "real floating")):
+        raise TypeError(
+            "like must be an array of scores, of which the last axis holds the examples; got "
+            f"dtype {like.dtype} and shape {tuple(like.shape)}"
+        )
+    return xp, like[..., :0]
+
+
+def admit_batch(
+    like: Array,
+    columns: tuple[Any, Any, Any, Any],
+    pos_label: Any,
+    validate: bool,
+    weighted: bool | None = None,
+) -> Batch:
+    """Check and convert labels, scores, weights and a mask for a state of scores such as `like`.
+
+    A state that is `weighted` gets weights in any case, one that is not takes none.
+    """
+    y_true, y_score, sample_weight, where = columns
+    if sample_weight is not None and weighted is False:
+        raise ValueError("sample_weight is given and the state has no weights; make it weighted")
+    xp = namespace(like)
+    y_score = as_column("y_score", y_score)
+    if isinstance(y_score, np.ndarray) and takes_host_arrays(xp):
+        y_score = from_host(xp, "y_score", y_score, is_score=True)
+    given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
+    examples, _, good = admit_columns(given, pos_label, validate)
+    _check_fits(like, y_score)
+    if weighted and examples.weights is None:
+        with computing(xp):
+            place = device(like)
+            ones = xp.ones(y_score.shape, dtype=wide_float(xp, place), device=place)
+        examples = examples._replace(weights=ones)
+    return Batch(examples, good)
+
+
+def _check_fits(like: Array, scores: Array) -> None:
+    """Raise unless the scores are of the library, device, type and batch that the state is for."""
+    if namespace(scores) is not namespace(like):
+        raise TypeError(
+            f"the state holds arrays of {library(like)} and y_score is one of {library(scores)}; "
+            "pass arrays of one library"
+        )
+    check_one_device({"the state": like, "y_score": scores})
+    if scores.dtype != like.dtype:
+        raise TypeError(
+            f"y_score has dtype {scores.dtype} and the state is for {like.dtype}; "
+            "make it with like=y_score, or convert the scores yourself"
+        )
+    if scores.shape[:-1] != like.shape[:-1]:
+        wanted = ", ".join([*map(str, like.shape[:-1]), "n"])
+        raise ValueError(
+            f"y_score must have shape ({wanted}), as the state has; got {tuple(scores.shape)}"
+        )
+
+
+def with_fault(xp: Namespace, bad: Array, good: Array | None) -> Array:
+    """The number of faults in each row of the batch, with those of one more batch."""
+    return bad if good is None else bad + cast(xp, ~good[..., 0], bad.dtype)

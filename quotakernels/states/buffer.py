@@ -1,0 +1,170 @@
+"""Every example, kept: states of which all measures are exact."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from quotakernels._array import Array, Namespace, computing, device, kept, namespace, wide_float
+from quotakernels.ranking import Ranking, TiePolicy, rank_examples
+from quotakernels.states._alike import check_alike
+from quotakernels.states._batch import admit_batch, scores_like, with_fault
+from quotakernels.states._compute import measured
+from quotakernels.validation import Examples, check_tie_policy
+
+__all__ = ["ScoreBuffer"]
+
+
+class ScoreBuffer(NamedTuple):
+    """All examples of all batches: a state that grows, and of which every measure is exact.
+
+    It never changes: `update` and `merge` return another one, which shares what has been kept.
+    As a named tuple of arrays it passes through ``jax.jit``; where shapes have to stay the same,
+    as in ``lax.scan``, take `FixedScoreBuffer`.
+
+    Attributes
+    ----------
+    like : array, shape (..., 0)
+        No scores, of the type that is kept.
+    pieces : tuple of Examples
+        For each batch: scores, labels, weights or None, and which examples count or None.
+    bad : int64 array, shape (...)
+        Batches with bad values that could not be read, and so not be refused.  All measures are
+        NaN where there was one.
+
+    Examples
+    --------
+    >>> from quotakernels import ScoreBuffer, hit_rate, roc_auc
+    >>> state = ScoreBuffer.empty(like=[0.0])
+    >>> state = state.update([1, 0, 1], [0.9, 0.8, 0.3]).update([0, 1], [0.1, 0.2])
+    >>> print(state.compute(hit_rate, quota=4), state.compute(roc_auc).round(4))
+    0.75 0.6667
+    """
+
+    like: Array
+    pieces: tuple[Examples, ...]
+    bad: Array
+
+    @classmethod
+    def empty(cls, like: Any) -> ScoreBuffer:
+        """A state that has seen nothing.
+
+        Parameters
+        ----------
+        like : array, shape (..., n)
+            Scores such as will come: the state gets their type, library and device, and their
+            leading axes, the batch.  n and the values do not matter.
+
+        Raises
+        ------
+        TypeError
+            Scores that are not real numbers or booleans.
+        """
+        xp, like = scores_like(like)
+        with computing(xp):
+            return cls(like, (), xp.zeros(like.shape[:-1], dtype=xp.int64, device=device(like)))
+
+    def update(
+        self,
+        y_true: Any,
+        y_score: Any,
+        *,
+        sample_weight: Any = None,
+        where: Any = None,
+        pos_label: Any = None,
+        validate: bool = True,
+    ) -> ScoreBuffer:
+        """The state after one more batch.
+
+        Parameters
+        ----------
+        y_true, y_score, sample_weight, where, pos_label, validate
+            As in `rank`.  Scores have the type, library, device and leading axes of the state; a
+            batch without weights beside others that have them counts each example once.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `rank`, and for a batch that does not fit the state.  Bad values that cannot be read
+            (in a trace, on an accelerator) make all measures of their row NaN, for good.
+        """
+        columns = (y_true, y_score, sample_weight, where)
+        batch = admit_batch(self.like, columns, pos_label, validate)
+        xp = namespace(self.like)
+        with computing(xp):
+            piece = Examples(*(None if x is None else kept(x) for x in batch.examples))
+            bad = with_fault(xp, self.bad, batch.good)
+        return self._replace(pieces=(*self.pieces, piece), bad=bad)
+
+    def merge(self, *others: ScoreBuffer) -> ScoreBuffer:
+        """The state that has seen what this one and then the others have seen.
+
+        Raises
+        ------
+        TypeError, ValueError
+            States of other scores or batch axes.
+        """
+        pieces, bad = self.pieces, self.bad
+        for other in others:
+            check_alike(self, other)
+            with computing(namespace(bad)):
+                pieces, bad = pieces + other.pieces, bad + other.bad
+        return self._replace(pieces=pieces, bad=bad)
+
+    def examples(self) -> Examples:
+        """All that was kept, in the order in which it came."""
+        xp = namespace(self.like)
+        with computing(xp):
+            pieces = self.pieces or (_nothing(xp, self.like),)
+            return Examples(*(_joined(xp, pieces, name) for name in Examples._fields))
+
+    def ranking(self, ties: TiePolicy = "expected") -> Ranking:
+        """What has been seen as a ranking; parameters as in `rank`."""
+        check_tie_policy(ties)
+        return ranking_without_faults(self.examples(), self.bad, ties)
+
+    def compute(self, measure: Any, **options: Any) -> Any:
+        """Any measures of what has been seen.
+
+        Parameters
+        ----------
+        measure : callable, or a mapping from names to callables
+            A function of a `Ranking`, or ``functools.partial`` of one.
+        **options
+            The measure's own arguments, such as ``quota=100``.
+
+        Returns
+        -------
+        What the measure returns, or a mapping from the names to that
+        """
+        ranking = self.ranking()
+        return measured(measure, lambda f, own: f(ranking, **own), options)
+
+
+def ranking_without_faults(examples: Examples, bad: Array, ties: TiePolicy) -> Ranking:
+    """The ranking of checked examples, empty where there were bad batches."""
+    xp = namespace(bad)
+    with computing(xp):
+        good = xp.broadcast_to((bad == 0)[..., None], examples.scores.shape)
+        valid = good if examples.valid is None else good & examples.valid
+    return rank_examples(examples._replace(valid=valid), ties)
+
+
+def _nothing(xp: Namespace, like: Array) -> Examples:
+    """One example that does not count."""
+    shape, place = (*like.shape[:-1], 1), device(like)
+    absent = xp.zeros(shape, dtype=xp.bool, device=place)
+    return Examples(xp.zeros(shape, dtype=like.dtype, device=place), absent, None, absent)
+
+
+def _joined(xp: Namespace, pieces: tuple[Examples, ...], name: str) -> Array | None:
+    """One column of all pieces; what some do not have is 1, or True, there."""
+    parts = [getattr(piece, name) for piece in pieces]
+    if all(part is None for part in parts):
+        return None
+    place = device(pieces[0].scores)
+    dtype = wide_float(xp, place) if name == "weights" else xp.bool
+    whole = [
+        xp.ones(piece.scores.shape, dtype=dtype, device=place) if part is None else part
+        for piece, part in zip(pieces, parts, strict=True)
+    ]
+    return whole[0] if len(whole) == 1 else xp.concat(whole, axis=-1)

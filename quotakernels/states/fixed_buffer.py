@@ -1,0 +1,223 @@
+"""Examples kept in arrays of a fixed length, for programs in which no shape may change."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from quotakernels import ops
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    compiled,
+    computing,
+    constant,
+    device,
+    namespace,
+    readable,
+    wide_float,
+)
+from quotakernels.ranking import Ranking, TiePolicy
+from quotakernels.states._alike import check_alike
+from quotakernels.states._batch import Batch, admit_batch, scores_like, with_fault
+from quotakernels.states._compute import measured
+from quotakernels.states.buffer import ranking_without_faults
+from quotakernels.validation import Examples, check_tie_policy
+
+__all__ = ["FixedScoreBuffer"]
+
+
+class FixedScoreBuffer(NamedTuple):
+    """At most `capacity` examples, in arrays of that length: a state for compiled loops.
+
+    All measures of it are exact.  It never changes, `update` and `merge` return another one with
+    arrays of the same shapes, so it can be carried by ``lax.scan`` or donated to a jitted step.
+    Elsewhere `ScoreBuffer` is better, which grows.
+
+    Attributes
+    ----------
+    scores, labels, valid : arrays, shape (..., capacity)
+        What has been kept, from the front; `valid` is False for what does not count.
+    weights : float array, shape (..., capacity) or (..., 0)
+        Sample weights, or none.
+    filled : int64 array, shape ()
+        How many places are taken; masked examples take one too.
+    bad : int64 array, shape (...)
+        Batches with bad values that could not be read, and so not be refused, or for which there
+        was no place.  All measures are NaN where there was one.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp
+    >>> from quotakernels import FixedScoreBuffer, roc_auc
+    >>> labels, scores = jnp.array([[1, 0, 1], [0, 1, 0]]), jnp.array([[3.0, 2, 1], [1, 2, 0]])
+    >>> start = FixedScoreBuffer.empty(scores[0], capacity=100)
+    >>> step = lambda state, batch: (state.update(*batch), None)
+    >>> state, _ = jax.lax.scan(step, start, (labels, scores))
+    >>> print(state.compute(roc_auc))
+    0.7777778
+    """
+
+    scores: Array
+    labels: Array
+    weights: Array
+    valid: Array
+    filled: Array
+    bad: Array
+
+    @classmethod
+    def empty(cls, like: Any, *, capacity: int, weighted: bool = False) -> FixedScoreBuffer:
+        """A state that has seen nothing.
+
+        Parameters
+        ----------
+        like : array, shape (..., n)
+            Scores such as will come: the state gets their type, library and device, and their
+            leading axes, the batch.  n and the values do not matter.
+        capacity : int
+            The number of examples that there is place for.
+        weighted : bool
+            Whether batches may come with sample weights.
+
+        Raises
+        ------
+        TypeError
+            Scores that are not real numbers or booleans; a capacity that is no whole number.
+        ValueError
+            A capacity below 1.
+        """
+        xp, like = scores_like(like)
+        if isinstance(capacity, bool) or not isinstance(capacity, int):
+            raise TypeError(f"capacity must be a whole number; got {capacity!r}")
+        if capacity < 1:
+            raise ValueError(f"capacity must be at least 1; got {capacity}")
+        batch, place = like.shape[:-1], device(like)
+        with computing(xp):
+            absent = xp.zeros((*batch, capacity), dtype=xp.bool, device=place)
+            places = (*batch, capacity if weighted else 0)
+            return cls(
+                xp.zeros((*batch, capacity), dtype=like.dtype, device=place),
+                absent,
+                xp.zeros(places, dtype=wide_float(xp, place), device=place),
+                absent,
+                xp.zeros((), dtype=xp.int64, device=place),
+                xp.zeros(batch, dtype=xp.int64, device=place),
+            )
+
+    @property
+    def like(self) -> Array:
+        """No scores, of the type that is kept."""
+        return self.scores[..., :0]
+
+    @property
+    def capacity(self) -> int:
+        """How many examples there is place for."""
+        return int(self.scores.shape[-1])
+
+    @property
+    def weighted(self) -> bool:
+        """Whether weights are kept."""
+        return bool(self.weights.shape[-1])
+
+    def update(
+        self,
+        y_true: Any,
+        y_score: Any,
+        *,
+        sample_weight: Any = None,
+        where: Any = None,
+        pos_label: Any = None,
+        validate: bool = True,
+    ) -> FixedScoreBuffer:
+        """The state after one more batch.
+
+        Parameters
+        ----------
+        y_true, y_score, sample_weight, where, pos_label, validate
+            As in `rank`.  Scores have the type, library, device and leading axes of the state.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `rank`; for a batch that does not fit the state, or for which there is no place.
+            What cannot be read (in a trace, on an accelerator) makes all measures NaN, for good.
+        """
+        columns = (y_true, y_score, sample_weight, where)
+        batch = admit_batch(self.like, columns, pos_label, validate, weighted=self.weighted)
+        length = batch.examples.scores.shape[-1]
+        _check_place(self, length, length)
+        xp = namespace(self.scores)
+        with computing(xp):
+            return compiled(_with_batch, xp)(self, batch)
+
+    def merge(self, *others: FixedScoreBuffer) -> FixedScoreBuffer:
+        """The state that has seen what this one and then the others have seen, with its capacity.
+
+        Raises
+        ------
+        TypeError, ValueError
+            States of other scores, weights or batch axes; more examples than there is place for.
+        """
+        xp = namespace(self.scores)
+        merged = self
+        with computing(xp):
+            for other in others:
+                check_alike(self, other, "weighted")
+                _check_place(merged, other.filled, 0)
+                merged = compiled(_joined, xp)(merged, other)
+        return merged
+
+    def ranking(self, ties: TiePolicy = "expected") -> Ranking:
+        """What has been seen as a ranking; parameters as in `rank`."""
+        check_tie_policy(ties)
+        weights = self.weights if self.weighted else None
+        examples = Examples(self.scores, self.labels, weights, self.valid)
+        return ranking_without_faults(examples, self.bad, ties)
+
+    def compute(self, measure: Any, **options: Any) -> Any:
+        """Any measures of what has been seen; as in `ScoreBuffer`."""
+        ranking = self.ranking()
+        return measured(measure, lambda f, own: f(ranking, **own), options)
+
+
+def _check_place(state: FixedScoreBuffer, more: Any, at_least: int) -> None:
+    """Raise unless there is place for more examples, as far as that can be known."""
+    counts = (state.filled, more)
+    known = all(isinstance(x, int) or readable(x) for x in counts)
+    filled, more = (int(x) for x in counts) if known else (0, at_least)
+    if filled + more > state.capacity:
+        raise ValueError(
+            f"the state has place for {state.capacity} examples and {filled} of them are taken, "
+            f"so {more} more do not fit; give it more capacity, or use ScoreBuffer"
+        )
+
+
+def _with_batch(state: FixedScoreBuffer, batch: Batch) -> FixedScoreBuffer:
+    xp = namespace(state.scores)
+    scores, labels, weights, valid = batch.examples
+    valid = xp.ones_like(labels) if valid is None else valid
+    length = constant(xp, scores.shape[-1], xp.int64, device(state.scores))
+    state = state._replace(bad=with_fault(xp, state.bad, batch.good))
+    return _extended(xp, state, Examples(scores, labels, weights, valid), length)
+
+
+def _joined(state: FixedScoreBuffer, other: FixedScoreBuffer) -> FixedScoreBuffer:
+    xp = namespace(state.scores)
+    weights = other.weights if other.weighted else None
+    examples = Examples(other.scores, other.labels, weights, other.valid)
+    state = state._replace(bad=state.bad + other.bad)
+    return _extended(xp, state, examples, other.filled)
+
+
+def _extended(
+    xp: Namespace, state: FixedScoreBuffer, examples: Examples, length: Array
+) -> FixedScoreBuffer:
+    """The state with the first examples written behind what it has."""
+    filled = state.filled + length
+    columns = {
+        name: ops.written(xp, getattr(state, name), x, state.filled, length)
+        for name, x in zip(Examples._fields, examples, strict=True)
+        if x is not None
+    }
+    overflow = cast(xp, filled > state.capacity, xp.int64)
+    return state._replace(**columns, filled=filled, bad=state.bad + overflow)

@@ -1,0 +1,363 @@
+"""Scores counted by their leading bits: a state of fixed size that merges by addition."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from quotakernels import ops
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    compiled,
+    computing,
+    device,
+    namespace,
+    of_kind,
+    readable,
+    wide_float,
+)
+from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties
+from quotakernels.states._alike import check_alike
+from quotakernels.states._batch import Batch, admit_batch, scores_like, with_fault
+from quotakernels.states._compute import Bounds, bounds_of, measured
+from quotakernels.validation import as_column, check_tie_policy
+
+__all__ = ["MOST_BITS", "ScoreHistogram"]
+
+MOST_BITS = 26
+"""A table of so many bits has a gigabyte."""
+_USUAL_BITS = {32: 16, 64: 19}
+"""Both keep the sign, the exponent and seven bits of the fraction."""
+
+
+class ScoreHistogram(NamedTuple):
+    """How many examples of each class have scores that begin with the same bits.
+
+    A state for streams of any length: it has a fixed size, merges by addition in any order, and is
+    a named tuple of arrays, so it passes through ``jax.jit``, ``lax.scan``, ``jax.vmap`` and
+    ``jax.lax.psum``.  No range of the scores is assumed.  Scores of one and two bytes (float16,
+    bfloat16, small integers) each have a bin of their own: all measures are exact.  Wider ones
+    share bins: measures that never fall where the ROC curve rises come as certified `Bounds`, and
+    the others are refused.
+
+    Make one by `empty` or `of`; it never changes, `update` and `merge` return another one.
+
+    Attributes
+    ----------
+    like : array, shape (..., 0)
+        No scores, of the type that is counted.
+    counts : int64 array, shape (..., B, 2)
+        Negatives and positives in each of B = 2**bits bins, best first.
+    bad : int64 array, shape (...)
+        Batches with bad values that could not be read, and so not be refused.  All measures are
+        NaN where there was one.
+    masses, corrections : float arrays, shape (..., B, 2) or (..., 0, 2)
+        With weights, their sums, and what rounding has taken from these.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quotakernels import ScoreHistogram, hit_rate, roc_auc
+    >>> labels, scores = np.array([1, 0, 1, 0]), np.array([0.9, 0.8, 0.8, 0.1], np.float16)
+    >>> state = ScoreHistogram.empty(like=scores)
+    >>> state = state.update(labels, scores).update(labels, scores)
+    >>> print(state.compute(hit_rate, quota=2), state.compute(roc_auc))
+    1.0 0.875
+    >>> coarse = ScoreHistogram.of(labels, scores, bits=10)  # 0.9 and 0.8 share a bin
+    >>> print(*(x.round(4) for x in coarse.compute(roc_auc)))
+    0.75 1.0
+    """
+
+    like: Array
+    counts: Array
+    bad: Array
+    masses: Array
+    corrections: Array
+
+    @classmethod
+    def empty(cls, like: Any, *, bits: int | None = None, weighted: bool = False) -> ScoreHistogram:
+        """A state that has seen nothing.
+
+        Parameters
+        ----------
+        like : array, shape (..., n)
+            Scores such as will come: the state gets their type, library and device, and their
+            leading axes, the batch.  n and the values do not matter.  Integers of four and eight
+            bytes are counted as the widest floats.
+        bits : int, optional
+            The number of leading bits that are told apart, at most 26.  By default all of scores
+            of one and two bytes, 16 of float32 and 19 of float64.
+        weighted : bool
+            Whether batches may come with sample weights.
+
+        Returns
+        -------
+        ScoreHistogram
+
+        Raises
+        ------
+        TypeError
+            Scores that are not real numbers or booleans.
+        ValueError
+            `bits` out of range.
+        """
+        xp, like = scores_like(like)
+        with computing(xp):
+            place = device(like)
+            if ops.key_bits(xp, like.dtype) > 16 and of_kind(xp, like.dtype, "integral"):
+                like = cast(xp, like, wide_float(xp, place))
+            width = ops.key_bits(xp, like.dtype)
+            bits = _checked_bits(bits, width)
+            batch = like.shape[:-1]
+            counts = xp.zeros((*batch, 2**bits, 2), dtype=xp.int64, device=place)
+            bad = xp.zeros(batch, dtype=xp.int64, device=place)
+            size = (*batch, 2**bits if weighted else 0, 2)
+            masses = xp.zeros(size, dtype=wide_float(xp, place), device=place)
+            return cls(like, counts, bad, masses, xp.zeros_like(masses))
+
+    @classmethod
+    def of(
+        cls,
+        y_true: Any,
+        y_score: Any,
+        *,
+        sample_weight: Any = None,
+        where: Any = None,
+        pos_label: Any = None,
+        validate: bool = True,
+        bits: int | None = None,
+    ) -> ScoreHistogram:
+        """The state of one batch; parameters as those of `empty` and `update`."""
+        state = cls.empty(y_score, bits=bits, weighted=sample_weight is not None)
+        return state.update(
+            y_true,
+            y_score,
+            sample_weight=sample_weight,
+            where=where,
+            pos_label=pos_label,
+            validate=validate,
+        )
+
+    @property
+    def bits(self) -> int:
+        """How many leading bits of the scores are told apart."""
+        return int(self.counts.shape[-2]).bit_length() - 1
+
+    @property
+    def exact(self) -> bool:
+        """Whether different scores are never in one bin."""
+        return self.bits == ops.key_bits(namespace(self.like), self.like.dtype)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the state keeps masses beside counts."""
+        return bool(self.masses.shape[-2])
+
+    def update(
+        self,
+        y_true: Any,
+        y_score: Any,
+        *,
+        sample_weight: Any = None,
+        where: Any = None,
+        pos_label: Any = None,
+        validate: bool = True,
+    ) -> ScoreHistogram:
+        """The state after one more batch.
+
+        Parameters
+        ----------
+        y_true, y_score, sample_weight, where, pos_label, validate
+            As in `rank`.  Scores have the type, library, device and leading axes of the state.
+
+        Returns
+        -------
+        ScoreHistogram
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `rank`, and for a batch that does not fit the state.  Bad values that cannot be read
+            (in a trace, on an accelerator) make all measures of their row NaN, for good.
+        """
+        y_score = _as_counted(self.like, as_column("y_score", y_score))
+        columns = (y_true, y_score, sample_weight, where)
+        batch = admit_batch(self.like, columns, pos_label, validate, weighted=self.weighted)
+        xp = namespace(self.like)
+        with computing(xp):
+            return compiled(_with_batch, xp)(self, batch)
+
+    def merge(self, *others: ScoreHistogram) -> ScoreHistogram:
+        """The state that has seen what this one and the others have seen.
+
+        Raises
+        ------
+        TypeError, ValueError
+            States of other scores, bits, weights or batch axes.
+        """
+        xp = namespace(self.like)
+        for other in others:
+            check_alike(self, other, "bits", "weighted")
+        with computing(xp):
+            merged = self
+            for other in others:
+                merged = compiled(_sum, xp)(merged, other)
+            return merged
+
+    def ranking(self, ties: TiePolicy = "expected") -> Ranking:
+        """What has been seen as a ranking, in which the scores of one bin are tied.
+
+        Parameters
+        ----------
+        ties : {"expected", "optimistic", "pessimistic"}
+            As in `rank`.
+
+        Raises
+        ------
+        ValueError
+            Another tie policy; 2**63 examples or more, where values can be read (else NaN).
+        """
+        check_tie_policy(ties)
+        if ties == "given":
+            raise ValueError('ties="given" needs the order of the examples; use ScoreBuffer')
+        xp = namespace(self.like)
+        with computing(xp):
+            good = _countable(xp, self.counts)
+            if readable(good) and not bool(xp.all(good)):
+                raise ValueError("the state holds 2**63 examples or more")
+            table = compiled(_table, xp, ("ties",))(self, good, ties=ties)
+            return ranking_of(ops.without_empty_rows(xp, table))
+
+    def bounds(self, measure: Any, **options: Any) -> Any:
+        """Two numbers between which the measure of the scores themselves lies.
+
+        Parameters
+        ----------
+        measure : measure, or a mapping from names to measures
+            Of those that never fall where the ROC curve rises: `hit_rate`, `qrecall`, `lift`,
+            `roc_auc`, `gini`, `pem`, `average_qrecall`, `pr_auc`, `auk`, `roc_hull_auc`,
+            `achievable_pr_auc`; or ``functools.partial`` of one.
+        **options
+            The measure's own arguments, such as ``quota=100``.
+
+        Returns
+        -------
+        Bounds, or a mapping from the names to them
+
+        Raises
+        ------
+        ValueError
+            Another measure.
+        """
+        if self.exact:
+            return measured(measure, lambda f, own: _both(self.compute(f, **own)), options)
+        ends = self.ranking("pessimistic"), self.ranking("optimistic")
+        return measured(measure, lambda f, own: bounds_of(f, own, *ends), options)
+
+    def compute(self, measure: Any, **options: Any) -> Any:
+        """Any measures of what has been seen.
+
+        Parameters
+        ----------
+        measure : callable, or a mapping from names to callables
+            A function of a `Ranking`, or ``functools.partial`` of one.
+        **options
+            The measure's own arguments, such as ``quota=100``.
+
+        Returns
+        -------
+        What the measure returns, or `Bounds` of it unless the state is `exact`; a mapping of them
+        for a mapping
+
+        Raises
+        ------
+        ValueError
+            A measure without certified bounds, unless the state is `exact`.
+        """
+        if not self.exact:
+            return self.bounds(measure, **options)
+        ranking = self.ranking()
+        return measured(measure, lambda f, own: f(ranking, **own), options)
+
+
+def _both(value: Any) -> Bounds:
+    return Bounds(value, value)
+
+
+def _checked_bits(bits: int | None, width: int) -> int:
+    if bits is None:
+        return _USUAL_BITS.get(width, width)
+    if isinstance(bits, bool) or not isinstance(bits, int):
+        raise TypeError(f"bits must be a whole number; got {bits!r}")
+    if not 1 <= bits <= min(width, MOST_BITS):
+        raise ValueError(
+            f"bits must be from 1 to {min(width, MOST_BITS)} for scores of {width} bits; got {bits}"
+        )
+    return bits
+
+
+def _as_counted(like: Array, y_score: Array) -> Array:
+    """Wide integers as the floats in which they are counted; everything else as it is."""
+    xp = namespace(like)
+    if namespace(y_score) is not xp:
+        return y_score
+    with computing(xp):
+        wide = of_kind(xp, y_score.dtype, "integral") and ops.key_bits(xp, y_score.dtype) > 16
+        return cast(xp, y_score, like.dtype) if wide else y_score
+
+
+def _with_batch(state: ScoreHistogram, batch: Batch) -> ScoreHistogram:
+    xp = namespace(state.like)
+    counts, masses = ops.binned(xp, *batch.examples, state.bits)
+    state = state._replace(bad=with_fault(xp, state.bad, batch.good))
+    return _plus(xp, state, cast(xp, counts, xp.int64), masses)
+
+
+def _plus(
+    xp: Namespace, state: ScoreHistogram, counts: Array, masses: Array | None
+) -> ScoreHistogram:
+    """The state with more examples in its bins; sums that leave the integers are bad for good."""
+    counts = state.counts + counts
+    left = xp.any(xp.any(counts < 0, axis=-1), axis=-1)
+    state = state._replace(counts=counts, bad=state.bad + cast(xp, left, xp.int64))
+    if masses is None:
+        return state
+    total = state.masses + masses
+    added = total - state.masses
+    lost = (state.masses - (total - added)) + (masses - added)
+    return state._replace(masses=total, corrections=state.corrections + lost)
+
+
+def _sum(state: ScoreHistogram, other: ScoreHistogram) -> ScoreHistogram:
+    xp = namespace(state.like)
+    state = state._replace(bad=state.bad + other.bad)
+    if not state.weighted:
+        return _plus(xp, state, other.counts, None)
+    state = state._replace(corrections=state.corrections + other.corrections)
+    return _plus(xp, state, other.counts, other.masses)
+
+
+def _countable(xp: Namespace, counts: Array) -> Array:
+    """Which rows of the batch have fewer than 2**63 examples, of counts below that."""
+    sums = ops.prefix_sum(xp, xp.reshape(counts, (*counts.shape[:-2], -1)))
+    return ~xp.any(sums < 0, axis=-1)
+
+
+def _table(state: ScoreHistogram, good: Array, *, ties: TiePolicy) -> ops.Groups:
+    xp = namespace(state.like)
+    good = (good & (state.bad == 0))[..., None, None]
+
+    def columns(x: Array) -> tuple[Array, Array]:
+        x = xp.where(good, x, xp.zeros_like(x))
+        return x[..., 0], x[..., 1]
+
+    negatives, positives = columns(state.counts)
+    masses: tuple[Array | None, Array | None] = (None, None)
+    if state.weighted:
+        negative, positive = columns(state.masses + state.corrections)
+        masses = (positive, negative)
+    thresholds = ops.bin_thresholds(xp, state.like, state.bits)
+    thresholds = xp.broadcast_to(thresholds, negatives.shape)
+    table = ops.Groups(thresholds, negatives + positives, positives, *masses)
+    return split_ties(xp, table, ties)
