@@ -69,9 +69,10 @@ def bounds_of(
 
 
 def _outwards(xp: Namespace, lower: Array, upper: Array, most: float | None) -> tuple[Array, Array]:
-    """Bounds moved apart by what rounding may have moved either of them, inside the range."""
+    """Bounds moved apart by what rounding may have moved either of them, but not out of range."""
     step = 4 * xp.finfo(lower.dtype).eps
-    lower, upper = lower - step * xp.abs(lower), upper + step * xp.abs(upper)
+    least, highest = lower - step * xp.abs(lower), upper + step * xp.abs(upper)
     if most is None:
-        return lower, upper
-    return ops.clip(xp, lower, -most, most), ops.clip(xp, upper, -most, most)
+        return least, highest
+    least, highest = (ops.clip(xp, x, -most, most) for x in (least, highest))
+    return xp.minimum(lower, least), xp.maximum(upper, highest)

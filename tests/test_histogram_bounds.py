@@ -1,0 +1,194 @@
+"""Histograms of score bits: exact for short types, certified bounds for long ones."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from backends import MODES, Mode, parameters
+from hypothesis import given
+from hypothesis import strategies as st
+
+import quotakernels as qk
+from quotakernels.measures._measure import Measure
+
+GROWING: dict[str, Callable[..., Any]] = {
+    "roc_auc": qk.roc_auc,
+    "gini": qk.gini,
+    "pem": qk.pem,
+    "hits": functools.partial(qk.hit_rate, quota=2.5),
+    "qrecall": functools.partial(qk.qrecall, fraction=0.3),
+    "lift": functools.partial(qk.lift, quota=1),
+    "average_qrecall": qk.average_qrecall,
+    "pr_auc": qk.pr_auc,
+    "auk": qk.auk,
+    "roc_hull_auc": qk.roc_hull_auc,
+    "achievable_pr_auc": qk.achievable_pr_auc,
+}
+floats = st.floats(width=32, allow_nan=False)
+near = st.integers(-6, 6).map(lambda k: 1 + k * 2.0**-20)
+examples = st.lists(st.tuples(st.booleans(), near | floats), min_size=3, max_size=25)
+BITS = st.integers(1, 14)
+
+
+def columns(pairs: list[Any], dtype: Any) -> tuple[Any, Any]:
+    labels, values = zip(*pairs, strict=True)
+    return np.asarray(labels), np.asarray(values, dtype=dtype)
+
+
+def check_contained(bounds: dict[str, qk.Bounds], exact: dict[str, Any]) -> None:
+    for name, (lower, upper) in bounds.items():
+        undefined = np.isnan(exact[name])
+        assert np.isnan(lower) == np.isnan(upper) == undefined, name
+        assert undefined or lower <= exact[name] <= upper, name
+
+
+@given(examples, BITS, st.sampled_from([np.float32, np.float64]))
+def test_bounds_hold_the_exact_value(pairs: list[Any], bits: int, dtype: Any):
+    labels, values = columns(pairs, dtype)
+    state = qk.ScoreHistogram.of(labels, values, bits=bits)
+    assert not state.exact
+    ranking = qk.rank(labels, values)
+    check_contained(state.compute(GROWING), {k: f(ranking) for k, f in GROWING.items()})
+
+
+@given(examples, BITS, st.integers(0, 2**16))
+def test_bounds_hold_the_exact_value_of_weighted_scores(pairs: list[Any], bits: int, seed: int):
+    labels, values = columns(pairs, np.float32)
+    rng = np.random.default_rng(seed)
+    weights = rng.random(len(labels)) * 10.0 ** rng.integers(-9, 9, len(labels))
+    quota = weights.sum() / 3
+    measures = GROWING | {
+        "hits": functools.partial(qk.hit_rate, quota=quota),
+        "lift": functools.partial(qk.lift, quota=quota),
+    }
+    state = qk.ScoreHistogram.of(labels, values, sample_weight=weights, bits=bits)
+    ranking = qk.rank(labels, values, sample_weight=weights)
+    check_contained(state.bounds(measures), {k: f(ranking) for k, f in measures.items()})
+
+
+def test_the_named_measures_are_those_with_bounds():
+    plain = {getattr(f, "func", f) for f in GROWING.values()}
+    marked = {
+        x for name in qk.__all__ if isinstance(x := getattr(qk, name), Measure) and x.monotone
+    }
+    assert plain == marked
+    document = qk.ScoreHistogram.bounds.__doc__
+    assert all(f"`{measure.__name__}`" in document for measure in marked)
+
+
+@pytest.mark.parametrize(
+    "measure", [qk.average_hit_rate, functools.partial(qk.pr_auc, method="trapezoid"), len]
+)
+def test_other_measures_have_none(measure: Any):
+    state = qk.ScoreHistogram.of([1, 0], [0.5, 0.25])
+    with pytest.raises(ValueError, match="has no certified bounds"):
+        state.compute(measure)
+
+
+def test_bounds_come_together_with_more_bits():
+    rng = np.random.default_rng(3)
+    values = rng.random(2000).astype(np.float32)
+    labels = rng.random(2000) < values
+    widths = [
+        qk.ScoreHistogram.of(labels, values, bits=bits).compute(qk.roc_auc).width
+        for bits in (8, 12, 16, 20)
+    ]
+    assert widths == sorted(widths, reverse=True)
+    assert 0 < widths[-1] < 2e-4 < 0.1 < widths[0]
+    exact = qk.ScoreHistogram.of(labels, values.astype(np.float16)).bounds(qk.roc_auc)
+    assert exact.width == 0
+
+
+def test_bounds_stay_in_the_range_of_the_measure():
+    perfect = qk.ScoreHistogram.of([1, 0, 0], [0.9, 0.2, 0.1]).compute(qk.roc_auc)
+    assert perfect.upper == 1.0 > perfect.lower > 1 - 1e-12
+
+
+# bins
+
+
+def every_pattern(dtype: Any) -> np.ndarray:
+    patterns = np.arange(2**16, dtype=np.uint16).view(dtype)
+    with np.errstate(invalid="ignore"):
+        return patterns[~np.isnan(patterns)]
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16", "int16", "uint16", "int8", "bool"])
+def test_scores_of_two_bytes_have_a_bin_each(name: str):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    dtype = np.dtype(getattr(ml_dtypes, name, name))
+    values = every_pattern(dtype) if dtype.kind in "fV" else np.arange(2**16).astype(dtype)
+    labels = np.random.default_rng(1).random(values.shape) < 0.3
+    state = qk.ScoreHistogram.of(labels, values)
+    assert state.exact
+    for found, wanted in zip(state.ranking(), qk.rank(labels, values), strict=True):
+        assert np.array_equal(found, wanted)
+    assert state.ranking().thresholds.dtype == dtype
+
+
+EDGES = [0.0, -0.0, 1e-45, -1e-45, 1.5, -1.5, np.inf, -np.inf, 3e38, -3e38, 1e-38, 7.0]
+
+
+@pytest.mark.parametrize("bits", [1, 5, 12, 18])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_bin_begins_at_its_threshold(dtype: Any, bits: int):
+    """So the cuts of the histogram are cuts of the scores."""
+    values = np.asarray(EDGES, dtype=dtype)
+    labels = np.arange(len(EDGES)) % 2
+    ranking = qk.ScoreHistogram.of(labels, values, bits=bits).ranking()
+    assert np.all(np.diff(ranking.thresholds) < 0)
+    at_or_above = (values >= ranking.thresholds[:, None]).sum(axis=-1)
+    assert np.array_equal(ranking.counts.cumsum(), at_or_above)
+
+
+FEW = parameters([m for m in MODES if m.name in ("jax32", "torch", "strictest-device1", "cupy")])
+
+
+@pytest.mark.parametrize("mode", FEW)
+def test_libraries_agree_on_the_bins(mode: Mode):
+    values = np.asarray(EDGES, dtype=np.float32)
+    labels = np.arange(len(EDGES)) % 2
+    wanted = qk.ScoreHistogram.of(labels, values, bits=12)
+    with mode.context():
+        state = qk.ScoreHistogram.of(mode.array(labels), mode.array(values), bits=12)
+        found = mode.to_numpy(state.counts)
+        thresholds = mode.to_numpy(state.ranking().thresholds)
+    kept = found.sum(axis=-1) > 0
+    assert np.array_equal(found[kept], wanted.counts[wanted.counts.sum(axis=-1) > 0])
+    kept = kept[: len(thresholds)] if len(thresholds) == len(kept) else slice(None)
+    assert np.array_equal(thresholds[kept], wanted.ranking().thresholds)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64, np.uint64])
+def test_wide_integers_are_counted_as_floats(dtype: Any):
+    labels, values = np.asarray([1, 0, 1, 0]), np.asarray([850, 301, 300, 0], dtype=dtype)
+    state = qk.ScoreHistogram.of(labels, values)
+    assert state.bits == 19
+    lower, upper = state.compute(qk.roc_auc)
+    assert lower <= 0.75 <= upper
+
+
+@pytest.mark.parametrize(
+    ("dtype", "bits", "error"),
+    [
+        (np.float32, 0, ValueError),
+        (np.float32, 27, ValueError),
+        (np.float16, 17, ValueError),
+        (np.int8, 9, ValueError),
+        (np.float32, 16.0, TypeError),
+        (np.float32, True, TypeError),
+    ],
+)
+def test_numbers_of_bits_are_checked(dtype: Any, bits: Any, error: type[Exception]):
+    with pytest.raises(error, match="bits must be"):
+        qk.ScoreHistogram.empty(np.zeros(1, dtype), bits=bits)
+
+
+@pytest.mark.parametrize("like", [0.5, "abc", np.zeros(3, complex), None])
+def test_examples_of_scores_are_arrays_of_numbers(like: Any):
+    with pytest.raises(TypeError, match="like must"):
+        qk.ScoreHistogram.empty(like)

@@ -1,0 +1,288 @@
+"""States of streams: what they have seen in batches is what `rank` sees at once."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from backends import MODES, Mode, parameters
+from expected import ulps
+from hypothesis import given
+from hypothesis import strategies as st
+
+import quotakernels as qk
+
+Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 1])
+S = np.asarray([9, 9, 7, 7, 7, 5, 4, 4, 4, 4, -3, -8], dtype=np.int8)
+W = np.asarray([1, 2, 0.5, 3, 1, 1, 0, 2, 1, 1, 4, 0.25])
+M = np.arange(12) != 3
+ENDS = (0, 5, 7, 12)
+EAGER = parameters([m for m in MODES if m.name in ("numpy", "strict", "jax32", "torch", "cupy")])
+LAZY = parameters([m for m in MODES if m.name in ("strictest-device1", "jax32-jit", "cupy")])
+MOST = ("numpy", "strictest-device1", "jax32-jit", "jax32-vmap", "torch", "torch-vmap", "cupy")
+
+Make = Callable[..., Any]
+STATES: dict[str, Make] = {
+    "histogram": lambda like, weighted: qk.ScoreHistogram.empty(like, weighted=weighted),
+    "buffer": lambda like, weighted: qk.ScoreBuffer.empty(like),
+    "fixed": lambda like, weighted: qk.FixedScoreBuffer.empty(like, capacity=15, weighted=weighted),
+}
+MEASURES = {"auc": qk.roc_auc, "hits": lambda x: qk.hit_rate(x, quota=4.5)}
+every_state = pytest.mark.parametrize("name", STATES)
+
+
+def streamed(make: Make, y: Any, s: Any, w: Any = None, m: Any = None) -> Any:
+    """The state of three batches, of which the last one comes from another state."""
+
+    def batch(start: int, stop: int) -> dict[str, Any]:
+        part = {"y_true": y, "y_score": s, "sample_weight": w, "where": m}
+        return {k: None if x is None else x[..., start:stop] for k, x in part.items()}
+
+    first, second, third = (batch(*ends) for ends in pairwise(ENDS))
+    one = make(s, w is not None).update(**first).update(**second)
+    return one.merge(make(s, w is not None).update(**third))
+
+
+def close(found: dict[str, Any], wanted: dict[str, Any]) -> None:
+    for name, value in wanted.items():
+        assert np.all(ulps(np.asarray(found[name]), np.asarray(value)) <= 4), name
+
+
+# one stream, one result
+
+
+@every_state
+@pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in MOST]))
+def test_a_stream_is_measured_as_a_whole(mode: Mode, name: str):
+    def both(y: Any, s: Any, w: Any, m: Any) -> dict[str, Any]:
+        plain = streamed(STATES[name], y, s, None, m).compute(MEASURES)
+        weighted = streamed(STATES[name], y, s, w, m).compute(MEASURES)
+        return plain | {f"w {key}": x for key, x in weighted.items()}
+
+    twice = (np.stack([Y, 1 - Y]), *(np.stack([x, x]) for x in (S, W, M)))
+    found = mode.run(both, *twice)
+    for row, labels in enumerate((Y, 1 - Y)):
+        wanted = {}
+        for prefix, weights in (("", None), ("w ", W)):
+            ranking = qk.rank(labels, S, sample_weight=weights, where=M)
+            wanted |= {prefix + key: measure(ranking) for key, measure in MEASURES.items()}
+        if mode.float32:
+            wanted = {key: np.float32(x) for key, x in wanted.items()}
+        close({key: x[row] for key, x in found.items()}, wanted)
+
+
+@every_state
+def test_on_the_host_the_ranking_is_that_of_rank(name: str):
+    found, wanted = streamed(STATES[name], Y, S).ranking(), qk.rank(Y, S)
+    for column, expected in zip(found, wanted, strict=True):
+        assert np.array_equal(column, expected)
+    found = streamed(STATES[name], Y, S, W).ranking()
+    for column, expected in zip(found, qk.rank(Y, S, sample_weight=W), strict=True):
+        assert np.array_equal(column, expected)
+
+
+@every_state
+@pytest.mark.parametrize("ties", ["optimistic", "pessimistic"])
+def test_tie_policies_are_those_of_rank(name: str, ties: str):
+    found, wanted = streamed(STATES[name], Y, S).ranking(ties), qk.rank(Y, S, ties=ties)
+    assert all(np.array_equal(x, y) for x, y in zip(found, wanted, strict=True))
+
+
+@every_state
+def test_labels_may_have_other_names(name: str):
+    state = STATES[name](S, False)
+    named = state.update(np.where(Y, "yes", "no"), S, pos_label="yes")
+    assert named.compute(qk.roc_auc) == qk.roc_auc(Y, S)
+
+
+@every_state
+def test_nothing_seen_is_undefined(name: str):
+    state = STATES[name](np.zeros((2, 0), dtype=np.int8), False)
+    assert np.array_equal(state.compute(qk.roc_auc), [np.nan, np.nan], equal_nan=True)
+    state = state.update(np.zeros((2, 0)), np.zeros((2, 0), dtype=np.int8))
+    assert np.array_equal(state.compute(qk.qrecall, quota=0), [np.nan, np.nan], equal_nan=True)
+
+
+@every_state
+def test_states_are_pickled(name: str):
+    state = streamed(STATES[name], Y, S, W)
+    again = pickle.loads(pickle.dumps(state))
+    assert again.compute(qk.roc_auc) == state.compute(qk.roc_auc)
+
+
+def test_batches_without_weights_count_once():
+    state = qk.ScoreBuffer.empty(S).update(Y, S).update(Y, S, sample_weight=W)
+    both = np.concatenate([np.ones(12), W])
+    wanted = qk.roc_auc(np.tile(Y, 2), np.tile(S, 2), sample_weight=both)
+    assert state.compute(qk.roc_auc) == wanted
+    state = qk.ScoreHistogram.empty(S, weighted=True).update(Y, S).update(Y, S, sample_weight=W)
+    assert state.compute(qk.roc_auc) == wanted
+
+
+@pytest.mark.parametrize("mode", EAGER)
+def test_what_is_kept_does_not_change_with_its_source(mode: Mode):
+    with mode.context():
+        labels, scores = mode.array(Y), mode.array(S.astype(np.float32))
+        state = qk.ScoreBuffer.empty(scores).update(labels, scores)
+        before = mode.to_numpy(state.compute(qk.roc_auc))
+        if mode.library != "jax":
+            scores[:] = 0.0
+        assert mode.to_numpy(state.compute(qk.roc_auc)) == before
+
+
+def test_one_shot_states():
+    assert qk.ScoreHistogram.of(Y, S, sample_weight=W).compute(qk.roc_auc) == qk.roc_auc(
+        Y, S, sample_weight=W
+    )
+
+
+# merging
+
+
+scores = st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=1, max_size=30)
+
+
+@given(scores, st.lists(st.integers(0, 30), max_size=4))
+def test_splits_and_orders_leave_the_same_histogram(examples: list[Any], cuts: list[int]):
+    labels, values = (np.asarray(x) for x in zip(*examples, strict=True))
+    values = values.astype(np.float16)
+    parts = zip(np.split(labels, sorted(cuts)), np.split(values, sorted(cuts)), strict=True)
+    states = [qk.ScoreHistogram.of(*part) for part in parts]
+    whole = qk.ScoreHistogram.of(labels, values)
+    for merged in (states[0].merge(*states[1:]), states[-1].merge(*states[-2::-1])):
+        assert all(np.array_equal(x, y) for x, y in zip(merged, whole, strict=True))
+
+
+def test_many_weights_are_summed_without_losing_any():
+    rng = np.random.default_rng(5)
+    weights = rng.random(3000) * 10.0 ** rng.integers(-12, 12, 3000)
+    state = qk.ScoreHistogram.empty(S, weighted=True)
+    for weight in weights:
+        state = state.update([1], np.asarray([7], np.int8), sample_weight=[weight])
+    half = qk.ScoreHistogram.of([0], np.asarray([7], np.int8), sample_weight=[1.0])
+    ranking = state.merge(half).ranking()
+    exact = float(sum(map(Fraction, weights.tolist())))
+    assert ranking.positive_weights == [exact]
+    assert ranking.negative_weights == [1.0]
+
+
+@every_state
+def test_states_that_differ_are_not_merged(name: str):
+    state, make = STATES[name](S, False), STATES[name]
+    with pytest.raises(ValueError, match=r"type of scores: int8 and float64"):
+        state.merge(make(np.zeros(1), False))
+    with pytest.raises(ValueError, match=r"batch axes: \(\) and \(2,\)"):
+        state.merge(make(np.zeros((2, 0), np.int8), False))
+    with pytest.raises(TypeError, match="can be merged into one; got dict"):
+        state.merge({})
+    if name != "buffer":
+        with pytest.raises(ValueError, match="weighted: False and True"):
+            state.merge(make(S, True))
+    with pytest.raises(ValueError, match="bits: 8 and 5"):
+        qk.ScoreHistogram.empty(S).merge(qk.ScoreHistogram.empty(S, bits=5))
+
+
+# batches that do not fit
+
+
+@every_state
+def test_batches_that_do_not_fit_are_refused(name: str):
+    state = STATES[name](np.zeros(1, np.float16), False)
+    with pytest.raises(TypeError, match="dtype float64 and the state is for float16"):
+        state.update([1, 0], [0.5, 0.25])
+    with pytest.raises(ValueError, match=r"shape \(n\), as the state has; got \(1, 2\)"):
+        state.update([1, 0], np.zeros((1, 2), np.float16))
+    with pytest.raises(ValueError, match="y_true must have shape"):
+        state.update([1, 0, 1], np.zeros(2, np.float16))
+    if name != "buffer":
+        with pytest.raises(ValueError, match="state has no weights; make it weighted"):
+            state.update([1, 0], np.zeros(2, np.float16), sample_weight=[1, 2])
+
+
+def test_arrays_of_another_library_are_refused():
+    torch = pytest.importorskip("torch")
+    state = qk.ScoreHistogram.empty(np.zeros(1, np.float32))
+    with pytest.raises(TypeError, match="arrays of numpy and y_score is one of torch"):
+        state.update(torch.tensor([1, 0]), torch.zeros(2))
+
+
+def test_lists_are_welcome_beside_jax():
+    jnp = pytest.importorskip("jax.numpy")
+    state = qk.ScoreBuffer.empty(jnp.zeros(1)).update([1, 0, 1], [0.9, 0.5, 0.4])
+    assert state.compute(qk.hit_rate, quota=2) == 0.5
+
+
+@pytest.mark.parametrize("mode", EAGER)
+@every_state
+def test_bad_values_are_refused_where_they_can_be_read(mode: Mode, name: str):
+    if mode.lazy:
+        pytest.skip("values are on a device")
+    with mode.context():
+        labels, values = mode.array(np.asarray([1, 0])), mode.array(np.asarray([0.5, np.nan]))
+        state = STATES[name](values, False)
+        with pytest.raises(ValueError, match="y_score is nan at position 1"):
+            state.update(labels, values)
+        with pytest.raises(ValueError, match="y_true is 2 at position 0"):
+            state.update(labels * 2, mode.array(np.asarray([0.5, 0.25])))
+
+
+@pytest.mark.parametrize("mode", LAZY)
+@every_state
+def test_bad_values_that_cannot_be_read_spoil_their_row_for_good(mode: Mode, name: str):
+    def stream(y: Any, bad: Any, good: Any) -> dict[str, Any]:
+        make = STATES[name]
+        spoiled = make(good, False).update(y, bad).update(y, good)
+        merged = make(good, False).update(y, good).merge(spoiled)
+        return {"auc": qk.roc_auc(spoiled.ranking()), "merged": qk.roc_auc(merged.ranking())}
+
+    values = np.asarray([[0.5, 0.25, 0.125], [0.5, 0.25, 0.125]], np.float32)
+    unfit = values.copy()
+    unfit[0, 1] = np.nan
+    found = mode.run(stream, np.asarray([[0, 1, 1], [0, 1, 1]]), unfit, values)
+    for value in found.values():
+        assert np.array_equal(value, [np.nan, 0.0], equal_nan=True)
+
+
+# the buffer of fixed length
+
+
+def test_a_full_buffer_says_so():
+    state = qk.FixedScoreBuffer.empty([0.0], capacity=3).update([1, 0], [0.5, 0.25])
+    with pytest.raises(ValueError, match="place for 3 examples and 2 of them are taken, so 2 more"):
+        state.update([1, 0], [0.5, 0.25])
+    with pytest.raises(ValueError, match="place for 3 examples and 2 of them are taken"):
+        state.merge(state)
+
+
+def test_a_full_buffer_is_undefined_in_a_program():
+    jax = pytest.importorskip("jax")
+    state = qk.FixedScoreBuffer.empty(jax.numpy.zeros(1), capacity=3)
+    step = jax.jit(lambda state, y, s: state.update(y, s))
+    once = step(state, jax.numpy.asarray([1, 0]), jax.numpy.asarray([0.5, 0.25]))
+    twice = step(once, jax.numpy.asarray([1, 0]), jax.numpy.asarray([0.5, 0.25]))
+    assert once.compute(qk.roc_auc) == 1.0
+    assert np.isnan(twice.compute(qk.roc_auc))
+    with pytest.raises(ValueError, match="place for 3 examples"):
+        step(state, jax.numpy.zeros(4), jax.numpy.zeros(4))
+
+
+@pytest.mark.parametrize("capacity", [0, -1, 2.0, True, "3"])
+def test_capacities_are_checked(capacity: Any):
+    with pytest.raises((TypeError, ValueError), match="capacity must be"):
+        qk.FixedScoreBuffer.empty([0.0], capacity=capacity)
+
+
+# several measures
+
+
+def test_options_belong_to_one_measure():
+    state = qk.ScoreHistogram.of(Y, S)
+    with pytest.raises(TypeError, match="quota would go to all of several measures"):
+        state.compute({"hits": qk.hit_rate}, quota=3)
+    with pytest.raises(ValueError, match="needs the order of the examples"):
+        state.ranking("given")
