@@ -25,7 +25,7 @@ MAX_LINES, MAX_FUNCTION_LINES = 400, 35
 
 LAYERS = (
     ("_array",),
-    ("ops._table",),
+    ("ops._bits", "ops._table"),
     ("ops.standard",),
     ("ops.hull",),
     ("ops.native",),
