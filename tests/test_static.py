@@ -32,7 +32,7 @@ LAYERS = (
     ("ops",),
     ("_labels",),
     ("validation",),
-    ("_classes", "_grouped", "_predictions", "_regrouped"),
+    ("_classes", "_grouped", "_predictions", "_regrouped", "_shards"),
     ("ranking",),
     ("measures",),
     ("",),  # the public names
@@ -50,6 +50,7 @@ READS_VALUES = (
     "validation",
     "_classes",
     "_grouped",
+    "_shards",
     "measures._numbers",
     "measures._quota",
     "cli",

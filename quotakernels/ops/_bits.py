@@ -34,7 +34,7 @@ def key_at_by_bits(
     The smallest integer differs from 0 in the highest bit only, so that also this one is tried by
     flipping it.
     """
-    width = 8 * key.dtype.itemsize
+    width = xp.iinfo(key.dtype).bits
     lowest = xp.full_like(place, xp.iinfo(key.dtype).min, dtype=key.dtype)
 
     def next_bit(number: Any, found: Array) -> Array:

@@ -13,9 +13,9 @@ import numpy as np
 
 from quotakernels._array import Across, Array, Namespace, concrete, wide_float
 from quotakernels.ops import hull
+from quotakernels.ops._bits import bits_from_key, in_python, key_at_by_bits, key_from_bits
 from quotakernels.ops._table import Groups
 from quotakernels.ops.native import numpy_
-from quotakernels.ops._bits import bits_from_key, in_python, key_at_by_bits, key_from_bits
 
 HOST_CALLS = os.environ.get("QUOTAKERNELS_JAX_CALLBACKS", "1") != "0"
 """Whether programs for the CPU may call NumPy; one that does cannot be exported."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from quotakernels._array import Across, Namespace
 from quotakernels.ops import standard
-from quotakernels.ops._table import Groups
 from quotakernels.ops._bits import bits_from_key, key_from_bits
+from quotakernels.ops._table import Groups
 from quotakernels.ops.native._numpy_hull import hull_ends as hull_ends
 from quotakernels.ops.native._numpy_hull import merged as merged
 from quotakernels.ops.native._numpy_rows import BLOCK, blocks

@@ -9,9 +9,9 @@ import torch
 
 from quotakernels._array import Across, Array, Namespace, readable, to_numpy
 from quotakernels.ops import hull, standard
+from quotakernels.ops._bits import bits_from_key, in_python, key_at_by_bits, key_from_bits
 from quotakernels.ops._table import Groups
 from quotakernels.ops.native import numpy_
-from quotakernels.ops._bits import bits_from_key, in_python, key_at_by_bits, key_from_bits
 
 _WORDS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _SIGNED = {torch.uint16: torch.int32, torch.uint32: torch.int64}
