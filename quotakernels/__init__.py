@@ -81,6 +81,7 @@ from quotakernels.measures.precision_recall import (
 from quotakernels.measures.quota import LiftTable, hit_rate, lift, lift_table, qrecall
 from quotakernels.measures.roc import RocCurve, roc_curve
 from quotakernels.measures.selection import QuotaThreshold, quota_threshold, select
+from quotakernels.measures.shards import rank_at_quota
 from quotakernels.measures.summary import Summary, summary
 from quotakernels.measures.table_classes import (
     accuracy,
@@ -234,6 +235,7 @@ __all__ = [
     "qrecall_curve",
     "quota_threshold",
     "rank",
+    "rank_at_quota",
     "recall",
     "roc_auc",
     "roc_curve",

@@ -20,6 +20,8 @@ import numpy as np
 Array: TypeAlias = Any
 Namespace: TypeAlias = Any
 Device: TypeAlias = Any
+Across: TypeAlias = Callable[[Array], Array]
+"""Sums an array of integers over all shards of the data, and gives each shard the sum."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 _BACKENDS = {
@@ -31,6 +33,7 @@ _KINDS = {"b": "bool", "i": "integral", "u": "integral", "f": "real floating"}
 """By the letters that NumPy has for them; the kinds of its other types are asked for by name."""
 
 __all__ = [
+    "Across",
     "Array",
     "Device",
     "Namespace",

@@ -11,6 +11,8 @@ from hypothesis import settings
 settings.register_profile("default", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("default")
 
+collect_ignore = ["sharded_jax.py", "sharded_torch.py"]  # programs, which test_shards runs
+
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 

@@ -34,6 +34,9 @@ def weighted(y: Any, s: Any, w: Any, m: Any) -> dict[str, Any]:
 
 def policies(y: Any, s: Any) -> dict[str, Any]:
     tables = {name: qk.rank(y, s, ties=name, pos_label=1) for name in POLICIES}
+    near = POLICIES[:3]
+    tables |= {f"{x} at 2": qk.rank_at_quota(y, s, quota=2, ties=x) for x in near}
+    tables["summed"] = qk.rank_at_quota(y, y, fraction=0.5, across=lambda x: 3 * x)
     return {f"{name}.{k}": x for name, table in tables.items() for k, x in enumerate(table)}
 
 

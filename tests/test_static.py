@@ -25,25 +25,26 @@ MAX_LINES, MAX_FUNCTION_LINES = 400, 35
 
 LAYERS = (
     ("_array",),
-    ("ops._table",),
+    ("ops._bits", "ops._table"),
     ("ops.standard",),
     ("ops.hull", "ops.binning"),
     ("ops.native",),
     ("ops",),
     ("_labels",),
     ("validation",),
-    ("_classes", "_grouped", "_predictions", "_regrouped"),
+    ("_classes", "_grouped", "_predictions", "_regrouped", "_shards"),
     ("ranking",),
     ("measures",),
     ("states",),
     ("",),  # the public names
+    ("adapters",),
     ("cli",),
     ("__main__",),
 )
 """From the bottom to the top; a module belongs to the longest name that fits."""
 UPWARD_IN_FUNCTIONS = {("ops.standard", "ops"), ("ops.hull", "ops"), ("ops.binning", "ops")}
 """A standard form calls other operations by `ops`, which has native twins of them."""
-NAMES_BACKENDS = ("_array", "ops.native")
+NAMES_BACKENDS = ("_array", "ops.native", "adapters")
 READS_VALUES = (
     "_array",
     "ops.native",
@@ -51,10 +52,12 @@ READS_VALUES = (
     "validation",
     "_classes",
     "_grouped",
+    "_shards",
     "measures._numbers",
     "measures._quota",
     "states.histogram",
     "states.fixed_buffer",
+    "adapters",
     "cli",
 )
 BACKENDS = {"cupy", "dask", "jax", "jaxlib", "jnp", "mlx", "tensorflow", "torch"}

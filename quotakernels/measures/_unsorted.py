@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from quotakernels import ops
-from quotakernels._array import Array, cast, compiled, computing, namespace
+from quotakernels._array import Across, Array, Namespace, cast, compiled, computing, namespace
 from quotakernels.measures._quota import wanted_masses
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples, ranking_of, split_ties
 from quotakernels.validation import Examples
 
-__all__ = ["ranking_at"]
+__all__ = ["around_quota", "ranking_at"]
 
 
 def ranking_at(
@@ -18,34 +20,59 @@ def ranking_at(
 ) -> Ranking:
     """A ranking of checked examples that is right at this quota.
 
-    For one quota it has a row for all scores above its end, one for those at it, and one for the
-    rest.  Sums of weights, and of several quotas, need the sorted scores.
+    Sums of weights, and of several quotas, need the sorted scores.
     """
-    scores, _, weights, _ = examples
-    if weights is not None or ties == "given" or scores.shape[-1] == 0:
-        return rank_examples(examples, ties)
-    xp = namespace(scores)
+    if examples.weights is None and ties != "given" and examples.scores.shape[-1]:
+        found = around_quota(examples, ties, quota=quota, fraction=fraction)
+        if found is not None:
+            return found
+    return rank_examples(examples, ties)
+
+
+def around_quota(
+    examples: Examples,
+    ties: TiePolicy,
+    *,
+    quota: Any = None,
+    fraction: Any = None,
+    across: Across | None = None,
+) -> Ranking | None:
+    """A row for all scores above the end of a quota, one for those at it, one for the rest.
+
+    None if there are several quotas.  The examples are those of all shards that are summed
+    `across`; then nothing is compiled here, since outside of a trace they are summed outside.
+    """
+    xp = namespace(examples.scores)
     with computing(xp):
-        whole = compiled(_in_one_group, xp)(examples)
+        whole = _program(_in_one_group, xp, across)(examples)
         (wanted,), shape = wanted_masses(xp, whole, quota=quota, fraction=fraction)
         if shape:
-            return rank_examples(examples, ties)
-        around = compiled(_grouped_around, xp, ("ties",))
+            return None
+        around = _program(_grouped_around, xp, across, ("ties",))
         return ranking_of(around(examples, wanted, ties=ties))
 
 
-def _in_one_group(examples: Examples) -> ops.Groups:
+def _program(
+    function: Callable[..., Any], xp: Namespace, across: Across | None, static: tuple[str, ...] = ()
+) -> Callable[..., Any]:
+    return compiled(function, xp, static) if across is None else partial(function, across=across)
+
+
+def _in_one_group(examples: Examples, across: Across | None = None) -> ops.Groups:
     """The table of examples as if all scores were equal."""
     xp = namespace(examples.scores)
     labels: Array = examples.labels
     everything = xp.ones_like(labels) if examples.valid is None else examples.valid
-    counts, positives = (ops.count(xp, x) for x in (everything, everything & labels))
-    return ops.Groups(examples.scores[..., :1], counts, positives, None, None)
+    sizes = xp.concat([ops.count(xp, x) for x in (everything, everything & labels)], axis=-1)
+    sizes = sizes if across is None else across(sizes)
+    return ops.Groups(examples.scores[..., :1], sizes[..., :1], sizes[..., 1:], None, None)
 
 
-def _grouped_around(examples: Examples, wanted: Array, *, ties: TiePolicy) -> ops.Groups:
+def _grouped_around(
+    examples: Examples, wanted: Array, *, ties: TiePolicy, across: Across | None = None
+) -> ops.Groups:
     xp = namespace(wanted)
     last = xp.where(wanted > 1, wanted, xp.ones_like(wanted))
     place = cast(xp, xp.ceil(last), xp.int64)
     scores, labels, _, valid = examples
-    return split_ties(xp, ops.groups_around(xp, scores, labels, valid, place), ties)
+    return split_ties(xp, ops.groups_around(xp, scores, labels, valid, place, across), ties)

@@ -6,9 +6,9 @@ from typing import Any
 
 import cupy as cp
 
-from quotakernels._array import Array, Namespace
+from quotakernels._array import Across, Array, Namespace
 from quotakernels.ops import binning, standard
-from quotakernels.ops.native._bits import bits_from_key, in_python, key_at_by_bits, key_from_bits
+from quotakernels.ops._bits import bits_from_key, in_python, key_at_by_bits, key_from_bits
 
 
 def order_key(xp: Namespace, scores: Array) -> Array:
@@ -58,9 +58,9 @@ def binned(
     return counts.reshape(*codes.shape[:-1], -1, 2), None
 
 
-def key_at(xp: Namespace, key: Array, place: Array) -> Array:
+def key_at(xp: Namespace, key: Array, place: Array, across: Across | None = None) -> Array:
     """See `standard.key_at`."""
-    return key_at_by_bits(xp, key, place, in_python)
+    return key_at_by_bits(xp, key, place, in_python, across)
 
 
 def total(xp: Namespace, x: Array) -> Array:

@@ -11,11 +11,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from quotakernels._array import Array, Namespace, wide_float
+from quotakernels._array import Across, Array, Namespace, concrete, wide_float
 from quotakernels.ops import binning, hull
+from quotakernels.ops._bits import bits_from_key, in_python, key_at_by_bits, key_from_bits
 from quotakernels.ops._table import Groups
 from quotakernels.ops.native import numpy_
-from quotakernels.ops.native._bits import bits_from_key, key_at_by_bits, key_from_bits
 
 HOST_CALLS = os.environ.get("QUOTAKERNELS_JAX_CALLBACKS", "1") != "0"
 """Whether programs for the CPU may call NumPy; one that does cannot be exported."""
@@ -138,14 +138,15 @@ def flagged_first(xp: Namespace, flags: Array) -> Array:
     return lists.reshape(flags.shape)
 
 
-def key_at(xp: Namespace, key: Array, place: Array) -> Array:
-    """See `standard.key_at`."""
+def key_at(xp: Namespace, key: Array, place: Array, across: Across | None = None) -> Array:
+    """See `standard.key_at`; outside of a trace shards may be summed by whatever can."""
 
     def repeated(times: int, step: Callable[[Any, Array], Array], state: Array) -> Array:
         last: Array = jax.lax.fori_loop(0, times, step, state)
         return last
 
-    return key_at_by_bits(xp, key, place, repeated)
+    steps = in_python if across is not None and concrete(key) else repeated
+    return key_at_by_bits(xp, key, place, steps, across)
 
 
 def piecewise(

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels._array import Namespace
+from quotakernels._array import Across, Namespace
 from quotakernels.ops import binning, standard
+from quotakernels.ops._bits import bits_from_key, key_from_bits
 from quotakernels.ops._table import Groups
-from quotakernels.ops.native._bits import bits_from_key, key_from_bits
 from quotakernels.ops.native._numpy_hull import hull_ends as hull_ends
 from quotakernels.ops.native._numpy_hull import merged as merged
 from quotakernels.ops.native._numpy_rows import BLOCK, blocks
@@ -107,10 +107,10 @@ def _filling(shape: tuple[int, ...], x: NDArray) -> NDArray:
     return x if x.shape == shape else np.broadcast_to(x, shape)
 
 
-def key_at(xp: Namespace, key: NDArray, place: NDArray) -> NDArray:
+def key_at(xp: Namespace, key: NDArray, place: NDArray, across: Across | None = None) -> NDArray:
     """See `standard.key_at`; one list is only partitioned."""
-    if key.ndim != 1:
-        found: NDArray = standard.key_at(xp, key, place)
+    if across is not None or key.ndim != 1:
+        found: NDArray = standard.key_at(xp, key, place, across)
         return found
     rank = key.shape[0] - int(place[0])
     return np.partition(key, rank)[rank : rank + 1]

@@ -7,11 +7,11 @@ from typing import Any
 import array_api_compat.numpy as host
 import torch
 
-from quotakernels._array import Array, Namespace, readable, to_numpy
+from quotakernels._array import Across, Array, Namespace, readable, to_numpy
 from quotakernels.ops import binning, hull, standard
+from quotakernels.ops._bits import bits_from_key, in_python, key_at_by_bits, key_from_bits
 from quotakernels.ops._table import Groups
 from quotakernels.ops.native import numpy_
-from quotakernels.ops.native._bits import bits_from_key, in_python, key_at_by_bits, key_from_bits
 
 _WORDS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _SIGNED = {torch.uint16: torch.int32, torch.uint32: torch.int64}
@@ -74,10 +74,10 @@ def binned(
     return counts[..., :-1].reshape(*codes.shape[:-1], -1, 2), None
 
 
-def key_at(xp: Namespace, key: Array, place: Array) -> Array:
+def key_at(xp: Namespace, key: Array, place: Array, across: Across | None = None) -> Array:
     """See `standard.key_at`; one list in readable memory is partitioned by NumPy."""
-    if key.ndim != 1 or not (readable(key) and readable(place)):
-        return key_at_by_bits(xp, key, place, in_python)
+    if across is not None or key.ndim != 1 or not (readable(key) and readable(place)):
+        return key_at_by_bits(xp, key, place, in_python, across)
     return torch.from_numpy(numpy_.key_at(host, to_numpy(key), to_numpy(place)))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from quotakernels._array import Array, Namespace
+from quotakernels._array import Across, Array, Namespace
 
 Repeat: TypeAlias = Callable[[int, Callable[[Any, Array], Array], Array], Array]
 
@@ -26,19 +26,22 @@ def bits_from_key(key: Array, width: int) -> Array:
     return key ^ ((key >> (width - 1)) & (2 ** (width - 1) - 1))
 
 
-def key_at_by_bits(xp: Namespace, key: Array, place: Array, repeated: Repeat) -> Array:
+def key_at_by_bits(
+    xp: Namespace, key: Array, place: Array, repeated: Repeat, across: Across | None = None
+) -> Array:
     """See `standard.key_at`; the key is made bit by bit, each of which takes a count.
 
     The smallest integer differs from 0 in the highest bit only, so that also this one is tried by
     flipping it.
     """
-    width = 8 * key.dtype.itemsize
+    width = xp.iinfo(key.dtype).bits
     lowest = xp.full_like(place, xp.iinfo(key.dtype).min, dtype=key.dtype)
 
     def next_bit(number: Any, found: Array) -> Array:
         tried = found ^ (xp.ones_like(found) << (width - 1 - number))
-        enough = xp.count_nonzero(key >= tried, axis=-1, keepdims=True) >= place
-        return xp.where(enough, tried, found)
+        reached = xp.count_nonzero(key >= tried, axis=-1, keepdims=True)
+        reached = reached if across is None else across(reached)
+        return xp.where(reached >= place, tried, found)
 
     return repeated(width, next_bit, lowest)
 

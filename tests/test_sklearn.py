@@ -1,0 +1,304 @@
+"""Scorers for scikit-learn: equal to the measure of each fold, computed by hand."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pickle
+import sys
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quotakernels as qk
+
+pytest.importorskip("sklearn")
+
+import sklearn
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    StratifiedKFold,
+    cross_val_score,
+    cross_validate,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from quotakernels.adapters.sklearn import SCORERS, get_scorer, scorer, together
+
+RNG = np.random.default_rng(17)
+X = RNG.normal(size=(60, 2)).round(1)
+CODES = (X[:, 0] + RNG.normal(size=60) > 0.3).astype(int)
+KINDS = (CODES + (X[:, 1] > 0.5)).astype(int)  # three classes
+WEIGHTS = RNG.integers(0, 4, 60).astype(float)
+FOLDS = StratifiedKFold(3)
+
+
+def by_hand(estimator: Any, labels: Any, score_of: Any) -> list[float]:
+    """`score_of` the fitted estimator and the test part of each fold."""
+    found = []
+    for train, test in FOLDS.split(X, labels):
+        found.append(score_of(clone(estimator).fit(X[train], labels[train]), test))
+    return found
+
+
+@pytest.mark.parametrize("names", [(0, 1), (-1, 1), ("bad", "good"), (False, True), (7, 2)])
+@pytest.mark.parametrize("estimator", [LogisticRegression(), GaussianNB()], ids=repr)
+def test_either_class_is_the_positive_one(names: Any, estimator: Any):
+    labels = np.asarray(names)[CODES]
+
+    def hit_rate(fitted: Any, test: Any, place: int) -> Any:
+        scores = fitted.predict_proba(X[test])[:, place]
+        if isinstance(estimator, LogisticRegression):
+            scores = fitted.decision_function(X[test]) * (1 if place else -1)
+        return qk.hit_rate(labels[test] == sorted(names)[place], scores, fraction=0.33)
+
+    of_each = [by_hand(estimator, labels, partial(hit_rate, place=k)) for k in (0, 1)]
+    assert of_each[0] != of_each[1]
+    for pos_label in (None, *names):
+        scoring = scorer(qk.hit_rate, fraction=0.33, pos_label=pos_label)
+        found = cross_val_score(estimator, X, labels, cv=FOLDS, scoring=scoring)
+        place = 1 if pos_label is None else sorted(names).index(pos_label)
+        assert found.tolist() == of_each[place]
+
+
+@pytest.mark.parametrize("name", ["roc_auc", "average_precision"])
+def test_equal_to_those_of_scikit_learn(name: str):
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    found = cross_val_score(model, X, CODES, cv=FOLDS, scoring=SCORERS[name])
+    np.testing.assert_allclose(found, cross_val_score(model, X, CODES, cv=FOLDS, scoring=name))
+
+
+def test_ready_scorers_are_of_all_measures_without_options():
+    """Of rankings, and with one number; `marks` and curves have several."""
+    own = {"self", *inspect.signature(qk.rank).parameters}
+    ready = set()
+    for name in qk.__all__:
+        measure = getattr(qk, name)
+        if isinstance(measure, type(qk.roc_auc)):
+            parameters = inspect.signature(measure).parameters.values()
+            alone = all(p.default is not p.empty for p in parameters if p.name not in own)
+            if alone and not {"quota", "threshold"} & {p.name for p in parameters}:
+                value = measure([0, 1], [0.2, 0.8])
+                ready |= set() if isinstance(value, tuple) else {name}
+    assert set(SCORERS) == ready
+    assert len(SCORERS) == len(ready)
+    model = GaussianNB().fit(X, CODES)
+    scores = model.predict_proba(X)[:, 1]
+    for name, ready_scorer in SCORERS.items():
+        assert ready_scorer(model, X, CODES) == getattr(qk, name)(CODES, scores)
+    with pytest.raises(KeyError):
+        SCORERS["hit_rate"]
+
+
+def test_options_of_measures():
+    model = GaussianNB().fit(X, CODES)
+    scores = model.predict_proba(X)[:, 1].round(1)
+    answer = np.stack([1 - scores, scores], axis=-1)
+    said = {"classes_": [0, 1], "predict_proba": lambda self, X: answer}
+    rounded = type("Rounded", (), said)()
+    for measure, options in (
+        (qk.f_score, {"threshold": 0.5, "beta": 2}),
+        (qk.qrecall, {"quota": 7.5, "ties": "pessimistic"}),
+        (qk.chart_area, {"kind": "lift"}),
+        (qk.pr_auc, {"start": "horizontal"}),
+    ):
+        assert scorer(measure, **options)(rounded, X, CODES) == measure(CODES, scores, **options)
+    cost = {"threshold": 0.5, "cost_fp": 1, "cost_fn": 5}
+    found = get_scorer("expected_cost", **cost)(rounded, X, CODES)
+    assert found == -qk.expected_cost(CODES, scores, **cost) < 0
+    positive = scorer(qk.expected_cost, greater_is_better=True, **cost)
+    assert positive(rounded, X, CODES) == -found
+    of_summary = scorer(lambda ranking, name: getattr(qk.summary(ranking), name), name="s1")
+    assert of_summary(rounded, X, CODES) == qk.summary(CODES, scores).s1
+
+
+def test_a_quota_above_the_fold_is_undefined_and_says_what_to_do():
+    scoring = get_scorer("hit_rate", quota=30)
+    with pytest.warns(UserWarning, match=r"from 0 to 20\.0.* fraction= is a share of each fold"):
+        found = cross_val_score(GaussianNB(), X, CODES, cv=FOLDS, scoring=scoring)
+    assert np.isnan(found).all()
+    with pytest.raises(ValueError, match="^quota is 30"):
+        cross_validate(GaussianNB(), X, CODES, cv=FOLDS, scoring=scoring, error_score="raise")
+
+
+def test_a_fold_with_one_class():
+    """The positive class is that of the estimator, not the larger of those in the fold."""
+    order = np.argsort(CODES, kind="stable")
+    model = GaussianNB().fit(X, CODES)
+    first = order[:10]
+    assert get_scorer("hit_rate", quota=5)(model, X[first], CODES[first]) == 0
+    assert np.isnan(SCORERS["roc_auc"](model, X[first], CODES[first]))
+
+
+def weighted(measure: Any, **options: Any) -> Any:
+    def of_fold(fitted: Any, test: Any) -> Any:
+        scores = fitted.predict_proba(X[test])[:, 1]
+        return measure(CODES[test], scores, sample_weight=WEIGHTS[test], **options)
+
+    return of_fold
+
+
+@pytest.fixture
+def routing() -> Any:
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+@pytest.mark.usefixtures("routing")
+def test_weights_are_routed():
+    model = GaussianNB().set_fit_request(sample_weight=False)
+    wanted = by_hand(model, CODES, weighted(qk.hit_rate, fraction=0.25))
+    scoring = get_scorer("hit_rate", fraction=0.25).set_score_request(sample_weight=True)
+    given = {"cv": FOLDS, "params": {"sample_weight": WEIGHTS}}
+    assert cross_val_score(model, X, CODES, scoring=scoring, **given).tolist() == wanted
+    assert cross_val_score(model, X, CODES, scoring=clone(scoring), **given).tolist() == wanted
+    unweighted = get_scorer("hit_rate", fraction=0.25).set_score_request(sample_weight=False)
+    both = {"weighted": scoring, "plain": unweighted}
+    found = cross_validate(model, X, CODES, scoring=both, **given)
+    assert found["test_weighted"].tolist() == wanted
+    assert found["test_plain"].tolist() != wanted
+    with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError, match="set_score_request"):
+        cross_val_score(model, X, CODES, scoring=SCORERS["gini"], **given)
+
+
+@pytest.mark.usefixtures("routing")
+@pytest.mark.parametrize("several", [False, True])
+def test_weights_are_routed_in_a_search(several: bool):
+    scoring: Any = get_scorer("gini")
+    scoring = together(gini=scoring, auc=SCORERS["roc_auc"]) if several else scoring
+    scoring.set_score_request(sample_weight=True)
+    model = GaussianNB().set_fit_request(sample_weight=False)
+    grid = {"var_smoothing": [1e-9, 1.0]}
+    search = GridSearchCV(model, grid, cv=FOLDS, scoring=scoring, refit="gini" if several else True)
+    search.fit(X, CODES, sample_weight=WEIGHTS)
+    name = "gini" if several else "score"
+    for place, smoothing in enumerate(grid["var_smoothing"]):
+        wanted = by_hand(GaussianNB(var_smoothing=smoothing), CODES, weighted(qk.gini))
+        found = [search.cv_results_[f"split{k}_test_{name}"][place] for k in range(3)]
+        assert found == wanted
+
+
+class Counting(ClassifierMixin, BaseEstimator):
+    """Counts how often it is asked."""
+
+    asked = 0
+
+    def fit(self, X: Any, y: Any) -> Counting:
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        Counting.asked += 1
+        return X[:, 0]
+
+
+def test_together_asks_once():
+    scorers = {"auc": SCORERS["roc_auc"], "top": scorer(qk.hit_rate, quota=4)}
+    apart = cross_validate(Counting(), X, CODES, cv=FOLDS, scoring=scorers)
+    Counting.asked = 0
+    found = cross_validate(Counting(), X, CODES, cv=FOLDS, scoring=together(**scorers))
+    assert Counting.asked == 3
+    for name in scorers:
+        assert found[f"test_{name}"].tolist() == apart[f"test_{name}"].tolist()
+    with pytest.raises(TypeError, match="^auc must be what scorer gives"):
+        together(auc="roc_auc")
+
+
+def test_more_than_two_classes():
+    model = GaussianNB().fit(X, KINDS)
+    names = np.asarray(["a", "b", "c"])
+    for average in ("macro", "weighted", "micro"):
+        scoring = get_scorer("hit_rate", fraction=0.2, average=average)
+        scores = model.predict_proba(X)
+        wanted = qk.one_vs_rest(qk.hit_rate, KINDS, scores, average=average, fraction=0.2).value
+        assert scoring(model, X, KINDS) == wanted
+        named = cross_val_score(GaussianNB(), X, names[KINDS], cv=KFold(3), scoring=scoring)
+        assert not np.isnan(named).any()
+    two = get_scorer("gini", average="macro")
+    assert two(model.fit(X, CODES), X, CODES) == SCORERS["gini"](model, X, CODES)
+    model.fit(X, KINDS)
+    with pytest.raises(ValueError, match=r"two classes; average= is for more; this one has \[0, 1"):
+        SCORERS["gini"](model, X, KINDS)
+    four = KINDS + (X[:, 1] > 1)
+    pairs = SVC(decision_function_shape="ovo").fit(X, four)
+    with pytest.raises(ValueError, match=r"decision_function gives .* \(60, 6\) for 4 classes"):
+        scorer(qk.gini, average="macro", response_method="decision_function")(pairs, X, four)
+    with pytest.raises(AttributeError, match="has no predict_proba"):
+        get_scorer("gini", average="macro")(pairs, X, four)
+
+
+def test_copies_are_the_same():
+    top = scorer(qk.hit_rate, fraction=0.2, ties="optimistic", pos_label=0)
+    both = together(top=top, auc=SCORERS["roc_auc"])
+    assert repr(top) == "scorer(hit_rate, fraction=0.2, ties='optimistic', pos_label=0)"
+    assert repr(both) == f"together(top={top!r}, auc=scorer(roc_auc))"
+    model = GaussianNB().fit(X, CODES)
+    search = clone(GridSearchCV(model, {}, scoring=top)).scoring
+    for copy in (clone(top), pickle.loads(pickle.dumps(top)), search):
+        assert (repr(copy), copy(model, X, CODES)) == (repr(top), top(model, X, CODES))
+    for copies in (clone(both), pickle.loads(pickle.dumps(both))):
+        assert copies(model, X, CODES) == both(model, X, CODES)
+    assert SCORERS["gini"] is not SCORERS["gini"]
+
+
+BAD = [
+    (TypeError, r"^give exactly one of quota= ", (qk.hit_rate,), {}),
+    (ValueError, r"^fraction is 2", (qk.hit_rate,), {"fraction": 2}),
+    (
+        TypeError,
+        r"^roc_auc got an unexpected keyword argument 'quota'",
+        (qk.roc_auc,),
+        {"quota": 1},
+    ),
+    (TypeError, r"one number; .* summary gives Summary$", (qk.summary,), {}),
+    (TypeError, r"one number; .* lift gives several numbers$", (qk.lift,), {"quota": [1, 2]}),
+    (TypeError, r"^measure must be a measure or a function", ("roc_auc",), {}),
+    (ValueError, r"^ties must be one of", (qk.gini,), {"ties": "random"}),
+    (ValueError, r"^average must be one of macro", (qk.gini,), {"average": "samples"}),
+    (TypeError, r"^pos_label names one class", (qk.gini,), {"average": "macro", "pos_label": 1}),
+    (TypeError, r"^average= is of measures of this", (lambda x: 1.0,), {"average": "macro"}),
+    (TypeError, r"^sample_weight cannot be combined", (qk.gini,), {"sample_weight": WEIGHTS}),
+]
+
+
+@pytest.mark.parametrize(("error", "match", "arguments", "options"), BAD)
+def test_bad_options(error: Any, match: str, arguments: Any, options: Any):
+    with pytest.raises(error, match=match):
+        scorer(*arguments, **options)
+
+
+def test_unknown_names():
+    for name in ("accuracy_score", "rank", "__all__"):
+        with pytest.raises(
+            ValueError, match=rf"^'{name}' is not the name of a measure; ready are "
+        ):
+            get_scorer(name)
+
+
+def test_bad_data():
+    model, gini = GaussianNB().fit(X, np.asarray(["no", "yes"])[CODES]), SCORERS["gini"]
+    with pytest.raises(ValueError, match=r"^y is 'maybe' at position 0; expected one of .*'yes'"):
+        gini(model, X, ["maybe"] * 60)
+    with pytest.raises(ValueError, match=r"^y is 1 at position 0; expected one of"):
+        gini(model, X, np.ones(60, dtype=int))
+    with pytest.raises(ValueError, match=r"^pos_label=1 is none of the classes .*'no', 'yes'"):
+        get_scorer("gini", pos_label=1)(model, X, ["no"] * 60)
+    with pytest.raises(AttributeError, match=r"^GaussianNB\(\) has no classes_: is it a fitted"):
+        gini(GaussianNB(), X, CODES)
+    with pytest.raises(ValueError, match="has several outputs"):
+        gini(type("Two", (), {"classes_": [np.arange(2)] * 2})(), X, CODES)
+
+
+def test_scikit_learn_is_asked_for(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "sklearn.base", None)
+    monkeypatch.delitem(sys.modules, "quotakernels.adapters.sklearn")
+    with pytest.raises(ImportError, match=r"needs scikit-learn: pip install 'quotakernels\[sk"):
+        importlib.import_module("quotakernels.adapters.sklearn")
