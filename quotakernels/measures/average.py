@@ -79,7 +79,9 @@ def hit_rate_mean(xp: Namespace, total: Totals) -> Reduction:
         return ops.piecewise(xp, row[-1] > 2, partial(_tied_share, xp), _pair_share, *row)
 
     def terms(*row: Array) -> tuple[Array]:
-        return (ops.piecewise(xp, row[-1] > 1, several, partial(_single_share, xp), *row),)
+        _, _, _, here, items = row
+        tied = (items > 1) & (here > 0)  # without positives any formula gives 0
+        return (ops.piecewise(xp, tied, several, partial(_single_share, xp), *row),)
 
     columns = ("mass_before", "mass", "positive_before", "positive", "items")
     return Reduction(columns, terms, lambda shares: shares / total.positive)
