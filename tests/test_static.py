@@ -27,7 +27,7 @@ LAYERS = (
     ("_array",),
     ("ops._bits", "ops._table"),
     ("ops.standard",),
-    ("ops.hull", "ops.binning"),
+    ("ops.hull", "ops.binning", "ops.drawing"),
     ("ops.native",),
     ("ops",),
     ("_labels",),

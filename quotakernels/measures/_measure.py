@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 
 from quotakernels._array import (
@@ -32,10 +32,12 @@ shape (..., K), NaN where a number is bad and cannot be read, and Q, which K sta
 __all__ = [
     "Measure",
     "bounded_by_ties",
+    "by_positives",
     "finished",
     "local_quota_measure",
     "measure",
     "measure_of",
+    "merges_negatives",
     "monotone",
     "quota_measure",
 ]
@@ -57,6 +59,7 @@ class Measure(Generic[R]):
         self._function, self._door, self._local = function, door, local
         self.monotone: Literal["", "always", "by default"] = ""
         self.most: float | None = None
+        self.by_positives = False
         numbers, options = _keywords(door), _keywords(function)
         self._numbers, self._options = (tuple(p.name for p in x) for x in (numbers, options))
         self._needed = [p.name for p in (*numbers, *options) if p.default is p.empty]
@@ -192,6 +195,24 @@ def monotone(
         return measure
 
     return marked
+
+
+def by_positives(measure: Measure[R]) -> Measure[R]:
+    """Say that a measure of counts stays where neighbouring rows without positives become one.
+
+    So do all that follow from where the positives stand, and from nothing else of the scores.
+    """
+    measure.by_positives = True
+    return measure
+
+
+def merges_negatives(measure: Any) -> bool:
+    """Whether a measure, or every one of a mapping or `functools.partial`, is `by_positives`."""
+    if isinstance(measure, Mapping):
+        return all(merges_negatives(x) for x in measure.values())
+    while isinstance(measure, functools.partial):
+        measure = measure.func
+    return isinstance(measure, Measure) and measure.by_positives
 
 
 def bounded_by_ties(measure: Any, options: dict[str, Any]) -> bool:

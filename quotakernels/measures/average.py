@@ -8,7 +8,7 @@ from typing import Literal
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace
 from quotakernels.measures._harmonic import harmonic_sums
-from quotakernels.measures._measure import measure, monotone
+from quotakernels.measures._measure import by_positives, measure, monotone
 from quotakernels.measures._quota import divisor
 from quotakernels.measures._reduction import Reduction, Totals, item_scale, reduced, totals
 
@@ -19,6 +19,7 @@ EXACT = 2.0**53
 _COLUMNS = ("mass_before", "positive_before", "mass", "positive")
 
 
+@by_positives
 @measure
 def average_hit_rate(table: ops.Groups) -> Array:
     """Average hit rate: the mean of HitRate(j) over the positives (AR eq. 12).
@@ -109,6 +110,7 @@ def _tied_share(
     return here / mass * (found * ones + here / items * ramps)
 
 
+@by_positives
 @monotone("always")
 @measure
 def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> Array:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, namespace
-from quotakernels.measures._measure import measure, monotone
+from quotakernels.measures._measure import by_positives, measure, monotone
 from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
 
 __all__ = ["gini", "pairs_won", "pem", "roc_auc"]
@@ -37,6 +37,7 @@ def _won(table: ops.Groups) -> Won:
     return reduced(xp, table, pairs_won(totals(xp, table)))[0]  # type: ignore[no-any-return]
 
 
+@by_positives
 @monotone("always")
 @measure
 def roc_auc(table: ops.Groups) -> Array:
@@ -81,6 +82,7 @@ def roc_auc(table: ops.Groups) -> Array:
     return _won(table).share
 
 
+@by_positives
 @monotone("always")
 @measure
 def gini(table: ops.Groups) -> Array:
@@ -119,6 +121,7 @@ def gini(table: ops.Groups) -> Array:
     return _won(table).surplus
 
 
+@by_positives
 @monotone("always")
 @measure
 def pem(table: ops.Groups) -> Array:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace
-from quotakernels.measures._measure import measure, monotone
+from quotakernels.measures._measure import by_positives, measure, monotone
 from quotakernels.measures._quota import divisor
 from quotakernels.measures._reduction import reduced, totals
 from quotakernels.measures.discrimination import pairs_won
@@ -140,6 +140,7 @@ def hull_vertices(xp: Namespace, table: ops.Groups, model: Array | None = None) 
     return RocHull(fpr, tpr, *curve[2:], slope_min, slope_max, model)
 
 
+@by_positives
 @monotone("always")
 @measure
 def roc_hull_auc(table: ops.Groups) -> Array:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace
 from quotakernels.measures._harmonic import harmonic_sums, log_remainder
-from quotakernels.measures._measure import measure, monotone
+from quotakernels.measures._measure import by_positives, measure, monotone
 from quotakernels.measures._quota import divisor
 from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
 from quotakernels.measures.curves import cut_masses, cut_thresholds
@@ -116,6 +116,7 @@ def pr_vertices(xp: Namespace, table: ops.Groups, start: Start) -> PrCurve:
     return PrCurve(found / positive, precision, cut_thresholds(xp, table), fp, tp)
 
 
+@by_positives
 @measure
 def average_precision(table: ops.Groups) -> Array:
     """Average precision: the precision at each cut, weighted with the recall that it adds.
@@ -172,6 +173,7 @@ def average_precision(table: ops.Groups) -> Array:
     return reduced(xp, table, _over_positives(total, steps))[0]
 
 
+@by_positives
 @measure
 def expected_average_precision(table: ops.Groups) -> Array:
     """Average precision, expected over all orders of tied examples.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, namespace
-from quotakernels.measures._measure import local_quota_measure, measure, monotone
+from quotakernels.measures._measure import by_positives, local_quota_measure, measure, monotone
 from quotakernels.measures._quota import mass_totals
 
 __all__ = ["LiftTable", "hit_rate", "lift", "lift_table", "qrecall"]
@@ -69,6 +69,7 @@ def positives_at(xp: Namespace, table: ops.Groups, wanted: Array) -> Array:
     return filled.numerator / filled.denominator
 
 
+@by_positives
 @monotone("always")
 @local_quota_measure
 def hit_rate(table: ops.Groups, wanted: Array) -> Array:
@@ -130,6 +131,7 @@ def hit_rate(table: ops.Groups, wanted: Array) -> Array:
     return _share(xp, filled.numerator / (filled.denominator * wanted))
 
 
+@by_positives
 @monotone("always")
 @local_quota_measure
 def qrecall(table: ops.Groups, wanted: Array) -> Array:
@@ -187,6 +189,7 @@ def qrecall(table: ops.Groups, wanted: Array) -> Array:
     return _share(xp, filled.numerator / (filled.denominator * positive))
 
 
+@by_positives
 @monotone("always", most=None)
 @local_quota_measure
 def lift(table: ops.Groups, wanted: Array) -> Array:

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, namespace
-from quotakernels.measures._measure import measure
+from quotakernels.measures._measure import by_positives, measure
 from quotakernels.measures._reduction import reduced, totals
 from quotakernels.measures.areas import advantage_areas
 from quotakernels.measures.average import hit_rate_mean, qrecall_mean
@@ -36,6 +36,7 @@ class Summary(NamedTuple):
     s3: Array
 
 
+@by_positives
 @measure
 def summary(table: ops.Groups) -> Summary:
     """All measures over all quotas, for less than the price of two of them.

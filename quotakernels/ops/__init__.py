@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 from quotakernels._array import Namespace, backend
-from quotakernels.ops import binning, hull, standard
+from quotakernels.ops import binning, drawing, hull, standard
 from quotakernels.ops._table import Groups, Rows
 from quotakernels.ops.native import natives
 
@@ -29,6 +29,7 @@ __all__ = [
     "bisect",
     "clip",
     "count",
+    "draws",
     "exclusive",
     "filled_first",
     "flagged_first",
@@ -47,6 +48,7 @@ __all__ = [
     "segment_sum",
     "shifted",
     "sort_coded",
+    "source_of_draws",
     "sum_rows",
     "table_rows",
     "tie_groups",
@@ -60,7 +62,10 @@ __all__ = [
 STANDARD_ONLY = os.environ.get("QUOTAKERNELS_STANDARD_ONLY", "") not in ("", "0")
 """Whether the faster forms stay unused, which have standard twins: to look for a fault in them."""
 
-BEYOND_THE_STANDARD = ("clip", "filled_first", "from_order_key", "order_key", "widened")
+BEYOND_THE_STANDARD = (
+    *("clip", "draws", "filled_first", "from_order_key", "order_key", "source_of_draws"),
+    "widened",
+)
 """Native forms that do what their standard twins cannot on that library: bits, types, bounds."""
 
 
@@ -91,6 +96,8 @@ shifted = standard.shifted
 table_rows = standard.table_rows
 filled_first = _native_where_there_is_one(standard.filled_first)
 flagged_first = _native_where_there_is_one(standard.flagged_first)
+draws = _native_where_there_is_one(drawing.draws)
+source_of_draws = _native_where_there_is_one(drawing.source_of_draws)
 from_order_key = _native_where_there_is_one(standard.from_order_key)
 groups_around = _native_where_there_is_one(standard.groups_around)
 hull_ends = _native_where_there_is_one(hull.hull_ends)

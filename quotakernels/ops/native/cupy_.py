@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import cupy as cp
+import numpy as np
 
 from quotakernels._array import Across, Array, Namespace
-from quotakernels.ops import binning, standard
+from quotakernels.ops import binning, drawing, standard
 from quotakernels.ops._bits import bits_from_key, in_python, key_at_by_bits, key_from_bits
 
 
@@ -66,3 +67,32 @@ def key_at(xp: Namespace, key: Array, place: Array, across: Across | None = None
 def total(xp: Namespace, x: Array) -> Array:
     """See `standard.total`; sums on the device are trees."""
     return cp.sum(x, axis=-1)
+
+
+def source_of_draws(xp: Namespace, random_state: Any, dev: Any) -> Any:
+    """See `drawing.source_of_draws`; a generator of CuPy is one already."""
+    if isinstance(random_state, cp.random.Generator):
+        return random_state
+    source = drawing.source_of_draws(xp, random_state, dev)
+    seed = np.random.SeedSequence(source).generate_state(1, np.uint64)
+    return cp.random.default_rng(int(seed[0]))
+
+
+def draws(
+    xp: Namespace,
+    source: Any,
+    resamples: range,
+    sizes: tuple[Any, ...],
+    like: Array,
+    poisson: bool,
+) -> Array:
+    """See `drawing.draws`; one stream serves all resamples, in turn."""
+    shape = (len(resamples), like.shape[-1])
+    uniform = source.random(shape)
+    index, there = drawing.places_drawn(xp, uniform, sizes)
+    there = cp.broadcast_to(there.astype(cp.int64), shape)
+    if poisson:
+        return cp.searchsorted(cp.asarray(drawing.poisson_steps()), uniform, side="right") * there
+    counts = cp.zeros(shape, dtype=cp.int64)
+    cp.add.at(counts, (cp.arange(shape[0])[:, None], index), there)
+    return counts

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from quotakernels._array import Across, Array, Namespace, concrete, wide_float
-from quotakernels.ops import binning, hull
+from quotakernels.ops import binning, drawing, hull
 from quotakernels.ops._bits import bits_from_key, in_python, key_at_by_bits, key_from_bits
 from quotakernels.ops._table import Groups
 from quotakernels.ops.native import numpy_
@@ -194,3 +194,35 @@ def clip(xp: Namespace, x: Array, low: float | None = None, high: float | None =
 def running_max(xp: Namespace, x: Array) -> Array:
     """See `standard.running_max`."""
     return jax.lax.cummax(x, axis=x.ndim - 1)
+
+
+def source_of_draws(xp: Namespace, random_state: Any, dev: Any) -> Any:
+    """See `drawing.source_of_draws`; a key of JAX is one already."""
+    if isinstance(random_state, jax.Array):
+        return random_state
+    source = drawing.source_of_draws(xp, random_state, dev)
+    seeds = np.random.SeedSequence(source).generate_state(2, np.uint32)
+    return jax.random.wrap_key_data(jnp.asarray(seeds), impl="threefry2x32")
+
+
+def draws(
+    xp: Namespace,
+    source: Any,
+    resamples: range,
+    sizes: tuple[Any, ...],
+    like: Array,
+    poisson: bool,
+) -> Array:
+    """See `drawing.draws`; each resample has a key of its own."""
+    length = like.shape[-1]
+
+    def one(number: Array) -> Array:
+        uniform = jax.random.uniform(jax.random.fold_in(source, number), (length,), jnp.float64)
+        index, there = drawing.places_drawn(xp, uniform, sizes)
+        if poisson:
+            counts = jnp.searchsorted(jnp.asarray(drawing.poisson_steps()), uniform, side="right")
+            return jnp.where(there, counts, 0)
+        index = jnp.where(there, index, length)
+        return jnp.zeros(length, dtype=jnp.int64).at[index].add(1, mode="drop")
+
+    return jax.vmap(one)(jnp.arange(resamples.start, resamples.stop))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import array_api_compat.numpy as host
+import numpy as np
 import torch
 
 from quotakernels._array import Across, Array, Namespace, readable, to_numpy
-from quotakernels.ops import binning, hull, standard
+from quotakernels.ops import binning, drawing, hull, standard
 from quotakernels.ops._bits import bits_from_key, in_python, key_at_by_bits, key_from_bits
 from quotakernels.ops._table import Groups
 from quotakernels.ops.native import numpy_
@@ -150,3 +151,33 @@ def tie_groups(
     groups = numpy_.tie_groups(host, key, to_numpy(labels), masses, mask, given)
     table = groups.map(torch.from_numpy)
     return table._replace(thresholds=from_order_key(xp, table.thresholds, scores.dtype))
+
+
+def source_of_draws(xp: Namespace, random_state: Any, dev: Any) -> Any:
+    """See `drawing.source_of_draws`; a generator of PyTorch is one already."""
+    if isinstance(random_state, torch.Generator):
+        return random_state
+    source = drawing.source_of_draws(xp, random_state, dev)
+    seed = np.random.SeedSequence(source).generate_state(1, np.uint64)
+    return torch.Generator(dev).manual_seed(int(seed[0] >> 1))
+
+
+def draws(
+    xp: Namespace,
+    source: Any,
+    resamples: range,
+    sizes: tuple[Any, ...],
+    like: Array,
+    poisson: bool,
+) -> Array:
+    """See `drawing.draws`; one stream serves all resamples, in turn."""
+    shape = (len(resamples), like.shape[-1])
+    device = like.device
+    uniform = torch.rand(shape, generator=source, dtype=torch.float64, device=device)
+    index, there = drawing.places_drawn(xp, uniform, sizes)
+    there = there.to(torch.int64).expand(shape)
+    if poisson:
+        steps = torch.from_numpy(drawing.poisson_steps()).to(device)
+        return torch.searchsorted(steps, uniform, right=True) * there
+    counts = torch.zeros(shape, dtype=torch.int64, device=device)
+    return counts.scatter_add(-1, index, there)
