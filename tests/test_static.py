@@ -36,13 +36,14 @@ LAYERS = (
     ("ranking",),
     ("measures",),
     ("",),  # the public names
+    ("adapters",),
     ("cli",),
     ("__main__",),
 )
 """From the bottom to the top; a module belongs to the longest name that fits."""
 UPWARD_IN_FUNCTIONS = {("ops.standard", "ops"), ("ops.hull", "ops")}
 """A standard form calls other operations by `ops`, which has native twins of them."""
-NAMES_BACKENDS = ("_array", "ops.native")
+NAMES_BACKENDS = ("_array", "ops.native", "adapters")
 READS_VALUES = (
     "_array",
     "ops.native",
@@ -52,6 +53,7 @@ READS_VALUES = (
     "_grouped",
     "measures._numbers",
     "measures._quota",
+    "adapters",
     "cli",
 )
 BACKENDS = {"cupy", "dask", "jax", "jaxlib", "jnp", "mlx", "tensorflow", "torch"}
