@@ -117,7 +117,9 @@ def _plain(column: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
 def _numbers(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """Return a column of booleans, integers or floats without NaN, or say what is in the way."""
     kind = column.type
-    if pa.types.is_decimal(kind) or pa.types.is_null(kind):  # null: a file without any row
+    if pa.types.is_decimal(kind):  # Arrow's own cast to floats is not always to the nearest
+        column = column.cast(pa.string()).cast(pa.float64())
+    elif pa.types.is_null(kind):  # a file without any row
         column = column.cast(pa.float64())
     elif pa.types.is_float16(kind):  # Arrow cannot compare them; float32 holds each exactly
         column = pa.chunked_array([column.to_numpy().astype(np.float32)])
