@@ -12,7 +12,19 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["exact_mass", "identifier", "is_weight", "literal", "mass", "scale", "units"]
+__all__ = [
+    "EXACT_DIGITS",
+    "exact_mass",
+    "identifier",
+    "is_weight",
+    "literal",
+    "mass",
+    "scale",
+    "units",
+]
+
+EXACT_DIGITS = 15
+"""Decimal numbers of so many digits are rounded once to DOUBLE, stay distinct and in order."""
 
 _SCALE_BITS = 32
 _UNIT_BITS = 53

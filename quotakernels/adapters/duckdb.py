@@ -31,8 +31,6 @@ _WHOLE |= {"integer", "uinteger"}
 _SCORES = {"boolean", "float", "double", *_WHOLE}
 _NUMBERS = {*_SCORES, "hugeint", "uhugeint", "decimal"}
 _TEXTS = {"varchar", "enum"}
-_EXACT_DIGITS = 15
-"""Decimal numbers of so many digits stay distinct and in order as DOUBLE."""
 
 
 class _Labels(NamedTuple):
@@ -186,9 +184,9 @@ def _double(name: str) -> str:
 
 def _check_score(relation: Any, name: str) -> None:
     kind = _type(relation, name)
-    exact = kind.id == "decimal" and dict(kind.children)["precision"] <= _EXACT_DIGITS
+    exact = kind.id == "decimal" and dict(kind.children)["precision"] <= sql.EXACT_DIGITS
     if not (exact or kind.id in _SCORES):
-        numbers = f"numbers of up to 64 bits, or DECIMAL of up to {_EXACT_DIGITS} digits"
+        numbers = f"numbers of up to 64 bits, or DECIMAL of up to {sql.EXACT_DIGITS} digits"
         raise TypeError(_holds(relation, name, f"{numbers}; cast it in a query"))
 
 
