@@ -104,8 +104,8 @@ def ranking(
     -------
     Ranking, or dict of Ranking by column
         Of NumPy arrays. Thresholds are in the type of the column; DECIMAL becomes float64.  Masses
-        are the exact sums of the weights, within an ulp or two: no order of rows or threads
-        changes them.
+        are the exact sums of the weights within a few ulp, which no order of rows or threads
+        changes.
 
     Raises
     ------
