@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import math
+import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -212,6 +214,14 @@ def test_a_row_of_weight_0_may_hold_anything(connection: Any) -> None:
 def test_a_table_that_is_not_there(connection: Any) -> None:
     with pytest.raises(duckdb.CatalogException, match="nope"):
         ranking(connection, "nope", label="y", score="s")
+
+
+@pytest.mark.parametrize("name", ["dask", "duckdb"])
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.delitem(sys.modules, f"quotakernels.adapters.{name}", raising=False)
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match=rf'pip install "quotakernels\[{name}\]"'):
+        importlib.import_module(f"quotakernels.adapters.{name}")
 
 
 def test_counts_beyond_32_bits() -> None:

@@ -16,15 +16,17 @@ _PATIENCE_S = 1.0
 
 
 class _Bar(BarColumn):
-    """A bar that asks how much of the step is done whenever it is drawn."""
+    """A bar that asks how much of the step is done whenever it is drawn, and never goes back."""
 
     def __init__(self, share_done: Callable[[], float]) -> None:
         super().__init__()
         self.share_done = share_done
+        self.furthest = 0.0
 
     def render(self, task: Task) -> ProgressBar:
         bar = super().render(task)
-        bar.completed += self.share_done() if task.completed >= 0 else 0.0
+        now = task.completed + (self.share_done() if task.completed >= 0 else 0.0)
+        bar.completed = self.furthest = max(now, self.furthest)
         return bar
 
 

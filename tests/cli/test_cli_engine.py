@@ -211,10 +211,11 @@ def test_more_rows_than_the_memory_limit(run: Run, tmp_path: Path) -> None:
 
 
 def test_the_bar_moves_within_a_step() -> None:
-    bar = progress._Bar(lambda: 0.25)
+    done = iter([0.25, 0.5, 0.0])
+    bar = progress._Bar(lambda: next(done))
     steps = Progress(bar)
     steps.add_task("", total=2, completed=1)
-    assert bar.render(steps.tasks[0]).completed == 1.25
+    assert [bar.render(steps.tasks[0]).completed for _ in range(3)] == [1.25, 1.5, 1.5]
 
 
 def test_nothing_is_done_between_queries(data: Path) -> None:
