@@ -126,6 +126,7 @@ def test_a_third_label_in_another_partition() -> None:
         from_array(labels, 2), scores, pos_label="yes", where=from_array(labels != "maybe", 2)
     )
     assert found.counts.sum() == 5
+    assert not ranking(from_array(labels[1:2]), scores[:1], pos_label=1).positives.any()
 
 
 def test_dtypes_of_partitions_differ() -> None:

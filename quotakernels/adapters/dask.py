@@ -184,9 +184,11 @@ def _on_host(name: str, x: Any) -> np.ndarray:
 
 def _negative_label(arrays: dict[str, np.ndarray], pos_label: Any) -> list[Any] | None:
     """The label of the first example that counts and is not positive, if there is one."""
-    counted = arrays["y_true"] != pos_label
+    labels = arrays["y_true"]
+    labels = labels if labels.dtype.kind in "biuf" else labels.astype(object)
+    counted = labels != pos_label
     counted &= arrays.get("where", True) & (arrays.get("sample_weight", 1) != 0)
-    return arrays["y_true"][counted][:1].tolist() or None
+    return labels[counted][:1].tolist() or None
 
 
 def _together(parts: list[_Partial]) -> _Partial:
