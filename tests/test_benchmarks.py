@@ -415,3 +415,27 @@ def test_four_measures_are_those_of_the_library():
     ranking = qk.rank(labels, scores)
     wanted = (qk.roc_auc, qk.pem, qk.average_hit_rate, qk.average_qrecall)
     assert cases.four_measures(labels, scores) == tuple(measure(ranking) for measure in wanted)
+
+
+def test_costs_at_scale(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    from benchmarks import scale
+
+    assert scale.main(["--rows", "20000", "--target", "1e9", "--partition", "1e6"]) == 0
+    printed = capsys.readouterr().out
+    for kind in scale.KINDS:
+        assert f"\n{kind} " in printed
+    assert "1e+09 rows in 1,000 partitions of 1e+06, 64 cores:\n- half precision: " in printed
+    assert "- all distinct" not in printed
+
+
+def test_extrapolation_multiplies() -> None:
+    from benchmarks import scale
+
+    cost = scale.Cost("k", 1000, 36.0, 72.0, 4.0, 63.0, 1.0, 20)
+    line = scale.extrapolated([cost], 1e12, 1e8, 60).splitlines()[1]
+    assert line == (
+        "- k: 4.0 TB to read; core hours: 10.0 to rank or 20.0 to group by DuckDB, 0.0002 to "
+        "combine 0 GB of tables; 10 minutes by partitions"
+    )

@@ -10,13 +10,14 @@ import click
 
 from quotakernels import __version__
 from quotakernels.cli.errors import InputError
-from quotakernels.cli.options import parse_impacts, parse_where
+from quotakernels.cli.options import ENGINES, DataPath, parse_impacts, parse_where
 from quotakernels.cli.quota import Quota, parse_quota
 
 __all__ = ["app"]
 
 _T = TypeVar("_T")
 _QUOTA_HELP = "Places to fill, as in 200 or 5%"
+_OF_FILES = "FILE, --label, --weight, --pos-label, --engine and --memory-limit"
 _INPUT_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _OUTPUT_FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -28,7 +29,7 @@ def app() -> None:
 
 
 @app.command()
-@click.argument("file", type=_INPUT_FILE, required=False)
+@click.argument("file", type=DataPath(), required=False)
 @click.option("--example", type=click.Choice(["credit"]), help="Evaluate scores that come along.")
 @click.option("--label", metavar="COL", help="Column of the labels.")
 @click.option("--score", metavar="COL", multiple=True, help="Column of a model's scores; repeat.")
@@ -49,6 +50,13 @@ def app() -> None:
     type=parse_impacts,
     help="What a row of each cell of the confusion table brings.",
 )
+@click.option(
+    "--engine",
+    type=click.Choice(ENGINES),
+    default="auto",
+    help="What reads FILE; auto lets DuckDB group large and several Parquet files.",
+)
+@click.option("--memory-limit", metavar="SIZE", help="What DuckDB may use of memory, as in 4GB.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def evaluate(
     file: Path | None,
@@ -63,12 +71,15 @@ def evaluate(
     gain: str | None,
     cost: float | None,
     impact: tuple[float, ...] | None,
+    engine: str,
+    memory_limit: str | None,
     as_json: bool,
 ) -> None:
     """Compare the models whose scores are columns of FILE.
 
-    FILE is CSV (also compressed), Parquet, Arrow/Feather or NPZ. One table has the measures over
-    all quotas, and one for each --quota those at it; the best are marked with a star.
+    FILE is CSV (also compressed), Parquet, Arrow/Feather or NPZ, or a directory or pattern of
+    Parquet files. One table has the measures over all quotas, and one for each --quota those at
+    it; the best are marked with a star.
 
     quotakernels evaluate --example credit
 
@@ -82,35 +93,41 @@ def evaluate(
     quotakernels evaluate FILE --label bought --score a --gain spend --tune part=a --where part=b
 
     quotakernels evaluate --example credit --impact 0,-5,-1,0
+
+    quotakernels evaluate 'scores/*.parquet' --label bought --score a --quota 5%
     """
     chosen: dict[str, Any] = {"scores": _distinct(score), "quotas": _distinct(quota)}
-    chosen |= {"where": where, "tune": tune, "unit": _unit(gain, cost, impact)}
-    if tune is not None and chosen["unit"] is None:
-        raise click.UsageError("--tune goes with --gain or --impact.")
+    chosen |= {"where": where, "tune": tune, "unit": _unit(gain, cost, impact, tune)}
     if example is not None:
         from quotakernels.cli.report import report_example
 
-        if file or label or weight or pos_label is not None:
-            raise click.UsageError(
-                "--example goes without FILE, --label, --weight and --pos-label."
-            )
+        if (file, label, weight, pos_label, memory_limit, engine) != (*[None] * 5, "auto"):
+            raise click.UsageError(f"--example goes without {_OF_FILES}.")
         report_example(example, chosen, as_json)
     elif file is None or label is None or not score:
         raise click.UsageError("FILE, --label and --score are needed, or --example credit.")
     else:
         from quotakernels.cli.report import Task, report_file
 
-        task = Task(file.name, label, weight=weight, pos_label=pos_label, **chosen)
-        report_file(file, task, as_json)
+        source = file.name if file.exists() else str(file)
+        task = Task(source, label, weight=weight, pos_label=pos_label, **chosen)
+        report_file(file, task, as_json, engine, memory_limit)
 
 
-def _unit(gain: str | None, cost: float | None, impact: tuple[float, ...] | None) -> Any:
+def _unit(
+    gain: str | None,
+    cost: float | None,
+    impact: tuple[float, ...] | None,
+    tune: tuple[str, str] | None,
+) -> Any:
     """The unit that these options ask for."""
     if gain is not None and impact is not None:
         raise click.UsageError("--gain and --impact are two ways to say the same; give one.")
     if cost is not None and (gain is None or not math.isfinite(cost)):
         raise click.UsageError("--cost is a finite number beside --gain.")
     if gain is None and impact is None:
+        if tune is not None:
+            raise click.UsageError("--tune goes with --gain or --impact.")
         return None
     from quotakernels.cli.gains import Unit
 

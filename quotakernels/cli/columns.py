@@ -19,6 +19,8 @@ __all__ = [
     "label_column",
     "number_column",
     "of_rows",
+    "parse_label",
+    "positive_value",
     "score_column",
     "weight_column",
     "where_mask",
@@ -54,7 +56,7 @@ def number_column(table: pa.Table, name: str) -> NDArray[np.float64]:
 def where_mask(table: pa.Table, name: str, text: str) -> pa.ChunkedArray:
     """Tell which rows hold a value, which is written as a text, in a column; at least one does."""
     column = _complete(table, name)
-    wanted = _parse_label(text, column[0].as_py()) if len(column) else None
+    wanted = parse_label(text, column[0].as_py()) if len(column) else None
     mask = None if wanted is None else pc.equal(column, pa.scalar(wanted))
     if mask is None or not pc.any(mask).as_py():
         raise InputError(f"no row has {text} in column {name!r}")
@@ -89,7 +91,7 @@ def label_column(table: pa.Table, name: str, pos_label: str | None) -> NDArray[n
             f"({_listed(values[:3])}{', ...' if len(values) > 3 else ''}; "
             f"the third one first in row {row})"
         )
-    positive = _positive_value(values, name, pos_label)
+    positive = positive_value(values, name, pos_label)
     return np.asarray(pc.equal(column, pa.scalar(positive, column.type)).to_numpy(), dtype=bool)
 
 
@@ -115,7 +117,9 @@ def _plain(column: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
 def _numbers(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """Return a column of booleans, integers or floats without NaN, or say what is in the way."""
     kind = column.type
-    if pa.types.is_decimal(kind) or pa.types.is_null(kind):  # null: a file without any row
+    if pa.types.is_decimal(kind):  # Arrow's own cast to floats is not always to the nearest
+        column = column.cast(pa.string()).cast(pa.float64())
+    elif pa.types.is_null(kind):  # a file without any row
         column = column.cast(pa.float64())
     elif pa.types.is_float16(kind):  # Arrow cannot compare them; float32 holds each exactly
         column = pa.chunked_array([column.to_numpy().astype(np.float32)])
@@ -152,7 +156,7 @@ def _refuse(bad: NDArray[np.bool_], values: NDArray[Any], name: str, expected: s
         raise InputError(f"column {name!r}: {value} at row {first + 1}, expected {expected}")
 
 
-def _positive_value(values: list[_Value], name: str, pos_label: str | None) -> _Value:
+def positive_value(values: list[_Value], name: str, pos_label: str | None) -> _Value:
     """Return which of the at most two label values is the positive one."""
     sample = values[0]
     zero_one = not isinstance(sample, str) and set(values) <= {0, 1}
@@ -163,7 +167,7 @@ def _positive_value(values: list[_Value], name: str, pos_label: str | None) -> _
             f"column {name!r}: labels are {_listed(values)}, expected 0 and 1; "
             "say which one is positive with --pos-label"
         )
-    wanted = _parse_label(pos_label, sample)
+    wanted = parse_label(pos_label, sample)
     if wanted in values or (zero_one and wanted in (0, 1)):
         return type(sample)(wanted)
     raise InputError(
@@ -171,8 +175,8 @@ def _positive_value(values: list[_Value], name: str, pos_label: str | None) -> _
     )
 
 
-def _parse_label(text: str, sample: _Value) -> _Value | None:
-    """Read --pos-label as a value of the labels' own type; None when it is not one."""
+def parse_label(text: str, sample: _Value) -> _Value | None:
+    """Read a text as a value of the type of a sample; None when it is not one."""
     if isinstance(sample, str):
         return text
     if isinstance(sample, bool) and text.lower() in {"true", "false"}:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,15 @@ from quotakernels.cli.measures import (
 )
 from quotakernels.cli.quota import Quota, plain
 
-__all__ = ["Brought", "Evaluation", "Task", "Values", "evaluate_models"]
+__all__ = [
+    "Brought",
+    "Evaluation",
+    "Task",
+    "Totals",
+    "Values",
+    "evaluate_models",
+    "evaluate_rankings",
+]
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,25 @@ class Task:
             None if self.tune is None else self.tune[0],
         )
         return (self.label, *self.scores, *(name for name in optional if name is not None))
+
+    def check_quotas(self, totals: Totals) -> None:
+        """Refuse a quota of more than there is."""
+        if self.weight is None:
+            what = f"the {totals.rows} rows"
+        else:
+            what = f"the total weight, {plain(totals.total)}"
+        for quota in self.quotas:
+            quota.check(totals.total, what)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """How many rows and positives there are, and their weights (without any, their numbers)."""
+
+    rows: int
+    positives: int
+    total: float
+    positive_total: float
 
 
 @dataclass(frozen=True)
@@ -101,15 +128,6 @@ class Evaluation:
         """Return how many examples (or how much weight) a quota selects."""
         return quota.places(self.total)
 
-    def check_quotas(self) -> None:
-        """Refuse a quota of more than there is."""
-        if self.task.weight is None:
-            what = f"the {self.rows} rows"
-        else:
-            what = f"the total weight, {plain(self.total)}"
-        for quota in self.task.quotas:
-            quota.check(self.total, what)
-
 
 def evaluate_models(
     task: Task, table: pa.Table, on_step: Callable[[str], object] = lambda _: None
@@ -142,38 +160,56 @@ def _evaluate(
     task: Task, table: pa.Table, cuts: list[float] | None, on_step: Callable[[str], object]
 ) -> Evaluation:
     labels, weights = _labels_and_weights(task, table)
-    evaluation = _nothing_yet(task, labels, weights)
-    evaluation.check_quotas()
-    if task.unit is not None:
-        models, gains = len(task.scores), gains_of(task.unit, table, labels, weights)
-        at_quota = {quota: _no_values(BROUGHT, models) for quota in task.quotas}
-        found = Brought(gains, _no_values(AT_BEST_CUT, models), at_quota)
-        evaluation = replace(evaluation, brought=found)
-    rankings = []
+    totals = _totals(labels, weights)
+    task.check_quotas(totals)
+    gains = None if task.unit is None else gains_of(task.unit, table, labels, weights)
+
+    def ranked(name: str) -> qk.Ranking:
+        return qk.rank(labels, score_column(table, name), sample_weight=weights)
+
+    evaluation = evaluate_rankings(task, totals, ranked, on_step)
+    if gains is None:
+        return evaluation
+    models = len(task.scores)
+    at_quota = {quota: _no_values(BROUGHT, models) for quota in task.quotas}
+    brought = Brought(gains, _no_values(AT_BEST_CUT, models), at_quota)
+    evaluation = replace(evaluation, brought=brought)
     for row, name in enumerate(task.scores):
-        on_step(f"evaluating {name}")
-        scores = score_column(table, name)
-        rankings.append(qk.rank(labels, scores, sample_weight=weights))
-        _evaluate_model(evaluation, row, rankings[-1])
-        _bring(evaluation, row, scores, None if cuts is None else cuts[row])
-    evaluation.best.extend(best_by_quota(rankings))
+        _bring(evaluation, row, score_column(table, name), None if cuts is None else cuts[row])
     return evaluation
 
 
-def _nothing_yet(
-    task: Task, labels: NDArray[np.bool_], weights: NDArray[np.float64] | None
+def evaluate_rankings(
+    task: Task,
+    totals: Totals,
+    ranked: Callable[[str], qk.Ranking],
+    on_step: Callable[[str], object],
 ) -> Evaluation:
+    """Evaluate each model by its ranking, which `ranked` makes when its turn has come."""
     models = len(task.scores)
-    return Evaluation(
+    evaluation = Evaluation(
+        **asdict(totals),
         task=task,
-        rows=len(labels),
-        positives=int(labels.sum()),
-        total=float(len(labels)) if weights is None else math.fsum(weights),
-        positive_total=float(labels.sum()) if weights is None else math.fsum(weights[labels]),
         over_all=_no_values(OVER_ALL, models),
         areas=_no_values(AREAS, models),
         at_quota={quota: _no_values(AT_QUOTA, models) for quota in task.quotas},
         best=[],
+    )
+    rankings = []
+    for row, name in enumerate(task.scores):
+        on_step(f"evaluating {name}")
+        rankings.append(ranked(name))
+        _evaluate_model(evaluation, row, rankings[-1])
+    evaluation.best.extend(best_by_quota(rankings))
+    return evaluation
+
+
+def _totals(labels: NDArray[np.bool_], weights: NDArray[np.float64] | None) -> Totals:
+    return Totals(
+        rows=len(labels),
+        positives=int(labels.sum()),
+        total=float(len(labels)) if weights is None else math.fsum(weights),
+        positive_total=float(labels.sum()) if weights is None else math.fsum(weights[labels]),
     )
 
 

@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+import glob
 import math
+from pathlib import Path
+from typing import Any
 
 import click
 
-__all__ = ["parse_impacts", "parse_where"]
+__all__ = ["ENGINES", "DataPath", "parse_impacts", "parse_where"]
+
+ENGINES = ("auto", "memory", "duckdb")
+
+
+class DataPath(click.Path):
+    """A file, a directory, or a pattern of files such as `scores/*.parquet`."""
+
+    def __init__(self) -> None:
+        super().__init__(exists=True, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Take what exists, and a pattern that something fits."""
+        pattern = str(value)
+        if not Path(pattern).exists() and glob.glob(pattern, recursive=True):
+            return Path(pattern)
+        return super().convert(value, param, ctx)
 
 
 def parse_impacts(text: str) -> tuple[float, ...]:

@@ -7,25 +7,44 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn
+from rich.progress_bar import ProgressBar
 
 __all__ = ["progress_bar"]
 
 _PATIENCE_S = 1.0
 
 
+class _Bar(BarColumn):
+    """A bar that asks how much of the step is done whenever it is drawn, and never goes back."""
+
+    def __init__(self, share_done: Callable[[], float]) -> None:
+        super().__init__()
+        self.share_done = share_done
+        self.furthest = 0.0
+
+    def render(self, task: Task) -> ProgressBar:
+        bar = super().render(task)
+        now = task.completed + (self.share_done() if task.completed >= 0 else 0.0)
+        bar.completed = self.furthest = max(now, self.furthest)
+        return bar
+
+
 @contextmanager
-def progress_bar(steps: int) -> Iterator[Callable[[str], None]]:
+def progress_bar(
+    steps: int, share_done: Callable[[], float] = lambda: 0.0
+) -> Iterator[Callable[[str], None]]:
     """Yield a function to call with the name of each step as it begins.
 
     The bar goes to stderr, to a terminal only, appears after a second and leaves no trace.
+    `share_done` tells how much of a step is done, from 0 to 1; it is called from another thread.
     """
     console = Console(stderr=True)
     if not console.is_interactive:
         yield lambda _: None
         return
     bar = Progress(
-        BarColumn(),
+        _Bar(share_done),
         TextColumn("{task.completed}/{task.total}  {task.description}", markup=False),
         TimeElapsedColumn(),
         console=console,

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from quotakernels.cli.engine import groups_first, parquet_files
 from quotakernels.cli.evaluation import Evaluation, Task, evaluate_models
 from quotakernels.cli.example import ATTRIBUTION, EXAMPLES, example_file, loans_repaid
 from quotakernels.cli.files import read_table
@@ -17,9 +18,14 @@ from quotakernels.cli.rendering import as_json, print_evaluation, table_console
 __all__ = ["Task", "report_example", "report_file"]
 
 
-def report_file(path: Path, task: Task, json: bool) -> None:
-    """Evaluate the columns of a file and print the result."""
-    evaluation = _evaluate(path, task)
+def report_file(
+    path: Path, task: Task, json: bool, engine: str = "auto", memory_limit: str | None = None
+) -> None:
+    """Evaluate the columns of a file, or of several, and print the result."""
+    if groups_first(path, task, engine):
+        evaluation = _evaluate_grouped(path, task, memory_limit)
+    else:
+        evaluation = _evaluate(path, task)
     if json:
         click.echo(as_json(evaluation))
     else:
@@ -48,3 +54,14 @@ def _evaluate(path: Path, task: Task) -> Evaluation:
     with progress_bar(steps=1 + len(task.scores)) as step:
         step(f"reading {path.name}")
         return evaluate_models(task, read_table(path, task.columns), step)
+
+
+def _evaluate_grouped(path: Path, task: Task, memory_limit: str | None) -> Evaluation:
+    from quotakernels.cli.grouped import evaluate_source, opened
+
+    with (
+        opened(parquet_files(path), task, memory_limit) as source,
+        progress_bar(1 + len(task.scores), source.share_done) as step,
+    ):
+        step(f"reading {task.source}")
+        return evaluate_source(source, task, step)

@@ -1,0 +1,79 @@
+"""Pieces of SQL, as DuckDB reads it: names, values, and sums of weights that lose nothing.
+
+A weight is a whole number of units of a power of two, and sums of whole numbers are exact in any
+order. Weights that lie within a factor of 2**32 have the same unit; those of another unit are
+summed apart, and 128 bits hold the sum of 2**41 of them.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "EXACT_DIGITS",
+    "exact_mass",
+    "identifier",
+    "is_weight",
+    "literal",
+    "mass",
+    "scale",
+    "units",
+]
+
+EXACT_DIGITS = 15
+"""Decimal numbers of so many digits are rounded once to DOUBLE, stay distinct and in order."""
+
+_SCALE_BITS = 32
+_UNIT_BITS = 53
+
+
+def identifier(name: str) -> str:
+    """A name of a column or table, whatever characters it has."""
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'
+
+
+def literal(value: bool | int | float | str) -> str:
+    """A value of Python as one of SQL."""
+    if isinstance(value, str):
+        escaped = value.replace("'", "''")
+        return f"'{escaped}'"
+    return f"CAST('{value!r}' AS DOUBLE)" if isinstance(value, float) else str(value)
+
+
+def is_weight(weight: str) -> str:
+    """Whether a DOUBLE is a finite weight above 0; never NULL."""
+    return f"coalesce({weight} > 0 AND isfinite({weight}), false)"
+
+
+def scale(weight: str) -> str:
+    """The number of the unit of a weight; NULL for what is none."""
+    return (
+        f"CASE WHEN {is_weight(weight)} "
+        f"THEN CAST(floor(log2({weight}) / {_SCALE_BITS}) AS INTEGER) END"
+    )
+
+
+def units(weight: str, scale: str) -> str:
+    """How many units a weight is: a whole number, since one bit is spare for log2's rounding.
+
+    The power of two is in two factors, as that of the least weights is beyond a DOUBLE.
+    """
+    half = _SCALE_BITS // 2
+    factors = (f"pow(2.0, {_UNIT_BITS // 2 + k} - {half} * {scale})" for k in (1, 0))
+    return f"CAST({weight} * {' * '.join(factors)} AS HUGEINT)"
+
+
+def mass(units: NDArray[np.float64], scale: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Units of a scale as sums of weights."""
+    with np.errstate(over="ignore"):
+        masses: NDArray[np.float64] = np.ldexp(units, _SCALE_BITS * scale - _UNIT_BITS)
+    return masses
+
+
+def exact_mass(units: int, scale: int) -> Fraction:
+    """Units of a scale as a sum of weights, without any rounding."""
+    return Fraction(units) * Fraction(2) ** (_SCALE_BITS * scale - _UNIT_BITS)

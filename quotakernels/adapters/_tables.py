@@ -1,0 +1,68 @@
+"""Tables of tie groups that were made apart, put together into one ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from quotakernels import Ranking, ops
+from quotakernels._array import computing, namespace
+from quotakernels.ranking import TiePolicy, ranking_of, split_ties
+from quotakernels.validation import check_tie_policy
+
+__all__ = ["check_grouped_ties", "combined", "ranking_of_groups"]
+
+
+def check_grouped_ties(ties: str) -> None:
+    """Raise unless `ties` names a policy that needs no order of the examples."""
+    check_tie_policy(ties)
+    if ties == "given":
+        raise ValueError('ties="given" needs the order of the examples; use rank')
+
+
+def combined(tables: Sequence[ops.Groups]) -> ops.Groups:
+    """One table of several: equal scores are one group, best first, groups without examples gone.
+
+    Counts are added in 64 bits, and so exactly; masses in the order of the tables.
+    """
+    table = _one_below_the_other(tables)
+    table = _rows(table, table.counts > 0)
+    if not len(table.counts):
+        return table
+    xp = namespace(table.thresholds)
+    key = ops.order_key(xp, table.thresholds)
+    order = np.argsort(~key, kind="stable")  # falling, and stable as no reversal would be
+    key = key[order]
+    starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    thresholds = ops.from_order_key(xp, key[starts], table.thresholds.dtype)  # never -0.0
+    sums = [None if x is None else np.add.reduceat(x[order], starts) for x in table[1:]]
+    return ops.Groups(thresholds, *sums)
+
+
+def _one_below_the_other(tables: Sequence[ops.Groups]) -> ops.Groups:
+    kinds = list(dict.fromkeys(table.thresholds.dtype for table in tables))
+    if len(kinds) > 1:
+        raise TypeError(f"y_score must be of one dtype; got {kinds[0]} and {kinds[1]}")
+    first, counts, positives, *masses = (
+        None if parts[0] is None else np.concatenate(parts) for parts in zip(*tables, strict=True)
+    )
+    wide = (np.asarray(x, dtype=np.int64) for x in (counts, positives))
+    return ops.Groups(first, *wide, *masses)
+
+
+def _rows(table: ops.Groups, kept: np.ndarray) -> ops.Groups:
+    return table if kept.all() else table.map(lambda x: x[kept])
+
+
+def ranking_of_groups(table: ops.Groups, ties: TiePolicy) -> Ranking:
+    """The ranking of a combined table, with counts of the dtype that `rank` gives them."""
+    if not len(table.counts):
+        table = table.map(lambda x: np.zeros(1, dtype=x.dtype))
+    if table.counts.sum() < 2**31:
+        thresholds, counts, positives, *masses = table
+        narrow = (x.astype(np.int32) for x in (counts, positives))
+        table = ops.Groups(thresholds, *narrow, *masses)
+    xp = namespace(table.counts)
+    with computing(xp):
+        return ranking_of(split_ties(xp, table, ties))

@@ -1,0 +1,203 @@
+"""Rankings of Dask arrays and columns of Dask data frames.
+
+Every partition becomes a table of its tie groups where it lies, tables are combined as a tree, and
+only those travel: what the last step holds is one row per distinct score, not the examples.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quotakernels import Ranking, ops, rank
+from quotakernels._array import library, namespace
+from quotakernels.adapters._tables import check_grouped_ties, combined, ranking_of_groups
+from quotakernels.ranking import TiePolicy, table_of
+from quotakernels.validation import as_column
+
+try:
+    import dask
+    import dask.array
+    import dask.dataframe
+except ModuleNotFoundError as error:
+    raise ImportError(
+        f"quotakernels.adapters.dask needs the package {error.name!r}; install what it needs with: "
+        'pip install "quotakernels[dask]"'
+    ) from error
+
+__all__ = ["ranking"]
+
+_COMBINED_AT_ONCE = 8
+
+
+class _Partial(NamedTuple):
+    """The table of some partitions; a negative label found beside `pos_label`, and where."""
+
+    table: ops.Groups
+    negative: tuple[Any, int] | None
+
+
+def ranking(
+    y_true: Any,
+    y_score: Any,
+    *,
+    data: Any = None,
+    sample_weight: Any = None,
+    where: Any = None,
+    pos_label: Any = None,
+    ties: TiePolicy = "expected",
+) -> Ranking:
+    """Rank scores that lie in partitions: `rank` for Dask.
+
+    It computes with the scheduler that is in force (``dask.config``, or a ``distributed.Client``).
+    Counts are added as integers, so that without weights the result is that of `rank` on all
+    examples at once, bit for bit, however they are divided and whatever a scheduler does twice.
+
+    Parameters
+    ----------
+    y_true, y_score : dask arrays of one axis, or columns of dask data frames
+        Labels and scores, see `rank`.  Arrays are brought to the chunks of `y_score`; columns of
+        data frames must have equally many partitions, whose rows belong together as they lie (an
+        index is ignored).
+    data : dask data frame, optional
+        With it, the other arguments may be names of its columns.
+    sample_weight, where : as `y_true`, optional
+        Weights; False for examples to leave out.
+    pos_label : optional
+        The label of the positive class, if labels are not 0 and 1.
+    ties : {"expected", "optimistic", "pessimistic"}
+        Tie policy, see `rank`.
+
+    Returns
+    -------
+    Ranking
+        Of NumPy arrays, a row per distinct score, in the dtype of the scores.  With weights, the
+        masses of a score's partitions are added in the order of the partitions.
+
+    Raises
+    ------
+    TypeError
+        Something that is neither a dask array nor a column; partitions that are not of NumPy or
+        pandas; dtypes that `rank` refuses or that change between partitions.
+    ValueError
+        Lengths or numbers of partitions that differ; values that `rank` refuses (NaN scores,
+        missing values, labels that are not 0 and 1, …), with the partition and the position in it.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> from quotakernels import roc_auc
+    >>> from quotakernels.adapters.dask import ranking
+    >>> y_true = dask.array.from_array([1, 0, 1, 1, 0], chunks=2)
+    >>> y_score = dask.array.from_array([0.9, 0.8, 0.8, 0.6, 0.1], chunks=2)
+    >>> print(roc_auc(ranking(y_true, y_score)))
+    0.75
+    """
+    check_grouped_ties(ties)
+    given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
+    columns = {name: _column(data, x) for name, x in given.items() if x is not None}
+    partitions = enumerate(_partitions(columns))
+    parts = [dask.delayed(_partial)(number, x, pos_label) for number, x in partitions]
+    while len(parts) > 1:
+        starts = range(0, len(parts), _COMBINED_AT_ONCE)
+        parts = [dask.delayed(_together)(parts[k : k + _COMBINED_AT_ONCE]) for k in starts]
+    (found,) = dask.compute(*parts)
+    return ranking_of_groups(found.table, ties)
+
+
+def _column(data: Any, x: Any) -> Any:
+    return data[x] if data is not None and isinstance(x, str) else x
+
+
+def _partitions(columns: dict[str, Any]) -> list[Any]:
+    """For every partition, what computes to its part of each column."""
+    kinds = (dask.array.Array, dask.dataframe.Series)
+    for kind, divided in zip(kinds, (_blocks, _frame_partitions), strict=True):
+        if all(isinstance(x, kind) for x in columns.values()):
+            return divided(columns)
+    kinds_of = ", ".join(f"{name} is a {type(x).__name__}" for name, x in columns.items())
+    raise TypeError(f"pass dask arrays alone, or columns of dask data frames alone; {kinds_of}")
+
+
+def _blocks(arrays: dict[str, Any]) -> list[Any]:
+    scores = arrays["y_score"]
+    for name, x in arrays.items():
+        if x.ndim != 1:
+            raise ValueError(f"{name} must have one axis, that of the examples; got {x.ndim}")
+        known = not np.isnan(x.shape[0] + scores.shape[0])
+        if known and x.shape != scores.shape:
+            raise ValueError(f"{name} has {x.shape[0]} examples and y_score {scores.shape[0]}")
+        arrays[name] = x.rechunk(scores.chunks) if known else x
+    _check_numbers({name: x.numblocks[0] for name, x in arrays.items()}, "blocks")
+    # Unoptimized graphs share the keys of what several columns are computed from.
+    blocks = [x.to_delayed(optimize_graph=False).ravel().tolist() for x in arrays.values()]
+    return [dict(zip(arrays, block, strict=True)) for block in zip(*blocks, strict=True)]
+
+
+def _frame_partitions(columns: dict[str, Any]) -> list[Any]:
+    _check_numbers({name: x.npartitions for name, x in columns.items()}, "partitions")
+    # One step reads them all, so that a partition behind several columns is computed once.
+    beside = dask.dataframe.map_partitions(
+        _beside,
+        list(columns),
+        *columns.values(),
+        meta=(None, object),
+        enforce_metadata=False,
+        align_dataframes=False,
+    )
+    partitions: list[Any] = beside.to_delayed()
+    return partitions
+
+
+def _beside(names: list[str], *columns: Any) -> dict[str, Any]:
+    return dict(zip(names, columns, strict=True))
+
+
+def _check_numbers(numbers: dict[str, int], of_what: str) -> None:
+    for name, number in numbers.items():
+        if number != numbers["y_score"]:
+            raise ValueError(
+                f"{name} has {number} {of_what} and y_score {numbers['y_score']}; "
+                "divide them in the same way"
+            )
+
+
+def _partial(number: int, part: dict[str, Any], pos_label: Any) -> _Partial:
+    """The table of one partition; an error says which one."""
+    try:
+        arrays: dict[str, Any] = {name: _on_host(name, x) for name, x in part.items()}
+        table = rank(**arrays, pos_label=pos_label)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"partition {number}: {error}") from error
+    negative = None if pos_label is None else _negative_label(arrays, pos_label)
+    groups = table_of(namespace(table.counts), table)
+    return _Partial(combined([groups]), None if negative is None else (negative[0], number))
+
+
+def _on_host(name: str, x: Any) -> np.ndarray:
+    column = as_column(name, x)
+    if not isinstance(column, np.ndarray):
+        raise TypeError(f"{name} is an array of {library(column)}; expected one of NumPy or pandas")
+    return column
+
+
+def _negative_label(arrays: dict[str, np.ndarray], pos_label: Any) -> list[Any] | None:
+    """The label of the first example that counts and is not positive, if there is one."""
+    labels = arrays["y_true"]
+    labels = labels if labels.dtype.kind in "biuf" else labels.astype(object)
+    counted = labels != pos_label
+    counted &= arrays.get("where", True) & (arrays.get("sample_weight", 1) != 0)
+    return labels[counted][:1].tolist() or None
+
+
+def _together(parts: list[_Partial]) -> _Partial:
+    """The tables of several partitions as one; the negative label is the same in all of them."""
+    found = [part.negative for part in parts if part.negative is not None]
+    for label, number in found:
+        if label != found[0][0]:
+            raise ValueError(
+                f"y_true is {label!r} in partition {number} and {found[0][0]!r} in partition "
+                f"{found[0][1]}; expected one label beside pos_label"
+            )
+    return _Partial(combined([part.table for part in parts]), found[0] if found else None)

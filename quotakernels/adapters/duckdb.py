@@ -1,0 +1,307 @@
+"""Rankings of tables, queries and Parquet files that DuckDB reads.
+
+The database groups the rows by score, with all its threads and, where memory does not suffice, on
+its disk. What comes back is one row per distinct score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+
+from quotakernels import Ranking, ops
+from quotakernels.adapters import _sql as sql
+from quotakernels.adapters._tables import check_grouped_ties, combined, ranking_of_groups
+from quotakernels.ranking import TiePolicy
+
+try:
+    import duckdb
+except ModuleNotFoundError as error:
+    raise ImportError(
+        f"quotakernels.adapters.duckdb needs the package {error.name!r}; install it with: "
+        'pip install "quotakernels[duckdb]"'
+    ) from error
+
+__all__ = ["ranking"]
+
+_WHOLE = {f"{sign}{size}int" for sign in ("", "u") for size in ("tiny", "small", "big")}
+_WHOLE |= {"integer", "uinteger"}
+_SCORES = {"boolean", "float", "double", *_WHOLE}
+_NUMBERS = {*_SCORES, "hugeint", "uhugeint", "decimal"}
+_TEXTS = {"varchar", "enum"}
+
+
+class _Labels(NamedTuple):
+    """The column of labels, SQL that tells the positive ones (NULL: neither), and what fits."""
+
+    name: str
+    positive: str
+    expected: str
+
+
+@overload
+def ranking(
+    connection: Any,
+    source: Any,
+    *,
+    label: str,
+    score: str,
+    weight: str | None = ...,
+    where: str | None = ...,
+    pos_label: Any = ...,
+    ties: TiePolicy = ...,
+) -> Ranking: ...
+@overload
+def ranking(
+    connection: Any,
+    source: Any,
+    *,
+    label: str,
+    score: Sequence[str],
+    weight: str | None = ...,
+    where: str | None = ...,
+    pos_label: Any = ...,
+    ties: TiePolicy = ...,
+) -> dict[str, Ranking]: ...
+def ranking(
+    connection: Any,
+    source: Any,
+    *,
+    label: str,
+    score: str | Sequence[str],
+    weight: str | None = None,
+    where: str | None = None,
+    pos_label: Any = None,
+    ties: TiePolicy = "expected",
+) -> Ranking | dict[str, Ranking]:
+    """Rank scores by ``SELECT score, COUNT(*), … GROUP BY score``: `rank` for DuckDB.
+
+    Without weights the result is that of `rank` on the columns, bit for bit. The database reads the
+    source once for each column of scores, and again to tell what is wrong.
+
+    Parameters
+    ----------
+    connection : DuckDB connection, or the module ``duckdb``
+        Where `source` is looked up, if it is a string.
+    source : str or DuckDB relation
+        The name of a table or view, or one SELECT query, or a relation such as
+        ``duckdb.read_parquet("scores/*.parquet")``.
+    label, weight : str
+        Columns of the labels and of the weights; names are taken as they are, never as SQL.
+    score : str or sequence of str
+        Column of the scores, or those of several models.
+    where : str, optional
+        A condition of SQL for the rows to use, as behind WHERE; the one argument beside a query
+        that is run as SQL.
+    pos_label : optional
+        The label of the positive class, if labels are not 0 and 1.
+    ties : {"expected", "optimistic", "pessimistic"}
+        Tie policy, see `rank`.
+
+    Returns
+    -------
+    Ranking, or dict of Ranking by column
+        Of NumPy arrays. Thresholds are in the type of the column; DECIMAL becomes float64.  Masses
+        are the exact sums of the weights within a few ulp, which no order of rows or threads
+        changes.
+
+    Raises
+    ------
+    TypeError
+        Columns of other types: scores of more than 64 bits, or DECIMAL of more than 15 digits,
+        in which distinct ones could become equal.
+    ValueError
+        Columns that are not there; NULL or NaN scores, labels that are NULL or not 0 and 1, NULL,
+        negative, NaN or infinite weights, with their number, an example, and the condition that
+        finds them, as rows have no number in SQL.  A row of weight 0 is as if it were not there.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> from quotakernels import hit_rate
+    >>> from quotakernels.adapters.duckdb import ranking
+    >>> query = "SELECT i / 10 AS score, i % 3 = 0 AS bought FROM range(10) AS t(i)"
+    >>> found = ranking(duckdb, query, label="bought", score="score")
+    >>> print(hit_rate(found, quota=4))
+    0.5
+    """
+    check_grouped_ties(ties)
+    names = [score] if isinstance(score, str) else list(score)
+    rows = _rows(_relation(connection, source), [label, *names], weight, where)
+    for name in names:
+        _check_score(rows, name)
+    labels = _labels(rows, label, pos_label)
+    found = {
+        name: ranking_of_groups(_groups(rows, name, labels, weight), ties)
+        for name in dict.fromkeys(names)
+    }
+    return found[score] if isinstance(score, str) else found
+
+
+def _relation(connection: Any, source: Any) -> Any:
+    """The table of a name, else the rows of a query."""
+    if not isinstance(source, str):
+        return source
+    try:
+        return connection.table(source)
+    except (duckdb.CatalogException, duckdb.ParserException) as error:
+        try:
+            statements = connection.extract_statements(source)
+        except duckdb.ParserException:
+            raise error from None
+        if [x.type for x in statements] != [duckdb.StatementType.SELECT]:
+            raise ValueError("source must be the name of a table, or one SELECT query") from None
+    return connection.sql(source)
+
+
+def _rows(relation: Any, names: list[str], weight: str | None, where: str | None) -> Any:
+    """The rows that count, when the columns are there."""
+    if where is not None:
+        relation = relation.filter(where)
+    for name in [*names, *([] if weight is None else [weight])]:
+        if name.lower() not in [column.lower() for column in relation.columns]:
+            raise ValueError(f"there is no column {name!r}; there are {relation.columns}")
+    if weight is None:
+        return relation
+    if _type(relation, weight).id not in _NUMBERS:
+        raise TypeError(_holds(relation, weight, "numbers"))
+    return relation.filter(f"{_double(weight)} IS DISTINCT FROM 0")
+
+
+def _type(relation: Any, name: str) -> Any:
+    return relation.types[[column.lower() for column in relation.columns].index(name.lower())]
+
+
+def _holds(relation: Any, name: str, expected: str) -> str:
+    return f"column {name!r} is of type {_type(relation, name)}; expected {expected}"
+
+
+def _double(name: str) -> str:
+    return f"CAST({sql.identifier(name)} AS DOUBLE)"
+
+
+def _check_score(relation: Any, name: str) -> None:
+    kind = _type(relation, name)
+    exact = kind.id == "decimal" and dict(kind.children)["precision"] <= sql.EXACT_DIGITS
+    if not (exact or kind.id in _SCORES):
+        numbers = f"numbers of up to 64 bits, or DECIMAL of up to {sql.EXACT_DIGITS} digits"
+        raise TypeError(_holds(relation, name, f"{numbers}; cast it in a query"))
+
+
+def _labels(relation: Any, name: str, pos_label: Any) -> _Labels:
+    column, kind = sql.identifier(name), _type(relation, name).id
+    column = f"CAST({column} AS VARCHAR)" if kind == "enum" else column
+    if kind not in _NUMBERS | _TEXTS:
+        raise TypeError(_holds(relation, name, "booleans, numbers or texts"))
+    if pos_label is None:
+        if kind in _TEXTS:
+            raise ValueError(_holds(relation, name, "0 and 1; for other labels pass pos_label"))
+        positive = (
+            column if kind == "boolean" else f"CASE {column} WHEN 1 THEN true WHEN 0 THEN false END"
+        )
+        return _Labels(name, positive, "0 or 1")
+    positive = f"({column} = {_label_value(relation, name, pos_label)})"
+    found = relation.filter(f"NOT {positive}").aggregate(f"min({column}), max({column})")
+    low, high = found.fetchall()[0]
+    if low != high:  # so too where the only one is NaN
+        raise ValueError(
+            f"column {name!r} has the labels {low!r} and {high!r} beside pos_label; expected one"
+        )
+    return _Labels(name, positive, "a label")
+
+
+def _label_value(relation: Any, name: str, pos_label: Any) -> str:
+    """The positive label in the type of the column, where it has one."""
+    kind = _type(relation, name).id
+    value = pos_label.item() if isinstance(pos_label, np.generic) else pos_label
+    if isinstance(value, str) != (kind in _TEXTS) or not isinstance(value, (bool, int, float, str)):
+        raise TypeError(
+            _holds(relation, name, f"what pos_label={pos_label!r} can be compared with")
+        )
+    if value != value:
+        raise ValueError("pos_label is NaN, which equals no label")
+    if kind == "boolean":
+        if value not in (0, 1):
+            raise ValueError(f"pos_label={pos_label!r} cannot occur among booleans")
+        return sql.literal(bool(value))
+    return f"CAST({sql.literal(value)} AS FLOAT)" if kind == "float" else sql.literal(value)
+
+
+def _groups(rows: Any, name: str, labels: _Labels, weight: str | None) -> ops.Groups:
+    """The table of one column of scores."""
+    score = sql.identifier(name) if _type(rows, name).id != "decimal" else _double(name)
+    wanted = [f"{score} AS score", f"{labels.positive} AS positive"]
+    if weight is not None:
+        wanted += [f"{_double(weight)} AS weight", f"{sql.scale(_double(weight))} AS scale"]
+    found = rows.project(", ".join(wanted)).aggregate(
+        ", ".join(_aggregates(weight is not None)), "score" if weight is None else "score, scale"
+    )
+    columns = found.fetchnumpy()
+    _refuse_bad(rows, columns, name, labels, weight)
+    masses = [None, None] if weight is None else _masses(columns, weight)
+    counted = (columns[x] for x in ("score", "counts", "positives"))
+    return combined([ops.Groups(*(np.asarray(x) for x in counted), *masses)])
+
+
+def _aggregates(weighted: bool) -> list[str]:
+    counting = [
+        "score",
+        "count(*) AS counts",
+        "count(*) FILTER (positive) AS positives",
+        "count(*) FILTER (positive IS NULL) AS unlabelled",
+    ]
+    if not weighted:
+        return counting
+    summed = f"sum({sql.units('weight', 'scale')})"
+    return [
+        *counting,
+        "scale",
+        f"CAST(coalesce({summed} FILTER (positive), 0) AS DOUBLE) AS positive_units",
+        f"CAST(coalesce({summed} FILTER (NOT positive), 0) AS DOUBLE) AS negative_units",
+    ]
+
+
+def _masses(columns: dict[str, Any], weight: str) -> list[np.ndarray]:
+    """Sums of weights of both classes; the rows of a score come into an order of their own."""
+    scale = np.asarray(columns["scale"], dtype=np.int64)
+    order = np.argsort(scale, kind="stable")
+    for name in columns:
+        columns[name] = columns[name][order]
+    units = (columns[f"{sign}_units"] for sign in ("positive", "negative"))
+    masses = [sql.mass(np.asarray(x), scale[order]) for x in units]
+    with np.errstate(over="ignore"):
+        if not np.isfinite(masses[0].sum() + masses[1].sum()):
+            raise ValueError(f"column {weight!r}: the sum of the weights is too large for a number")
+    return masses
+
+
+def _refuse_bad(
+    rows: Any, columns: dict[str, Any], name: str, labels: _Labels, weight: str | None
+) -> None:
+    """Raise for what came back from rows that cannot be used."""
+    scores = columns["score"]
+    absent = np.ma.getmaskarray(scores)
+    if scores.dtype.kind == "f":
+        absent = absent | np.isnan(np.ma.getdata(scores))
+    if absent.any():
+        column = sql.identifier(name)
+        nan = f" OR isnan({column})" if scores.dtype.kind == "f" else ""
+        _refuse(rows, name, f"{column} IS NULL{nan}", "a number")
+    if columns["unlabelled"].any():
+        _refuse(rows, labels.name, f"{labels.positive} IS NULL", labels.expected)
+    if weight is not None and np.ma.getmaskarray(columns["scale"]).any():
+        unfit = f"NOT {sql.is_weight(_double(weight))}"
+        _refuse(rows, weight, unfit, "a finite weight, not negative")
+
+
+def _refuse(rows: Any, name: str, condition: str, expected: str) -> None:
+    """Raise for the rows that a condition finds: how many, and one of them."""
+    bad = rows.filter(condition)
+    count = bad.aggregate("count(*)").fetchall()[0][0]
+    value = bad.project(f"CAST({sql.identifier(name)} AS VARCHAR)").limit(1).fetchall()[0][0]
+    raise ValueError(
+        f"column {name!r}: {count} row{'' if count == 1 else 's'} without {expected}, for example "
+        f"{'NULL' if value is None else value}; SQL numbers no rows, WHERE {condition} finds them"
+    )

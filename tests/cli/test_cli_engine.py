@@ -1,0 +1,225 @@
+"""`evaluate` by DuckDB: the same numbers as from memory, of data that memory does not hold."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from rich.progress import Progress
+
+from quotakernels.cli import engine, progress
+from quotakernels.cli.evaluation import Task
+
+duckdb = pytest.importorskip("duckdb")
+
+Run = Callable[..., Any]
+N = 3000
+SCORES = ("f8", "f4", "f2", "i2", "d", "b")
+ARGUMENTS = ("--quota", "100", "--quota", "5%", *(x for name in SCORES for x in ("--score", name)))
+
+
+def content() -> pa.Table:
+    random = np.random.default_rng(8)
+    y = random.integers(0, 2, N)
+    scores = random.normal(size=N) + y / 2
+    tied = scores.round(1)
+    columns = {
+        "y": y,
+        "bool": y == 1,
+        "text": np.where(y, "it's", "no"),
+        "float": np.where(y, 0.1, 0.7).astype("f4"),
+        "f8": scores,
+        "f4": scores.astype("f4"),
+        "f2": scores.astype("f2"),
+        "i2": (10 * tied).astype("i2"),
+        "d": pa.array(tied).cast(pa.decimal128(30, 1)),
+        "b": scores > 0,
+        "eighths": random.integers(0, 9, N) / 8,
+        "w": random.random(N),
+        "part": random.integers(0, 3, N),
+        "letter": np.array(list("abc"))[random.integers(0, 3, N)],
+    }
+    return pa.table(columns)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One file, the same rows as a directory of partitions, and some of them as two files."""
+    folder = tmp_path_factory.mktemp("data")
+    rows = content()
+    parquet.write_table(rows, folder / "all.parquet")
+    parquet.write_to_dataset(rows, folder / "parts", partition_cols=["letter"])
+    return folder
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--label", "y"),
+        ("--label", "bool"),
+        ("--label", "text", "--pos-label", "it's"),
+        ("--label", "float", "--pos-label", "0.10000000149011612"),
+        ("--label", "y", "--pos-label", "0", "--weight", "eighths"),
+        ("--label", "y", "--where", "part=2", "--weight", "i2", "--weight", "part"),
+        ("--label", "y", "--where", "letter=b"),
+        ("--label", "y", "--where", "bool=true"),
+    ],
+)
+def test_both_engines_print_the_same(run: Run, data: Path, arguments: tuple[str, ...]) -> None:
+    given = ("evaluate", data / "all.parquet", *arguments, *ARGUMENTS)
+    for form in ((), ("--json",)):
+        memory = run(*given, *form, "--engine", "memory")
+        assert memory.status == 0, memory.err
+        assert run(*given, *form, "--engine", "duckdb") == memory
+
+
+def test_weights_of_any_digits(run: Run, data: Path) -> None:
+    """Sums of them are rounded in other places, which four decimals do not show."""
+    given = ("evaluate", data / "all.parquet", "--label", "y", "--weight", "w", *ARGUMENTS)
+    assert run(*given, "--engine", "duckdb") == run(*given, "--engine", "memory")
+    totals = [json.loads(run(*given, "--json", "--engine", x).out) for x in ("duckdb", "memory")]
+    assert totals[0]["total_weight"] == totals[1]["total_weight"]
+    assert totals[0]["positive_weight"] == totals[1]["positive_weight"]
+
+
+def test_directories_and_patterns(run: Run, data: Path) -> None:
+    given = ("--label", "y", *ARGUMENTS, "--json")
+    one = json.loads(run("evaluate", data / "all.parquet", *given, "--where", "letter=b").out)
+    for many in (data / "parts", data / "parts" / "letter=*" / "*.parquet"):
+        outcome = run("evaluate", many, *given, "--where", "letter=b")
+        assert outcome.status == 0, outcome.err
+        source = "parts" if many.exists() else str(many)
+        assert json.loads(outcome.out) == {**one, "source": source}
+
+
+def test_no_rows(run: Run, tmp_path: Path) -> None:
+    parquet.write_table(
+        pa.table({"y": pa.array([], "i8"), "s": pa.array([], "f8")}), tmp_path / "a.pq"
+    )
+    given = ("evaluate", tmp_path / "a.pq", "--label", "y", "--score", "s")
+    memory = run(*given)
+    assert memory.status == 0
+    assert run(*given, "--engine", "duckdb") == memory
+
+
+BAD = [
+    ({"y": [0, 1, None]}, (), "column 'y': 1 missing value"),
+    ({"y": [0, 1, 2]}, (), "column 'y': labels are not binary: more than 2 different values, 0, 2"),
+    ({"y": [0.0, 1.0, float("nan")]}, (), "column 'y': NaN is among the labels"),
+    ({"y": [1, 2, 2]}, (), "column 'y': labels are 1 and 2, expected 0 and 1"),
+    ({"y": ["a", "b", "b"]}, ("--pos-label", "c"), "--pos-label c is not among the labels"),
+    ({"s": [1.0, None, float("nan")]}, (), "column 's': 2 rows without a number, for example NULL"),
+    ({"s": ["1", "2", "3"]}, (), "column 's' is of type VARCHAR; expected numbers"),
+    ({"w": [1.0, -2.0, 0.0]}, ("--weight", "w"), "column 'w': 1 without a finite weight of 0 or"),
+    ({"w": [1.0, None, 0.0]}, ("--weight", "w"), "column 'w': 1 without a finite weight of 0 or"),
+    ({"w": [1e308, 1e308, 0.0]}, ("--weight", "w"), "the sum of the weights is too large"),
+    ({}, ("--weight", "z"), "data.parquet has no column 'z'; it has y, s, w"),
+    ({}, ("--where", "w=7"), "no row has 7 in column 'w'"),
+    ({}, ("--where", "w=many"), "no row has many in column 'w'"),
+    ({"w": [1, None, 1]}, ("--where", "w=1"), "column 'w': 1 missing value"),
+    ({}, ("--quota", "4"), "--quota 4 is more than the 3 rows"),
+    ({}, ("--gain", "w"), "--gain, --impact and --tune need every row in memory"),
+    ({}, ("--impact", "1,0,0,0"), "--gain, --impact and --tune need every row in memory"),
+    ({}, ("--memory-limit", "much"), "data.parquet: "),
+]
+
+
+@pytest.mark.parametrize(("columns", "options", "message"), BAD)
+def test_bad_values_and_options(
+    run: Run, tmp_path: Path, columns: dict[str, list[Any]], options: tuple[str, ...], message: str
+) -> None:
+    good = {"y": [0, 1, 0], "s": [0.1, 0.9, 0.5], "w": [1, 2, 3]}
+    path = tmp_path / "data.parquet"
+    parquet.write_table(pa.table(good | columns), path)
+    given = ("--label", "y", "--score", "s", *options, "--engine", "duckdb")
+    assert message in run("evaluate", path, *given).error
+
+
+def test_what_each_engine_reads(
+    run: Run, data: Path, table: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rest = ("--label", "y", "--score", "f8")
+    refused = run("evaluate", table(y=[0, 1], f8=[1, 2]), *rest, "--engine", "duckdb").error
+    assert "data.csv: --engine duckdb reads Parquet only" in refused
+    assert (
+        "--engine memory reads one file"
+        in run("evaluate", data / "parts", *rest, "--engine", "memory").error
+    )
+    (data / "nothing").mkdir()
+    assert "nothing holds no Parquet file" in run("evaluate", data / "nothing", *rest).error
+    assert "need every row in memory" in run("evaluate", data / "parts", *rest, "--gain", "w").error
+    monkeypatch.setattr(engine, "find_spec", lambda _: None)
+    missing = run("evaluate", data / "parts", *rest).error
+    assert 'pip install "quotakernels[duckdb]"' in missing
+
+
+def test_large_files_are_grouped_first(
+    run: Run, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = []
+
+    def noted(*arguments: Any) -> Any:
+        used.append(arguments)
+        return opened(*arguments)
+
+    from quotakernels.cli import grouped
+
+    opened = grouped.opened
+    monkeypatch.setattr(grouped, "opened", noted)
+    given = ("evaluate", data / "all.parquet", "--label", "y", "--score", "f8")
+    needed = 16 * N
+    for available, options, count in (
+        (4 * needed, (), 0),
+        (4 * needed - 4, (), 1),
+        (4 * needed - 4, ("--gain", "w"), 1),
+        (0, ("--engine", "memory"), 1),
+        (None, (), 1),
+    ):
+        monkeypatch.setattr(engine, "_available_bytes", lambda found=available: found)
+        assert run(*given, *options).status == 0
+        assert len(used) == count
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc tells")
+def test_available_memory_is_found() -> None:
+    found = engine._available_bytes()
+    assert found is not None
+    assert 2**20 < found < 2**50
+
+
+def test_more_rows_than_the_memory_limit(run: Run, tmp_path: Path) -> None:
+    """160 MB of columns, in files of 20 MB, through 48 MB."""
+    rows = 1_250_000
+    copy = (
+        "COPY (SELECT hash(i) % 2 AS y, (hash(3 * i + {k}) % 9973)::DOUBLE / 9973 AS s FROM "
+        f"range({rows}) AS t(i)) TO '{tmp_path}/{{k}}.parquet' (COMPRESSION uncompressed)"
+    )
+    for k in range(8):
+        duckdb.execute(copy.format(k=k))
+    given = ("evaluate", tmp_path, "--label", "y", "--score", "s", "--json")
+    limited = json.loads(run(*given, "--memory-limit", "48MB").out)
+    assert limited["rows"] == 8 * rows
+    assert limited == json.loads(run(*given).out)
+    assert "memory" in run(*given, "--memory-limit", "100KB").error.lower()
+
+
+def test_the_bar_moves_within_a_step() -> None:
+    done = iter([0.25, 0.5, 0.0])
+    bar = progress._Bar(lambda: next(done))
+    steps = Progress(bar)
+    steps.add_task("", total=2, completed=1)
+    assert [bar.render(steps.tasks[0]).completed for _ in range(3)] == [1.25, 1.5, 1.5]
+
+
+def test_nothing_is_done_between_queries(data: Path) -> None:
+    from quotakernels.cli.grouped import opened
+
+    with opened([data / "all.parquet"], Task("all.parquet", "y", ("f8",)), None) as source:
+        assert source.share_done() == 0

@@ -1,0 +1,198 @@
+"""Rankings of Dask arrays and data frames are those of all examples at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quotakernels as qk
+
+pd = pytest.importorskip("pandas")
+dask = pytest.importorskip("dask")
+pytest.importorskip("dask.dataframe")
+pytest.importorskip("distributed")
+
+from quotakernels.adapters.dask import ranking  # noqa: E402
+
+from_array = dask.array.from_array
+NAN = float("nan")
+
+
+@pytest.fixture(autouse=True)
+def synchronous() -> Iterator[None]:
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def assert_same(found: qk.Ranking, expected: qk.Ranking) -> None:
+    for name, x, wanted in zip(expected._fields, found, expected, strict=True):
+        assert (x.dtype, x.tobytes()) == (wanted.dtype, wanted.tobytes()), name
+
+
+def examples(dtype: Any = np.float64, n: int = 600) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(5)
+    scores = (3 * random.normal(size=n)).round(1).astype(dtype)
+    return random.integers(0, 2, n), scores
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "u8", "?"])
+@pytest.mark.parametrize("ties", ["expected", "optimistic", "pessimistic"])
+def test_it_is_the_ranking_of_all(dtype: str, ties: Any) -> None:
+    y_true, y_score = examples(dtype)
+    chunks = (0, 1, 200, 0, 399)
+    found = ranking(from_array(y_true, 70), from_array(y_score, (chunks,)), ties=ties)
+    assert_same(found, qk.rank(y_true, y_score, ties=ties))
+
+
+def test_more_partitions_than_are_combined_at_once() -> None:
+    y_true, y_score = examples()
+    found = ranking(from_array(y_true, 6), from_array(y_score, 6))
+    assert_same(found, qk.rank(y_true, y_score))
+
+
+def test_zeros_of_both_signs_tie_across_partitions() -> None:
+    found = ranking(from_array([1, 0], 1), from_array(np.array([-0.0, 0.0]), 1))
+    assert_same(found, qk.rank([1, 0], [-0.0, 0.0]))
+
+
+def test_no_examples() -> None:
+    nothing = dask.array.zeros(0, dtype="f4")
+    assert_same(ranking(nothing, nothing), qk.rank(np.zeros(0, "f4"), np.zeros(0, "f4")))
+
+
+def test_columns_of_a_frame_by_name() -> None:
+    y_true, y_score = examples()
+    content = pd.DataFrame({"y": np.where(y_true, "yes", "no"), "s": y_score, "m": y_score > -1})
+    frame = dask.dataframe.from_pandas(content, npartitions=9)
+    chosen = frame[frame.s < 2]  # partitions of unknown, different lengths
+    found = ranking("y", "s", data=chosen, where="m", pos_label="yes")
+    counted = (y_score < 2) & (y_score > -1)
+    assert_same(found, qk.rank(y_true[counted], y_score[counted]))
+    by_column = ranking(chosen.y, chosen.s, where=chosen.m, pos_label="yes")
+    assert_same(by_column, found)
+
+
+def test_weights_are_added_class_by_class() -> None:
+    """A little mass of one class is not lost beside much of the other."""
+    y_true, y_score = examples(n=60)
+    weights = np.where(y_true, 2.0**-20, 2.0**60) * (np.arange(60) % 3)
+    given = [from_array(x, 7) for x in (y_true, y_score, weights)]
+    found = ranking(given[0], given[1], sample_weight=given[2], where=given[1] > -2)
+    for row, score in enumerate(found.thresholds):
+        tied = (y_score == score) & (weights > 0)
+        assert found.counts[row] == tied.sum()
+        for masses, one in ((found.positive_weights, 1), (found.negative_weights, 0)):
+            exact = sum((Fraction(w) for w in weights[tied & (y_true == one)]), Fraction(0))
+            assert Fraction(masses[row]) == exact
+    assert found.thresholds.min() > -2
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("y_score", NAN, "partition 2: y_score is nan at position 1; expected a number"),
+        ("y_true", 2, "partition 2: y_true is 2.0 at position 1"),
+        ("sample_weight", -1, "partition 2: sample_weight is -1.0 at position 1"),
+    ],
+)
+def test_bad_values_tell_their_partition(name: str, value: float, message: str) -> None:
+    columns = {"y_true": np.ones(8), "y_score": np.ones(8), "sample_weight": np.ones(8)}
+    columns[name][7] = value
+    with pytest.raises(ValueError, match=message):
+        ranking(**{column: from_array(x, 3) for column, x in columns.items()})
+
+
+def test_missing_values_tell_their_partition() -> None:
+    content = pd.DataFrame({"y": pd.array([0, 1, 1, None], "Int64"), "s": [0.1, 0.2, 0.3, 0.4]})
+    frame = dask.dataframe.from_pandas(content, npartitions=2)
+    with pytest.raises(ValueError, match="partition 1: y_true has missing values"):
+        ranking("y", "s", data=frame)
+
+
+def test_a_third_label_in_another_partition() -> None:
+    labels = np.array(["yes", "no", "yes", "maybe", "yes", "yes"])
+    scores = from_array(np.arange(6.0), 2)
+    message = "y_true is 'maybe' in partition 1 and 'no' in partition 0; expected one label beside"
+    with pytest.raises(ValueError, match=message):
+        ranking(from_array(labels, 2), scores, pos_label="yes")
+    found = ranking(
+        from_array(labels, 2), scores, pos_label="yes", where=from_array(labels != "maybe", 2)
+    )
+    assert found.counts.sum() == 5
+    assert not ranking(from_array(labels[1:2]), scores[:1], pos_label=1).positives.any()
+
+
+def test_dtypes_of_partitions_differ() -> None:
+    parts = [dask.delayed(np.ones)(2, dtype) for dtype in ("i8", "f8")]
+    arrays = [dask.array.from_delayed(x, (2,), dtype="f8") for x in parts]
+    with pytest.raises(TypeError, match="y_score must be of one dtype; got int64 and float64"):
+        ranking(dask.array.ones(4, chunks=2), dask.array.concatenate(arrays))
+
+
+def test_columns_that_do_not_fit() -> None:
+    ones = dask.array.ones(4, chunks=2)
+    frame = dask.dataframe.from_pandas(pd.DataFrame({"s": np.ones(4)}), npartitions=2)
+    other = dask.dataframe.from_pandas(pd.DataFrame({"y": np.ones(4)}), npartitions=1)
+    unknown, uneven = ones[ones > 0], ones.rechunk((3, 1))
+    bad: list[tuple[type[Exception], str, tuple[Any, Any]]] = [
+        (ValueError, "y_true has 3 examples and y_score 4", (dask.array.ones(3), ones)),
+        (ValueError, "y_true must have one axis", (ones.reshape(2, 2), ones)),
+        (ValueError, "y_true has 1 blocks and y_score 2", (dask.array.ones(4), unknown)),
+        (ValueError, "y_true has 1 partitions and y_score 2", (other.y, frame.s)),
+        (ValueError, r"partition 0: y_true must have shape \(2,\)", (uneven, unknown)),
+        (TypeError, "y_score is a Array, y_true is a ndarray", (np.ones(4), ones)),
+        (TypeError, "columns of dask data frames alone", (frame.s, ones)),
+    ]
+    for error, message, columns in bad:
+        with pytest.raises(error, match=message):
+            ranking(*columns)
+    with pytest.raises(ValueError, match="order of the examples"):
+        ranking(ones, ones, ties="given")  # type: ignore[arg-type]
+
+
+def test_what_stands_behind_two_columns_is_computed_once() -> None:
+    computed = []
+
+    def scored(block: np.ndarray) -> np.ndarray:
+        computed.append(len(block))
+        return block
+
+    both = dask.array.from_array(np.ones((6, 2)), chunks=(2, 2)).map_blocks(
+        scored, meta=np.ones((0, 2))
+    )
+    ranking(both[:, 0], both[:, 1])
+    assert computed == [2, 2, 2]
+
+
+def test_a_worker_dies_in_mid_run(tmp_path: Path) -> None:
+    """Its tables are made again elsewhere, and nothing is counted twice or lost."""
+    from distributed import Client, LocalCluster
+
+    killed = str(tmp_path / "killed")
+    y_true, y_score = examples(n=4000)
+
+    def dying(block: np.ndarray, block_info: Any = None) -> np.ndarray:
+        if block_info[0]["chunk-location"] == (25,) and not os.path.exists(killed):
+            with open(killed, "w") as file:
+                file.write(str(os.getpid()))
+            os.kill(os.getpid(), signal.SIGKILL)
+        return block
+
+    with (
+        dask.config.set(scheduler=None),
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        Client(cluster),
+    ):
+        scores = from_array(y_score, 100).map_blocks(dying, dtype=y_score.dtype)
+        found = ranking(from_array(y_true, 100), scores)
+    assert int(Path(killed).read_text()) != os.getpid()
+    assert_same(found, qk.rank(y_true, y_score))

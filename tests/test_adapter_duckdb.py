@@ -1,0 +1,232 @@
+"""Rankings that DuckDB groups are those of the columns."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quotakernels as qk
+from quotakernels import ops
+
+duckdb = pytest.importorskip("duckdb")
+pa = pytest.importorskip("pyarrow")
+
+from quotakernels.adapters._tables import combined, ranking_of_groups  # noqa: E402
+from quotakernels.adapters.duckdb import ranking  # noqa: E402
+
+
+@pytest.fixture
+def connection() -> Any:
+    with duckdb.connect() as found:
+        yield found
+
+
+def assert_same(found: qk.Ranking, expected: qk.Ranking) -> None:
+    for name, x, wanted in zip(expected._fields, found, expected, strict=True):
+        assert (x.dtype, x.tobytes()) == (wanted.dtype, wanted.tobytes()), name
+
+
+def scores_of(dtype: str, n: int = 500) -> np.ndarray:
+    return (3 * np.random.default_rng(5).normal(size=n)).round(1).astype(dtype)
+
+
+LABELS = np.random.default_rng(6).integers(0, 2, 500)
+LABEL_COLUMNS: dict[str, tuple[Any, Any]] = {
+    "numbers": (LABELS, None),
+    "booleans": (LABELS == 1, None),
+    "booleans, positive 0": (LABELS == 0, 0),
+    "floats": (LABELS.astype("f4"), None),
+    "single precision": (np.where(LABELS, 0.1, 0.7).astype("f4"), 0.1),
+    "texts": (np.where(LABELS, "it's", "not"), "it's"),
+    "categories": (pa.array(np.where(LABELS, "it's", "not")).dictionary_encode(), "it's"),
+}
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i1", "u8", "?"])
+def test_it_is_the_ranking_of_the_columns(connection: Any, dtype: str) -> None:
+    content = connection.from_arrow(pa.table({"y": LABELS, "s": scores_of(dtype)}))
+    for ties in ("expected", "optimistic", "pessimistic"):
+        found = ranking(connection, content, label="y", score="s", ties=ties)
+        assert_same(found, qk.rank(LABELS, scores_of(dtype), ties=ties))
+
+
+@pytest.mark.parametrize("name", LABEL_COLUMNS)
+def test_labels(connection: Any, name: str) -> None:
+    labels, positive = LABEL_COLUMNS[name]
+    content = connection.from_arrow(pa.table({"y": labels, "s": scores_of("f8")}))
+    found = ranking(connection, content, label="y", score="s", pos_label=positive)
+    assert_same(found, qk.rank(LABELS, scores_of("f8")))
+
+
+def test_names_and_texts_are_never_run(connection: Any) -> None:
+    name, text = 's" FROM x; DROP TABLE x; --', "'; DROP TABLE x; --"
+    content = pa.table({name: [0.5, 0.2], 'y"': [text, "b"]})
+    connection.register("incoming", content)
+    connection.execute('CREATE TABLE "x; y" AS FROM incoming; CREATE TABLE x AS FROM incoming')
+    found = ranking(connection, '"x; y"', label='y"', score=name, pos_label=text)
+    assert_same(found, qk.rank([1, 0], [0.5, 0.2]))
+    for bad in ("DROP TABLE x", "SELECT 1; DROP TABLE x"):
+        with pytest.raises(ValueError, match="the name of a table, or one SELECT query"):
+            ranking(connection, bad, label="y", score=name)
+    assert len(connection.table("x").fetchall()) == 2
+
+
+def test_sources(connection: Any, tmp_path: Path) -> None:
+    connection.execute(
+        "CREATE TABLE t AS SELECT i % 7 AS s, i % 3 = 0 AS y, i % 2 AS part FROM range(99) AS t(i);"
+        "CREATE VIEW v AS FROM t"
+    )
+    connection.execute(f"COPY t TO '{tmp_path}/p' (FORMAT parquet, PARTITION_BY (part))")
+    i = np.arange(99)
+    expected = qk.rank(i % 3 == 0, i % 7)
+    files = connection.read_parquet(f"{tmp_path}/p/*/*.parquet", hive_partitioning=True)
+    for source in ("t", "v", "main.t", "SELECT * FROM t", "FROM t", connection.table("t"), files):
+        assert_same(ranking(connection, source, label="y", score="s"), expected)
+    chosen = ranking(connection, files, label="Y", score=["s", "part"], where="part = 1")
+    assert list(chosen) == ["s", "part"]
+    odd = i % 2 == 1
+    assert_same(chosen["s"], qk.rank(i[odd] % 3 == 0, i[odd] % 7))
+    nobody = ranking(connection, "t", label="y", score="s", where="part = 2")
+    assert_same(nobody, qk.rank([], np.zeros(0, "i8")))
+
+
+def test_zeros_of_both_signs_tie(connection: Any) -> None:
+    source = "SELECT * FROM (VALUES (1, -0.0::DOUBLE), (0, 0.0::DOUBLE), (1, 5e-324)) AS t(y, s)"
+    found = ranking(connection, source, label="y", score="s")
+    assert_same(found, qk.rank([1, 0, 1], [-0.0, 0.0, 5e-324]))
+
+
+def test_decimals_stay_distinct(connection: Any) -> None:
+    source = "SELECT 1 AS y, (999999999999990 + i)::DECIMAL(15, 0) / 1 AS s FROM range(9) AS t(i)"
+    narrow = f"SELECT y, s::DECIMAL(15, 0) AS s FROM ({source})"
+    assert len(ranking(connection, narrow, label="y", score="s").counts) == 9
+
+
+def masses(labels: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> dict[Any, Fraction]:
+    """Exact sums of weights, by score and label."""
+    sums: dict[Any, Fraction] = {}
+    for key, weight in zip(zip(scores, labels, strict=True), weights, strict=True):
+        sums[key] = sums.get(key, Fraction(0)) + Fraction(weight)
+    return sums
+
+
+@pytest.mark.parametrize("spread", [0, 1, 100])
+def test_masses_are_exact_sums(connection: Any, spread: float) -> None:
+    """Whatever the magnitudes, one class beside the other, in any order of the rows."""
+    random = np.random.default_rng(7)
+    n, drawn = len(LABELS), random.normal(size=len(LABELS))
+    weights = np.exp(spread * drawn) * (random.random(n) < 0.9)
+    weights[:4] = 5e-324, 2.0**-1022, 2.0**1000, math.nextafter(2.0**32, 0)
+    scores = random.integers(0, 3, n)
+    order = random.permutation(n)
+    results = []
+    for rows in (np.arange(n), order):
+        content = {"y": LABELS[rows], "s": scores[rows], "w": weights[rows]}
+        table = connection.from_arrow(pa.table(content))
+        results.append(ranking(connection, table, label="y", score="s", weight="w"))
+    assert_same(results[1], results[0])
+    exact = masses(LABELS, scores, weights)
+    for row, score in enumerate(results[0].thresholds):
+        assert results[0].counts[row] == ((scores == score) & (weights > 0)).sum()
+        for label, found in ((1, results[0].positive_weights), (0, results[0].negative_weights)):
+            wanted = exact[score, label]
+            assert abs(Fraction(found[row]) - wanted) <= 2 * Fraction(math.ulp(float(wanted)))
+
+
+def test_types_of_weights(connection: Any) -> None:
+    source = "SELECT i % 2 AS y, i % 3 AS s, (i / 8)::{kind} AS w FROM range(40) AS t(i)"
+    i = np.arange(40)
+    for kind, weights in (("DECIMAL(9, 3)", i / 8), ("FLOAT", i / 8), ("BOOLEAN", i > 0)):
+        found = ranking(connection, source.format(kind=kind), label="y", score="s", weight="w")
+        assert_same(found, qk.rank(i % 2, i % 3, sample_weight=weights))
+
+
+BAD_VALUES = [
+    ({"s": "'nan'::DOUBLE"}, {}, "column 's': 2 rows without a number, for example nan; "),
+    ({"s": "NULL::FLOAT"}, {}, "column 's': 2 rows without a number, for example NULL; "),
+    ({"y": "2"}, {}, "column 'y': 2 rows without 0 or 1, for example 2; "),
+    ({"y": "NULL::BOOLEAN"}, {}, "column 'y': 2 rows without 0 or 1, for example NULL; "),
+    ({"y": "NULL::TEXT"}, {"pos_label": "a"}, "column 'y': 2 rows without a label"),
+    ({"w": "-1"}, {"weight": "w"}, "column 'w': 2 rows without a finite weight, not negative"),
+    ({"w": "'inf'::FLOAT"}, {"weight": "w"}, "column 'w': 2 rows without a finite weight"),
+    ({"w": "'nan'::DOUBLE"}, {"weight": "w"}, "for example nan; SQL numbers no rows"),
+    ({"w": "NULL::INT"}, {"weight": "w"}, "column 'w': 2 rows without a finite weight"),
+    ({"w": "1e308"}, {"weight": "w"}, "column 'w': the sum of the weights is too large"),
+    ({"y": "i"}, {"pos_label": 0}, "column 'y' has the labels 1 and 2 beside pos_label"),
+    ({"y": "'nan'::DOUBLE"}, {"pos_label": 0}, "column 'y' has the labels nan and nan beside"),
+    ({"y": "true"}, {"pos_label": 2}, "pos_label=2 cannot occur among booleans"),
+    ({}, {"pos_label": float("nan")}, "pos_label is NaN"),
+    ({"y": "'a'"}, {}, "column 'y' is of type VARCHAR; expected 0 and 1; for other labels pass"),
+    ({}, {"label": "z"}, "there is no column 'z'; there are"),
+    ({}, {"weight": "z"}, "there is no column 'z'; there are"),
+    ({}, {"ties": "given"}, "order of the examples"),
+]
+
+
+@pytest.mark.parametrize(("values", "options", "message"), BAD_VALUES)
+def test_bad_values(
+    connection: Any, values: dict[str, str], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        ask(connection, values, options)
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "message"),
+    [
+        ({"s": "1::HUGEINT"}, {}, "column 's' is of type HUGEINT; expected numbers of up to 64"),
+        ({"s": "1::DECIMAL(16, 2)"}, {}, r"column 's' is of type DECIMAL\(16,2\)"),
+        ({"s": "DATE '2026-01-01'"}, {}, "column 's' is of type DATE"),
+        ({"y": "DATE '2026-01-01'"}, {}, "column 'y' is of type DATE"),
+        ({"y": "'a'"}, {"pos_label": 1}, "what pos_label=1 can be compared with"),
+        ({}, {"pos_label": "1"}, "what pos_label='1' can be compared with"),
+        ({"w": "'a'"}, {"weight": "w"}, "column 'w' is of type VARCHAR; expected numbers"),
+    ],
+)
+def test_bad_types(
+    connection: Any, values: dict[str, str], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(TypeError, match=message):
+        ask(connection, values, options)
+
+
+def ask(connection: Any, values: dict[str, str], options: dict[str, Any]) -> qk.Ranking:
+    columns = {"y": "1", "s": "0.5::DOUBLE", "w": "1"} | values
+    listed = ", ".join(f"{value} AS {name}" for name, value in columns.items())
+    source = f"SELECT {listed} FROM range(1, 3) AS t(i)"
+    return ranking(connection, source, **{"label": "y", "score": "s", **options})
+
+
+def test_a_row_of_weight_0_may_hold_anything(connection: Any) -> None:
+    rows = "(1, 0.5, 2), (0, 0.1, 1), (NULL, NULL, 0), (7, 'nan'::DOUBLE, -0.0)"
+    source = f"SELECT y, s::DOUBLE AS s, w::DOUBLE AS w FROM (VALUES {rows}) AS t(y, s, w)"
+    found = ranking(connection, source, label="y", score="s", weight="w")
+    assert_same(found, qk.rank([1, 0], [0.5, 0.1], sample_weight=[2, 1]))
+
+
+def test_a_table_that_is_not_there(connection: Any) -> None:
+    with pytest.raises(duckdb.CatalogException, match="nope"):
+        ranking(connection, "nope", label="y", score="s")
+
+
+@pytest.mark.parametrize("name", ["dask", "duckdb"])
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.delitem(sys.modules, f"quotakernels.adapters.{name}", raising=False)
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match=rf'pip install "quotakernels\[{name}\]"'):
+        importlib.import_module(f"quotakernels.adapters.{name}")
+
+
+def test_counts_beyond_32_bits() -> None:
+    """Tables of many rows are added in 64 bits, and keep them."""
+    table = ops.Groups(np.array([0.1, 0.9]), np.array([2**31, 3]), np.array([2**30, 1]), None, None)
+    found = ranking_of_groups(combined([table] * 4), "pessimistic")
+    assert found.counts.tolist() == [8, 4, 2**32, 2**32]
+    assert found.positives.tolist() == [0, 4, 0, 2**32]
