@@ -1,5 +1,6 @@
 """Evaluation of probabilistic classifiers that must fill a limited quota."""
 
+from quotakernels.inference.bootstrap import BootstrapResult, bootstrap
 from quotakernels.measures.areas import PemAreas, pem_areas
 from quotakernels.measures.average import average_hit_rate, average_qrecall
 from quotakernels.measures.boundary import (
@@ -129,6 +130,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BestBoundary",
+    "BootstrapResult",
     "Bounds",
     "Chart",
     "ChartLine",
@@ -173,6 +175,7 @@ __all__ = [
     "best_operating_point",
     "best_quota",
     "bias",
+    "bootstrap",
     "cell_impacts",
     "chart_area",
     "chart_points",

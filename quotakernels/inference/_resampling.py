@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import math
+import operator
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -12,12 +14,12 @@ import numpy as np
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, compiled, computing, device, namespace
-from quotakernels.inference._tree import trees_map
+from quotakernels.inference._tree import tree_map, trees_map
 from quotakernels.measures._measure import merges_negatives
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties
 from quotakernels.validation import Examples
 
-__all__ = ["Plan", "Sorted", "in_order", "resampled", "values_of"]
+__all__ = ["Plan", "Sorted", "in_order", "resampled", "value_of", "values_of"]
 
 NDArray = np.ndarray[Any, Any]
 WORKING_COPIES = 60
@@ -27,26 +29,36 @@ WORKING_COPIES = 60
 class Sorted(NamedTuple):
     """Examples best first, and where rows of a ranking end among them.
 
-    `order` holds their places among the examples as they came.
+    `order` holds their places among the examples as they came; `there` is 0 for those that do not
+    count, and None where all do.
     """
 
     order: Array
     thresholds: Array
     labels: Array
     weights: Array | None
+    there: Array | None
     last: Array
+
+    def map(self, function: Callable[[Array], Array]) -> Sorted:
+        """The same with every column that it has put through the function."""
+        return Sorted(*(None if x is None else function(x) for x in self))
 
 
 class Plan(NamedTuple):
     """What is drawn, and of what.
 
     ``counts(numbers)`` gives, for a range of resamples, how often each example is in them, shape
-    (R, n).
+    (R, n).  Where their size `varies`, a quota may be more than there is, and is undefined then.
+    Each of so many `units` is drawn whole; the `owner` of an example is the unit that it is in.
     """
 
     examples: Sorted
     counts: Callable[[range], Array]
     ties: TiePolicy
+    varies: bool
+    units: int
+    owner: Array | None
 
 
 def in_order(examples: Examples) -> Sorted:
@@ -62,33 +74,42 @@ def in_order(examples: Examples) -> Sorted:
     labels = xp.take_along_axis(cast(xp, labels, xp.int64), order, axis=-1)
     if weights is not None:
         weights = xp.take_along_axis(weights, order, axis=-1)
+    if valid is not None:
+        valid = xp.take_along_axis(cast(xp, valid, xp.int64), order, axis=-1)
     edge = xp.ones((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
     last = xp.concat([key[..., 1:] != key[..., :-1], edge], axis=-1)
-    return Sorted(order, scores, labels, weights, last)
+    return Sorted(order, scores, labels, weights, valid, last)
+
+
+def value_of(measure: Any, ranking: Ranking) -> Any:
+    """A measure of a ranking, or the mapping of several."""
+    if isinstance(measure, Mapping):
+        return {name: value_of(each, ranking) for name, each in measure.items()}
+    return measure(ranking)
 
 
 def values_of(
-    measure: Callable[[Ranking], Any],
+    measure: Any,
     plan: Plan,
-    n_resamples: int,
+    estimate: Any,
+    numbers: range,
     workers: int | None,
     max_memory: int,
     progress: Callable[[int, int], None],
 ) -> Any:
-    """The measure of each resample, on a last axis that is added."""
+    """The measure of each resample, on a last axis that is added; the estimate shows its shape."""
     order = plan.examples.order
     xp = namespace(order)
     if isinstance(order, np.ndarray):
-        run = functools.partial(_on_host, measure, plan, _threads(workers))
+        run = functools.partial(_on_host, measure, plan, estimate, _threads(workers))
         size = 64
     else:
         run = functools.partial(_in_batch, measure, plan)
-        size = max(1, max_memory // (8 * WORKING_COPIES * max(order.size, 1)))
+        size = max(1, max_memory // (8 * WORKING_COPIES * math.prod(order.shape)))
     parts = []
-    for start in range(0, n_resamples, size):
-        numbers = range(start, min(start + size, n_resamples))
-        parts.append(run(numbers))
-        progress(numbers.stop, n_resamples)
+    for start in range(0, len(numbers), size):
+        parts.append(run(numbers[start : start + size]))
+        progress(min(start + size, len(numbers)), len(numbers))
     with computing(xp):
         return trees_map(lambda x: x[0] if len(x) == 1 else xp.concat(x, axis=-1), parts)
 
@@ -104,14 +125,14 @@ def _threads(workers: int | None) -> int:
 # batches of resamples, on a device or in a program
 
 
-def _in_batch(measure: Callable[[Ranking], Any], plan: Plan, numbers: range) -> Any:
+def _in_batch(measure: Any, plan: Plan, numbers: range) -> Any:
     xp = namespace(plan.examples.order)
     with computing(xp):
         table = compiled(resampled, xp, ("ties",))(
             plan.examples, plan.counts(numbers), ties=plan.ties
         )
         ranking = ranking_of(table)
-    values = measure(ranking)
+    values = value_of(measure, ranking)
     with computing(xp):
         return trees_map(lambda x: xp.moveaxis(x[0], 0, -1), [values])
 
@@ -122,29 +143,43 @@ def resampled(examples: Sorted, counts: Array, *, ties: TiePolicy) -> ops.Groups
     shape = (counts.shape[0], *examples.order.shape)
     between = (1,) * (len(shape) - 2)
     counts = xp.reshape(counts, (shape[0], *between, shape[-1]))
-    order, thresholds, labels, weights, last = (
-        None if x is None else xp.broadcast_to(x, shape) for x in examples
-    )
-    counts = xp.take_along_axis(xp.broadcast_to(counts, shape), order, axis=-1)
-    masses: tuple[Array | None, Array | None] = (None, None)
-    if weights is not None:
-        mass = counts * weights
-        masses = (mass * labels, mass * (1 - labels))
-    rows = ops.Groups(thresholds, counts, counts * labels, *masses)
-    return split_ties(xp, ops.merged(xp, rows, last), ties)
+    examples = examples.map(lambda x: xp.broadcast_to(x, shape))
+    counts = xp.take_along_axis(xp.broadcast_to(counts, shape), examples.order, axis=-1)
+    columns = counted(examples, counts)
+    rows = ops.Groups(examples.thresholds, *columns)
+    return split_ties(xp, ops.merged(xp, rows, examples.last), ties)
+
+
+def counted(examples: Sorted, counts: Array) -> tuple[Array, Array, Array | None, Array | None]:
+    """Counts, positives and masses of each example, so often as it is there."""
+    counts = counts if examples.there is None else counts * examples.there
+    labels = examples.labels
+    if examples.weights is None:
+        return counts, counts * labels, None, None
+    mass = counts * examples.weights
+    return counts, counts * labels, mass * labels, mass * (1 - labels)
 
 
 # one resample after the other, in memory that NumPy reads
 
 
-def _on_host(measure: Callable[[Ranking], Any], plan: Plan, workers: int, numbers: range) -> Any:
+def _on_host(measure: Any, plan: Plan, estimate: Any, workers: int, numbers: range) -> Any:
     """Each of the models by itself: a list is much faster than a batch of lists in NumPy."""
     models = list(_host_tables(plan, merges_negatives(measure)))
     shape = plan.examples.order.shape[:-1]
+    undefined = tree_map(lambda x: np.full(x.shape[len(shape) :], np.nan), estimate)
+
+    def measured(table: ops.Groups) -> Any:
+        try:
+            return value_of(measure, ranking_of(table))
+        except ValueError:
+            if not plan.varies:
+                raise
+            return undefined
 
     def one(number: int) -> Any:
         counts = plan.counts(range(number, number + 1))[0]
-        values = [measure(ranking_of(table(counts))) for table in models]
+        values = [measured(table(counts)) for table in models]
         return trees_map(lambda x: np.reshape(np.stack(x), (*shape, *np.shape(x[0]))), values)
 
     if workers == 1 or len(numbers) == 1:
@@ -158,10 +193,10 @@ def _on_host(measure: Callable[[Ranking], Any], plan: Plan, workers: int, number
 def _host_tables(plan: Plan, merging: bool) -> Iterator[Callable[[NDArray], ops.Groups]]:
     """For each model the function that makes a table of the counts of a resample."""
     length = plan.examples.order.shape[-1]
-    columns = [None if x is None else x.reshape(-1, length) for x in plan.examples]
-    for model in range(columns[0].shape[0]):
-        examples = Sorted(*(None if x is None else x[model] for x in columns))
-        yield functools.partial(_host_table, *_rows(examples, merging), plan.ties)
+    models = plan.examples.map(lambda x: x.reshape(-1, length))
+    for number in range(models.order.shape[0]):
+        rows = _rows(models.map(operator.itemgetter(number)), merging)
+        yield functools.partial(_host_table, *rows, plan.ties)
 
 
 def _rows(examples: Sorted, merging: bool) -> tuple[Sorted, NDArray]:
@@ -172,22 +207,14 @@ def _rows(examples: Sorted, merging: bool) -> tuple[Sorted, NDArray]:
         found = np.add.reduceat(examples.labels, starts) > 0
         kept = np.append(True, found[1:] | found[:-1])  # not a second row without positives
         starts, ends = starts[kept], ends[np.append(kept[1:], True)]
-    in_place = bool((examples.order == np.arange(examples.order.shape[0])).all())
-    order = None if in_place else examples.order
-    return examples._replace(order=order, thresholds=examples.thresholds[ends]), starts
+    return examples._replace(thresholds=examples.thresholds[ends]), starts
 
 
 def _host_table(examples: Sorted, starts: NDArray, ties: TiePolicy, counts: NDArray) -> ops.Groups:
-    if examples.order is not None:
-        counts = counts[examples.order]
-    columns = [counts, counts * examples.labels]
-    if examples.weights is not None:
-        mass = counts * examples.weights
-        columns += [mass * examples.labels, mass * (1 - examples.labels)]
-    sums = [np.add.reduceat(x, starts) for x in columns]
-    masses = sums[2:] or [None, None]
-    table = ops.Groups(examples.thresholds, *sums[:2], *masses)
-    return split_ties(_HOST, table, ties)
+    in_place = examples.order[0] == 0 and bool((examples.order[1:] > examples.order[:-1]).all())
+    columns = counted(examples, counts if in_place else counts[examples.order])
+    sums = (None if x is None else np.add.reduceat(x, starts) for x in columns)
+    return split_ties(_HOST, ops.Groups(examples.thresholds, *sums), ties)
 
 
 _HOST: Namespace = namespace(np.empty(0))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels._array import Array, Device, Namespace, to_numpy
+from quotakernels._array import Array, Device, Namespace, device, to_numpy
 
 __all__ = ["draws", "places_drawn", "poisson_steps", "source_of_draws"]
 
@@ -41,7 +41,7 @@ def draws(
     once on average.
     """
     drawn = [_drawn(source, number, sizes, like.shape[-1], poisson) for number in resamples]
-    return xp.asarray(np.stack(drawn), device=like.device)
+    return xp.asarray(np.stack(drawn), device=device(like))
 
 
 def _drawn(source: Any, number: int, sizes: tuple[Any, ...], length: int, poisson: bool) -> Any:
@@ -70,7 +70,8 @@ def _word(size: int) -> Any:
 def poisson_steps() -> np.ndarray[Any, Any]:
     """The probabilities that a Poisson variable of mean 1 is at most 0, 1, 2, …; up to 1."""
     factorials = np.cumprod(np.append(1.0, np.arange(1.0, 20.0)))
-    return np.minimum(np.cumsum(np.exp(-1.0) / factorials), 1.0)
+    steps: np.ndarray[Any, Any] = np.minimum(np.cumsum(np.exp(-1.0) / factorials), 1.0)
+    return steps
 
 
 def places_drawn(xp: Namespace, uniform: Array, sizes: tuple[Any, ...]) -> tuple[Array, Array]:
@@ -78,7 +79,7 @@ def places_drawn(xp: Namespace, uniform: Array, sizes: tuple[Any, ...]) -> tuple
 
     Sizes may be arrays, so that they need not be read.
     """
-    place = xp.arange(uniform.shape[-1], dtype=uniform.dtype, device=uniform.device)
+    place = xp.arange(uniform.shape[-1], dtype=uniform.dtype, device=device(uniform))
     start, length = xp.zeros_like(place), xp.ones_like(place)
     before: Any = 0
     for size in sizes:

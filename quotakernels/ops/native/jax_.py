@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from typing import Any
@@ -214,15 +215,27 @@ def draws(
     poisson: bool,
 ) -> Array:
     """See `drawing.draws`; each resample has a key of its own."""
+    numbers = jnp.arange(resamples.start, resamples.stop)
+    return _drawn(source, numbers, sizes, like, poisson=poisson)
+
+
+@functools.partial(jax.jit, static_argnames="poisson")
+def _drawn(source: Any, numbers: Array, sizes: Any, like: Array, *, poisson: bool) -> Array:
     length = like.shape[-1]
 
     def one(number: Array) -> Array:
-        uniform = jax.random.uniform(jax.random.fold_in(source, number), (length,), jnp.float64)
-        index, there = drawing.places_drawn(xp, uniform, sizes)
+        uniform = _uniform(jax.random.fold_in(source, number), length)
+        index, there = drawing.places_drawn(jnp, uniform, sizes)
         if poisson:
             counts = jnp.searchsorted(jnp.asarray(drawing.poisson_steps()), uniform, side="right")
             return jnp.where(there, counts, 0)
         index = jnp.where(there, index, length)
         return jnp.zeros(length, dtype=jnp.int64).at[index].add(1, mode="drop")
 
-    return jax.vmap(one)(jnp.arange(resamples.start, resamples.stop))
+    return jax.vmap(one)(numbers)
+
+
+def _uniform(key: Any, length: int) -> Array:
+    """Numbers of 53 random bits, which JAX cannot draw by itself where its x64 flag is off."""
+    high, low = jax.random.bits(key, (2, length), jnp.uint32).astype(wide_float(jnp, None))
+    return (jnp.floor(high / 2**5) * 2.0**26 + jnp.floor(low / 2**6)) * 2.0**-53

@@ -1,0 +1,152 @@
+"""What is drawn in a resample: examples, strata of them, or whole groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from quotakernels import ops
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    computing,
+    device,
+    namespace,
+    readable,
+    to_numpy,
+)
+from quotakernels.inference._resampling import Plan, in_order
+from quotakernels.ranking import TiePolicy
+from quotakernels.validation import Examples, as_column
+
+__all__ = ["parts_left_out", "plan_of", "seeds_numpy"]
+
+PARTS = 200
+"""Parts of the examples that are left out, one at a time, for the acceleration of BCa."""
+
+
+def seeds_numpy(random_state: Any) -> bool:
+    """Whether NumPy can draw from it."""
+    return random_state is None or isinstance(random_state, (int, np.integer, np.random.Generator))
+
+
+def plan_of(
+    examples: Examples,
+    groups: Any,
+    stratified: bool,
+    poisson: bool,
+    random_state: Any,
+    ties: TiePolicy,
+) -> Plan:
+    """How resamples of checked examples are made.
+
+    A single list is put in order first, so that its resamples do not depend on the order in which
+    it came.
+    """
+    xp = namespace(examples.scores)
+    with computing(xp):
+        source = ops.source_of_draws(xp, random_state, device(examples.scores))
+        ordered = in_order(examples)
+        members = None
+        if examples.scores.ndim == 1:
+            members = ordered.order
+            examples = _taken(xp, examples, members)
+            length = xp.arange(members.shape[0], dtype=xp.int64, device=device(members))
+            ordered = ordered._replace(order=length)
+        if groups is not None:
+            units, owner = _grouped(xp, examples, groups, members)
+            sizes: tuple[Any, ...] = (units,)
+        else:
+            units = examples.scores.shape[-1]
+            sizes, owner = _strata(xp, examples, stratified)
+        like = xp.zeros(units, dtype=xp.int8, device=device(examples.scores))
+
+    def counts(numbers: range) -> Array:
+        with computing(xp):
+            drawn = ops.draws(xp, source, numbers, sizes, like, poisson)
+            return drawn if owner is None else xp.take(drawn, owner, axis=-1)
+
+    varies = poisson or groups is not None or examples.weights is not None
+    return Plan(ordered, counts, ties, varies, units, owner)
+
+
+def _taken(xp: Namespace, examples: Examples, order: Array) -> Examples:
+    return Examples(*(None if x is None else xp.take(x, order, axis=-1) for x in examples))
+
+
+def _first_row(x: Array) -> Array:
+    """One list of a batch of lists."""
+    while x.ndim > 1:
+        x = x[0, ...]
+    return x
+
+
+def _strata(
+    xp: Namespace, examples: Examples, stratified: bool
+) -> tuple[tuple[Any, ...], Array | None]:
+    """Sizes of the strata, and the place of each example among them; None where it is its own.
+
+    Examples that do not count come last and are not drawn.
+    """
+    valid, length = examples.valid, examples.scores.shape[-1]
+    if valid is not None:
+        while valid.ndim > 1:
+            valid = xp.any(valid, axis=0)
+        if readable(valid) and bool(xp.all(valid)):
+            valid = None
+    if valid is None and not stratified:
+        return (length,), None
+    there = xp.ones((length,), dtype=xp.bool, device=device(examples.scores))
+    there = there if valid is None else valid
+    strata = [there]
+    if stratified:
+        positive = _first_row(examples.labels)
+        _check_one_labelling(xp, examples.labels, positive)
+        strata = [there & positive, there & ~positive]
+    number = xp.full((length,), len(strata), dtype=xp.int64, device=device(there))
+    for index, flags in enumerate(strata):
+        number = xp.where(flags, index, number)
+    sizes = [xp.count_nonzero(flags) for flags in strata]
+    places = xp.argsort(xp.argsort(number, stable=True), stable=True)
+    return tuple(sizes), places
+
+
+def _check_one_labelling(xp: Namespace, labels: Array, first: Array) -> None:
+    differ = labels != first
+    if readable(differ) and bool(xp.any(differ)):
+        raise ValueError("stratified needs the same labels for all models")
+
+
+def _grouped(
+    xp: Namespace, examples: Examples, groups: Any, order: Array | None
+) -> tuple[int, Array]:
+    """The number of groups, and to which one each example belongs."""
+    column = as_column("groups", groups)
+    shape = (examples.scores.shape[-1],)
+    if tuple(column.shape) != shape:
+        raise ValueError(f"groups must have shape {shape}; got {tuple(column.shape)}")
+    if not readable(column):
+        raise TypeError("groups must be readable: pass them as a NumPy array")
+    names, owner = np.unique(to_numpy(column), return_inverse=True)
+    owner = xp.asarray(owner.reshape(-1), device=device(examples.scores))
+    owner = cast(xp, owner, xp.int64)
+    return names.shape[0], owner if order is None else xp.take(owner, order, axis=-1)
+
+
+def parts_left_out(plan: Plan) -> tuple[Plan, range]:
+    """A plan whose resamples lack one unit each, or one of many parts of the units."""
+    xp = namespace(plan.examples.order)
+    parts = min(plan.units, PARTS)
+    shuffled = np.random.default_rng(0).permutation(plan.units) % parts
+    with computing(xp):
+        part = xp.asarray(shuffled, device=device(plan.examples.order))
+        part = part if plan.owner is None else xp.take(part, plan.owner, axis=-1)
+
+    def counts(numbers: range) -> Array:
+        with computing(xp):
+            number = xp.arange(numbers.start, numbers.stop, dtype=part.dtype, device=device(part))
+            return cast(xp, part != xp.expand_dims(number, axis=-1), xp.int64)
+
+    return plan._replace(counts=counts), range(parts)

@@ -1,0 +1,227 @@
+"""Bootstrap intervals of any measure, from one sort."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from quotakernels._array import (
+    Array,
+    cast,
+    computing,
+    device,
+    finish,
+    lent,
+    namespace,
+    returned,
+    wide_float,
+)
+from quotakernels.inference._intervals import IntervalMethod, defined, interval, spread
+from quotakernels.inference._plan import parts_left_out, plan_of, seeds_numpy
+from quotakernels.inference._progress import reporter, silent
+from quotakernels.inference._resampling import value_of, values_of
+from quotakernels.inference._tree import trees_map
+from quotakernels.ranking import TiePolicy, rank_examples
+from quotakernels.validation import Examples, admit, check_tie_policy
+
+__all__ = ["BootstrapResult", "bootstrap", "check_confidence", "check_resampling", "with_options"]
+
+
+class BootstrapResult(NamedTuple):
+    """An estimate and how sure it is.
+
+    Attributes
+    ----------
+    estimate : array, shape (...)
+        The measure of the examples themselves.
+    lower, upper : arrays, shape (...)
+        Ends of the confidence interval.
+    standard_error : array, shape (...)
+        The standard deviation of the measure over the resamples.
+    undefined : integer array, shape (...)
+        Resamples that leave the measure undefined, for want of a class for example.  Interval and
+        standard error are those of the others.
+    resamples : array, shape (..., R)
+        The measure of each resample.
+    """
+
+    estimate: Array
+    lower: Array
+    upper: Array
+    standard_error: Array
+    undefined: Array
+    resamples: Array
+
+
+def bootstrap(
+    measure: Any,
+    y_true: Any,
+    y_score: Any,
+    *,
+    n_resamples: int = 1000,
+    confidence_level: float = 0.95,
+    method: IntervalMethod = "percentile",
+    stratified: bool = False,
+    groups: Any = None,
+    poisson: bool = False,
+    random_state: Any = None,
+    sample_weight: Any = None,
+    where: Any = None,
+    pos_label: Any = None,
+    ties: TiePolicy = "expected",
+    validate: bool = True,
+    workers: int | None = None,
+    max_memory: int = 2**30,
+    progress: bool | Callable[[int, int], None] | None = None,
+    **options: Any,
+) -> Any:
+    """Confidence intervals of any measure or curve, by drawing the examples again and again.
+
+    The scores are sorted once.  A resample is a list of counts, how often each example was drawn,
+    and so a ranking with other counts: its measures are those of the rows really repeated, which
+    tie with each other.  Several models, which are leading axes of `y_score`, are measured on the
+    same resamples.
+
+    Parameters
+    ----------
+    measure : callable, or a mapping from names to callables
+        A function of a `Ranking` that gives arrays of fixed shapes: a measure of this library,
+        ``functools.partial`` of one, or your own.
+    y_true, y_score, sample_weight, where, pos_label, ties, validate
+        As in `rank`; not ``ties="given"``.  A weight counts each time that its example is drawn.
+        `where` has the shape (n,).
+    n_resamples : int
+        The number of resamples, R.
+    confidence_level : float
+        The share of such intervals that should hold the true value.
+    method : {"percentile", "basic", "bca"}
+        Quantiles of the resamples; these mirrored at the estimate; or quantiles corrected for bias
+        and skewness (Efron's bias-corrected and accelerated interval).
+    stratified : bool
+        Draw positives and negatives by themselves, so that every resample has as many of each.
+    groups : array, shape (n,), optional
+        Examples with the same value, such as all rows of one customer, are drawn together.
+    poisson : bool
+        Draw each example independently, once on average, instead of n examples in all.
+    random_state : None, int, or a random generator of the scores' library, optional
+        A whole number gives the same resamples again: for the same library and, on a device, the
+        same `max_memory`.  For JAX also a key.
+    workers : int, optional
+        Threads, on NumPy; by default one for each core, up to eight.
+    max_memory : int
+        Bytes that a batch of resamples may take, on devices and in JAX.
+    progress : bool or callable, optional
+        ``progress(done, n_resamples)`` is called from time to time.  By default a line on a
+        terminal tells, once it takes long.
+    **options
+        The measure's own arguments, such as ``quota=100``.
+
+    Returns
+    -------
+    BootstrapResult
+        Or the mapping, or the record that the measure returns, with one in the place of each array.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`, and as the measure raises; arguments out of range.
+
+    Notes
+    -----
+    The acceleration of BCa comes from leaving out each example in turn, or of more than 200 each of
+    200 parts.
+
+    References
+    ----------
+    Efron & Tibshirani, "An Introduction to the Bootstrap", chapters 13 and 14.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quotakernels import bootstrap, hit_rate
+    >>> rng = np.random.default_rng(1)
+    >>> labels = rng.random(500) < 0.2
+    >>> scores = rng.normal(labels)
+    >>> found = bootstrap(hit_rate, labels, scores, quota=50, random_state=1)
+    >>> print(found.estimate, found.lower.round(2), found.upper.round(2))
+    0.66 0.52 0.78
+    """
+    check_resampling(n_resamples, confidence_level, method, ties)
+    if groups is not None and stratified:
+        raise ValueError("stratified and groups cannot be combined: groups are drawn whole")
+    examples = admit(y_true, y_score, sample_weight, where, pos_label, validate)
+    scores, on_host = examples.scores, None
+    if seeds_numpy(random_state):
+        on_host = lent(examples)
+    examples = examples if on_host is None else Examples(*on_host)
+    applied = with_options(measure, options)
+    tell = reporter(progress, "bootstrap")
+    estimate = value_of(applied, rank_examples(examples, ties))
+    plan = plan_of(examples, groups, stratified, poisson, random_state, ties)
+    values = values_of(applied, plan, estimate, range(n_resamples), workers, max_memory, tell)
+    left_out = values
+    if method == "bca":
+        lacking, numbers = parts_left_out(plan)
+        left_out = values_of(applied, lacking, estimate, numbers, workers, max_memory, silent)
+
+    def summarised(found: list[Array]) -> BootstrapResult:
+        value, resamples, parts = found
+        result = _summary(value, resamples, parts, method, confidence_level)
+        made: BootstrapResult = result if on_host is None else returned(result, scores)
+        return made
+
+    return trees_map(summarised, [estimate, values, left_out])
+
+
+def _summary(
+    estimate: Array,
+    values: Array,
+    left_out: Array,
+    method: IntervalMethod,
+    confidence_level: float,
+) -> BootstrapResult:
+    """What the values of the resamples say of one estimate."""
+    xp = namespace(values)
+    dtype = estimate.dtype
+    with computing(xp):
+        wide = wide_float(xp, device(values))
+        estimate, values, left_out = (cast(xp, x, wide) for x in (estimate, values, left_out))
+        ends = interval(xp, method, estimate, values, left_out, confidence_level)
+        undefined = values.shape[-1] - defined(xp, values)
+        value, low, high, error = (
+            finish(xp, x, dtype) for x in (estimate, *ends, spread(xp, values))
+        )
+        return BootstrapResult(value, low, high, error, undefined, cast(xp, values, dtype))
+
+
+def check_resampling(n_resamples: int, confidence_level: float, method: str, ties: str) -> None:
+    """Raise for arguments that are out of range."""
+    if isinstance(n_resamples, bool) or not isinstance(n_resamples, int):
+        raise TypeError(f"n_resamples must be a whole number; got {n_resamples!r}")
+    if n_resamples < 1:
+        raise ValueError(f"n_resamples must be at least 1; got {n_resamples}")
+    check_confidence(confidence_level)
+    if method not in ("percentile", "basic", "bca"):
+        raise ValueError(f'method must be "percentile", "basic" or "bca"; got {method!r}')
+    check_tie_policy(ties)
+    if ties == "given":
+        raise ValueError('ties="given" has no meaning for rows that are drawn several times')
+
+
+def check_confidence(level: Any) -> None:
+    """Raise unless it is a share between 0 and 1."""
+    if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0 < level < 1:
+        raise ValueError(f"confidence_level must be between 0 and 1; got {level!r}")
+
+
+def with_options(measure: Any, options: dict[str, Any]) -> Any:
+    """A measure with its options, or a mapping of measures that has none."""
+    if not isinstance(measure, Mapping):
+        return functools.partial(measure, **options) if options else measure
+    if options:
+        raise TypeError(
+            f"{next(iter(options))} would go to all of several measures; give it to one by "
+            "functools.partial"
+        )
+    return measure
