@@ -219,5 +219,6 @@ def _extended(
         for name, x in zip(Examples._fields, examples, strict=True)
         if x is not None
     }
-    overflow = cast(xp, filled > state.capacity, xp.int64)
+    no_place = state.filled > state.capacity - length  # where their sum may leave the integers
+    overflow = cast(xp, no_place, xp.int64)
     return state._replace(**columns, filled=filled, bad=state.bad + overflow)
