@@ -27,6 +27,8 @@ BATCH = ([0, 1, 1, 0], [0, 1, 0, 0])
 
 CHOSEN = ("numpy", "strictest-device1", "jax64-jit", "jax32", "jax32-vmap", "torch", "torch-vmap")
 SOME = parameters([mode for mode in MODES if mode.name in (*CHOSEN, "cupy")])
+QUICK = [mode for mode in SOME if mode.id != "jax32"]
+"""Without JAX outside of a program, where each operation is compiled by itself."""
 
 
 def state_of(mode: Mode, counts: np.ndarray) -> qk.ScoreHistogram:
@@ -80,7 +82,7 @@ COMPILED = ("roc_auc", "pem", "hit_rate")
 """To compile them all takes long; of rankings from elsewhere they are tested by themselves."""
 
 
-@pytest.mark.parametrize("mode", SOME)
+@pytest.mark.parametrize("mode", QUICK)
 def test_counts_stay_exact_and_measures_near_exact(mode: Mode, tmp_path: Path):
     names = COMPILED if mode.library == "jax" else ALL
     tables = large_tables()
@@ -125,7 +127,7 @@ def value(state: Any) -> Any:
     return {"auc": qk.roc_auc(state.ranking())}
 
 
-@pytest.mark.parametrize("mode", SOME)
+@pytest.mark.parametrize("mode", QUICK)
 def test_the_last_that_can_be_counted(mode: Mode):
     whole, batch = bins_of(FULL), bins_of([BATCH] * len(FULL))
     with mode.context():

@@ -93,13 +93,13 @@ class FixedScoreBuffer(NamedTuple):
             raise ValueError(f"capacity must be at least 1; got {capacity}")
         batch, place = like.shape[:-1], device(like)
         with computing(xp):
-            absent = xp.zeros((*batch, capacity), dtype=xp.bool, device=place)
+            size = (*batch, capacity)
             places = (*batch, capacity if weighted else 0)
             return cls(
-                xp.zeros((*batch, capacity), dtype=like.dtype, device=place),
-                absent,
+                xp.zeros(size, dtype=like.dtype, device=place),
+                xp.zeros(size, dtype=xp.bool, device=place),
                 xp.zeros(places, dtype=wide_float(xp, place), device=place),
-                absent,
+                xp.zeros(size, dtype=xp.bool, device=place),  # no array twice: donated once only
                 xp.zeros((), dtype=xp.int64, device=place),
                 xp.zeros(batch, dtype=xp.int64, device=place),
             )
