@@ -14,7 +14,18 @@ import pytest
 
 import quotakernels as qk
 from benchmarks import __main__ as program
-from benchmarks import cases, checks, data, marks, memory, reference, report, suite, tables
+from benchmarks import (
+    cases,
+    checks,
+    data,
+    marks,
+    memory,
+    reference,
+    report,
+    streaming,
+    suite,
+    tables,
+)
 from benchmarks.backends import BACKENDS, Backend
 from benchmarks.harness import Entry, Turn, WrongResultError, contest
 
@@ -188,6 +199,7 @@ def test_every_case_runs_and_is_exact(small_run: Any):
         assert own == result["times"].keys() - small_run["peers"].keys() - {
             cases.SORT,
             cases.TIE_FREE_SORT,
+            streaming.BINCOUNT,
         }
         assert all(result["checks"][name]["ulps"] <= checks.ULPS for name in own)
 
@@ -197,6 +209,28 @@ def test_batch_is_exact(monkeypatch: pytest.MonkeyPatch):
     found, _ = contest(NUMPY, entries, 0)
     assert found[cases.ONE_CALL].check.what == "AUC of each class"
     assert all(x.check.error < 1e-12 for x in found.values() if x.check)
+
+
+def test_states_of_streams_take_batch_after_batch():
+    entries = streaming.streaming(NUMPY, 30)
+    update = entries[streaming.TWO_BYTES].function
+    for _ in range(3):
+        state = update(*entries[streaming.TWO_BYTES].arguments)
+    assert int(state.counts.sum()) == 90
+    assert entries[streaming.TWO_BYTES].holds == 2**16 * 2 * 8 + 8
+    assert not entries[streaming.TWO_BYTES].check(state).holds
+    assert streaming.BUFFER not in streaming.streaming(NUMPY, streaming.BUFFERS_UP_TO + 10)
+
+
+def test_states_of_streams_are_donated():
+    jax = BACKENDS["jax-cpu"]
+    if jax.why_not():
+        pytest.skip(jax.why_not())
+    entries = streaming.streaming(jax, 30)
+    kept = {name: entries[name] for name in (streaming.TWO_BYTES, streaming.BUFFER)}
+    first = [x.function.state for x in kept.values()]
+    assert contest(jax, kept, 0).failures == {}
+    assert all(x.is_deleted() for state in first for x in state if x.size > 1)
 
 
 def test_wrong_results_are_left_out_and_fail_the_run(

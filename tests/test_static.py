@@ -24,7 +24,9 @@ PACKAGE = Path(quotakernels.__file__).parent
 MAX_LINES, MAX_FUNCTION_LINES = 400, 35
 
 LAYERS = (
+    ("_version",),
     ("_array",),
+    ("_bits",),
     ("ops._bits", "ops._table"),
     ("ops.standard",),
     ("ops.hull", "ops.binning"),
@@ -44,9 +46,10 @@ LAYERS = (
 """From the bottom to the top; a module belongs to the longest name that fits."""
 UPWARD_IN_FUNCTIONS = {("ops.standard", "ops"), ("ops.hull", "ops"), ("ops.binning", "ops")}
 """A standard form calls other operations by `ops`, which has native twins of them."""
-NAMES_BACKENDS = ("_array", "ops.native", "adapters")
+NAMES_BACKENDS = ("_array", "_bits", "ops.native", "adapters")
 READS_VALUES = (
     "_array",
+    "_bits",
     "ops.native",
     "_labels",
     "validation",

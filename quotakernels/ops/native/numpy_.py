@@ -261,6 +261,10 @@ def _by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None) -> Group
     return Groups(thresholds, counts, positives, positive, np.add.reduceat(weights, starts))
 
 
+FEW = 2**20
+"""Fewer scores are put in order by themselves, and not their counts."""
+
+
 def binned(
     xp: Namespace,
     scores: NDArray,
@@ -274,11 +278,11 @@ def binned(
         return binning.binned(xp, scores, labels, weights, valid, bits)
     if valid is not None and not valid.all():
         scores, labels = scores[valid], labels[valid]
-    if scores.dtype.itemsize > 2:
-        return _counted(lambda block: binning.bin_rows(xp, scores[block], bits), labels, bits), None
+    if scores.dtype.itemsize > 2 or scores.shape[0] < FEW:
+        return counted(lambda block: binning.bin_rows(xp, scores[block], bits), labels, bits), None
     patterns = scores.view(f"u{scores.dtype.itemsize}")  # cheaper to put in order afterwards
     width = 8 * patterns.itemsize
-    found = _counted(lambda block: patterns[block].astype(np.int32), labels, width)
+    found = counted(lambda block: patterns[block].astype(np.int32), labels, width)
     every = np.arange(2**width, dtype=patterns.dtype)
     every = every if scores.dtype.kind == "b" else every.view(scores.dtype)
     counts = np.zeros((2**bits, 2), dtype=np.int64)
@@ -286,8 +290,8 @@ def binned(
     return counts, None
 
 
-def _counted(codes_of: Callable[[slice], NDArray], labels: NDArray, bits: int) -> NDArray:
-    """How many examples of each class have each code below 2**bits."""
+def counted(codes_of: Callable[[slice], NDArray], labels: NDArray, bits: int) -> NDArray:
+    """How many examples of each class have each code below 2**bits; codes may be written to."""
     counts = np.zeros(2 << bits, dtype=np.int64)
     for block in blocks(labels.shape[0], max(BLOCK, 2 << bits)):
         codes = codes_of(block)
