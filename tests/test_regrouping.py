@@ -8,7 +8,7 @@ import everything as every
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, QUICK, Mode, available, mode_fixture, parameters
+from backends import LAZY, MODES, QUICK, Mode, available, mode_fixture, parameters
 from expected import as_floats, assert_compact, assert_vertices, check, expected, row_of, ulps
 from hypothesis import given
 from hypothesis import strategies as st
@@ -296,7 +296,7 @@ def test_bad_points(bad: dict[str, Any], message: str):
         from_points(**columns)
 
 
-@pytest.mark.parametrize("mode", parameters([m for m in MODES if m.lazy]))
+@pytest.mark.parametrize("mode", parameters(LAZY))
 def test_bad_points_of_a_batch_are_nan(mode: Mode):
     fits = [bad for bad, message in BAD_POINTS if "fewer" not in message]
     wanted = points_measures(from_points([0, 2], [1, 2]))
