@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import MODES, Mode, available, parameters, tree_map
+from backends import MODES, Mode, available, of_fast_forms, parameters, tree_map
 
 from quotakernels import ops
 from quotakernels._array import computing, namespace
@@ -284,6 +284,7 @@ def ends_by_a_chain(along: np.ndarray, up: np.ndarray) -> list[int]:
     return [row for *_, row in chain[1:]]
 
 
+@of_fast_forms
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
 @pytest.mark.parametrize("weighted", [False, True])
 def test_hulls_of_long_tables_in_programs(weighted, monkeypatch):

@@ -60,8 +60,18 @@ __all__ = [
 STANDARD_ONLY = os.environ.get("QUOTAKERNELS_STANDARD_ONLY", "") not in ("", "0")
 """Whether the faster forms stay unused, which have standard twins: to look for a fault in them."""
 
-BEYOND_THE_STANDARD = ("clip", "filled_first", "from_order_key", "order_key", "widened")
-"""Native forms that do what their standard twins cannot on that library: bits, types, bounds."""
+BEYOND_THE_STANDARD = (
+    "clip",
+    "filled_first",
+    "from_order_key",
+    "order_key",
+    "prefix_sum",
+    "widened",
+)
+"""Native forms that do what their standard twins cannot on that library: bits, types, bounds.
+
+The standard's running sum of tensors inspects caches, which torch.compile warns of.
+"""
 
 
 def _native_where_there_is_one(function: Callable[P, R]) -> Callable[P, R]:
