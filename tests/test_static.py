@@ -25,7 +25,7 @@ LAYERS = (
     ("_bits",),
     ("ops._bits", "ops._table"),
     ("ops.standard",),
-    ("ops.hull", "ops.binning"),
+    ("ops.around", "ops.binning", "ops.hull"),
     ("ops.native",),
     ("ops",),
     ("_labels",),
@@ -40,7 +40,7 @@ LAYERS = (
     ("__main__",),
 )
 """From the bottom to the top; a module belongs to the longest name that fits."""
-UPWARD_IN_FUNCTIONS = {("ops.standard", "ops"), ("ops.hull", "ops"), ("ops.binning", "ops")}
+UPWARD_IN_FUNCTIONS = {(f"ops.{name}", "ops") for name in ("standard", "hull", "binning", "around")}
 """A standard form calls other operations by `ops`, which has native twins of them."""
 NAMES_BACKENDS = ("_array", "_bits", "ops.native", "adapters")
 READS_VALUES = (

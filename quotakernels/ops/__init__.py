@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 from quotakernels._array import Namespace, backend
-from quotakernels.ops import binning, hull, standard
+from quotakernels.ops import around, binning, hull, standard
 from quotakernels.ops._table import Groups, Rows
 from quotakernels.ops.native import natives
 
@@ -102,9 +102,9 @@ table_rows = standard.table_rows
 filled_first = _native_where_there_is_one(standard.filled_first)
 flagged_first = _native_where_there_is_one(standard.flagged_first)
 from_order_key = _native_where_there_is_one(standard.from_order_key)
-groups_around = _native_where_there_is_one(standard.groups_around)
+groups_around = _native_where_there_is_one(around.groups_around)
 hull_ends = _native_where_there_is_one(hull.hull_ends)
-key_at = _native_where_there_is_one(standard.key_at)
+key_at = _native_where_there_is_one(around.key_at)
 merged = _native_where_there_is_one(standard.merged)
 head = _native_where_there_is_one(standard.head)
 order_key = _native_where_there_is_one(standard.order_key)

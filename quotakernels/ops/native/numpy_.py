@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels._array import Across, Namespace
-from quotakernels.ops import binning, standard
+from quotakernels.ops import around, binning, standard
 from quotakernels.ops._bits import bits_from_key, key_from_bits
 from quotakernels.ops._table import Groups
 from quotakernels.ops.native._numpy_hull import hull_ends as hull_ends
@@ -108,9 +108,9 @@ def _filling(shape: tuple[int, ...], x: NDArray) -> NDArray:
 
 
 def key_at(xp: Namespace, key: NDArray, place: NDArray, across: Across | None = None) -> NDArray:
-    """See `standard.key_at`; one list is only partitioned."""
+    """See `around.key_at`; one list is only partitioned."""
     if across is not None or key.ndim != 1:
-        found: NDArray = standard.key_at(xp, key, place, across)
+        found: NDArray = around.key_at(xp, key, place, across)
         return found
     rank = key.shape[0] - int(place[0])
     return np.partition(key, rank)[rank : rank + 1]

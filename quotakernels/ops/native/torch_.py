@@ -79,7 +79,7 @@ def binned(
 
 
 def key_at(xp: Namespace, key: Array, place: Array, across: Across | None = None) -> Array:
-    """See `standard.key_at`; one list in readable memory is partitioned by NumPy."""
+    """See `around.key_at`; one list in readable memory is partitioned by NumPy."""
     if across is not None or key.ndim != 1 or not (readable(key) and readable(place)):
         return key_at_by_bits(xp, key, place, in_python, across)
     return torch.from_numpy(numpy_.key_at(host, to_numpy(key), to_numpy(place)))
