@@ -35,12 +35,18 @@ class Backend:
         chosen.
     memory_by : str
         How the peak of memory is measured.
+    two_bytes : str
+        A type of two bytes that its scores may have.
+    fixed_shapes : bool
+        Whether states are updated inside of programs.
     """
 
     name = "numpy"
     example_bytes = HOST_BYTES
     memory_by = "tracemalloc"
     on_gpu = False
+    two_bytes = "bfloat16"
+    fixed_shapes = False
 
     def why_not(self) -> str | None:
         """Why it cannot run here; None if it can."""
@@ -55,12 +61,23 @@ class Backend:
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         return function
 
+    def donating(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function compiled, which may use the memory of its first argument for its result."""
+        return self.compiled(function)
+
     def ready(self, result: Any) -> Any:
         """The result, when it has been computed."""
         return result
 
     def sort(self, x: Any) -> Any:
         return np.sort(x)
+
+    def bit_patterns(self, x: Any) -> Any:
+        """Unsigned integers of two bytes as the library can count them."""
+        return self.array(x)
+
+    def bincount(self, x: Any) -> Any:
+        return np.bincount(x, minlength=2**16)
 
     def seconds(self, call: Call, number: int = 1) -> float:
         """Time of one call, of `number` in a row."""
@@ -92,6 +109,7 @@ class Jax(Backend):
     example_bytes = 400
     memory_by = "the compiler's own analysis"
     platform = "cpu"
+    fixed_shapes = True
 
     def why_not(self) -> str | None:
         if absent := missing("jax"):
@@ -115,6 +133,12 @@ class Jax(Backend):
         jitted: Callable[..., Any] = jax.jit(function)
         return jitted
 
+    def donating(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        import jax
+
+        jitted: Callable[..., Any] = jax.jit(function, donate_argnums=0)
+        return jitted
+
     def ready(self, result: Any) -> Any:
         import jax
 
@@ -124,6 +148,11 @@ class Jax(Backend):
         import jax.numpy as jnp
 
         return jnp.sort(x)
+
+    def bincount(self, x: Any) -> Any:
+        import jax.numpy as jnp
+
+        return jnp.bincount(x, length=2**16)
 
     def peak_bytes(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> int | None:
         import jax
@@ -167,6 +196,14 @@ class Torch(Backend):
         import torch
 
         return torch.sort(x).values
+
+    def bit_patterns(self, x: Any) -> Any:
+        return self.array(x.astype(np.int32))
+
+    def bincount(self, x: Any) -> Any:
+        import torch
+
+        return torch.bincount(x, minlength=2**16)
 
     def peak_bytes(self, *_: Any) -> int | None:
         return None
@@ -242,6 +279,7 @@ class Cupy(Backend):
     example_bytes = 200
     memory_by = "growth of CuPy's memory pool"
     on_gpu = True
+    two_bytes = "float16"
 
     def why_not(self) -> str | None:
         if absent := missing("cupy"):
@@ -273,6 +311,11 @@ class Cupy(Backend):
         import cupy
 
         return cupy.sort(x)
+
+    def bincount(self, x: Any) -> Any:
+        import cupy
+
+        return cupy.bincount(x, minlength=2**16)
 
     def seconds(self, call: Call, number: int = 1) -> float:
         import cupy

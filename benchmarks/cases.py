@@ -11,6 +11,7 @@ from benchmarks import checks, data, reference
 from benchmarks.backends import Backend
 from benchmarks.harness import Entry
 from benchmarks.peers import peers_of
+from benchmarks.streaming import TWO_BYTES, streaming
 
 Sizes = Mapping[str, tuple[int, ...]]
 """Of NumPy ("numpy"), of the other libraries on the CPU ("cpu"), and on a GPU ("gpu")."""
@@ -254,9 +255,6 @@ def calls(backend: Backend, n: int) -> dict[str, Entry]:
     return entries
 
 
-# Updates of a state of half-precision scores belong here once the library has such a state.
-
-
 def sizes(numpy: int, cpu: int, gpu: int, first: int = 6) -> Sizes:
     """Powers of ten up to the given exponents."""
     last = {"numpy": numpy, "cpu": cpu, "gpu": gpu}
@@ -286,6 +284,7 @@ HULLS = {
     "random": ("random labels", sizes(7, NONE, 8), sizes(6, NONE, NONE)),
 }
 FEW: Sizes = dict.fromkeys(("numpy", "cpu", "gpu"), (10, 100, 1000))
+BATCH_SIZES = (256, 4096, 65536)
 THOUSAND: Sizes = dict.fromkeys(("numpy", "cpu", "gpu"), (1000,))
 CASES = {
     case.name: case
@@ -323,6 +322,14 @@ CASES = {
             FEW,
             {"numpy": FEW["numpy"], "cpu": (1000,)},
             scalable=False,
+        ),
+        Case(
+            "streaming",
+            "a state and one batch more",
+            streaming,
+            TWO_BYTES,
+            dict.fromkeys(("numpy", "cpu", "gpu"), (*BATCH_SIZES, 10**7)),
+            {"numpy": (4096, 10**7), "cpu": (4096,), "gpu": (4096, 10**7)},
         ),
     )
 }

@@ -47,6 +47,21 @@ def exactly(what: str, backend: Backend, exact: Callable[[], Sequence[Any]]) -> 
     return lambda result: _compared(what, _hosted(backend, result), exact(), 0.0)
 
 
+def parts(
+    what: str,
+    backend: Backend,
+    exact: Callable[[], Sequence[Any]],
+    found: Callable[[Backend, Any], Sequence[Any]],
+) -> Judge:
+    """Something in a result, which must be equal."""
+
+    def judge(result: Any) -> Check:
+        same = np.array_equal(found(backend, result), exact())
+        return Check(what, 0.0 if same else np.inf, 0.0 if same else np.inf, 0.0)
+
+    return judge
+
+
 def shares(backend: Backend, exact: Callable[[], Any]) -> Judge:
     """One share per example."""
 

@@ -58,6 +58,8 @@ class Entry:
         Whether it is compiled as one program where the backend can do that.
     peer : bool
         Whether the others are timed without it if it fails.
+    holds : int or None
+        Bytes of a state that it keeps.
     """
 
     function: Callable[..., Any]
@@ -65,6 +67,7 @@ class Entry:
     check: Callable[[Any], Check] | None = None
     traced: bool = True
     peer: bool = False
+    holds: int | None = None
 
     def bound(self, backend: Backend) -> Callable[[], Any]:
         function = backend.compiled(self.function) if self.traced else self.function

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
 from benchmarks.cases import LOOP, MEASURES, ONE_CALL, SORT, TIE_FREE_SORT
+from benchmarks.streaming import BINCOUNT, TWO_BYTES
 
 Result = dict[str, Any]
 GROWTH_FROM, MEMORY_FROM = 10**5, 10**6
@@ -293,7 +294,7 @@ def _others() -> Iterator[Mark]:
     yield Mark(
         "update of a float16 or bfloat16 state with 10⁷ scores, / np.bincount",
         1.5,
-        Absent("the library has no such state yet"),
+        Ratio("numpy", "streaming", TWO_BYTES, BINCOUNT, 10**7),
     )
     hulls = (("a useful classifier", "useful", 3.0), ("random labels", "random", 6.0))
     for name, case, bound in hulls:

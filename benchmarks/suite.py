@@ -153,6 +153,8 @@ def _measured(plan: Plan, case: Case, backend: Backend, n: int) -> tuple[Result,
         "checks": {name: o.check._asdict() for name, o in outcomes.items() if o.check},
         "waits_for_host": backend.waits_for_host(main.bound(backend)),
     }
+    if held := {name: entry.holds for name, entry in entries.items() if entry.holds is not None}:
+        result["state_bytes"] = held
     if n >= MEMORY_FROM and SORT in entries:
         used = peak(case, backend, n, main)
         scores = _bytes(entries[SORT])

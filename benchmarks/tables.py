@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from benchmarks import marks
+from benchmarks import marks, streaming
 from benchmarks.cases import CASES, HULLS, LOOP, MEASURES, ONE_CALL, SCALAR, SORT, TIE_FREE_SORT
 from benchmarks.marks import digits, power, results, seconds
 
 Result = dict[str, Any]
 ON_TOP = ("roc_hull", "roc_hull_auc", "pr_auc", "average_precision")
+UPDATES = (streaming.BINCOUNT, streaming.TWO_BYTES, streaming.FLOATS, streaming.BUFFER)
+OF_STATES = (streaming.HISTOGRAM_AUC, streaming.BUFFER_AUC)
+HELD = {"histogram": streaming.TWO_BYTES, "buffer of 16 batches": streaming.BUFFER_AUC}
 QUOTA = ("hit_rate", "select", "quota_threshold")
 COMPILED = 0.1
 """A first call is not so many seconds longer than others unless something is compiled."""
@@ -43,6 +46,7 @@ def measurements(run: Result) -> list[Table]:
         _over_sort(run, "One known quota, from raw scores", ["one quota"], QUOTA),
         batch(run),
         calls(run),
+        streams(run),
         compiling(run),
         recompilations(run),
         skipped(run),
@@ -170,6 +174,31 @@ def calls(run: Result) -> Table:
         for _, result in _of_cases(run, ["call"])
     ]
     return Table("One call, µs", ("backend", "n", *CALLS, SORT, *peers), rows)
+
+
+def streams(run: Result) -> Table:
+    """What an update takes, and a measure of the state, and the state itself."""
+    rows = [
+        (
+            result["backend"],
+            power(result["n"]),
+            *(_duration_if_any(result, entry) for entry in UPDATES),
+            *(_duration_if_any(result, entry) for entry in OF_STATES),
+            *(_bytes_if_any(result, entry) for entry in HELD.values()),
+        )
+        for _, result in _of_cases(run, ["streaming"])
+    ]
+    head = ("backend", "batch", *UPDATES, *OF_STATES, *(f"bytes, {x}" for x in HELD))
+    return Table("A state and one batch more", head, rows)
+
+
+def _duration_if_any(result: Result, entry: str) -> str:
+    return duration(seconds(result, entry)) if entry in result["times"] else ""
+
+
+def _bytes_if_any(result: Result, entry: str) -> str:
+    held = result["state_bytes"].get(entry)
+    return "" if held is None else f"{held:,}".replace(",", " ")
 
 
 def compiling(run: Result) -> Table:

@@ -1,5 +1,6 @@
 """Evaluation of probabilistic classifiers that must fill a limited quota."""
 
+from quotakernels._version import __version__ as __version__
 from quotakernels.inference.bootstrap import BootstrapResult, bootstrap
 from quotakernels.measures.areas import PemAreas, pem_areas
 from quotakernels.measures.average import average_hit_rate, average_qrecall
@@ -122,11 +123,11 @@ from quotakernels.measures.table_scores import (
 from quotakernels.measures.tuning import normalize_table, tune_prevalence
 from quotakernels.ranking import Ranking, rank
 from quotakernels.states._compute import Bounds
+from quotakernels.states._container import DamagedFileError
 from quotakernels.states.buffer import ScoreBuffer
+from quotakernels.states.files import StateInfo, load_state, save_state, state_info
 from quotakernels.states.fixed_buffer import FixedScoreBuffer
 from quotakernels.states.histogram import ScoreHistogram
-
-__version__ = "0.1.0"
 
 __all__ = [
     "BestBoundary",
@@ -140,6 +141,7 @@ __all__ = [
     "ConfusionTable",
     "Curve",
     "CutTables",
+    "DamagedFileError",
     "FixedScoreBuffer",
     "Impact",
     "LiftTable",
@@ -161,6 +163,7 @@ __all__ = [
     "RocPoints",
     "ScoreBuffer",
     "ScoreHistogram",
+    "StateInfo",
     "Summary",
     "accuracy",
     "achievable_pr_auc",
@@ -212,6 +215,7 @@ __all__ = [
     "lift",
     "lift_curve",
     "lift_table",
+    "load_state",
     "markedness",
     "matthews_corrcoef",
     "misclassification_rate",
@@ -245,8 +249,10 @@ __all__ = [
     "roc_hull",
     "roc_hull_auc",
     "roc_to_pr",
+    "save_state",
     "scott_pi",
     "select",
+    "state_info",
     "summary",
     "table_curve",
     "total_impact",

@@ -160,11 +160,15 @@ MODES = [
 ]
 
 
-SLOW = ("strict", "jax64", "torch-compile")
+SLOW = ("strict", "jax64", "jax32-jit", "torch-compile")
 QUICK = [mode for mode in MODES if mode.name not in SLOW]
-"""Every library, transformation and precision, but not each with each.  torch.compile, which takes
-long for each function, meets all public functions in test_lazy.
+"""Every library, transformation and precision, but not each with each: a JAX program with x64, one
+without, of a mapped function.  All of the modes meet every measure in test_small_cases, and
+torch.compile, which takes long for each function, all public functions in test_lazy.
 """
+
+LAZY = [mode for mode in MODES if mode.lazy and mode.name != "jax32-jit"]
+"""The modes in which values cannot be read, with the same JAX programs."""
 
 
 of_fast_forms = pytest.mark.skipif(STANDARD_ONLY, reason="QUOTAKERNELS_STANDARD_ONLY is set")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from backends import MODES, mode_fixture
+from backends import MODES, mode_fixture, of_fast_forms
 from hypothesis import settings
 
 settings.register_profile("default", deadline=None, derandomize=True, max_examples=60)
@@ -17,6 +17,19 @@ SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
 mode = mode_fixture(MODES)
+
+
+PRINT_TABLES = {
+    *("best_boundary", "best_quota", "compare_curves", "cut_tables", "hit_rate_curve"),
+    *("lift_curve", "optimal_cut", "pearson_curve", "qrecall_curve", "rank", "table_curve"),
+}
+"""Functions whose examples print a table of one list, which is padded without the fast forms."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if isinstance(item, pytest.DoctestItem) and item.name.rpartition(".")[2] in PRINT_TABLES:
+            item.add_marker(of_fast_forms)
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ import exact as ex
 import numpy as np
 
 import quotakernels as qk
+from quotakernels.ops import STANDARD_ONLY
 
 QUOTAS = tuple(Fraction(k, 2) for k in range(11))
 BINS = 3
@@ -151,6 +152,18 @@ def assert_vertices(name: str, found: Any, wanted: Sequence[Any] | None) -> None
         assert ulps(head[finite], exact[finite]) <= 1, (name, field)
         end = 0.0 if field.startswith("slope") else exact[-1]
         np.testing.assert_array_equal(rest, np.full(rest.shape, end), err_msg=f"{name} {field}")
+
+
+def assert_compact(real: Any) -> None:
+    """Every row of a table of one list is a group of it; without the fast forms some are empty."""
+    assert np.all(real) or STANDARD_ONLY
+
+
+def compact(quota: Any, *columns: Any) -> list[np.ndarray]:
+    """Columns over the cuts of one list, without those that select no more than the one before."""
+    real = np.diff(quota, prepend=-1) > 0
+    assert_compact(real)
+    return [np.asarray(x)[real] for x in columns]
 
 
 def row_of(curve: Any, row: int) -> Any:

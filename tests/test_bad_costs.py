@@ -8,13 +8,13 @@ from typing import Any
 import everything as every
 import numpy as np
 import pytest
-from backends import MODES, available, parameters
+from backends import LAZY, available, parameters
 from test_costs import S, Y
 
 import quotakernels as qk
 
 EAGER = parameters(every.EAGER)
-LAZY = parameters([mode for mode in MODES if mode.lazy])
+LAZY_MODES = parameters(LAZY)
 
 
 BAD = [
@@ -53,7 +53,7 @@ def test_bad_costs_of_every_library(mode):
                 qk.iso_performance_slope(**given)
 
 
-@pytest.mark.parametrize("mode", LAZY)
+@pytest.mark.parametrize("mode", LAZY_MODES)
 def test_bad_costs_are_nan_where_they_cannot_be_read(mode):
     bad = np.asarray([1.0, -1.0, np.nan, np.inf, 1.0, 1.0, 1.0, 1.0])
     shares = np.asarray([0.5, 0.5, 0.5, 0.5, -0.5, 1.5, np.nan, 0.25])

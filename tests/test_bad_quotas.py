@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from backends import MODES, Mode, available, parameters
+from backends import LAZY, MODES, Mode, available, parameters
 
 import quotakernels as qk
 
@@ -244,7 +244,7 @@ def by_array(y: Any, s: Any, where: Any, quota: Any, fraction: Any) -> Any:
     )
 
 
-@pytest.mark.parametrize("mode", parameters([mode for mode in MODES if mode.lazy]))
+@pytest.mark.parametrize("mode", parameters(LAZY))
 def test_bad_quotas_are_nan_where_they_cannot_be_read(mode: Mode):
     quotas = np.asarray([9, 4, -1, np.nan, np.inf, 2.5, 6])
     fractions = np.asarray([0.5, 0, -0.1, 1.5, np.nan, 0.25, 1])

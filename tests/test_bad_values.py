@@ -8,7 +8,7 @@ from functools import partial
 import everything as every
 import numpy as np
 import pytest
-from backends import Mode, parameters
+from backends import LAZY, MODES, Mode, mode_fixture, parameters
 from expected import ulps
 
 import quotakernels as qk
@@ -87,6 +87,9 @@ def check_batch(found: dict[str, np.ndarray]) -> None:
             w = np.where(where, w, 0)
             every.assert_exact(values, *(np.where(w > 0, x, 0) for x in (y, s)), w)
             assert not np.isnan(values["roc_auc"])
+
+
+mode = mode_fixture([mode for mode in MODES if mode in LAZY or not mode.lazy])
 
 
 def some(y_true, y_score, sample_weight, where, validate=True):

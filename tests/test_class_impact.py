@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from backends import Mode, available
 from exact.small_tables import class_tables, tables
-from expected import as_floats, assert_within
+from expected import as_floats, assert_within, compact
 
 import quotakernels as qk
 
@@ -168,10 +168,12 @@ def test_tables_of_all_cuts(mode: Mode):
 def test_tables_of_all_cuts_with_weights_and_other_ratios():
     ranking = qk.rank(Y[0], S[0], sample_weight=W)
     found = qk.cut_tables(ranking)
-    assert found.table.tp.tolist() == [0, 0.5, 2.5, 3.5]
-    assert found.table.fp.tolist() == [0, 0, 1, 4]
-    assert found.quota.tolist() == [0, 0.5, 3.5, 7.5]
-    np.testing.assert_array_equal(found.threshold, [np.nan, 9, 8, 1])
+    columns = (found.quota, found.threshold, found.table.tp, found.table.fp)
+    quota, threshold, tp, fp = compact(found.quota, *columns)
+    assert tp.tolist() == [0, 0.5, 2.5, 3.5]
+    assert fp.tolist() == [0, 0, 1, 4]
+    assert quota.tolist() == [0, 0.5, 3.5, 7.5]
+    np.testing.assert_array_equal(threshold, [np.nan, 9, 8, 1])
     tuned = qk.cut_tables(ranking, ratio=0.25).table
     np.testing.assert_allclose(tuned, qk.tune_prevalence(found.table, 0.25), rtol=1e-15)
     np.testing.assert_allclose(sum(tuned), 1, rtol=1e-15)

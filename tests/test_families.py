@@ -162,9 +162,11 @@ def test_sums_of_weights_that_differ_by_rounding_are_the_same():
     no vertex lies between two roundings of it.
     """
     rng = np.random.default_rng(0)
+    batch = []
     for _ in range(300):
         labels, weights = np.append([0, 1], rng.integers(0, 2, 6)), rng.random(8)
         scores = rng.integers(0, 5, (2, 8))
+        batch.append((labels, *scores, weights))
         hull = qk.family_hull([qk.rank(labels, s, sample_weight=weights) for s in scores])
         tables = [ex.groups(labels.tolist(), s.tolist(), weights.tolist()) for s in scores]
         wanted = ex.family_hull(tables)
@@ -172,6 +174,10 @@ def test_sums_of_weights_that_differ_by_rounding_are_the_same():
         assert (hull.fpr[-1], hull.tpr[-1]) == (1, 1)
         np.testing.assert_allclose(hull.fpr, [float(v.fpr) for v in wanted], 1e-14, 1e-14)
         np.testing.assert_allclose(hull.tpr, [float(v.tpr) for v in wanted], 1e-14, 1e-14)
+    labels, *scores, weights = (np.stack(x) for x in zip(*batch, strict=True))
+    hulls = qk.family_hull([qk.rank(labels, s, sample_weight=weights) for s in scores])
+    assert (hulls.fpr[:, -1] == 1).all()
+    assert (hulls.tpr[:, -1] == 1).all()
 
 
 # mixtures

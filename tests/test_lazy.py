@@ -223,6 +223,10 @@ IDS = [
 EVERY_CASE = pytest.mark.parametrize(("function", "arrays"), CASES, ids=IDS)
 
 
+OF_FILES = ("load_state", "save_state", "state_info")
+"""A file holds values, so that these never meet arrays without."""
+
+
 def test_every_public_function_is_among_the_cases():
     """Functions by name: those of the measures' modules, and what `everything` calls itself."""
     source = inspect.getsource(every) + inspect.getsource(inspect.getmodule(every.computed))

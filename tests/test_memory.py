@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from backends import of_fast_forms
 
 import quotakernels as qk
 
@@ -31,6 +32,7 @@ def test_the_peak_counts_what_numpy_allocates():
     assert peak(lambda: np.ones(SIZE)) >= 8 * SIZE
 
 
+@of_fast_forms
 @pytest.mark.parametrize("signed", [False, True])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_measures_take_six_times_the_scores(dtype: str, signed: bool):
@@ -44,11 +46,13 @@ def test_measures_take_six_times_the_scores(dtype: str, signed: bool):
     assert peak(measured) <= 6 * scores.nbytes
 
 
+@of_fast_forms
 def test_weights_take_two_columns_more():
     scores, weights = SCORES.astype(np.float32), SCORES + 1
     assert peak(lambda: qk.rank(LABELS, scores, sample_weight=weights)) <= 13 * scores.nbytes
 
 
+@of_fast_forms
 def test_the_correlation_at_a_quota_reads_no_further():
     scores = SCORES.astype(np.float32)
     ranking = qk.rank(LABELS, scores)

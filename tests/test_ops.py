@@ -7,16 +7,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import MODES, Mode, available, parameters, tree_map
+from backends import MODES, Mode, available, of_fast_forms, parameters, tree_map
 
 from quotakernels import ops
 from quotakernels._array import computing, namespace
-from quotakernels.ops import hull, standard
+from quotakernels.ops import around, binning, hull, standard
 from quotakernels.ops.native import natives, numpy_
 
 LIBRARIES = [m for m in MODES if m.name in ("numpy", "strictest", "jax64", "torch", "cupy")]
 RNG = np.random.default_rng(8)
 LENGTHS = (1, 2, 7, 64, 1000)
+
+
+def twin(name: str) -> Any:
+    """The standard-only form of an operation, if there is one."""
+    modules = (standard, hull, around, binning)
+    return next((getattr(m, name) for m in modules if name in m.__all__), None)
 
 
 def both(mode: Mode, name: str, *arguments: Any, **keywords: Any) -> tuple[Any, Any]:
@@ -27,7 +33,7 @@ def both(mode: Mode, name: str, *arguments: Any, **keywords: Any) -> tuple[Any, 
         xp = namespace(next(x for x in arrays if x is not None))
         with computing(xp):
             native = getattr(ops, name)(xp, *arrays, **keywords)
-            return native, getattr(standard, name)(xp, *arrays, **keywords)
+            return native, twin(name)(xp, *arrays, **keywords)
 
     with mode.context():
         moved = [x if x is None else mode.array(x) for x in arguments]
@@ -207,10 +213,10 @@ def test_natives_have_the_signatures_of_their_twins(name):
     """CuPy needs no device for this."""
     pytest.importorskip(name)
     native = natives(name)
-    shared = [n for n in dir(native) if callable(getattr(standard, n, None)) and n[0] != "_"]
+    shared = [n for n in dir(native) if twin(n) and n[0] != "_"]
     assert "order_key" in shared
     for function in shared:
-        mine, theirs = getattr(native, function), getattr(standard, function)
+        mine, theirs = getattr(native, function), twin(function)
         if inspect.isfunction(mine) and mine.__module__ == native.__name__:
             names = [list(inspect.signature(f).parameters) for f in (mine, theirs)]
             assert names[0] == names[1], function
@@ -284,6 +290,7 @@ def ends_by_a_chain(along: np.ndarray, up: np.ndarray) -> list[int]:
     return [row for *_, row in chain[1:]]
 
 
+@of_fast_forms
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
 @pytest.mark.parametrize("weighted", [False, True])
 def test_hulls_of_long_tables_in_programs(weighted, monkeypatch):

@@ -5,13 +5,9 @@ from __future__ import annotations
 import ast
 import graphlib
 import inspect
-import os
 import re
-import subprocess
-import sys
 import tomllib
 from collections.abc import Callable, Iterator
-from importlib.metadata import packages_distributions
 from pathlib import Path
 from types import ModuleType
 
@@ -24,10 +20,12 @@ PACKAGE = Path(quotakernels.__file__).parent
 MAX_LINES, MAX_FUNCTION_LINES = 400, 35
 
 LAYERS = (
+    ("_version",),
     ("_array",),
+    ("_bits",),
     ("ops._bits", "ops._table"),
     ("ops.standard",),
-    ("ops.hull", "ops.binning", "ops.drawing"),
+    ("ops.around", "ops.binning", "ops.drawing", "ops.hull"),
     ("ops.native",),
     ("ops",),
     ("_labels",),
@@ -36,17 +34,21 @@ LAYERS = (
     ("ranking",),
     ("measures",),
     ("states",),
+    ("inference",),
     ("",),  # the public names
     ("adapters",),
     ("cli",),
     ("__main__",),
 )
 """From the bottom to the top; a module belongs to the longest name that fits."""
-UPWARD_IN_FUNCTIONS = {("ops.standard", "ops"), ("ops.hull", "ops"), ("ops.binning", "ops")}
+UPWARD_IN_FUNCTIONS = {
+    (f"ops.{name}", "ops") for name in ("standard", "hull", "around", "binning", "drawing")
+}
 """A standard form calls other operations by `ops`, which has native twins of them."""
-NAMES_BACKENDS = ("_array", "ops.native", "adapters")
+NAMES_BACKENDS = ("_array", "_bits", "ops.native", "adapters")
 READS_VALUES = (
     "_array",
+    "_bits",
     "ops.native",
     "_labels",
     "validation",
@@ -57,6 +59,7 @@ READS_VALUES = (
     "measures._quota",
     "states.histogram",
     "states.fixed_buffer",
+    "inference",
     "adapters",
     "cli",
 )
@@ -307,73 +310,6 @@ def test_types_have_a_docstring_of_their_own():
     types = set(quotakernels.__all__) - public_functions().keys()
     automatic = [x for x in types if getattr(quotakernels, x).__doc__.startswith(f"{x}(")]
     assert automatic == []
-
-
-# a fresh interpreter
-
-ONLY_NUMPY = """
-import sys
-
-class Blocker:
-    def find_spec(name, path=None, target=None):
-        standard = name.startswith("_sysconfigdata")  # its name tells the platform
-        if not standard and name.partition(".")[0] not in NEEDED:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-NEEDED = sys.stdlib_module_names | {"array_api_compat", "numpy", "quotakernels"}
-sys.meta_path.insert(0, Blocker)
-"""
-USE = """
-import quotakernels as qk
-print(qk.roc_auc([0, 1], [0.2, 0.8]), qk.hit_rate([0, 1], [0.2, 0.8], quota=1))
-"""
-LOADED = """
-import sys
-before = set(sys.modules)
-import quotakernels as qk
-qk.summary([0, 1], [0.2, 0.8])
-print(*(set(sys.modules) - before))
-"""
-OWN_SHARE = """
-import time
-start = time.perf_counter()
-import numpy
-import array_api_compat.numpy
-middle = time.perf_counter()
-import quotakernels
-print((time.perf_counter() - middle) / (middle - start))
-"""
-
-
-def python(code: str) -> str:
-    """What a fresh interpreter prints; it may keep compiled modules, as installed ones are."""
-    env = {name: x for name, x in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(
-        command, capture_output=True, check=False, cwd=ROOT, env=env, text=True, timeout=120
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
-def test_nothing_but_numpy_and_the_compat_layer_is_needed():
-    assert python(ONLY_NUMPY + USE) == "1.0 1.0"
-
-
-def test_the_blocker_blocks():
-    with pytest.raises(AssertionError, match="No module named 'pytest'"):
-        python(f"{ONLY_NUMPY}import pytest")
-
-
-def test_nothing_else_is_imported():
-    loaded = {name.partition(".")[0] for name in python(LOADED).split()}
-    installed = packages_distributions().keys() | {"quotakernels"}
-    assert loaded & installed == {"array_api_compat", "numpy", "quotakernels"}
-
-
-def test_import_takes_no_longer_than_that_of_its_dependencies():
-    """The best of five, so that other load does not count."""
-    assert min(float(python(OWN_SHARE)) for _ in range(5)) < 1
 
 
 # sizes and metadata

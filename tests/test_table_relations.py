@@ -245,8 +245,8 @@ def test_best_cuts_lie_on_the_hull(mode: Mode):
 
 
 def best_and_hull(best: Any, *data: Any) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
-    curve, hull = qk.roc_curve(*data), qk.roc_hull(*data)
-    return points(curve.fp[best.optima], curve.tp[best.optima]), points(hull.fp, hull.tp)
+    cuts, hull = qk.cut_tables(*data).table, qk.roc_hull(*data)
+    return points(cuts.fp[best.optima], cuts.tp[best.optima]), points(hull.fp, hull.tp)
 
 
 def test_a_tied_optimum_may_lie_on_an_edge():

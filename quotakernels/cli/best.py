@@ -36,7 +36,7 @@ def best_by_quota(rankings: Sequence[qk.Ranking]) -> list[Stretch]:
         Stretch(start, stop, tuple(model for model, is_best in enumerate(best) if is_best))
         for start, stop, best in zip(*columns, strict=True)
     ]
-    return [stretch for stretch in stretches if stretch.models]
+    return [stretch for stretch in stretches if stretch.models and stretch.width > 0]
 
 
 def dominant(stretches: Sequence[Stretch]) -> list[int]:

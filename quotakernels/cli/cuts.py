@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
@@ -50,7 +51,9 @@ def _rows_of_cuts(table: pa.Table, task: CutTask) -> pa.Table:
     thresholds = pa.array(ranking.thresholds)
     columns = {"threshold": pa.concat_arrays([pa.nulls(1, thresholds.type), thresholds])}
     columns |= {"quota": pa.array(cuts.quota)}
-    return pa.table(columns | {name: pa.array(x) for name, x in cuts.table._asdict().items()})
+    columns |= {name: pa.array(x) for name, x in cuts.table._asdict().items()}
+    real = np.append(True, ranking.counts > 0)  # the others are padding
+    return pa.table(columns).filter(pa.array(real))
 
 
 def _checked(ratio: float | None, ranking: qk.Ranking) -> float | None:

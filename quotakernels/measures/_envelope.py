@@ -14,16 +14,15 @@ __all__ = ["best_stretches"]
 
 
 def best_stretches(
-    xp: Namespace, paths: Sequence[Path], defined: Array
+    xp: Namespace, paths: Sequence[Path], defined: Array, rounding: float = 0.0
 ) -> tuple[Array, Array, Array]:
     """Both ends of each stretch, shape (..., R), and the paths that are best there, (..., R, M).
 
-    Where it is not `defined` there is one stretch at least, and that means nothing.
+    The abscissae are right to a share `rounding` of the axis.  Where it is not `defined` there is
+    one stretch at least, and that means nothing.
     """
     path = _side_by_side(xp, paths)
     whole = path.x[..., 0, -1:]
-    highest = xp.max(xp.abs(path.y[..., -1]), axis=-1)
-    close = tolerance(highest, MASS_ROUNDING) * xp.reshape(highest, (*highest.shape, 1, 1))
     knots = xp.sort(xp.reshape(path.x, (*path.x.shape[:-2], -1)), axis=-1)
     begin, end = knots[..., :-1], knots[..., 1:]
     shape = (*path.y.shape[:-1], begin.shape[-1])
@@ -31,6 +30,9 @@ def best_stretches(
         limits(xp, path, xp.broadcast_to(xp.expand_dims(x, axis=-2), shape), beyond)
         for x, beyond in ((begin, True), (end, False))
     )
+    close = _tallest(xp, path) * tolerance(whole, MASS_ROUNDING)
+    if rounding:
+        close = close + rounding * _steepest_slope(xp, left, right, end - begin) * whole[..., None]
     edges = _switches(xp, left, right, close)
     starts = xp.stack([begin + t * (end - begin) for t in edges[:-1]], axis=-1)
     widths = [(t1 - t0) * (end - begin) for t0, t1 in pairwise(edges)]
@@ -42,6 +44,18 @@ def best_stretches(
     best = xp.reshape(best, (*best.shape[:-2], -1))
     kept = width > tolerance(width, MASS_ROUNDING) * whole
     return _merged(xp, starts, best, kept, whole, defined)
+
+
+def _tallest(xp: Namespace, path: Path) -> Array:
+    """The height at the end of the axis, shape (..., 1, 1)."""
+    highest = xp.max(xp.abs(path.y[..., -1]), axis=-1)
+    return xp.reshape(highest, (*highest.shape, 1, 1))
+
+
+def _steepest_slope(xp: Namespace, left: Array, right: Array, width: Array) -> Array:
+    """Of any of the M lines over each of K stretches, shape (..., 1, K)."""
+    rise = xp.max(xp.abs(right - left), axis=-2, keepdims=True)
+    return rise / xp.expand_dims(xp.where(width > 0, width, xp.ones_like(width)), axis=-2)
 
 
 def _side_by_side(xp: Namespace, paths: Sequence[Path]) -> Path:

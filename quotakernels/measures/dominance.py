@@ -156,7 +156,8 @@ def compare_curves(models: Models, *, axis: Literal["quota", "fpr", "recall"] = 
     -----
     The curves cross between cuts too: there they are straight lines, or in precision-recall
     space have as many false positives as one.  Curves that differ by less than 2**-40 of their
-    range count as equal, and stretches that are shorter than 2**-40 of the axis are left out.
+    range, with weights upwards or along the axis, count as equal, and stretches that are shorter
+    than 2**-40 of the axis are left out.
 
     References
     ----------
@@ -235,10 +236,11 @@ def _regions(models: tuple[Source, ...], *, axis: str) -> tuple[Regions, Totals]
     """The regions, and the totals of all models."""
     xp = namespace(models[0][0])
     curves = alike(xp, models)
-    totals = totals_of(xp, curves, rounding_of(xp, models))
+    rounding = rounding_of(xp, models)
+    totals = totals_of(xp, curves, rounding)
     paths = [_path(curve, axis) for curve in curves]
     defined = _comparable(xp, totals)
-    start, stop, best = best_stretches(xp, paths, defined)
+    start, stop, best = best_stretches(xp, paths, defined, rounding)
     if axis != "quota":
         whole = stop[..., -1:]
         start, stop = start / whole, stop / whole

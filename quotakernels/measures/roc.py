@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, namespace
+from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
 from quotakernels.measures._measure import measure
-from quotakernels.measures._reduction import totals
 from quotakernels.measures.curves import cut_masses, cut_thresholds
 
 __all__ = ["RocCurve", "roc_curve", "roc_vertices"]
@@ -89,9 +88,12 @@ def roc_curve(table: ops.Groups) -> RocCurve:
 
 
 def roc_vertices(xp: Namespace, table: ops.Groups) -> RocCurve:
-    """The curve of a table whose empty rows stand at the end."""
+    """The curve of a table whose empty rows stand at the end.
+
+    Totals added in another order could differ by rounding; with the last sums it ends at (1, 1).
+    """
     fp, tp = cut_masses(xp, table)
-    _, positive, negative = (xp.expand_dims(x, axis=-1) for x in totals(xp, table))
-    fpr = cast(xp, fp, negative.dtype) / negative
-    tpr = cast(xp, tp, positive.dtype) / positive
+    wide = wide_float(xp, device(table.counts))
+    masses = (cast(xp, x, wide) for x in (fp, tp))
+    fpr, tpr = (x / x[..., -1:] for x in masses)
     return RocCurve(fpr, tpr, cut_thresholds(xp, table), fp, tp)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 from quotakernels._array import Namespace, backend
-from quotakernels.ops import binning, drawing, hull, standard
+from quotakernels.ops import around, binning, drawing, hull, standard
 from quotakernels.ops._table import Groups, Rows
 from quotakernels.ops.native import natives
 
@@ -63,10 +63,17 @@ STANDARD_ONLY = os.environ.get("QUOTAKERNELS_STANDARD_ONLY", "") not in ("", "0"
 """Whether the faster forms stay unused, which have standard twins: to look for a fault in them."""
 
 BEYOND_THE_STANDARD = (
-    *("clip", "draws", "filled_first", "from_order_key", "order_key", "source_of_draws"),
+    "clip",
+    "filled_first",
+    "from_order_key",
+    "order_key",
+    "prefix_sum",
     "widened",
 )
-"""Native forms that do what their standard twins cannot on that library: bits, types, bounds."""
+"""Native forms that do what their standard twins cannot on that library: bits, types, bounds.
+
+The standard's running sum of tensors inspects caches, which torch.compile warns of.
+"""
 
 
 def _native_where_there_is_one(function: Callable[P, R]) -> Callable[P, R]:
@@ -99,9 +106,9 @@ flagged_first = _native_where_there_is_one(standard.flagged_first)
 draws = _native_where_there_is_one(drawing.draws)
 source_of_draws = _native_where_there_is_one(drawing.source_of_draws)
 from_order_key = _native_where_there_is_one(standard.from_order_key)
-groups_around = _native_where_there_is_one(standard.groups_around)
+groups_around = _native_where_there_is_one(around.groups_around)
 hull_ends = _native_where_there_is_one(hull.hull_ends)
-key_at = _native_where_there_is_one(standard.key_at)
+key_at = _native_where_there_is_one(around.key_at)
 merged = _native_where_there_is_one(standard.merged)
 head = _native_where_there_is_one(standard.head)
 order_key = _native_where_there_is_one(standard.order_key)

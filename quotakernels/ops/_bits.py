@@ -29,7 +29,7 @@ def bits_from_key(key: Array, width: int) -> Array:
 def key_at_by_bits(
     xp: Namespace, key: Array, place: Array, repeated: Repeat, across: Across | None = None
 ) -> Array:
-    """See `standard.key_at`; the key is made bit by bit, each of which takes a count.
+    """See `around.key_at`; the key is made bit by bit, each of which takes a count.
 
     The smallest integer differs from 0 in the highest bit only, so that also this one is tried by
     flipping it.

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels._array import Array, Device, Namespace, device, to_numpy
+from quotakernels._array import Array, Device, Namespace, constant, device, wide_float
+from quotakernels.ops import standard
 
 __all__ = ["draws", "places_drawn", "poisson_steps", "source_of_draws"]
 
@@ -40,31 +41,23 @@ def draws(
     As many are drawn from a stratum as it has places, or with `poisson` each one independently,
     once on average.
     """
-    drawn = [_drawn(source, number, sizes, like.shape[-1], poisson) for number in resamples]
-    return xp.asarray(np.stack(drawn), device=device(like))
+    from quotakernels import ops
 
-
-def _drawn(source: Any, number: int, sizes: tuple[Any, ...], length: int, poisson: bool) -> Any:
-    """One resample; each has a stream of its own, so they can be drawn in any order."""
-    seed = np.random.SeedSequence(source, spawn_key=(number,))
-    generator = np.random.Generator(np.random.PCG64(seed))
-    sizes = tuple(int(to_numpy(size)) if hasattr(size, "shape") else size for size in sizes)
+    shape = (len(resamples), like.shape[-1])
+    seeds = [np.random.SeedSequence(source, spawn_key=(number,)) for number in resamples]
+    host = np.stack([np.random.default_rng(seed).random(shape[1]) for seed in seeds])
+    uniform = xp.asarray(host, dtype=wide_float(xp, device(like)), device=device(like))
+    index, there = places_drawn(xp, uniform, sizes)
     if poisson:
-        steps = poisson_steps()
-        parts = [np.searchsorted(steps, generator.random(size), side="right") for size in sizes]
-    else:
-        parts = [
-            np.bincount(generator.integers(0, size, size, dtype=_word(size)), minlength=size)
-            for size in sizes
-            if size
-        ]
-    rest = length - sum(sizes)
-    whole = parts if len(parts) == 1 and not rest else [*parts, np.zeros(rest, dtype=np.int64)]
-    return whole[0] if len(whole) == 1 else np.concatenate(whole)
-
-
-def _word(size: int) -> Any:
-    return np.int32 if size < 2**31 else np.int64
+        steps = constant(xp, poisson_steps().tolist(), uniform.dtype, device(like))
+        counts = ops.bisect(
+            xp, xp.broadcast_to(steps, (shape[0], *steps.shape)), uniform, beyond=True
+        )
+        return xp.where(there, counts, xp.zeros_like(counts))
+    index = xp.sort(xp.where(there, index, xp.full_like(index, shape[1])), axis=-1)
+    place = xp.arange(shape[1], dtype=xp.int64, device=device(like))
+    upto = ops.bisect(xp, index, xp.broadcast_to(place, shape), beyond=True)
+    return upto - standard.shifted(xp, upto, 1, 0)
 
 
 def poisson_steps() -> np.ndarray[Any, Any]:

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from quotakernels._array import Across, Array, Namespace, cast, constant, device, wide_float
-from quotakernels.ops._bits import in_python, key_at_by_bits
+from quotakernels._array import Array, Namespace, cast, constant, device, wide_float
 from quotakernels.ops._table import Groups, Rows
 
 __all__ = [
@@ -23,9 +22,8 @@ __all__ = [
     "filled_first",
     "flagged_first",
     "from_order_key",
-    "groups_around",
     "head",
-    "key_at",
+    "lowest_key",
     "merged",
     "order_key",
     "piecewise",
@@ -202,51 +200,6 @@ def tie_groups(
     thresholds = ops.from_order_key(xp, key, scores.dtype)
     examples = Groups(thresholds, counts, positive, *_masses(xp, positive, weights))
     return examples if given or key.shape[-1] == 0 else _merge_equal(xp, key, examples)
-
-
-def key_at(xp: Namespace, key: Array, place: Array, across: Across | None = None) -> Array:
-    """The key at a place, counted from 1, when the largest is the first; both of shape (..., 1).
-
-    The keys are those of all shards that are summed `across`, which get the same answer.
-    """
-    if across is not None:
-        if xp.isdtype(key.dtype, "real floating"):
-            raise TypeError(f"y_score has dtype {key.dtype}, whose bits shards cannot count here")
-        return key_at_by_bits(xp, key, place, in_python, across)
-    falling = xp.sort(key, axis=-1, descending=True)
-    return xp.take_along_axis(falling, place - 1, axis=-1)
-
-
-def groups_around(
-    xp: Namespace,
-    scores: Array,
-    labels: Array,
-    valid: Array | None,
-    place: Array,
-    across: Across | None = None,
-) -> Groups:
-    """Three rows: of all scores above the one at a place, of those equal to it, and of the rest.
-
-    What lies between the ends of the middle row is as in `tie_groups`, and nothing is sorted.
-    All rows have the middle one's threshold.  They are rows of all shards together.
-    """
-    from quotakernels import ops
-
-    key = ops.order_key(xp, scores)
-    if valid is not None:
-        key = xp.where(valid, key, lowest_key(xp, key))
-    there = ops.key_at(xp, key, place, across)
-    upto, above = key >= there, key > there
-    parts = [above, upto, xp.ones_like(labels)]
-    if valid is not None:
-        parts = [above & valid, upto & valid, valid]
-    parts += [part & labels for part in parts]
-    ends = xp.concat([ops.count(xp, part) for part in parts], axis=-1)
-    ends = ends if across is None else across(ends)
-    counts, positives = (x - shifted(xp, x, 1, 0) for x in (ends[..., :3], ends[..., 3:]))
-    thresholds = ops.from_order_key(xp, there, scores.dtype)
-    thresholds = xp.broadcast_to(thresholds, (*thresholds.shape[:-1], 3))
-    return Groups(thresholds, counts, positives, None, None)
 
 
 def _masses(

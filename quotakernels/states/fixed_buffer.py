@@ -93,13 +93,13 @@ class FixedScoreBuffer(NamedTuple):
             raise ValueError(f"capacity must be at least 1; got {capacity}")
         batch, place = like.shape[:-1], device(like)
         with computing(xp):
-            absent = xp.zeros((*batch, capacity), dtype=xp.bool, device=place)
+            size = (*batch, capacity)
             places = (*batch, capacity if weighted else 0)
             return cls(
-                xp.zeros((*batch, capacity), dtype=like.dtype, device=place),
-                absent,
+                xp.zeros(size, dtype=like.dtype, device=place),
+                xp.zeros(size, dtype=xp.bool, device=place),
                 xp.zeros(places, dtype=wide_float(xp, place), device=place),
-                absent,
+                xp.zeros(size, dtype=xp.bool, device=place),  # no array twice: donated once only
                 xp.zeros((), dtype=xp.int64, device=place),
                 xp.zeros(batch, dtype=xp.int64, device=place),
             )
@@ -219,5 +219,6 @@ def _extended(
         for name, x in zip(Examples._fields, examples, strict=True)
         if x is not None
     }
-    overflow = cast(xp, filled > state.capacity, xp.int64)
+    no_place = state.filled > state.capacity - length  # where their sum may leave the integers
+    overflow = cast(xp, no_place, xp.int64)
     return state._replace(**columns, filled=filled, bad=state.bad + overflow)

@@ -319,7 +319,7 @@ def _plus(
 ) -> ScoreHistogram:
     """The state with more examples in its bins; sums that leave the integers are bad for good."""
     counts = state.counts + counts
-    left = xp.any(xp.any(counts < 0, axis=-1), axis=-1)
+    left = xp.any(_flat(xp, counts) < 0, axis=-1)
     state = state._replace(counts=counts, bad=state.bad + cast(xp, left, xp.int64))
     if masses is None:
         return state
@@ -340,8 +340,12 @@ def _sum(state: ScoreHistogram, other: ScoreHistogram) -> ScoreHistogram:
 
 def _countable(xp: Namespace, counts: Array) -> Array:
     """Which rows of the batch have fewer than 2**63 examples, of counts below that."""
-    sums = ops.prefix_sum(xp, xp.reshape(counts, (*counts.shape[:-2], -1)))
-    return ~xp.any(sums < 0, axis=-1)
+    return ~xp.any(ops.prefix_sum(xp, _flat(xp, counts)) < 0, axis=-1)
+
+
+def _flat(xp: Namespace, counts: Array) -> Array:
+    """The counts of both classes in one axis, since reductions of an axis of two are slow."""
+    return xp.reshape(counts, (*counts.shape[:-2], -1))
 
 
 def _table(state: ScoreHistogram, good: Array, *, ties: TiePolicy) -> ops.Groups:

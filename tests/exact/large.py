@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from fractions import Fraction
 from operator import mul
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .at_quota import portions, ratio, signed_root
 from .summary import PemAreas, optimum
@@ -26,8 +26,21 @@ class Counts(NamedTuple):
     positive: int
 
 
+_latest: list[Any] = [None, None]
+"""A tuple of groups, which may be a million, and what became of it."""
+
+
 def in_units(ranking: Sequence[Group]) -> tuple[list[Counts], int]:
     """The groups in integer masses, and the number of units in a mass of one."""
+    if not isinstance(ranking, tuple):
+        return _in_units(ranking)
+    if _latest[0] is not ranking:
+        _latest[:] = ranking, _in_units(ranking)
+    found: tuple[list[Counts], int] = _latest[1]
+    return found
+
+
+def _in_units(ranking: Sequence[Group]) -> tuple[list[Counts], int]:
     denominators = {g.weight.denominator for g in ranking}
     denominators |= {g.positive_weight.denominator for g in ranking}
     unit = math.lcm(*denominators)

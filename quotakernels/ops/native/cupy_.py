@@ -60,7 +60,7 @@ def binned(
 
 
 def key_at(xp: Namespace, key: Array, place: Array, across: Across | None = None) -> Array:
-    """See `standard.key_at`."""
+    """See `around.key_at`."""
     return key_at_by_bits(xp, key, place, in_python, across)
 
 

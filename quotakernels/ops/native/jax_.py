@@ -140,7 +140,7 @@ def flagged_first(xp: Namespace, flags: Array) -> Array:
 
 
 def key_at(xp: Namespace, key: Array, place: Array, across: Across | None = None) -> Array:
-    """See `standard.key_at`; outside of a trace shards may be summed by whatever can."""
+    """See `around.key_at`; outside of a trace shards may be summed by whatever can."""
 
     def repeated(times: int, step: Callable[[Any, Array], Array], state: Array) -> Array:
         last: Array = jax.lax.fori_loop(0, times, step, state)

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels._array import Across, Namespace
-from quotakernels.ops import binning, standard
+from quotakernels.ops import around, binning, standard
 from quotakernels.ops._bits import bits_from_key, key_from_bits
 from quotakernels.ops._table import Groups
+from quotakernels.ops.native._numpy_draws import draws as draws
 from quotakernels.ops.native._numpy_hull import hull_ends as hull_ends
 from quotakernels.ops.native._numpy_hull import merged as merged
 from quotakernels.ops.native._numpy_rows import BLOCK, blocks
@@ -108,9 +109,9 @@ def _filling(shape: tuple[int, ...], x: NDArray) -> NDArray:
 
 
 def key_at(xp: Namespace, key: NDArray, place: NDArray, across: Across | None = None) -> NDArray:
-    """See `standard.key_at`; one list is only partitioned."""
+    """See `around.key_at`; one list is only partitioned."""
     if across is not None or key.ndim != 1:
-        found: NDArray = standard.key_at(xp, key, place, across)
+        found: NDArray = around.key_at(xp, key, place, across)
         return found
     rank = key.shape[0] - int(place[0])
     return np.partition(key, rank)[rank : rank + 1]
@@ -261,6 +262,10 @@ def _by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None) -> Group
     return Groups(thresholds, counts, positives, positive, np.add.reduceat(weights, starts))
 
 
+FEW = 2**20
+"""Fewer scores are put in order by themselves, and not their counts."""
+
+
 def binned(
     xp: Namespace,
     scores: NDArray,
@@ -274,11 +279,11 @@ def binned(
         return binning.binned(xp, scores, labels, weights, valid, bits)
     if valid is not None and not valid.all():
         scores, labels = scores[valid], labels[valid]
-    if scores.dtype.itemsize > 2:
-        return _counted(lambda block: binning.bin_rows(xp, scores[block], bits), labels, bits), None
+    if scores.dtype.itemsize > 2 or scores.shape[0] < FEW:
+        return counted(lambda block: binning.bin_rows(xp, scores[block], bits), labels, bits), None
     patterns = scores.view(f"u{scores.dtype.itemsize}")  # cheaper to put in order afterwards
     width = 8 * patterns.itemsize
-    found = _counted(lambda block: patterns[block].astype(np.int32), labels, width)
+    found = counted(lambda block: patterns[block].astype(np.int32), labels, width)
     every = np.arange(2**width, dtype=patterns.dtype)
     every = every if scores.dtype.kind == "b" else every.view(scores.dtype)
     counts = np.zeros((2**bits, 2), dtype=np.int64)
@@ -286,8 +291,8 @@ def binned(
     return counts, None
 
 
-def _counted(codes_of: Callable[[slice], NDArray], labels: NDArray, bits: int) -> NDArray:
-    """How many examples of each class have each code below 2**bits."""
+def counted(codes_of: Callable[[slice], NDArray], labels: NDArray, bits: int) -> NDArray:
+    """How many examples of each class have each code below 2**bits; codes may be written to."""
     counts = np.zeros(2 << bits, dtype=np.int64)
     for block in blocks(labels.shape[0], max(BLOCK, 2 << bits)):
         codes = codes_of(block)

@@ -67,7 +67,11 @@ def binned(
     """See `binning.binned`; without weights each example is added where it belongs."""
     if weights is not None:
         return binning.binned(xp, scores, labels, weights, valid, bits)
-    codes = 2 * binning.bin_rows(xp, scores, bits).to(torch.int64) + labels
+    rows = binning.bin_rows(xp, scores, bits)
+    if rows.ndim == 1 and valid is None and readable(rows) and readable(labels):
+        codes, positive = to_numpy(rows), to_numpy(labels)
+        return torch.from_numpy(numpy_.counted(codes.__getitem__, positive, bits)), None
+    codes = 2 * rows.to(torch.int64) + labels
     codes = codes if valid is None else torch.where(valid, codes, 2 << bits)
     size = (*codes.shape[:-1], (2 << bits) + 1)
     counts = torch.zeros(size, dtype=torch.int64, device=codes.device)
@@ -76,7 +80,7 @@ def binned(
 
 
 def key_at(xp: Namespace, key: Array, place: Array, across: Across | None = None) -> Array:
-    """See `standard.key_at`; one list in readable memory is partitioned by NumPy."""
+    """See `around.key_at`; one list in readable memory is partitioned by NumPy."""
     if across is not None or key.ndim != 1 or not (readable(key) and readable(place)):
         return key_at_by_bits(xp, key, place, in_python, across)
     return torch.from_numpy(numpy_.key_at(host, to_numpy(key), to_numpy(place)))

@@ -1,0 +1,96 @@
+"""The bits of any array in host memory, and arrays made of bits: for files, which keep them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from quotakernels._array import (
+    Array,
+    Namespace,
+    backend,
+    computing,
+    concrete,
+    device,
+    namespace,
+    placement,
+)
+
+__all__ = ["Bits", "dtype_name", "from_bits", "to_bits"]
+
+Bits = np.ndarray[Any, Any]
+"""Unsigned integers as wide as the numbers that they stand for."""
+
+
+def dtype_name(dtype: Any) -> str:
+    """The name of a type, the same in all libraries."""
+    return str(getattr(dtype, "name", dtype)).rpartition(".")[2]
+
+
+def to_bits(x: Array) -> Bits:
+    """The bits of an array that has values, wherever they are."""
+    if not concrete(x):
+        raise TypeError("the state is traced, or holds shapes only, and has no values to be saved")
+    host = np.asarray(_on_host(x))
+    flat = np.ascontiguousarray(host).reshape(-1)
+    return flat.view(f"u{host.dtype.itemsize}").reshape(host.shape)
+
+
+def _on_host(x: Array) -> Any:
+    library = backend(namespace(x))
+    if library == "torch":
+        torch = sys.modules["torch"]
+        words = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+        return x.detach().cpu().contiguous().view(words[x.element_size()]).numpy()
+    if library == "cupy":
+        return x.get()
+    if library == "standard":
+        return x.to_device(namespace(x).__array_namespace_info__().default_device())
+    return x
+
+
+def from_bits(bits: Bits, name: str, beside: Array | None) -> Array:
+    """The numbers of a type that have these bits, in the library and on the device of `beside`.
+
+    None stands for NumPy.  The memory of the bits may become that of the array.
+    """
+    xp = None if beside is None else namespace(beside)
+    if xp is None or backend(xp) == "numpy":
+        return bits.view(_host_type(name))
+    if backend(xp) == "torch":
+        torch = sys.modules["torch"]
+        words = torch.from_numpy(bits.view(f"i{bits.itemsize}"))
+        return words.view(getattr(torch, name)).to(device(beside))
+    if backend(xp) == "jax":
+        return _placed(xp, bits.view(_host_type(name)), beside)
+    return xp.asarray(bits.view(_host_type(name)), device=device(beside))
+
+
+def _placed(xp: Namespace, x: Bits, beside: Array) -> Array:
+    """As a JAX array, divided among devices as `beside` is if both have the same shape."""
+    with computing(xp):
+        made = xp.asarray(x)
+        place = placement(beside)
+        if place is None:
+            return made
+        target = beside.sharding if made.shape == beside.shape else min(place, key=lambda d: d.id)
+        return sys.modules["jax"].device_put(made, target)
+
+
+def _host_type(name: str) -> np.dtype[Any]:
+    """NumPy's type of a name; small floats come from a package of their own."""
+    try:
+        return np.dtype(name)
+    except TypeError:
+        pass
+    try:
+        import ml_dtypes
+    except ImportError as error:
+        raise TypeError(
+            f"NumPy has {name} by the package ml_dtypes only; install it, or load the state into "
+            "another library by like="
+        ) from error
+    found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+    return found

@@ -1,0 +1,278 @@
+"""States in files: saved without pickle, loaded whole and of the kind expected, or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from quotakernels._bits import dtype_name, from_bits, to_bits
+from quotakernels._version import __version__
+from quotakernels.states import _container
+from quotakernels.states._container import Column
+from quotakernels.states.buffer import ScoreBuffer
+from quotakernels.states.fixed_buffer import FixedScoreBuffer
+from quotakernels.states.histogram import ScoreHistogram
+from quotakernels.validation import Examples
+
+__all__ = ["StateInfo", "load_state", "save_state", "state_info"]
+
+State: TypeAlias = ScoreHistogram | ScoreBuffer | FixedScoreBuffer
+_KINDS: dict[str, Any] = {x.__name__: x for x in (ScoreHistogram, ScoreBuffer, FixedScoreBuffer)}
+_TITLES = {"kind": "kind", "scores": "type of scores", "batch": "batch axes"}
+
+
+class StateInfo(NamedTuple):
+    """What a file says of the state in it.
+
+    Attributes
+    ----------
+    kind : str
+        The name of its type, such as ``"ScoreHistogram"``.
+    scores : str
+        The name of the type of its scores, such as ``"bfloat16"``.
+    batch : tuple of int
+        Its leading axes.
+    bits, capacity, weighted
+        The properties of these names, None where the kind has none.
+    measures : tuple of str, or None
+        The names that it was saved with.
+    notes : any
+        What was saved beside it, such as where to go on.
+    library : str
+        The version of the library that saved it.
+    """
+
+    kind: str
+    scores: str
+    batch: tuple[int, ...]
+    bits: int | None
+    capacity: int | None
+    weighted: bool | None
+    measures: tuple[str, ...] | None
+    notes: Any
+    library: str
+
+
+def save_state(
+    state: State,
+    path: str | os.PathLike[str],
+    *,
+    measures: Iterable[str] | None = None,
+    notes: Any = None,
+) -> None:
+    """Write a state to a file, in place of the file that is there.
+
+    Whoever reads at the same time sees the old file or the new one, and so it is when the process
+    is killed or the machine stops; then a hidden file ``.NAME.….part`` may be left beside it.
+
+    Parameters
+    ----------
+    state : ScoreHistogram, ScoreBuffer or FixedScoreBuffer
+        Of any library and device.  Its numbers are kept bit for bit, of all batches of a
+        `ScoreBuffer` as if they had come as one.
+    path : path
+        The file.
+    measures : mapping or iterable of str, optional
+        Names of the measures that the state is for, or what `compute` is given.
+    notes : optional
+        What else is to be kept, such as the number of the next batch; what JSON can hold.
+
+    Raises
+    ------
+    TypeError
+        Something that is no state, or has no values; notes that JSON cannot hold.
+    OSError
+        A file that cannot be written.  An error leaves the old file as it is.
+
+    See Also
+    --------
+    load_state, state_info
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from quotakernels import ScoreHistogram, load_state, roc_auc, save_state, state_info
+    >>> empty = ScoreHistogram.empty(like=[0.0])
+    >>> path = os.path.join(tempfile.mkdtemp(), "state")
+    >>> save_state(empty.update([1, 0, 1], [3.0, 2, 1]), path, notes={"next batch": 1})
+    >>> state, first = load_state(path, like=empty), state_info(path).notes["next batch"]
+    >>> print(state.update([0], [0.0]).compute(roc_auc).lower.round(4), first)
+    0.75 1
+    """
+    header = {
+        "library": __version__,
+        **_facts("state", state),
+        "measures": _names(measures),
+        "notes": notes,
+    }
+    columns = {name: Column(dtype_name(x.dtype), to_bits(x)) for name, x in _arrays(state).items()}
+    _container.write(path, header, columns)
+
+
+def load_state(
+    path: str | os.PathLike[str],
+    *,
+    like: State | None = None,
+    measures: Iterable[str] | None = None,
+) -> Any:
+    """The state in a file.
+
+    Parameters
+    ----------
+    path : path
+        A file that `save_state` wrote.
+    like : state, optional
+        An empty state of the kind that is expected: what is loaded gets its library and device.
+        By default it is of NumPy arrays, and of any kind.
+    measures : mapping or iterable of str, optional
+        The names that the state must have been saved with, in any order.
+
+    Returns
+    -------
+    ScoreHistogram, ScoreBuffer or FixedScoreBuffer
+        Bit for bit what was saved.
+
+    Raises
+    ------
+    DamagedFileError
+        A file of which any bit is not as it was written, or that is no state file.
+    ValueError
+        A file of another format version; a state of another kind, type of scores, number of bits,
+        capacity, batch axes or set of measures, or with weights where `like` has none.
+    TypeError
+        Something else than a state as `like`; scores that NumPy has no type for.
+    OSError
+        A file that cannot be read.
+
+    See Also
+    --------
+    save_state, state_info
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from quotakernels import ScoreHistogram, load_state, save_state
+    >>> path = os.path.join(tempfile.mkdtemp(), "state")
+    >>> save_state(ScoreHistogram.of([1, 0], [0.9, 0.1]), path)
+    >>> load_state(path, like=ScoreHistogram.empty([0.0], bits=12))
+    Traceback (most recent call last):
+    ...
+    ValueError: the states differ in bits: the file has 19, and like has 12
+    """
+    expected = None if like is None else _facts("like", like)
+    stored = _container.read(path)
+    if expected is not None:
+        _check_equal(stored.header, expected)
+    if measures is not None:
+        _check_equal(stored.header, {"measures": _names(measures)})
+    columns = stored.columns()
+    _check_types(columns, like)
+    return _state_of(_KINDS[stored.header["kind"]], columns, like)
+
+
+def state_info(path: str | os.PathLike[str]) -> StateInfo:
+    """What a file says of the state in it, and what was saved beside it.
+
+    Parameters
+    ----------
+    path : path
+        A file that `save_state` wrote.
+
+    Returns
+    -------
+    StateInfo
+
+    Raises
+    ------
+    DamagedFileError, ValueError, OSError
+        As `load_state`; the whole file is checked.
+
+    See Also
+    --------
+    save_state, load_state
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from quotakernels import FixedScoreBuffer, save_state, state_info
+    >>> path = os.path.join(tempfile.mkdtemp(), "state")
+    >>> save_state(FixedScoreBuffer.empty([0.0], capacity=100), path, measures=["roc_auc"])
+    >>> info = state_info(path)
+    >>> print(info.kind, info.scores, info.capacity, info.measures)
+    FixedScoreBuffer float64 100 ('roc_auc',)
+    """
+    said = _container.read(path).header
+    found: dict[str, Any] = {name: said.get(name) for name in StateInfo._fields}
+    measures = found["measures"]
+    found["measures"] = measures if measures is None else tuple(measures)
+    return StateInfo(**{**found, "batch": tuple(found["batch"])})
+
+
+def _facts(name: str, state: Any) -> dict[str, Any]:
+    """What two states must have in common to be of one kind, as JSON has it."""
+    if type(state) not in _KINDS.values():
+        raise TypeError(f"{name} must be a {' or a '.join(_KINDS)}; got {type(state).__name__}")
+    facts = {
+        "kind": type(state).__name__,
+        "scores": dtype_name(state.like.dtype),
+        "batch": list(state.like.shape[:-1]),
+    }
+    own = ("bits", "capacity", "weighted")
+    return facts | {x: getattr(state, x) for x in own if hasattr(state, x)}
+
+
+def _names(measures: Iterable[str] | None) -> list[str] | None:
+    if measures is None:
+        return None
+    names = [measures] if isinstance(measures, str) else list(measures)
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError(f"measures must be names, or a mapping from names; got {measures!r}")
+    return sorted(set(names))
+
+
+def _check_equal(said: Mapping[str, Any], expected: dict[str, Any]) -> None:
+    """Raise at the first fact in which a file and what is expected differ."""
+    for name, wanted in expected.items():
+        if said[name] != wanted:
+            asked = "asked for are" if name == "measures" else "like has"
+            raise ValueError(
+                f"the states differ in {_TITLES.get(name, name)}: "
+                f"the file has {said[name]}, and {asked} {wanted}"
+            )
+
+
+def _check_types(columns: dict[str, Column], like: Any) -> None:
+    """Raise for numbers in a precision that the library or device of `like` does not have."""
+    for name, column in columns.items():
+        beside = getattr(like, name, None)
+        if beside is not None and column.dtype != dtype_name(beside.dtype):
+            raise ValueError(
+                f"the states differ in the type of {name}: the file has {column.dtype}, and like "
+                f"has {dtype_name(beside.dtype)}"
+            )
+
+
+def _arrays(state: State) -> dict[str, Any]:
+    """What is kept of a state, by name."""
+    if not isinstance(state, ScoreBuffer):
+        return dict(state._asdict())
+    examples = state.examples()._asdict() if state.pieces else {}
+    kept = {name: x for name, x in examples.items() if x is not None}
+    return {"like": state.like, **kept, "bad": state.bad}
+
+
+def _state_of(kind: Any, columns: dict[str, Column], like: Any) -> State:
+    """What `_arrays` was given, in the library and on the device of `like`."""
+    arrays = {}
+    for name, (dtype, bits) in columns.items():
+        beside = getattr(like, name, None)
+        beside = like.bad if like is not None and beside is None else beside
+        arrays[name] = from_bits(bits, dtype, beside)
+    if kind is not ScoreBuffer:
+        made: State = kind(**arrays)
+        return made
+    pieces: tuple[Examples, ...] = ()
+    if "scores" in arrays:
+        pieces = (Examples(*(arrays.get(name) for name in Examples._fields)),)
+    return ScoreBuffer(arrays["like"], pieces, arrays["bad"])
