@@ -69,9 +69,12 @@ def in_order(examples: Examples) -> Sorted:
     if valid is not None:
         lowest = xp.min(key, axis=-1, keepdims=True)
         key = xp.where(valid, key, lowest)
-    order = xp.argsort(key, axis=-1, descending=True, stable=True)
-    key, scores = (xp.take_along_axis(x, order, axis=-1) for x in (key, scores))
-    labels = xp.take_along_axis(cast(xp, labels, xp.int64), order, axis=-1)
+    labels = cast(xp, labels, xp.int64)
+    order = xp.argsort(labels, axis=-1, stable=True)  # among ties not as they came
+    falling = xp.take_along_axis(key, order, axis=-1)
+    falling = xp.argsort(falling, axis=-1, descending=True, stable=True)
+    order = xp.take_along_axis(order, falling, axis=-1)
+    key, scores, labels = (xp.take_along_axis(x, order, axis=-1) for x in (key, scores, labels))
     if weights is not None:
         weights = xp.take_along_axis(weights, order, axis=-1)
     if valid is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels._array import Array, Device, Namespace, constant, device, wide_float
+from quotakernels._array import Array, Device, Namespace, cast, constant, device, wide_float
 from quotakernels.ops import standard
 
 __all__ = ["draws", "places_drawn", "poisson_steps", "source_of_draws"]
@@ -72,7 +72,7 @@ def places_drawn(xp: Namespace, uniform: Array, sizes: tuple[Any, ...]) -> tuple
 
     Sizes may be arrays, so that they need not be read.
     """
-    place = xp.arange(uniform.shape[-1], dtype=uniform.dtype, device=device(uniform))
+    place = xp.arange(uniform.shape[-1], dtype=xp.int64, device=device(uniform))
     start, length = xp.zeros_like(place), xp.ones_like(place)
     before: Any = 0
     for size in sizes:
@@ -80,5 +80,5 @@ def places_drawn(xp: Namespace, uniform: Array, sizes: tuple[Any, ...]) -> tuple
         start = xp.where(inside, before, start)
         length = xp.where(inside, size, length)
         before = before + size
-    index = start + xp.minimum(xp.floor(uniform * length), length - 1)
-    return xp.astype(index, xp.int64), place < before
+    within = cast(xp, xp.floor(uniform * cast(xp, length, uniform.dtype)), xp.int64)
+    return start + xp.minimum(within, length - 1), place < before

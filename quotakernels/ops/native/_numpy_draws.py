@@ -22,7 +22,7 @@ def draws(
     like: NDArray,
     poisson: bool,
 ) -> NDArray:
-    """See `drawing.draws`; each resample has a stream of its own, so that any can be drawn alone."""
+    """See `drawing.draws`; each resample has a stream of its own."""
     whole = tuple(int(size) for size in sizes)
     drawn = [_drawn(source, number, whole, like.shape[-1], poisson) for number in resamples]
     return drawn[0][None] if len(drawn) == 1 else np.stack(drawn)

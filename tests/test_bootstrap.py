@@ -1,0 +1,249 @@
+"""Bootstrap intervals: each resample is the rows really repeated, and the intervals are SciPy's."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import pytest
+from backends import MODES, Mode, parameters
+from expected import ulps
+
+import quotakernels as qk
+from quotakernels.inference._plan import parts_left_out, plan_of
+from quotakernels.inference._resampling import values_of
+from quotakernels.ranking import rank_examples
+from quotakernels.validation import admit
+
+RNG = np.random.default_rng(7)
+N = 60
+Y = RNG.random(N) < 0.4
+S = np.stack([RNG.normal(Y).round(1), RNG.normal(size=N), RNG.integers(0, 4, N) / 2])
+W = RNG.integers(0, 3, N) / 2
+M = np.arange(N) % 7 != 0
+GROUPS = np.arange(N) // 4 % 11
+MEASURES = {
+    "auc": qk.roc_auc,
+    "ahr": qk.average_hit_rate,
+    "aqr": qk.average_qrecall,
+    "ap": qk.average_precision,
+    "eap": qk.expected_average_precision,
+    "hull": qk.roc_hull_auc,
+    "hits": functools.partial(qk.hit_rate, quota=[1, 7.5, 20]),
+    "pearson": functools.partial(qk.pearson, quota=20),
+    "curve": lambda ranking: qk.qrecall(ranking, fraction=[0.1, 0.5]),
+}
+main_modes = [m for m in MODES if m.name in ("numpy", "strictest-device1", "torch", "jax32-jit")]
+
+
+def plan(scores: Any, **kind: Any) -> tuple[Any, Any]:
+    """The plan of resamples of the examples above, and the examples."""
+    given = {name: kind.pop(name, None) for name in ("sample_weight", "where")}
+    examples = admit(Y, scores, **given)
+    options = {"groups": None, "stratified": False, "poisson": False} | kind
+    return plan_of(examples, random_state=3, ties="expected", **options), examples
+
+
+def repeated(scores: np.ndarray, counts: np.ndarray, weights: Any) -> qk.Ranking:
+    index = np.repeat(np.arange(N), counts)
+    return qk.rank(
+        Y[index], scores[index], sample_weight=None if weights is None else weights[index]
+    )
+
+
+KINDS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "stratified": {"stratified": True},
+    "groups": {"groups": GROUPS},
+    "poisson": {"poisson": True},
+    "masked": {"where": M},
+    "weighted": {"sample_weight": W},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_resample_is_measured_as_rows_that_are_repeated(kind: str):
+    """In the order of the input: several models, of which each has an order of its own."""
+    given = dict(KINDS[kind])
+    made, examples = plan(S, **given)
+    single = dict(MEASURES)
+    if kind == "weighted":
+        del single["eap"]  # which needs positions
+    estimate = {name: f(rank_examples(examples, "expected")) for name, f in single.items()}
+    numbers = range(4)
+    counts = made.counts(numbers)
+    for name, measure in single.items():  # one by one, since some merge rows and others may not
+        found = values_of(measure, made, estimate[name], numbers, 1, 2**20, lambda *_: None)
+        for number in numbers:
+            for model, scores in enumerate(S):
+                taken = counts[number] * (M if kind == "masked" else 1)
+                wanted = measure(repeated(scores, taken, given.get("sample_weight")))
+                assert np.all(ulps(found[model, ..., number], wanted) <= 4), name
+
+
+def test_resamples_have_the_size_that_they_should():
+    counts = plan(S)[0].counts(range(200))
+    assert np.all(counts.sum(axis=-1) == N)
+    assert np.all(np.abs(counts.mean(axis=0) - 1) < 0.4)
+    stratified = plan(S, stratified=True)[0].counts(range(20))
+    assert np.all(stratified[:, Y].sum(axis=-1) == Y.sum())
+    assert np.all(stratified.sum(axis=-1) == N)
+    masked = plan(S, where=M)[0].counts(range(20))
+    assert np.all(masked.sum(axis=-1) == M.sum())
+    assert np.all(masked[:, ~M] == 0)
+    grouped = plan(S, groups=GROUPS)[0].counts(range(20))
+    assert all(np.ptp(grouped[:, g == GROUPS], axis=-1).max() == 0 for g in range(11))
+    assert np.all(
+        grouped[:, [np.flatnonzero(g == GROUPS)[0] for g in range(11)]].sum(axis=-1) == 11
+    )
+    poisson = plan(S, poisson=True)[0].counts(range(300))
+    assert 0.9 < poisson.mean() < 1.1
+    assert 0.9 < poisson.var() < 1.1
+
+
+def test_what_is_left_out_for_bca():
+    lacking, numbers = parts_left_out(plan(S)[0])
+    assert len(numbers) == N
+    assert np.array_equal(np.sort((1 - lacking.counts(numbers)).argmax(axis=-1)), np.arange(N))
+    lacking, numbers = parts_left_out(plan(S, groups=GROUPS)[0])
+    assert len(numbers) == 11
+    assert np.all((1 - lacking.counts(numbers)).sum(axis=0) == 1)
+
+
+@pytest.mark.parametrize("method", ["percentile", "basic", "bca"])
+def test_intervals_are_those_of_scipy(method: Any):
+    """Of the same resamples."""
+    stats = pytest.importorskip("scipy.stats")
+    found = qk.bootstrap(qk.roc_auc, Y, S[0], method=method, random_state=1, n_resamples=400)
+
+    def auc(index: np.ndarray) -> float:
+        return float(qk.roc_auc(Y[index.astype(int)], S[0][index.astype(int)]))
+
+    class Same:
+        """What SciPy keeps of resamples that were drawn before."""
+
+        bootstrap_distribution = found.resamples
+
+    wanted = stats.bootstrap(
+        (np.arange(N),),
+        auc,
+        vectorized=False,
+        n_resamples=0,
+        method=method if method != "bca" else "BCa",
+        bootstrap_result=Same(),
+    )
+    assert found.lower == pytest.approx(wanted.confidence_interval.low, abs=1e-12)
+    assert found.upper == pytest.approx(wanted.confidence_interval.high, abs=1e-12)
+    assert found.standard_error == pytest.approx(np.std(found.resamples, ddof=1), rel=1e-12)
+    assert found.estimate == qk.roc_auc(Y, S[0])
+
+
+@pytest.mark.parametrize("mode", parameters(main_modes))
+def test_every_library_gives_an_interval(mode: Mode):
+    """They draw differently, so they agree as far as 300 resamples do."""
+
+    def intervals(y: Any, s: Any) -> dict[str, Any]:
+        state = 5
+        if mode.library == "jax":
+            import jax
+
+            state = jax.random.key(5)
+        kinds = {"method": "bca"}, {"stratified": True}, {"poisson": True}
+        found = [
+            qk.bootstrap(qk.roc_auc, y, s, n_resamples=300, random_state=state, **kind)
+            for kind in (kinds if mode.name != "jax32-jit" else kinds[:2])
+        ]
+        return {str(k): result for k, result in enumerate(found)}
+
+    found = mode.run(intervals, Y, S[:2])
+    wanted = qk.bootstrap(qk.roc_auc, Y, S[:2], n_resamples=2000, random_state=1)
+    for result in found.values():
+        assert np.allclose(result.estimate, wanted.estimate, atol=1e-6)
+        assert np.allclose(result.lower, wanted.lower, atol=0.06)
+        assert np.allclose(result.upper, wanted.upper, atol=0.06)
+        assert np.allclose(result.standard_error, wanted.standard_error, rtol=0.2)
+        assert result.resamples.shape == (2, 300)
+
+
+def test_a_seed_gives_the_same_again_whatever_the_order_and_the_threads():
+    first = qk.bootstrap(qk.pem, Y, S[0], n_resamples=50, random_state=1, workers=1)
+    order = np.random.default_rng(0).permutation(N)
+    again = qk.bootstrap(qk.pem, Y[order], S[0][order], n_resamples=50, random_state=1, workers=2)
+    other = qk.bootstrap(qk.pem, Y, S[0], n_resamples=50, random_state=2)
+    assert np.array_equal(first.resamples, again.resamples)
+    assert not np.array_equal(first.resamples, other.resamples)
+    generator = qk.bootstrap(qk.pem, Y, S[0], random_state=np.random.default_rng(1), n_resamples=5)
+    assert generator.resamples.shape == (5,)
+
+
+def test_models_are_measured_on_the_same_resamples():
+    found = qk.bootstrap(qk.roc_auc, Y, np.stack([S[0], S[0], -S[0]]), random_state=1)
+    assert np.array_equal(found.resamples[0], found.resamples[1])
+    assert np.allclose(found.resamples[0] + found.resamples[2], 1)
+
+
+def test_records_and_mappings_keep_their_form():
+    found = qk.bootstrap({"all": qk.summary}, Y, S[0], n_resamples=20, random_state=1)
+    assert isinstance(found["all"], qk.Summary)
+    assert found["all"].pem.lower <= found["all"].pem.estimate
+    with pytest.raises(TypeError, match="quota would go to all of several measures"):
+        qk.bootstrap({"hits": qk.hit_rate}, Y, S[0], quota=3)
+
+
+# where a measure is undefined
+
+
+def test_resamples_without_a_class_are_counted():
+    labels, scores = np.arange(8) == 3, np.arange(8) / 8
+    found = qk.bootstrap(qk.roc_auc, labels, scores, n_resamples=500, random_state=1)
+    share = float(found.undefined) / 500
+    assert abs(share - (7 / 8) ** 8) < 0.07
+    assert np.isnan(found.resamples).sum() == found.undefined
+    assert 0 <= found.lower < found.estimate < found.upper <= 1
+    assert found.standard_error > 0
+    kept = qk.bootstrap(qk.roc_auc, labels, scores, stratified=True, random_state=1)
+    assert kept.undefined == 0
+
+
+def test_nothing_to_say_is_nan():
+    found = qk.bootstrap(qk.roc_auc, [1, 1, 1], [0.1, 0.2, 0.3], n_resamples=20)
+    assert np.all(np.isnan(np.asarray(found[:4])))
+    assert found.undefined == 20
+    perfect = qk.bootstrap(qk.roc_auc, [1, 1, 0], [0.3, 0.2, 0.1], stratified=True, n_resamples=20)
+    assert (perfect.lower, perfect.upper, perfect.standard_error) == (1, 1, 0)
+
+
+def test_a_quota_beyond_a_small_resample_is_undefined_there():
+    found = qk.bootstrap(qk.hit_rate, Y, S[0], quota=N, poisson=True, random_state=1)
+    assert 300 < found.undefined < 700
+    with pytest.raises(ValueError, match="quota is 61"):
+        qk.bootstrap(qk.hit_rate, Y, S[0], quota=N + 1)
+
+
+# bad calls
+
+BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"n_resamples": 0}, ValueError, "n_resamples must be at least 1"),
+    ({"n_resamples": 1.5}, TypeError, "n_resamples must be a whole number"),
+    ({"confidence_level": 95}, ValueError, "confidence_level must be between 0 and 1"),
+    ({"method": "BCa"}, ValueError, "method must be"),
+    ({"ties": "given"}, ValueError, "no meaning for rows that are drawn several times"),
+    ({"groups": GROUPS, "stratified": True}, ValueError, "cannot be combined"),
+    ({"groups": [1, 2]}, ValueError, r"groups must have shape \(60,\)"),
+    ({"random_state": "seed"}, TypeError, "random_state must be"),
+    ({"workers": 0}, ValueError, "workers must be"),
+    ({"quota": 3}, TypeError, "quota"),
+]
+
+
+@pytest.mark.parametrize(("given", "error", "message"), BAD)
+def test_bad_calls(given: dict[str, Any], error: type[Exception], message: str):
+    with pytest.raises(error, match=message):
+        qk.bootstrap(qk.roc_auc, Y, S[0], **given)
+
+
+def test_progress_is_told():
+    told: list[tuple[int, int]] = []
+    qk.bootstrap(qk.roc_auc, Y, S[0], n_resamples=70, progress=lambda *x: told.append(x))
+    assert told == [(64, 70), (70, 70)]
