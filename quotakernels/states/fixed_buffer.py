@@ -93,13 +93,13 @@ class FixedScoreBuffer(NamedTuple):
             raise ValueError(f"capacity must be at least 1; got {capacity}")
         batch, place = like.shape[:-1], device(like)
         with computing(xp):
-            absent = xp.zeros((*batch, capacity), dtype=xp.bool, device=place)
-            places = (*batch, capacity if weighted else 0)
-            return cls(
-                xp.zeros((*batch, capacity), dtype=like.dtype, device=place),
-                absent,
-                xp.zeros(places, dtype=wide_float(xp, place), device=place),
-                absent,
+            places = (*batch, capacity)
+            weights = places if weighted else (*batch, 0)
+            return cls(  # no array twice: what a program is given for good it is given once
+                xp.zeros(places, dtype=like.dtype, device=place),
+                xp.zeros(places, dtype=xp.bool, device=place),
+                xp.zeros(weights, dtype=wide_float(xp, place), device=place),
+                xp.zeros(places, dtype=xp.bool, device=place),
                 xp.zeros((), dtype=xp.int64, device=place),
                 xp.zeros(batch, dtype=xp.int64, device=place),
             )
