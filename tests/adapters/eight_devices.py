@@ -25,8 +25,9 @@ MEASURES = {
     "lift": functools.partial(qk.lift, fraction=0.1),
     "area": qk.pr_auc,
 }
-EVERYWHERE, SPREAD = PartitionSpec(), PartitionSpec(None, "data")
-MESH = Mesh(np.asarray(jax.devices()), ("data",))
+AXES = ("hosts", "chips")
+EVERYWHERE, SPREAD = PartitionSpec(), PartitionSpec(None, AXES)
+MESH = Mesh(np.asarray(jax.devices()).reshape(4, 2), AXES)
 
 
 def examples() -> tuple[Any, Any]:
@@ -74,7 +75,7 @@ def evaluated(params: dict[str, Any], x: Any, y: Any) -> tuple[dict[str, Any], A
         "float32": qk.ScoreHistogram.empty(scores),
         "buffer": qk.FixedScoreBuffer.empty(scores, capacity=BATCHES * SIZE),
     }
-    states = jax.lax.pcast(states, "data", to="varying")
+    states = jax.lax.pcast(states, AXES, to="varying")
 
     def step(states: Any, batch: Any) -> tuple[Any, Any]:
         z = logits(params, batch[0])
@@ -82,7 +83,7 @@ def evaluated(params: dict[str, Any], x: Any, y: Any) -> tuple[dict[str, Any], A
         return states, z
 
     states, z = jax.lax.scan(step, states, (x, y))
-    return {k: across_devices(s, "data") for k, s in states.items()}, z
+    return {k: across_devices(s, AXES) for k, s in states.items()}, z
 
 
 @jax.jit
