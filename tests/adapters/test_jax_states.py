@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import pickle
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -181,6 +182,15 @@ def test_empty_arrays_are_new():
     assert len({x.unsafe_buffer_pointer() for x in arrays}) == len(arrays)
     assert same(emptied(state.update([1] * SIZE, scores[0])), state)
     assert emptied(qk.ScoreBuffer.empty(scores[0]).update([1] * SIZE, scores[0])).pieces == ()
+
+
+def test_pickles_keep_types_without_x64():
+    labels, scores = CASES[0].arrays()
+    growing = qk.ScoreBuffer.empty(scores[0]).update(labels[0], scores[0], where=labels[1] == 1)
+    for state in (growing, fixed_buffer(scores[0]), qk.ScoreHistogram.empty(scores[0], bits=4)):
+        again = pickle.loads(pickle.dumps(state))
+        assert jax.tree.structure(again) == jax.tree.structure(state)
+        assert same(again, state)
 
 
 @pytest.mark.parametrize("function", [emptied, functools.partial(across_devices, axis_name="x")])
