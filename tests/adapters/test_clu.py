@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import importlib
+import sys
 from typing import Any
 
 import numpy as np
@@ -70,3 +72,23 @@ def test_collections_and_devices(state: Any):
     whole = gathered(LABELS, LOGITS).unreplicate()
     found = collection.empty().merge(whole).compute()
     assert found == {"auc": at_once(qk.roc_auc), "renamed": at_once(qk.roc_auc), "loss": 2}
+
+
+def test_no_clu_is_needed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "clu", None)
+    monkeypatch.setitem(sys.modules, "clu.metrics", None)
+    monkeypatch.delitem(sys.modules, "quotakernels.adapters.clu")
+    alone = importlib.import_module("quotakernels.adapters.clu")
+    metric = alone.clu_metric(qk.roc_auc, STATES["buffer"])
+    of_each = jax.vmap(lambda y, z: metric.from_model_output(labels=y, logits=z))(LABELS, LOGITS)
+    assert of_each.reduce().compute() == at_once(qk.roc_auc)
+    assert metric.__mro__[2] is object
+
+
+@pytest.mark.parametrize(("name", "missing"), [("jax", "jax"), ("flax", "flax"), ("clu", "flax")])
+def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, name: str, missing: str):
+    for module in [x for x in sys.modules if x.partition(".")[0] == missing]:
+        monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.delitem(sys.modules, f"quotakernels.adapters.{name}", raising=False)
+    with pytest.raises(ImportError, match=rf'pip install "quotakernels\[{missing}\]"'):
+        importlib.import_module(f"quotakernels.adapters.{name}")
