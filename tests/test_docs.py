@@ -29,7 +29,7 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").
 FENCE = re.compile(r"^```(\S+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
-OPTIONAL = ("cupy", "dask", "duckdb", "jax", "sklearn", "torch")
+OPTIONAL = ("clu", "cupy", "dask", "duckdb", "flax", "jax", "optax", "sklearn", "torch")
 EXAMPLE = ["evaluate", "--example", "credit", "--quota", "100"]
 
 

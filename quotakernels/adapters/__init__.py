@@ -1,1 +1,1 @@
-"""Rankings and scores from other frameworks, one module for each; none is imported here."""
+"""Bridges to other frameworks, one module for each; none is imported here."""

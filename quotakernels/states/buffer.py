@@ -9,6 +9,7 @@ from quotakernels.ranking import Ranking, TiePolicy, rank_examples
 from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import admit_batch, scores_like, with_fault
 from quotakernels.states._compute import measured
+from quotakernels.states._pickled import pickled
 from quotakernels.validation import Examples, check_tie_policy
 
 __all__ = ["ScoreBuffer"]
@@ -109,6 +110,9 @@ class ScoreBuffer(NamedTuple):
             with computing(namespace(bad)):
                 pieces, bad = pieces + other.pieces, bad + other.bad
         return self._replace(pieces=pieces, bad=bad)
+
+    def __reduce__(self) -> Any:
+        return pickled(self)
 
     def examples(self) -> Examples:
         """All that was kept, in the order in which it came."""

@@ -21,6 +21,7 @@ from quotakernels.ranking import Ranking, TiePolicy
 from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import Batch, admit_batch, scores_like, with_fault
 from quotakernels.states._compute import measured
+from quotakernels.states._pickled import pickled
 from quotakernels.states.buffer import ranking_without_faults
 from quotakernels.validation import Examples, check_tie_policy
 
@@ -103,6 +104,9 @@ class FixedScoreBuffer(NamedTuple):
                 xp.zeros((), dtype=xp.int64, device=place),
                 xp.zeros(batch, dtype=xp.int64, device=place),
             )
+
+    def __reduce__(self) -> Any:
+        return pickled(self)
 
     @property
     def like(self) -> Array:

@@ -21,6 +21,7 @@ from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties
 from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import Batch, admit_batch, scores_like, with_fault
 from quotakernels.states._compute import Bounds, bounds_of, measured
+from quotakernels.states._pickled import pickled
 from quotakernels.validation import as_column, check_tie_policy
 
 __all__ = ["MOST_BITS", "ScoreHistogram"]
@@ -138,6 +139,9 @@ class ScoreHistogram(NamedTuple):
             pos_label=pos_label,
             validate=validate,
         )
+
+    def __reduce__(self) -> Any:
+        return pickled(self)
 
     @property
     def bits(self) -> int:

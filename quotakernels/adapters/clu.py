@@ -1,0 +1,113 @@
+"""Measures of a stream of batches as a metric class of CLU, or of Metrax, which is built on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quotakernels.adapters._outputs import OutputNames
+from quotakernels.adapters.jax import emptied
+
+try:
+    import flax.struct
+    import jax
+except ImportError as error:
+    raise ImportError(
+        'this needs Flax; install it by pip install "quotakernels[flax]"', name=error.name
+    ) from error
+try:
+    from clu.metrics import Metric
+except ImportError:  # its methods are here, but for those that make other metrics
+    Metric = object
+
+__all__ = ["clu_metric"]
+
+
+def clu_metric(
+    measures: Any,
+    state: Any,
+    *,
+    labels: str = "labels",
+    scores: str = "logits",
+    sample_weight: str = "sample_weight",
+    where: str = "mask",
+) -> type[Any]:
+    """A class of metrics like those of CLU, which keeps a state and computes measures of it.
+
+    Its objects are frozen and pass through ``jax.jit``, ``lax.scan`` and ``jax.pmap``.  It goes
+    into a ``clu.metrics.Collection``; without CLU it works by itself.
+
+    Parameters
+    ----------
+    measures : callable, or a mapping from names to callables
+        Functions of a `quotakernels.Ranking`, or ``functools.partial`` of them.
+    state : ScoreHistogram or FixedScoreBuffer
+        Each object keeps one like it, at first empty.  Buffers that are gathered from devices need
+        the capacity for the examples of all of them.
+    labels, scores, sample_weight, where : str
+        The model outputs that are these arguments of the state's own `update`.  Other outputs are
+        ignored.  For the names of Metrax: ``scores="predictions", sample_weight="sample_weights"``.
+
+    Returns
+    -------
+    A class with the methods ``empty``, ``from_model_output``, ``merge``, ``reduce`` and
+    ``compute``; the last gives what the state's own `compute` gives
+
+    See Also
+    --------
+    quotakernels.adapters.jax.across_devices : the sum over devices without gathering.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from quotakernels import FixedScoreBuffer, hit_rate, roc_auc
+    >>> from quotakernels.adapters.clu import clu_metric
+    >>> state = FixedScoreBuffer.empty(jnp.zeros(1), capacity=100)
+    >>> Auc = clu_metric(roc_auc, state)
+    >>> metric = Auc.empty()
+    >>> for labels, logits in [([1, 0], [2.0, 0.5]), ([1, 0], [0.2, 0.1])]:
+    ...     batch = {"labels": jnp.array(labels), "logits": jnp.array(logits)}
+    ...     metric = metric.merge(Auc.from_model_output(**batch))
+    >>> print(metric.compute())
+    0.75
+    """
+    names = OutputNames(labels, scores, sample_weight, where)
+
+    @flax.struct.dataclass
+    class RankingMetric(_StateMetric):
+        @classmethod
+        def empty(cls) -> Any:
+            """Of no examples."""
+            return cls(emptied(state))
+
+        @classmethod
+        def from_model_output(cls, **outputs: Any) -> Any:
+            """Of the examples of one batch."""
+            return cls(names.updated(emptied(state), outputs))
+
+        def compute(self) -> Any:
+            """What the measures are of all examples."""
+            return self.state.compute(measures)
+
+    return RankingMetric
+
+
+@flax.struct.dataclass
+class _StateMetric(Metric):  # type: ignore[misc]
+    """What does not depend on measures and names."""
+
+    state: Any
+
+    def merge(self, other: Any) -> Any:
+        """Of the examples of both."""
+        return self.replace(state=self.state.merge(other.state))
+
+    def reduce(self) -> Any:
+        """Of the examples of all that are stacked along the first axis."""
+
+        def merged(one: Any, other: Any) -> tuple[Any, None]:
+            return one.merge(other), None
+
+        with jax.enable_x64(True):
+            first = jax.tree.map(lambda x: x[0], self)
+            others = jax.tree.map(lambda x: x[1:], self)
+            return jax.lax.scan(merged, first, others)[0]

@@ -1,0 +1,108 @@
+"""Measures of a stream of batches as a metric of Flax NNX."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from quotakernels.adapters._outputs import OutputNames
+from quotakernels.adapters.jax import emptied
+
+try:
+    from flax import nnx
+except ImportError as error:
+    raise ImportError(
+        'this needs Flax; install it by pip install "quotakernels[flax]"', name=error.name
+    ) from error
+
+__all__ = ["RankingMetric"]
+
+
+class RankingMetric(nnx.Metric):  # type: ignore[misc]
+    """Any measures of all examples since the last reset, by a state of them.
+
+    It works like the metrics of Flax: alone or in ``nnx.MultiMetric``, inside ``nnx.jit`` and
+    outside, through ``nnx.split`` and ``nnx.merge``, with x64 and without.
+
+    Parameters
+    ----------
+    measures : callable, or a mapping from names to callables
+        Functions of a `quotakernels.Ranking`, or ``functools.partial`` of them.
+    state : ScoreHistogram or FixedScoreBuffer
+        The metric keeps one like it, at first empty.  A `ScoreBuffer`, which grows, will do
+        outside of compiled steps.
+    labels, scores, sample_weight, where : str
+        The keywords by which `update` is given these arguments of the state's own `update`.
+
+    Attributes
+    ----------
+    state : nnx.metrics.MetricState
+        Holds the state; ``state.get_value()`` gives it.
+
+    See Also
+    --------
+    quotakernels.ScoreHistogram, quotakernels.FixedScoreBuffer : the states.
+
+    Examples
+    --------
+    >>> import functools
+    >>> import jax.numpy as jnp
+    >>> from flax import nnx
+    >>> from quotakernels import ScoreHistogram, hit_rate, roc_auc
+    >>> from quotakernels.adapters.flax import RankingMetric
+    >>> measures = {"auc": roc_auc, "hits": functools.partial(hit_rate, quota=2)}
+    >>> state = ScoreHistogram.empty(jnp.zeros(1, jnp.bfloat16))
+    >>> metrics = nnx.MultiMetric(
+    ...     loss=nnx.metrics.Average("loss"), ranking=RankingMetric(measures, state)
+    ... )
+    >>> labels, logits = jnp.array([1, 0, 1]), jnp.array([2.5, 1, -3], jnp.bfloat16)
+    >>> metrics.update(labels=labels, logits=logits, loss=0.25)
+    >>> print(*metrics.compute()["ranking"].values())
+    0.5 0.5
+    """
+
+    def __init__(
+        self,
+        measures: Any,
+        state: Any,
+        *,
+        labels: str = "labels",
+        scores: str = "logits",
+        sample_weight: str = "sample_weight",
+        where: str = "mask",
+    ) -> None:
+        self.several = isinstance(measures, Mapping)
+        self.measures = tuple(measures.items()) if self.several else measures
+        self.names = OutputNames(labels, scores, sample_weight, where)
+        self.state = nnx.metrics.MetricState(emptied(state))
+
+    def update(self, **outputs: Any) -> None:
+        """Count one more batch.
+
+        Parameters
+        ----------
+        **outputs
+            Labels and scores, one score for each example, and if need be sample weights and a
+            mask, by the names that were chosen.  Others are ignored.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As the state's own `update`; for labels or scores that are missing.
+        """
+        self.state.set_value(self.names.updated(self.state.get_value(), outputs))
+
+    def reset(self) -> None:
+        """Forget all batches."""
+        self.state.set_value(emptied(self.state.get_value()))
+
+    def compute(self) -> Any:
+        """What the measures are now, as the state's own `compute` gives them.
+
+        Returns
+        -------
+        What the measure returns, or a dictionary of that; `quotakernels.Bounds` if scores of four
+        bytes and more are kept in a histogram
+        """
+        measures = dict(self.measures) if self.several else self.measures
+        return self.state.get_value().compute(measures)

@@ -1,0 +1,184 @@
+"""One state of the states of all devices, inside the programs of JAX that run on them."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from quotakernels import FixedScoreBuffer, ScoreBuffer, ScoreHistogram, ops
+from quotakernels._array import Array
+from quotakernels.validation import Examples
+
+try:
+    import jax
+    import jax.numpy as jnp
+    from jax import lax
+except ImportError as error:
+    raise ImportError(
+        'this needs JAX; install it by pip install "quotakernels[jax]"', name=error.name
+    ) from error
+
+__all__ = ["across_devices", "emptied"]
+
+State = TypeVar("State", bound=ScoreHistogram | ScoreBuffer | FixedScoreBuffer)
+
+
+def across_devices(state: State, axis_name: Any) -> State:
+    """The state that has seen what the states of all devices have seen, the same on each of them.
+
+    It is what merging them in the order of the devices gives.  Histograms are added; of buffers
+    each device gets all examples.
+
+    Parameters
+    ----------
+    state : ScoreHistogram, ScoreBuffer or FixedScoreBuffer
+        Of this device alone, inside ``jax.shard_map``, ``jax.pmap`` or ``jax.vmap``.  A state that
+        is the same on all devices would be counted once for each.
+    axis_name : str or tuple of str
+        The axis, or axes, of the devices.
+
+    Returns
+    -------
+    The same kind of state
+        `FixedScoreBuffer` gets the capacity of all devices together.  ``shard_map`` may give it
+        out with ``PartitionSpec()``.
+
+    Raises
+    ------
+    TypeError
+        Another state.
+
+    See Also
+    --------
+    quotakernels.ScoreHistogram.merge : the same outside of such programs.
+
+    Notes
+    -----
+    The sums of masses in a weighted histogram do not depend on the order in which the devices are
+    added, up to one rounding at the end.  Histograms of 2**63 examples and more have measures NaN.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp
+    >>> from quotakernels import ScoreHistogram, roc_auc
+    >>> from quotakernels.adapters.jax import across_devices
+    >>> labels = jnp.array([[1, 0], [0, 1]])
+    >>> scores = jnp.array([[3, 1], [2, 4]], jnp.bfloat16)
+    >>> def evaluate(labels, scores):
+    ...     return across_devices(ScoreHistogram.of(labels, scores), "data").compute(roc_auc)
+    >>> print(jax.vmap(evaluate, axis_name="data")(labels, scores))  # as on two devices
+    [1. 1.]
+    """
+    join = _JOINS[_kind(state)]
+    with jax.enable_x64(True):
+        joined: State = join(state, axis_name)
+        return joined
+
+
+def emptied(state: State) -> State:
+    """A state that has seen nothing, like another one.
+
+    Its arrays are new, so that programs may be given them for good (``donate_argnums``).
+
+    Parameters
+    ----------
+    state : ScoreHistogram, ScoreBuffer or FixedScoreBuffer
+        Of JAX or NumPy arrays.
+
+    Returns
+    -------
+    The same kind of state, of JAX arrays
+
+    Raises
+    ------
+    TypeError
+        Another state.
+    """
+    kind, kept = _kind(state), state
+    if kind is ScoreBuffer:
+        kept = kind(state.like, (), state.bad)
+    with jax.enable_x64(True):
+        empty: State = jax.tree.map(jnp.zeros_like, kept)
+        return empty
+
+
+def _kind(state: Any) -> type[Any]:
+    for kind in _JOINS:
+        if isinstance(state, kind):
+            return kind
+    kinds = ", ".join(kind.__name__ for kind in _JOINS)
+    raise TypeError(f"state must be one of {kinds}; got {type(state).__name__}")
+
+
+def _histogram(state: ScoreHistogram, axis_name: Any) -> ScoreHistogram:
+    examples = jnp.sum(state.counts.astype(state.masses.dtype), axis=(-2, -1))
+    counts, bad, examples = lax.psum((state.counts, state.bad, examples), axis_name)
+    too_many = (examples >= 2.0**63) | jnp.any(counts < 0, axis=(-2, -1))
+    state = state._replace(like=_nothing(state.like), counts=counts, bad=bad + too_many)
+    if not state.weighted:
+        return state._replace(masses=_nothing(state.masses), corrections=_nothing(state.masses))
+    masses, corrections = _sum_of_masses(state.masses, state.corrections, axis_name)
+    return state._replace(masses=masses, corrections=corrections)
+
+
+def _sum_of_masses(masses: Array, corrections: Array, axis_name: Any) -> tuple[Array, Array]:
+    """Sums over the devices, and what rounding has taken from these.
+
+    The leading bits of the masses are multiples of one number, so few that their sum is exact.
+    """
+    devices = lax.psum(1, axis_name)
+    _, exponent = jnp.frexp(lax.pmax(masses, axis_name))
+    unit = jnp.ldexp(jnp.asarray(2.0 * devices, masses.dtype), exponent)
+    leading = (masses + unit) - unit
+    sums: tuple[Array, Array] = lax.psum((leading, (masses - leading) + corrections), axis_name)
+    return sums
+
+
+def _buffer(state: ScoreBuffer, axis_name: Any) -> ScoreBuffer:
+    columns = (None if x is None else _end_to_end(x, axis_name) for x in state.examples())
+    bad = lax.psum(state.bad, axis_name)
+    return ScoreBuffer(_nothing(state.like), (Examples(*columns),), bad)
+
+
+def _end_to_end(x: Array, axis_name: Any) -> Array:
+    length = x.shape[-1]
+    return _sum_of_places(x, lax.axis_index(axis_name) * length, length, axis_name)
+
+
+def _fixed_buffer(state: FixedScoreBuffer, axis_name: Any) -> FixedScoreBuffer:
+    devices, here = lax.psum(1, axis_name), lax.axis_index(axis_name)
+    length = jnp.minimum(state.filled, state.capacity)
+    lengths = lax.psum(jnp.where(jnp.arange(devices) == here, length, 0), axis_name)
+    start = jnp.sum(jnp.where(jnp.arange(devices) < here, lengths, 0))
+    columns = {
+        name: _sum_of_places(getattr(state, name), start, length, axis_name)
+        for name in ("scores", "labels", "weights", "valid")
+    }
+    bad = lax.psum(state.bad, axis_name)
+    return state._replace(**columns, filled=jnp.sum(lengths), bad=bad)
+
+
+def _sum_of_places(x: Array, start: Array, length: Any, axis_name: Any) -> Array:
+    """The beginnings of the last axes of all devices, each at its own place in a long one.
+
+    They are summed with zeros, as bits: gathered arrays would not count as equal on all devices.
+    """
+    if x.shape[-1] == 0:
+        return _nothing(x)
+    devices = lax.psum(1, axis_name)
+    is_bool = x.dtype == jnp.bool
+    bits = x.astype(jnp.uint8) if is_bool else lax.bitcast_convert_type(x, f"u{x.dtype.itemsize}")
+    long = jnp.zeros((*x.shape[:-1], devices * x.shape[-1]), bits.dtype)
+    long = lax.psum(ops.written(jnp, long, bits, start, length), axis_name)
+    return long.astype(x.dtype) if is_bool else lax.bitcast_convert_type(long, x.dtype)
+
+
+def _nothing(x: Array) -> Array:
+    """An array as empty as `x` that belongs to no device."""
+    return jnp.zeros(x.shape, x.dtype)
+
+
+_JOINS: dict[type[Any], Any] = {
+    ScoreHistogram: _histogram,
+    ScoreBuffer: _buffer,
+    FixedScoreBuffer: _fixed_buffer,
+}
