@@ -1,5 +1,8 @@
 """Evaluation of probabilistic classifiers that must fill a limited quota."""
 
+from quotakernels.inference.auc_covariance import AucCovariance, auc_covariance
+from quotakernels.inference.auc_interval import AucInterval, auc_interval
+from quotakernels.inference.delong import DelongTest, delong_test, delong_test_unpaired
 from quotakernels.measures.areas import PemAreas, pem_areas
 from quotakernels.measures.average import average_hit_rate, average_qrecall
 from quotakernels.measures.boundary import (
@@ -128,6 +131,8 @@ from quotakernels.states.histogram import ScoreHistogram
 __version__ = "0.1.0"
 
 __all__ = [
+    "AucCovariance",
+    "AucInterval",
     "BestBoundary",
     "Bounds",
     "Chart",
@@ -138,6 +143,7 @@ __all__ = [
     "ConfusionTable",
     "Curve",
     "CutTables",
+    "DelongTest",
     "FixedScoreBuffer",
     "Impact",
     "LiftTable",
@@ -163,6 +169,8 @@ __all__ = [
     "accuracy",
     "achievable_pr_auc",
     "achievable_pr_curve",
+    "auc_covariance",
+    "auc_interval",
     "auk",
     "average_hit_rate",
     "average_precision",
@@ -183,6 +191,8 @@ __all__ = [
     "confusion_table_from_predictions",
     "confusion_table_from_rates",
     "cut_tables",
+    "delong_test",
+    "delong_test_unpaired",
     "diagnostic_odds_ratio",
     "discriminant_power",
     "dominates",

@@ -36,6 +36,7 @@ LAYERS = (
     ("ranking",),
     ("measures",),
     ("states",),
+    ("inference",),
     ("",),  # the public names
     ("adapters",),
     ("cli",),

@@ -1,0 +1,1 @@
+"""How sure a measure is: intervals and comparisons."""
