@@ -133,9 +133,6 @@ def test_intervals_of_proc(shared: Path):
     """It prints that of Wald."""
     found = qk.auc_interval(*asah(shared, "y_true", "s100b"), method="wald")
     assert f"{found.lower:.4f} {found.upper:.4f}" == "0.6301 0.8326"
-    y, *models = asah(shared, "y_true", "s100b", "wfns", "ndka")
-    auc = qk.auc_interval(y, np.asarray(models), method="wald")
-    print([f"{a:.5f} {b:.5f}" for a, b in zip(auc.lower, auc.upper)])
 
 
 def test_one_variance_from_the_table_and_from_the_examples(shared: Path):
@@ -188,3 +185,146 @@ def test_intervals_are_nested_and_within_bounds():
         assert (inner[2][kept] <= outer[2][kept]).all()
         assert (outer[1][kept] >= 0).all()
         assert (outer[2][kept] <= 1).all()
+
+
+REPLICATIONS = 600
+SHAPES = {"tied": (150, 60, 1.0), "rare": (500, 20, 1.0), "strong": (600, 200, 3.0)}
+"""Examples, positives, and the distance of the means of two normal distributions."""
+
+
+def drawn(dice: np.random.Generator, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    n, positives, shift = SHAPES[kind]
+    y = np.broadcast_to(np.arange(n) < positives, (REPLICATIONS, n))
+    s = dice.normal(size=y.shape) + shift * y
+    return y, np.clip(np.floor(s), -1, 2) if kind == "tied" else s
+
+
+def true_auc(kind: str) -> float:
+    """Four levels where tied."""
+    shift = SHAPES[kind][2]
+    if kind != "tied":
+        return below(shift / math.sqrt(2))
+    positive, negative = (np.diff([0, *(below(x - m) for x in (0, 1, 2)), 1]) for m in (shift, 0))
+    won = np.cumsum(negative) - negative / 2
+    return float(positive @ won)
+
+
+def below(x: float) -> float:
+    return math.erfc(-x / math.sqrt(2)) / 2
+
+
+def assert_covered(share: float) -> None:
+    """Within three standard errors of the simulation."""
+    assert abs(share - 0.95) <= 3 * math.sqrt(0.95 * 0.05 / REPLICATIONS), share
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_coverage(kind: str):
+    dice = np.random.default_rng(8)
+    y, s = drawn(dice, kind)
+    other = drawn(dice, kind)[1]
+    found, auc = qk.auc_interval(y, s), true_auc(kind)
+    assert_covered(float(np.mean((found.lower <= auc) & (auc <= found.upper))))
+    unpaired = qk.delong_test_unpaired(qk.rank(y, s), qk.rank(y, other))
+    assert_covered(float(np.mean(unpaired.p_value > 0.05)))
+    if kind != "strong":  # two models of equal AUC that share a part of their scores
+        paired = qk.delong_test(y, 2 * s + other, s + 2 * other)
+        assert_covered(float(np.mean(paired.p_value > 0.05)))
+
+
+# large cases, and the normal distribution
+
+
+def test_ten_million_examples_in_few_groups():
+    """The variance of counts in closed form: 64 groups, of which P and N are beyond 2**22."""
+    dice = np.random.default_rng(2)
+    positives, negatives = dice.integers(1, 2 * 10**5, (2, 64))
+    ranking = qk.Ranking.from_counts(-np.arange(64), positives + negatives, positives)
+    found = qk.auc_interval(ranking)
+    auc, variance = ex.from_counts(positives.tolist(), negatives.tolist())
+    assert found.estimate == float(auc)
+    assert found.standard_error == pytest.approx(math.sqrt(variance), rel=1e-14)
+
+
+def test_examples_beyond_the_range_of_products():
+    """300 000 examples of each class: their pairs do not fit 32 bits."""
+    dice = np.random.default_rng(4)
+    y = np.repeat([1, 0], 300_000)
+    a = dice.normal(size=y.size) + y
+    b = np.round(a + dice.normal(size=y.size), 1)
+    test = qk.delong_test(y, a, b)
+    areas = qk.auc_covariance(y, np.stack([a, b]))
+    (first, both), (_, second) = areas.covariance
+    assert test.standard_error**2 == pytest.approx(first + second - 2 * both, rel=1e-12)
+    for m, scores in enumerate((a, b)):
+        table = qk.auc_interval(y, scores)
+        assert areas.estimate[m] == table.estimate
+        assert areas.covariance[m, m] == pytest.approx(table.standard_error**2, rel=1e-12)
+    assert test.p_value == 0 or test.p_value < 1e-300
+
+
+def test_tails_and_quantiles_of_the_normal_distribution():
+    z = np.concatenate([[0, -1.5], np.geomspace(1e-12, 37, 2001)])
+    wanted = [math.erfc(abs(x) / math.sqrt(2)) for x in z]
+    np.testing.assert_allclose(two_sided(np, z), wanted, 1e-13)
+    assert two_sided(np, np.asarray([np.inf, np.nan])).tolist()[0] == 0
+    for level in (1e-9, 0.5, 0.95, 1 - 1e-12):
+        assert math.erf(quantile(level) / math.sqrt(2)) == pytest.approx(level, rel=1e-15)
+
+
+# bad input
+
+Y, A = [1, 0, 1, 0], [4, 3, 2, 1]
+
+
+def test_scores_are_named_as_they_were_passed():
+    nan = [4, math.nan, 2, 1]
+    with pytest.raises(ValueError, match="^scores_a is nan at position 1; expected a number"):
+        qk.delong_test(Y, nan, A)
+    with pytest.raises(ValueError, match="^scores_b is nan at position 1"):
+        qk.delong_test(Y, A, nan)
+    with pytest.raises(ValueError, match=r"^scores_a and scores_b must have one shape; got \(4,\)"):
+        qk.delong_test(Y, A, A[:3])
+    with pytest.raises(ValueError, match=r"^y_true must have shape \(4,\), as scores_a has"):
+        qk.delong_test(Y[:3], A, A)
+    with pytest.raises(TypeError, match="^scores_b must hold real numbers"):
+        qk.delong_test(Y, A, ["a"] * 4)
+    with pytest.raises(ValueError, match="^scores_b has missing values; fill them"):
+        qk.delong_test(Y, A, [1, None, 2, 3])
+    assert np.isnan(qk.delong_test(Y, A, nan, validate=False)).all()
+
+
+def test_weights_are_refused():
+    weighted = qk.rank(Y, A, sample_weight=A)
+    with pytest.raises(TypeError, match="^the ranking has weights; the variance is"):
+        qk.auc_interval(weighted)
+    with pytest.raises(TypeError, match="^b has weights"):
+        qk.delong_test_unpaired(qk.rank(Y, A), weighted)
+    for call in (qk.delong_test, lambda y, a, b, **kw: qk.auc_covariance(y, [a, b], **kw)):
+        with pytest.raises(TypeError, match="^sample_weight has no place here"):
+            call(Y, A, A, sample_weight=A)
+
+
+def test_options_and_shapes():
+    for level in (0, 1, True, "95", np.asarray([0.9]), math.nan):
+        with pytest.raises((TypeError, ValueError), match="^confidence_level must be a"):
+            qk.auc_interval(Y, A, confidence_level=level)
+    with pytest.raises(ValueError, match='^method must be "logit" or "wald"; got'):
+        qk.auc_interval(Y, A, method="exact")
+    with pytest.raises(ValueError, match='^measure must be "roc_auc", "gini" or "pem"; got'):
+        qk.delong_test(Y, A, A, measure="auc")
+    with pytest.raises(ValueError, match=r"^y_score must have an axis of models.*\(4,\)"):
+        qk.auc_covariance(Y, A)
+    with pytest.raises(ValueError, match=r"^y_true is 0 at position \(1, 0\); expected the label"):
+        qk.auc_covariance([Y, [0, 0, 1, 1]], [A, A])
+    with pytest.raises(TypeError, match="^a must be a Ranking; got list"):
+        qk.delong_test_unpaired(Y, qk.rank(Y, A))
+
+
+def test_one_bad_model_leaves_the_others_alone():
+    scores = np.asarray([A, [4, math.nan, 2, 1], [1, 3, 4, 2]])
+    found = qk.auc_covariance(Y, scores, validate=False)
+    alone = qk.auc_covariance(Y, scores[[0, 2]])
+    assert np.isnan(found.covariance[1]).all()
+    np.testing.assert_array_equal(found.covariance[::2, ::2], alone.covariance)
+    np.testing.assert_array_equal(found.estimate, [0.75, math.nan, 0.5])

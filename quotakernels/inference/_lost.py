@@ -45,7 +45,7 @@ def lost_pairs(xp: Namespace, scores: Array, positive: Array, negative: Array) -
     """
     key = ops.order_key(xp, scores)
     key = xp.where(positive | negative, key, xp.zeros_like(key))  # NaN would be its own group
-    order = xp.argsort(key, axis=-1, descending=True, stable=True)
+    order = xp.argsort(key, axis=-1, descending=True, stable=False)
     key = xp.take_along_axis(key, order, axis=-1)
     integer = xp.int32 if key.shape[-1] < 2**30 else xp.int64
     positive, negative = (
@@ -66,7 +66,7 @@ def lost_pairs(xp: Namespace, scores: Array, positive: Array, negative: Array) -
         return _after(xp, x, last) + whole - _before(xp, x, first)
 
     lost = xp.where(positive > 0, beaten_twice(negative), beats_twice(positive))
-    back = xp.argsort(order, axis=-1, stable=True)
+    back = xp.argsort(order, axis=-1, stable=False)
     return xp.take_along_axis(lost, back, axis=-1)
 
 

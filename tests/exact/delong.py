@@ -63,3 +63,24 @@ def difference(
     if parts[0] is None or parts[1] is None or parts[2] is None:
         return first - second, None
     return first - second, parts[0] + parts[1] - 2 * parts[2]
+
+
+def from_counts(positives: Sequence[int], negatives: Sequence[int]) -> tuple[Fraction, Fraction]:
+    """AUC and its variance, of groups of tied examples, best first."""
+    sizes = sum(positives), sum(negatives)
+    of_positives, of_negatives = [], []
+    above = [0, 0]
+    for p, n in zip(positives, negatives, strict=True):
+        of_positives.append(1 - Fraction(2 * above[1] + n, 2 * sizes[1]))
+        of_negatives.append(Fraction(2 * above[0] + p, 2 * sizes[0]))
+        above = [above[0] + p, above[1] + n]
+    variance = Fraction(0)
+    for values, counts, size in zip(
+        (of_positives, of_negatives), (positives, negatives), sizes, strict=True
+    ):
+        centre = sum(v * c for v, c in zip(values, counts, strict=True)) / size
+        squares = sum((v - centre) ** 2 * c for v, c in zip(values, counts, strict=True))
+        variance += squares / (size - 1) / size
+    return Fraction(
+        sum(v * p for v, p in zip(of_positives, positives, strict=True)), sizes[0]
+    ), variance
