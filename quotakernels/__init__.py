@@ -1,7 +1,10 @@
 """Evaluation of probabilistic classifiers that must fill a limited quota."""
 
 from quotakernels._version import __version__ as __version__
+from quotakernels.inference.auc_covariance import AucCovariance, auc_covariance
+from quotakernels.inference.auc_interval import AucInterval, auc_interval
 from quotakernels.inference.bootstrap import BootstrapResult, bootstrap
+from quotakernels.inference.delong import DelongTest, delong_test, delong_test_unpaired
 from quotakernels.measures.areas import PemAreas, pem_areas
 from quotakernels.measures.average import average_hit_rate, average_qrecall
 from quotakernels.measures.boundary import (
@@ -130,6 +133,8 @@ from quotakernels.states.fixed_buffer import FixedScoreBuffer
 from quotakernels.states.histogram import ScoreHistogram
 
 __all__ = [
+    "AucCovariance",
+    "AucInterval",
     "BestBoundary",
     "BootstrapResult",
     "Bounds",
@@ -142,6 +147,7 @@ __all__ = [
     "Curve",
     "CutTables",
     "DamagedFileError",
+    "DelongTest",
     "FixedScoreBuffer",
     "Impact",
     "LiftTable",
@@ -168,6 +174,8 @@ __all__ = [
     "accuracy",
     "achievable_pr_auc",
     "achievable_pr_curve",
+    "auc_covariance",
+    "auc_interval",
     "auk",
     "average_hit_rate",
     "average_precision",
@@ -189,6 +197,8 @@ __all__ = [
     "confusion_table_from_predictions",
     "confusion_table_from_rates",
     "cut_tables",
+    "delong_test",
+    "delong_test_unpaired",
     "diagnostic_odds_ratio",
     "discriminant_power",
     "dominates",
