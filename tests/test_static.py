@@ -37,13 +37,13 @@ LAYERS = (
     ("measures",),
     ("states",),
     ("",),  # the public names
-    ("cli",),
+    ("adapters", "cli"),
     ("__main__",),
 )
 """From the bottom to the top; a module belongs to the longest name that fits."""
 UPWARD_IN_FUNCTIONS = {("ops.standard", "ops"), ("ops.hull", "ops"), ("ops.binning", "ops")}
 """A standard form calls other operations by `ops`, which has native twins of them."""
-NAMES_BACKENDS = ("_array", "ops.native")
+NAMES_BACKENDS = ("_array", "ops.native", "adapters")
 READS_VALUES = (
     "_array",
     "ops.native",
@@ -55,6 +55,7 @@ READS_VALUES = (
     "measures._quota",
     "states.histogram",
     "states.fixed_buffer",
+    "adapters",
     "cli",
 )
 BACKENDS = {"cupy", "dask", "jax", "jaxlib", "jnp", "mlx", "tensorflow", "torch"}
