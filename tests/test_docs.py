@@ -26,7 +26,7 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").
 FENCE = re.compile(r"^```(\S+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
-OPTIONAL = ("cupy", "jax", "sklearn", "torch")
+OPTIONAL = ("cupy", "jax", "lightning", "sklearn", "torch", "torchmetrics")
 EXAMPLE = ["evaluate", "--example", "credit", "--quota", "100"]
 
 

@@ -37,7 +37,8 @@ LAYERS = (
     ("measures",),
     ("states",),
     ("",),  # the public names
-    ("adapters", "cli"),
+    ("adapters",),
+    ("cli",),
     ("__main__",),
 )
 """From the bottom to the top; a module belongs to the longest name that fits."""
