@@ -131,11 +131,13 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         self._kept = _KINDS[state](dtype, weighted, bits)
         settings = {"format": 1, "state": state, "dtype": str(dtype), "bits": self._kept.bits}
         self._settings = settings | {"weighted": weighted, "pos_label": pos_label}
-        rest = [
-            ("bad", torch.zeros((), dtype=torch.int64), "sum"),
-            ("settings", as_bytes(self._settings), first),
+        bad = torch.zeros((), dtype=torch.int64)
+        columns = [
+            ("settings", as_bytes(self._settings), first),  # older collections compare no more
+            *self._kept.columns,
+            ("bad", bad, "sum"),
         ]
-        for name, empty, reduction in [*self._kept.columns, *rest]:
+        for name, empty, reduction in columns:
             self.add_state(name, empty, dist_reduce_fx=reduction, persistent=True)
 
     @property
