@@ -105,9 +105,9 @@ def as_bytes(settings: dict[str, Any]) -> Tensor:
     return torch.tensor(list(text.encode()), dtype=torch.uint8, device="cpu")
 
 
-def differences(own: Tensor, other: Tensor) -> str:
-    """What differs between two settings, empty if nothing does."""
-    mine, theirs = (json.loads(bytes(x.tolist())) for x in (own, other))
+def differences(own: dict[str, Any], other: Tensor) -> str:
+    """What differs between settings and those in a tensor, empty if nothing does."""
+    mine, theirs = (json.loads(bytes(x.tolist())) for x in (as_bytes(own), other))
     return "; ".join(
         f"{name} is {mine.get(name)!r} here and {theirs.get(name)!r} there"
         for name in {**mine, **theirs}

@@ -207,8 +207,8 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
             States of other settings.
         """
         theirs = getattr(incoming_state, "metric_state", incoming_state)
-        other = theirs.get("settings", self.settings) if isinstance(theirs, Mapping) else None
-        if other is not None and (found := differences(self.settings, other)):
+        other = theirs.get("settings") if isinstance(theirs, Mapping) else None
+        if other is not None and (found := differences(self._settings, other)):
             raise ValueError(f"the states of the metrics do not fit: {found}")
         super().merge_state(incoming_state)
         self._update_count += 1
@@ -268,7 +268,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         if lacking:
             expected = saved or any(self._persistent.values())
             missing_keys += [prefix + x for x in lacking if strict and expected]
-        elif found := differences(self.settings, saved["settings"]):
+        elif found := differences(self._settings, saved["settings"]):
             error_msgs.append(f"the state of {prefix.rstrip('.') or 'the metric'}: {found}")
         else:
             self._restore(saved)
@@ -279,7 +279,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
     def _restore(self, saved: dict[str, Any]) -> None:
         for name, value in saved.items():
             many = isinstance(value, list)
-            copies = [x.detach().clone().to(self.device) for x in (value if many else [value])]
+            copies = [x.detach().to(self.device) for x in (value if many else [value])]
             setattr(self, name, copies if many else copies[0])
         self._update_count = max(self._update_count, 1)
         self._computed = None

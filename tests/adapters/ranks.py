@@ -1,6 +1,6 @@
 """What each rank does in `test_torch_distributed`: cases together, then some ranks stop.
 
-``python ranks.py RANK SIZE PORT FOLDER`` writes what happened to FOLDER/RANK.json.
+``python ranks.py RANK FOLDER`` writes what happened to FOLDER/RANK.json.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,8 @@ SIZE = 3
 N = 3001
 SHARDS = (0, 1900, N)  # the first rank has no examples
 TIMEOUT = 1.5
+PATIENCE = 60
+"""Seconds after which what hangs has failed."""
 MEASURES = {"hits": partial(hit_rate, quota=200), "found": partial(qrecall, quota=50.5)}
 MEASURES |= {"auc": roc_auc}
 
@@ -348,7 +351,20 @@ def stops(groups: list[Any], write: Callable[..., None], with_metrics: bool) -> 
         write("store", told(lambda: reduced(state, groups[3], timeout=20 * TIMEOUT)))
 
 
-def main(own: int, size: int, port: int, folder: Path) -> None:
+def store_of(own: int, folder: Path) -> Any:
+    """Of the first rank, on a port that is free."""
+    note, limit = folder / "port", timedelta(seconds=PATIENCE)
+    if own == 0:
+        store = dist.TCPStore("127.0.0.1", 0, SIZE, True, limit, wait_for_workers=False)
+        note.with_suffix(".new").write_text(str(store.port))
+        note.with_suffix(".new").replace(note)
+        return store
+    while not note.exists():
+        time.sleep(0.01)
+    return dist.TCPStore("127.0.0.1", int(note.read_text()), SIZE, False, limit)
+
+
+def main(own: int, folder: Path) -> None:
     found: dict[str, Any] = {}
 
     def write(name: str, value: Any) -> None:
@@ -356,9 +372,9 @@ def main(own: int, size: int, port: int, folder: Path) -> None:
         (folder / f"{own}.json").write_text(json.dumps(found))
 
     with_metrics = "torchmetrics" in sys.argv
-    dist.init_process_group(
-        "gloo", init_method=f"tcp://127.0.0.1:{port}", rank=own, world_size=size
-    )
+    limit = timedelta(seconds=PATIENCE)
+    store = store_of(own, folder)
+    dist.init_process_group("gloo", store=store, rank=own, world_size=SIZE, timeout=limit)
     for case in CASES + (METRIC_CASES if with_metrics else []):
         start = time.monotonic()
         try:
@@ -376,4 +392,4 @@ def main(own: int, size: int, port: int, folder: Path) -> None:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    main(*map(int, sys.argv[1:4]), Path(sys.argv[4]))
+    main(int(sys.argv[1]), Path(sys.argv[2]))

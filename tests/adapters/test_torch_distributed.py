@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -22,22 +21,14 @@ from adapters import ranks
 
 RANKS = Path(__file__).with_name("ranks.py")
 WITH_METRICS = available("torchmetrics")
-PATIENCE = 300
-"""Seconds after which processes that hang are stopped."""
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
 
 
 def all_ranks(folder: Path) -> list[dict[str, Any]]:
     """What each rank wrote."""
-    port = free_port()
-    env = {**os.environ, "GLOO_SOCKET_IFNAME": "lo", "TORCH_CPP_LOG_LEVEL": "ERROR"}
+    env = {**os.environ, "GLOO_SOCKET_IFNAME": LOOPBACK, "TORCH_CPP_LOG_LEVEL": "ERROR"}
     env["PYTHONPATH"] = os.pathsep.join([str(RANKS.parents[2]), env.get("PYTHONPATH", "")])
-    common = [str(ranks.SIZE), str(port), str(folder)] + WITH_METRICS * ["torchmetrics"]
+    common = [str(folder)] + WITH_METRICS * ["torchmetrics"]
     started = [
         subprocess.Popen(
             [sys.executable, str(RANKS), str(rank), *common],
@@ -50,7 +41,7 @@ def all_ranks(folder: Path) -> list[dict[str, Any]]:
     ]
     try:
         for process in started:
-            print(process.communicate(timeout=PATIENCE)[0])
+            print(process.communicate(timeout=4 * ranks.PATIENCE)[0])
     finally:
         for process in started:
             process.kill()
@@ -75,7 +66,7 @@ def check_absent(found: list[dict[str, Any]]) -> None:
             kind, message, seconds = results[name]
             assert kind == "TimeoutError", message
             assert message.startswith("rank 2 of 3 did not come"), message
-            assert ranks.TIMEOUT <= seconds < PATIENCE
+            assert ranks.TIMEOUT <= seconds < ranks.PATIENCE
     assert "absent" not in found[2]
     kind, message, _ = found[2]["late"]
     assert (kind, message) == tuple(found[0]["absent"][:2])

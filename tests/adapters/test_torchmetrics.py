@@ -190,6 +190,10 @@ def saved(state: dict[str, Any]) -> dict[str, Any]:
     return restored
 
 
+def saved_states(state: dict[str, Any]) -> dict[str, Any]:
+    return {name.removeprefix("metric."): x for name, x in state.items()}
+
+
 @EVERY_KIND
 def test_state_dict_restores(options: dict[str, Any]):
     parts = batches(options)
@@ -205,6 +209,9 @@ def test_state_dict_restores(options: dict[str, Any]):
     fresh = torch.nn.ModuleDict({"metric": RankingMetric(MEASURES, **options)})
     fresh.load_state_dict(state)
     assert fresh["metric"].compute() == at_once(parts[:2])
+    fresh["metric"].to("meta").load_state_dict(saved_states(state))
+    kept = fresh["metric"].metric_state.values()
+    assert {x.device.type for y in kept for x in (y if isinstance(y, list) else [y])} == {"meta"}
 
 
 def test_states_of_other_settings_are_not_loaded():
