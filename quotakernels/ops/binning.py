@@ -33,7 +33,8 @@ def _highest_key(xp: Namespace, dtype: Any) -> int:
     """The largest order key of a type: those of floats and signed integers are signed."""
     width = key_bits(xp, dtype)
     signed = of_kind(xp, dtype, "real floating") or xp.isdtype(dtype, "signed integer")
-    return 2 ** (width - 1) - 1 if signed else 2**width - 1
+    highest: int = 2 ** (width - 1) - 1 if signed else 2**width - 1
+    return highest
 
 
 def _beyond_reach(xp: Namespace, key: Array) -> bool:
