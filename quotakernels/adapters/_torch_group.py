@@ -88,7 +88,8 @@ class _Meeting:
         come = self._written(keys, time.monotonic() + timeout, verdict)
         if not come or self.store.check([verdict]):
             absent = [rank for rank, key in enumerate(keys) if not self.store.check([key])]
-            self._end(absent, timeout)
+            if absent or self.store.check([verdict]):  # else the last one came just now
+                self._end(absent, timeout)
         return [self.store.get(key).decode() for key in keys]
 
     def _written(self, keys: list[str], deadline: float, otherwise: str | None = None) -> bool:
