@@ -3,6 +3,7 @@
 from quotakernels.inference.auc_covariance import AucCovariance, auc_covariance
 from quotakernels.inference.auc_interval import AucInterval, auc_interval
 from quotakernels.inference.delong import DelongTest, delong_test, delong_test_unpaired
+from quotakernels.inference.hit_rate import HitRateInterval, hit_rate_interval
 from quotakernels.measures.areas import PemAreas, pem_areas
 from quotakernels.measures.average import average_hit_rate, average_qrecall
 from quotakernels.measures.boundary import (
@@ -145,6 +146,7 @@ __all__ = [
     "CutTables",
     "DelongTest",
     "FixedScoreBuffer",
+    "HitRateInterval",
     "Impact",
     "LiftTable",
     "Marks",
@@ -208,6 +210,7 @@ __all__ = [
     "h_measure",
     "hit_rate",
     "hit_rate_curve",
+    "hit_rate_interval",
     "impact",
     "impact_at_quota",
     "information_coefficient",

@@ -69,6 +69,12 @@ def positives_at(xp: Namespace, table: ops.Groups, wanted: Array) -> Array:
     return filled.numerator / filled.denominator
 
 
+def share_found(xp: Namespace, table: ops.Groups, wanted: Array) -> Array:
+    """T(j) / j, of counts rounded once."""
+    filled = _filled(xp, table, wanted)
+    return _share(xp, filled.numerator / (filled.denominator * wanted))
+
+
 @monotone("always")
 @local_quota_measure
 def hit_rate(table: ops.Groups, wanted: Array) -> Array:
@@ -125,9 +131,7 @@ def hit_rate(table: ops.Groups, wanted: Array) -> Array:
     >>> print(hit_rate(y_true, y_score, fraction=[0.2, 0.5, 1.0]))
     [1.  0.7 0.6]
     """
-    xp = namespace(wanted)
-    filled = _filled(xp, table, wanted)
-    return _share(xp, filled.numerator / (filled.denominator * wanted))
+    return share_found(namespace(wanted), table, wanted)
 
 
 @monotone("always")
