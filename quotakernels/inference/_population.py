@@ -30,9 +30,10 @@ def wanted_and_listed(
             f"population must be one number; got an array of shape {tuple(size.shape)}"
         )
     whole = mass_totals(xp, table)[0][..., None]
-    fits = (size >= whole) & (size == xp.floor(size)) & (size < xp.inf)
+    fits = (size >= whole) & (size == xp.floor(size)) & (size < 2.0**53)
     if readable(fits) and not bool(xp.all(fits)):
-        expected = f"a whole number, at least that of the examples, {float(xp.max(whole)):.15g}"
+        most = float(xp.max(whole))
+        expected = f"a whole number below 2**53, at least that of the examples, {most:.15g}"
         raise ValueError(first_bad("population", size, xp.any(~fits), expected))
     nan = constant(xp, xp.nan, wanted.dtype, device(wanted))
     return (xp.where(fits, wanted, nan), wanted * size / whole), shape

@@ -118,7 +118,7 @@ def hit_rate_interval(
         given.
     population : number, optional
         How many cases the list has, of which the n examples are a random sample without
-        replacement: a whole number, at least n.  If it is n, all is known.
+        replacement: a whole number below 2**53, at least n.  If it is n, all is known.
     confidence_level : float
         Above 0 and below 1.
     method : {"wilson", "exact"}
