@@ -63,16 +63,16 @@ def _share(xp: Namespace, value: Array) -> Array:
     return xp.minimum(value, xp.ones_like(value))
 
 
-def positives_at(xp: Namespace, table: ops.Groups, wanted: Array) -> Array:
-    """T(q), the expected positive mass within each wanted mass (AR eq. 5), shape (..., K)."""
-    filled = _filled(xp, table, wanted)
-    return filled.numerator / filled.denominator
-
-
 def share_found(xp: Namespace, table: ops.Groups, wanted: Array) -> Array:
     """T(j) / j, of counts rounded once."""
     filled = _filled(xp, table, wanted)
     return _share(xp, filled.numerator / (filled.denominator * wanted))
+
+
+def positives_at(xp: Namespace, table: ops.Groups, wanted: Array) -> Array:
+    """T(q), the expected positive mass within each wanted mass (AR eq. 5), shape (..., K)."""
+    filled = _filled(xp, table, wanted)
+    return filled.numerator / filled.denominator
 
 
 @monotone("always")

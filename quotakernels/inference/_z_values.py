@@ -1,4 +1,4 @@
-"""The normal distribution: quantiles of plain numbers, tails of arrays."""
+"""What a confidence level is as a number of standard errors, and that number as a p-value."""
 
 from __future__ import annotations
 
