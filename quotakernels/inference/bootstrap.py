@@ -21,7 +21,7 @@ from quotakernels.inference._intervals import IntervalMethod, defined, interval,
 from quotakernels.inference._normal import check_level
 from quotakernels.inference._plan import parts_left_out, plan_of, seeds_numpy
 from quotakernels.inference._progress import reporter, silent
-from quotakernels.inference._resampling import Plan, value_of, values_of
+from quotakernels.inference._resampling import value_of, values_of
 from quotakernels.inference._tree import trees_map
 from quotakernels.ranking import TiePolicy, rank_examples
 from quotakernels.validation import Examples, admit, check_tie_policy
@@ -158,25 +158,22 @@ def bootstrap(
     estimate = value_of(applied, rank_examples(examples, ties))
     plan = plan_of(examples, groups, stratified, poisson, random_state, ties)
 
-    def values(plan: Plan, numbers: range, tell: Callable[[int, int], None]) -> Any:
-        return values_of(applied, plan, estimate, numbers, workers, max_memory, tell)
-
-    drawn = values(plan, range(n_resamples), reporter(progress, "bootstrap"))
-    left_out = values(*parts_left_out(plan), silent) if method == "bca" else drawn
-    result = trees_map(
-        lambda found: _summary(*found, method, confidence_level), [estimate, drawn, left_out]
-    )
+    tell = reporter(progress, "bootstrap")
+    drawn = values_of(applied, plan, estimate, range(n_resamples), workers, max_memory, tell)
+    left_out = drawn
+    if method == "bca":
+        lacking, parts = parts_left_out(plan)
+        left_out = values_of(applied, lacking, estimate, parts, workers, max_memory, silent)
+    summarised = functools.partial(_summary, method, confidence_level)
+    result = trees_map(summarised, [estimate, drawn, left_out])
     return result if on_host is None else returned(result, given.scores)
 
 
 def _summary(
-    estimate: Array,
-    values: Array,
-    left_out: Array,
-    method: IntervalMethod,
-    confidence_level: float,
+    method: IntervalMethod, confidence_level: float, found: list[Array]
 ) -> BootstrapResult:
-    """What the values of the resamples say of one estimate."""
+    """What the values of the resamples, and of the parts left out, say of one estimate."""
+    estimate, values, left_out = found
     xp = namespace(values)
     dtype = estimate.dtype
     with computing(xp):
