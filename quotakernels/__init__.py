@@ -6,6 +6,7 @@ from quotakernels.inference.auc_interval import AucInterval, auc_interval
 from quotakernels.inference.bootstrap import BootstrapResult, bootstrap
 from quotakernels.inference.compare import Comparison, compare
 from quotakernels.inference.delong import DelongTest, delong_test, delong_test_unpaired
+from quotakernels.inference.hit_rate import HitRateInterval, hit_rate_interval
 from quotakernels.inference.selections import SelectionComparison, compare_selections
 from quotakernels.measures.areas import PemAreas, pem_areas
 from quotakernels.measures.average import average_hit_rate, average_qrecall
@@ -152,6 +153,7 @@ __all__ = [
     "DamagedFileError",
     "DelongTest",
     "FixedScoreBuffer",
+    "HitRateInterval",
     "Impact",
     "LiftTable",
     "Marks",
@@ -220,6 +222,7 @@ __all__ = [
     "h_measure",
     "hit_rate",
     "hit_rate_curve",
+    "hit_rate_interval",
     "impact",
     "impact_at_quota",
     "information_coefficient",

@@ -328,3 +328,40 @@ def test_one_bad_model_leaves_the_others_alone():
     assert np.isnan(found.covariance[1]).all()
     np.testing.assert_array_equal(found.covariance[::2, ::2], alone.covariance)
     np.testing.assert_array_equal(found.estimate, [0.75, math.nan, 0.5])
+
+
+# relations
+
+
+def test_the_other_class_from_the_other_end_has_the_same_variance():
+    y, s, _ = batch()
+    s = np.nan_to_num(s)
+    for found, turned in (
+        (qk.auc_interval(y, s), qk.auc_interval(1 - y, -s)),
+        (qk.delong_test(y, s, s**2), qk.delong_test(1 - y, -s, -(s**2))),
+    ):
+        np.testing.assert_allclose(found, turned, 1e-12, 1e-14)
+
+
+def test_a_test_turned_round():
+    y, s, _ = (x[6:, 0] for x in batch())
+    s = np.nan_to_num(s)
+    found, turned = qk.delong_test(y, s, -(s**2) + s), qk.delong_test(y, -(s**2) + s, s)
+    np.testing.assert_array_equal(found.difference, -turned.difference)
+    np.testing.assert_array_equal(found.lower, -turned.upper)
+    np.testing.assert_array_equal(found.p_value, turned.p_value)
+    areas = [qk.rank(y, s), qk.rank(y, -(s**2) + s)]
+    apart = qk.delong_test_unpaired(*areas), qk.delong_test_unpaired(*areas[::-1])
+    np.testing.assert_array_equal(apart[0].statistic, -apart[1].statistic)
+
+
+def test_intervals_of_a_state_and_of_a_counted_table():
+    y, s, _ = (x[8, 0] for x in batch())
+    s = np.nan_to_num(s)
+    wanted = qk.auc_interval(y, s)
+    state = qk.ScoreBuffer.empty(s).update(y[:5], s[:5]).update(y[5:], s[5:])
+    np.testing.assert_array_equal(state.compute(qk.auc_interval), wanted)
+    values, place = np.unique(s, return_inverse=True)
+    counts = np.bincount(place), np.bincount(place, weights=y).astype(int)
+    counted = qk.auc_interval(qk.Ranking.from_counts(values, *counts))
+    np.testing.assert_array_equal(counted, wanted)

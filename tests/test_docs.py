@@ -29,7 +29,10 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").
 FENCE = re.compile(r"^```(\S+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
-OPTIONAL = ("clu", "cupy", "dask", "duckdb", "flax", "jax", "optax", "sklearn", "torch")
+OPTIONAL = (
+    *("clu", "cupy", "dask", "duckdb", "flax", "jax", "lightning", "optax", "sklearn", "torch"),
+    "torchmetrics",
+)
 EXAMPLE = ["evaluate", "--example", "credit", "--quota", "100"]
 
 
@@ -115,7 +118,7 @@ def test_readme_table_has_every_measure():
 
 
 def test_measures_are_all_explained():
-    pages = ("charts.md", "confusion.md", "measures.md", "roc.md")
+    pages = ("charts.md", "confusion.md", "measures.md", "roc.md", "uncertainty.md")
     text = "".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in pages)
     assert {name for name in measures() if f"`{name}`" not in text} == set()
 

@@ -57,6 +57,7 @@ READS_VALUES = (
     "_shards",
     "measures._numbers",
     "measures._quota",
+    "ops.drawing",
     "states.histogram",
     "states.fixed_buffer",
     "inference",
