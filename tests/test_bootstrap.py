@@ -74,7 +74,7 @@ def test_a_resample_is_measured_as_rows_that_are_repeated(kind: str):
     numbers = range(4)
     counts = made.counts(numbers)
     for name, measure in single.items():  # one by one, since some merge rows and others may not
-        found = values_of(measure, made, estimate[name], numbers, 1, 2**20, lambda *_: None)
+        found = values_of(measure, estimate[name], 1, 2**20, made, numbers, lambda *_: None)
         for number in numbers:
             for model, scores in enumerate(S):
                 taken = counts[number] * (M if kind == "masked" else 1)

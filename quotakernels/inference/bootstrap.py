@@ -148,22 +148,16 @@ def bootstrap(
     >>> print(found.estimate, found.lower.round(2), found.upper.round(2))
     0.66 0.52 0.78
     """
-    check_resampling(n_resamples, confidence_level, method, ties)
-    if groups is not None and stratified:
-        raise ValueError("stratified and groups cannot be combined: groups are drawn whole")
+    check_resampling(n_resamples, confidence_level, method, ties, stratified, groups)
     given = admit(y_true, y_score, sample_weight, where, pos_label, validate)
     on_host = lent(given) if seeds_numpy(random_state) else None
     examples = given if on_host is None else Examples(*on_host)
     applied = with_options(measure, options)
     estimate = value_of(applied, rank_examples(examples, ties))
     plan = plan_of(examples, groups, stratified, poisson, random_state, ties)
-
-    tell = reporter(progress, "bootstrap")
-    drawn = values_of(applied, plan, estimate, range(n_resamples), workers, max_memory, tell)
-    left_out = drawn
-    if method == "bca":
-        lacking, parts = parts_left_out(plan)
-        left_out = values_of(applied, lacking, estimate, parts, workers, max_memory, silent)
+    found = functools.partial(values_of, applied, estimate, workers, max_memory)
+    drawn = found(plan, range(n_resamples), reporter(progress, "bootstrap"))
+    left_out = found(*parts_left_out(plan), silent) if method == "bca" else drawn
     summarised = functools.partial(_summary, method, confidence_level)
     result = trees_map(summarised, [estimate, drawn, left_out])
     return result if on_host is None else returned(result, given.scores)
@@ -187,7 +181,14 @@ def _summary(
         return BootstrapResult(value, low, high, error, undefined, cast(xp, values, dtype))
 
 
-def check_resampling(n_resamples: int, confidence_level: float, method: str, ties: str) -> None:
+def check_resampling(
+    n_resamples: int,
+    confidence_level: float,
+    method: str,
+    ties: str,
+    stratified: bool = False,
+    groups: Any = None,
+) -> None:
     """Raise for arguments that are out of range."""
     if isinstance(n_resamples, bool) or not isinstance(n_resamples, int):
         raise TypeError(f"n_resamples must be a whole number; got {n_resamples!r}")
@@ -199,6 +200,8 @@ def check_resampling(n_resamples: int, confidence_level: float, method: str, tie
     check_tie_policy(ties)
     if ties == "given":
         raise ValueError('ties="given" has no meaning for rows that are drawn several times')
+    if groups is not None and stratified:
+        raise ValueError("stratified and groups cannot be combined: groups are drawn whole")
 
 
 def with_options(measure: Any, options: dict[str, Any]) -> Any:
