@@ -1,7 +1,9 @@
 """Evaluation of probabilistic classifiers that must fill a limited quota."""
 
 from quotakernels._version import __version__ as __version__
+from quotakernels.inference.bands import CurveBand, curve_band
 from quotakernels.inference.bootstrap import BootstrapResult, bootstrap
+from quotakernels.inference.optimum import OptimumInterval, optimum_interval
 from quotakernels.measures.areas import PemAreas, pem_areas
 from quotakernels.measures.average import average_hit_rate, average_qrecall
 from quotakernels.measures.boundary import (
@@ -140,6 +142,7 @@ __all__ = [
     "ClassTable",
     "ConfusionTable",
     "Curve",
+    "CurveBand",
     "CutTables",
     "DamagedFileError",
     "FixedScoreBuffer",
@@ -150,6 +153,7 @@ __all__ = [
     "OneVsRest",
     "OperatingPoint",
     "OptimalCut",
+    "OptimumInterval",
     "OutcomeImpact",
     "PemAreas",
     "PrCurve",
@@ -188,6 +192,7 @@ __all__ = [
     "confusion_table",
     "confusion_table_from_predictions",
     "confusion_table_from_rates",
+    "curve_band",
     "cut_tables",
     "diagnostic_odds_ratio",
     "discriminant_power",
@@ -226,6 +231,7 @@ __all__ = [
     "normalized_marks",
     "one_vs_rest",
     "optimal_cut",
+    "optimum_interval",
     "outcome_impact",
     "pearson",
     "pearson_curve",

@@ -9,7 +9,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast
 from quotakernels.inference._normal import normal_cdf, normal_quantile
 
-__all__ = ["IntervalMethod", "defined", "interval", "spread"]
+__all__ = ["IntervalMethod", "defined", "interval", "quantile", "spread"]
 
 IntervalMethod: TypeAlias = Literal["percentile", "basic", "bca"]
 
@@ -50,6 +50,12 @@ def interval(
     unknown = xp.isnan(estimate)
     low, high = (xp.where(unknown, xp.full_like(x, xp.nan), x) for x in (low, high))
     return low, high
+
+
+def quantile(xp: Namespace, values: Array, share: float) -> Array:
+    """A quantile of the values that are defined; NaN where none is."""
+    shares = xp.full_like(values[..., 0], share)
+    return _quantile(xp, _ranked(xp, values), defined(xp, values), shares)
 
 
 def _ranked(xp: Namespace, values: Array) -> Array:
