@@ -94,7 +94,7 @@ def optimum_interval(best: Any, y_true: Any, y_score: Any, **keywords: Any) -> O
 
     References
     ----------
-    Efron & Tibshirani, "An Introduction to the Bootstrap", section 17.6: the optimism.
+    Efron & Tibshirani, "An Introduction to the Bootstrap", chapter 17: the optimism.
 
     Examples
     --------
@@ -121,9 +121,8 @@ def optimum_interval(best: Any, y_true: Any, y_score: Any, **keywords: Any) -> O
     found = bootstrap(lambda ranking: cuts(ranking)[0], y_true, y_score, **resampling)
     data = {name: x for name, x in resampling.items() if name in _OF_RANK}
     curve = cuts(rank(y_true, y_score, **data))[1]
-    return OptimumInterval(
-        *found, _optimism(found.value.resamples, found.threshold.resamples, curve)
-    )
+    optimism = _optimism(found.value.resamples, found.threshold.resamples, curve)
+    return OptimumInterval(found.value, found.threshold, found.quota, optimism)
 
 
 _OF_BOOTSTRAP, _OF_RANK = (
