@@ -3,6 +3,12 @@
 from quotakernels._version import __version__ as __version__
 from quotakernels.inference.bands import CurveBand, curve_band
 from quotakernels.inference.bootstrap import BootstrapResult, bootstrap
+from quotakernels.inference.cross_validation import (
+    FoldSummary,
+    FoldTest,
+    fold_summary,
+    fold_test,
+)
 from quotakernels.inference.optimum import OptimumInterval, optimum_interval
 from quotakernels.measures.areas import PemAreas, pem_areas
 from quotakernels.measures.average import average_hit_rate, average_qrecall
@@ -146,6 +152,8 @@ __all__ = [
     "CutTables",
     "DamagedFileError",
     "FixedScoreBuffer",
+    "FoldSummary",
+    "FoldTest",
     "Impact",
     "LiftTable",
     "Marks",
@@ -204,6 +212,8 @@ __all__ = [
     "false_positive_rate",
     "family_hull",
     "fleiss_kappa",
+    "fold_summary",
+    "fold_test",
     "g_measure",
     "gini",
     "h_measure",
