@@ -9,19 +9,17 @@ import numpy as np
 
 from quotakernels._array import (
     Array,
-    Namespace,
     cast,
     computing,
     device,
     finish,
     namespace,
-    of_kind,
     readable,
-    result_float,
     to_numpy,
     tolerance,
     wide_float,
 )
+from quotakernels.inference._corrected import SAME_VALUE, corrected, float_of
 from quotakernels.inference._folds import (
     Folds,
     admit_folds,
@@ -29,8 +27,7 @@ from quotakernels.inference._folds import (
     pooled_value,
     why_undefined,
 )
-from quotakernels.inference._intervals import defined, spread
-from quotakernels.inference._student import quantiles, two_sided
+from quotakernels.inference._student import two_sided
 from quotakernels.inference._tree import tree_map, trees_map
 from quotakernels.inference.bootstrap import check_confidence, with_options
 from quotakernels.ranking import TiePolicy
@@ -44,9 +41,6 @@ from quotakernels.validation import (
 )
 
 __all__ = ["FoldSummary", "FoldTest", "fold_summary", "fold_test"]
-
-SAME_VALUE = 2.0**-44
-"""Relative difference of two values that is put down to rounding."""
 
 
 class FoldSummary(NamedTuple):
@@ -217,45 +211,14 @@ def fold_summary(
     return trees_map(summarised, [values, together])
 
 
-class _Spread(NamedTuple):
-    """What the folds say of their mean; of wide floats."""
-
-    mean: Array
-    half: Array
-    error: Array
-    deviation: Array
-    freedom: Array
-
-
-def _spread(xp: Namespace, values: Array, folds: Folds, confidence_level: float) -> _Spread:
-    """The corrected resampled t of values on the last axis."""
-    there, number = values == values, defined(xp, values)
-    counted = cast(xp, number, values.dtype)
-    mean = xp.sum(xp.where(there, values, xp.zeros_like(values)), axis=-1) / counted
-    deviation = spread(xp, values)
-    same = deviation <= tolerance(values, SAME_VALUE) * xp.abs(mean)
-    deviation = xp.where(same, xp.zeros_like(deviation), deviation)
-    error = deviation * xp.sqrt(1 / counted + folds.ratio)
-    half = quantiles(xp, confidence_level, number - 1, values) * error
-    mean = xp.where(number > 0, mean, xp.full_like(mean, xp.nan))
-    return _Spread(mean, half, error, deviation, number - 1)
-
-
-def _float_of(values: Array) -> Any:
-    """The float type of what is made of values."""
-    xp = namespace(values)
-    is_float = of_kind(xp, values.dtype, "real floating")
-    return values.dtype if is_float else result_float(xp, device(values))
-
-
 def _summary(
     values: Array, pooled: Array | None, folds: Folds, confidence_level: float
 ) -> FoldSummary:
     xp = namespace(values)
-    dtype = _float_of(values)
+    dtype = float_of(values)
     with computing(xp):
         wide = cast(xp, values, wide_float(xp, device(values)))
-        found = _spread(xp, wide, folds, confidence_level)
+        found = corrected(xp, wide, folds.ratio, confidence_level)
         low, high = found.mean - found.half, found.mean + found.half
         floats = (found.mean, low, high, found.error, found.deviation)
         mean, low, high, error, deviation = (finish(xp, x, dtype) for x in floats)
@@ -383,7 +346,7 @@ def _difference(pair: list[Array]) -> Array:
     """The first less the second; 0 where that is rounding."""
     a, b = pair
     xp = namespace(a)
-    dtype = _float_of(a)
+    dtype = float_of(a)
     with computing(xp):
         a, b = (cast(xp, x, dtype) for x in (a, b))
         difference = a - b
@@ -396,7 +359,7 @@ def _tested(values: Array, folds: Folds, confidence_level: float) -> FoldTest:
     dtype = values.dtype
     with computing(xp):
         wide = cast(xp, values, wide_float(xp, device(values)))
-        found = _spread(xp, wide, folds, confidence_level)
+        found = corrected(xp, wide, folds.ratio, confidence_level)
         mean, half, freedom = found.mean, found.half, found.freedom
         statistic = mean / found.error
         statistic = xp.where(found.error > 0, statistic, xp.full_like(statistic, xp.nan))
