@@ -26,7 +26,8 @@ def spread(xp: Namespace, values: Array) -> Array:
     mean = xp.sum(xp.where(there, values, xp.zeros_like(values)), axis=-1, keepdims=True) / number
     square = xp.where(there, (values - mean) ** 2, xp.zeros_like(values))
     freedom = number[..., 0] - 1
-    return xp.sqrt(xp.sum(square, axis=-1) / xp.where(freedom > 0, freedom, xp.nan))
+    freedom = xp.where(freedom > 0, freedom, xp.full_like(freedom, xp.nan))
+    return xp.sqrt(xp.sum(square, axis=-1) / freedom)
 
 
 def interval(
