@@ -161,6 +161,8 @@ def test_bands_of_nothing_are_undefined():
         found = small("qrecall", np.zeros(5), np.arange(5), simultaneous=simultaneous)
         assert np.all(np.isnan(np.stack(found[1:5])))
         assert np.all(found.undefined == 200)
+    single = small("qrecall", Y, S[0], fraction=[0.1], simultaneous=True, n_resamples=1)
+    assert np.isnan([single.lower, single.upper, single.standard_error]).all()
     rare = small("qrecall", np.arange(8) == 3, np.arange(8), fraction=AT, simultaneous=True)
     assert 40 < rare.undefined[0] < 100
     assert np.all(np.isfinite(np.stack(rare[1:5])))

@@ -197,5 +197,6 @@ def _together(
     largest = xp.where(xp.any(counts, axis=-2), largest, xp.full_like(largest, xp.nan))
     factor = xp.expand_dims(quantile(xp, largest, confidence_level), axis=-1)
     half = xp.where(varies, factor * unit, xp.zeros_like(unit))
+    half = xp.where(xp.isnan(error), error, half)
     low, high = ops.clip(xp, estimate - half, 0.0), xp.minimum(estimate + half, highest)
     return xp.minimum(low, lower), xp.maximum(high, upper)
