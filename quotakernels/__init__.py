@@ -3,10 +3,18 @@
 from quotakernels._version import __version__ as __version__
 from quotakernels.inference.auc_covariance import AucCovariance, auc_covariance
 from quotakernels.inference.auc_interval import AucInterval, auc_interval
+from quotakernels.inference.bands import CurveBand, curve_band
 from quotakernels.inference.bootstrap import BootstrapResult, bootstrap
 from quotakernels.inference.compare import Comparison, compare
+from quotakernels.inference.cross_validation import (
+    FoldSummary,
+    FoldTest,
+    fold_summary,
+    fold_test,
+)
 from quotakernels.inference.delong import DelongTest, delong_test, delong_test_unpaired
 from quotakernels.inference.hit_rate import HitRateInterval, hit_rate_interval
+from quotakernels.inference.optimum import OptimumInterval, optimum_interval
 from quotakernels.inference.selections import SelectionComparison, compare_selections
 from quotakernels.measures.areas import PemAreas, pem_areas
 from quotakernels.measures.average import average_hit_rate, average_qrecall
@@ -149,10 +157,13 @@ __all__ = [
     "Comparison",
     "ConfusionTable",
     "Curve",
+    "CurveBand",
     "CutTables",
     "DamagedFileError",
     "DelongTest",
     "FixedScoreBuffer",
+    "FoldSummary",
+    "FoldTest",
     "HitRateInterval",
     "Impact",
     "LiftTable",
@@ -161,6 +172,7 @@ __all__ = [
     "OneVsRest",
     "OperatingPoint",
     "OptimalCut",
+    "OptimumInterval",
     "OutcomeImpact",
     "PemAreas",
     "PrCurve",
@@ -204,6 +216,7 @@ __all__ = [
     "confusion_table",
     "confusion_table_from_predictions",
     "confusion_table_from_rates",
+    "curve_band",
     "cut_tables",
     "delong_test",
     "delong_test_unpaired",
@@ -217,6 +230,8 @@ __all__ = [
     "false_positive_rate",
     "family_hull",
     "fleiss_kappa",
+    "fold_summary",
+    "fold_test",
     "g_measure",
     "gini",
     "h_measure",
@@ -245,6 +260,7 @@ __all__ = [
     "normalized_marks",
     "one_vs_rest",
     "optimal_cut",
+    "optimum_interval",
     "outcome_impact",
     "pearson",
     "pearson_curve",

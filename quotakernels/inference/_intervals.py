@@ -9,7 +9,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast
 from quotakernels.inference._normal import normal_cdf, normal_quantile
 
-__all__ = ["IntervalMethod", "defined", "interval", "spread"]
+__all__ = ["IntervalMethod", "defined", "interval", "quantile", "spread"]
 
 IntervalMethod: TypeAlias = Literal["percentile", "basic", "bca"]
 
@@ -26,7 +26,8 @@ def spread(xp: Namespace, values: Array) -> Array:
     mean = xp.sum(xp.where(there, values, xp.zeros_like(values)), axis=-1, keepdims=True) / number
     square = xp.where(there, (values - mean) ** 2, xp.zeros_like(values))
     freedom = number[..., 0] - 1
-    return xp.sqrt(xp.sum(square, axis=-1) / xp.where(freedom > 0, freedom, xp.nan))
+    freedom = xp.where(freedom > 0, freedom, xp.full_like(freedom, xp.nan))
+    return xp.sqrt(xp.sum(square, axis=-1) / freedom)
 
 
 def interval(
@@ -50,6 +51,12 @@ def interval(
     unknown = xp.isnan(estimate)
     low, high = (xp.where(unknown, xp.full_like(x, xp.nan), x) for x in (low, high))
     return low, high
+
+
+def quantile(xp: Namespace, values: Array, share: float) -> Array:
+    """A quantile of the values that are defined; NaN where none is."""
+    shares = xp.full_like(values[..., 0], share)
+    return _quantile(xp, _ranked(xp, values), defined(xp, values), shares)
 
 
 def _ranked(xp: Namespace, values: Array) -> Array:

@@ -162,8 +162,6 @@ def optimal_cut(
     >>> print(optimal_cut(ranking, expected_cost, cost_fp=3, cost_fn=1, maximize=False).threshold)
     0.9
     """
-    if not isinstance(maximize, bool):
-        raise TypeError(f"maximize must be True or False; got {maximize!r}")
     return best_and_curve(data, measure, maximize, keywords)[0]
 
 
@@ -171,6 +169,8 @@ def best_and_curve(
     data: tuple[Any, ...], measure: TableMeasure | None, maximize: bool, keywords: dict[str, Any]
 ) -> tuple[OptimalCut, Curve]:
     """The best cut, and the measure at all cuts, of one ranking made once."""
+    if not isinstance(maximize, bool):
+        raise TypeError(f"maximize must be True or False; got {maximize!r}")
     chosen, ranking, own = _called("optimal_cut", data, measure, keywords)
     xp = namespace(ranking.counts)
     dtype = result_float(xp, device(ranking.counts))

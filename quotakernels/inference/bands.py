@@ -1,0 +1,202 @@
+"""Bands around curves: point by point, and for the whole curve at once."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quotakernels import ops
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    computing,
+    device,
+    finish,
+    namespace,
+    readable,
+    to_numpy,
+    tolerance,
+    wide_float,
+)
+from quotakernels.inference._intervals import quantile
+from quotakernels.inference.bootstrap import BootstrapResult, bootstrap
+from quotakernels.measures._quota import numbers_beside
+from quotakernels.measures._tpr_at import tpr_at
+from quotakernels.measures.quota import hit_rate, lift, qrecall
+from quotakernels.validation import as_column
+
+__all__ = ["CurveBand", "curve_band"]
+
+_CURVES = {"hit_rate": hit_rate, "qrecall": qrecall, "lift": lift, "roc": tpr_at}
+_STEPS = 20
+"""Points of a curve for which none are given."""
+SAME_VALUE = 2.0**-40
+"""Relative standard error that is put down to rounding."""
+
+
+class CurveBand(NamedTuple):
+    """A curve at K places, and the band around it.
+
+    Attributes
+    ----------
+    at : array, shape (K,)
+        The fractions, quotas or false positive rates.
+    estimate : array, shape (..., K)
+        The curve there; NaN where it is undefined.
+    lower, upper : arrays, shape (..., K)
+        Both edges of the band.
+    standard_error : array, shape (..., K)
+        The standard deviation over the resamples.
+    undefined : integer array, shape (..., K)
+        Resamples that leave the curve undefined there.  The band is that of the others.
+    """
+
+    at: Array
+    estimate: Array
+    lower: Array
+    upper: Array
+    standard_error: Array
+    undefined: Array
+
+
+def curve_band(
+    curve: Any,
+    y_true: Any,
+    y_score: Any,
+    *,
+    fraction: Any = None,
+    quota: Any = None,
+    fpr: Any = None,
+    simultaneous: bool = False,
+    confidence_level: float = 0.95,
+    **resampling: Any,
+) -> CurveBand:
+    """Confidence band of a curve, by the bootstrap: at each point, or for the whole curve at once.
+
+    Of pointwise intervals each holds its true value with the wanted confidence, and somewhere along
+    a curve one of them often fails.  A simultaneous band holds the true curve at all its points
+    together: estimate ± c·s with the standard error s of each point, where c is the quantile over
+    the resamples of the largest |curve* - curve|/s along the curve (sup-t band).
+
+    Parameters
+    ----------
+    curve : {"hit_rate", "qrecall", "lift", "roc"}
+        Or the measure itself: `hit_rate`, `qrecall`, `lift`, `roc_curve`, or the curve of one.
+    y_true, y_score : arrays, shape (n,) and (..., n)
+        As in `bootstrap`; models are leading axes of the scores and share the resamples.
+    fraction, quota : array, shape (K,), optional
+        Where to look at a curve over quotas, as in `hit_rate`; one of both.
+    fpr : array, shape (K,), optional
+        Where to look at the ROC curve, which is straight between two cuts.  Where it is upright its
+        highest point is taken.  By default all curves are taken at 0.05, 0.1, … and 1.
+    simultaneous : bool
+        A band for the whole curve, instead of an interval for each point.
+    confidence_level : float
+        The share of such bands that should hold the true curve, or at each point its value.
+    **resampling : optional
+        `n_resamples`, `method`, `stratified`, `groups`, `poisson`, `random_state`, `sample_weight`,
+        `where`, `pos_label`, `ties`, `validate`, `workers`, `max_memory` and `progress` as in
+        `bootstrap`.
+
+    Returns
+    -------
+    CurveBand
+        In the library and on the device of the scores, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+
+    Raises
+    ------
+    TypeError, ValueError
+        Another curve; places of the wrong kind for it, or that are no list; and as in `bootstrap`.
+
+    See Also
+    --------
+    bootstrap : intervals of any measure.
+    optimum_interval : how sure the best cut is.
+
+    Notes
+    -----
+    Points at which all resamples agree, as at fraction 1, are no part of the maximum and have a
+    band of width 0.  A simultaneous band ends where the curve must: at 0, and at 1, or for the lift
+    at 1/fraction.  Where its symmetry would make it narrower on one side than the pointwise
+    interval, it is as wide as that.  It is one for the K points; between them it promises nothing.
+
+    References
+    ----------
+    Montiel Olea & Plagborg-Møller, "Simultaneous Confidence Bands: Theory, Implementation, and an
+    Application to SVARs", Journal of Applied Econometrics 34 (2019): the sup-t band.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quotakernels import curve_band
+    >>> rng = np.random.default_rng(1)
+    >>> labels = rng.random(500) < 0.2
+    >>> scores = rng.normal(labels)
+    >>> found = curve_band("qrecall", labels, scores, fraction=[0.1, 0.5], random_state=1)
+    >>> print(found.estimate.round(2), found.lower.round(2), found.upper.round(2))
+    [0.24 0.72] [0.17 0.65] [0.3 0.8]
+    >>> whole = curve_band(
+    ...     "qrecall", labels, scores, fraction=[0.1, 0.5], simultaneous=True, random_state=1
+    ... )
+    >>> print(whole.lower.round(2), whole.upper.round(2))
+    [0.17 0.63] [0.31 0.81]
+    """
+    places = {"fraction": fraction, "quota": quota, "fpr": fpr}
+    chosen, name, at = _chosen(curve, {k: x for k, x in places.items() if x is not None})
+    measure = functools.partial(_CURVES[chosen], **{name: at})
+    found = bootstrap(measure, y_true, y_score, confidence_level=confidence_level, **resampling)
+    xp = namespace(found.resamples)
+    dtype = found.resamples.dtype
+    with computing(xp):
+        wide = wide_float(xp, device(found.resamples))
+        found = BootstrapResult(*(x if x is found.undefined else cast(xp, x, wide) for x in found))
+        ends = found.lower, found.upper
+        at = numbers_beside(found.resamples, name, at)
+        if simultaneous:
+            highest = xp.ones_like(at) if chosen != "lift" else xp.full_like(at, xp.inf)
+            highest = 1 / at if (chosen, name) == ("lift", "fraction") else highest
+            ends = _together(xp, found, highest, confidence_level)
+        floats = (at, found.estimate, *ends, found.standard_error)
+        at, estimate, lower, upper, error = (finish(xp, x, dtype) for x in floats)
+        return CurveBand(at, estimate, lower, upper, error, found.undefined)
+
+
+def _chosen(curve: Any, places: dict[str, Any]) -> tuple[str, str, Any]:
+    """The name of the curve, and that of its places, and these."""
+    name = getattr(curve, "__name__", curve)
+    name = name.removesuffix("_curve") if isinstance(name, str) else name
+    if not isinstance(name, str) or name not in _CURVES:
+        raise ValueError(f"curve must be one of {', '.join(_CURVES)}; got {curve!r}")
+    fitting = ("fpr",) if name == "roc" else ("fraction", "quota")
+    if len(places) > 1 or not set(places) <= set(fitting):
+        expected = " or ".join(f"{x}=" for x in fitting)
+        raise TypeError(f"{name} takes {expected}; got {', '.join(places)}")
+    if not places:
+        return name, fitting[0], np.arange(1, _STEPS + 1) / _STEPS
+    ((kind, given),) = places.items()
+    at = as_column(kind, given)
+    if at.ndim != 1 or at.shape[0] == 0:
+        raise ValueError(f"{kind} must be a list of numbers; got shape {tuple(at.shape)}")
+    return name, kind, to_numpy(at) if readable(at) else at
+
+
+def _together(
+    xp: Namespace, found: BootstrapResult, highest: Array, confidence_level: float
+) -> tuple[Array, Array]:
+    """Both edges of the band that holds so many resamples of the whole curve."""
+    estimate, lower, upper, error, _, resamples = found
+    varies = error > tolerance(error, SAME_VALUE) * xp.abs(estimate)
+    unit = xp.where(varies, error, xp.ones_like(error))
+    away = xp.abs(resamples - xp.expand_dims(estimate, axis=-1)) / xp.expand_dims(unit, axis=-1)
+    counts = xp.expand_dims(varies, axis=-1) & (resamples == resamples)
+    largest = xp.max(xp.where(counts, away, xp.zeros_like(away)), axis=-2)
+    largest = xp.where(xp.any(counts, axis=-2), largest, xp.full_like(largest, xp.nan))
+    factor = xp.expand_dims(quantile(xp, largest, confidence_level), axis=-1)
+    half = xp.where(varies, factor * unit, xp.zeros_like(unit))
+    half = xp.where(xp.isnan(error), error, half)
+    low, high = ops.clip(xp, estimate - half, 0.0), xp.minimum(estimate + half, highest)
+    return xp.minimum(low, lower), xp.maximum(high, upper)

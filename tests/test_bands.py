@@ -1,0 +1,283 @@
+"""Bands of curves and intervals of the best cut: what they are made of, and what they hold."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from backends import MODES, Mode, parameters
+from hypothesis import given
+from hypothesis import strategies as st
+
+import quotakernels as qk
+from quotakernels.inference._plan import plan_of
+from quotakernels.measures._tpr_at import tpr_at
+from quotakernels.validation import admit
+
+RNG = np.random.default_rng(7)
+N = 60
+Y = RNG.random(N) < 0.4
+S = np.stack([RNG.normal(Y).round(1), RNG.integers(0, 4, N) / 2])
+W = RNG.integers(0, 3, N) / 2
+AT = [0.1, 0.35, 0.5, 1]
+PLACES: dict[str, dict[str, Any]] = {
+    "hit_rate": {"quota": [1, 7.5, N]},
+    "qrecall": {"fraction": AT},
+    "lift": {"fraction": AT},
+    "roc": {"fpr": [0, *AT]},
+}
+MEASURES: dict[str, Any] = {
+    "hit_rate": qk.hit_rate,
+    "qrecall": qk.qrecall,
+    "lift": qk.lift,
+    "roc": tpr_at,
+}
+main_modes = [m for m in MODES if m.name in ("numpy", "strictest-device1", "torch", "jax32-jit")]
+
+
+def small(*data: Any, **options: Any) -> qk.CurveBand:
+    found: qk.CurveBand = qk.curve_band(*data, **{"n_resamples": 200, "random_state": 5, **options})
+    return found
+
+
+# the height of the ROC curve
+
+
+def height(labels: list[int], scores: list[int], weights: list[int], fpr: Fraction) -> Fraction:
+    """From the vertices one by one; the last way that reaches a rate tells its highest point."""
+    sums = {True: 0, False: 0}
+    vertices = [(Fraction(0), Fraction(0))]
+    totals = {k: sum(w for y, w in zip(labels, weights, strict=True) if y == k) for k in sums}
+    for cut in sorted(set(scores), reverse=True):
+        for y, s, w in zip(labels, scores, weights, strict=True):
+            sums[bool(y)] += w if s == cut else 0
+        vertices.append(tuple(Fraction(sums[k], totals[k]) for k in (False, True)))
+    found = Fraction(0)
+    for (x0, y0), (x1, y1) in pairwise(vertices):
+        if x0 <= fpr <= x1:
+            found = y1 if x0 == x1 else y0 + (fpr - x0) / (x1 - x0) * (y1 - y0)
+    return found
+
+
+RATES = [Fraction(x, 10) for x in (0, 1, 2, 3, 5, 7, 10)]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.booleans(), st.integers(1, 3)), max_size=9))
+def test_the_roc_curve_at_a_rate(rows: list[tuple[int, bool, int]]):
+    rows = [*rows, (1, True, 1), (2, False, 2)]
+    scores, labels, weights = (list(x) for x in zip(*rows, strict=True))
+    for own in ([1] * len(rows), weights):
+        wanted = [float(height(labels, scores, own, x)) for x in RATES]
+        data = {} if own is not weights else {"sample_weight": np.asarray(own) * 0.1}
+        found = tpr_at(labels, scores, fpr=[float(x) for x in RATES], **data)
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-14)
+
+
+def test_rates_that_are_none():
+    assert np.isnan(tpr_at([1, 1], [0.2, 0.1], fpr=0.5))
+    assert np.isnan(tpr_at([0, 0], [0.2, 0.1], fpr=[0.5, 1])).all()
+    with pytest.raises(ValueError, match=r"fpr is 1.5"):
+        tpr_at(Y, S[0], fpr=1.5)
+
+
+# bands
+
+
+def together(found: qk.BootstrapResult, top: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The edges of the simultaneous band, resample by resample."""
+    largest = []
+    for curve in found.resamples.T:
+        pairs = zip(curve, found.estimate, found.standard_error, strict=True)
+        largest.append(max(abs(x - middle) / s for x, middle, s in pairs if s > 1e-12))
+    half = np.quantile(largest, 0.95) * found.standard_error * (found.standard_error > 1e-12)
+    low, high = np.maximum(found.estimate - half, 0), np.minimum(found.estimate + half, top)
+    return np.minimum(low, found.lower), np.maximum(high, found.upper)
+
+
+@pytest.mark.parametrize("curve", PLACES)
+def test_bands_are_made_of_the_resamples_of_the_measure(curve: str):
+    at = PLACES[curve]
+    (places,) = at.values()
+    whole = qk.bootstrap(MEASURES[curve], Y, S[0], n_resamples=200, random_state=5, **at)
+    pointwise = small(curve, Y, S[0], **at)
+    for field in pointwise._fields[1:]:
+        np.testing.assert_array_equal(getattr(pointwise, field), getattr(whole, field))
+    np.testing.assert_array_equal(pointwise.at, places)
+    band = small(curve, Y, S[0], simultaneous=True, **at)
+    top = 1 / np.asarray(places) if curve == "lift" else 1
+    low, high = together(whole, top)
+    np.testing.assert_allclose(band.lower, low, rtol=1e-12)
+    np.testing.assert_allclose(band.upper, high, rtol=1e-12)
+    assert np.all(band.lower <= pointwise.lower)
+    assert np.all(band.upper >= pointwise.upper)
+    width, narrower = band.upper - band.lower, pointwise.upper - pointwise.lower
+    assert np.sum(width - narrower) > 0.05
+
+
+def test_curves_by_their_measures_and_on_the_usual_grid():
+    for curve in (qk.qrecall, qk.qrecall_curve):
+        np.testing.assert_array_equal(small(curve, Y, S[0])[1], small("qrecall", Y, S[0])[1])
+    found = small(qk.roc_curve, Y, S[0], stratified=True)
+    assert found.at.shape == found.estimate.shape == (20,)
+    assert found.at[0] == 0.05
+    assert found[1:4] == pytest.approx(np.asarray(small("roc", Y, S[0], stratified=True)[1:4]))
+
+
+def test_the_whole_curve_is_held_as_often_as_promised():
+    """The curve of the population, of 40 samples; they are models that share their resamples."""
+    at, rng = [0.1, 0.3, 0.5], np.random.default_rng(3)
+
+    def sample(*shape: int) -> tuple[np.ndarray, np.ndarray]:
+        labels = rng.random(shape) < 0.4
+        return labels, rng.normal(labels)
+
+    truth = qk.qrecall(*sample(200_000), fraction=at)
+    data = sample(40, 100)
+    held = {}
+    for simultaneous in (False, True):
+        found = small("qrecall", *data, fraction=at, simultaneous=simultaneous, n_resamples=100)
+        inside = (found.lower <= truth) & (truth <= found.upper)
+        held[simultaneous] = np.mean(np.all(inside, axis=-1))
+    assert held[False] < held[True]
+    assert held[True] > 0.9
+
+
+def test_bands_of_what_does_not_vary():
+    """A perfect model, drawn by class: all resamples are the same."""
+    data = np.arange(8) >= 4, np.arange(8)
+    for simultaneous in (False, True):
+        found = small("roc", *data, stratified=True, simultaneous=simultaneous)
+        assert all(np.all(x == 1) for x in found[1:4])
+        assert np.all(found.standard_error == 0)
+    tied = small("lift", Y, np.zeros(N), simultaneous=True)
+    assert np.allclose([tied.lower, tied.upper], 1, atol=1e-12)
+
+
+def test_bands_of_nothing_are_undefined():
+    for simultaneous in (False, True):
+        found = small("qrecall", np.zeros(5), np.arange(5), simultaneous=simultaneous)
+        assert np.all(np.isnan(np.stack(found[1:5])))
+        assert np.all(found.undefined == 200)
+    single = small("qrecall", Y, S[0], fraction=[0.1], simultaneous=True, n_resamples=1)
+    assert np.isnan([single.lower, single.upper, single.standard_error]).all()
+    rare = small("qrecall", np.arange(8) == 3, np.arange(8), fraction=AT, simultaneous=True)
+    assert 40 < rare.undefined[0] < 100
+    assert np.all(np.isfinite(np.stack(rare[1:5])))
+
+
+BAD: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
+    ("auc", {}, ValueError, "curve must be one of hit_rate, qrecall, lift, roc; got 'auc'"),
+    (qk.roc_auc, {}, ValueError, "curve must be one of"),
+    (None, {}, ValueError, "curve must be one of"),
+    ("roc", {"fraction": AT}, TypeError, "roc takes fpr=; got fraction"),
+    ("lift", {"fpr": AT}, TypeError, "lift takes fraction= or quota=; got fpr"),
+    ("lift", {"fraction": AT, "quota": [1]}, TypeError, "lift takes fraction= or quota="),
+    ("lift", {"quota": 3}, ValueError, r"quota must be a list of numbers; got shape \(\)"),
+    ("lift", {"quota": []}, ValueError, r"quota must be a list of numbers; got shape \(0,\)"),
+    ("lift", {"quota": [61]}, ValueError, "quota is 61|quota at .* is 61"),
+    ("roc", {"fpr": ["a"]}, TypeError, "fpr must be a number"),
+    ("roc", {"confidence_level": 1}, ValueError, "confidence_level must be between"),
+    ("roc", {"resamples": 1}, TypeError, "resamples"),
+]
+
+
+@pytest.mark.parametrize(("curve", "options", "error", "message"), BAD)
+def test_bad_bands(curve: Any, options: dict[str, Any], error: type[Exception], message: str):
+    with pytest.raises(error, match=message):
+        qk.curve_band(curve, Y, S[0], **options)
+
+
+# the best cut
+
+IMPACTS = (3, -1, 0, 0.5)
+CHOICES: list[tuple[Any, dict[str, Any]]] = [
+    (qk.best_boundary, {"impacts": IMPACTS}),
+    (qk.optimal_cut, {"measure": qk.expected_cost, "maximize": False, "cost_fp": 1, "cost_fn": 2}),
+]
+
+
+@pytest.mark.parametrize(("best", "own"), CHOICES)
+@pytest.mark.parametrize("weights", [None, W])
+def test_the_best_cut_of_each_resample(best: Any, own: dict[str, Any], weights: Any):
+    """Of rows that are really repeated, and what its threshold brings on all examples."""
+    given = {"sample_weight": weights, "random_state": 3}
+    found = qk.optimum_interval(best, Y, S, n_resamples=30, **given, **own)
+    plan = plan_of(admit(Y, S, weights), None, False, False, 3, "expected")
+    more = np.empty((2, 30))
+    for number, counts in enumerate(plan.counts(range(30))):
+        rows = np.repeat(np.arange(N), counts)
+        taken = None if weights is None else weights[rows]
+        for model, scores in enumerate(S):
+            cut = best(Y[rows], scores[rows], sample_weight=taken, **own)
+            for field in ("value", "threshold", "quota"):
+                part = getattr(found, field).resamples[model, number]
+                np.testing.assert_allclose(part, getattr(cut, field), rtol=1e-12)
+            chosen = scores >= cut.threshold if cut.threshold == cut.threshold else scores > 9
+            table = qk.confusion_table_from_predictions(Y, chosen, sample_weight=weights)
+            if best is qk.best_boundary:
+                brought = qk.impact(table, impacts=IMPACTS).whole
+            else:
+                brought = qk.expected_cost(table, cost_fp=1, cost_fn=2)
+            more[model, number] = cut.value - brought
+    np.testing.assert_allclose(found.optimism, more.mean(axis=-1), rtol=1e-10)
+    assert np.all(found.optimism * (1 if best is qk.best_boundary else -1) > 0)
+
+
+@pytest.mark.parametrize("mode", parameters(main_modes))
+def test_every_library_gives_bands_and_optima(mode: Mode):
+    """Of two models; they draw differently, so they agree as far as 300 resamples do."""
+
+    def found_by(y: Any, s: Any) -> Any:
+        state: Any = 5
+        if mode.library == "jax":
+            import jax
+
+            state = jax.random.key(5)
+        draw = {"n_resamples": 300, "random_state": state}
+        band = qk.curve_band("roc", y, s, fpr=[0.2, 0.5, 1], simultaneous=True, **draw)
+        return band, qk.optimum_interval(qk.best_boundary, y, s, impacts=IMPACTS, **draw)
+
+    band, best = mode.run(found_by, Y, S)
+    wanted = small("roc", Y, S, fpr=[0.2, 0.5, 1], simultaneous=True)
+    for name in ("at", "estimate"):
+        assert np.allclose(getattr(band, name), getattr(wanted, name), atol=1e-6)
+    assert np.allclose(band.lower, wanted.lower, atol=0.12)
+    assert np.allclose(band.upper, wanted.upper, atol=0.12)
+    assert np.all(band.lower[:, -1] == 1)
+    wanted = qk.optimum_interval(qk.best_boundary, Y, S, impacts=IMPACTS, random_state=1)
+    for name in ("value", "threshold", "quota"):
+        np.testing.assert_allclose(getattr(best, name)[0], getattr(wanted, name)[0], rtol=1e-6)
+    assert np.allclose(best.value.lower, wanted.value.lower, atol=0.1)
+    assert np.allclose(best.optimism, wanted.optimism, atol=0.02)
+
+
+def test_where_it_is_best_to_select_nobody():
+    found = qk.optimum_interval(qk.best_boundary, Y, S[0], impacts=(-1, -1, 0, 0), n_resamples=20)
+    assert found.quota[:5] == (0, 0, 0, 0, 0)
+    assert found.value.estimate == found.optimism == 0
+    assert np.isnan(found.threshold.estimate)
+    assert found.threshold.undefined == 20
+
+
+def test_a_cut_that_is_chosen_among_noise_brings_less_than_it_seems():
+    labels, scores = np.arange(200) % 2, np.random.default_rng(2).random(200)
+    found = qk.optimum_interval(
+        qk.best_boundary, labels, scores, impacts=(1, -1, 0, 0), n_resamples=300, random_state=1
+    )
+    expected = found.value.estimate - found.optimism
+    assert found.optimism > 0.01
+    assert abs(expected) < abs(found.value.estimate)  # in truth no cut brings anything
+
+
+def test_bad_optima():
+    with pytest.raises(TypeError, match="best must be best_boundary or optimal_cut"):
+        qk.optimum_interval(qk.best_quota, Y, S[0])
+    with pytest.raises(TypeError, match="maximize must be True or False"):
+        qk.optimum_interval(qk.optimal_cut, Y, S[0], measure=qk.recall, maximize=1)
+    with pytest.raises(TypeError, match="after them a measure of confusion tables"):
+        qk.optimum_interval(qk.optimal_cut, Y, S[0])
+    with pytest.raises(TypeError, match="impacts"):
+        qk.optimum_interval(qk.best_boundary, Y, S[0])
