@@ -20,6 +20,7 @@ from quotakernels._array import (
     returned,
 )
 from quotakernels.measures._quota import beside, wanted_masses
+from quotakernels.measures._reduction import Reduction, Sums
 from quotakernels.measures._unsorted import ranking_at
 from quotakernels.ranking import Ranking, TiePolicy, rank, table_of
 from quotakernels.validation import admit, check_tie_policy
@@ -40,6 +41,7 @@ __all__ = [
     "merges_negatives",
     "monotone",
     "quota_measure",
+    "sums",
 ]
 
 _FROM_DATA = inspect.signature(rank).parameters
@@ -60,6 +62,7 @@ class Measure(Generic[R]):
         self.monotone: Literal["", "always", "by default"] = ""
         self.most: float | None = None
         self.by_positives = False
+        self.sums: Sums | None = None
         numbers, options = _keywords(door), _keywords(function)
         self._numbers, self._options = (tuple(p.name for p in x) for x in (numbers, options))
         self._needed = [p.name for p in (*numbers, *options) if p.default is p.empty]
@@ -204,6 +207,21 @@ def by_positives(measure: Measure[R]) -> Measure[R]:
     """
     measure.by_positives = True
     return measure
+
+
+def sums(
+    make: Callable[..., Reduction], take: Callable[[Any], Any] = lambda value: value
+) -> Callable[[Measure[R]], Measure[R]]:
+    """Say that a measure, its options as they are, is what `take` finds in a reduction's value.
+
+    ``make(xp, table, totals)`` gives the reduction, so that several can share a pass.
+    """
+
+    def marked(measure: Measure[R]) -> Measure[R]:
+        measure.sums = Sums(make, take)
+        return measure
+
+    return marked
 
 
 def merges_negatives(measure: Any) -> bool:

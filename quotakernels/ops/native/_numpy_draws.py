@@ -36,7 +36,7 @@ def _drawn(source: Any, number: int, sizes: tuple[int, ...], length: int, poisso
         parts = [np.searchsorted(steps, generator.random(size), side="right") for size in sizes]
     else:
         parts = [
-            np.bincount(generator.integers(0, size, size, dtype=_word(size)), minlength=size)
+            np.bincount(generator.integers(0, size, size), minlength=size)
             for size in sizes
             if size
         ]
@@ -44,6 +44,3 @@ def _drawn(source: Any, number: int, sizes: tuple[int, ...], length: int, poisso
     whole = parts if len(parts) == 1 and not rest else [*parts, np.zeros(rest, dtype=np.int64)]
     return whole[0] if len(whole) == 1 else np.concatenate(whole)
 
-
-def _word(size: int) -> Any:
-    return np.int32 if size < 2**31 else np.int64

@@ -72,19 +72,20 @@ def _sum_of_sums(sums: tuple[float, ...]) -> float:
 
 def _column_blocks(table: Groups, columns: tuple[str, ...]) -> Iterator[list[NDArray]]:
     """The named columns of `Rows`, block by block; sums before a row are made as they are read."""
-    before = dict.fromkeys(columns, 0.0)
+    own = [column if table.weighted else column.replace("items", "mass") for column in columns]
+    before = dict.fromkeys(own, 0.0)
     for block in blocks(table.counts.shape[0]):
-        part, read = _part(table, block), []
-        for column in columns:
+        part, read = _part(table, block), {}
+        for column in before:
             name = column.removesuffix("_before")
             values = _read(part, name)
             if name == column:
-                read.append(values.astype(np.float64))
+                read[column] = values.astype(np.float64)
             else:
                 sums = _sums_before(values, before[column])
                 before[column] = float(sums[-1])
-                read.append(sums[:-1])
-        yield read
+                read[column] = sums[:-1]
+        yield [read[column] for column in own]
 
 
 def rows_at(xp: Namespace, table: Groups, wanted: NDArray) -> tuple[NDArray, Rows]:
