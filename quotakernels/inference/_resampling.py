@@ -208,9 +208,11 @@ def _on_host(measure: Any, plan: Plan, estimate: Any, workers: int, numbers: ran
 class _Spans(NamedTuple):
     """Rows of a table among the examples of one model, best first; a row's positives come last.
 
-    `order` is None where the examples already are in that order.
+    `order` is None where the examples already are in that order.  Where `merging`, rows without
+    positives become one with their neighbours.
     """
 
+    merging: bool
     examples: Sorted
     order: NDArray | None
     start: NDArray
@@ -231,22 +233,32 @@ def _spans(examples: Sorted, merging: bool) -> _Spans:
     ends = np.flatnonzero(examples.last)
     starts = np.append(0, ends[:-1] + 1)
     positives = np.add.reduceat(examples.labels, starts)
-    if merging and examples.weights is None:
-        found = positives > 0
-        kept = np.append(True, found[1:] | found[:-1])  # not a second row without positives
-        starts, positives = starts[kept], positives[kept]
-        ends = ends[np.append(kept[1:], True)]
+    merging = merging and examples.weights is None
+    if merging:
+        ends = ends[_last_of_runs(positives)]
+        starts = np.append(0, ends[:-1] + 1)
+        positives = np.add.reduceat(examples.labels, starts)
     rows = examples._replace(thresholds=examples.thresholds[ends])
     order = examples.order
     in_place = order[0] == 0 and bool((order[1:] > order[:-1]).all())
-    return _Spans(rows, None if in_place else order, starts, ends + 1 - positives, ends + 1)
+    order_or_none = None if in_place else order
+    return _Spans(merging, rows, order_or_none, starts, ends + 1 - positives, ends + 1)
+
+
+def _last_of_runs(positives: NDArray) -> NDArray:
+    """The rows with positives, and of others that follow each other the last one."""
+    found = positives > 0
+    kept = np.empty_like(found)
+    np.logical_or(found[1:], found[:-1], out=kept[:-1])
+    kept[-1:] = True
+    return np.flatnonzero(kept)
 
 
 def _host_table(spans: _Spans, ties: TiePolicy, counts: NDArray) -> ops.Groups:
     examples = spans.examples
     counts = counts if spans.order is None else counts[spans.order]
     if examples.weights is None:
-        table = ops.Groups(examples.thresholds, *_whole_sums(spans, counts), None, None)
+        table = _whole_table(spans, counts)
     else:
         columns = counted(examples, counts)
         sums = (None if x is None else np.add.reduceat(x, spans.start) for x in columns)
@@ -254,16 +266,21 @@ def _host_table(spans: _Spans, ties: TiePolicy, counts: NDArray) -> ops.Groups:
     return split_ties(_HOST, table, ties)
 
 
-def _whole_sums(spans: _Spans, counts: NDArray) -> tuple[NDArray, NDArray]:
-    """How many examples and positives are in each row: differences of running sums."""
+def _whole_table(spans: _Spans, counts: NDArray) -> ops.Groups:
+    """Examples and positives of each row, as differences of running sums."""
     counts = counts if spans.examples.there is None else counts * spans.examples.there
-    upto = np.empty(counts.shape[0] + 1, dtype=np.int64)
+    most = counts.shape[0] * int(counts.max())
+    upto = np.empty(counts.shape[0] + 1, dtype=np.int32 if most < 2**31 else np.int64)
     upto[0] = 0
     counts.cumsum(out=upto[1:])
-    ends = upto[spans.stop]
+    thresholds, ends = spans.examples.thresholds, upto[spans.stop]
+    positives = ends - upto[spans.positive]
+    if spans.merging:
+        rows = _last_of_runs(positives)
+        thresholds, ends, positives = thresholds[rows], ends[rows], positives[rows]
     items = ends.copy()
     items[1:] -= ends[:-1]
-    return items, ends - upto[spans.positive]
+    return ops.Groups(thresholds, items, positives, None, None)
 
 
 _HOST: Namespace = namespace(np.empty(0))
