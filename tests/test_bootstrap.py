@@ -183,6 +183,22 @@ def test_models_are_measured_on_the_same_resamples():
     assert np.allclose(found.resamples[0] + found.resamples[2], 1)
 
 
+def test_measures_that_share_a_pass_are_those_of_their_own_calls():
+    several = {
+        "auc": qk.roc_auc,
+        "pem": qk.pem,
+        "hits": functools.partial(qk.hit_rate, quota=20),
+        "ahr": qk.average_hit_rate,
+        "aqr": qk.average_qrecall,
+    }
+    for given in ({}, {"sample_weight": W + 0.5}):
+        found = qk.bootstrap(several, Y, S, n_resamples=9, random_state=4, **given)
+        assert list(found) == list(several)
+        for name, measure in several.items():
+            alone = qk.bootstrap(measure, Y, S, n_resamples=9, random_state=4, **given)
+            assert all(np.array_equal(*pair) for pair in zip(found[name], alone, strict=True))
+
+
 def test_records_and_mappings_keep_their_form():
     found = qk.bootstrap({"all": qk.summary}, Y, S[0], n_resamples=20, random_state=1)
     assert isinstance(found["all"], qk.Summary)

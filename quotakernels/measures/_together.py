@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from quotakernels import ops
-from quotakernels._array import Array, compiled, computing, device, namespace, result_float
+from quotakernels._array import compiled, computing, device, namespace, result_float
 from quotakernels.measures._measure import Measure, finished
 from quotakernels.measures._reduction import Reduction, reduced, totals
 

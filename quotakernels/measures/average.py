@@ -19,7 +19,7 @@ EXACT = 2.0**53
 _COLUMNS = ("mass_before", "positive_before", "mass", "positive")
 
 
-@sums(lambda *table: hit_rate_mean(*table))
+@sums(lambda xp, table, total: hit_rate_mean(xp, table, total))  # noqa: PLW0108  defined below
 @by_positives
 @measure
 def average_hit_rate(table: ops.Groups) -> Array:
@@ -111,7 +111,7 @@ def _tied_share(
     return here / mass * (found * ones + here / items * ramps)
 
 
-@sums(lambda *table: qrecall_mean(*table))
+@sums(lambda xp, table, total: qrecall_mean(xp, table, total))  # noqa: PLW0108
 @by_positives
 @monotone("always")
 @measure
@@ -176,9 +176,7 @@ def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> A
     return reduced(xp, table, qrecall_mean(xp, table, totals(xp, table), start == "P+1"))[0]
 
 
-def qrecall_mean(
-    xp: Namespace, table: ops.Groups, total: Totals, late: bool = False
-) -> Reduction:
+def qrecall_mean(xp: Namespace, table: ops.Groups, total: Totals, late: bool = False) -> Reduction:
     """AQR: ΣQ(j) / (N + 1) from j = P, or `late`, ΣQ(j) / N from j = P + 1."""
     if not table.weighted:
         reduction = _qrecall_sum(xp, table, total, late)

@@ -38,9 +38,10 @@ def _drawn(source: Any, number: int, sizes: tuple[int, ...], length: int, poisso
     else:
         parts = [_counts(generator, size) for size in sizes]
     rest = length - sum(sizes)
-    whole = parts if len(parts) == 1 and not rest else [*parts, np.zeros(rest, dtype=parts[0].dtype)]
+    whole = (
+        parts if len(parts) == 1 and not rest else [*parts, np.zeros(rest, dtype=parts[0].dtype)]
+    )
     return whole[0] if len(whole) == 1 else np.concatenate(whole)
-
 
 
 def _counts(generator: np.random.Generator, size: int) -> NDArray:

@@ -14,7 +14,7 @@ from quotakernels.ops._table import Groups, Rows
 
 NDArray = np.ndarray[Any, Any]
 
-__all__ = ["BLOCK", "blocks", "head", "rows_at", "sum_rows"]
+__all__ = ["BLOCK", "blocks", "head", "near_terms", "rows_at", "sum_rows"]
 
 BLOCK = 1 << 15
 SEARCHED = 1 << 12
@@ -76,7 +76,9 @@ def _column_blocks(table: Groups, columns: tuple[str, ...]) -> Iterator[list[NDA
     """The named columns of `Rows`, block by block; sums before a row are made as they are read."""
     own = [column if table.weighted else column.replace("items", "mass") for column in columns]
     before = dict.fromkeys(own, 0.0)
-    for block in blocks(table.counts.shape[0]):
+    length = table.counts.shape[0]
+    # Few rows in shorter blocks, of which the memory is not given back to the system each time.
+    for block in blocks(length, BLOCK if length > 4 * BLOCK else BLOCK // 2):
         part, read = _part(table, block), {}
         for column in before:
             name = column.removesuffix("_before")
@@ -138,6 +140,17 @@ def _sums_of_blocks(x: NDArray, size: int = BLOCK) -> NDArray:
     """The sum before each block and after the last; the sum of 32-bit counts fits 32 bits."""
     starts = np.arange(0, x.shape[0], size)
     return np.append(0.0, np.cumsum(np.add.reduceat(x, starts, dtype=x.dtype), dtype=np.float64))
+
+
+def near_terms(
+    xp: Namespace, before: NDArray, number: NDArray, most: int
+) -> tuple[NDArray, NDArray]:
+    """See `standard.near_terms`; the terms of a few numbers at once."""
+    if before.ndim != 1 or before.shape[0] > SEARCHED or before.dtype != np.float64:
+        return standard.near_terms(xp, before, number, most)
+    k = np.arange(1.0, most + 1)[:, None]
+    terms = (k <= number) / (before + k)
+    return np.add.reduce(terms, axis=0), np.add.reduce(k * terms, axis=0)
 
 
 def head(xp: Namespace, table: Groups, wanted: NDArray) -> Groups:
