@@ -1,7 +1,11 @@
 """Evaluation of probabilistic classifiers that must fill a limited quota."""
 
 from quotakernels._version import __version__ as __version__
+from quotakernels.inference.auc_covariance import AucCovariance, auc_covariance
+from quotakernels.inference.auc_interval import AucInterval, auc_interval
 from quotakernels.inference.bootstrap import BootstrapResult, bootstrap
+from quotakernels.inference.delong import DelongTest, delong_test, delong_test_unpaired
+from quotakernels.inference.hit_rate import HitRateInterval, hit_rate_interval
 from quotakernels.measures.areas import PemAreas, pem_areas
 from quotakernels.measures.average import average_hit_rate, average_qrecall
 from quotakernels.measures.boundary import (
@@ -130,6 +134,8 @@ from quotakernels.states.fixed_buffer import FixedScoreBuffer
 from quotakernels.states.histogram import ScoreHistogram
 
 __all__ = [
+    "AucCovariance",
+    "AucInterval",
     "BestBoundary",
     "BootstrapResult",
     "Bounds",
@@ -142,7 +148,9 @@ __all__ = [
     "Curve",
     "CutTables",
     "DamagedFileError",
+    "DelongTest",
     "FixedScoreBuffer",
+    "HitRateInterval",
     "Impact",
     "LiftTable",
     "Marks",
@@ -168,6 +176,8 @@ __all__ = [
     "accuracy",
     "achievable_pr_auc",
     "achievable_pr_curve",
+    "auc_covariance",
+    "auc_interval",
     "auk",
     "average_hit_rate",
     "average_precision",
@@ -189,6 +199,8 @@ __all__ = [
     "confusion_table_from_predictions",
     "confusion_table_from_rates",
     "cut_tables",
+    "delong_test",
+    "delong_test_unpaired",
     "diagnostic_odds_ratio",
     "discriminant_power",
     "dominates",
@@ -204,6 +216,7 @@ __all__ = [
     "h_measure",
     "hit_rate",
     "hit_rate_curve",
+    "hit_rate_interval",
     "impact",
     "impact_at_quota",
     "information_coefficient",

@@ -57,7 +57,10 @@ __all__ = [
 TIE_POLICIES = ("expected", "optimistic", "pessimistic", "given")
 MASS_ROUNDING = 2.0**-40
 """Relative difference between two sums of the same weights that is put down to rounding."""
-_COLUMNS = ("y_true", "y_score", "y_pred", "sample_weight", "where", "gain", "gain_rejected")
+_COLUMNS = (
+    *("y_true", "y_score", "scores_a", "scores_b", "y_pred", "sample_weight", "where"),
+    *("gain", "gain_rejected"),
+)
 
 
 class Examples(NamedTuple):
@@ -107,9 +110,13 @@ def admit_scores(
 
 
 def admit_columns(
-    given: dict[str, Any], pos_label: Any, validate: bool, numbers: tuple[str, ...] = ()
+    given: dict[str, Any],
+    pos_label: Any,
+    validate: bool,
+    numbers: tuple[str, ...] = (),
+    leader: str = "y_score",
 ) -> Admitted:
-    """Check and convert scores and what is given beside them.
+    """Check and convert the scores, which the leader names, and what is given beside them.
 
     Columns of `numbers` come out as wide floats, finite where they count.
     """
@@ -120,15 +127,15 @@ def admit_columns(
     if "y_true" in named:
         named["y_true"], pos_label = numeric_labels(named["y_true"], pos_label)
     check_types(named)
-    arrays = adopt(named)[1]
-    check_shapes(arrays)
+    arrays = adopt(named, (leader,))[1]
+    check_shapes(arrays, leader)
     if (on_host := lent(tuple(arrays.values()))) is not None:
         columns = dict(zip(arrays, on_host, strict=True))
-        examples, floats, good = _clean(columns, as_given, pos_label, validate, numbers)
-        scores = arrays["y_score"]
+        examples, floats, good = _clean(columns, as_given, pos_label, validate, numbers, leader)
+        scores = arrays[leader]
         floats = {name: returned(x, scores) for name, x in floats.items()}
         return Admitted(returned(examples, scores), floats, returned(good, scores))
-    return _clean(arrays, as_given, pos_label, validate, numbers)
+    return _clean(arrays, as_given, pos_label, validate, numbers, leader)
 
 
 def _clean(
@@ -137,15 +144,16 @@ def _clean(
     pos_label: Any,
     validate: bool,
     numbers: tuple[str, ...],
+    leader: str,
 ) -> Admitted:
     """Arrays of one library and of fitting shapes, when their values are checked too."""
-    xp = namespace(arrays["y_score"])
+    xp = namespace(arrays[leader])
     with computing(xp):
-        if arrays["y_score"].shape[-1] == 0:
+        if arrays[leader].shape[-1] == 0:
             arrays = one_absent_example(xp, arrays)
-        shape = arrays["y_score"].shape
+        shape = arrays[leader].shape
         columns = {name: _stretched(xp, x, shape) for name, x in arrays.items()}
-        scores, labels = columns["y_score"], columns.get("y_true")
+        scores, labels = columns[leader], columns.get("y_true")
         wide = wide_float(xp, device(scores))
         floats = {name: cast(xp, columns[name], wide) for name in numbers}
         weights, valid = columns.get("sample_weight"), columns.get("where")
@@ -153,7 +161,7 @@ def _clean(
             weights = cast(xp, weights, wide)
             counted = weights != 0
             valid = counted if valid is None else valid & counted
-        bad = bad_values(xp, scores, weights)
+        bad = bad_values(xp, scores, weights, leader)
         if labels is not None and not (labels.dtype == xp.bool and pos_label is None):
             labels, bad["y_true"] = positive_labels(xp, labels, pos_label, valid)
         bad |= {name: (~xp.isfinite(x), "a finite number") for name, x in floats.items()}
@@ -240,7 +248,9 @@ def check_types(named: dict[str, Array]) -> None:
             raise TypeError(f"{name} must hold {what}; got dtype {x.dtype}")
 
 
-def adopt(named: dict[str, Array]) -> tuple[Namespace, dict[str, Array]]:
+def adopt(
+    named: dict[str, Array], scores: tuple[str, ...] = ("y_score",)
+) -> tuple[Namespace, dict[str, Array]]:
     """All arrays in the namespace and on the device of those that are not NumPy's."""
     foreign = {name: x for name, x in named.items() if not isinstance(x, np.ndarray)}
     if not foreign:
@@ -256,7 +266,7 @@ def adopt(named: dict[str, Array]) -> tuple[Namespace, dict[str, Array]]:
             )
     check_one_device(foreign)
     return xp, {
-        name: x if name in foreign else from_host(xp, name, x, is_score=name == "y_score")
+        name: x if name in foreign else from_host(xp, name, x, is_score=name in scores)
         for name, x in named.items()
     }
 
@@ -291,11 +301,13 @@ def check_shapes(arrays: dict[str, Array], leader: str = "y_score") -> None:
             )
 
 
-def bad_values(xp: Namespace, scores: Array, weights: Array | None) -> dict[str, tuple[Array, str]]:
+def bad_values(
+    xp: Namespace, scores: Array, weights: Array | None, leader: str = "y_score"
+) -> dict[str, tuple[Array, str]]:
     """For scores and weights: where they are bad, and what was expected."""
     bad = {}
     if of_kind(xp, scores.dtype, "real floating"):
-        bad["y_score"] = (xp.isnan(scores), "a number, or where=False for an example to leave out")
+        bad[leader] = (xp.isnan(scores), "a number, or where=False for an example to leave out")
     if weights is not None:
         right = (weights >= 0) & (weights < xp.inf)
         bad["sample_weight"] = (~right, "a finite weight, not negative")

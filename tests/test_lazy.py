@@ -186,6 +186,21 @@ def drawn(y: Any, s: Any, w: Any) -> dict[str, Any]:
     return flat(**found) | areas | {"auk": qk.auk(ranking)}
 
 
+def uncertain(y: Any, s: Any) -> dict[str, Any]:
+    """Intervals and tests; the rows of the batch are models of the same examples."""
+    ranking = qk.rank(y, s)
+    found = {method: qk.auc_interval(ranking, method=method) for method in ("logit", "wald")}
+    given: dict[str, Any] = {"quota": [1.5, 3], "confidence_level": 0.9}
+    return flat(
+        **found,
+        together=qk.auc_covariance(y, s, measure="pem"),
+        paired=qk.delong_test(y, s, -s),
+        unpaired=qk.delong_test_unpaired(ranking, qk.rank(y, -s)),
+        wilson=qk.hit_rate_interval(y, s, population=9, **given),
+        exact=qk.hit_rate_interval(ranking, method="exact", **given),
+    )
+
+
 CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (plain, (Y, S)),
     (plain, (Y[0], S[0])),
@@ -202,6 +217,7 @@ CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (confusion, (Y, S, Y[::-1], W)),
     (gains, (Y, S, W - 1, W)),
     (drawn, (Y, S, W)),
+    (uncertain, (Y[[0, 0]], S)),
 ]
 IDS = [
     "batch",
@@ -219,6 +235,7 @@ IDS = [
     "confusion tables",
     "gains of examples",
     "charts",
+    "uncertainty",
 ]
 EVERY_CASE = pytest.mark.parametrize(("function", "arrays"), CASES, ids=IDS)
 

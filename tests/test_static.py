@@ -57,6 +57,8 @@ READS_VALUES = (
     "_shards",
     "measures._numbers",
     "measures._quota",
+    "inference._hypergeometric",
+    "inference._population",
     "states.histogram",
     "states.fixed_buffer",
     "inference",

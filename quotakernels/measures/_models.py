@@ -11,7 +11,7 @@ from quotakernels.measures._reduction import totals
 from quotakernels.ranking import Ranking, table_of
 from quotakernels.validation import MASS_ROUNDING, adopt, check_same_totals
 
-__all__ = ["Family", "Models", "family_of", "named_models"]
+__all__ = ["Family", "Models", "family_of", "in_one_library", "named_models"]
 
 Models: TypeAlias = Ranking | Sequence[Ranking] | Mapping[Any, Ranking]
 
@@ -29,7 +29,7 @@ def family_of(models: Models) -> Family:
     for name, model in named.items():
         if not isinstance(model, Ranking):
             raise TypeError(f"{name} must be a Ranking; got {type(model).__name__}")
-    xp, rankings = _in_one_library(named)
+    xp, rankings = in_one_library(named)
     shapes = {tuple(ranking.counts.shape[:-1]) for ranking in rankings}
     if len(shapes) > 1:
         listed = " and ".join(str(shape) for shape in sorted(shapes))
@@ -50,7 +50,8 @@ def _differs(xp: Namespace, masses: Array) -> Array:
     return ~(xp.abs(masses - first) <= tolerance(first, MASS_ROUNDING) * first)
 
 
-def _in_one_library(named: dict[str, Ranking]) -> tuple[Namespace, list[Ranking]]:
+def in_one_library(named: dict[str, Ranking]) -> tuple[Namespace, list[Ranking]]:
+    """The rankings, in the library and on the device of those that are not NumPy's."""
     columns = {
         f"{name}.{field}": x
         for name, model in named.items()

@@ -42,6 +42,7 @@ __all__ = [
     "mass_totals",
     "numbers_beside",
     "wanted_masses",
+    "whole_if_close",
 ]
 
 ROUNDING = 2.0**-50
@@ -98,7 +99,7 @@ def wanted_masses(
     else:
         fits = (flat > 0) & (flat <= 1)
         _raise_unless(xp, name, value, fits, "a share of the examples, above 0 and at most 1")
-        wanted = _whole_if_close(xp, flat * whole)
+        wanted = whole_if_close(xp, flat * whole)
     nan = constant(xp, xp.nan, wanted.dtype, device(wanted))
     return (xp.where(fits & (whole > 0), wanted, nan),), tuple(value.shape)
 
@@ -116,7 +117,8 @@ def _within(
     return xp.minimum(quota, whole), (quota >= 0) & (quota <= limit)
 
 
-def _whole_if_close(xp: Namespace, wanted: Array) -> Array:
+def whole_if_close(xp: Namespace, wanted: Array) -> Array:
+    """The numbers, but whole ones where rounding alone has moved them."""
     nearest, close = xp.round(wanted), tolerance(wanted, ROUNDING) * wanted
     return xp.where(xp.abs(wanted - nearest) <= close, nearest, wanted)
 

@@ -63,6 +63,12 @@ def _share(xp: Namespace, value: Array) -> Array:
     return xp.minimum(value, xp.ones_like(value))
 
 
+def share_found(xp: Namespace, table: ops.Groups, wanted: Array) -> Array:
+    """T(j) / j, of counts rounded once."""
+    filled = _filled(xp, table, wanted)
+    return _share(xp, filled.numerator / (filled.denominator * wanted))
+
+
 def positives_at(xp: Namespace, table: ops.Groups, wanted: Array) -> Array:
     """T(q), the expected positive mass within each wanted mass (AR eq. 5), shape (..., K)."""
     filled = _filled(xp, table, wanted)
@@ -126,9 +132,7 @@ def hit_rate(table: ops.Groups, wanted: Array) -> Array:
     >>> print(hit_rate(y_true, y_score, fraction=[0.2, 0.5, 1.0]))
     [1.  0.7 0.6]
     """
-    xp = namespace(wanted)
-    filled = _filled(xp, table, wanted)
-    return _share(xp, filled.numerator / (filled.denominator * wanted))
+    return share_found(namespace(wanted), table, wanted)
 
 
 @by_positives

@@ -1,0 +1,141 @@
+"""Pairs that each example loses, and how much that varies: the placements of DeLong's variance."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, cast, device, wide_float
+from quotakernels.measures._reduction import Reduction, reduced, totals
+
+__all__ = ["Area", "Spread", "area_of", "lost_pairs", "share", "spread_of"]
+
+
+class Area(NamedTuple):
+    """The pairs lost by a ranking, twice, and all pairs; the variance of AUC; the class sizes."""
+
+    lost: Array
+    pairs: Array
+    variance: Array
+    positive: Array
+    negative: Array
+
+
+class Spread(NamedTuple):
+    """The pairs lost, twice, and all pairs, shape (...), and what each example adds to AUC beside
+    its mean, shape (..., n).
+
+    The covariance of two AUC is the sum of the products of what the examples add.
+    """
+
+    lost: Array
+    pairs: Array
+    positive: Array
+    negative: Array
+
+    def covariance(self, xp: Namespace, positive: Array, negative: Array) -> Array:
+        """With another AUC, to which the examples add this."""
+        return ops.total(xp, self.positive * positive) + ops.total(xp, self.negative * negative)
+
+
+def lost_pairs(xp: Namespace, scores: Array, positive: Array, negative: Array) -> Array:
+    """How many examples of the other class beat each example, twice, ties counted half.
+
+    Whole numbers.  Of an example of neither class it means nothing.
+    """
+    key = ops.order_key(xp, scores)
+    key = xp.where(positive | negative, key, xp.zeros_like(key))  # NaN would be its own group
+    order = xp.argsort(key, axis=-1, descending=True, stable=False)
+    key = xp.take_along_axis(key, order, axis=-1)
+    integer = xp.int32 if key.shape[-1] < 2**30 else xp.int64
+    positive, negative = (
+        cast(xp, xp.take_along_axis(x, order, axis=-1), integer) for x in (positive, negative)
+    )
+    edge = xp.ones((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
+    differs = key[..., 1:] != key[..., :-1]
+    first = xp.concat([edge, differs], axis=-1)
+    last = xp.concat([differs, edge], axis=-1)
+
+    def beaten_twice(x: Array) -> Array:
+        """By those above, and by those that are not below."""
+        whole = xp.sum(x, axis=-1, keepdims=True, dtype=integer)
+        return _before(xp, x, first) + whole - _after(xp, x, last)
+
+    def beats_twice(x: Array) -> Array:
+        whole = xp.sum(x, axis=-1, keepdims=True, dtype=integer)
+        return _after(xp, x, last) + whole - _before(xp, x, first)
+
+    lost = xp.where(positive > 0, beaten_twice(negative), beats_twice(positive))
+    back = xp.argsort(order, axis=-1, stable=False)
+    return xp.take_along_axis(lost, back, axis=-1)
+
+
+def _before(xp: Namespace, x: Array, first: Array) -> Array:
+    """Sums of what stands before the group of each place."""
+    return ops.running_max(xp, xp.where(first, ops.exclusive(xp, x), xp.zeros_like(x)))
+
+
+def _after(xp: Namespace, x: Array, last: Array) -> Array:
+    """Sums of what stands after the group of each place."""
+    return xp.flip(_before(xp, xp.flip(x, axis=-1), xp.flip(last, axis=-1)), axis=-1)
+
+
+def spread_of(
+    xp: Namespace, lost: Array, positive: Array, negative: Array, good: Array | bool = True
+) -> Spread:
+    """The spread of what `lost_pairs` found, or of the difference of that for two models.
+
+    It is NaN in rows that are not good.  Deviations from the means are squared, not the numbers;
+    these are whole.
+    """
+    wide = wide_float(xp, device(lost))
+    lost = cast(xp, lost, wide)
+    flags = (positive, negative)
+    sizes = [cast(xp, ops.count(xp, x)[..., 0], wide) for x in flags]
+    defined = ((sizes[0] > 1) & (sizes[1] > 1))[..., None] & good
+    nan, nothing = xp.full_like(sizes[0], xp.nan)[..., None], xp.zeros_like(lost)
+    parts = []
+    for own, size, other in zip(flags, sizes, sizes[::-1], strict=True):
+        twice = ops.total(xp, xp.where(own, lost, nothing))  # the same for both classes
+        deviation = lost - (twice / size)[..., None]
+        scale = (2 * other * xp.sqrt(size * (size - 1)))[..., None]
+        parts.append(xp.where(defined, xp.where(own, deviation / scale, nothing), nan))
+    return Spread(twice, sizes[0] * sizes[1], *parts)
+
+
+def area_of(xp: Namespace, table: ops.Groups) -> Area:
+    """The AUC of a table without weights, and its variance, from the rows."""
+    total = totals(xp, table)
+    positive, negative = (xp.expand_dims(x, axis=-1) for x in total[1:])
+    (twice,) = reduced(xp, table, _LOST_TWICE)
+    lost = [xp.expand_dims(twice / x, axis=-1) for x in total[1:]]
+
+    def squares(before: Array, found: Array, good: Array, bad: Array) -> tuple[Array, Array]:
+        of_positive = 2 * (before - found) + bad - lost[0]
+        of_negative = 2 * (positive - found) - good - lost[1]
+        of_positive, of_negative = of_positive / negative, of_negative / positive
+        return good * (of_positive * of_positive), bad * (of_negative * of_negative)
+
+    sums = ops.sum_rows(xp, table, squares, _COLUMNS)
+    sizes = total[1:]
+    parts = [x / (4 * (n * (n - 1))) for x, n in zip(sums, sizes, strict=True)]
+    defined = (total.positive > 1) & (total.negative > 1)
+    variance = xp.where(defined, parts[0] + parts[1], xp.full_like(twice, xp.nan))
+    return Area(twice, total.positive * total.negative, variance, *sizes)
+
+
+def share(xp: Namespace, lost: Array, pairs: Array, scale: int) -> Array:
+    """1 less a multiple of the share of pairs that are lost, of twice their number: rounded once
+    where the numbers are whole; NaN of no pairs.
+    """
+    value = (2 * pairs - scale * lost) / (2 * pairs)
+    return xp.where(pairs > 0, value, xp.full_like(value, xp.nan))
+
+
+def _lost_twice(before: Array, found: Array, good: Array, bad: Array) -> tuple[Array]:
+    """The pairs lost by the positives of a row, twice, ties counted half."""
+    return (good * (2 * (before - found) + bad),)
+
+
+_COLUMNS = ("mass_before", "positive_before", "positive", "negative")
+_LOST_TWICE = Reduction(_COLUMNS, _lost_twice, lambda lost: lost)

@@ -1,0 +1,241 @@
+"""Intervals of the hit rate at a quota, against tails in rational numbers and other tools."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from backends import MODES, Mode, mode_fixture
+from exact import draws as ex
+
+import quotakernels as qk
+
+FEW = ("strict", "torch-compile", "jax64", "jax64-jit", "jax32-jit")
+mode = mode_fixture([mode for mode in MODES if mode.name not in FEW])
+
+QUOTAS = [0, 1, 2.5, 6, 10]
+Z95 = 1.959963984540054
+
+
+def batch() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labels, scores with ties, and a mask; no positive in the first row, no negative in the next,
+    and no example in the third.
+    """
+    dice = np.random.default_rng(7)
+    y, s = dice.integers(0, 2, (8, 12)), dice.integers(0, 5, (8, 12)).astype(float)
+    valid = np.ones(y.shape, dtype=bool)
+    y[0], y[1], valid[2], valid[3:, :2] = 0, 1, False, False
+    return y, np.where(valid, s, np.nan), valid
+
+
+def everything(y: Any, s: Any, valid: Any) -> dict[str, Any]:
+    calls = {
+        "wilson": {},
+        "listed": {"population": 30},
+        "known": {"population": 12},
+        "exact": {"method": "exact"},
+    }
+    given = {"where": valid, "quota": QUOTAS}
+    return {name: qk.hit_rate_interval(y, s, **given, **own) for name, own in calls.items()}
+
+
+def wilson(found: float, trials: float, variance: float) -> tuple[float, float]:
+    """The textbook formula."""
+    if trials == 0 or math.isnan(found):
+        return math.nan, math.nan
+    share, square = found / trials, variance * Z95**2
+    centre = share + square / (2 * trials)
+    half = math.sqrt(share * (1 - share) * square / trials + square**2 / (4 * trials**2))
+    return (centre - half) / (1 + square / trials), (centre + half) / (1 + square / trials)
+
+
+def factor(quota: float, n: int, population: int) -> float:
+    places = quota * population / n
+    return min(1.0, (places - quota) / (places - 1)) if places > max(quota, 1) else 0.0
+
+
+def test_in_every_mode(mode: Mode):
+    y, s, valid = batch()
+    found = mode.run(everything, y, s, valid)
+    rate = qk.hit_rate(y, s, where=valid, quota=QUOTAS)[3:]
+    n, double = 10, found["wilson"].estimate.dtype == np.float64
+    rtol, atol = (1e-10, 1e-14) if double else (2e-6, 1e-6)
+    for name, (estimate, lower, upper) in found.items():
+        assert np.isnan(np.stack([estimate, lower, upper])[:, 2]).all(), name
+        assert np.isnan(np.stack([estimate, lower, upper])[..., 0]).all(), name
+        np.testing.assert_allclose(estimate[3:], rate, rtol, atol, err_msg=name)
+        for (row, k), share in np.ndenumerate(rate):
+            quota = QUOTAS[k]
+            f = {"wilson": 1.0, "listed": factor(quota, n, 30), "known": factor(quota, n, 12)}
+            ends = lower[3 + row, k], upper[3 + row, k]
+            if name == "exact":
+                assert_tails(share * quota, quota, ends, 1e-9 if double else 1e-4)
+            elif quota:
+                wanted = wilson(share * quota, quota, f[name])
+                np.testing.assert_allclose(ends, wanted, rtol, max(atol, 1e-7 * (not double)))
+
+
+def assert_tails(found: float, quota: float, ends: tuple[float, float], rtol: float) -> None:
+    """At either end, as many successes or failures have 2.5 %; fractions are rounded outwards."""
+    if quota == 0:
+        return
+    trials = math.ceil(quota)
+    for count, end in ((found, ends[0]), (quota - found, 1 - ends[1])):
+        whole = math.floor(count + 1e-6)
+        if whole == 0:
+            assert end == 0
+        else:
+            tail = ex.binomial_tail(whole, trials, Fraction(float(end)))
+            assert float(tail) == pytest.approx(0.025, rel=100 * rtol)
+
+
+def test_a_known_list_has_no_width_and_an_endless_one_is_none():
+    dice = np.random.default_rng(2)
+    y, s = dice.integers(0, 2, 50), dice.normal(size=50)
+    for method in ("wilson", "exact"):
+        given = {"quota": [1, 7, 50], "method": method}
+        known = qk.hit_rate_interval(y, s, population=50, **given)
+        np.testing.assert_allclose(known.lower, known.estimate, 1e-15)
+        np.testing.assert_allclose(known.upper, known.estimate, 1e-15)
+        endless = qk.hit_rate_interval(y, s, population=5 * 10**7, **given)
+        plain = qk.hit_rate_interval(y, s, **given)
+        np.testing.assert_allclose(endless, plain, rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize("mode", [Mode("numpy", "numpy"), Mode("torch", "torch")], ids=str)
+def test_exact_interval_of_a_list(mode: Mode):
+    """All hypergeometric, ties at the end of the quota rounded outwards."""
+    pytest.importorskip(mode.library)
+    y = np.asarray([1, 1, 0, 1, 0, 1, 0, 0, 0, 1, 0, 0])
+    s = np.asarray([9, 8, 7, 7, 6, 5, 5, 5, 4, 3, 2, 1])
+
+    def listed(y: Any, s: Any) -> Any:
+        return qk.hit_rate_interval(y, s, quota=[2, 3, 6.5, 12], population=31, method="exact")
+
+    found = mode.run(listed, y, s)
+    for k, (quota, positives) in enumerate([(2, 2), (3, 2.5), (6.5, 3.5), (12, 5)]):
+        parts = [math.floor(positives), math.floor(quota - positives)]
+        places = math.ceil(Fraction(quota) * 31 / 12)
+        wanted = ex.listed_interval(*parts, math.ceil(quota), places, Fraction(1, 40))
+        np.testing.assert_allclose((found.lower[k], found.upper[k]), [float(x) for x in wanted])
+
+
+def test_tails_of_large_lists():
+    """Against scipy, where its sums are exact enough."""
+    stats = pytest.importorskip("scipy.stats")
+    from quotakernels.inference._hypergeometric import reached
+
+    for case in ((3, 10, 40, 100), (60_000, 10**5, 5 * 10**6, 10**7), (1, 1000, 3, 10**7)):
+        found, drawn, good, listed = case
+        for k in (found - 1, found, found + found // 200):
+            wanted = stats.hypergeom(listed, good, drawn).sf(k - 1)
+            assert reached(k, drawn, good, listed) == pytest.approx(wanted, rel=1e-7), case
+
+
+def test_ten_million_examples():
+    """The exact ends of scipy; both kinds lie near those of the normal distribution."""
+    stats = pytest.importorskip("scipy.stats")
+    ranking = qk.Ranking.from_counts([2, 1], [4 * 10**6, 6 * 10**6], [10**6, 12345])
+    exact = qk.hit_rate_interval(ranking, quota=4 * 10**6, method="exact", confidence_level=0.9)
+    plain = qk.hit_rate_interval(ranking, quota=4 * 10**6, confidence_level=0.9)
+    lower = stats.beta.ppf(0.05, 10**6, 3 * 10**6 + 1)
+    upper = stats.beta.ppf(0.95, 10**6 + 1, 3 * 10**6)
+    np.testing.assert_allclose(exact[1:], [lower, upper], rtol=1e-11)
+    np.testing.assert_allclose(plain[1:], exact[1:], rtol=2e-6)
+    listed = qk.hit_rate_interval(
+        ranking, quota=4 * 10**6, population=2 * 10**7, method="exact", confidence_level=0.9
+    )
+    widths = [x.upper - x.lower for x in (listed, exact)]
+    assert widths[0] / widths[1] == pytest.approx(math.sqrt(0.5), rel=1e-3)
+
+
+def test_intervals_of_proportions_of_scipy():
+    stats = pytest.importorskip("scipy.stats")
+    y = np.arange(30) % 3 == 0
+    for quota, level in ((1, 0.8), (7, 0.95), (30, 0.999)):
+        positives = int(y[:quota].sum())
+        for method in ("wilson", "exact"):
+            found = qk.hit_rate_interval(
+                y, -np.arange(30), quota=quota, confidence_level=level, method=method
+            )
+            wanted = stats.binomtest(positives, quota).proportion_ci(level, method)
+            np.testing.assert_allclose(found[1:], [wanted.low, wanted.high], 1e-10, 1e-14)
+
+
+# coverage, by simulation
+
+REPLICATIONS, QUOTA = 600, 60
+SHARES = {"tied": 0.4, "rare": 0.05, "strong": 0.97}
+
+
+@pytest.mark.parametrize("kind", SHARES)
+def test_coverage(kind: str):
+    """The labels of the selected are drawn, each with the share; the exact one covers more."""
+    dice = np.random.default_rng(5)
+    s = np.tile(np.arange(200) // (10 if kind == "tied" else 1), (REPLICATIONS, 1))
+    y = dice.random(s.shape) < SHARES[kind]
+    rates = {m: covered(y, s, SHARES[kind], method=m) for m in ("wilson", "exact")}
+    error = math.sqrt(0.95 * 0.05 / REPLICATIONS)
+    assert abs(rates["wilson"] - 0.95) < 3 * error + 0.015  # it oscillates around the level
+    assert rates["exact"] > 0.95 - 3 * error
+
+
+@pytest.mark.parametrize("kind", SHARES)
+def test_coverage_of_a_list(kind: str):
+    """Samples of half a list, whose best places have a share that is known."""
+    dice = np.random.default_rng(6)
+    hits = np.arange(120) < round(120 * SHARES[kind])
+    y = np.stack([dice.permutation(hits)[:60] for _ in range(REPLICATIONS)])
+    s = np.zeros(y.shape)
+    error = math.sqrt(0.95 * 0.05 / REPLICATIONS)
+    share = float(np.mean(hits))
+    assert covered(y, s, share, method="exact", population=120) > 0.95 - 3 * error
+    if kind == "tied":  # else the number of positives takes few values, and the normal one is rough
+        assert abs(covered(y, s, share, population=120) - 0.95) < 3 * error + 0.015
+
+
+def covered(y: np.ndarray, s: np.ndarray, share: float, **options: Any) -> float:
+    found = qk.hit_rate_interval(y, s, quota=QUOTA, **options)
+    return float(np.mean((found.lower <= share) & (share <= found.upper)))
+
+
+# bad input
+
+Y, S = [1, 0, 1, 0], [4, 3, 2, 1]
+
+
+def test_bad_populations():
+    for population in (3, 4.5, -1, math.nan, math.inf, 1e16):
+        with pytest.raises(ValueError, match="^population is .*; expected a whole number below"):
+            qk.hit_rate_interval(Y, S, quota=2, population=population)
+    with pytest.raises(ValueError, match=r"^population must be one number; got .* \(2,\)"):
+        qk.hit_rate_interval(Y, S, quota=2, population=[5, 6])
+    with pytest.raises(TypeError, match="^population must be a number"):
+        qk.hit_rate_interval(Y, S, quota=2, population=True)
+
+
+def test_bad_options():
+    with pytest.raises(ValueError, match='^method must be "wilson" or "exact"; got'):
+        qk.hit_rate_interval(Y, S, quota=2, method="wald")
+    with pytest.raises(ValueError, match="^confidence_level must be a number above 0"):
+        qk.hit_rate_interval(Y, S, quota=2, confidence_level=1)
+    with pytest.raises(TypeError, match="^give exactly one of quota= "):
+        qk.hit_rate_interval(Y, S, population=9)
+    for population in (None, 9):
+        given = {"population": population, "method": "exact", "quota": 2}
+        with pytest.raises(TypeError, match="^the ranking has weights"):
+            qk.hit_rate_interval(Y, S, sample_weight=S, **given)
+
+
+def test_exact_interval_of_a_list_in_a_trace():
+    jax = pytest.importorskip("jax")
+    with pytest.raises(ValueError, match='beside population sums on the host.*"wilson"'):
+        jax.jit(lambda y, s: qk.hit_rate_interval(y, s, quota=2, population=9, method="exact"))(
+            np.asarray(Y), np.asarray(S)
+        )
+    found = jax.jit(lambda y, s, n: qk.hit_rate_interval(y, s, quota=2, population=n))
+    assert np.isnan(found(np.asarray(Y), np.asarray(S), 3).lower)
+    assert not np.isnan(found(np.asarray(Y), np.asarray(S), 5).lower)
