@@ -15,7 +15,7 @@ import numpy as np
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, compiled, computing, device, namespace
 from quotakernels.inference._tree import tree_map, trees_map
-from quotakernels.measures._measure import merges_negatives
+from quotakernels.measures._measure import made_here, merges_negatives
 from quotakernels.measures._together import sharing, together
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties
 from quotakernels.validation import Examples
@@ -25,6 +25,10 @@ __all__ = ["Plan", "Sorted", "in_order", "resampled", "value_of", "values_of"]
 NDArray = np.ndarray[Any, Any]
 WORKING_COPIES = 60
 """Arrays as long as the examples that a batch of resamples needs at once."""
+
+
+FEW = 1000
+"""Up to so many examples, the price of a call is more than that of padded rows in a batch."""
 
 
 class Sorted(NamedTuple):
@@ -118,6 +122,8 @@ def values_of(
     xp = namespace(order)
     if isinstance(order, np.ndarray):
         run = functools.partial(_on_host, measure, plan, estimate, _threads(workers))
+        if order.shape[-1] <= FEW and made_here(measure):
+            run = functools.partial(_few_on_host, measure, plan, run)
         size = 64
     else:
         run = functools.partial(_in_batch, measure, plan)
@@ -173,6 +179,16 @@ def counted(examples: Sorted, counts: Array) -> tuple[Array, Array, Array | None
         return counts, counts * labels, None, None
     mass = counts * examples.weights
     return counts, counts * labels, mass * labels, mass * (1 - labels)
+
+
+def _few_on_host(
+    measure: Any, plan: Plan, one_by_one: Callable[[range], Any], numbers: range
+) -> Any:
+    """As on a device, unless a quota is beyond all of the resamples."""
+    try:
+        return _in_batch(measure, plan, numbers)
+    except ValueError:
+        return one_by_one(numbers)
 
 
 # one resample after the other, in memory that NumPy reads

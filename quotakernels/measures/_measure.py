@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 
 from quotakernels._array import (
@@ -36,6 +36,7 @@ __all__ = [
     "by_positives",
     "finished",
     "local_quota_measure",
+    "made_here",
     "measure",
     "measure_of",
     "merges_negatives",
@@ -226,11 +227,23 @@ def sums(
 
 def merges_negatives(measure: Any) -> bool:
     """Whether a measure, or every one of a mapping or `functools.partial`, is `by_positives`."""
+    return all(isinstance(x, Measure) and x.by_positives for x in _within(measure))
+
+
+def made_here(measure: Any) -> bool:
+    """Whether the same are all of this library, which measures batches as well as lists."""
+    return all(isinstance(x, Measure) for x in _within(measure))
+
+
+def _within(measure: Any) -> Iterator[Any]:
+    """What mappings and partial functions hold."""
     if isinstance(measure, Mapping):
-        return all(merges_negatives(x) for x in measure.values())
-    while isinstance(measure, functools.partial):
-        measure = measure.func
-    return isinstance(measure, Measure) and measure.by_positives
+        for each in measure.values():
+            yield from _within(each)
+    elif isinstance(measure, functools.partial):
+        yield from _within(measure.func)
+    else:
+        yield measure
 
 
 def bounded_by_ties(measure: Any, options: dict[str, Any]) -> bool:
