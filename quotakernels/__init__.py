@@ -4,8 +4,10 @@ from quotakernels._version import __version__ as __version__
 from quotakernels.inference.auc_covariance import AucCovariance, auc_covariance
 from quotakernels.inference.auc_interval import AucInterval, auc_interval
 from quotakernels.inference.bootstrap import BootstrapResult, bootstrap
+from quotakernels.inference.compare import Comparison, compare
 from quotakernels.inference.delong import DelongTest, delong_test, delong_test_unpaired
 from quotakernels.inference.hit_rate import HitRateInterval, hit_rate_interval
+from quotakernels.inference.selections import SelectionComparison, compare_selections
 from quotakernels.measures.areas import PemAreas, pem_areas
 from quotakernels.measures.average import average_hit_rate, average_qrecall
 from quotakernels.measures.boundary import (
@@ -144,6 +146,7 @@ __all__ = [
     "ChartPoints",
     "ClassImpact",
     "ClassTable",
+    "Comparison",
     "ConfusionTable",
     "Curve",
     "CutTables",
@@ -171,6 +174,7 @@ __all__ = [
     "RocPoints",
     "ScoreBuffer",
     "ScoreHistogram",
+    "SelectionComparison",
     "StateInfo",
     "Summary",
     "accuracy",
@@ -193,7 +197,9 @@ __all__ = [
     "chart_area",
     "chart_points",
     "cohen_kappa",
+    "compare",
     "compare_curves",
+    "compare_selections",
     "conditional_impact",
     "confusion_table",
     "confusion_table_from_predictions",

@@ -21,7 +21,7 @@ from quotakernels.inference._resampling import Plan, in_order
 from quotakernels.ranking import TiePolicy
 from quotakernels.validation import Examples, as_column
 
-__all__ = ["parts_left_out", "plan_of", "seeds_numpy"]
+__all__ = ["owners", "parts_left_out", "plan_of", "seeds_numpy"]
 
 PARTS = 200
 """Parts of the examples that are left out, one at a time, for the acceleration of BCa."""
@@ -56,7 +56,7 @@ def plan_of(
             length = xp.arange(members.shape[0], dtype=xp.int64, device=device(members))
             ordered = ordered._replace(order=length)
         if groups is not None:
-            units, owner = _grouped(xp, examples, groups, members)
+            units, owner = owners(xp, examples, groups, members)
             sizes: tuple[Any, ...] = (units,)
         else:
             units = examples.scores.shape[-1]
@@ -119,7 +119,7 @@ def _check_one_labelling(xp: Namespace, labels: Array, first: Array) -> None:
         raise ValueError("stratified needs the same labels for all models")
 
 
-def _grouped(
+def owners(
     xp: Namespace, examples: Examples, groups: Any, order: Array | None
 ) -> tuple[int, Array]:
     """The number of groups, and to which one each example belongs."""

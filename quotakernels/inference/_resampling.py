@@ -20,7 +20,7 @@ from quotakernels.measures._together import sharing, together
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties
 from quotakernels.validation import Examples
 
-__all__ = ["Plan", "Sorted", "in_order", "resampled", "value_of", "values_of"]
+__all__ = ["Plan", "Sorted", "in_order", "resampled", "threads", "value_of", "values_of"]
 
 NDArray = np.ndarray[Any, Any]
 WORKING_COPIES = 60
@@ -121,7 +121,7 @@ def values_of(
     order = plan.examples.order
     xp = namespace(order)
     if isinstance(order, np.ndarray):
-        run = functools.partial(_on_host, measure, plan, estimate, _threads(workers))
+        run = functools.partial(_on_host, measure, plan, estimate, threads(workers))
         if order.shape[-1] <= FEW and made_here(measure):
             run = functools.partial(_few_on_host, measure, plan, run)
         size = 64
@@ -136,7 +136,7 @@ def values_of(
         return trees_map(lambda x: x[0] if len(x) == 1 else xp.concat(x, axis=-1), parts)
 
 
-def _threads(workers: int | None) -> int:
+def threads(workers: int | None) -> int:
     if workers is None:
         return min(os.cpu_count() or 1, 8)
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:

@@ -28,6 +28,7 @@ __all__ = [
     "binned",
     "bisect",
     "clip",
+    "coins",
     "count",
     "draws",
     "exclusive",
@@ -98,6 +99,7 @@ key_bits = binning.key_bits
 binned = _native_where_there_is_one(binning.binned)
 bisect = _native_where_there_is_one(standard.bisect)
 clip = _native_where_there_is_one(standard.clip)
+coins = _native_where_there_is_one(drawing.coins)
 count = standard.count
 exclusive = standard.exclusive
 shifted = standard.shifted

@@ -1,4 +1,4 @@
-"""How often each example is drawn in a resample, from a seed.
+"""How often each example is drawn in a resample, and fair coins for it, from a seed.
 
 Examples are drawn with replacement inside strata, which stand one after the other; what stands
 behind the last stratum is never drawn.
@@ -13,7 +13,7 @@ import numpy as np
 from quotakernels._array import Array, Device, Namespace, cast, constant, device, wide_float
 from quotakernels.ops import standard
 
-__all__ = ["draws", "places_drawn", "poisson_steps", "source_of_draws"]
+__all__ = ["coins", "draws", "places_drawn", "poisson_steps", "source_of_draws"]
 
 
 def source_of_draws(xp: Namespace, random_state: Any, dev: Device) -> Any:
@@ -58,6 +58,14 @@ def draws(
     place = xp.arange(shape[1], dtype=xp.int64, device=device(like))
     upto = ops.bisect(xp, index, xp.broadcast_to(place, shape), beyond=True)
     return upto - standard.shifted(xp, upto, 1, 0)
+
+
+def coins(xp: Namespace, source: Any, resamples: range, like: Array) -> Array:
+    """Heads or tails for each place: booleans of shape (R, n), where `like` has n places."""
+    length = like.shape[-1]
+    seeds = [np.random.SeedSequence(source, spawn_key=(number,)) for number in resamples]
+    flips = [np.random.default_rng(seed).integers(0, 2, length, dtype=np.bool) for seed in seeds]
+    return xp.asarray(np.stack(flips), device=device(like))
 
 
 def poisson_steps() -> np.ndarray[Any, Any]:

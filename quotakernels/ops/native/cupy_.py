@@ -78,6 +78,11 @@ def source_of_draws(xp: Namespace, random_state: Any, dev: Any) -> Any:
     return cp.random.default_rng(int(seed[0]))
 
 
+def coins(xp: Namespace, source: Any, resamples: range, like: Array) -> Array:
+    """See `drawing.coins`; one stream serves all resamples, in turn."""
+    return source.integers(0, 2, (len(resamples), like.shape[-1])) > 0
+
+
 def draws(
     xp: Namespace,
     source: Any,

@@ -206,6 +206,21 @@ def source_of_draws(xp: Namespace, random_state: Any, dev: Any) -> Any:
     return jax.random.wrap_key_data(jnp.asarray(seeds), impl="threefry2x32")
 
 
+def coins(xp: Namespace, source: Any, resamples: range, like: Array) -> Array:
+    """See `drawing.coins`; each resample has a key of its own."""
+    numbers = jnp.arange(resamples.start, resamples.stop)
+    return _flipped(source, numbers, like)
+
+
+@functools.partial(jax.jit)
+def _flipped(source: Any, numbers: Array, like: Array) -> Array:
+    def one(number: Array) -> Array:
+        key = jax.random.fold_in(source, number)
+        return jax.random.bits(key, like.shape[-1:], jnp.uint32) >> 31 > 0
+
+    return jax.vmap(one)(numbers)
+
+
 def draws(
     xp: Namespace,
     source: Any,

@@ -166,6 +166,13 @@ def source_of_draws(xp: Namespace, random_state: Any, dev: Any) -> Any:
     return torch.Generator(dev).manual_seed(int(seed[0] >> 1))
 
 
+def coins(xp: Namespace, source: Any, resamples: range, like: Array) -> Array:
+    """See `drawing.coins`; one stream serves all resamples, in turn."""
+    shape = (len(resamples), like.shape[-1])
+    flips = torch.randint(2, shape, generator=source, dtype=torch.int8, device=like.device)
+    return flips.to(torch.bool)
+
+
 def draws(
     xp: Namespace,
     source: Any,

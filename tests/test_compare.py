@@ -1,0 +1,354 @@
+"""Which of several models is better: paired tests of all pairs, against enumeration and SciPy."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from backends import MODES, Mode, available, parameters
+
+import quotakernels as qk
+from quotakernels.inference._exchange import Exchange, differences, exchange_of
+from quotakernels.inference._letters import letters_of, together
+from quotakernels.inference._pairs import holm, of_exchanges, of_resamples
+from quotakernels.validation import admit
+
+RNG = np.random.default_rng(11)
+N = 60
+Y = RNG.random(N) < 0.4
+GOOD, FAIR, BAD = (RNG.normal(scale * Y).round(1) for scale in (3, 1, 0))
+MODELS = {"fair": FAIR, "bad": BAD, "good": GOOD, "same": 2 * GOOD + 7}
+MASK = np.arange(N) % 5 > 0
+TESTS = ("bootstrap", "permutation", "delong")
+main_modes = [
+    m for m in MODES if m.name in ("numpy", "strictest-device1", "torch", "jax32", "cupy")
+]
+
+
+def compared(test: str, models: Any = None, measure: Any = qk.roc_auc, **given: Any) -> Any:
+    given = {"n_resamples": 500, "random_state": 1, **given}
+    return qk.compare(Y, MODELS if models is None else models, measure, test=test, **given)
+
+
+# single pairs
+
+
+def auc(labels: Any, ranks: list[Fraction]) -> Fraction:
+    positive, negative = ([r for r, y in zip(ranks, labels, strict=True) if y == k] for k in (1, 0))
+    won = sum((p > n) + Fraction(p == n, 2) for p in positive for n in negative)
+    return Fraction(won) / (len(positive) * len(negative))
+
+
+def mid_ranks(scores: list[float]) -> list[Fraction]:
+    return [sum((x > other) + Fraction(x == other, 2) for other in scores) for x in scores]
+
+
+def enumerated(y: Any, s: Any, valid: Any) -> Exchange:
+    """Of whose exchanges each way to exchange the examples is one."""
+    exchange = exchange_of(qk.roc_auc, admit(y, s, where=valid), None, 0, "expected")
+    ways = np.asarray(list(itertools.product([False, True], repeat=y.shape[-1])))
+    return exchange._replace(flips=lambda numbers: np.asarray(ways[numbers.start : numbers.stop]))
+
+
+LABELS = [1, 0, 1, 1, 0, 0, 1, 0]
+SCORES = [[5, 1, 4, 9, 3, 2, 1, 7], [0.5, 0.5, 0.1, 0.9, 0.2, 0.2, 0.5, 0.9]]
+VALID = [True] * 7 + [False]
+
+
+def test_exchanges_are_those_of_every_coin():
+    found = differences(
+        enumerated(*map(np.asarray, (LABELS, SCORES, VALID))), (0, 1), 2**8, 1, 1, lambda _: None
+    )
+    ranks = [mid_ranks(scores[:7]) for scores in SCORES]
+    wanted = []
+    for flips in itertools.product([0, 1], repeat=7):
+        a, b = ([ranks[f ^ k][i] for i, f in enumerate(flips)] for k in (0, 1))
+        wanted += 2 * [auc(LABELS[:7], a) - auc(LABELS[:7], b)]  # the last coin is of no account
+    assert np.allclose(found, [float(x) for x in wanted], rtol=0, atol=1e-15)
+    apart = wanted[0]
+    p_value = Fraction(1 + sum(abs(x) >= abs(apart) for x in wanted), 1 + len(wanted))
+    assert of_exchanges(float(apart), found, 1e-12).p_value == float(p_value)
+
+
+def test_exchanges_of_all_coins_are_those_of_scipy():
+    stats = pytest.importorskip("scipy.stats")
+    y, ranks = np.asarray(LABELS), [np.asarray(mid_ranks(s), dtype=float) for s in SCORES]
+    found = differences(enumerated(y, np.asarray(SCORES), None), (0, 1), 2**8, 1, 1, lambda _: None)
+    wanted = stats.permutation_test(
+        ranks,
+        lambda a, b: float(qk.roc_auc(y, a)) - float(qk.roc_auc(y, b)),
+        permutation_type="samples",
+        vectorized=False,
+    )
+    assert np.allclose(np.sort(found), np.sort(wanted.null_distribution), rtol=0, atol=1e-15)
+    assert of_exchanges(found[0], found[:-1], 1e-12).p_value == pytest.approx(wanted.pvalue)
+
+
+def test_resamples_give_the_interval_that_p_belongs_to():
+    values = np.asarray([-1.0, 0, 1, 2, 3, 4, 5, 6, 7, np.nan])
+    found = of_resamples(3.0, values, 0.8, 1e-12)
+    assert (found.lower, found.upper) == pytest.approx((-0.2, 6.2))
+    assert found.p_value == 2 * (1 + 2) / (1 + 9)
+    assert of_resamples(0.0, np.asarray([1e-17, -1e-17]), 0.9, 1e-12).p_value == 1
+    assert np.all(np.isnan(of_resamples(0.0, values[-1:], 0.9, 0)))
+    assert np.all(np.isnan(of_resamples(np.nan, values, 0.9, 0)))
+
+
+def test_bootstrap_differences_are_of_the_same_resamples():
+    found = compared("bootstrap")
+    stack = np.stack(list(MODELS.values()))
+    resamples = qk.bootstrap(qk.roc_auc, Y, stack, n_resamples=500, random_state=1).resamples
+    places = [list(MODELS).index(name) for name in found.names]
+    for i, j in itertools.combinations(range(4), 2):
+        apart = resamples[places[i]] - resamples[places[j]]
+        ends = np.quantile(apart, [0.025, 0.975])
+        assert (found.lower[i, j], found.upper[i, j]) == pytest.approx(tuple(ends), abs=1e-15)
+        least = min((apart <= 0).sum(), (apart >= 0).sum())
+        assert found.p_value[i, j] == min(1, 2 * (1 + least) / 501)
+
+
+def test_delong_is_that_of_two_models():
+    found = compared("delong", measure=qk.gini)
+    i, j = (found.names.index(name) for name in ("fair", "bad"))
+    wanted = qk.delong_test(Y, FAIR, BAD, measure="gini")
+    assert found.p_value[i, j] == found.p_value[j, i] == wanted.p_value
+    assert (found.lower[i, j], found.upper[i, j]) == (wanted.lower, wanted.upper)
+    assert found.difference[i, j] == pytest.approx(wanted.difference)
+
+
+# all pairs
+
+
+def test_holm_by_hand():
+    p_values = np.asarray([0.01, 0.04, np.nan, 0.03, 0.005, 0.9])
+    wanted = [0.04, 0.09, np.nan, 0.09, 0.025, 0.9]
+    assert np.allclose(holm(p_values), wanted, equal_nan=True)
+    assert holm(np.asarray([0.5, 0.6])).tolist() == [1, 1]
+
+
+def letters(number: int, *pairs: tuple[int, int]) -> str:
+    differ = np.zeros((number, number), dtype=bool)
+    for pair in pairs:
+        differ[pair] = differ[pair[::-1]] = True
+    return " ".join(letters_of(together(differ), number))
+
+
+def test_letters():
+    assert letters(3) == "a a a"
+    assert letters(3, (0, 1), (0, 2), (1, 2)) == "a b c"
+    assert letters(3, (0, 2)) == "a ab b"
+    assert letters(4, (0, 2), (0, 3), (1, 3)) == "a ab bc c"
+    assert letters(4, (0, 1), (2, 3)) == "ab cd ac bd"
+    assert letters(5, (0, 4), (1, 4), (2, 3)) == "ab ab ac bd cd"
+
+
+def test_letters_tell_what_the_tests_tell():
+    dice = np.random.default_rng(2)
+    for _ in range(20):
+        differ = np.triu(dice.random((7, 7)) < 0.3, 1)
+        groups = together(differ | differ.T)
+        shown = letters_of(groups, 7)
+        for pair in itertools.combinations(range(7), 2):
+            assert bool(set(shown[pair[0]]) & set(shown[pair[1]])) != differ[pair]
+        assert not any(set(a) < set(b) for a in groups for b in groups)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_what_a_comparison_is(test: str):
+    found = compared(test)
+    assert found.names == ("good", "same", "fair", "bad")
+    assert found.estimate.tolist() == [qk.roc_auc(Y, MODELS[name]) for name in found.names]
+    assert np.array_equal(found.difference, found.estimate[:, None] - found.estimate)
+    assert np.array_equal(found.lower, -found.upper.T, equal_nan=True)
+    for table in (found.p_value, found.p_adjusted):
+        assert np.array_equal(table, table.T)
+        assert np.all(np.diag(table) == 1)
+    assert np.array_equal(
+        holm(found.p_value[np.triu_indices(4, 1)]), found.p_adjusted[np.triu_indices(4, 1)]
+    )
+    assert found.groups[0] == ("good", "same")
+    assert found.letters[0] == found.letters[1] == "a"
+    assert "a" not in found.letters[2] + found.letters[3]
+    if test == "permutation":
+        assert np.all(np.isnan(found.lower[np.triu_indices(4, 1)]))
+    else:
+        assert np.all((found.lower <= found.difference) & (found.difference <= found.upper))
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_models_that_are_alike_never_differ(test: str):
+    found = compared(test, {"a": GOOD, "b": GOOD, "c": GOOD.astype(np.float32)}, n_resamples=240)
+    assert np.all(found.p_value == 1)
+    assert found.groups == (("a", "b", "c"),)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_the_order_of_models_does_not_matter(test: str):
+    given = {"n_resamples": 240, "where": MASK}
+    found = compared(test, **given)
+    again = compared(test, dict(reversed(MODELS.items())), **given)
+    for name, x in found._asdict().items():
+        other = getattr(again, name)
+        same = x == other if isinstance(x, tuple) else np.array_equal(x, other, equal_nan=True)
+        assert same, name
+
+
+def test_less_is_better_for_errors():
+    error = functools.partial(qk.misclassification_rate, quota=24)
+    found = compared("permutation", measure=error, maximize=False, n_resamples=119)
+    most = compared("permutation", measure=qk.accuracy, quota=24, n_resamples=119)
+    assert found.names == most.names
+    assert found.estimate[0] < found.estimate[-1]
+    assert np.array_equal(found.p_value, most.p_value)
+
+
+def test_p_values_of_models_that_are_alike_in_law_are_uniform():
+    """But for the multiples of 1/(1 + R) that they are, and a few ties of the measure."""
+    dice = np.random.default_rng(5)
+    labels, sets = np.arange(30) < 12, 120
+    p_values = np.zeros(sets)
+    for k in range(sets):
+        signal = dice.normal(labels)
+        models = {"a": signal + dice.normal(size=30), "b": np.exp(signal + dice.normal(size=30))}
+        given: dict[str, Any] = {"test": "permutation", "confidence_level": 0.9, "workers": 1}
+        found = qk.compare(labels, models, qk.roc_auc, n_resamples=19, random_state=k, **given)
+        p_values[k] = found.p_value[0, 1]
+    for level in (0.1, 0.3, 0.5, 0.8):
+        error = math.sqrt(level * (1 - level) / sets)
+        assert level - 4 * error - 0.02 <= np.mean(p_values <= level + 1e-9) <= level + 4 * error
+
+
+def test_weights_masks_and_groups():
+    """Groups of single examples change nothing; larger ones do, and weights count."""
+    weights = RNG.integers(0, 3, N) / 2
+    given = {"models": {"fair": FAIR, "bad": BAD}, "sample_weight": weights, "n_resamples": 300}
+    singles = RNG.permutation(N)
+    for test in TESTS[:2]:
+        plain = compared(test, **given)
+        grouped = compared(test, groups=singles // 6, **given)
+        assert plain.estimate[0] == qk.roc_auc(Y, FAIR, sample_weight=weights)
+        assert plain.p_value[0, 1] != grouped.p_value[0, 1]
+    masked = {"models": given["models"], "where": weights > 0}
+    left_out = compared("delong", **masked).p_value[0, 1]
+    there = weights > 0
+    assert left_out == pytest.approx(qk.delong_test(Y[there], FAIR[there], BAD[there]).p_value)
+
+
+@functools.cache
+def on_numpy(test: str) -> Any:
+    return compared(test, where=MASK)
+
+
+@pytest.mark.parametrize("mode", parameters(main_modes))
+def test_every_library_gives_a_comparison_on_the_host(mode: Mode):
+    """They draw differently, so they agree as far as 240 resamples do."""
+    with mode.context():
+        y, mask = mode.array(Y), mode.array(MASK)
+        models = {name: mode.array(x) for name, x in MODELS.items()}
+        for test in TESTS[mode.library == "jax" :]:  # whose resamples take long to compile
+            given = {"test": test, "n_resamples": 240, "where": mask, "random_state": 3}
+            found, wanted = qk.compare(y, models, qk.roc_auc, **given), on_numpy(test)
+            assert found.names == wanted.names
+            assert found.letters == wanted.letters
+            assert np.allclose(found.estimate, wanted.estimate, atol=1e-6)
+            assert np.allclose(found.p_value, wanted.p_value, atol=0.15)
+            assert np.allclose(found.lower, wanted.lower, atol=0.05, equal_nan=True)
+            assert type(found.p_adjusted) is np.ndarray
+
+
+def test_undefined_is_nan_and_not_told_apart():
+    for test in TESTS:
+        found = qk.compare([1, 1, 1], {"b": [1, 2, 3], "a": [3, 2, 1]}, qk.roc_auc, test=test)
+        assert found.names == ("a", "b")
+        assert np.all(np.isnan(found.estimate))
+        assert np.isnan(found.p_value[0, 1])
+        assert found.groups == (("a", "b"),)
+
+
+def test_scores_of_several_types_keep_their_order():
+    models = {"whole": [3, 1, 2, 2**53], "float": [0.5, 0.25, 0.1, 0.2], "flag": [True, False] * 2}
+    found = qk.compare([1, 0, 1, 0], models, qk.roc_auc, n_resamples=240)
+    aucs = {name: qk.roc_auc([1, 0, 1, 0], scores) for name, scores in models.items()}
+    assert dict(zip(found.names, found.estimate, strict=True)) == aucs
+
+
+# bad calls
+
+LONG = {"a": GOOD, "b": GOOD[:-1]}
+BAD_CALLS: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"models": [GOOD, BAD]}, TypeError, "models must be a mapping from names to scores; got list"),
+    ({"models": {1: GOOD, 2: BAD}}, TypeError, "names of models must be strings; got 1"),
+    ({"models": {"a": GOOD}}, ValueError, "at least two models; got 1"),
+    ({"models": LONG}, ValueError, r"models\['b'\] must have as many scores as models\['a'\], 60"),
+    ({"models": {"a": GOOD, "b": [GOOD]}}, ValueError, r"models\['b'\] must have shape \(n,\)"),
+    (
+        {"models": {"a": GOOD, "b": GOOD * np.nan}},
+        ValueError,
+        r"models\['b'\] is nan at position 0",
+    ),
+    ({"models": {"a": GOOD, "b": [2**53 + 1] * N}}, ValueError, "integers beyond"),
+    ({"models": {"a": GOOD, "b": ["x"] * N}}, TypeError, r"models\['b'\] must hold real numbers"),
+    ({"measure": qk.hit_rate, "quota": [1, 2]}, ValueError, r"shape \(4,\); got shape \(4, 2\)"),
+    ({"measure": qk.summary}, TypeError, "one number for each model; got a Summary"),
+    ({"measure": {"auc": qk.roc_auc}}, TypeError, "one number for each model; got a dict"),
+    ({"test": "mcnemar"}, ValueError, "test must be"),
+    ({"test": "permutation", "stratified": True}, ValueError, "stratified has no meaning"),
+    ({"test": "delong", "measure": qk.pr_auc}, ValueError, "for roc_auc, gini and pem"),
+    ({"test": "delong", "groups": np.arange(N)}, ValueError, "for single examples"),
+    ({"test": "delong", "ties": "optimistic"}, ValueError, "counts ties half"),
+    ({"test": "delong", "sample_weight": GOOD * GOOD}, TypeError, "sample_weight"),
+    ({"n_resamples": 0}, ValueError, "n_resamples must be at least 1"),
+    ({"confidence_level": 95}, ValueError, "confidence_level must be"),
+    ({"ties": "given"}, ValueError, "no meaning"),
+]
+
+
+@pytest.mark.parametrize(("given", "error", "message"), BAD_CALLS)
+def test_bad_calls(given: dict[str, Any], error: type[Exception], message: str):
+    given = {"test": "bootstrap", **given}
+    with pytest.raises(error, match=message):
+        compared(**given)
+
+
+def test_a_measure_of_score_values_has_no_permutation_test():
+    at_a_half = functools.partial(qk.accuracy, threshold=0.5)
+    with pytest.raises(ValueError, match="depends on the scores' values"):
+        compared("permutation", measure=at_a_half)
+    assert compared("bootstrap", measure=at_a_half).p_value.shape == (4, 4)
+
+
+def test_too_few_resamples_are_warned_of():
+    with pytest.warns(UserWarning, match="100 resamples .* 4 models apart; pass n_resamples=239"):
+        compared("bootstrap", n_resamples=100)
+    with pytest.warns(UserWarning, match="n_resamples=119"):
+        compared("permutation", n_resamples=118)
+    compared("permutation", n_resamples=119)
+
+
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+def test_a_trace_has_no_values_to_compare():
+    import jax
+
+    for function in (
+        lambda s: qk.compare(Y, {"a": s, "b": BAD}, qk.roc_auc).estimate,
+        lambda s: qk.compare_selections(Y, s, BAD, quota=3).difference,
+    ):
+        with pytest.raises(TypeError, match="is traced, or holds shapes only"):
+            jax.jit(function)(GOOD)
+
+
+def test_progress_is_told():
+    told: list[tuple[int, int]] = []
+    compared(
+        "permutation",
+        {"a": GOOD, "b": BAD, "c": FAIR},
+        n_resamples=70,
+        confidence_level=0.9,
+        progress=lambda *x: told.append(x),
+    )
+    assert told == [(64, 210), (70, 210), (134, 210), (140, 210), (204, 210), (210, 210)]
