@@ -28,7 +28,7 @@ Array = np.ndarray[Any, Any]
 LEVEL, FRACTION = 0.95, 0.1
 WHOLE, CELLS = 10**12, 20_000
 STORED, PAGE = "benchmarks/coverage.json", "docs/coverage.md"
-MEASURES = {
+MEASURES: dict[str, Callable[..., Any]] = {
     "AUC": qk.roc_auc,
     "PEM": qk.pem,
     "AHR": qk.average_hit_rate,
@@ -190,16 +190,17 @@ ABOUT = """\
 This page is made of a stored run by `python -m benchmarks.coverage report`; change
 `benchmarks/coverage.py`, not it.
 
-A 95 % interval should hold the true value in 95 of 100 data sets. Here data sets are drawn again and
-again from populations whose true values are known, and intervals are counted that hold them. Scores are
-normal, those of positives higher by a shift; the true value is that of the whole population. The number
-of positives is left to chance, as it is in life. The hit rate is that of the best tenth.
+A 95 % interval should hold the true value in 95 of 100 data sets. Here data sets are drawn again
+and again from populations whose true values are known, and the intervals that hold them are
+counted. Scores are normal, those of positives higher by a shift; the true value is that of the
+whole population. The number of positives is left to chance, as it is in life. The hit rate is that
+of the best tenth.
 
 The first four columns are bootstrap intervals: quantiles of the resamples (percentile), the same
 mirrored (basic), corrected for bias and skewness (BCa), and percentiles of resamples that keep the
-numbers of both classes (stratified). The last two are closed forms: DeLong's logit and Wald interval of
-AUC and PEM, Wilson's and the exact interval of the hit rate.
-[How sure is it](uncertainty.md) tells which one to take.
+numbers of both classes (stratified). The last two are closed forms: the logit and Wald interval
+of DeLong for AUC and PEM, Wilson's and the exact interval of the hit rate.
+[How sure is it](uncertainty.md#which-interval) tells which one to take.
 """
 COLUMNS = {
     "percentile": ("percentile",),
@@ -252,6 +253,8 @@ def _table(name: str, found: Result, error: float) -> list[str]:
 
 
 def _cell(row: Result, error: float) -> str:
+    if not row["intervals"]:
+        return ""
     held = 100 * (1 - (row["above"] + row["below"]) / row["intervals"])
     off = held - 100 * LEVEL
     mark = "" if abs(off) <= 2 * error else " +" if off > 0 else " −"

@@ -69,13 +69,13 @@ def bootstrap(kind: str, backend: Backend, n: int) -> dict[str, Entry]:
 
 def _judged(backend: Backend, wanted: Callable[[], list[Any]], result: Any) -> Check:
     """The estimates are exact, and the means of the resamples no further off than they spread."""
-    estimates = [backend.host(found.estimate)[()] for found in result.values()]
+    estimates = tuple(found.estimate for found in result.values())
     what = "AUC, PEM, AHR, AQR, hit rate"
-    check = checks.values(what, backend, wanted)(tuple(estimates))
+    check = checks.values(what, backend, wanted)(estimates)
     for found in result.values():
         values = backend.host(found.resamples).astype(np.float64)
         values = values[values == values]
-        if values.size and abs(values.mean() - float(found.estimate)) > 2 * values.std():
+        if values.size and abs(values.mean() - float(backend.host(found.estimate))) > 2 * values.std():
             return check._replace(what=f"mean of the resamples beside {what}", ulps=float("inf"))
     return check
 

@@ -35,7 +35,9 @@ def tables(run: Result) -> list[Table]:
 
 
 def marks_table(run: Result) -> Table:
-    rows = [tuple(row) for row in marks.rows(run)]
+    """All marks, or of a run of some cases only those that it measured."""
+    chosen = " --only " in run["command"]
+    rows = [tuple(row) for row in marks.rows(run) if row.measured or not chosen]
     return Table("Marks", ("mark", "bound", "measured", ""), rows)
 
 

@@ -243,6 +243,9 @@ EVERY_CASE = pytest.mark.parametrize(("function", "arrays"), CASES, ids=IDS)
 OF_FILES = ("load_state", "save_state", "state_info")
 """A file holds values, so that these never meet arrays without."""
 
+RANDOM = ("bootstrap",)
+"""It needs a generator, which there is not for meta tensors or in `torch.func.vmap` by default."""
+
 
 def test_every_public_function_is_among_the_cases():
     """Functions by name: those of the measures' modules, and what `everything` calls itself."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Certainty", "Differences", "Ends", "Intervals", "differences_of", "intervals_of"]
 
-Tell = Callable[[int, int], object]
+Tell = Callable[[int, int], None]
 _LEVEL = 0.95
 
 

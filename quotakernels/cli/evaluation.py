@@ -151,7 +151,7 @@ def evaluate_models(
     task: Task,
     table: pa.Table,
     on_step: Callable[[str], object] = lambda _: None,
-    tell: Tell = lambda *_: None,
+    tell: Tell = lambda _done, _whole: None,
 ) -> Evaluation:
     """Evaluate each score column of a table against its labels.
 

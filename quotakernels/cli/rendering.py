@@ -167,7 +167,7 @@ def _model_json(evaluation: Evaluation, row: int) -> dict[str, Any]:
     }
     if (found := evaluation.intervals) is not None:
         content["intervals"] = {**ends_json(found.over_all, row), **ends_json(found.areas, row)}
-    quotas = {
+    quotas: dict[str, dict[str, Any]] = {
         str(quota): {"places": evaluation.places(quota), **_row_json(values, row)}
         for quota, values in evaluation.at_quota.items()
     }
@@ -176,7 +176,7 @@ def _model_json(evaluation: Evaluation, row: int) -> dict[str, Any]:
         for quota, values in evaluation.brought.at_quota.items():
             quotas[str(quota)] |= _row_json(values, row)
     for quota, ends in () if found is None else found.at_quota.items():
-        quotas[str(quota)]["intervals"] = ends_json(ends, row)
+        quotas[str(quota)] |= {"intervals": ends_json(ends, row)}
     return {**content, "quotas": quotas} if quotas else content
 
 
