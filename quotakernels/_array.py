@@ -213,6 +213,8 @@ def returned(result: Any, scores: Array) -> Any:
     """What NumPy made of lent tensors, as tensors; where it is float32, these are `scores`."""
     if result is None:
         return None
+    if isinstance(result, dict):
+        return {name: returned(x, scores) for name, x in result.items()}
     if isinstance(result, tuple):
         parts = [returned(x, scores) for x in result]
         return type(result)(*parts)

@@ -189,6 +189,16 @@ def available(library: str) -> bool:
     return True
 
 
+def missing(*libraries: str) -> str:
+    """Why tests that need these are skipped, empty if they are not; raise for what is required."""
+    required = os.environ.get("QUOTAKERNELS_REQUIRE", "").split()
+    lacking = [library for library in libraries if not available(library)]
+    for library in lacking:
+        if library in required:
+            raise RuntimeError(f"{library} is required here and cannot be imported")
+    return f"{' and '.join(lacking)} not available" if lacking else ""
+
+
 def parameters(modes: list[Mode] = MODES) -> list[Any]:
     """Pytest parameters; a library that is missing is skipped, or fails where it is required."""
     required = os.environ.get("QUOTAKERNELS_REQUIRE", "").split()

@@ -79,7 +79,7 @@ def test_a_resample_is_measured_as_rows_that_are_repeated(
     numbers = range(4)
     counts = made.counts(numbers)
     for name, measure in single.items():  # one by one, since some merge rows and others may not
-        found = values_of(measure, made, estimate[name], numbers, 1, 2**20, lambda *_: None)
+        found = values_of(measure, estimate[name], 1, 2**20, made, numbers, lambda *_: None)
         for number in numbers:
             for model, scores in enumerate(S):
                 taken = counts[number] * (M if kind == "masked" else 1)
@@ -251,7 +251,7 @@ def test_a_quota_beyond_a_small_resample_is_undefined_there():
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"n_resamples": 0}, ValueError, "n_resamples must be at least 1"),
     ({"n_resamples": 1.5}, TypeError, "n_resamples must be a whole number"),
-    ({"confidence_level": 95}, ValueError, "confidence_level must be between 0 and 1"),
+    ({"confidence_level": 95}, ValueError, "confidence_level must be a number above 0 and below 1"),
     ({"method": "BCa"}, ValueError, "method must be"),
     ({"ties": "given"}, ValueError, "no meaning for rows that are drawn several times"),
     ({"groups": GROUPS, "stratified": True}, ValueError, "cannot be combined"),

@@ -270,6 +270,18 @@ def test_undefined_is_nan_and_not_told_apart():
         assert found.groups == (("a", "b"),)
 
 
+@pytest.mark.parametrize("test", TESTS)
+def test_a_bad_score_that_is_not_read_leaves_other_models_alone(test: str):
+    models = {"bad": np.where(Y, np.nan, BAD), "fair": FAIR, "good": GOOD}
+    found = compared(test, models, validate=False, n_resamples=240)
+    others = compared(test, {"fair": FAIR, "good": GOOD}, n_resamples=240)
+    assert found.names == ("good", "fair", "bad")
+    assert np.isnan(found.estimate[2])
+    assert np.all(np.isnan(found.p_value[2, :2]))
+    assert found.p_adjusted[0, 1] == others.p_adjusted[0, 1]
+    assert found.letters == ("a", "b", "ab")
+
+
 def test_scores_of_several_types_keep_their_order():
     models = {"whole": [3, 1, 2, 2**53], "float": [0.5, 0.25, 0.1, 0.2], "flag": [True, False] * 2}
     found = qk.compare([1, 0, 1, 0], models, qk.roc_auc, n_resamples=240)

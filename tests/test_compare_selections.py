@@ -10,7 +10,13 @@ import pytest
 from backends import MODES, Mode, parameters
 
 import quotakernels as qk
-from quotakernels.inference._mcnemar import chi_square, exact, paired_interval
+from quotakernels.inference._discordant import (
+    by_halves,
+    by_sizes,
+    interval_by_halves,
+    interval_by_sizes,
+    normal_tails,
+)
 
 main_modes = [
     m for m in MODES if m.name in ("numpy", "strictest-device1", "torch", "jax32", "cupy")
@@ -21,44 +27,57 @@ Y = RNG.random(N) < 0.4
 A, B = RNG.permutation(N) + 20 * Y, RNG.permutation(N) + 0.0
 
 
-@pytest.mark.parametrize(
-    ("first", "second"), [(0, 0), (3, 3), (0, 5), (9, 2), (30, 55), (9000, 8790)]
-)
-def test_p_values_are_those_of_scipy(first: int, second: int):
+NUMBERS = [(0, 0, 4), (3, 3, 3), (0, 5, 7), (9, 2, 9), (30, 55, 60), (9000, 8790, 12000)]
+
+
+@pytest.mark.parametrize(("first", "second", "size"), NUMBERS)
+def test_p_values_are_those_of_scipy(first: int, second: int, size: int):
     stats = pytest.importorskip("scipy.stats")
-    number = first + second
+    number, least = first + second, min(first, second)
     wanted = stats.binomtest(first, number).pvalue if number else 1
-    assert exact(first, second, False) == pytest.approx(wanted, rel=1e-10)
-    coins = stats.binom(number, 0.5)
-    wanted = 2 * coins.cdf(min(first, second)) - coins.pmf(first)
-    assert exact(first, second, True) == pytest.approx(wanted, rel=1e-10)
+    assert by_halves(first, second, False) == pytest.approx(wanted, rel=1e-10)
+    coins, places = stats.binom(number, 0.5), stats.hypergeom(2 * size, number, size)
+    wanted = 2 * coins.cdf(least) - coins.pmf(least)
+    assert by_halves(first, second, True) == pytest.approx(wanted, rel=1e-10)
+    square = [[first, second], [size - first, size - second]]
+    wanted = stats.fisher_exact(square).pvalue
+    assert by_sizes(first, second, size, False) == pytest.approx(wanted, rel=1e-10)
+    wanted = 2 * places.cdf(least) - places.pmf(least)
+    assert by_sizes(first, second, size, True) == pytest.approx(wanted, rel=1e-10)
     if number:
-        for corrected in (0, 1):
+        for corrected in (False, True):
             apart = max(abs(first - second) - corrected, 0)
             wanted = stats.chi2.sf(apart**2 / number, 1)
-            assert chi_square(first, second, bool(corrected)) == pytest.approx(wanted, rel=1e-12)
+            assert normal_tails(first, second, None, corrected) == pytest.approx(wanted, rel=1e-12)
+    if 0 < number < 2 * size:
+        wanted = stats.chi2_contingency(square, correction=False).pvalue
+        assert normal_tails(first, second, size, False) == pytest.approx(wanted, rel=1e-10)
 
 
-def test_a_tail_far_out_is_not_lost():
-    assert exact(0, 1000, False) == 2.0**-999
-    assert exact(0, 10**6, False) == 0
+def test_tails_far_out_are_not_lost():
+    assert by_halves(0, 1000, False) == 2.0**-999
+    assert by_halves(0, 10**6, False) == 0
+    assert by_sizes(0, 900, 900, False) == pytest.approx(2 / math.comb(1800, 900), rel=1e-12)
 
 
-@pytest.mark.parametrize("method", ["exact", "mid-p"])
-def test_the_definition(method: Any):
-    found = qk.compare_selections(Y, A, B, quota=25, method=method)
+@pytest.mark.parametrize("mid_p", [False, True])
+def test_the_definition(mid_p: bool):
+    found = qk.compare_selections(Y, A, B, quota=25, mid_p=mid_p)
     in_a, in_b = (x > np.sort(x)[-26] for x in (A, B))
     only_a, only_b = in_a & ~in_b, in_b & ~in_a
-    positives = (Y & only_a).sum(), (Y & only_b).sum()
-    assert found.discordant == only_a.sum() == only_b.sum()
-    assert (found.positives_a, found.positives_b) == positives
+    first, second, size = (int(x.sum()) for x in (Y & only_a, Y & only_b, only_a))
+    assert found.discordant == size == only_b.sum()
+    assert (found.positives_a, found.positives_b) == (first, second)
     hit_rates = [qk.hit_rate(Y, x, quota=25) for x in (A, B)]
     assert found.difference == pytest.approx(hit_rates[0] - hit_rates[1], abs=1e-15)
-    assert found.p_value == exact(*map(int, positives), method == "mid-p")
-    assert found.lower < found.difference < found.upper
-    turned = qk.compare_selections(Y, B, A, quota=25, method=method)
-    assert turned.p_value == found.p_value
-    assert (turned.lower, turned.upper) == pytest.approx((-found.upper, -found.lower))
+    assert found.p_value == by_halves(first, second, mid_p)
+    fisher = qk.compare_selections(Y, A, B, quota=25, mid_p=mid_p, test="fisher")
+    assert fisher.p_value == by_sizes(first, second, size, mid_p) < found.p_value
+    assert found.lower < fisher.lower < found.difference < fisher.upper < found.upper
+    for one, test in ((found, "mcnemar"), (fisher, "fisher")):
+        turned = qk.compare_selections(Y, B, A, quota=25, mid_p=mid_p, test=test)
+        assert turned.p_value == one.p_value
+        assert (turned.lower, turned.upper) == pytest.approx((-one.upper, -one.lower))
 
 
 def test_a_quota_that_cuts_a_tie_group():
@@ -69,8 +88,10 @@ def test_a_quota_that_cuts_a_tie_group():
     assert (found.positives_a, found.positives_b) == pytest.approx((1 / 3, 0))
     assert found.difference == pytest.approx((4 / 3 - 4 / 3 + 1 / 3) / 2)
     assert found.p_value == 1  # corrected
-    less = qk.compare_selections(y, a, b, quota=2, method="mid-p")
+    less = qk.compare_selections(y, a, b, quota=2, mid_p=True)
     assert less.p_value == pytest.approx(math.erfc(math.sqrt(1 / 6)))
+    sizes = qk.compare_selections(y, a, b, quota=2, mid_p=True, test="fisher")
+    assert sizes.p_value == pytest.approx(math.erfc(math.sqrt(1 / 6 / 0.75)))
     same_group = qk.compare_selections(y, [5, 2, 2, 4, 1, 0], [5, 2, 2, 1, 0, 4], quota=3)
     assert (same_group.positives_a, same_group.positives_b, same_group.p_value) == (1, 0, 1)
     assert qk.compare_selections(y, a, a, quota=2).difference == 0
@@ -80,19 +101,23 @@ def test_selections_that_are_alike():
     found = qk.compare_selections(Y, A, 2 * A, fraction=0.3)
     assert (found.difference, found.p_value, found.discordant) == (0, 1, 0)
     assert found.lower == -found.upper < 0
+    fisher = qk.compare_selections(Y, A, 2 * A, fraction=0.3, test="fisher")
+    assert tuple(fisher) == (0, 0, 0, 1, 0, 0, 0)
 
 
 def test_intervals_hold_the_difference():
-    """In as many of 2000 samples of n examples as they say, three errors less."""
-    dice = np.random.default_rng(1)
+    """In as many of 2000 samples as they say, three errors less."""
+    dice, least = np.random.default_rng(1), 0.9 - 3 * math.sqrt(0.09 / 2000)
     for shares in ((0.04, 0.03), (0.02, 0.002), (0.1, 0.05)):
-        draws = dice.multinomial(200, [*shares, 1 - sum(shares)], size=2000)
-        scale = 200 / 60
-        held = 0
-        for b, c, _ in draws.tolist():
-            lower, upper = paired_interval(b, c, 200, 60, 0.9)
-            held += lower <= scale * (shares[0] - shares[1]) <= upper
-        assert held / 2000 > 0.9 - 3 * math.sqrt(0.09 / 2000)
+        draws = dice.multinomial(200, [*shares, 1 - sum(shares)], size=2000).tolist()
+        apart = 200 * (shares[0] - shares[1])
+        ends = [interval_by_halves(b, c, 200, 0.9) for b, c, _ in draws]
+        assert np.mean([lower <= apart <= upper for lower, upper in ends]) > least
+    for shares in ((0.3, 0.1), (0.9, 0.9), (0.98, 0.7)):
+        draws = dice.binomial(20, shares, size=(2000, 2)).tolist()
+        ends = [interval_by_sizes(b, c, 20, 0.9) for b, c in draws]
+        apart = 20 * (shares[0] - shares[1])
+        assert np.mean([lower <= apart <= upper for lower, upper in ends]) > least
 
 
 @pytest.mark.parametrize("mode", parameters(main_modes))
@@ -119,7 +144,7 @@ BAD_CALLS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({}, TypeError, "exactly one of quota"),
     ({"quota": [1, 2]}, ValueError, "one quota"),
     ({"quota": N + 1}, ValueError, "quota is 81"),
-    ({"quota": 3, "method": "mid"}, ValueError, "method must be"),
+    ({"quota": 3, "test": "mid-p"}, ValueError, "test must be"),
     ({"quota": 3, "confidence_level": 1}, ValueError, "confidence_level must be"),
     ({"quota": 3, "b": B[1:]}, ValueError, "b must have as many scores as a, 80; got 79"),
     ({"quota": 3, "a": [A]}, ValueError, r"a must have shape \(n,\)"),

@@ -14,7 +14,7 @@ from exact import delong as ex
 from expected import as_floats
 
 import quotakernels as qk
-from quotakernels.inference._z_values import quantile, two_sided
+from quotakernels.inference._normal import quantile, two_sided
 
 FEW = ("strict", "torch-compile", "jax64", "jax64-jit", "jax32-jit")
 mode = mode_fixture([mode for mode in MODES if mode.name not in FEW])

@@ -29,7 +29,10 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").
 FENCE = re.compile(r"^```(\S+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
-OPTIONAL = ("clu", "cupy", "dask", "duckdb", "flax", "jax", "optax", "sklearn", "torch")
+OPTIONAL = (
+    *("clu", "cupy", "dask", "duckdb", "flax", "jax", "lightning", "optax", "sklearn", "torch"),
+    "torchmetrics",
+)
 EXAMPLE = ["evaluate", "--example", "credit", "--quota", "100"]
 
 

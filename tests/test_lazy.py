@@ -242,6 +242,8 @@ EVERY_CASE = pytest.mark.parametrize(("function", "arrays"), CASES, ids=IDS)
 
 OF_FILES = ("load_state", "save_state", "state_info")
 """A file holds values, so that these never meet arrays without."""
+ON_HOST = ("compare", "compare_selections")
+"""Their results depend on values, names in order, so that these refuse arrays without."""
 
 RANDOM = ("bootstrap",)
 """It needs a generator, which there is not for meta tensors or in `torch.func.vmap` by default."""

@@ -248,6 +248,20 @@ def test_bad_values_that_cannot_be_read_spoil_their_row_for_good(mode: Mode, nam
         assert np.array_equal(value, [np.nan, 0.0], equal_nan=True)
 
 
+@pytest.mark.parametrize("kind", ["fake", "meta"])
+@every_state
+def test_no_value_is_read_of_tensors_that_have_none(kind: str, name: str):
+    torch = pytest.importorskip("torch")
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    place = FakeTensorMode() if kind == "fake" else torch.device("meta")
+    with place:
+        labels, scores = torch.ones(8), torch.ones(8, dtype=torch.bfloat16)
+        weights = torch.ones(8)
+        state = STATES[name](scores, True).update(labels, scores, sample_weight=weights)
+        assert state.merge(state).compute(qk.roc_auc).shape == ()
+
+
 # the buffer of fixed length
 
 

@@ -110,11 +110,11 @@ def _value_of_table(measure: Any, table: ops.Groups) -> Any:
 
 def values_of(
     measure: Any,
-    plan: Plan,
     estimate: Any,
-    numbers: range,
     workers: int | None,
     max_memory: int,
+    plan: Plan,
+    numbers: range,
     progress: Callable[[int, int], None],
 ) -> Any:
     """The measure of each resample, on a last axis that is added; the estimate shows its shape."""

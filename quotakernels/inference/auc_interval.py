@@ -9,7 +9,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
 from quotakernels.inference._areas import AreaName, refuse_masses, scale_of
 from quotakernels.inference._lost import Area, area_of, share
-from quotakernels.inference._z_values import check_level, quantile
+from quotakernels.inference._normal import check_level, quantile
 from quotakernels.measures._measure import measure as measure_of_tables
 
 __all__ = ["AucInterval", "auc_interval"]

@@ -18,6 +18,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.inference._intervals import IntervalMethod, defined, interval, spread
+from quotakernels.inference._normal import check_level
 from quotakernels.inference._plan import parts_left_out, plan_of, seeds_numpy
 from quotakernels.inference._progress import reporter, silent
 from quotakernels.inference._resampling import value_of, values_of
@@ -25,7 +26,7 @@ from quotakernels.inference._tree import trees_map
 from quotakernels.ranking import TiePolicy, rank_examples
 from quotakernels.validation import Examples, admit, check_tie_policy
 
-__all__ = ["BootstrapResult", "bootstrap", "check_confidence", "check_resampling", "with_options"]
+__all__ = ["BootstrapResult", "bootstrap", "check_resampling", "with_options"]
 
 
 class BootstrapResult(NamedTuple):
@@ -147,41 +148,26 @@ def bootstrap(
     >>> print(found.estimate, found.lower.round(2), found.upper.round(2))
     0.66 0.52 0.78
     """
-    check_resampling(n_resamples, confidence_level, method, ties)
-    if groups is not None and stratified:
-        raise ValueError("stratified and groups cannot be combined: groups are drawn whole")
-    examples = admit(y_true, y_score, sample_weight, where, pos_label, validate)
-    scores, on_host = examples.scores, None
-    if seeds_numpy(random_state):
-        on_host = lent(examples)
-    examples = examples if on_host is None else Examples(*on_host)
+    check_resampling(n_resamples, confidence_level, method, ties, stratified, groups)
+    given = admit(y_true, y_score, sample_weight, where, pos_label, validate)
+    on_host = lent(given) if seeds_numpy(random_state) else None
+    examples = given if on_host is None else Examples(*on_host)
     applied = with_options(measure, options)
-    tell = reporter(progress, "bootstrap")
     estimate = value_of(applied, rank_examples(examples, ties))
     plan = plan_of(examples, groups, stratified, poisson, random_state, ties)
-    values = values_of(applied, plan, estimate, range(n_resamples), workers, max_memory, tell)
-    left_out = values
-    if method == "bca":
-        lacking, numbers = parts_left_out(plan)
-        left_out = values_of(applied, lacking, estimate, numbers, workers, max_memory, silent)
-
-    def summarised(found: list[Array]) -> BootstrapResult:
-        value, resamples, parts = found
-        result = _summary(value, resamples, parts, method, confidence_level)
-        made: BootstrapResult = result if on_host is None else returned(result, scores)
-        return made
-
-    return trees_map(summarised, [estimate, values, left_out])
+    found = functools.partial(values_of, applied, estimate, workers, max_memory)
+    drawn = found(plan, range(n_resamples), reporter(progress, "bootstrap"))
+    left_out = found(*parts_left_out(plan), silent) if method == "bca" else drawn
+    summarised = functools.partial(_summary, method, confidence_level)
+    result = trees_map(summarised, [estimate, drawn, left_out])
+    return result if on_host is None else returned(result, given.scores)
 
 
 def _summary(
-    estimate: Array,
-    values: Array,
-    left_out: Array,
-    method: IntervalMethod,
-    confidence_level: float,
+    method: IntervalMethod, confidence_level: float, found: list[Array]
 ) -> BootstrapResult:
-    """What the values of the resamples say of one estimate."""
+    """What the values of the resamples, and of the parts left out, say of one estimate."""
+    estimate, values, left_out = found
     xp = namespace(values)
     dtype = estimate.dtype
     with computing(xp):
@@ -195,24 +181,27 @@ def _summary(
         return BootstrapResult(value, low, high, error, undefined, cast(xp, values, dtype))
 
 
-def check_resampling(n_resamples: int, confidence_level: float, method: str, ties: str) -> None:
+def check_resampling(
+    n_resamples: int,
+    confidence_level: float,
+    method: str,
+    ties: str,
+    stratified: bool = False,
+    groups: Any = None,
+) -> None:
     """Raise for arguments that are out of range."""
     if isinstance(n_resamples, bool) or not isinstance(n_resamples, int):
         raise TypeError(f"n_resamples must be a whole number; got {n_resamples!r}")
     if n_resamples < 1:
         raise ValueError(f"n_resamples must be at least 1; got {n_resamples}")
-    check_confidence(confidence_level)
+    check_level(confidence_level)
     if method not in ("percentile", "basic", "bca"):
         raise ValueError(f'method must be "percentile", "basic" or "bca"; got {method!r}')
     check_tie_policy(ties)
     if ties == "given":
         raise ValueError('ties="given" has no meaning for rows that are drawn several times')
-
-
-def check_confidence(level: Any) -> None:
-    """Raise unless it is a share between 0 and 1."""
-    if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0 < level < 1:
-        raise ValueError(f"confidence_level must be between 0 and 1; got {level!r}")
+    if groups is not None and stratified:
+        raise ValueError("stratified and groups cannot be combined: groups are drawn whole")
 
 
 def with_options(measure: Any, options: dict[str, Any]) -> Any:

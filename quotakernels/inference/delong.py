@@ -18,7 +18,7 @@ from quotakernels._array import (
 )
 from quotakernels.inference._areas import AreaName, refuse_masses, refuse_weights, scale_of
 from quotakernels.inference._lost import area_of, lost_pairs, share, spread_of
-from quotakernels.inference._z_values import check_level, quantile, two_sided
+from quotakernels.inference._normal import check_level, quantile, two_sided
 from quotakernels.measures._measure import finished
 from quotakernels.measures._models import in_one_library
 from quotakernels.ranking import Ranking, table_of

@@ -18,9 +18,9 @@ from quotakernels._array import (
 )
 from quotakernels.inference._areas import refuse_masses
 from quotakernels.inference._hypergeometric import Draws, ends
+from quotakernels.inference._normal import check_level, quantile
 from quotakernels.inference._population import wanted_and_listed
 from quotakernels.inference._share import exact_lower, wilson
-from quotakernels.inference._z_values import check_level, quantile
 from quotakernels.measures._measure import Measure, finished
 from quotakernels.measures._quota import whole_if_close
 from quotakernels.measures.quota import positives_at, share_found

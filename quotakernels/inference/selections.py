@@ -6,9 +6,15 @@ import math
 from typing import Any, Literal, NamedTuple
 
 from quotakernels._array import Array, cast, computing, namespace
-from quotakernels.inference._mcnemar import chi_square, exact, paired_interval
+from quotakernels.inference._discordant import (
+    by_halves,
+    by_sizes,
+    interval_by_halves,
+    interval_by_sizes,
+    normal_tails,
+)
+from quotakernels.inference._normal import check_level
 from quotakernels.inference._scores import host_floats, stacked
-from quotakernels.inference._z_values import check_level
 from quotakernels.measures.selection import select
 from quotakernels.validation import admit
 
@@ -48,18 +54,21 @@ def compare_selections(
     *,
     quota: Any = None,
     fraction: Any = None,
-    method: Literal["exact", "mid-p"] = "exact",
+    test: Literal["mcnemar", "fisher"] = "mcnemar",
+    mid_p: bool = False,
     confidence_level: float = 0.95,
     where: Any = None,
     pos_label: Any = None,
     validate: bool = True,
 ) -> SelectionComparison:
-    """Whether one of two models fills a quota j better: a test of McNemar's kind.
+    """Whether one of two models fills a quota j better, by what only one of them selects.
 
-    Examples that both models select say nothing about which is better, and those that neither
-    selects.  Of the others, let B be the positives that only `a` selects, and C those that only `b`
-    does: the hit rates differ by (B - C)/j.  If neither model is better a positive is as likely to
-    be one of the B as of the C, and B of B + C is binomial with probability ½.
+    Examples that both models select, or neither, do not tell which is better.  Of the others, each
+    model alone selects equally many, D.  Let B be the positives among those of `a`, and C among
+    those of `b`: the hit rates differ by (B - C)/j.
+
+    McNemar's test takes B + C as given: if neither model is better, B is binomial with probability
+    ½.  Fisher's takes D as given too: B + C positives are spread at random over 2D places.
 
     Parameters
     ----------
@@ -69,9 +78,11 @@ def compare_selections(
         Scores of the two models, as in `rank`.
     quota, fraction : number
         The size of the selections, as in `select`; one of the two.
-    method : {"exact", "mid-p"}
-        The binomial test, which is wrong at most as often as it says; or the same with half the
-        probability of the numbers at hand, which is wrong about as often as it says.
+    test : {"mcnemar", "fisher"}
+        What the test and the interval take as given.
+    mid_p : bool
+        Count the probability of the very numbers at hand half: wrong about as often as the p-value
+        says, where the exact test is wrong at most as often.
     confidence_level : float
         Of the interval; above 0 and below 1.
     where, pos_label, validate : optional
@@ -88,7 +99,7 @@ def compare_selections(
     TypeError
         Scores without values, in a trace; both or none of `quota` and `fraction`; as in `rank`.
     ValueError
-        More than one quota, or one that is out of range; another `method`; as in `rank`.
+        More than one quota, or one that is out of range; another `test`; as in `rank`.
 
     See Also
     --------
@@ -100,15 +111,17 @@ def compare_selections(
     Where a quota ends in a tie group an example is selected with a probability, s.  It is then
     selected by `a` alone with max(s_a - s_b, 0): as far as possible both select the same.  The
     difference stays that of the expected hit rates.  If such numbers are not whole for some example
-    the test is McNemar's χ² with the fractional B and C, in place of the exact test with Edwards'
-    correction for continuity, (max(|B - C| - 1, 0))²/(B + C), and in place of mid-p without.
+    the test is the χ² test with the fractional numbers, (|B - C| - 1)²/V, with mid-p without the
+    correction for continuity by 1; V = B + C for McNemar's, (B + C)·(1 - (B + C)/2D) for Fisher's.
 
-    The interval is Bonett and Price's: with b = (B + 1)/(n + 2) and c = (C + 1)/(n + 2), the ends
-    (n/j)·(b - c ± z·√((b + c - (b - c)²)/(n + 2))), at most 1 from 0.  For small numbers it may
-    include 0 where p is small, and the other way round.
+    The intervals add to the numbers, so that they hold the difference as often as they say for
+    small ones too: for McNemar's test 1 to B and to C, 2 to n (Bonett & Price); for Fisher's 1 to
+    B, to D - B, to C and to D - C (Agresti & Caffo).  For few examples an interval may include 0
+    where p is small, and the other way round.
 
-    The test takes the number of positives that one model selects alone as it is.  As both select
-    equally many, it is careful where most of what only one selects is positive.
+    McNemar's test does not know that both models select equally many.  So it is careful, and where
+    most of what only one of them selects is positive it hardly finds anything; Fisher's does not
+    have that fault.
 
     References
     ----------
@@ -116,6 +129,9 @@ def compare_selections(
     percentages", Psychometrika 12 (1947).
     Bonett & Price, "Adjusted Wald confidence interval for a difference of binomial proportions
     based on paired data", Journal of Educational and Behavioral Statistics 37 (2012).
+    Agresti & Caffo, "Simple and effective confidence intervals for proportions and differences of
+    proportions result from adding two successes and two failures", The American Statistician 54
+    (2000).
 
     Examples
     --------
@@ -127,28 +143,51 @@ def compare_selections(
     >>> print(found.difference, found.positives_a, found.positives_b, found.p_value)
     0.5 3.0 1.0 0.625
     """
-    if method not in ("exact", "mid-p"):
-        raise ValueError(f'method must be "exact" or "mid-p"; got {method!r}')
+    if test not in ("mcnemar", "fisher"):
+        raise ValueError(f'test must be "mcnemar" or "fisher"; got {test!r}')
     check_level(confidence_level)
     scores = stacked({"a": a, "b": b}, y_true, None, where, pos_label, validate)
     labels, valid = admit(y_true, scores, None, where, pos_label, validate)[1::2]
     chosen = select(scores, quota=quota, fraction=fraction, where=where, validate=validate)
-    *numbers, examples, selected, whole = _counts(chosen, labels, valid)
-    first, second = numbers[1:]
-    if not (examples > 0 and selected > 0):
+    found = _counts(chosen, labels, valid)
+    if not (found.examples > 0 and found.selected > 0):
         return SelectionComparison(*[math.nan] * 7)
-    if whole:
-        p_value = exact(round(first), round(second), method == "mid-p")
-    else:
-        p_value = chi_square(first, second, method == "exact")
-    interval = paired_interval(first, second, examples, selected, confidence_level)
-    return SelectionComparison((first - second) / selected, *interval, p_value, *numbers)
+    ends = (x / found.selected for x in _interval(found, test, confidence_level))
+    lower, upper = (min(max(x, -1.0), 1.0) for x in ends)
+    difference = (found.first - found.second) / found.selected
+    return SelectionComparison(difference, lower, upper, _p_value(found, test, mid_p), *found[:3])
 
 
-def _counts(chosen: Array, labels: Array, valid: Array | None) -> list[float]:
-    """Examples and positives that only the first selects, positives that only the second selects,
-    all examples, all that one selects, and whether each example is selected by one alone or not.
+class _Counts(NamedTuple):
+    """Examples that only the first selects, the positives among them and among those of the second;
+    all examples, all that one selects, and whether each is selected by one alone, or not at all.
     """
+
+    discordant: float
+    first: float
+    second: float
+    examples: float
+    selected: float
+    whole: float
+
+
+def _interval(found: _Counts, test: str, confidence_level: float) -> tuple[float, float]:
+    pair = (found.first, found.second)
+    if test == "mcnemar":
+        return interval_by_halves(*pair, found.examples, confidence_level)
+    return interval_by_sizes(*pair, found.discordant, confidence_level)
+
+
+def _p_value(found: _Counts, test: str, mid_p: bool) -> float:
+    size = None if test == "mcnemar" else found.discordant
+    if not found.whole:
+        return normal_tails(found.first, found.second, size, not mid_p)
+    pair = (round(found.first), round(found.second))
+    return by_halves(*pair, mid_p) if size is None else by_sizes(*pair, round(size), mid_p)
+
+
+def _counts(chosen: Array, labels: Array, valid: Array | None) -> _Counts:
+    """From the probabilities of both selections, shape (2, n)."""
     xp = namespace(chosen)
     with computing(xp):
         more = chosen[0, ...] - chosen[1, ...]
@@ -159,4 +198,4 @@ def _counts(chosen: Array, labels: Array, valid: Array | None) -> list[float]:
         whole = xp.all((more == 0) | (xp.abs(more) == 1))
         sums = [only[0], *positive, cast(xp, there, more.dtype), chosen[0, ...]]
         numbers = [*(xp.sum(x) for x in sums), cast(xp, whole, more.dtype)]
-        return [float(x) for x in host_floats(xp.stack(numbers))]
+        return _Counts(*(float(x) for x in host_floats(xp.stack(numbers))))

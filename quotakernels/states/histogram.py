@@ -24,7 +24,7 @@ from quotakernels.states._compute import Bounds, bounds_of, measured
 from quotakernels.states._pickled import pickled
 from quotakernels.validation import as_column, check_tie_policy
 
-__all__ = ["MOST_BITS", "ScoreHistogram"]
+__all__ = ["MOST_BITS", "ScoreHistogram", "sum_and_loss"]
 
 MOST_BITS = 26
 """A table of so many bits has a gigabyte."""
@@ -327,10 +327,15 @@ def _plus(
     state = state._replace(counts=counts, bad=state.bad + cast(xp, left, xp.int64))
     if masses is None:
         return state
-    total = state.masses + masses
-    added = total - state.masses
-    lost = (state.masses - (total - added)) + (masses - added)
-    return state._replace(masses=total, corrections=state.corrections + lost)
+    masses, lost = sum_and_loss(state.masses, masses)
+    return state._replace(masses=masses, corrections=state.corrections + lost)
+
+
+def sum_and_loss(x: Array, y: Array) -> tuple[Array, Array]:
+    """The rounded sum, and what rounding has taken from it."""
+    total = x + y
+    added = total - x
+    return total, (x - (total - added)) + (y - added)
 
 
 def _sum(state: ScoreHistogram, other: ScoreHistogram) -> ScoreHistogram:

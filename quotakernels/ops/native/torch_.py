@@ -65,6 +65,10 @@ def binned(
     bits: int,
 ) -> tuple[Array, Array | None]:
     """See `binning.binned`; without weights each example is added where it belongs."""
+    if weights is not None and scores.dtype not in _SIGNED and readable(scores):
+        key, mask = to_numpy(order_key(xp, scores)), None if valid is None else to_numpy(valid)
+        found = binning.binned(host, key, to_numpy(labels), to_numpy(weights), mask, bits)
+        return torch.from_numpy(found[0]), torch.from_numpy(found[1])
     if weights is not None:
         return binning.binned(xp, scores, labels, weights, valid, bits)
     rows = binning.bin_rows(xp, scores, bits)

@@ -1,0 +1,120 @@
+"""What a metric of ``torchmetrics`` keeps, as tensors that it registers: of either state."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeAlias
+
+import torch
+from torchmetrics.utilities import dim_zero_cat
+
+from quotakernels import ScoreBuffer, ScoreHistogram
+from quotakernels.adapters.torch_distributed import added_sums
+from quotakernels.validation import Examples
+
+__all__ = ["KeptBuffer", "KeptHistogram", "as_bytes", "differences", "first"]
+
+Tensor: TypeAlias = Any
+Columns = list[tuple[str, Any, Any]]
+"""Names, empty values and reductions, as ``Metric.add_state`` takes them."""
+
+_ABSENT = 2
+"""Among the labels of a buffer, an example that does not count."""
+_SETTINGS_SIZE = 256
+
+
+class KeptHistogram:
+    """The counts of a `ScoreHistogram`, with weights its masses and their corrections in one."""
+
+    def __init__(self, dtype: Any, weighted: bool, bits: int | None):
+        empty = ScoreHistogram.empty(
+            torch.empty(0, dtype=dtype, device="cpu"), bits=bits, weighted=weighted
+        )
+        self.dtype, self.weighted, self.bits = empty.like.dtype, weighted, empty.bits
+        self.columns: Columns = [("counts", empty.counts, "sum")]
+        if weighted:
+            sums = torch.stack([empty.masses, empty.corrections])
+            self.columns.append(("sums", sums, added_sums))
+
+    def read(self, metric: Any) -> ScoreHistogram:
+        """What the metric holds."""
+        counts, place = metric.counts, metric.counts.device
+        sums = metric.sums if self.weighted else torch.zeros(2, 0, 2, dtype=float, device=place)
+        like = torch.empty(0, dtype=self.dtype, device=place)
+        return ScoreHistogram(like, counts, metric.bad, *sums.unbind())
+
+    def add(self, metric: Any, *columns: Any, **options: Any) -> None:
+        """One batch more; parameters as in `ScoreHistogram.update`."""
+        state = self.read(metric).update(*columns, **options)
+        metric.counts, metric.bad = state.counts, state.bad
+        if self.weighted:
+            metric.sums = torch.stack([state.masses, state.corrections])
+
+
+class KeptBuffer:
+    """The columns of a `ScoreBuffer`, each a list of batches."""
+
+    bits = None
+
+    def __init__(self, dtype: Any, weighted: bool, bits: int | None):
+        if bits is not None:
+            raise ValueError("bits are those of a histogram; a buffer keeps whole scores")
+        ScoreBuffer.empty(torch.empty(0, dtype=dtype))  # refuses what are no scores
+        self.dtype, self.weighted = dtype, weighted
+        types = {"scores": dtype, "labels": torch.uint8}
+        self._types = types | ({"weights": torch.float64} if weighted else {})
+        self.columns: Columns = [(name, [], "cat") for name in self._types]
+
+    def read(self, metric: Any) -> ScoreBuffer:
+        """What the metric holds."""
+        self.fill(metric)
+        kept = {name: dim_zero_cat(getattr(metric, name)) for name in self._types}
+        scores, labels = kept["scores"], kept["labels"]
+        piece = Examples(scores, labels == 1, kept.get("weights"), labels != _ABSENT)
+        pieces = (piece,) if scores.shape[0] else ()
+        return ScoreBuffer(scores[:0], pieces, metric.bad.to(scores.device))
+
+    def add(self, metric: Any, *columns: Any, **options: Any) -> None:
+        """One batch more; parameters as in `ScoreBuffer.update`."""
+        if options["sample_weight"] is not None and not self.weighted:
+            raise ValueError(
+                "sample_weight is given and the metric has no weights; make it weighted"
+            )
+        empty = torch.empty(0, dtype=self.dtype, device=metric.bad.device)
+        batch = ScoreBuffer.empty(empty).update(*columns, **options)
+        scores, labels, weights, valid = batch.pieces[0]
+        codes = torch.as_tensor(labels, dtype=torch.uint8)
+        metric.scores.append(scores)
+        metric.labels.append(codes if valid is None else torch.where(valid, codes, _ABSENT))
+        if self.weighted:
+            ones = torch.ones(scores.shape, dtype=torch.float64, device=scores.device)
+            metric.weights.append(ones if weights is None else weights)
+        metric.bad = metric.bad + batch.bad
+
+    def fill(self, metric: Any) -> None:
+        """Give empty lists an empty tensor of their type, which other ranks expect."""
+        for name, dtype in self._types.items():
+            if isinstance(getattr(metric, name), list) and not getattr(metric, name):
+                empty = torch.empty(0, dtype=dtype, device=metric.bad.device)
+                setattr(metric, name, [empty])
+
+
+def as_bytes(settings: dict[str, Any]) -> Tensor:
+    """Settings as a tensor, so that they are kept, compared and saved with the states."""
+    text = json.dumps(settings, default=str).ljust(_SETTINGS_SIZE)
+    return torch.tensor(list(text.encode()), dtype=torch.uint8, device="cpu")
+
+
+def differences(own: dict[str, Any], other: Tensor) -> str:
+    """What differs between settings and those in a tensor, empty if nothing does."""
+    mine, theirs = (json.loads(bytes(x.tolist())) for x in (as_bytes(own), other))
+    return "; ".join(
+        f"{name} is {mine.get(name)!r} here and {theirs.get(name)!r} there"
+        for name in {**mine, **theirs}
+        if mine.get(name) != theirs.get(name)
+    )
+
+
+def first(stacked: Tensor) -> Tensor:
+    """Of several that are the same."""
+    return stacked[0]

@@ -1,0 +1,219 @@
+"""One state of the states of all processes of ``torch.distributed``."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+import quotakernels
+from quotakernels import ScoreBuffer, ScoreHistogram
+from quotakernels._array import namespace, wide_float
+from quotakernels.states.histogram import sum_and_loss
+from quotakernels.validation import Examples
+
+try:
+    import torch
+    import torch.distributed as dist
+except ImportError as error:
+    raise ImportError(
+        'this needs PyTorch; install it by pip install "quotakernels[torch]"', name=error.name
+    ) from error
+
+from quotakernels.adapters._torch_group import agreed, finished, group_or_world
+
+__all__ = ["added_sums", "reduced"]
+
+Tensor: TypeAlias = Any
+State = TypeVar("State", ScoreHistogram, ScoreBuffer)
+
+_PIECE = 2**20
+"""How many sums are gathered from all ranks at once."""
+
+
+def reduced(state: State, group: Any = None, *, timeout: float = 60.0) -> State:
+    """The state that has seen what the states of all ranks have seen, the same on each of them.
+
+    Every rank of the group has to call it.  First the ranks meet in the store of the group and
+    compare what their states are, so nothing is added that does not fit.  Then a histogram is one
+    all-reduce of integers; its sums of weights are gathered and added in the order of ranks, so
+    they are the same on every rank and in every run.  The examples of a buffer are gathered, and
+    stand in the order of ranks.  Ranks may have seen different numbers of examples, or none.
+
+    Parameters
+    ----------
+    state : ScoreHistogram or ScoreBuffer
+        Of tensors on a device that the backend of the group serves.  It stays as it is.
+    group : ProcessGroup, optional
+        All processes by default.
+    timeout : float
+        Seconds for which the others are waited for, before the reduction and in each step of it.
+
+    Returns
+    -------
+    State of the same type
+
+    Raises
+    ------
+    TypeError
+        Another object than such a state.
+    ValueError
+        States that differ in kind, in the type of scores, bits, batch axes, in being weighted, or
+        in the version of this library: on every rank, with the ranks and what they have.
+    TimeoutError
+        Ranks that ended or did not come, by number, on each of the others.
+    RuntimeError
+        No process group, or an operation that failed although every rank is there.
+    ConnectionError
+        The store of the group is gone, with the process that held it.
+
+    See Also
+    --------
+    ScoreHistogram.merge : The same of states in one process.
+
+    Examples
+    --------
+    >>> import tempfile, torch
+    >>> from quotakernels import ScoreHistogram, roc_auc
+    >>> from quotakernels.adapters.torch_distributed import reduced
+    >>> labels, scores = torch.tensor([1, 0, 1]), torch.tensor([0.9, 0.4, 0.3]).bfloat16()
+    >>> state = ScoreHistogram.of(labels, scores)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     torch.distributed.init_process_group(
+    ...         "gloo", init_method=f"file://{folder}/store", rank=0, world_size=1
+    ...     )
+    ...     print(reduced(state).compute(roc_auc))
+    ...     torch.distributed.destroy_process_group()
+    tensor(0.5000, dtype=torch.float64)
+    """
+    _check_state(state)
+    group = group_or_world(group)
+    call = _Call(group, dist.get_world_size(group), timeout)
+    if isinstance(state, ScoreHistogram):
+        facts = {"bits": state.bits, "weighted": state.weighted}
+        agreed(_facts(state) | facts, {}, group, timeout)
+        return state if call.size == 1 else _added(state, call)
+    own = {
+        "examples": sum(piece.scores.shape[-1] for piece in state.pieces),
+        "weights": any(piece.weights is not None for piece in state.pieces),
+        "valid": any(piece.valid is not None for piece in state.pieces),
+    }
+    stated = agreed(_facts(state), own, group, timeout)
+    return state if call.size == 1 else _joined(state, stated, call)
+
+
+class _Call(NamedTuple):
+    group: Any
+    size: int
+    timeout: float
+
+    def sum(self, x: Tensor) -> Tensor:
+        """In place."""
+        finished(dist.all_reduce(x, group=self.group, async_op=True), self.group, self.timeout)
+        return x
+
+    def gather(self, x: Tensor) -> list[Tensor]:
+        found = [torch.empty_like(x) for _ in range(self.size)]
+        work = dist.all_gather(found, x, group=self.group, async_op=True)
+        finished(work, self.group, self.timeout)
+        return found
+
+
+def _check_state(state: Any) -> None:
+    if not isinstance(state, (ScoreHistogram, ScoreBuffer)):
+        raise TypeError(
+            f"state must be a ScoreHistogram or a ScoreBuffer; got {type(state).__name__}"
+        )
+    if not isinstance(state.like, torch.Tensor):
+        raise TypeError(f"state must hold tensors; got {type(state.like).__name__}")
+
+
+def _facts(state: ScoreHistogram | ScoreBuffer) -> dict[str, Any]:
+    """What must be the same on all ranks."""
+    return {
+        "state": type(state).__name__,
+        "type of scores": str(state.like.dtype),
+        "batch axes": list(state.like.shape[:-1]),
+        "version of quotakernels": quotakernels.__version__,
+    }
+
+
+# histograms
+
+
+def _added(state: ScoreHistogram, call: _Call) -> ScoreHistogram:
+    too_many = state.counts > (2**63 - 1) // call.size  # the sum might leave the integers
+    bad = state.bad + too_many.flatten(-2).any(-1)
+    whole = call.sum(torch.cat([state.counts.flatten(), bad.flatten()]))
+    counts = whole[: state.counts.numel()].reshape(state.counts.shape)
+    bad = whole[state.counts.numel() :].reshape(state.bad.shape)
+    state = state._replace(counts=counts, bad=bad)
+    return _with_masses(state, call) if state.weighted else state
+
+
+def _with_masses(state: ScoreHistogram, call: _Call) -> ScoreHistogram:
+    own = torch.stack([state.masses.flatten(), state.corrections.flatten()])
+    found = [added_sums(call.gather(x.contiguous())) for x in own.split(_PIECE, dim=-1)]
+    masses, corrections = torch.cat(found, dim=-1).reshape(2, *state.masses.shape)
+    return state._replace(masses=masses, corrections=corrections)
+
+
+def added_sums(parts: list[Tensor] | Tensor) -> Tensor:
+    """Masses and corrections of several histograms, shape (2, ...), added in their order."""
+    masses, corrections = parts[0]
+    for more, its_corrections in parts[1:]:
+        masses, lost = sum_and_loss(masses, more)
+        corrections = (corrections + its_corrections) + lost
+    return torch.stack([masses, corrections])
+
+
+# buffers
+
+
+def _joined(state: ScoreBuffer, stated: list[dict[str, Any]], call: _Call) -> ScoreBuffer:
+    """With one piece for each rank that has examples."""
+    bad = call.sum(state.bad.clone())
+    optional = {name for name in ("weights", "valid") if any(own[name] for own in stated)}
+    counts = [own["examples"] for own in stated]
+    own = _packed(state, optional) if state.pieces else state.like.new_empty(0, dtype=torch.uint8)
+    rows = state.bad.numel()
+    size = sum(_widths(state.like, optional).values())
+    padded = own.new_zeros(rows * size * max(counts))
+    padded[: own.numel()] = own
+    found = call.gather(padded) if padded.numel() else []
+    pieces = [
+        _unpacked(x[: rows * size * count], state.like, count, optional)
+        for x, count in zip(found, counts, strict=False)
+        if count
+    ]
+    return state._replace(pieces=tuple(pieces), bad=bad)
+
+
+def _widths(like: Tensor, optional: set[str]) -> dict[str, int]:
+    """How many bytes each column has of an example."""
+    wide = wide_float(namespace(like), like.device)
+    widths = {"scores": like.dtype.itemsize, "labels": 1, "weights": wide.itemsize, "valid": 1}
+    return {name: x for name, x in widths.items() if name in optional | {"scores", "labels"}}
+
+
+def _packed(state: ScoreBuffer, optional: set[str]) -> Tensor:
+    """All examples as bytes, column by column in each row of the batch."""
+    examples = state.examples()
+    wide = wide_float(namespace(state.like), state.like.device)
+    if examples.weights is None:
+        examples = examples._replace(weights=torch.ones_like(examples.scores, dtype=wide))
+    if examples.valid is None:
+        examples = examples._replace(valid=torch.ones_like(examples.labels))
+    columns = [getattr(examples, name) for name in _widths(state.like, optional)]
+    return torch.cat([x.contiguous().view(torch.uint8) for x in columns], dim=-1).flatten()
+
+
+def _unpacked(packed: Tensor, like: Tensor, count: int, optional: set[str]) -> Examples:
+    widths = _widths(like, optional)
+    wide = wide_float(namespace(like), like.device)
+    dtypes = {"scores": like.dtype, "labels": torch.bool, "weights": wide, "valid": torch.bool}
+    packed = packed.reshape(*like.shape[:-1], -1)
+    columns = packed.split([count * width for width in widths.values()], dim=-1)
+    named = {
+        name: x.clone(memory_format=torch.contiguous_format).view(dtypes[name])
+        for name, x in zip(widths, columns, strict=True)
+    }
+    return Examples(*(named.get(name) for name in Examples._fields))

@@ -1,0 +1,395 @@
+"""What each rank does in `test_torch_distributed`: cases together, then some ranks stop.
+
+``python ranks.py RANK FOLDER`` writes what happened to FOLDER/RANK.json.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import signal
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+import quotakernels
+from quotakernels import ScoreBuffer, ScoreHistogram, hit_rate, qrecall, rank, roc_auc
+from quotakernels.adapters import torch_distributed
+from quotakernels.adapters.torch_distributed import reduced
+
+SIZE = 3
+N = 3001
+SHARDS = (0, 1900, N)  # the first rank has no examples
+TIMEOUT = 1.5
+PATIENCE = 60
+"""Seconds after which what hangs has failed."""
+MEASURES = {"hits": partial(hit_rate, quota=200), "found": partial(qrecall, quota=50.5)}
+MEASURES |= {"auc": roc_auc}
+
+
+def data(dtype: Any = torch.float32) -> tuple[Any, Any, Any, Any]:
+    """Labels, scores, weights and a mask, the same on every rank."""
+    draw = torch.Generator().manual_seed(11)
+    scores = torch.randn(N, generator=draw)
+    labels = (torch.rand(N, generator=draw) < torch.sigmoid(scores)).long()
+    weights = torch.rand(N, generator=draw, dtype=torch.float64)
+    return labels, scores.to(dtype), weights, torch.rand(N, generator=draw) < 0.9
+
+
+def shard() -> list[slice]:
+    """Batches of this rank, of uneven lengths."""
+    own = dist.get_rank()
+    start, end = (0, *SHARDS)[own], SHARDS[own]
+    return [slice(i, min(i + 170, end)) for i in range(start, end, 170)]
+
+
+def filled(state: Any, columns: tuple[Any, ...], batches: list[slice] | None = None) -> Any:
+    for part in shard() if batches is None else batches:
+        labels, scores, weights, mask = (None if x is None else x[part] for x in columns)
+        state = state.update(labels, scores, sample_weight=weights, where=mask)
+    return state
+
+
+def same_on_all(*tensors: Any) -> None:
+    text = hashlib.sha256(b"".join(x.contiguous().numpy().tobytes() for x in tensors)).hexdigest()
+    found: list[Any] = [None] * SIZE
+    dist.all_gather_object(found, text)
+    assert len(set(found)) == 1, found
+
+
+def equal(found: dict[str, Any], wanted: dict[str, Any]) -> None:
+    assert found == wanted, (found, wanted)
+
+
+def told(call: Callable[[], Any]) -> list[Any]:
+    """The type of the error, its message, and after how many seconds it came."""
+    start = time.monotonic()
+    try:
+        return ["nothing", str(call()), 0.0]
+    except Exception as error:
+        return [type(error).__name__, str(error), time.monotonic() - start]
+
+
+# reductions
+
+
+def exact_histogram() -> None:
+    labels, scores, _, mask = data(torch.bfloat16)
+    whole = reduced(filled(ScoreHistogram.empty(scores), (labels, scores, None, mask)))
+    assert whole.exact
+    assert torch.equal(whole.counts, ScoreHistogram.of(labels, scores, where=mask).counts)
+    equal(whole.compute(MEASURES), rank_all(labels, scores, where=mask))
+
+
+def rank_all(labels: Any, scores: Any, **columns: Any) -> dict[str, Any]:
+    ranking = rank(labels, scores, **columns)
+    return {name: measure(ranking) for name, measure in MEASURES.items()}
+
+
+def histogram_in_bounds() -> None:
+    labels, scores, _, _ = data()
+    whole = reduced(filled(ScoreHistogram.empty(scores, bits=12), (labels, scores, None, None)))
+    wanted = rank_all(labels, scores)
+    for name, (lower, upper) in whole.compute(MEASURES).items():
+        assert lower <= wanted[name] <= upper, name
+        assert lower < upper, name
+
+
+def histogram_of_models() -> None:
+    """With batch axes, and bad values that were not read on one rank only."""
+    labels, scores, _, _ = data()
+    state = ScoreHistogram.empty(scores.expand(2, -1), bits=8)
+    if dist.get_rank() == 1:
+        both = torch.stack([scores, scores])
+        both[1, 3] = torch.nan
+        state = state.update(labels, both, validate=False)
+    whole = reduced(state)
+    assert whole.bad.tolist() == [0, 1]
+    assert int(whole.counts[0].sum()) == N
+    lower, upper = whole.compute(roc_auc)
+    assert lower[0] <= roc_auc(labels, scores) <= upper[0]
+    assert torch.isnan(lower[1])
+
+
+def weighted_histogram() -> None:
+    labels, scores, weights, _ = data(torch.float16)
+    state = ScoreHistogram.empty(scores, weighted=True, bits=9)
+    whole = reduced(filled(state, (labels, scores, weights, None)))
+    found = whole.masses + whole.corrections
+    single = ScoreHistogram.of(labels, scores, sample_weight=weights, bits=9)
+    wanted = single.masses + single.corrections
+    assert bool(torch.all((found - wanted).abs() <= 4 * 2.0**-53 * wanted))
+    same_on_all(*whole)
+
+
+def sums_in_pieces() -> None:
+    labels, scores, weights, _ = data(torch.float16)
+    state = ScoreHistogram.empty(scores, weighted=True)
+    state = filled(state, (labels, scores, weights, None))
+    whole = reduced(state)
+    torch_distributed._PIECE = 50_000
+    try:
+        again = reduced(state)
+    finally:
+        torch_distributed._PIECE = 2**20
+    assert torch.equal(whole.masses, again.masses)
+    assert torch.equal(whole.corrections, again.corrections)
+
+
+def counts_beyond_the_integers() -> None:
+    state = ScoreHistogram.empty(torch.empty(0), bits=1)
+    state = state._replace(counts=state.counts + 2**62)
+    assert int(reduced(state).bad) == SIZE
+
+
+def buffers() -> None:
+    for dtype in (torch.float32, torch.bfloat16, torch.float64, torch.int16, torch.bool):
+        labels, scores, weights, mask = data(dtype)
+        whole = reduced(filled(ScoreBuffer.empty(scores), (labels, scores, weights, mask)))
+        equal(whole.compute(MEASURES), rank_all(labels, scores, sample_weight=weights, where=mask))
+        assert len(whole.pieces) == 2
+
+
+def buffer_columns_of_one_rank() -> None:
+    """Weights and masks that the others do not have."""
+    labels, scores, weights, mask = data()
+    state = ScoreBuffer.empty(scores)
+    if dist.get_rank() == 1:
+        state = state.update(labels, scores, sample_weight=weights, where=mask)
+    elif dist.get_rank() == 2:
+        state = state.update(labels[:9], scores[:9])
+    examples = reduced(state).examples()
+    assert torch.equal(examples.weights, torch.cat([weights, torch.ones(9, dtype=torch.float64)]))
+    assert torch.equal(examples.valid, torch.cat([mask, torch.ones(9, dtype=torch.bool)]))
+    assert torch.equal(examples.scores, torch.cat([scores, scores[:9]]))
+
+
+def buffer_of_models() -> None:
+    labels, scores, _, _ = data()
+    both = torch.stack([scores, -scores])
+    state = ScoreBuffer.empty(both)
+    for part in shard():
+        state = state.update(labels[part], both[:, part])
+    assert torch.equal(reduced(state).compute(roc_auc), roc_auc(labels, both))
+
+
+def no_data_at_all() -> None:
+    like = torch.empty(0, dtype=torch.float16)
+    for state in (ScoreBuffer.empty(like), ScoreHistogram.empty(like)):
+        assert torch.isnan(reduced(state).compute(roc_auc))
+
+
+def some_ranks_only() -> None:
+    group = dist.new_group([1, 2])
+    labels, scores, _, _ = data()
+    state = filled(ScoreBuffer.empty(scores), (labels, scores, None, None))
+    if dist.get_rank() == 0:
+        refused("rank 0 is not in the group", lambda: reduced(state, group))
+        return
+    assert reduced(state, group).compute(roc_auc) == roc_auc(labels, scores)
+    state = ScoreBuffer.empty(scores[:, None] if dist.get_rank() == 2 else scores)
+    refused(r"batch axes: [] on rank 1, [3001] on rank 2", lambda: reduced(state, group))
+
+
+def refused(message: str, call: Callable[[], Any]) -> None:
+    kind, found, _ = told(call)
+    assert kind == "ValueError", (kind, found)
+    assert message in found, found
+
+
+def misfits() -> None:
+    """On every rank the same message; what fits is reduced afterwards."""
+    own, single = dist.get_rank(), torch.zeros(1)
+    one = single if own == 1 else single.bfloat16()
+    message = 'type of scores: "torch.bfloat16" on ranks 0, 2, "torch.float32" on rank 1'
+    refused(message, lambda: reduced(ScoreHistogram.empty(one, bits=16)))
+    refused(message, lambda: reduced(ScoreBuffer.empty(one)))
+    coarse = ScoreHistogram.empty(single, bits=9 + own)
+    refused("bits: 9 on rank 0, 10 on rank 1, 11 on rank 2", lambda: reduced(coarse))
+    weighted = ScoreHistogram.empty(single, weighted=own == 0)
+    refused("weighted: true on rank 0, false on ranks 1, 2", lambda: reduced(weighted))
+    kind: Any = ScoreBuffer if own == 2 else ScoreHistogram
+    message = 'state: "ScoreHistogram" on ranks 0, 1, "ScoreBuffer" on rank 2'
+    refused(message, lambda: reduced(kind.empty(single)))
+    version = quotakernels.__version__
+    quotakernels.__version__ = "of rank 1" if own == 1 else version
+    refused('"of rank 1" on rank 1', lambda: reduced(ScoreBuffer.empty(single)))
+    quotakernels.__version__ = version
+    exact_histogram()
+
+
+def training() -> None:
+    """Evaluation of a model that the ranks train together."""
+    labels, features, _, _ = data()
+    features = torch.stack([features, features.abs(), torch.ones(N)], dim=-1)
+    torch.manual_seed(3)
+    model = torch.nn.Linear(3, 1)
+    for step in range(5):
+        part = slice(100 * step + 30 * dist.get_rank(), 100 * step + 30 * dist.get_rank() + 30)
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(
+            model(features[part])[:, 0], labels[part].float()
+        )
+        gradients = torch.autograd.grad(loss, list(model.parameters()))
+        with torch.no_grad():
+            for parameter, gradient in zip(model.parameters(), gradients, strict=True):
+                dist.all_reduce(gradient)
+                parameter -= 0.5 * gradient / SIZE
+    same_on_all(model.weight.detach())
+    states = [ScoreBuffer.empty(torch.empty(0)), ScoreHistogram.empty(torch.empty(0))]
+    states.append(ScoreHistogram.empty(torch.empty(0, dtype=torch.bfloat16)))
+    seen = []
+    with torch.no_grad():
+        for part in shard():
+            scores = model(features[part])[:, 0]
+            seen.append(scores)
+            given = (scores, scores, scores.bfloat16())
+            states = [x.update(labels[part], s) for x, s in zip(states, given, strict=True)]
+    everything: list[Any] = [None] * SIZE
+    dist.all_gather_object(everything, seen)
+    scores = torch.cat([x for own in everything for x in own])
+    kept, bounded, exact = (reduced(x).compute(MEASURES) for x in states)
+    equal(kept, rank_all(labels, scores))
+    equal(exact, rank_all(labels, scores.bfloat16()))
+    for name, (lower, upper) in bounded.items():
+        assert lower <= kept[name] <= upper, name
+
+
+# metrics
+
+
+def metrics() -> None:
+    """By the reductions of torchmetrics, and once more after more data."""
+    from quotakernels.adapters.torchmetrics import RankingMetric
+
+    for dtype, kind, bits in (
+        (torch.bfloat16, "histogram", None),
+        (torch.bfloat16, "buffer", None),
+        (torch.float64, "buffer", None),
+    ):
+        labels, scores, weights, mask = data(dtype)
+        weights = weights * 0 + 0.5  # sums without rounding
+        for weight in (None, weights):
+            metric = RankingMetric(
+                MEASURES, state=kind, dtype=dtype, bits=bits, weighted=weight is not None
+            )
+            for part in shard():
+                weight_of_part = None if weight is None else weight[part]
+                metric.update(scores[part], labels[part], weight_of_part, mask[part])
+            with contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of a rank without data
+                found = metric.compute()
+            equal(found, rank_all(labels, scores, sample_weight=weight, where=mask))
+            metric.update(scores[:5], labels[:5], None if weight is None else weight[:5])
+            assert int(metric.compute()["auc"].isnan()) == 0
+
+
+def metrics_that_do_not_fit() -> None:
+    from quotakernels.adapters.torchmetrics import RankingMetric
+
+    metric = RankingMetric(roc_auc, bits=8 + (dist.get_rank() == 1))
+    metric.update(torch.tensor([0.5, 0.2]), torch.tensor([1, 0]))
+    refused("bits: 8 on ranks 0, 2, 9 on rank 1", metric.compute)
+
+
+CASES = [
+    exact_histogram,
+    histogram_in_bounds,
+    histogram_of_models,
+    weighted_histogram,
+    sums_in_pieces,
+    counts_beyond_the_integers,
+    buffers,
+    buffer_columns_of_one_rank,
+    buffer_of_models,
+    no_data_at_all,
+    some_ranks_only,
+    misfits,
+    training,
+]
+METRIC_CASES = [metrics, metrics_that_do_not_fit]
+
+
+# ranks that stop
+
+
+def die(*_: Any) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def stops(groups: list[Any], write: Callable[..., None], with_metrics: bool) -> None:
+    """The last rank is late, then the second dies in a reduction, then the first with the store."""
+    own = dist.get_rank()
+    state = ScoreBuffer.empty(torch.empty(0))
+    state = state.update(torch.tensor([1, 0]), torch.tensor([0.1, 0.2]))
+    if own != 2:
+        write("absent", told(lambda: reduced(state, groups[0], timeout=TIMEOUT)))
+    if own != 2 and with_metrics:
+        from quotakernels.adapters.torchmetrics import RankingMetric
+
+        metric = RankingMetric(roc_auc, state="buffer", process_group=groups[1], timeout=TIMEOUT)
+        metric.update(torch.tensor([0.1, 0.2]), torch.tensor([1, 0]))
+        write("absent of a metric", told(metric.compute))
+    dist.barrier()
+    if own == 2:
+        write("late", told(lambda: reduced(state, groups[0], timeout=20 * TIMEOUT)))
+    if own == 1:
+        torch_distributed._Call.sum = die
+    write("killed", told(lambda: reduced(state, groups[2], timeout=TIMEOUT)))
+    if own == 2:
+        write("store", told(lambda: reduced(state, groups[3], timeout=20 * TIMEOUT)))
+
+
+def store_of(own: int, folder: Path) -> Any:
+    """Of the first rank, on a port that is free."""
+    note, limit = folder / "port", timedelta(seconds=PATIENCE)
+    if own == 0:
+        store = dist.TCPStore("127.0.0.1", 0, SIZE, True, limit, wait_for_workers=False)
+        note.with_suffix(".new").write_text(str(store.port))
+        note.with_suffix(".new").replace(note)
+        return store
+    while not note.exists():
+        time.sleep(0.01)
+    return dist.TCPStore("127.0.0.1", int(note.read_text()), SIZE, False, limit)
+
+
+def main(own: int, folder: Path) -> None:
+    found: dict[str, Any] = {}
+
+    def write(name: str, value: Any) -> None:
+        found[name] = value
+        (folder / f"{own}.json").write_text(json.dumps(found))
+
+    with_metrics = "torchmetrics" in sys.argv
+    limit = timedelta(seconds=PATIENCE)
+    store = store_of(own, folder)
+    dist.init_process_group("gloo", store=store, rank=own, world_size=SIZE, timeout=limit)
+    for case in CASES + (METRIC_CASES if with_metrics else []):
+        start = time.monotonic()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                case()
+            write(case.__name__, "ok")
+        except Exception:
+            write(case.__name__, traceback.format_exc())
+        print(case.__name__, round(time.monotonic() - start, 2))
+    stops([dist.new_group() for _ in range(4)], write, with_metrics)
+    sys.stdout.flush()
+    os._exit(0)  # what is left of the groups cannot be taken down in order
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    main(int(sys.argv[1]), Path(sys.argv[2]))

@@ -1,0 +1,443 @@
+"""Metrics of torchmetrics: what they say, save, restore, merge and share, in one process."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import warnings
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from backends import missing
+from copies import host_copies
+
+import quotakernels as qk
+
+if lacking := missing("torch", "torchmetrics"):
+    pytest.skip(lacking, allow_module_level=True)
+
+import torch
+import torchmetrics
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from quotakernels.adapters.torchmetrics import RankingMetric
+
+N = 999
+MEASURES = {"hits": partial(qk.hit_rate, quota=100), "auc": qk.roc_auc}
+KINDS: dict[str, dict[str, Any]] = {
+    "histogram": {"dtype": torch.bfloat16},
+    "buffer": {"state": "buffer"},
+    "weighted histogram": {"dtype": torch.int8, "weighted": True},
+    "weighted buffer": {"state": "buffer", "weighted": True, "dtype": torch.float64},
+}
+EVERY_KIND = pytest.mark.parametrize("options", KINDS.values(), ids=KINDS)
+
+
+def batches(options: dict[str, Any]) -> list[tuple[Any, ...]]:
+    draw = torch.Generator().manual_seed(5)
+    values = 9 * torch.randn(N, generator=draw)
+    labels = (torch.rand(N, generator=draw) < torch.sigmoid(values / 9)).long()
+    scores = values.to(options.get("dtype", torch.float32))
+    columns = [scores, labels]
+    if options.get("weighted"):
+        columns.append(torch.randint(1, 9, (N,), generator=draw) / 4)
+    return list(zip(*(x.split(400) for x in columns), strict=True))
+
+
+def at_once(parts: list[tuple[Any, ...]], measure: Any = None) -> Any:
+    scores, labels, *weights = (torch.cat(column) for column in zip(*parts, strict=True))
+    ranking = qk.rank(labels, scores, sample_weight=weights[0] if weights else None)
+    if measure is not None:
+        return measure(ranking)
+    return {name: function(ranking) for name, function in MEASURES.items()}
+
+
+def filled(options: dict[str, Any], parts: list[tuple[Any, ...]]) -> RankingMetric:
+    metric = RankingMetric(MEASURES, **options)
+    for part in parts:
+        metric.update(*part)
+    return metric
+
+
+# values
+
+
+@EVERY_KIND
+def test_batches_give_what_all_at_once_gives(options: dict[str, Any]):
+    parts = batches(options)
+    metric = filled(options, parts)
+    assert metric.compute() == at_once(parts)
+    metric.reset()
+    metric.update(*parts[1])
+    assert metric.compute() == at_once(parts[1:2])
+
+
+@EVERY_KIND
+def test_forward_gives_the_batch_and_keeps_all(options: dict[str, Any]):
+    parts = batches(options)
+    metric = RankingMetric(MEASURES, **options)
+    for part in parts:
+        assert metric(*part) == at_once([part])
+    assert metric.compute() == at_once(parts)
+
+
+def test_sums_of_weights_lose_nothing_by_forward():
+    metric = RankingMetric(qk.roc_auc, dtype=torch.float16, bits=4, weighted=True)
+    score, label = torch.tensor([1.0]).half(), torch.tensor([1])
+    for weight in (1.0, *[2.0**-60] * 4):
+        metric(score, label, torch.tensor([weight], dtype=torch.float64))
+    assert metric.sums[0].max() == 1
+    assert metric.sums[1].max() == 2.0**-58
+
+
+@EVERY_KIND
+def test_masked_examples_and_other_labels(options: dict[str, Any]):
+    metric = RankingMetric(partial(qk.hit_rate, quota=[1, 2, 3]), pos_label=7, **options)
+    scores = torch.tensor([2.5, 1.25, 4, 3]).to(options.get("dtype", torch.float32))
+    labels, mask = torch.tensor([7, 0, 7, 7]), torch.tensor([True, True, False, True])
+    metric.update(scores, labels, where=mask)
+    assert metric.compute().tolist() == [1, 1, 2 / 3]
+
+
+def test_bounds_have_two_entries_or_one_number():
+    parts = batches({})
+    both = filled({"bits": 10}, parts).compute()
+    wanted = at_once(parts)
+    assert list(both) == ["hits_lower", "hits_upper", "auc_lower", "auc_upper"]
+    assert both["auc_lower"] < wanted["auc"] < both["auc_upper"]
+    for bound in ("lower", "upper"):
+        metric = RankingMetric(MEASURES["hits"], bits=10, bound=bound)
+        for part in parts:
+            metric.update(*part)
+        assert metric.compute() == both[f"hits_{bound}"]
+    metric = RankingMetric(qk.roc_auc, bits=10)
+    metric.update(*parts[0])
+    assert list(metric.compute()) == ["roc_auc_lower", "roc_auc_upper"]
+
+
+def test_nothing_seen_is_undefined():
+    for state in ("buffer", "histogram"):
+        metric = RankingMetric(MEASURES, state=state, dtype=torch.bfloat16)
+        with pytest.warns(UserWarning, match="before the ``update``"):
+            found = metric.compute()
+        assert all(value.isnan() for value in found.values())
+
+
+def test_what_a_metric_says_of_itself():
+    metric = RankingMetric(qk.roc_auc)
+    assert (metric.is_differentiable, metric.full_state_update) == (False, False)
+    assert metric.higher_is_better
+    assert not RankingMetric(qk.expected_cost, higher_is_better=False).higher_is_better
+
+
+# errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        (("auc",), {}, TypeError, r"^measures must be a function of a Ranking or a mapping"),
+        (({"auc": 1},), {}, TypeError, r"^measures must be a function"),
+        (({},), {}, ValueError, r"^measures must name at least one"),
+        ((qk.roc_auc,), {"state": "list"}, ValueError, r"^state must be \"histogram\" or \"buf"),
+        ((qk.roc_auc,), {"bound": "mean"}, ValueError, r"^bound must be \"lower\", \"upper\" or"),
+        ((qk.roc_auc,), {"bits": 40}, ValueError, r"^bits must be from 1 to 26"),
+        ((qk.roc_auc,), {"state": "buffer", "bits": 9}, ValueError, r"^bits are those of a his"),
+        ((qk.roc_auc,), {"dtype": torch.complex64}, TypeError, r"^like must be an array of scores"),
+    ],
+)
+def test_bad_settings(arguments: Any, options: Any, error: Any, message: str):
+    with pytest.raises(error, match=message):
+        RankingMetric(*arguments, **options)
+
+
+@pytest.mark.parametrize("state", ["histogram", "buffer"])
+def test_bad_batches(state: Any):
+    metric = RankingMetric(qk.roc_auc, state=state)
+    labels, scores = torch.tensor([0, 1]), torch.tensor([0.5, 0.2])
+    with pytest.raises(ValueError, match=r"^y_score is nan at position 1"):
+        metric.update(scores / torch.tensor([1, 0]) * 0, labels)
+    with pytest.raises(ValueError, match=r"^preds must have shape \(n,\).*got \(2, 1\)"):
+        metric.update(scores[:, None], labels)
+    with pytest.raises(TypeError, match=r"^preds must be a tensor; got list"):
+        metric.update([0.5, 0.2], labels)
+    with pytest.raises(TypeError, match=r"^y_score has dtype torch.float64"):
+        metric.update(scores.double(), labels)
+    with pytest.raises(ValueError, match=r"^sample_weight is given"):
+        metric.update(scores[:1], labels[:1], labels[:1])
+
+
+@pytest.mark.parametrize("options", [{"dtype": torch.bfloat16}, {"state": "buffer"}])
+def test_bad_values_that_are_not_read_are_remembered(options: dict[str, Any]):
+    metric = RankingMetric(qk.roc_auc, validate_args=False, **options)
+    scores = torch.tensor([0.5, torch.nan]).to(options.get("dtype", torch.float32))
+    metric.update(scores, torch.tensor([0, 1]))
+    metric.update(torch.ones_like(scores), torch.tensor([0, 1]))
+    assert metric.compute().isnan()
+
+
+# saved and restored
+
+
+def saved(state: dict[str, Any]) -> dict[str, Any]:
+    """By way of a file, as a checkpoint goes."""
+    file = io.BytesIO()
+    torch.save(state, file)
+    file.seek(0)
+    restored: dict[str, Any] = torch.load(file, weights_only=True)
+    return restored
+
+
+def saved_states(state: dict[str, Any]) -> dict[str, Any]:
+    return {name.removeprefix("metric."): x for name, x in state.items()}
+
+
+@EVERY_KIND
+def test_state_dict_restores(options: dict[str, Any]):
+    parts = batches(options)
+    model = torch.nn.ModuleDict({"metric": filled(options, parts[:2])})
+    state = saved(model.state_dict())
+    other = torch.nn.ModuleDict({"metric": filled(options, parts[2:])})
+    assert other["metric"].compute() == at_once(parts[2:])  # which is kept until another update
+    for _ in range(2):  # what comes later does not change what was loaded
+        other.load_state_dict(state)
+        assert other["metric"].compute() == at_once(parts[:2])
+        other["metric"].update(*parts[2])
+        assert other["metric"].compute() == at_once(parts)
+    fresh = torch.nn.ModuleDict({"metric": RankingMetric(MEASURES, **options)})
+    fresh.load_state_dict(state)
+    assert fresh["metric"].compute() == at_once(parts[:2])
+    fresh["metric"].to("meta").load_state_dict(saved_states(state))
+    kept = fresh["metric"].metric_state.values()
+    assert {x.device.type for y in kept for x in (y if isinstance(y, list) else [y])} == {"meta"}
+
+
+def test_states_of_other_settings_are_not_loaded():
+    state = RankingMetric(qk.roc_auc, bits=12).state_dict()
+    for options, message in (
+        ({"bits": 13}, "bits is 13 here and 12 there"),
+        ({"bits": 12, "dtype": torch.float64}, "dtype is 'torch.float64' here and 'torch.float32'"),
+        ({"bits": 12, "pos_label": 2}, "pos_label is 2 here and None there"),
+    ):
+        metric = RankingMetric(qk.roc_auc, **options)
+        with pytest.raises(RuntimeError, match=message):
+            metric.load_state_dict(state)
+        assert metric.counts.shape[0] == 2 ** options["bits"]
+    with pytest.raises(RuntimeError, match=r"Missing key.*\"scores\", \"labels\""):
+        RankingMetric(qk.roc_auc, state="buffer").load_state_dict({})
+    with pytest.raises(RuntimeError, match=r"Missing key.*\"settings\""):
+        RankingMetric(qk.roc_auc).load_state_dict({"counts": state["counts"]})
+
+
+def test_states_may_stay_out_of_checkpoints():
+    metric = RankingMetric(qk.roc_auc)
+    metric.persistent(False)
+    assert metric.state_dict() == {}
+    metric.load_state_dict({})
+
+
+@EVERY_KIND
+def test_copies_go_on_by_themselves(options: dict[str, Any]):
+    parts = batches(options)
+    metric = filled(options, parts[:1])
+    for copy in (metric.clone(), pickle.loads(pickle.dumps(metric))):
+        copy.update(*parts[1])
+        assert copy.compute() == at_once(parts[:2])
+    assert metric.compute() == at_once(parts[:1])
+
+
+# merged and shared
+
+
+@EVERY_KIND
+def test_merge_state_after_compute(options: dict[str, Any]):
+    parts = batches(options)
+    metric, other = filled(options, parts[:1]), filled(options, parts[1:2])
+    assert metric.compute() == at_once(parts[:1])
+    metric.merge_state(other)
+    assert metric.compute() == at_once(parts[:2])
+    metric.merge_state(filled(options, parts[2:]).metric_state)
+    assert metric.compute() == at_once(parts)
+    assert other.compute() == at_once(parts[1:2])
+
+
+def test_metrics_of_other_settings_are_not_merged():
+    metric = RankingMetric(qk.roc_auc, bits=12)
+    with pytest.raises(ValueError, match=r"^the states of the metrics do not fit: bits is 12 here"):
+        metric.merge_state(RankingMetric(qk.roc_auc, bits=13))
+    with pytest.raises(ValueError, match="Expected incoming state"):
+        metric.merge_state(torchmetrics.SumMetric())
+
+
+@EVERY_KIND
+def test_reductions_of_torchmetrics(options: dict[str, Any]):
+    """As on two ranks with the same data, and back."""
+    parts = batches(options)
+    ranks = {"dist_sync_fn": lambda x, group: [x, x.clone()]}
+    metric = filled({**options, **ranks, "distributed_available_fn": lambda: True}, parts)
+    assert metric.compute() == at_once(parts + parts)
+    metric.update(*parts[0])
+    assert metric.compute() == at_once(2 * [*parts, parts[0]])
+
+
+def collection() -> torchmetrics.MetricCollection:
+    kinds = {"histogram": {"dtype": torch.bfloat16}, "buffer": {"state": "buffer"}}
+    kinds["buffer"]["dtype"] = torch.bfloat16
+    return torchmetrics.MetricCollection(
+        {
+            f"{kind}_{name}": RankingMetric(measure, weighted=True, **options)
+            for kind, options in kinds.items()
+            for name, measure in MEASURES.items()
+        }
+    )
+
+
+def test_collections_share_states():
+    parts = batches({"dtype": torch.bfloat16, "weighted": True})
+    together = collection()
+    for scores, labels, weights in parts:
+        together.update(scores, labels, sample_weight=weights)
+    wanted = at_once(parts)
+    found = together.compute()
+    assert {name: found[f"{kind}_{name}"] for name in wanted for kind in ("buffer",)} == wanted
+    assert {name: found[f"histogram_{name}"] for name in wanted} == wanted
+    groups = sorted(map(sorted, together.compute_groups.values()))
+    assert groups == [["buffer_auc", "buffer_hits"], ["histogram_auc", "histogram_hits"]]
+    together.reset()
+    scores, labels, weights = parts[0]
+    now = together(scores, labels, sample_weight=weights)
+    assert {name: now[f"buffer_{name}"] for name in wanted} == at_once(parts[:1])
+
+
+def test_states_that_are_equal_by_chance_are_not_shared():
+    """As many of either label, of one score: only the settings differ."""
+    metrics = {str(x): RankingMetric(MEASURES["hits"], pos_label=x) for x in (0, 1)}
+    together = torchmetrics.MetricCollection(metrics)
+    together.update(torch.zeros(200), torch.arange(200) % 2)
+    assert len(together.compute_groups) == 2
+
+
+# types and devices
+
+
+class Model(torch.nn.Module):
+    def __init__(self, options: dict[str, Any]):
+        super().__init__()
+        self.linear = torch.nn.Linear(1, 1)
+        self.metric = RankingMetric(MEASURES, **options)
+
+
+@EVERY_KIND
+def test_states_keep_their_types(options: dict[str, Any]):
+    parts = batches(options)
+    model = Model(options)
+    model.metric.update(*parts[0])
+    model.half().to(torch.bfloat16)
+    model.metric.half().set_dtype(torch.float16)
+    assert model.linear.weight.dtype == torch.bfloat16
+    model.metric.update(*parts[1])
+    assert model.metric.compute() == at_once(parts[:2])
+    model.metric.reset()
+    model.metric.update(*parts[2])
+    assert model.metric.compute() == at_once(parts[2:])
+
+
+@EVERY_KIND
+def test_update_reads_no_value(options: dict[str, Any]):
+    """Tensors without values, and without a copy from the host."""
+    parts = batches(options)
+    metric = RankingMetric(MEASURES, **options).to("meta")
+    moved = [tuple(x.to("meta") for x in part) for part in parts]
+    with host_copies() as copies:
+        for part in moved:
+            metric.update(*part)
+    assert copies == []
+    assert metric.bad.device.type == "meta"
+    faked = RankingMetric(MEASURES, **options)
+    with FakeTensorMode() as fakes:
+        faked._apply(fakes.from_tensor)
+        faked.update(*(fakes.from_tensor(x) for x in parts[0]))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch sees no CUDA device")
+@EVERY_KIND
+def test_update_does_not_wait_for_a_cuda_device(options: dict[str, Any]):
+    parts = batches(options)
+    metric = RankingMetric(MEASURES, **options).to("cuda")
+    moved = [tuple(x.to("cuda") for x in part) for part in parts]
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        for part in moved:
+            metric.update(*part)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    for name, value in at_once(parts).items():
+        assert abs(metric.compute()[name].cpu() - value) < 1e-12, name
+
+
+# Lightning
+
+
+@pytest.mark.skipif(bool(missing("lightning")), reason="lightning is not available")
+def test_lightning_logs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    import logging
+
+    import lightning
+
+    for name in ("lightning.pytorch", "lightning.fabric"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    monkeypatch.chdir(tmp_path)
+    draw = torch.Generator().manual_seed(2)
+    features = torch.randn(96, 2, generator=draw)
+    labels = (features[:, 0] + torch.randn(96, generator=draw) > 0).long()
+    loader = torch.utils.data.DataLoader(
+        torch.utils.data.TensorDataset(features, labels), batch_size=20
+    )
+
+    class Classifier(lightning.LightningModule):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = torch.nn.Linear(2, 1)
+            self.hits = RankingMetric(partial(qk.hit_rate, quota=30), state="buffer")
+            self.several = torchmetrics.MetricCollection(
+                {"auc": RankingMetric(qk.roc_auc, bound="lower"), "sum": torchmetrics.SumMetric()}
+            )
+            self.seen: list[Any] = []
+
+        def training_step(self, batch: Any, index: int) -> Any:
+            return torch.nn.functional.soft_margin_loss(
+                self.linear(batch[0])[:, 0], 2 * batch[1] - 1
+            )
+
+        def validation_step(self, batch: Any, index: int) -> None:
+            scores = self.linear(batch[0])[:, 0]
+            self.hits.update(scores, batch[1])
+            self.several["auc"].update(scores, batch[1])
+            self.seen.append((scores, batch[1]))
+            self.log("hit_rate", self.hits)
+            self.log("auc", self.several["auc"], on_step=False, on_epoch=True)
+
+        def configure_optimizers(self) -> Any:
+            return torch.optim.SGD(self.parameters(), lr=0.1)
+
+    model = Classifier()
+    trainer = lightning.Trainer(
+        max_epochs=1,
+        accelerator="cpu",
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        num_sanity_val_steps=0,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        trainer.fit(model, loader, loader)
+    logged = trainer.logged_metrics
+    scores, seen = (torch.cat(x) for x in zip(*model.seen, strict=True))
+    ranking = qk.rank(seen, scores)
+    assert logged["hit_rate"] == qk.hit_rate(ranking, quota=30)
+    assert abs(logged["auc"] - qk.roc_auc(ranking)) < 0.01
+    assert list(tmp_path.iterdir()) == []
