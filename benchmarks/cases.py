@@ -11,6 +11,7 @@ from benchmarks import checks, data, reference
 from benchmarks.backends import Backend
 from benchmarks.harness import Entry
 from benchmarks.peers import peers_of
+from benchmarks.resampling import BOOTSTRAP, POSITIVE, bootstrap
 from benchmarks.streaming import TWO_BYTES, streaming
 
 Sizes = Mapping[str, tuple[int, ...]]
@@ -322,6 +323,17 @@ CASES = {
             FEW,
             {"numpy": FEW["numpy"], "cpu": (1000,)},
             scalable=False,
+        ),
+        *(
+            Case(
+                name,
+                f"1000 resamples, {name.partition(', ')[2]} positive",
+                partial(bootstrap, name),
+                BOOTSTRAP,
+                dict.fromkeys(("numpy", "cpu", "gpu"), (10**3, 10**5)),
+                {"numpy": (10**5,), "gpu": (10**5,)},
+            )
+            for name in POSITIVE
         ),
         Case(
             "streaming",

@@ -68,6 +68,14 @@ def rare(scores: Array, luck: Array) -> Array:
     return luck < 0.02 * scores
 
 
+def two_percent(scores: Array, luck: Array) -> Array:
+    return luck < 0.04 * scores
+
+
+def thirty_percent(scores: Array, luck: Array) -> Array:
+    return luck < 0.6 * scores
+
+
 def random(_scores: Array, luck: Array) -> Array:
     return luck < 0.5
 

@@ -60,6 +60,8 @@ class Entry:
         Whether the others are timed without it if it fails.
     holds : int or None
         Bytes of a state that it keeps.
+    per : int
+        Of how many equal parts a call consists; times are of one.
     """
 
     function: Callable[..., Any]
@@ -68,6 +70,7 @@ class Entry:
     traced: bool = True
     peer: bool = False
     holds: int | None = None
+    per: int = 1
 
     def bound(self, backend: Backend) -> Callable[[], Any]:
         function = backend.compiled(self.function) if self.traced else self.function
@@ -146,8 +149,10 @@ def contest(backend: Backend, entries: dict[str, Entry], budget: float) -> Conte
             turn.times.append(backend.seconds(turn.call, turn.number))
     outcomes = {}
     for name, turn in turns.items():
-        timing = _timing(turn.times)
-        outcomes[name] = Outcome(timing, max(turn.first - timing.median, 0.0), checks[name])
+        per = entries[name].per
+        timing = _timing([taken / per for taken in turn.times])
+        compiling = max(turn.first - timing.median * per, 0.0)
+        outcomes[name] = Outcome(timing, compiling, checks[name])
     return Contest(outcomes, failures)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
 from benchmarks.cases import LOOP, MEASURES, ONE_CALL, SORT, TIE_FREE_SORT
+from benchmarks.resampling import BOOTSTRAP, POSITIVE, ROWS
 from benchmarks.streaming import BINCOUNT, TWO_BYTES
 
 Result = dict[str, Any]
@@ -93,7 +94,7 @@ def _why_none(run: Result, case: str, backend: str, *entries: str) -> str:
         return f"{backend} was not asked for"
     reasons = [run["backends"][backend]]
     reasons += [run["peers"].get(name) for name in entries]
-    if LOOP in entries:
+    if {LOOP, ROWS} & set(entries):
         reasons.append(run["peers"]["scikit-learn"])
     reasons += [
         skip["why"] for skip in run["skipped"] if (skip["case"], skip["backend"]) == (case, backend)
@@ -313,6 +314,16 @@ def _others() -> Iterator[Mark]:
     )
 
 
+def _resampling() -> Iterator[Mark]:
+    for case in POSITIVE:
+        share = case.partition(", ")[2]
+        yield Mark(
+            f"NumPy, bootstrap of five measures, 10⁵, {share} positive, / scikit-learn's loop",
+            0.05,
+            Ratio("numpy", case, BOOTSTRAP, ROWS, 10**5),
+        )
+
+
 def _cuda() -> Iterator[Mark]:
     for backend in GPUS:
         for n in (10**7, 10**8):
@@ -338,4 +349,4 @@ def _scaling() -> Iterator[Mark]:
     yield Mark("NumPy, peak extra memory / bytes of the scores", 6.0, Memory("numpy", cases))
 
 
-MARKS = (*_numpy(), *_torch(), *_jax(), *_others(), *_cuda(), *_scaling())
+MARKS = (*_numpy(), *_torch(), *_jax(), *_others(), *_resampling(), *_cuda(), *_scaling())

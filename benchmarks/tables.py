@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from benchmarks import marks, streaming
+from benchmarks import marks, resampling, streaming
 from benchmarks.cases import CASES, HULLS, LOOP, MEASURES, ONE_CALL, SCALAR, SORT, TIE_FREE_SORT
 from benchmarks.marks import digits, power, results, seconds
 
@@ -35,7 +35,9 @@ def tables(run: Result) -> list[Table]:
 
 
 def marks_table(run: Result) -> Table:
-    rows = [tuple(row) for row in marks.rows(run)]
+    """All marks, or of a run of some cases only those that it measured."""
+    chosen = " --only " in run["command"]
+    rows = [tuple(row) for row in marks.rows(run) if row.measured or not chosen]
     return Table("Marks", ("mark", "bound", "measured", ""), rows)
 
 
@@ -47,6 +49,7 @@ def measurements(run: Result) -> list[Table]:
         batch(run),
         calls(run),
         streams(run),
+        resamples(run),
         compiling(run),
         recompilations(run),
         skipped(run),
@@ -190,6 +193,24 @@ def streams(run: Result) -> Table:
     ]
     head = ("backend", "batch", *UPDATES, *OF_STATES, *(f"bytes, {x}" for x in HELD))
     return Table("A state and one batch more", head, rows)
+
+
+def resamples(run: Result) -> Table:
+    """What one resample of five measures takes, and of one in a loop over rows."""
+    loops = {
+        (r["case"], r["n"]): seconds(r, resampling.ROWS)
+        for case in resampling.POSITIVE
+        for r in results(run, case, "numpy")
+        if resampling.ROWS in r["times"]
+    }
+    rows = []
+    for _, result in _of_cases(run, resampling.POSITIVE):
+        own, loop = seconds(result, resampling.BOOTSTRAP), loops.get((result["case"], result["n"]))
+        share = result["case"].partition(", ")[2]
+        beside = ("", "") if loop is None else (duration(loop), f"1/{short(loop / own)}")
+        rows.append((result["backend"], power(result["n"]), share, duration(own), *beside))
+    head = ("backend", "n", "positive", "a resample", resampling.ROWS, "ratio")
+    return Table("Bootstrap: AUC, PEM, AHR, AQR and hit rate of one resample", head, rows)
 
 
 def _duration_if_any(result: Result, entry: str) -> str:

@@ -11,6 +11,7 @@ from backends import MODES, Mode, parameters
 from expected import ulps
 
 import quotakernels as qk
+from quotakernels.inference import _resampling
 from quotakernels.inference._plan import parts_left_out, plan_of
 from quotakernels.inference._resampling import values_of
 from quotakernels.ranking import rank_examples
@@ -63,8 +64,12 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_resample_is_measured_as_rows_that_are_repeated(kind: str):
+@pytest.mark.parametrize("few", [0, N], ids=["lists", "batch"])
+def test_a_resample_is_measured_as_rows_that_are_repeated(
+    kind: str, few: int, monkeypatch: pytest.MonkeyPatch
+):
     """In the order of the input: several models, of which each has an order of its own."""
+    monkeypatch.setattr(_resampling, "FEW", few)
     given = dict(KINDS[kind])
     made, examples = plan(S, **given)
     single = dict(MEASURES)
@@ -181,6 +186,26 @@ def test_models_are_measured_on_the_same_resamples():
     found = qk.bootstrap(qk.roc_auc, Y, np.stack([S[0], S[0], -S[0]]), random_state=1)
     assert np.array_equal(found.resamples[0], found.resamples[1])
     assert np.allclose(found.resamples[0] + found.resamples[2], 1)
+
+
+@pytest.mark.parametrize("few", [0, N], ids=["lists", "batch"])
+def test_measures_that_share_a_pass_are_those_of_their_own_calls(
+    few: int, monkeypatch: pytest.MonkeyPatch
+):
+    several = {
+        "auc": qk.roc_auc,
+        "pem": qk.pem,
+        "hits": functools.partial(qk.hit_rate, quota=20),
+        "ahr": qk.average_hit_rate,
+        "aqr": qk.average_qrecall,
+    }
+    monkeypatch.setattr(_resampling, "FEW", few)
+    for given in ({}, {"sample_weight": W + 0.5}):
+        found = qk.bootstrap(several, Y, S, n_resamples=9, random_state=4, **given)
+        assert list(found) == list(several)
+        for name, measure in several.items():
+            alone = qk.bootstrap(measure, Y, S, n_resamples=9, random_state=4, **given)
+            assert all(np.array_equal(*pair) for pair in zip(found[name], alone, strict=True))
 
 
 def test_records_and_mappings_keep_their_form():

@@ -254,6 +254,9 @@ OF_FILES = ("load_state", "save_state", "state_info")
 ON_HOST = ("compare", "compare_selections")
 """Their results depend on values, names in order, so that these refuse arrays without."""
 
+RANDOM = ("bootstrap",)
+"""It needs a generator, which there is not for meta tensors or in `torch.func.vmap` by default."""
+
 
 OF_DRAWS = ("bootstrap", "curve_band", "optimum_interval")
 """Tensors without values have no random numbers; test_bands runs these in a JAX program."""

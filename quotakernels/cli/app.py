@@ -57,6 +57,20 @@ def app() -> None:
     help="What reads FILE; auto lets DuckDB group large and several Parquet files.",
 )
 @click.option("--memory-limit", metavar="SIZE", help="What DuckDB may use of memory, as in 4GB.")
+@click.option(
+    "--confidence",
+    metavar="LEVEL",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Print intervals of this level, as in 0.95.",
+)
+@click.option("--compare", is_flag=True, help="Tell which models differ by more than chance.")
+@click.option(
+    "--resamples",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="How often --confidence and --compare draw the rows again; 1000.",
+)
+@click.option("--seed", metavar="S", type=click.IntRange(min=0), help="Other draws; 0 by default.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def evaluate(
     file: Path | None,
@@ -73,6 +87,10 @@ def evaluate(
     impact: tuple[float, ...] | None,
     engine: str,
     memory_limit: str | None,
+    confidence: float | None,
+    compare: bool,
+    resamples: int | None,
+    seed: int | None,
     as_json: bool,
 ) -> None:
     """Compare the models whose scores are columns of FILE.
@@ -95,9 +113,14 @@ def evaluate(
     quotakernels evaluate --example credit --impact 0,-5,-1,0
 
     quotakernels evaluate 'scores/*.parquet' --label bought --score a --quota 5%
+
+    quotakernels evaluate --example credit --confidence 0.95 --compare
     """
     chosen: dict[str, Any] = {"scores": _distinct(score), "quotas": _distinct(quota)}
     chosen |= {"where": where, "tune": tune, "unit": _unit(gain, cost, impact, tune)}
+    chosen["certainty"] = _certainty(confidence, compare, resamples, seed)
+    if compare and len(chosen["scores"]) == 1:
+        raise click.UsageError("--compare needs two --score at least.")
     if example is not None:
         from quotakernels.cli.report import report_example
 
@@ -112,6 +135,19 @@ def evaluate(
         source = file.name if file.exists() else str(file)
         task = Task(source, label, weight=weight, pos_label=pos_label, **chosen)
         report_file(file, task, as_json, engine, memory_limit)
+
+
+def _certainty(
+    confidence: float | None, compare: bool, resamples: int | None, seed: int | None
+) -> Any:
+    """What these options ask for."""
+    if confidence is None and not compare:
+        if (resamples, seed) != (None, None):
+            raise click.UsageError("--resamples and --seed go with --confidence or --compare.")
+        return None
+    from quotakernels.cli.certainty import Certainty
+
+    return Certainty(confidence, compare, 1000 if resamples is None else resamples, seed or 0)
 
 
 def _unit(

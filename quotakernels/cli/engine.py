@@ -57,6 +57,11 @@ def _refusals(path: Path, task: Task) -> Iterable[str]:
             "--gain, --impact and --tune need every row in memory; "
             "they work on one file, without --engine duckdb"
         )
+    if task.certainty is not None:
+        yield (
+            "--confidence and --compare draw rows again and again, and so need them in memory; "
+            "they work on one file, without --engine duckdb"
+        )
     if find_spec("duckdb") is None:
         yield (
             "this needs the package 'duckdb', which is not installed; install it with:  "

@@ -13,6 +13,14 @@ from numpy.typing import NDArray
 
 import quotakernels as qk
 from quotakernels.cli.best import Stretch, best_by_quota
+from quotakernels.cli.certainty import (
+    Certainty,
+    Differences,
+    Intervals,
+    Tell,
+    differences_of,
+    intervals_of,
+)
 from quotakernels.cli.columns import label_column, of_rows, score_column, weight_column
 from quotakernels.cli.gains import AT_BEST_CUT, BROUGHT, Gains, Unit, gains_of
 from quotakernels.cli.measures import (
@@ -50,6 +58,7 @@ class Task:
     unit: Unit | None = None
     where: tuple[str, str] | None = None
     tune: tuple[str, str] | None = None
+    certainty: Certainty | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -61,6 +70,13 @@ class Task:
             None if self.tune is None else self.tune[0],
         )
         return (self.label, *self.scores, *(name for name in optional if name is not None))
+
+    @property
+    def steps(self) -> int:
+        """How many steps there are: reading, and each model's evaluation and resampling."""
+        models = len(self.scores)
+        more = 0 if self.certainty is None else self.certainty.steps(models, len(self.quotas))
+        return 1 + models + more
 
     def check_quotas(self, totals: Totals) -> None:
         """Refuse a quota of more than there is."""
@@ -118,6 +134,8 @@ class Evaluation:
     at_quota: dict[Quota, Values]
     best: list[Stretch]
     brought: Brought | None = None
+    intervals: Intervals | None = None
+    differences: tuple[Differences, ...] = ()
 
     @property
     def prevalence(self) -> float:
@@ -130,14 +148,43 @@ class Evaluation:
 
 
 def evaluate_models(
-    task: Task, table: pa.Table, on_step: Callable[[str], object] = lambda _: None
+    task: Task,
+    table: pa.Table,
+    on_step: Callable[[str], object] = lambda _: None,
+    tell: Tell = lambda _done, _whole: None,
 ) -> Evaluation:
     """Evaluate each score column of a table against its labels.
 
-    `on_step` hears about each model before its turn.
+    `on_step` hears about each model before its turn, and `tell` how much of a step is done.
     """
     cuts = None if task.tune is None else of_rows(table, task.tune, lambda x: _best_cuts(task, x))
-    return of_rows(table, task.where, lambda rows: _evaluate(task, rows, cuts, on_step))
+
+    def evaluated(rows: pa.Table) -> Evaluation:
+        evaluation = _evaluate(task, rows, cuts, on_step)
+        return _with_certainty(evaluation, rows, on_step, tell)
+
+    return of_rows(table, task.where, evaluated)
+
+
+def _with_certainty(
+    evaluation: Evaluation, table: pa.Table, on_step: Callable[[str], object], tell: Tell
+) -> Evaluation:
+    task, certainty = evaluation.task, evaluation.task.certainty
+    if certainty is None:
+        return evaluation
+    labels, weights = _labels_and_weights(task, table)
+
+    def examples(name: str) -> dict[str, Any]:
+        return {
+            "y_true": labels,
+            "y_score": score_column(table, name),
+            "sample_weight": weights,
+        }
+
+    asked = evaluation, certainty, examples, on_step, tell
+    intervals = None if certainty.level is None else intervals_of(*asked)
+    differences = tuple(differences_of(*asked)) if certainty.compare else ()
+    return replace(evaluation, intervals=intervals, differences=differences)
 
 
 def _best_cuts(task: Task, table: pa.Table) -> list[float]:

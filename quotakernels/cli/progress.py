@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn
 from rich.progress_bar import ProgressBar
 
-__all__ = ["progress_bar"]
+__all__ = ["Share", "progress_bar"]
 
 _PATIENCE_S = 1.0
 
@@ -28,6 +28,21 @@ class _Bar(BarColumn):
         now = task.completed + (self.share_done() if task.completed >= 0 else 0.0)
         bar.completed = self.furthest = max(now, self.furthest)
         return bar
+
+
+class Share:
+    """How much of a step is done, as the step tells."""
+
+    def __init__(self) -> None:
+        self.done = 0.0
+
+    def tell(self, done: int, whole: int) -> None:
+        """Hear of so much of a whole."""
+        self.done = done / whole if done < whole else 0.0  # then the next step begins
+
+    def __call__(self) -> float:
+        """Return the share, from 0 to 1."""
+        return self.done
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,18 @@ from rich.table import Table
 
 from quotakernels.cli.advice import advice
 from quotakernels.cli.best import dominant, in_words
+from quotakernels.cli.certain import (
+    DIFFERENCES,
+    certainty_json,
+    ends_json,
+    in_sentences,
+    pairs_table,
+)
+from quotakernels.cli.certainty import Ends
 from quotakernels.cli.evaluation import Brought, Evaluation, Values
 from quotakernels.cli.gains import money
 from quotakernels.cli.quota import Quota, plain
-from quotakernels.cli.tables import UNLIMITED, grid
+from quotakernels.cli.tables import UNLIMITED, grid, grid_of_ends
 
 __all__ = ["as_json", "print_evaluation", "table_console"]
 
@@ -38,26 +46,50 @@ def print_evaluation(evaluation: Evaluation, console: Console) -> None:
     """Print what the data are and the measures of every model."""
     console.print(_data_line(evaluation))
     marks = False
-    for heading, values in _sections(evaluation):
+    for heading, values, ends in _sections(evaluation):
         console.print(f"\n{heading}", style="bold")
         shown = grid(evaluation.task.scores, values, evaluation.rows)
         console.print(Group(*_spaced(shown.tables(console))))
         marks = marks or bool(shown.marked.any())
+        if ends is not None:
+            console.print("")
+            intervals = grid_of_ends(evaluation.task.scores, ends)
+            console.print(Group(*_spaced(intervals.tables(console))))
     if marks:
         console.print(f"\n{_MARK}")
+    _print_certainty(evaluation, console)
     for number, line in enumerate(in_words(evaluation.best, evaluation.task.scores)):
         console.print(line if number else f"\n{line}")
     for line in advice(evaluation):
         console.print(f"\n{line}")
 
 
-def _sections(evaluation: Evaluation) -> Iterator[tuple[str, Values]]:
-    yield _over_all_heading(evaluation.over_all.of("s3")), evaluation.over_all
-    yield "ROC and precision-recall space", evaluation.areas
+def _print_certainty(evaluation: Evaluation, console: Console) -> None:
+    """Say what the intervals are, and print the tests of differences."""
+    for differences in evaluation.differences:
+        quota = differences.quota
+        where = "" if quota is None else f" {_quota_heading(evaluation, quota).lower()}"
+        console.print(f"\n{DIFFERENCES[differences.measure]}{where}", style="bold")
+        console.print(pairs_table(differences))
+        console.print(f"\n{in_sentences(differences, evaluation.rows)}")
+    if (certainty := evaluation.task.certainty) is not None:
+        console.print(f"\n{certainty.in_words(evaluation.task.weight is not None)}")
+
+
+Section: TypeAlias = tuple[str, Values, Ends | None]
+
+
+def _sections(evaluation: Evaluation) -> Iterator[Section]:
+    found = evaluation.intervals
+    over_all, areas = (None, None) if found is None else (found.over_all, found.areas)
+    yield _over_all_heading(evaluation.over_all.of("s3")), evaluation.over_all, over_all
+    yield "ROC and precision-recall space", evaluation.areas, areas
     for quota, values in evaluation.at_quota.items():
-        yield _quota_heading(evaluation, quota), values
+        ends = None if found is None else found.at_quota[quota]
+        yield _quota_heading(evaluation, quota), values, ends
     if evaluation.brought is not None:
-        yield from _gain_sections(evaluation, evaluation.brought)
+        for heading, values in _gain_sections(evaluation, evaluation.brought):
+            yield heading, values, None
 
 
 def _gain_sections(evaluation: Evaluation, brought: Brought) -> Iterator[tuple[str, Values]]:
@@ -108,6 +140,7 @@ def as_json(evaluation: Evaluation) -> str:
         "total_weight": evaluation.total,
         "positive_weight": evaluation.positive_total,
         "prevalence": _defined(evaluation.prevalence),
+        **certainty_json(evaluation),
         **_gains_json(evaluation.brought),
         "models": [
             {"score": name, **_model_json(evaluation, row)} for row, name in enumerate(task.scores)
@@ -132,7 +165,9 @@ def _model_json(evaluation: Evaluation, row: int) -> dict[str, Any]:
         **_row_json(evaluation.over_all, row),
         **_row_json(evaluation.areas, row),
     }
-    quotas = {
+    if (found := evaluation.intervals) is not None:
+        content["intervals"] = {**ends_json(found.over_all, row), **ends_json(found.areas, row)}
+    quotas: dict[str, dict[str, Any]] = {
         str(quota): {"places": evaluation.places(quota), **_row_json(values, row)}
         for quota, values in evaluation.at_quota.items()
     }
@@ -140,6 +175,8 @@ def _model_json(evaluation: Evaluation, row: int) -> dict[str, Any]:
         content["best_cut"] = _row_json(evaluation.brought.at_best_cut, row)
         for quota, values in evaluation.brought.at_quota.items():
             quotas[str(quota)] |= _row_json(values, row)
+    for quota, ends in () if found is None else found.at_quota.items():
+        quotas[str(quota)] |= {"intervals": ends_json(ends, row)}
     return {**content, "quotas": quotas} if quotas else content
 
 

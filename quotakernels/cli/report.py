@@ -12,7 +12,7 @@ from quotakernels.cli.engine import groups_first, parquet_files
 from quotakernels.cli.evaluation import Evaluation, Task, evaluate_models
 from quotakernels.cli.example import ATTRIBUTION, EXAMPLES, example_file, loans_repaid
 from quotakernels.cli.files import read_table
-from quotakernels.cli.progress import progress_bar
+from quotakernels.cli.progress import Share, progress_bar
 from quotakernels.cli.rendering import as_json, print_evaluation, table_console
 
 __all__ = ["Task", "report_example", "report_file"]
@@ -51,9 +51,10 @@ def report_example(name: str, chosen: dict[str, Any], json: bool) -> None:
 
 
 def _evaluate(path: Path, task: Task) -> Evaluation:
-    with progress_bar(steps=1 + len(task.scores)) as step:
+    share = Share()
+    with progress_bar(task.steps, share) as step:
         step(f"reading {path.name}")
-        return evaluate_models(task, read_table(path, task.columns), step)
+        return evaluate_models(task, read_table(path, task.columns), step, share.tell)
 
 
 def _evaluate_grouped(path: Path, task: Task, memory_limit: str | None) -> Evaluation:

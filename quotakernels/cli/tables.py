@@ -13,10 +13,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from quotakernels.cli.certainty import Ends
 from quotakernels.cli.evaluation import Values
 from quotakernels.cli.measures import Measure
 
-__all__ = ["UNLIMITED", "Grid", "best", "grid"]
+__all__ = ["UNLIMITED", "Grid", "best", "grid", "grid_of_ends"]
 
 UNLIMITED = 100_000
 _FOLDED_NAME = 20
@@ -32,6 +33,7 @@ class Grid:
     measures: tuple[Measure, ...]
     values: NDArray[np.float64]
     marked: NDArray[np.bool_]
+    upper: NDArray[np.float64] | None = None  # beside values that are lower ends
 
     def tables(self, console: Console) -> list[Table]:
         """Return the first layout that the console is wide enough for."""
@@ -74,6 +76,8 @@ class Grid:
         # The space keeps the digits of a column in line with those of the marked value.
         if math.isnan(value):
             return Text("undefined ", style="dim")
+        if self.upper is not None:
+            return Text(f"[{value:z.3f}, {self.upper[row, column]:z.3f}]")
         if self.marked[row, column]:
             return Text(f"{form(value)}*", style="bold")
         return Text(f"{form(value)} ")
@@ -85,6 +89,14 @@ def grid(models: tuple[str, ...], values: Values, rows: int) -> Grid:
     measures = tuple(values.measures[column] for column in shown)
     array = values.array[:, shown]
     return Grid(models, measures, array, best(Values(measures, array), rows))
+
+
+def grid_of_ends(models: tuple[str, ...], ends: Ends) -> Grid:
+    """Return what to show of intervals: those of the measures that tables show and compare."""
+    shown = [k for k, measure in enumerate(ends.measures) if measure.heading]
+    measures = tuple(ends.measures[k] for k in shown)
+    lower, upper = ends.lower[:, shown], ends.upper[:, shown]
+    return Grid(models, measures, lower, np.zeros(lower.shape, dtype=bool), upper)
 
 
 def best(values: Values, rows: int) -> NDArray[np.bool_]:

@@ -15,7 +15,8 @@ import numpy as np
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, compiled, computing, device, namespace
 from quotakernels.inference._tree import tree_map, trees_map
-from quotakernels.measures._measure import merges_negatives
+from quotakernels.measures._measure import made_here, merges_negatives
+from quotakernels.measures._together import sharing, together
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties
 from quotakernels.validation import Examples
 
@@ -24,6 +25,10 @@ __all__ = ["Plan", "Sorted", "in_order", "resampled", "threads", "value_of", "va
 NDArray = np.ndarray[Any, Any]
 WORKING_COPIES = 60
 """Arrays as long as the examples that a batch of resamples needs at once."""
+
+
+FEW = 1000
+"""Up to so many examples, the price of a call is more than that of padded rows in a batch."""
 
 
 class Sorted(NamedTuple):
@@ -91,6 +96,18 @@ def value_of(measure: Any, ranking: Ranking) -> Any:
     return measure(ranking)
 
 
+def _value_of_table(measure: Any, table: ops.Groups) -> Any:
+    """The same of a table; measures of a mapping that can share a pass over it do."""
+    shared = sharing(measure) if isinstance(measure, Mapping) else {}
+    if len(shared) < 2:
+        return value_of(measure, ranking_of(table))
+    values = together(shared, table)
+    others = {name: each for name, each in measure.items() if name not in values}
+    if others:
+        values |= value_of(others, ranking_of(table))
+    return {name: values[name] for name in measure}
+
+
 def values_of(
     measure: Any,
     estimate: Any,
@@ -105,6 +122,8 @@ def values_of(
     xp = namespace(order)
     if isinstance(order, np.ndarray):
         run = functools.partial(_on_host, measure, plan, estimate, threads(workers))
+        if order.shape[-1] <= FEW and made_here(measure):
+            run = functools.partial(_few_on_host, measure, plan, run)
         size = 64
     else:
         run = functools.partial(_in_batch, measure, plan)
@@ -134,8 +153,7 @@ def _in_batch(measure: Any, plan: Plan, numbers: range) -> Any:
         table = compiled(resampled, xp, ("ties",))(
             plan.examples, plan.counts(numbers), ties=plan.ties
         )
-        ranking = ranking_of(table)
-    values = value_of(measure, ranking)
+    values = _value_of_table(measure, table)
     with computing(xp):
         return trees_map(lambda x: xp.moveaxis(x[0], 0, -1), [values])
 
@@ -163,6 +181,16 @@ def counted(examples: Sorted, counts: Array) -> tuple[Array, Array, Array | None
     return counts, counts * labels, mass * labels, mass * (1 - labels)
 
 
+def _few_on_host(
+    measure: Any, plan: Plan, one_by_one: Callable[[range], Any], numbers: range
+) -> Any:
+    """As on a device, unless a quota is beyond all of the resamples."""
+    try:
+        return _in_batch(measure, plan, numbers)
+    except ValueError:
+        return one_by_one(numbers)
+
+
 # one resample after the other, in memory that NumPy reads
 
 
@@ -174,7 +202,7 @@ def _on_host(measure: Any, plan: Plan, estimate: Any, workers: int, numbers: ran
 
     def measured(table: ops.Groups) -> Any:
         try:
-            return value_of(measure, ranking_of(table))
+            return _value_of_table(measure, table)
         except ValueError:
             if not plan.varies:
                 raise
@@ -193,31 +221,82 @@ def _on_host(measure: Any, plan: Plan, estimate: Any, workers: int, numbers: ran
     return trees_map(lambda x: np.stack(x, axis=-1), values)
 
 
+class _Spans(NamedTuple):
+    """Rows of a table among the examples of one model, best first; a row's positives come last.
+
+    `order` is None where the examples already are in that order.  Where `merging`, rows without
+    positives become one with their neighbours.
+    """
+
+    merging: bool
+    examples: Sorted
+    order: NDArray | None
+    start: NDArray
+    positive: NDArray
+    stop: NDArray
+
+
 def _host_tables(plan: Plan, merging: bool) -> Iterator[Callable[[NDArray], ops.Groups]]:
     """For each model the function that makes a table of the counts of a resample."""
     length = plan.examples.order.shape[-1]
     models = plan.examples.map(lambda x: x.reshape(-1, length))
     for number in range(models.order.shape[0]):
-        rows = _rows(models.map(operator.itemgetter(number)), merging)
-        yield functools.partial(_host_table, *rows, plan.ties)
+        spans = _spans(models.map(operator.itemgetter(number)), merging)
+        yield functools.partial(_host_table, spans, plan.ties)
 
 
-def _rows(examples: Sorted, merging: bool) -> tuple[Sorted, NDArray]:
-    """The examples, with the threshold of each row in place of theirs, and where rows start."""
+def _spans(examples: Sorted, merging: bool) -> _Spans:
     ends = np.flatnonzero(examples.last)
     starts = np.append(0, ends[:-1] + 1)
-    if merging and examples.weights is None:
-        found = np.add.reduceat(examples.labels, starts) > 0
-        kept = np.append(True, found[1:] | found[:-1])  # not a second row without positives
-        starts, ends = starts[kept], ends[np.append(kept[1:], True)]
-    return examples._replace(thresholds=examples.thresholds[ends]), starts
+    positives = np.add.reduceat(examples.labels, starts)
+    merging = merging and examples.weights is None
+    if merging:
+        ends = ends[_last_of_runs(positives)]
+        starts = np.append(0, ends[:-1] + 1)
+        positives = np.add.reduceat(examples.labels, starts)
+    rows = examples._replace(thresholds=examples.thresholds[ends])
+    order = examples.order
+    in_place = order[0] == 0 and bool((order[1:] > order[:-1]).all())
+    order_or_none = None if in_place else order
+    return _Spans(merging, rows, order_or_none, starts, ends + 1 - positives, ends + 1)
 
 
-def _host_table(examples: Sorted, starts: NDArray, ties: TiePolicy, counts: NDArray) -> ops.Groups:
-    in_place = examples.order[0] == 0 and bool((examples.order[1:] > examples.order[:-1]).all())
-    columns = counted(examples, counts if in_place else counts[examples.order])
-    sums = (None if x is None else np.add.reduceat(x, starts) for x in columns)
-    return split_ties(_HOST, ops.Groups(examples.thresholds, *sums), ties)
+def _last_of_runs(positives: NDArray) -> NDArray:
+    """The rows with positives, and of others that follow each other the last one."""
+    found = positives > 0
+    kept = np.empty_like(found)
+    np.logical_or(found[1:], found[:-1], out=kept[:-1])
+    kept[-1:] = True
+    return np.flatnonzero(kept)
+
+
+def _host_table(spans: _Spans, ties: TiePolicy, counts: NDArray) -> ops.Groups:
+    examples = spans.examples
+    counts = counts if spans.order is None else counts[spans.order]
+    if examples.weights is None:
+        table = _whole_table(spans, counts)
+    else:
+        columns = counted(examples, counts)
+        sums = (None if x is None else np.add.reduceat(x, spans.start) for x in columns)
+        table = ops.Groups(examples.thresholds, *sums)
+    return split_ties(_HOST, table, ties)
+
+
+def _whole_table(spans: _Spans, counts: NDArray) -> ops.Groups:
+    """Examples and positives of each row, as differences of running sums."""
+    counts = counts if spans.examples.there is None else counts * spans.examples.there
+    most = counts.shape[0] * int(counts.max())
+    upto = np.empty(counts.shape[0] + 1, dtype=np.int32 if most < 2**31 else np.int64)
+    upto[0] = 0
+    counts.cumsum(out=upto[1:])
+    thresholds, ends = spans.examples.thresholds, upto[spans.stop]
+    positives = ends - upto[spans.positive]
+    if spans.merging:
+        rows = _last_of_runs(positives)
+        thresholds, ends, positives = thresholds[rows], ends[rows], positives[rows]
+    items = ends.copy()
+    items[1:] -= ends[:-1]
+    return ops.Groups(thresholds, items, positives, None, None)
 
 
 _HOST: Namespace = namespace(np.empty(0))

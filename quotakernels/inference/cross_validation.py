@@ -27,9 +27,10 @@ from quotakernels.inference._folds import (
     pooled_value,
     why_undefined,
 )
+from quotakernels.inference._normal import check_level
 from quotakernels.inference._student import two_sided
 from quotakernels.inference._tree import tree_map, trees_map
-from quotakernels.inference.bootstrap import check_confidence, with_options
+from quotakernels.inference.bootstrap import with_options
 from quotakernels.ranking import TiePolicy
 from quotakernels.validation import (
     Examples,
@@ -196,7 +197,7 @@ def fold_summary(
     >>> print(found.lower.round(2), found.upper.round(2), found.pooled.round(2))
     0.66 0.92 0.66
     """
-    check_confidence(confidence_level)
+    check_level(confidence_level)
     check_tie_policy(ties)
     examples = admit(y_true, y_score, sample_weight, where, pos_label, validate)
     split = admit_folds(folds, tuple(examples.scores.shape), n_train)
@@ -325,7 +326,7 @@ def fold_test(
     >>> print(found.values, found.difference.round(3), found.p_value.round(3))
     [0.25 0.75 0.25] 0.417 0.255
     """
-    check_confidence(confidence_level)
+    check_level(confidence_level)
     check_tie_policy(ties)
     scores = {
         "scores_a": as_column("scores_a", scores_a),

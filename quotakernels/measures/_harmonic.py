@@ -7,7 +7,7 @@ is nearly equal.
 from __future__ import annotations
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast
+from quotakernels._array import Array, Namespace
 
 __all__ = ["harmonic_sums", "log_remainder"]
 
@@ -87,10 +87,7 @@ def harmonic_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Ar
     """Σ 1/(S+k) and Σ k/(S+k) for k = 1..m; S ≥ 0 is real, m a whole number."""
     near = ops.clip(xp, xp.ceil(NEAR - before), 0.0, float(NEAR))
     near = xp.where(items <= NEAR, items, near)
-    ones, ramps = xp.zeros_like(before), xp.zeros_like(before)
-    for k in range(1, NEAR + 1):
-        one = cast(xp, k <= near, before.dtype) / (before + k)
-        ones, ramps = ones + one, ramps + k * one
+    ones, ramps = ops.near_terms(xp, before, near, NEAR)
     is_far = items > near
 
     def far(kind: int) -> Array:

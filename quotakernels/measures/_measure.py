@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 
 from quotakernels._array import (
@@ -20,6 +20,7 @@ from quotakernels._array import (
     returned,
 )
 from quotakernels.measures._quota import beside, wanted_masses
+from quotakernels.measures._reduction import Reduction, Sums
 from quotakernels.measures._unsorted import ranking_at
 from quotakernels.ranking import Ranking, TiePolicy, rank, table_of
 from quotakernels.validation import admit, check_tie_policy
@@ -35,11 +36,13 @@ __all__ = [
     "by_positives",
     "finished",
     "local_quota_measure",
+    "made_here",
     "measure",
     "measure_of",
     "merges_negatives",
     "monotone",
     "quota_measure",
+    "sums",
 ]
 
 _FROM_DATA = inspect.signature(rank).parameters
@@ -60,6 +63,7 @@ class Measure(Generic[R]):
         self.monotone: Literal["", "always", "by default"] = ""
         self.most: float | None = None
         self.by_positives = False
+        self.sums: Sums | None = None
         numbers, options = _keywords(door), _keywords(function)
         self._numbers, self._options = (tuple(p.name for p in x) for x in (numbers, options))
         self._needed = [p.name for p in (*numbers, *options) if p.default is p.empty]
@@ -206,13 +210,40 @@ def by_positives(measure: Measure[R]) -> Measure[R]:
     return measure
 
 
+def sums(
+    make: Callable[..., Reduction], take: Callable[[Any], Any] = lambda value: value
+) -> Callable[[Measure[R]], Measure[R]]:
+    """Say that a measure, its options as they are, is what `take` finds in a reduction's value.
+
+    ``make(xp, table, totals)`` gives the reduction, so that several can share a pass.
+    """
+
+    def marked(measure: Measure[R]) -> Measure[R]:
+        measure.sums = Sums(make, take)
+        return measure
+
+    return marked
+
+
 def merges_negatives(measure: Any) -> bool:
     """Whether a measure, or every one of a mapping or `functools.partial`, is `by_positives`."""
+    return all(isinstance(x, Measure) and x.by_positives for x in _within(measure))
+
+
+def made_here(measure: Any) -> bool:
+    """Whether the same are all of this library, which measures batches as well as lists."""
+    return all(isinstance(x, Measure) for x in _within(measure))
+
+
+def _within(measure: Any) -> Iterator[Any]:
+    """What mappings and partial functions hold."""
     if isinstance(measure, Mapping):
-        return all(merges_negatives(x) for x in measure.values())
-    while isinstance(measure, functools.partial):
-        measure = measure.func
-    return isinstance(measure, Measure) and measure.by_positives
+        for each in measure.values():
+            yield from _within(each)
+    elif isinstance(measure, functools.partial):
+        yield from _within(measure.func)
+    else:
+        yield measure
 
 
 def bounded_by_ties(measure: Any, options: dict[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast
 from quotakernels.measures._quota import mass_totals
 
-__all__ = ["Reduction", "Totals", "item_scale", "reduced", "totals"]
+__all__ = ["Reduction", "Sums", "Totals", "item_scale", "reduced", "totals"]
 
 
 class Totals(NamedTuple):
@@ -34,6 +34,13 @@ class Reduction(NamedTuple):
     columns: tuple[str, ...]
     terms: Callable[..., tuple[Array, ...]]
     value: Callable[..., Any]
+
+
+class Sums(NamedTuple):
+    """How a measure is made of a reduction: ``take(value)`` of what ``make(…)`` makes."""
+
+    make: Callable[..., Reduction]
+    take: Callable[[Any], Any]
 
 
 def item_scale(xp: Namespace, table: ops.Groups, whole: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import Literal
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace
 from quotakernels.measures._harmonic import harmonic_sums
-from quotakernels.measures._measure import by_positives, measure, monotone
+from quotakernels.measures._measure import by_positives, measure, monotone, sums
 from quotakernels.measures._quota import divisor
 from quotakernels.measures._reduction import Reduction, Totals, item_scale, reduced, totals
 
@@ -19,6 +19,7 @@ EXACT = 2.0**53
 _COLUMNS = ("mass_before", "positive_before", "mass", "positive")
 
 
+@sums(lambda xp, table, total: hit_rate_mean(xp, table, total))  # noqa: PLW0108  defined below
 @by_positives
 @measure
 def average_hit_rate(table: ops.Groups) -> Array:
@@ -70,10 +71,10 @@ def average_hit_rate(table: ops.Groups) -> Array:
     0.2917
     """
     xp = namespace(table.counts)
-    return reduced(xp, table, hit_rate_mean(xp, totals(xp, table)))[0]
+    return reduced(xp, table, hit_rate_mean(xp, table, totals(xp, table)))[0]
 
 
-def hit_rate_mean(xp: Namespace, total: Totals) -> Reduction:
+def hit_rate_mean(xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction:
     """AHR: Σ t[j]·HitRate(j) over the positives."""
 
     def several(*row: Array) -> Array:
@@ -110,6 +111,7 @@ def _tied_share(
     return here / mass * (found * ones + here / items * ramps)
 
 
+@sums(lambda xp, table, total: qrecall_mean(xp, table, total))  # noqa: PLW0108
 @by_positives
 @monotone("always")
 @measure
@@ -174,7 +176,7 @@ def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> A
     return reduced(xp, table, qrecall_mean(xp, table, totals(xp, table), start == "P+1"))[0]
 
 
-def qrecall_mean(xp: Namespace, table: ops.Groups, total: Totals, late: bool) -> Reduction:
+def qrecall_mean(xp: Namespace, table: ops.Groups, total: Totals, late: bool = False) -> Reduction:
     """AQR: ΣQ(j) / (N + 1) from j = P, or `late`, ΣQ(j) / N from j = P + 1."""
     if not table.weighted:
         reduction = _qrecall_sum(xp, table, total, late)

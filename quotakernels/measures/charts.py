@@ -265,7 +265,7 @@ def chart_area(table: ops.Groups, *, kind: Kind) -> Array:
     total = totals(xp, table)
     if kind == "pr":
         return reduced(xp, table, area_under_pr(xp, total, "roc"))[0]
-    return reduced(xp, table, _area(xp, kind, total))[0]
+    return reduced(xp, table, _area(xp, table, kind, total))[0]
 
 
 def _check_area(kind: Kind) -> None:
@@ -278,7 +278,7 @@ def _check_area(kind: Kind) -> None:
         raise ValueError(f"kind {kind!r} has no area: it goes to infinity where recall is 0")
 
 
-def _area(xp: Namespace, kind: Kind, total: Totals) -> Reduction:
+def _area(xp: Namespace, table: ops.Groups, kind: Kind, total: Totals) -> Reduction:
     """The area of a chart, from twice the pairs that are won."""
     whole, positive, negative = total
     pairs = positive * negative
@@ -289,4 +289,4 @@ def _area(xp: Namespace, kind: Kind, total: Totals) -> Reduction:
         "bprd": lambda won: (won - pairs) / (2 * pairs) * (whole / positive),
     }
     informed: Callable[[Array], Array] = lambda won: (won - pairs) / (2 * pairs)  # noqa: E731
-    return pairs_won(total)._replace(value=areas.get(kind, informed))
+    return pairs_won(xp, table, total)._replace(value=areas.get(kind, informed))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import Array, namespace
-from quotakernels.measures._measure import by_positives, measure, monotone
+from quotakernels._array import Array, Namespace, namespace
+from quotakernels.measures._measure import by_positives, measure, monotone, sums
 from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
 
 __all__ = ["gini", "pairs_won", "pem", "roc_auc"]
@@ -19,7 +20,7 @@ class Won(NamedTuple):
     surplus: Array
 
 
-def pairs_won(total: Totals) -> Reduction:
+def pairs_won(_xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction:
     """AUC is the share of the pairs of a positive and a negative that are won, Gini the surplus."""
 
     def won_twice(found: Array, here: Array, below: Array) -> tuple[Array]:
@@ -34,9 +35,10 @@ def pairs_won(total: Totals) -> Reduction:
 
 def _won(table: ops.Groups) -> Won:
     xp = namespace(table.counts)
-    return reduced(xp, table, pairs_won(totals(xp, table)))[0]  # type: ignore[no-any-return]
+    return reduced(xp, table, pairs_won(xp, table, totals(xp, table)))[0]  # type: ignore[no-any-return]
 
 
+@sums(pairs_won, attrgetter("share"))
 @by_positives
 @monotone("always")
 @measure
@@ -82,6 +84,7 @@ def roc_auc(table: ops.Groups) -> Array:
     return _won(table).share
 
 
+@sums(pairs_won, attrgetter("surplus"))
 @by_positives
 @monotone("always")
 @measure
@@ -121,6 +124,7 @@ def gini(table: ops.Groups) -> Array:
     return _won(table).surplus
 
 
+@sums(pairs_won, attrgetter("surplus"))
 @by_positives
 @monotone("always")
 @measure

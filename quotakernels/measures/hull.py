@@ -187,7 +187,7 @@ def roc_hull_auc(table: ops.Groups) -> Array:
     0.8889 0.7778
     """
     xp = namespace(table.counts)
-    won = reduced(xp, hull_table(xp, table), pairs_won(totals(xp, table)))[0]
+    won = reduced(xp, hull_table(xp, table), pairs_won(xp, table, totals(xp, table)))[0]
     return won.share
 
 

@@ -84,9 +84,9 @@ def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] =
     won, hit_rate, qrecall = reduced(
         xp,
         table,
-        pairs_won(total),
-        hit_rate_mean(xp, total),
-        qrecall_mean(xp, table, total, late=False),
+        pairs_won(xp, table, total),
+        hit_rate_mean(xp, table, total),
+        qrecall_mean(xp, table, total),
     )
     values = Marks(hit_rate, qrecall, won.surplus, won.share)
     if method == "minmax":

@@ -71,9 +71,9 @@ def summary(table: ops.Groups) -> Summary:
     won, hit_rate, qrecall, areas = reduced(
         xp,
         table,
-        pairs_won(total),
-        hit_rate_mean(xp, total),
-        qrecall_mean(xp, table, total, late=False),
+        pairs_won(xp, table, total),
+        hit_rate_mean(xp, table, total),
+        qrecall_mean(xp, table, total),
         advantage_areas(xp, table, total, method),
     )
     return Summary(won.share, won.surplus, won.surplus, hit_rate, qrecall, *areas)

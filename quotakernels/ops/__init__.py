@@ -41,6 +41,7 @@ __all__ = [
     "key_at",
     "key_bits",
     "merged",
+    "near_terms",
     "order_key",
     "piecewise",
     "prefix_sum",
@@ -112,6 +113,7 @@ groups_around = _native_where_there_is_one(around.groups_around)
 hull_ends = _native_where_there_is_one(hull.hull_ends)
 key_at = _native_where_there_is_one(around.key_at)
 merged = _native_where_there_is_one(standard.merged)
+near_terms = _native_where_there_is_one(standard.near_terms)
 head = _native_where_there_is_one(standard.head)
 order_key = _native_where_there_is_one(standard.order_key)
 piecewise = _native_where_there_is_one(standard.piecewise)

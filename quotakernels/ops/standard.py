@@ -25,6 +25,7 @@ __all__ = [
     "head",
     "lowest_key",
     "merged",
+    "near_terms",
     "order_key",
     "piecewise",
     "prefix_sum",
@@ -153,6 +154,15 @@ def piecewise(
 def clip(xp: Namespace, x: Array, low: float | None = None, high: float | None = None) -> Array:
     """Each number, or the bound that it is beyond."""
     return xp.clip(x, low, high)
+
+
+def near_terms(xp: Namespace, before: Array, number: Array, most: int) -> tuple[Array, Array]:
+    """Σ 1/(S+k) and Σ k/(S+k) for k = 1..number, which is `most` at most."""
+    ones, ramps = xp.zeros_like(before), xp.zeros_like(before)
+    for k in range(1, most + 1):
+        one = cast(xp, k <= number, before.dtype) / (before + k)
+        ones, ramps = ones + one, ramps + k * one
+    return ones, ramps
 
 
 def prefix_sum(xp: Namespace, x: Array) -> Array:

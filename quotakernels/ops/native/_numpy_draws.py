@@ -8,6 +8,7 @@ import numpy as np
 
 from quotakernels._array import Namespace
 from quotakernels.ops import drawing
+from quotakernels.ops.native._numpy_rows import blocks
 
 NDArray = np.ndarray[Any, Any]
 
@@ -35,15 +36,21 @@ def _drawn(source: Any, number: int, sizes: tuple[int, ...], length: int, poisso
         steps = drawing.poisson_steps()
         parts = [np.searchsorted(steps, generator.random(size), side="right") for size in sizes]
     else:
-        parts = [
-            np.bincount(generator.integers(0, size, size, dtype=_word(size)), minlength=size)
-            for size in sizes
-            if size
-        ]
+        parts = [_counts(generator, size) for size in sizes]
     rest = length - sum(sizes)
-    whole = parts if len(parts) == 1 and not rest else [*parts, np.zeros(rest, dtype=np.int64)]
+    whole = (
+        parts if len(parts) == 1 and not rest else [*parts, np.zeros(rest, dtype=parts[0].dtype)]
+    )
     return whole[0] if len(whole) == 1 else np.concatenate(whole)
 
 
-def _word(size: int) -> Any:
-    return np.int32 if size < 2**31 else np.int64
+def _counts(generator: np.random.Generator, size: int) -> NDArray:
+    """How often each of so many places is drawn; block by block, in memory that stays in the cache.
+
+    New pages of memory would cost as much as the draws.
+    """
+    counts = np.zeros(size, dtype=np.int32 if size < 2**31 else np.int64)
+    for block in blocks(size):
+        drawn = generator.integers(0, size, block.stop - block.start)
+        np.add.at(counts, drawn, counts.dtype.type(1))
+    return counts

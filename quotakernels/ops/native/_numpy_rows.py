@@ -14,9 +14,11 @@ from quotakernels.ops._table import Groups, Rows
 
 NDArray = np.ndarray[Any, Any]
 
-__all__ = ["BLOCK", "blocks", "head", "rows_at", "sum_rows"]
+__all__ = ["BLOCK", "blocks", "head", "near_terms", "rows_at", "sum_rows"]
 
 BLOCK = 1 << 15
+SEARCHED = 1 << 12
+"""Rows that are searched at once; counts can be summed in any blocks."""
 
 
 def blocks(length: int, size: int = BLOCK) -> Iterator[slice]:
@@ -72,36 +74,41 @@ def _sum_of_sums(sums: tuple[float, ...]) -> float:
 
 def _column_blocks(table: Groups, columns: tuple[str, ...]) -> Iterator[list[NDArray]]:
     """The named columns of `Rows`, block by block; sums before a row are made as they are read."""
-    before = dict.fromkeys(columns, 0.0)
-    for block in blocks(table.counts.shape[0]):
-        part, read = _part(table, block), []
-        for column in columns:
+    own = [column if table.weighted else column.replace("items", "mass") for column in columns]
+    before = dict.fromkeys(own, 0.0)
+    length = table.counts.shape[0]
+    # Few rows in shorter blocks, of which the memory is not given back to the system each time.
+    for block in blocks(length, BLOCK if length > 4 * BLOCK else BLOCK // 2):
+        part, read = _part(table, block), {}
+        for column in before:
             name = column.removesuffix("_before")
             values = _read(part, name)
             if name == column:
-                read.append(values.astype(np.float64))
+                read[column] = values.astype(np.float64)
             else:
                 sums = _sums_before(values, before[column])
                 before[column] = float(sums[-1])
-                read.append(sums[:-1])
-        yield read
+                read[column] = sums[:-1]
+        yield [read[column] for column in own]
 
 
 def rows_at(xp: Namespace, table: Groups, wanted: NDArray) -> tuple[NDArray, Rows]:
     """See `standard.rows_at`; only the blocks that own a wanted mass are searched."""
     if table.counts.ndim != 1:
         return standard.rows_at(xp, table, wanted)
-    if table.counts.shape[0] <= BLOCK:
-        return _rows_within(table, wanted, dict.fromkeys(_SUMMED, 0.0))
-    starts = np.arange(0, table.counts.shape[0], BLOCK)
-    before = {name: _sums_of_blocks(_read(table, name)) for name in _SUMMED}
+    size = BLOCK if table.weighted else SEARCHED
+    names = _summed(table)
+    if table.counts.shape[0] <= size:
+        return _rows_within(table, wanted, dict.fromkeys(names, 0.0))
+    last = (table.counts.shape[0] - 1) // size
+    before = {name: _sums_of_blocks(_read(table, name), size) for name in names}
     wanted = np.minimum(wanted, before["mass"][-1])
-    owner = np.minimum(np.searchsorted(before["mass"][1:], wanted), starts.shape[0] - 1)
+    owner = np.minimum(np.searchsorted(before["mass"][1:], wanted), last)
     index = np.empty(wanted.shape, dtype=np.int64)
     rows = Rows(*(np.empty(wanted.shape) for _ in Rows._fields))
     for number in np.unique(owner):
-        here, start = owner == number, starts[number]
-        block = _part(table, slice(start, start + BLOCK))
+        here, start = owner == number, number * size
+        block = _part(table, slice(start, start + size))
         place, found = _rows_within(block, wanted[here], {k: x[number] for k, x in before.items()})
         index[here] = start + place
         for column, x in zip(rows, found, strict=True):
@@ -109,12 +116,14 @@ def rows_at(xp: Namespace, table: Groups, wanted: NDArray) -> tuple[NDArray, Row
     return index, rows
 
 
-_SUMMED = ("items", "mass", "positive")
+def _summed(table: Groups) -> tuple[str, ...]:
+    """Columns of which sums before a row are wanted; without weights the items are the mass."""
+    return ("items", "mass", "positive") if table.weighted else ("mass", "positive")
 
 
 def _rows_within(table: Groups, wanted: NDArray, before: dict[str, float]) -> tuple[NDArray, Rows]:
     """The owners of the wanted masses among the rows of one block, with what is `before` it."""
-    names = _SUMMED if table.weighted else _SUMMED[1:]
+    names = _summed(table)
     values = {name: _read(table, name) for name in (*names, "negative")}
     sums = {name: _sums_before(values[name], before[name]) for name in names}
     ends = sums["mass"][1:]
@@ -127,10 +136,21 @@ def _rows_within(table: Groups, wanted: NDArray, before: dict[str, float]) -> tu
     return place, Rows(**stored)
 
 
-def _sums_of_blocks(x: NDArray) -> NDArray:
+def _sums_of_blocks(x: NDArray, size: int = BLOCK) -> NDArray:
     """The sum before each block and after the last; the sum of 32-bit counts fits 32 bits."""
-    starts = np.arange(0, x.shape[0], BLOCK)
+    starts = np.arange(0, x.shape[0], size)
     return np.append(0.0, np.cumsum(np.add.reduceat(x, starts, dtype=x.dtype), dtype=np.float64))
+
+
+def near_terms(
+    xp: Namespace, before: NDArray, number: NDArray, most: int
+) -> tuple[NDArray, NDArray]:
+    """See `standard.near_terms`; the terms of a few numbers at once."""
+    if before.ndim != 1 or before.shape[0] > SEARCHED or before.dtype != np.float64:
+        return standard.near_terms(xp, before, number, most)
+    k = np.arange(1.0, most + 1)[:, None]
+    terms = (k <= number) / (before + k)
+    return np.add.reduce(terms, axis=0), np.add.reduce(k * terms, axis=0)
 
 
 def head(xp: Namespace, table: Groups, wanted: NDArray) -> Groups:

@@ -1,0 +1,109 @@
+"""What is said of how sure an evaluation is: pairs of models, sentences, and JSON."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from quotakernels.cli.certainty import Differences, Ends
+from quotakernels.cli.evaluation import Evaluation
+
+__all__ = ["DIFFERENCES", "certainty_json", "ends_json", "in_sentences", "pairs_table"]
+
+DIFFERENCES = {"roc_auc": "Differences of AUC", "hit_rate": "Differences of the hit rate"}
+
+
+def pairs_table(differences: Differences) -> Table:
+    """A row for each pair: the better model first, the difference, its interval, and p."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False)
+    table.add_column("better", overflow="fold", max_width=20)
+    table.add_column("than", overflow="fold", max_width=20)
+    for heading in ("by", "[lower, upper]", "p (Holm)"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    found = differences.found
+    for i, j in _pairs(differences):
+        table.add_row(
+            *(Text(found.names[k]) for k in (i, j)),
+            _number(found.difference[i, j], 4),
+            Text(f"[{_number(found.lower[i, j], 3)}, {_number(found.upper[i, j], 3)}]"),
+            _number(found.p_adjusted[i, j], 4),
+        )
+    return table
+
+
+def _pairs(differences: Differences) -> list[tuple[int, int]]:
+    return list(combinations(range(len(differences.found.names)), 2))
+
+
+def _number(value: float, digits: int) -> str:
+    return "undefined" if math.isnan(value) else f"{value:z.{digits}f}"
+
+
+def in_sentences(differences: Differences, rows: int) -> str:
+    """Which models can be told apart, and which cannot."""
+    found = differences.found
+    alike = [group for group in found.groups if len(group) > 1]
+    lines = [f"{_listed(group)} cannot be told apart by these {rows} rows." for group in alike]
+    for k, name in enumerate(found.names):
+        worse = [
+            other
+            for j, other in enumerate(found.names)
+            if j > k and not set(found.letters[k]) & set(found.letters[j])
+        ]
+        if worse:
+            lines.append(f"{name} is better than {_listed(tuple(worse))}.")
+    return "\n".join(lines)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def ends_json(ends: Ends, row: int) -> dict[str, list[float | None]]:
+    """Both ends by measure, null where undefined."""
+    both = zip(ends.measures, ends.lower[row], ends.upper[row], strict=True)
+    return {measure.name: [_defined(low), _defined(high)] for measure, low, high in both}
+
+
+def certainty_json(evaluation: Evaluation) -> dict[str, Any]:
+    """How resamples were drawn, and the tests of differences."""
+    certainty = evaluation.task.certainty
+    if certainty is None:
+        return {}
+    drawn = {
+        "level": certainty.tested_level,
+        "resamples": certainty.resamples,
+        "seed": certainty.seed,
+    }
+    tests = [_differences_json(x) for x in evaluation.differences]
+    return {"confidence": drawn, **({"differences": tests} if tests else {})}
+
+
+def _differences_json(differences: Differences) -> dict[str, Any]:
+    found, quota = differences.found, differences.quota
+    return {
+        "measure": differences.measure,
+        "quota": None if quota is None else str(quota),
+        "pairs": [
+            {
+                "better": found.names[i],
+                "worse": found.names[j],
+                "difference": _defined(found.difference[i, j]),
+                "interval": [_defined(found.lower[i, j]), _defined(found.upper[i, j])],
+                "p_value": _defined(found.p_value[i, j]),
+                "p_adjusted": _defined(found.p_adjusted[i, j]),
+            }
+            for i, j in _pairs(differences)
+        ],
+        "not_told_apart": [list(group) for group in found.groups if len(group) > 1],
+    }
+
+
+def _defined(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

@@ -1,0 +1,156 @@
+"""How sure the measures of an evaluation are: intervals, and which differences are real."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import quotakernels as qk
+from quotakernels.cli.measures import AREAS, AT_QUOTA, OVER_ALL, Measure
+from quotakernels.cli.quota import Quota
+
+if TYPE_CHECKING:
+    from quotakernels.cli.evaluation import Evaluation
+
+__all__ = ["Certainty", "Differences", "Ends", "Intervals", "differences_of", "intervals_of"]
+
+Tell = Callable[[int, int], None]
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """What is asked for: intervals of a level, tests of differences, and how to resample."""
+
+    level: float | None
+    compare: bool
+    resamples: int
+    seed: int
+
+    @property
+    def tested_level(self) -> float:
+        """The level of the tests, with or without intervals of measures."""
+        return _LEVEL if self.level is None else self.level
+
+    def in_words(self, weighted: bool) -> str:
+        """Tell what the ends are, and what was resampled."""
+        rows = "rows with their weights" if weighted else "rows"
+        return (
+            f"[lower, upper]: {100 * self.tested_level:g}% intervals, percentiles of "
+            f"{self.resamples} resamples of the {rows} (seed {self.seed})."
+        )
+
+    def steps(self, models: int, quotas: int) -> int:
+        """How many steps of work this is."""
+        return (0 if self.level is None else models) + (1 + quotas if self.compare else 0)
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Both ends of the interval of each model (row) and measure (column)."""
+
+    measures: tuple[Measure, ...]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """The intervals of every table of measures."""
+
+    over_all: Ends
+    areas: Ends
+    at_quota: dict[Quota, Ends]
+
+
+@dataclass(frozen=True)
+class Differences:
+    """The tests of all pairs of models by one measure, over all quotas or at one."""
+
+    measure: str
+    quota: Quota | None
+    found: qk.Comparison
+
+
+def intervals_of(
+    evaluation: Evaluation,
+    certainty: Certainty,
+    examples: Callable[[str], dict[str, Any]],
+    on_step: Callable[[str], object],
+    tell: Tell,
+) -> Intervals:
+    """The intervals of all models; `examples` gives the labels, scores and weights of one."""
+    models = []
+    for name in evaluation.task.scores:
+        on_step(f"resampling {name}")
+        models.append(
+            qk.bootstrap(
+                _measures(evaluation),
+                **examples(name),
+                n_resamples=certainty.resamples,
+                confidence_level=certainty.tested_level,
+                random_state=certainty.seed,
+                progress=tell,
+            )
+        )
+
+    def ends(of_model: Callable[[Any], list[Any]], measures: tuple[Measure, ...]) -> Ends:
+        both = [[(float(x.lower), float(x.upper)) for x in of_model(found)] for found in models]
+        array = np.asarray(both, dtype=np.float64).reshape(len(models), len(measures), 2)
+        return Ends(measures, array[..., 0], array[..., 1])
+
+    return Intervals(
+        ends(lambda found: [getattr(found["summary"], m.name) for m in OVER_ALL], OVER_ALL),
+        ends(lambda found: [found[m.name] for m in AREAS], AREAS),
+        {quota: ends(partial(_at_quota, quota), AT_QUOTA) for quota in evaluation.at_quota},
+    )
+
+
+def _at_quota(quota: Quota, found: Any) -> list[Any]:
+    return [found[quota, measure.name] for measure in AT_QUOTA]
+
+
+def _measures(evaluation: Evaluation) -> dict[Hashable, Any]:
+    """All measures that tables show, by what finds them in the result."""
+    measures: dict[Hashable, Any] = {"summary": qk.summary}
+    measures |= {measure.name: getattr(qk, measure.name) for measure in AREAS}
+    for quota in evaluation.at_quota:
+        argument = quota.argument(evaluation.total)
+        for measure in AT_QUOTA:
+            measures[quota, measure.name] = partial(getattr(qk, measure.name), **argument)
+    return measures
+
+
+def differences_of(
+    evaluation: Evaluation,
+    certainty: Certainty,
+    examples: Callable[[str], dict[str, Any]],
+    on_step: Callable[[str], object],
+    tell: Tell,
+) -> Iterator[Differences]:
+    """The tests by AUC, and by the hit rate at every quota."""
+    names = evaluation.task.scores
+    given = {name: examples(name) for name in names}
+    first = dict(given[names[0]])
+    models = {name: columns["y_score"] for name, columns in given.items()}
+    asked: list[tuple[str, Quota | None]] = [("roc_auc", None)]
+    asked += [("hit_rate", quota) for quota in evaluation.at_quota]
+    for measure, quota in asked:
+        on_step(f"comparing {measure}")
+        found = qk.compare(
+            first["y_true"],
+            models,
+            getattr(qk, measure),
+            sample_weight=first["sample_weight"],
+            n_resamples=certainty.resamples,
+            confidence_level=certainty.tested_level,
+            random_state=certainty.seed,
+            progress=tell,
+            **({} if quota is None else quota.argument(evaluation.total)),
+        )
+        yield Differences(measure, quota, found)

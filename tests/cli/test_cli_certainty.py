@@ -1,0 +1,92 @@
+"""`evaluate --confidence` and `--compare`: intervals, and which differences are real."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quotakernels as qk
+
+Run = Callable[..., Any]
+EXAMPLE = ("evaluate", "--example", "credit", "--resamples", 40, "--seed", 3)
+
+
+def test_json_holds_the_intervals_of_the_library(
+    run: Run, credit: dict[str, np.ndarray[Any, Any]]
+) -> None:
+    asked = ("--confidence", 0.9, "--quota", "5%", "--compare", "--json")
+    outcome = run(*EXAMPLE, "--score", "tree", "--score", "neural_net", *asked)
+    content = json.loads(outcome.out)
+    assert content["confidence"] == {"level": 0.9, "resamples": 40, "seed": 3}
+    drawn: dict[str, Any] = {"confidence_level": 0.9, "n_resamples": 40, "random_state": 3}
+    at_quota = partial(qk.lift, fraction=0.05)
+    for model in content["models"]:
+        data = credit["repaid"], credit[model["score"]]
+        found = qk.bootstrap({"auc": qk.roc_auc, "ap": qk.average_precision}, *data, **drawn)
+        assert model["intervals"]["roc_auc"] == [found["auc"].lower, found["auc"].upper]
+        assert model["intervals"]["average_precision"] == [found["ap"].lower, found["ap"].upper]
+        lift = qk.bootstrap(at_quota, *data, **drawn)
+        assert model["quotas"]["5%"]["intervals"]["lift"] == [lift.lower, lift.upper]
+    by_auc, by_rate = content["differences"]
+    models = {name: credit[name] for name in ("tree", "neural_net")}
+    wanted = qk.compare(credit["repaid"], models, qk.roc_auc, **drawn)
+    (pair,) = by_auc["pairs"]
+    assert (pair["better"], pair["worse"]) == ("neural_net", "tree") == wanted.names
+    assert pair["interval"] == [wanted.lower[0, 1], wanted.upper[0, 1]]
+    assert pair["p_adjusted"] == wanted.p_adjusted[0, 1]
+    assert (by_rate["measure"], by_rate["quota"]) == ("hit_rate", "5%")
+
+
+def test_tables_show_intervals_and_sentences(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run(*EXAMPLE, "--confidence", 0.95, "--compare", "--resamples", 200).out.splitlines()
+    assert max(map(len, lines)) <= 80
+    text = "\n".join(lines)
+    assert text.count("\nnaive_bayes  [") == 2  # the measures over all quotas stand in rows
+    assert "\naverage Qrecall    [" in text
+    assert "Differences of AUC\n" in text
+    assert "Differences of the hit rate at quota 100\n" in text
+    assert "naive_bayes and neural_net cannot be told apart by these 340 rows." in text
+    assert "neural_net is better than tree." in text
+    assert "[lower, upper]: 95% intervals, percentiles of 200 resamples of the rows" in text
+
+
+def test_weights_and_measures_that_are_undefined(run: Run, table: Callable[..., Path]) -> None:
+    path = table(y=[1, 1, 1], s=[0.9, 0.8, 0.3], w=[1.0, 2.5, 4.0])
+    arguments = ("evaluate", path, "--label", "y", "--score", "s", "--weight", "w")
+    outcome = run(*arguments, "--confidence", 0.9, "--resamples", 20, "--quota", 7)
+    assert "undefined" in outcome.out
+    assert (
+        "90% intervals, percentiles of 20 resamples of the rows with their weights" in outcome.out
+    )
+
+
+BAD: list[tuple[tuple[Any, ...], str]] = [
+    (("--confidence", "95"), "--confidence"),
+    (("--confidence", "1"), "--confidence"),
+    (("--resamples", "0", "--compare"), "--resamples"),
+    (("--resamples", "10"), "--resamples and --seed go with --confidence or --compare"),
+    (("--score", "tree", "--compare"), "--compare needs two --score at least"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD)
+def test_bad_options(run: Run, options: tuple[Any, ...], message: str) -> None:
+    assert message in run("evaluate", "--example", "credit", *options).error
+
+
+def test_groups_of_duckdb_cannot_be_resampled(run: Run, tmp_path: Path) -> None:
+    from pyarrow import parquet
+    from pyarrow import table as arrow_table
+
+    path = tmp_path / "data.parquet"
+    parquet.write_table(arrow_table({"y": [1, 0], "s": [0.5, 0.25]}), path)
+    arguments = ("evaluate", path, "--label", "y", "--score", "s", "--engine", "duckdb")
+    error = run(*arguments, "--confidence", 0.95).error
+    assert "--confidence and --compare draw rows again and again" in error
