@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -89,11 +90,15 @@ class Intervals:
 
 @dataclass(frozen=True)
 class Differences:
-    """The tests of all pairs of models by one measure, over all quotas or at one."""
+    """The tests of all pairs of models by one measure, over all quotas or at one.
+
+    `notes` say what makes the tests worth little.
+    """
 
     measure: str
     quota: Quota | None
     found: qk.Comparison
+    notes: tuple[str, ...]
 
 
 def intervals_of(data: Resampled, certainty: Certainty) -> Intervals:
@@ -147,15 +152,19 @@ def differences_of(data: Resampled, certainty: Certainty) -> Iterator[Difference
     asked += [("hit_rate", quota) for quota in data.quotas]
     for measure, quota in asked:
         data.on_step(f"comparing {measure}")
-        found = qk.compare(
-            first["y_true"],
-            models,
-            getattr(qk, measure),
-            sample_weight=first["sample_weight"],
-            n_resamples=certainty.resamples,
-            confidence_level=certainty.tested_level,
-            random_state=certainty.seed,
-            progress=data.tell,
-            **({} if quota is None else data.quotas[quota]),
-        )
-        yield Differences(measure, quota, found)
+        with warnings.catch_warnings(record=True) as noted:
+            warnings.simplefilter("always")
+            found = qk.compare(
+                first["y_true"],
+                models,
+                getattr(qk, measure),
+                sample_weight=first["sample_weight"],
+                n_resamples=certainty.resamples,
+                confidence_level=certainty.tested_level,
+                random_state=certainty.seed,
+                progress=data.tell,
+                **({} if quota is None else data.quotas[quota]),
+            )
+        said = (str(each.message) for each in noted)
+        notes = tuple(x.replace("pass n_resamples=", "give --resamples ") for x in said)
+        yield Differences(measure, quota, found, notes)
