@@ -52,7 +52,7 @@ def test_the_command_stores_and_shows(tmp_path: Path, capsys: pytest.CaptureFixt
     assert page.read_text("utf-8").strip() == shown.strip()
     rows = json.loads(stored.read_text("utf-8"))["results"]["strong"]["rows"]
     assert len(rows) == 5 * 4 + 2 * 2 + 2
-    assert all(row["intervals"] == 2 for row in rows if row["measure"] == "AUC")
+    assert all(row["intervals"] == 2 for row in rows if row["method"] in ("percentile", "logit"))
 
 
 def test_the_page_is_made_of_the_stored_run():

@@ -218,7 +218,7 @@ BAD: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     (None, {}, TypeError, "folds must be an array"),
     (FOLDS, {"n_train": 0}, ValueError, "n_train must be above 0; got 0"),
     (FOLDS, {"n_train": "80"}, TypeError, "n_train must be a number; got '80'"),
-    (FOLDS, {"confidence_level": 95}, ValueError, "confidence_level must be between 0 and 1"),
+    (FOLDS, {"confidence_level": 95}, ValueError, "confidence_level must be a number above 0"),
     (FOLDS, {"ties": "best"}, ValueError, "ties must be one of"),
     (FOLDS, {"quota": 3}, TypeError, "quota"),
 ]

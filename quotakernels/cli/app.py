@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import click
 
@@ -118,9 +118,7 @@ def evaluate(
     """
     chosen: dict[str, Any] = {"scores": _distinct(score), "quotas": _distinct(quota)}
     chosen |= {"where": where, "tune": tune, "unit": _unit(gain, cost, impact, tune)}
-    chosen["certainty"] = _certainty(confidence, compare, resamples, seed)
-    if compare and len(chosen["scores"]) == 1:
-        raise click.UsageError("--compare needs two --score at least.")
+    chosen["certainty"] = _certainty(confidence, compare and chosen["scores"], resamples, seed)
     if example is not None:
         from quotakernels.cli.report import report_example
 
@@ -130,17 +128,29 @@ def evaluate(
     elif file is None or label is None or not score:
         raise click.UsageError("FILE, --label and --score are needed, or --example credit.")
     else:
-        from quotakernels.cli.report import Task, report_file
+        chosen |= {"label": label, "weight": weight, "pos_label": pos_label}
+        _report_file(file, chosen, as_json, engine, memory_limit)
 
-        source = file.name if file.exists() else str(file)
-        task = Task(source, label, weight=weight, pos_label=pos_label, **chosen)
-        report_file(file, task, as_json, engine, memory_limit)
+
+def _report_file(
+    file: Path, chosen: dict[str, Any], as_json: bool, engine: str, memory_limit: str | None
+) -> None:
+    from quotakernels.cli.report import Task, report_file
+
+    task = Task(file.name if file.exists() else str(file), **chosen)
+    report_file(file, task, as_json, engine, memory_limit)
 
 
 def _certainty(
-    confidence: float | None, compare: bool, resamples: int | None, seed: int | None
+    confidence: float | None,
+    compared: tuple[str, ...] | Literal[False],
+    resamples: int | None,
+    seed: int | None,
 ) -> Any:
-    """What these options ask for."""
+    """What these options ask for; models that are compared may be those of an example."""
+    compare = compared is not False
+    if compared and len(compared) == 1:
+        raise click.UsageError("--compare needs two --score at least.")
     if confidence is None and not compare:
         if (resamples, seed) != (None, None):
             raise click.UsageError("--resamples and --seed go with --confidence or --compare.")

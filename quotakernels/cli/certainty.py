@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+import warnings
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import quotakernels as qk
 from quotakernels.cli.measures import AREAS, AT_QUOTA, OVER_ALL, Measure
-from quotakernels.cli.quota import Quota
+from quotakernels.cli.quota import Quota, QuotaArgument
 
-if TYPE_CHECKING:
-    from quotakernels.cli.evaluation import Evaluation
-
-__all__ = ["Certainty", "Differences", "Ends", "Intervals", "differences_of", "intervals_of"]
+__all__ = [
+    "Certainty",
+    "Differences",
+    "Ends",
+    "Intervals",
+    "Resampled",
+    "differences_of",
+    "intervals_of",
+]
 
 Tell = Callable[[int, int], None]
 _LEVEL = 0.95
@@ -51,6 +57,20 @@ class Certainty:
 
 
 @dataclass(frozen=True)
+class Resampled:
+    """What is resampled: models, quotas, and the labels, scores and weights of each model.
+
+    `on_step` hears about each step before it begins, and `tell` how much of it is done.
+    """
+
+    scores: tuple[str, ...]
+    quotas: Mapping[Quota, QuotaArgument]
+    examples: Callable[[str], dict[str, Any]]
+    on_step: Callable[[str], object]
+    tell: Tell
+
+
+@dataclass(frozen=True)
 class Ends:
     """Both ends of the interval of each model (row) and measure (column)."""
 
@@ -70,32 +90,30 @@ class Intervals:
 
 @dataclass(frozen=True)
 class Differences:
-    """The tests of all pairs of models by one measure, over all quotas or at one."""
+    """The tests of all pairs of models by one measure, over all quotas or at one.
+
+    `notes` say what makes the tests worth little.
+    """
 
     measure: str
     quota: Quota | None
     found: qk.Comparison
+    notes: tuple[str, ...]
 
 
-def intervals_of(
-    evaluation: Evaluation,
-    certainty: Certainty,
-    examples: Callable[[str], dict[str, Any]],
-    on_step: Callable[[str], object],
-    tell: Tell,
-) -> Intervals:
-    """The intervals of all models; `examples` gives the labels, scores and weights of one."""
+def intervals_of(data: Resampled, certainty: Certainty) -> Intervals:
+    """The intervals of all models."""
     models = []
-    for name in evaluation.task.scores:
-        on_step(f"resampling {name}")
+    for name in data.scores:
+        data.on_step(f"resampling {name}")
         models.append(
             qk.bootstrap(
-                _measures(evaluation),
-                **examples(name),
+                _measures(data),
+                **data.examples(name),
                 n_resamples=certainty.resamples,
                 confidence_level=certainty.tested_level,
                 random_state=certainty.seed,
-                progress=tell,
+                progress=data.tell,
             )
         )
 
@@ -107,7 +125,7 @@ def intervals_of(
     return Intervals(
         ends(lambda found: [getattr(found["summary"], m.name) for m in OVER_ALL], OVER_ALL),
         ends(lambda found: [found[m.name] for m in AREAS], AREAS),
-        {quota: ends(partial(_at_quota, quota), AT_QUOTA) for quota in evaluation.at_quota},
+        {quota: ends(partial(_at_quota, quota), AT_QUOTA) for quota in data.quotas},
     )
 
 
@@ -115,42 +133,38 @@ def _at_quota(quota: Quota, found: Any) -> list[Any]:
     return [found[quota, measure.name] for measure in AT_QUOTA]
 
 
-def _measures(evaluation: Evaluation) -> dict[Hashable, Any]:
+def _measures(data: Resampled) -> dict[Hashable, Any]:
     """All measures that tables show, by what finds them in the result."""
     measures: dict[Hashable, Any] = {"summary": qk.summary}
     measures |= {measure.name: getattr(qk, measure.name) for measure in AREAS}
-    for quota in evaluation.at_quota:
-        argument = quota.argument(evaluation.total)
+    for quota, argument in data.quotas.items():
         for measure in AT_QUOTA:
             measures[quota, measure.name] = partial(getattr(qk, measure.name), **argument)
     return measures
 
 
-def differences_of(
-    evaluation: Evaluation,
-    certainty: Certainty,
-    examples: Callable[[str], dict[str, Any]],
-    on_step: Callable[[str], object],
-    tell: Tell,
-) -> Iterator[Differences]:
+def differences_of(data: Resampled, certainty: Certainty) -> Iterator[Differences]:
     """The tests by AUC, and by the hit rate at every quota."""
-    names = evaluation.task.scores
-    given = {name: examples(name) for name in names}
-    first = dict(given[names[0]])
+    given = {name: data.examples(name) for name in data.scores}
+    first = given[data.scores[0]]
     models = {name: columns["y_score"] for name, columns in given.items()}
     asked: list[tuple[str, Quota | None]] = [("roc_auc", None)]
-    asked += [("hit_rate", quota) for quota in evaluation.at_quota]
+    asked += [("hit_rate", quota) for quota in data.quotas]
     for measure, quota in asked:
-        on_step(f"comparing {measure}")
-        found = qk.compare(
-            first["y_true"],
-            models,
-            getattr(qk, measure),
-            sample_weight=first["sample_weight"],
-            n_resamples=certainty.resamples,
-            confidence_level=certainty.tested_level,
-            random_state=certainty.seed,
-            progress=tell,
-            **({} if quota is None else quota.argument(evaluation.total)),
-        )
-        yield Differences(measure, quota, found)
+        data.on_step(f"comparing {measure}")
+        with warnings.catch_warnings(record=True) as noted:
+            warnings.simplefilter("always")
+            found = qk.compare(
+                first["y_true"],
+                models,
+                getattr(qk, measure),
+                sample_weight=first["sample_weight"],
+                n_resamples=certainty.resamples,
+                confidence_level=certainty.tested_level,
+                random_state=certainty.seed,
+                progress=data.tell,
+                **({} if quota is None else data.quotas[quota]),
+            )
+        said = (str(each.message) for each in noted)
+        notes = tuple(x.replace("pass n_resamples=", "give --resamples ") for x in said)
+        yield Differences(measure, quota, found, notes)

@@ -17,6 +17,7 @@ from quotakernels.cli.certainty import (
     Certainty,
     Differences,
     Intervals,
+    Resampled,
     Tell,
     differences_of,
     intervals_of,
@@ -181,9 +182,10 @@ def _with_certainty(
             "sample_weight": weights,
         }
 
-    asked = evaluation, certainty, examples, on_step, tell
-    intervals = None if certainty.level is None else intervals_of(*asked)
-    differences = tuple(differences_of(*asked)) if certainty.compare else ()
+    quotas = {quota: quota.argument(evaluation.total) for quota in task.quotas}
+    data = Resampled(task.scores, quotas, examples, on_step, tell)
+    intervals = None if certainty.level is None else intervals_of(data, certainty)
+    differences = tuple(differences_of(data, certainty)) if certainty.compare else ()
     return replace(evaluation, intervals=intervals, differences=differences)
 
 

@@ -72,6 +72,8 @@ def _print_certainty(evaluation: Evaluation, console: Console) -> None:
         console.print(f"\n{DIFFERENCES[differences.measure]}{where}", style="bold")
         console.print(pairs_table(differences))
         console.print(f"\n{in_sentences(differences, evaluation.rows)}")
+        for note in differences.notes:
+            console.print(note)
     if (certainty := evaluation.task.certainty) is not None:
         console.print(f"\n{certainty.in_words(evaluation.task.weight is not None)}")
 

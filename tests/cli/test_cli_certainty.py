@@ -90,3 +90,8 @@ def test_groups_of_duckdb_cannot_be_resampled(run: Run, tmp_path: Path) -> None:
     arguments = ("evaluate", path, "--label", "y", "--score", "s", "--engine", "duckdb")
     error = run(*arguments, "--confidence", 0.95).error
     assert "--confidence and --compare draw rows again and again" in error
+
+
+def test_too_few_resamples_are_said_to_be(run: Run) -> None:
+    text = run(*EXAMPLE, "--compare").out
+    assert "40 resamples cannot tell any of 3 models apart; give --resamples 119 or more" in text
