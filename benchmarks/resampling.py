@@ -75,15 +75,8 @@ def _judged(backend: Backend, wanted: Callable[[], list[Any]], result: Any) -> C
     for found in result.values():
         values = backend.host(found.resamples).astype(np.float64)
         values = values[values == values]
-<<<<<<< HEAD
-        if (
-            values.size
-            and abs(values.mean() - float(backend.host(found.estimate))) > 2 * values.std()
-        ):
-=======
         away = values - float(backend.host(found.estimate))
         if values.size and abs(away.mean()) > 2 * values.std():
->>>>>>> coverage
             return check._replace(what=f"mean of the resamples beside {what}", ulps=float("inf"))
     return check
 
