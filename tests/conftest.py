@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if isinstance(item, pytest.DoctestItem) and item.name.rpartition(".")[2] in PRINT_TABLES:
             item.add_marker(of_fast_forms)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def programs_are_forgotten() -> Iterator[None]:
+    """Compiled programs of one file hardly serve another, and thousands of them fill the memory."""
+    yield
+    if "jax" in sys.modules:
+        sys.modules["jax"].clear_caches()
 
 
 @pytest.fixture(scope="session")
