@@ -146,7 +146,7 @@ def bootstrap(
     >>> scores = rng.normal(labels)
     >>> found = bootstrap(hit_rate, labels, scores, quota=50, random_state=1)
     >>> print(found.estimate, found.lower.round(2), found.upper.round(2))
-    0.66 0.52 0.78
+    0.48 0.32 0.6
     """
     check_resampling(n_resamples, confidence_level, method, ties, stratified, groups)
     given = admit(y_true, y_score, sample_weight, where, pos_label, validate)
