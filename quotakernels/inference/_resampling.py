@@ -121,7 +121,8 @@ def values_of(
     order = plan.examples.order
     xp = namespace(order)
     if isinstance(order, np.ndarray):
-        run = functools.partial(_on_host, measure, plan, estimate, threads(workers))
+        lanes = 1 if workers is None else threads(workers)  # of several, each waits for the others
+        run = functools.partial(_on_host, measure, plan, estimate, lanes)
         if order.shape[-1] <= FEW and made_here(measure):
             run = functools.partial(_few_on_host, measure, plan, run)
         size = 64

@@ -109,7 +109,8 @@ def bootstrap(
         A whole number gives the same resamples again: for the same library and, on a device, the
         same `max_memory`.  For JAX also a key.
     workers : int, optional
-        Threads, on NumPy; by default one for each core, up to eight.
+        Threads, on NumPy; by default one.  More of them gain little or nothing for measures of this
+        library, whose steps are so short that threads wait for each other.
     max_memory : int
         Bytes that a batch of resamples may take, on devices and in JAX.
     progress : bool or callable, optional
