@@ -235,6 +235,55 @@ def test_more_than_two_classes():
         get_scorer("gini", average="macro")(pairs, X, four)
 
 
+class Says(ClassifierMixin, BaseEstimator):
+    """A classifier of which `decision_function` gives what it was made with."""
+
+    def __init__(self, scores: Any):
+        self.scores, self.classes_ = scores, np.asarray([0, 1])
+
+    def decision_function(self, X: Any) -> Any:
+        return self.scores
+
+
+INTEGERS = [(np.uint8, 0), (np.int8, -128), (np.uint64, 0), (np.int64, 1 - 2**63), (bool, 0)]
+
+
+@pytest.mark.parametrize(("dtype", "lowest"), INTEGERS)
+def test_responses_of_integers_are_negated_without_wrapping(dtype: Any, lowest: int):
+    model, labels = Says(np.asarray([lowest, 1, 1, lowest], dtype)), [0, 1, 1, 0]
+    for pos_label in (0, 1):
+        assert scorer(qk.roc_auc, pos_label=pos_label)(model, None, labels) == 1
+    both = scorer(qk.roc_auc, average="macro", response_method="decision_function")
+    assert both(model, None, labels) == 1
+
+
+@pytest.mark.parametrize("scores", [np.asarray([-(2**63), 1]), np.asarray([2**63, 1], np.uint64)])
+def test_integers_without_a_negative_are_refused_where_it_is_needed(scores: Any):
+    labels = scores == scores.max()
+    assert scorer(qk.roc_auc)(Says(scores), None, labels.astype(int)) == 1
+    with pytest.raises(ValueError, match="decision_function gives integers as far from 0"):
+        scorer(qk.roc_auc, pos_label=0)(Says(scores), None, labels.astype(int))
+
+
+def test_predicted_names_are_no_scores():
+    labels = np.asarray(["bad", "good"])[CODES]
+    scoring = scorer(qk.roc_auc, response_method="predict")
+    with pytest.raises(TypeError, match="predict gives values of dtype .*; response_method="):
+        scoring(GaussianNB().fit(X, labels), X, labels)
+
+
+def test_decision_functions_of_pairs_are_refused():
+    """Of three classes there are as many pairs as classes."""
+    scoring = get_scorer("roc_auc", average="macro", response_method="decision_function")
+    pairs = SVC(decision_function_shape="ovo")
+    for model in (pairs, make_pipeline(StandardScaler(), pairs), GridSearchCV(pairs, {"C": [1]}, cv=2)):
+        fitted = model.fit(X, KINDS)
+        with pytest.raises(ValueError, match="decision_function_shape='ovr' or response_method="):
+            scoring(fitted, X, KINDS)
+    assert scoring(SVC().fit(X, KINDS), X, KINDS) > 0.5
+    assert get_scorer("roc_auc")(pairs.fit(X, CODES), X, CODES) > 0.5
+
+
 def test_copies_are_the_same():
     top = scorer(qk.hit_rate, fraction=0.2, ties="optimistic", pos_label=0)
     both = together(top=top, auc=SCORERS["roc_auc"])

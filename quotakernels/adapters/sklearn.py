@@ -208,16 +208,25 @@ class Responses:
         """Scores of all classes, shape (n, K)."""
         name, scores = self._response(methods)
         if scores.ndim == 1 and number == 2:
-            return np.stack([-scores, scores], axis=-1)
+            negative = _negative(name, scores)
+            return np.stack([negative, scores.astype(negative.dtype)], axis=-1)
         if scores.shape[1:] != (number,):
             raise ValueError(
                 f"{name} gives an array of shape {scores.shape} for {number} classes; "
                 "response_method= names another"
             )
+        if name == "decision_function" and number > 2 and _compares_pairs(self.estimator):
+            raise ValueError(
+                f"{name} of {self.estimator!r} is of pairs of classes; "
+                "decision_function_shape='ovr' or response_method='predict_proba' is of each class"
+            )
         return scores
 
     def of_class(self, place: int, number: int, methods: str | tuple[str, ...]) -> Any:
         """Scores of one class, shape (n,)."""
+        name, scores = self._response(methods)
+        if scores.ndim == 1 and number == 2:
+            return scores if place == 1 else _negative(name, scores)
         return self.of_all(number, methods)[:, place]
 
     def _response(self, methods: str | tuple[str, ...]) -> tuple[str, Any]:
@@ -226,8 +235,40 @@ class Responses:
             if hasattr(self.estimator, name):
                 if name not in self._known:
                     self._known[name] = np.asarray(getattr(self.estimator, name)(self._x))
-                return name, self._known[name]
+                return name, _numbers(name, self._known[name])
         raise AttributeError(f"{self.estimator!r} has no {' and no '.join(names)}")
+
+
+def _numbers(name: str, scores: Any) -> Any:
+    """The scores, if they are numbers."""
+    if scores.dtype.kind not in "biuf":
+        raise TypeError(
+            f"{name} gives values of dtype {scores.dtype}, and scores are numbers; "
+            "response_method= names another"
+        )
+    return scores
+
+
+def _negative(name: str, scores: Any) -> Any:
+    """The scores of the other one of two classes."""
+    if scores.dtype.kind == "f":
+        return -scores
+    if scores.size and max(int(scores.max()), -int(scores.min())) >= 2**63:
+        raise ValueError(
+            f"{name} gives integers as far from 0 as 2**63, of which int64 does not hold the "
+            "negative; give floats"
+        )
+    return -scores.astype(np.int64)
+
+
+def _compares_pairs(estimator: Any) -> bool:
+    """Whether the decision function has a column for each pair of classes."""
+    inside = [
+        *(getattr(estimator, name, None) for name in ("best_estimator_", "estimator_")),
+        *(step for _, step in getattr(estimator, "steps", [])[-1:]),
+    ]
+    own = getattr(estimator, "decision_function_shape", None) == "ovo"
+    return own or any(_compares_pairs(x) for x in inside if x is not None)
 
 
 def _codes(y: Any, classes: Any) -> Any:
