@@ -8,24 +8,35 @@ from typing import Any, NamedTuple
 __all__ = ["OutputNames"]
 
 
+SAMPLE_WEIGHT, WHERE = "sample_weight", "mask"
+"""The usual names, of outputs that may be absent."""
+
+
 class OutputNames(NamedTuple):
-    """What the outputs that a state needs are called; the last two may be absent, or None."""
+    """What the outputs that a state needs are called; the last two may be None."""
 
     labels: str
     scores: str
-    sample_weight: str
-    where: str
+    sample_weight: str | None
+    where: str | None
 
     def updated(self, state: Any, outputs: Mapping[str, Any]) -> Any:
         """The state after one more batch, out of all that a model and its step have put out."""
-        for name in (self.labels, self.scores):
-            if name not in outputs:
-                raise TypeError(
-                    f"expected a keyword argument {name!r}; got {', '.join(outputs) or 'none'}"
-                )
         return state.update(
-            outputs[self.labels],
-            outputs[self.scores],
-            sample_weight=outputs.get(self.sample_weight),
-            where=outputs.get(self.where),
+            _named(self.labels, outputs),
+            _named(self.scores, outputs),
+            sample_weight=_named(self.sample_weight, outputs, SAMPLE_WEIGHT),
+            where=_named(self.where, outputs, WHERE),
         )
+
+
+def _named(name: str | None, outputs: Mapping[str, Any], usual: str | None = None) -> Any:
+    """The output of that name, which may be absent if it is the usual one."""
+    if name is None and usual is not None:
+        return None
+    if name not in outputs and name != usual:
+        off = "" if usual is None else "; None instead of the name would stand for no such output"
+        raise TypeError(
+            f"expected a keyword argument {name!r}; got {', '.join(outputs) or 'none'}{off}"
+        )
+    return outputs.get(str(name))

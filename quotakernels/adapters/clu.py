@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from quotakernels.adapters._outputs import OutputNames
+from quotakernels.adapters._outputs import SAMPLE_WEIGHT, WHERE, OutputNames
 from quotakernels.adapters.jax import emptied
 
 try:
@@ -28,8 +28,8 @@ def clu_metric(
     *,
     labels: str = "labels",
     scores: str = "logits",
-    sample_weight: str = "sample_weight",
-    where: str = "mask",
+    sample_weight: str | None = SAMPLE_WEIGHT,
+    where: str | None = WHERE,
 ) -> type[Any]:
     """A class of metrics like those of CLU, which keeps a state and computes measures of it.
 
@@ -43,9 +43,11 @@ def clu_metric(
     state : ScoreHistogram or FixedScoreBuffer
         Each object keeps one like it, at first empty.  Buffers that are gathered from devices need
         the capacity for the examples of all of them.
-    labels, scores, sample_weight, where : str
+    labels, scores, sample_weight, where : str, or None
         The model outputs that are these arguments of the state's own `update`.  Other outputs are
-        ignored.  For the names of Metrax: ``scores="predictions", sample_weight="sample_weights"``.
+        ignored.  The last two may be None; ``"sample_weight"`` and ``"mask"`` may be absent, other
+        names not.  For the names of Metrax: ``scores="predictions"``, and
+        ``sample_weight="sample_weights"`` if there are weights.
 
     Returns
     -------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from quotakernels.adapters._outputs import OutputNames
+from quotakernels.adapters._outputs import SAMPLE_WEIGHT, WHERE, OutputNames
 from quotakernels.adapters.jax import emptied
 
 try:
@@ -31,8 +31,9 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
     state : ScoreHistogram or FixedScoreBuffer
         The metric keeps one like it, at first empty.  A `ScoreBuffer`, which grows, will do
         outside of compiled steps.
-    labels, scores, sample_weight, where : str
-        The keywords by which `update` is given these arguments of the state's own `update`.
+    labels, scores, sample_weight, where : str, or None
+        The keywords by which `update` is given these arguments of the state's own `update`.  The
+        last two may be None; ``"sample_weight"`` and ``"mask"`` may be absent, other names not.
 
     Attributes
     ----------
@@ -68,8 +69,8 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         *,
         labels: str = "labels",
         scores: str = "logits",
-        sample_weight: str = "sample_weight",
-        where: str = "mask",
+        sample_weight: str | None = SAMPLE_WEIGHT,
+        where: str | None = WHERE,
     ) -> None:
         self.several = isinstance(measures, Mapping)
         self.measures = tuple(measures.items()) if self.several else measures

@@ -38,7 +38,7 @@ def at_once(measure: Any) -> np.ndarray[Any, Any]:
 @of_both
 def test_a_class_by_itself(state: Any):
     """In a step that is given its metric for good, in two epochs, by the names of Metrax."""
-    names = {"scores": "predictions", "sample_weight": "sample_weights"}
+    names = {"scores": "predictions", "sample_weight": None}
     metrics = clu_metric(MEASURES, state, **names)
 
     @functools.partial(jax.jit, donate_argnums=0)

@@ -62,6 +62,17 @@ def test_arguments_have_the_names_that_were_chosen():
         metric.update(y=LABELS[0], labels=LABELS[0])
 
 
+@pytest.mark.parametrize("name", ["sample_weight", "where"])
+def test_names_that_were_chosen_are_not_optional(name: str):
+    state = qk.FixedScoreBuffer.empty(LOGITS[0], capacity=8, weighted=True)
+    metric = RankingMetric(qk.roc_auc, state, **{name: "chosen"})
+    with pytest.raises(TypeError, match="expected a keyword argument 'chosen'; .* None instead"):
+        metric.update(labels=LABELS[0], logits=LOGITS[0], sample_weight=None, mask=None)
+    metric = RankingMetric(qk.roc_auc, state, **{name: None})
+    metric.update(labels=LABELS[0], logits=LOGITS[0], chosen=MASK[0])
+    assert metric.compute() == 0.75
+
+
 def test_states_may_grow_outside_of_programs():
     metric = RankingMetric(qk.roc_auc, qk.ScoreBuffer.empty(LOGITS[0]))
     metric.update(labels=LABELS[0], logits=LOGITS[0])
