@@ -62,6 +62,7 @@ class Measure(Generic[R]):
         self._function, self._door, self._local = function, door, local
         self.monotone: Literal["", "always", "by default"] = ""
         self.most: float | None = None
+        self.signed = self.drifting = False
         self.by_positives = False
         self.sums: Sums | None = None
         numbers, options = _keywords(door), _keywords(function)
@@ -186,16 +187,22 @@ def measure_of(door: Door, local: bool = False) -> Callable[[Callable[..., R]], 
 
 
 def monotone(
-    when: Literal["always", "by default"], most: float | None = 1.0
+    when: Literal["always", "by default"],
+    most: float | None = 1.0,
+    signed: bool = False,
+    drifting: bool = False,
 ) -> Callable[[Measure[R]], Measure[R]]:
     """Say that a measure never falls where a ROC curve rises, with any options or as they are.
 
     Then its values with ties in the best and in the worst order bound it in every other order.  It
-    is at most `most`, and at least minus that.
+    is at most `most`, and at least 0, or minus `most` if it is signed: a difference, which rounding
+    may move by last places of `most`.  With weights, rounding moves a drifting one by more the
+    more examples there are.
     """
 
     def marked(measure: Measure[R]) -> Measure[R]:
         measure.monotone, measure.most = when, most
+        measure.signed, measure.drifting = signed, drifting
         return measure
 
     return marked

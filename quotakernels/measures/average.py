@@ -113,7 +113,7 @@ def _tied_share(
 
 @sums(lambda xp, table, total: qrecall_mean(xp, table, total))  # noqa: PLW0108
 @by_positives
-@monotone("always")
+@monotone("always", drifting=True)
 @measure
 def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> Array:
     """Average Qrecall: the mean of Q(j) over the quotas that could hold all positives (AR eq. 13).

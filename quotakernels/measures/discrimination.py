@@ -86,7 +86,7 @@ def roc_auc(table: ops.Groups) -> Array:
 
 @sums(pairs_won, attrgetter("surplus"))
 @by_positives
-@monotone("always")
+@monotone("always", signed=True)
 @measure
 def gini(table: ops.Groups) -> Array:
     """Gini coefficient, 2·AUC - 1.
@@ -126,7 +126,7 @@ def gini(table: ops.Groups) -> Array:
 
 @sums(pairs_won, attrgetter("surplus"))
 @by_positives
-@monotone("always")
+@monotone("always", signed=True)
 @measure
 def pem(table: ops.Groups) -> Array:
     """PEM, the performance relative to chance and optimum over all quotas (AR eq. 14-15).

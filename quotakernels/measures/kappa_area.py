@@ -16,7 +16,7 @@ LEVEL = 2.0**-60
 """Relative growth of a denominator up to which it is taken as constant."""
 
 
-@monotone("always")
+@monotone("always", signed=True)
 @measure
 def auk(table: ops.Groups) -> Array:
     """AUK, the area under Cohen's κ over the false positive rate, exactly.

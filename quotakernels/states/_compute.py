@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, computing, namespace
+from quotakernels._array import Array, Namespace, cast, computing, namespace, of_kind, tolerance
 from quotakernels.measures._measure import bounded_by_ties
 from quotakernels.ranking import Ranking
 
@@ -58,21 +58,32 @@ def bounds_of(
     if not bounded_by_ties(plain, own):
         name = getattr(plain, "__name__", repr(plain))
         raise ValueError(
-            f"{name} has no certified bounds, since better rankings need not have more of it; "
-            "keep the scores in a ScoreBuffer, or take it of ranking(), in which the scores of "
-            "one bin are tied"
+            f"{name} has no certified bounds: none are known for it with these options; keep the "
+            "scores in a ScoreBuffer for its exact value, or for an approximate one take it of "
+            "ranking(), in which the scores of one bin are tied"
         )
     lower, upper = measure(worst, **options), measure(best, **options)
     xp = namespace(lower)
-    with computing(xp):
-        return Bounds(*_outwards(xp, lower, upper, plain.most))
+    with computing(xp):  # only measures of weights may leave their range, by as little
+        step = _rounding(xp, best, lower.dtype, plain.drifting)
+        sizes = (plain.most, plain.most) if plain.signed else (xp.abs(lower), xp.abs(upper))
+        least, highest = lower - step * sizes[0], upper + step * sizes[1]
+        if plain.most is None or _weighted(best):
+            return Bounds(least, highest)
+        least, highest = (ops.clip(xp, x, -plain.most, plain.most) for x in (least, highest))
+        return Bounds(xp.minimum(lower, least), xp.maximum(upper, highest))
 
 
-def _outwards(xp: Namespace, lower: Array, upper: Array, most: float | None) -> tuple[Array, Array]:
-    """Bounds moved apart by what rounding may have moved either of them, but not out of range."""
-    step = 4 * xp.finfo(lower.dtype).eps
-    least, highest = lower - step * xp.abs(lower), upper + step * xp.abs(upper)
-    if most is None:
-        return least, highest
-    least, highest = (ops.clip(xp, x, -most, most) for x in (least, highest))
-    return xp.minimum(lower, least), xp.maximum(upper, highest)
+def _weighted(ranking: Ranking) -> bool:
+    return of_kind(namespace(ranking.counts), ranking.positive_weights.dtype, "real floating")
+
+
+def _rounding(xp: Namespace, ranking: Ranking, dtype: Any, drifting: bool) -> Any:
+    """How far rounding may have moved a measure, as a share of it."""
+    last = xp.finfo(dtype).eps
+    if not _weighted(ranking):
+        return 4 * last
+    if not drifting:
+        return 64 * last
+    examples = cast(xp, xp.sum(ranking.counts, axis=-1), dtype)
+    return 64 * last + 256 * tolerance(ranking.positive_weights, 2.0**-52) * examples
