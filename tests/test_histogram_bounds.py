@@ -200,6 +200,10 @@ def test_numbers_of_bits_are_checked(dtype: Any, bits: Any, error: type[Exceptio
         qk.ScoreHistogram.empty(np.zeros(1, dtype), bits=bits)
 
 
+def test_numbers_of_bits_are_any_integers():
+    assert qk.ScoreHistogram.empty(np.zeros(1, np.float32), bits=np.int64(12)).bits == 12
+
+
 @pytest.mark.parametrize("like", [0.5, "abc", np.zeros(3, complex), None])
 def test_examples_of_scores_are_arrays_of_numbers(like: Any):
     with pytest.raises(TypeError, match="like must"):

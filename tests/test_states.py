@@ -291,6 +291,10 @@ def test_capacities_are_checked(capacity: Any):
         qk.FixedScoreBuffer.empty([0.0], capacity=capacity)
 
 
+def test_capacities_are_any_integers():
+    assert qk.FixedScoreBuffer.empty([0.0], capacity=np.int32(3)).capacity == 3
+
+
 # several measures
 
 
@@ -300,3 +304,10 @@ def test_options_belong_to_one_measure():
         state.compute({"hits": qk.hit_rate}, quota=3)
     with pytest.raises(ValueError, match="needs the order of the examples"):
         state.ranking("given")
+
+
+@every_state
+@pytest.mark.parametrize("asked", ["roc_auc", [qk.roc_auc], {"auc": "roc_auc"}, None])
+def test_measures_are_callable(name: str, asked: Any):
+    with pytest.raises(TypeError, match="expected a measure, which is callable, or a mapping"):
+        STATES[name](S, False).compute(asked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from quotakernels._array import (
 )
 from quotakernels.validation import Examples, admit_columns, as_column, check_one_device
 
-__all__ = ["Batch", "admit_batch", "scores_like", "with_fault"]
+__all__ = ["Batch", "admit_batch", "scores_like", "whole_number", "with_fault"]
 
 
 class Batch(NamedTuple):
@@ -95,3 +96,14 @@ def _check_fits(like: Array, scores: Array) -> None:
 def with_fault(xp: Namespace, bad: Array, good: Array | None) -> Array:
     """The number of faults in each row of the batch, with those of one more batch."""
     return bad if good is None else bad + cast(xp, ~good[..., 0], bad.dtype)
+
+
+def whole_number(name: str, value: Any) -> int:
+    """An argument as an int, if it is an integer of any kind."""
+    try:
+        number = index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool):
+        raise TypeError(f"{name} must be a whole number; got {value!r}") from None
+    return number

@@ -36,7 +36,14 @@ class Bounds(NamedTuple):
 
 def measured(measures: Any, compute: Callable[..., Any], options: dict[str, Any]) -> Any:
     """``compute(measure, options)`` of one measure with options, or of each in a mapping."""
-    if not isinstance(measures, Mapping):
+    several = isinstance(measures, Mapping)
+    for measure in measures.values() if several else [measures]:
+        if not callable(measure):
+            raise TypeError(
+                "expected a measure, which is callable, or a mapping from names to measures; got "
+                f"{measure!r}"
+            )
+    if not several:
         return compute(measures, options)
     if options:
         raise TypeError(

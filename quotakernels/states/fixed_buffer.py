@@ -19,7 +19,7 @@ from quotakernels._array import (
 )
 from quotakernels.ranking import Ranking, TiePolicy
 from quotakernels.states._alike import check_alike
-from quotakernels.states._batch import Batch, admit_batch, scores_like, with_fault
+from quotakernels.states._batch import Batch, admit_batch, scores_like, whole_number, with_fault
 from quotakernels.states._compute import measured
 from quotakernels.states._pickled import pickled
 from quotakernels.states.buffer import ranking_without_faults
@@ -88,8 +88,7 @@ class FixedScoreBuffer(NamedTuple):
             A capacity below 1.
         """
         xp, like = scores_like(like)
-        if isinstance(capacity, bool) or not isinstance(capacity, int):
-            raise TypeError(f"capacity must be a whole number; got {capacity!r}")
+        capacity = whole_number("capacity", capacity)
         if capacity < 1:
             raise ValueError(f"capacity must be at least 1; got {capacity}")
         batch, place = like.shape[:-1], device(like)

@@ -19,7 +19,7 @@ from quotakernels._array import (
 )
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties
 from quotakernels.states._alike import check_alike
-from quotakernels.states._batch import Batch, admit_batch, scores_like, with_fault
+from quotakernels.states._batch import Batch, admit_batch, scores_like, whole_number, with_fault
 from quotakernels.states._compute import Bounds, bounds_of, measured
 from quotakernels.states._pickled import pickled
 from quotakernels.validation import as_column, check_tie_policy
@@ -292,8 +292,7 @@ def _both(value: Any) -> Bounds:
 def _checked_bits(bits: int | None, width: int) -> int:
     if bits is None:
         return _USUAL_BITS.get(width, width)
-    if isinstance(bits, bool) or not isinstance(bits, int):
-        raise TypeError(f"bits must be a whole number; got {bits!r}")
+    bits = whole_number("bits", bits)
     if not 1 <= bits <= min(width, MOST_BITS):
         raise ValueError(
             f"bits must be from 1 to {min(width, MOST_BITS)} for scores of {width} bits; got {bits}"
