@@ -276,7 +276,11 @@ def test_decision_functions_of_pairs_are_refused():
     """Of three classes there are as many pairs as classes."""
     scoring = get_scorer("roc_auc", average="macro", response_method="decision_function")
     pairs = SVC(decision_function_shape="ovo")
-    for model in (pairs, make_pipeline(StandardScaler(), pairs), GridSearchCV(pairs, {"C": [1]}, cv=2)):
+    for model in (
+        pairs,
+        make_pipeline(StandardScaler(), pairs),
+        GridSearchCV(pairs, {"C": [1]}, cv=2),
+    ):
         fitted = model.fit(X, KINDS)
         with pytest.raises(ValueError, match="decision_function_shape='ovr' or response_method="):
             scoring(fitted, X, KINDS)
