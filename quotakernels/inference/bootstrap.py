@@ -132,7 +132,8 @@ def bootstrap(
     Notes
     -----
     The acceleration of BCa comes from leaving out each example in turn, or of more than 200 each of
-    200 parts.
+    200 parts.  Where one of these leaves the measure undefined, as the only positive does, so are
+    both ends of the interval.
 
     References
     ----------
