@@ -12,6 +12,7 @@ import numpy as np
 
 from quotakernels._array import tolerance
 from quotakernels.inference._exchange import differences, exchange_of
+from quotakernels.inference._few import warn_of_undefined
 from quotakernels.inference._pairs import PairTest, of_exchanges, of_resamples
 from quotakernels.inference._progress import reporter
 from quotakernels.inference._scores import host_floats
@@ -91,6 +92,7 @@ def _bootstrapped(task: Task, stratified: bool) -> Tested:
         task.measure, task.y_true, task.scores, stratified=stratified, **task.data, **task.drawn
     )
     values = host_floats(found.resamples).astype(np.float64)
+    warn_of_undefined(np.isnan(values).sum(axis=-1), values.shape[-1])
 
     def tested(first: int, second: int) -> PairTest:
         with np.errstate(invalid="ignore"):

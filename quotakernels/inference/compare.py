@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels._array import is_array
+from quotakernels.inference._few import warn_of_few
 from quotakernels.inference._letters import letters_of, together
 from quotakernels.inference._paired import Task, Tested, TestName, by_test, check_test
 from quotakernels.inference._pairs import holm
@@ -135,7 +136,9 @@ def compare(
     Warns
     -----
     UserWarning
-        With so few resamples no pair of so many models could be told apart.
+        With so few resamples no pair of so many models could be told apart.  By the bootstrap or
+        DeLong's test: fewer than 10 positives or negatives, or groups that have one, whose
+        p-values are too small.  Resamples in which the measure is undefined.
 
     See Also
     --------
@@ -197,9 +200,12 @@ def compare(
     drawn |= {"ties": ties, "workers": workers, "max_memory": max_memory, "progress": progress}
     scores = stacked({f"models[{name!r}]": x for name, x in named.items()}, y_true, **data)
     applied = with_options(measure, options)
-    estimate = _estimates(applied, admit(y_true, scores, **data), ties)
+    examples = admit(y_true, scores, **data)
+    estimate = _estimates(applied, examples, ties)
     task = Task(applied, y_true, scores, estimate, confidence_level, data, drawn)
     tested = by_test(test, task, stratified)
+    if test != "permutation":
+        warn_of_few(examples, groups)
     return _compared(list(named), estimate, tested, confidence_level, maximize)
 
 
