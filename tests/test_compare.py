@@ -246,7 +246,9 @@ def test_few_examples_of_a_class_and_undefined_resamples_are_warned_of():
         with pytest.warns(UserWarning, match="only 9 positives: with fewer than 10 p-values"):
             qk.compare(labels, models, qk.roc_auc, test=test, **given)
     with pytest.warns(UserWarning, match="only 6 groups with negatives"):
-        qk.compare(Y, models, qk.roc_auc, groups=np.where(Y, np.arange(N), N + np.arange(N) // 10), **given)
+        qk.compare(
+            Y, models, qk.roc_auc, groups=np.where(Y, np.arange(N), N + np.arange(N) // 10), **given
+        )
     qk.compare(labels, models, qk.roc_auc, test="permutation", **given)
     hidden = np.arange(N) > 7
     with pytest.warns(UserWarning) as found:
