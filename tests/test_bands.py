@@ -164,7 +164,8 @@ def test_a_basic_band_ends_where_the_curve_must():
         band = small(curve, Y, scores, simultaneous=True, **given)
         highest = 1 / np.asarray(AT) if curve == "lift" else np.ones(4)
         assert np.any(plain.upper > highest)
-        assert np.all(band.lower >= 0) and np.all(band.upper <= highest)
+        assert np.all(band.lower >= 0)
+        assert np.all(band.upper <= highest)
 
 
 def test_bands_of_nothing_are_undefined():

@@ -151,9 +151,11 @@ def test_bca_is_undefined_where_a_part_cannot_be_left_out():
     """Without the only positive there is no AUC; without any example the quota is too large."""
     labels = np.arange(20) == 3
     found = qk.bootstrap(qk.roc_auc, labels, S[0][:20], method="bca", random_state=1)
-    assert np.isnan(found.lower) and np.isnan(found.upper) and not np.isnan(found.estimate)
+    assert np.all(np.isnan([found.lower, found.upper]))
+    assert not np.isnan(found.estimate)
     found = qk.bootstrap(qk.hit_rate, Y, S[0], quota=N, method="bca", n_resamples=50)
-    assert np.isnan(found.lower) and found.undefined == 0
+    assert np.isnan(found.lower)
+    assert found.undefined == 0
 
 
 @pytest.mark.parametrize("method", ["percentile", "basic", "bca"])
@@ -290,6 +292,8 @@ def test_a_quota_beyond_a_small_resample_is_undefined_there():
 
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"n_resamples": 0}, ValueError, "n_resamples must be at least 1"),
+    ({"measure": "roc_auc"}, TypeError, "measure must be a function of a ranking.*got 'roc_auc'"),
+    ({"measure": {"auc": 0.5}}, TypeError, "measure must be a function of a ranking"),
     ({"n_resamples": 1.5}, TypeError, "n_resamples must be a whole number"),
     ({"confidence_level": 95}, ValueError, "confidence_level must be a number above 0 and below 1"),
     ({"method": "BCa"}, ValueError, "method must be"),
@@ -304,8 +308,14 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
 
 @pytest.mark.parametrize(("given", "error", "message"), BAD)
 def test_bad_calls(given: dict[str, Any], error: type[Exception], message: str):
+    given = dict(given)
     with pytest.raises(error, match=message):
-        qk.bootstrap(qk.roc_auc, Y, S[0], **given)
+        qk.bootstrap(given.pop("measure", qk.roc_auc), Y, S[0], **given)
+
+
+def test_the_number_of_resamples_may_be_of_numpy():
+    found = qk.bootstrap(qk.roc_auc, Y, S[0], n_resamples=np.int32(5), random_state=1)
+    assert found.resamples.shape == (5,)
 
 
 def test_progress_is_told():

@@ -251,7 +251,7 @@ def test_few_examples_of_a_class_and_undefined_resamples_are_warned_of():
         )
     qk.compare(labels, models, qk.roc_auc, test="permutation", **given)
     hidden = np.arange(N) > 7
-    with pytest.warns(UserWarning) as found:
+    with pytest.warns(UserWarning, match="undefined in|only 1") as found:
         qk.compare(labels, models, qk.roc_auc, where=hidden, **given)
     undefined, few = (str(each.message) for each in found)
     assert few.startswith("only 1 positive:")

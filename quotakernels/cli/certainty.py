@@ -128,7 +128,7 @@ def intervals_of(data: Resampled, certainty: Certainty) -> Intervals:
         lower = np.asarray([float(x.lower) for x in every], dtype=np.float64)
         upper = np.asarray([float(x.upper) for x in every], dtype=np.float64)
         undefined = np.asarray([int(x.undefined) for x in every], dtype=np.int64)
-        return Ends(measures, *(x.reshape(shape) for x in (lower, upper, undefined)))
+        return Ends(measures, lower.reshape(shape), upper.reshape(shape), undefined.reshape(shape))
 
     return Intervals(
         ends(lambda found: [getattr(found["summary"], m.name) for m in OVER_ALL], OVER_ALL),

@@ -28,7 +28,7 @@ def warn_of_few(examples: Examples, groups: Any) -> None:
         found = some if groups is None else f"group{'s' * (fewest > 1)} with {kind}"
         warnings.warn(
             f"only {fewest} {found}: with fewer than {ENOUGH} p-values are too small",
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
@@ -36,11 +36,11 @@ def _flags(examples: Examples) -> dict[str, np.ndarray[Any, Any]]:
     """On the host, which examples are of each class and count for any of the models."""
     xp = namespace(examples.scores)
     with computing(xp):
-        valid, labels = examples.valid, examples.labels
-        flags = [x if valid is None else x & valid for x in (labels, ~labels)]
-        both = host_floats(cast(xp, xp.stack(flags), xp.float32)) > 0
-    positive, negative = both.reshape(2, -1, both.shape[-1]).any(axis=1)
-    return {"positives": positive, "negatives": negative}
+        valid, positive = examples.valid, cast(xp, examples.labels, xp.bool)
+        flags = [x if valid is None else x & valid for x in (positive, ~positive)]
+        both = host_floats(cast(xp, xp.stack(flags), xp.float32))
+    good, bad = np.any(both.reshape(2, -1, both.shape[-1]) > 0, axis=1)
+    return {"positives": good, "negatives": bad}
 
 
 def _units(flags: np.ndarray[Any, Any], groups: Any) -> int:

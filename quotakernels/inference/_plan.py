@@ -154,7 +154,8 @@ def _counting(examples: Examples) -> np.ndarray[Any, Any]:
             "groups need a mask that can be read, to know which of them have examples that count; "
             "pass where as a NumPy array, or leave such examples out"
         )
-    return np.any(to_numpy(examples.valid).reshape(-1, length), axis=0)
+    there: np.ndarray[Any, Any] = np.any(to_numpy(examples.valid).reshape(-1, length), axis=0)
+    return there
 
 
 def _check_names(names: np.ndarray[Any, Any], there: np.ndarray[Any, Any]) -> None:

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels._array import is_array
-from quotakernels.inference._few import warn_of_few
 from quotakernels.inference._letters import letters_of, together
 from quotakernels.inference._paired import Task, Tested, TestName, by_test, check_test
 from quotakernels.inference._pairs import holm
@@ -191,7 +190,7 @@ def compare(
     >>> print(found.lower[0].round(2), found.p_adjusted[0].round(3))
     [ 0.   -0.03  0.2 ] [1.    0.958 0.003]
     """
-    check_resampling(n_resamples, confidence_level, "percentile", ties)
+    n_resamples = check_resampling(n_resamples, confidence_level, "percentile", ties)
     named = named_scores(models)
     check_test(test, len(named), n_resamples, confidence_level, stratified)
     data = {"sample_weight": sample_weight, "where": where, "pos_label": pos_label}
@@ -200,12 +199,9 @@ def compare(
     drawn |= {"ties": ties, "workers": workers, "max_memory": max_memory, "progress": progress}
     scores = stacked({f"models[{name!r}]": x for name, x in named.items()}, y_true, **data)
     applied = with_options(measure, options)
-    examples = admit(y_true, scores, **data)
-    estimate = _estimates(applied, examples, ties)
+    estimate = _estimates(applied, admit(y_true, scores, **data), ties)
     task = Task(applied, y_true, scores, estimate, confidence_level, data, drawn)
     tested = by_test(test, task, stratified)
-    if test != "permutation":
-        warn_of_few(examples, groups)
     return _compared(list(named), estimate, tested, confidence_level, maximize)
 
 
