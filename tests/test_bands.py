@@ -156,6 +156,18 @@ def test_bands_of_what_does_not_vary():
     assert np.allclose([tied.lower, tied.upper], 1, atol=1e-12)
 
 
+def test_a_basic_band_ends_where_the_curve_must():
+    scores = np.where(Y, 2.0, 0.0) + S[0] / 4
+    for curve in ("qrecall", "lift"):
+        given: dict[str, Any] = {"fraction": AT, "method": "basic"}
+        plain = small(curve, Y, scores, **given)
+        band = small(curve, Y, scores, simultaneous=True, **given)
+        highest = 1 / np.asarray(AT) if curve == "lift" else np.ones(4)
+        assert np.any(plain.upper > highest)
+        assert np.all(band.lower >= 0)
+        assert np.all(band.upper <= highest)
+
+
 def test_bands_of_nothing_are_undefined():
     for simultaneous in (False, True):
         found = small("qrecall", np.zeros(5), np.arange(5), simultaneous=simultaneous)

@@ -116,6 +116,48 @@ def test_what_is_left_out_for_bca():
     assert np.all((1 - lacking.counts(numbers)).sum(axis=0) == 1)
 
 
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+@pytest.mark.parametrize("models", [0, slice(None)])
+def test_groups_that_the_mask_leaves_empty_are_not_drawn(method: Any, models: Any):
+    """A mask is the same as a subset, bit for bit."""
+    there = np.isin(GROUPS, [1, 4, 5, 9]) & M
+    given: dict[str, Any] = {"method": method, "random_state": 1, "n_resamples": 50}
+    masked = qk.bootstrap(qk.roc_auc, Y, S[models], groups=GROUPS, where=there, **given)
+    groups, scores = GROUPS[there], S[models][..., there]
+    subset = qk.bootstrap(qk.roc_auc, Y[there], scores, groups=groups, **given)
+    for one, other in zip(masked, subset, strict=True):
+        assert np.array_equal(one, other, equal_nan=True)
+
+
+def test_a_group_without_a_name_is_refused_where_it_counts():
+    names = np.where(np.arange(N) == 7, np.nan, GROUPS)
+    with pytest.raises(ValueError, match="groups is nan at position 7"):
+        qk.bootstrap(qk.roc_auc, Y, S[0], groups=names, n_resamples=5)
+    kept = np.arange(N) != 7
+    qk.bootstrap(qk.roc_auc, Y, S[0], groups=names, where=kept, n_resamples=5)
+
+
+def test_groups_need_a_mask_that_can_be_read():
+    jax = pytest.importorskip("jax")
+
+    def lower(there: Any) -> Any:
+        return qk.bootstrap(qk.roc_auc, Y, S[0], groups=GROUPS, where=there, n_resamples=5).lower
+
+    with pytest.raises(TypeError, match="groups need a mask that can be read"):
+        jax.eval_shape(lower, jax.numpy.asarray(M))
+
+
+def test_bca_is_undefined_where_a_part_cannot_be_left_out():
+    """Without the only positive there is no AUC; without any example the quota is too large."""
+    labels = np.arange(20) == 3
+    found = qk.bootstrap(qk.roc_auc, labels, S[0][:20], method="bca", random_state=1)
+    assert np.all(np.isnan([found.lower, found.upper]))
+    assert not np.isnan(found.estimate)
+    found = qk.bootstrap(qk.hit_rate, Y, S[0], quota=N, method="bca", n_resamples=50)
+    assert np.isnan(found.lower)
+    assert found.undefined == 0
+
+
 @pytest.mark.parametrize("method", ["percentile", "basic", "bca"])
 def test_intervals_are_those_of_scipy(method: Any):
     """Of the same resamples."""
@@ -250,6 +292,8 @@ def test_a_quota_beyond_a_small_resample_is_undefined_there():
 
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"n_resamples": 0}, ValueError, "n_resamples must be at least 1"),
+    ({"measure": "roc_auc"}, TypeError, "measure must be a function of a ranking.*got 'roc_auc'"),
+    ({"measure": {"auc": 0.5}}, TypeError, "measure must be a function of a ranking"),
     ({"n_resamples": 1.5}, TypeError, "n_resamples must be a whole number"),
     ({"confidence_level": 95}, ValueError, "confidence_level must be a number above 0 and below 1"),
     ({"method": "BCa"}, ValueError, "method must be"),
@@ -264,8 +308,14 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
 
 @pytest.mark.parametrize(("given", "error", "message"), BAD)
 def test_bad_calls(given: dict[str, Any], error: type[Exception], message: str):
+    given = dict(given)
     with pytest.raises(error, match=message):
-        qk.bootstrap(qk.roc_auc, Y, S[0], **given)
+        qk.bootstrap(given.pop("measure", qk.roc_auc), Y, S[0], **given)
+
+
+def test_the_number_of_resamples_may_be_of_numpy():
+    found = qk.bootstrap(qk.roc_auc, Y, S[0], n_resamples=np.int32(5), random_state=1)
+    assert found.resamples.shape == (5,)
 
 
 def test_progress_is_told():

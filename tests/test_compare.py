@@ -230,13 +230,33 @@ def test_weights_masks_and_groups():
     singles = RNG.permutation(N)
     for test in TESTS[:2]:
         plain = compared(test, **given)
-        grouped = compared(test, groups=singles // 6, **given)
+        grouped = compared(test, groups=singles // 3, **given)
         assert plain.estimate[0] == qk.roc_auc(Y, FAIR, sample_weight=weights)
         assert plain.p_value[0, 1] != grouped.p_value[0, 1]
     masked = {"models": given["models"], "where": weights > 0}
     left_out = compared("delong", **masked).p_value[0, 1]
     there = weights > 0
     assert left_out == pytest.approx(qk.delong_test(Y[there], FAIR[there], BAD[there]).p_value)
+
+
+def test_few_examples_of_a_class_and_undefined_resamples_are_warned_of():
+    labels, models = np.arange(60) < 9, {"fair": FAIR, "bad": BAD}
+    given: dict[str, Any] = {"n_resamples": 40, "random_state": 1}
+    for test in ("bootstrap", "delong"):
+        with pytest.warns(UserWarning, match="only 9 positives: with fewer than 10 p-values"):
+            qk.compare(labels, models, qk.roc_auc, test=test, **given)
+    with pytest.warns(UserWarning, match="only 6 groups with negatives"):
+        qk.compare(
+            Y, models, qk.roc_auc, groups=np.where(Y, np.arange(N), N + np.arange(N) // 10), **given
+        )
+    qk.compare(labels, models, qk.roc_auc, test="permutation", **given)
+    hidden = np.arange(N) > 7
+    with pytest.warns(UserWarning, match="undefined in|only 1") as found:
+        qk.compare(labels, models, qk.roc_auc, where=hidden, **given)
+    undefined, few = (str(each.message) for each in found)
+    assert few.startswith("only 1 positive:")
+    assert undefined.startswith("the measure is undefined in 1")
+    assert all(each.filename == __file__ for each in found)
 
 
 @functools.cache
@@ -284,7 +304,7 @@ def test_a_bad_score_that_is_not_read_leaves_other_models_alone(test: str):
 
 def test_scores_of_several_types_keep_their_order():
     models = {"whole": [3, 1, 2, 2**53], "float": [0.5, 0.25, 0.1, 0.2], "flag": [True, False] * 2}
-    found = qk.compare([1, 0, 1, 0], models, qk.roc_auc, n_resamples=240)
+    found = qk.compare([1, 0, 1, 0], models, qk.roc_auc, test="permutation", n_resamples=240)
     aucs = {name: qk.roc_auc([1, 0, 1, 0], scores) for name, scores in models.items()}
     assert dict(zip(found.names, found.estimate, strict=True)) == aucs
 

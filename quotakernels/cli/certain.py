@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from quotakernels.cli.certainty import Differences, Ends
 from quotakernels.cli.evaluation import Evaluation
+from quotakernels.cli.measures import Measure
 
-__all__ = ["DIFFERENCES", "certainty_json", "ends_json", "in_sentences", "pairs_table"]
+__all__ = [
+    "DIFFERENCES",
+    "certainty_json",
+    "ends_json",
+    "in_sentences",
+    "notes_of_intervals",
+    "pairs_table",
+]
 
 DIFFERENCES = {"roc_auc": "Differences of AUC", "hit_rate": "Differences of the hit rate"}
 
@@ -65,10 +75,59 @@ def _listed(names: tuple[str, ...]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def ends_json(ends: Ends, row: int) -> dict[str, list[float | None]]:
-    """Both ends by measure, null where undefined."""
-    both = zip(ends.measures, ends.lower[row], ends.upper[row], strict=True)
-    return {measure.name: [_defined(low), _defined(high)] for measure, low, high in both}
+def notes_of_intervals(evaluation: Evaluation) -> Iterator[str]:
+    """Say of which measures there are no intervals, and which of them say less than they seem to.
+
+    Where all resamples are undefined, so is the interval that is shown.
+    """
+    found, certainty = evaluation.intervals, evaluation.task.certainty
+    if found is None or certainty is None:
+        return
+    yield (
+        "No intervals of hull AUC and achievable AUC-PR: as maxima over cuts they are higher in "
+        "resamples."
+    )
+    tables = {"": [found.over_all, found.areas]}
+    tables |= {f" at quota {quota}": [ends] for quota, ends in found.at_quota.items()}
+    shown = [
+        (f"{_in_a_line(measure)}{where}", ends.lower[:, k], ends.upper[:, k], ends.undefined[:, k])
+        for where, several in tables.items()
+        for ends in several
+        for k, measure in enumerate(ends.measures)
+        if measure.heading
+    ]
+    if any(np.any(lower == upper) for _, lower, upper, _ in shown):
+        yield (
+            "Where an interval has no width all resamples agree, which does not mean certainty: "
+            "see auc_interval and hit_rate_interval."
+        )
+    for row, name in enumerate(evaluation.task.scores):
+        counts = {what: int(lost[row]) for what, _, _, lost in shown}
+        if told := _counted({k: x for k, x in counts.items() if 0 < x < certainty.resamples}):
+            yield f"Undefined resamples of {name}, left out of its intervals: {told}."
+
+
+def _in_a_line(measure: Measure) -> str:
+    return measure.heading.replace("\n", " ")
+
+
+def _counted(counts: dict[str, int]) -> str:
+    """Each number once, and what it is the number of."""
+    return "; ".join(
+        f"{number} ({', '.join(what for what, x in counts.items() if x == number)})"
+        for number in sorted(set(counts.values()))
+    )
+
+
+def ends_json(row: int, *tables: Ends) -> dict[str, dict[str, Any]]:
+    """Both ends by measure, null where undefined, and the numbers of undefined resamples."""
+    intervals, undefined = {}, {}
+    for ends in tables:
+        for k, measure in enumerate(ends.measures):
+            both = ends.lower[row, k], ends.upper[row, k]
+            intervals[measure.name] = [_defined(x) for x in both]
+            undefined[measure.name] = int(ends.undefined[row, k])
+    return {"intervals": intervals, "undefined": undefined}
 
 
 def certainty_json(evaluation: Evaluation) -> dict[str, Any]:
@@ -101,6 +160,7 @@ def _differences_json(differences: Differences) -> dict[str, Any]:
             }
             for i, j in _pairs(differences)
         ],
+        "notes": list(differences.notes),
         "not_told_apart": [list(group) for group in found.groups if len(group) > 1],
     }
 

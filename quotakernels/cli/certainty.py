@@ -27,6 +27,7 @@ __all__ = [
 
 Tell = Callable[[int, int], None]
 _LEVEL = 0.95
+_AREAS = tuple(measure for measure in AREAS if measure.resampled)
 
 
 @dataclass(frozen=True)
@@ -72,11 +73,15 @@ class Resampled:
 
 @dataclass(frozen=True)
 class Ends:
-    """Both ends of the interval of each model (row) and measure (column)."""
+    """Both ends of the interval of each model (row) and measure (column).
+
+    `undefined` counts the resamples that leave the measure undefined.
+    """
 
     measures: tuple[Measure, ...]
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
+    undefined: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -118,13 +123,16 @@ def intervals_of(data: Resampled, certainty: Certainty) -> Intervals:
         )
 
     def ends(of_model: Callable[[Any], list[Any]], measures: tuple[Measure, ...]) -> Ends:
-        both = [[(float(x.lower), float(x.upper)) for x in of_model(found)] for found in models]
-        array = np.asarray(both, dtype=np.float64).reshape(len(models), len(measures), 2)
-        return Ends(measures, array[..., 0], array[..., 1])
+        shape = (len(models), len(measures))
+        every = [x for found in models for x in of_model(found)]
+        lower = np.asarray([float(x.lower) for x in every], dtype=np.float64)
+        upper = np.asarray([float(x.upper) for x in every], dtype=np.float64)
+        undefined = np.asarray([int(x.undefined) for x in every], dtype=np.int64)
+        return Ends(measures, lower.reshape(shape), upper.reshape(shape), undefined.reshape(shape))
 
     return Intervals(
         ends(lambda found: [getattr(found["summary"], m.name) for m in OVER_ALL], OVER_ALL),
-        ends(lambda found: [found[m.name] for m in AREAS], AREAS),
+        ends(lambda found: [found[m.name] for m in _AREAS], _AREAS),
         {quota: ends(partial(_at_quota, quota), AT_QUOTA) for quota in data.quotas},
     )
 
@@ -136,7 +144,7 @@ def _at_quota(quota: Quota, found: Any) -> list[Any]:
 def _measures(data: Resampled) -> dict[Hashable, Any]:
     """All measures that tables show, by what finds them in the result."""
     measures: dict[Hashable, Any] = {"summary": qk.summary}
-    measures |= {measure.name: getattr(qk, measure.name) for measure in AREAS}
+    measures |= {measure.name: getattr(qk, measure.name) for measure in _AREAS}
     for quota, argument in data.quotas.items():
         for measure in AT_QUOTA:
             measures[quota, measure.name] = partial(getattr(qk, measure.name), **argument)

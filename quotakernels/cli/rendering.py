@@ -21,6 +21,7 @@ from quotakernels.cli.certain import (
     certainty_json,
     ends_json,
     in_sentences,
+    notes_of_intervals,
     pairs_table,
 )
 from quotakernels.cli.certainty import Ends
@@ -76,6 +77,8 @@ def _print_certainty(evaluation: Evaluation, console: Console) -> None:
             console.print(note)
     if (certainty := evaluation.task.certainty) is not None:
         console.print(f"\n{certainty.in_words(evaluation.task.weight is not None)}")
+    for note in notes_of_intervals(evaluation):
+        console.print(note)
 
 
 Section: TypeAlias = tuple[str, Values, Ends | None]
@@ -168,7 +171,7 @@ def _model_json(evaluation: Evaluation, row: int) -> dict[str, Any]:
         **_row_json(evaluation.areas, row),
     }
     if (found := evaluation.intervals) is not None:
-        content["intervals"] = {**ends_json(found.over_all, row), **ends_json(found.areas, row)}
+        content |= ends_json(row, found.over_all, found.areas)
     quotas: dict[str, dict[str, Any]] = {
         str(quota): {"places": evaluation.places(quota), **_row_json(values, row)}
         for quota, values in evaluation.at_quota.items()
@@ -178,7 +181,7 @@ def _model_json(evaluation: Evaluation, row: int) -> dict[str, Any]:
         for quota, values in evaluation.brought.at_quota.items():
             quotas[str(quota)] |= _row_json(values, row)
     for quota, ends in () if found is None else found.at_quota.items():
-        quotas[str(quota)] |= {"intervals": ends_json(ends, row)}
+        quotas[str(quota)] |= ends_json(row, ends)
     return {**content, "quotas": quotas} if quotas else content
 
 

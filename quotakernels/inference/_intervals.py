@@ -99,8 +99,9 @@ def _shifted(
 
 
 def _acceleration(xp: Namespace, left_out: Any) -> Array:
-    """From the values without one part of the examples each."""
+    """From the values without one part of the examples each; NaN where one is undefined."""
     mean = ops.total(xp, left_out) / left_out.shape[-1]
     away = xp.expand_dims(mean, axis=-1) - left_out
     cubes, squares = ops.total(xp, away**3), ops.total(xp, away**2)
-    return xp.where(squares > 0, cubes / (6 * squares**1.5), xp.zeros_like(squares))
+    skewness = xp.where(squares > 0, cubes / (6 * squares**1.5), xp.zeros_like(squares))
+    return xp.where(squares == squares, skewness, squares)

@@ -12,6 +12,7 @@ import numpy as np
 
 from quotakernels._array import tolerance
 from quotakernels.inference._exchange import differences, exchange_of
+from quotakernels.inference._few import warn_of_few, warn_of_undefined
 from quotakernels.inference._pairs import PairTest, of_exchanges, of_resamples
 from quotakernels.inference._progress import reporter
 from quotakernels.inference._scores import host_floats
@@ -80,10 +81,12 @@ def check_test(
 
 
 def by_test(test: TestName, task: Task, stratified: bool) -> Tested:
-    """A function of the places of two models."""
-    if test == "bootstrap":
-        return _bootstrapped(task, stratified)
-    return _exchanged(task) if test == "permutation" else _by_delong(task)
+    """A function of the places of two models; warns where the test's p-values are too small."""
+    if test == "permutation":
+        return _exchanged(task)
+    tested = _bootstrapped(task, stratified) if test == "bootstrap" else _by_delong(task)
+    warn_of_few(admit(task.y_true, task.scores, **task.data), task.drawn["groups"])
+    return tested
 
 
 def _bootstrapped(task: Task, stratified: bool) -> Tested:
@@ -91,6 +94,7 @@ def _bootstrapped(task: Task, stratified: bool) -> Tested:
         task.measure, task.y_true, task.scores, stratified=stratified, **task.data, **task.drawn
     )
     values = host_floats(found.resamples).astype(np.float64)
+    warn_of_undefined(np.isnan(values).sum(axis=-1), values.shape[-1])
 
     def tested(first: int, second: int) -> PairTest:
         with np.errstate(invalid="ignore"):

@@ -49,14 +49,14 @@ def plan_of(
     with computing(xp):
         source = ops.source_of_draws(xp, random_state, device(examples.scores))
         ordered = in_order(examples)
-        members = None
+        given, members = examples, None
         if examples.scores.ndim == 1:
             members = ordered.order
             examples = _taken(xp, examples, members)
             length = xp.arange(members.shape[0], dtype=xp.int64, device=device(members))
             ordered = ordered._replace(order=length)
         if groups is not None:
-            units, owner = owners(xp, examples, groups, members)
+            units, owner = owners(xp, given, groups, members)
             sizes: tuple[Any, ...] = (units,)
         else:
             units = examples.scores.shape[-1]
@@ -122,17 +122,50 @@ def _check_one_labelling(xp: Namespace, labels: Array, first: Array) -> None:
 def owners(
     xp: Namespace, examples: Examples, groups: Any, order: Array | None
 ) -> tuple[int, Array]:
-    """The number of groups, and to which one each example belongs."""
+    """The number of groups that have an example that counts, and to which one each belongs.
+
+    `order` puts the owners, not the examples, in another order.  Examples that count for no model
+    get any owner.
+    """
     column = as_column("groups", groups)
     shape = (examples.scores.shape[-1],)
     if tuple(column.shape) != shape:
         raise ValueError(f"groups must have shape {shape}; got {tuple(column.shape)}")
     if not readable(column):
         raise TypeError("groups must be readable: pass them as a NumPy array")
-    names, owner = np.unique(to_numpy(column), return_inverse=True)
-    owner = xp.asarray(owner.reshape(-1), device=device(examples.scores))
+    given, there = to_numpy(column), _counting(examples)
+    _check_names(given, there)
+    names = np.unique(given[there])
+    owner = np.zeros(shape, dtype=np.int64)
+    owner[there] = np.searchsorted(names, given[there])
+    owner = xp.asarray(owner, device=device(examples.scores))
     owner = cast(xp, owner, xp.int64)
-    return names.shape[0], owner if order is None else xp.take(owner, order, axis=-1)
+    units = max(1, names.shape[0])
+    return units, owner if order is None else xp.take(owner, order, axis=-1)
+
+
+def _counting(examples: Examples) -> np.ndarray[Any, Any]:
+    """Which examples count for any of the models, on the host."""
+    length = examples.scores.shape[-1]
+    if examples.valid is None:
+        return np.ones(length, dtype=np.bool_)
+    if not readable(examples.valid):
+        raise TypeError(
+            "groups need a mask that can be read, to know which of them have examples that count; "
+            "pass where as a NumPy array, or leave such examples out"
+        )
+    there: np.ndarray[Any, Any] = np.any(to_numpy(examples.valid).reshape(-1, length), axis=0)
+    return there
+
+
+def _check_names(names: np.ndarray[Any, Any], there: np.ndarray[Any, Any]) -> None:
+    """Raise for a group without a name, which would make one cluster of strangers."""
+    nameless = np.flatnonzero(there & (names != names))
+    if nameless.size:
+        first = int(nameless[0])
+        raise ValueError(
+            f"groups is {str(names[first]).lower()} at position {first}; expected the group's name"
+        )
 
 
 def parts_left_out(plan: Plan) -> tuple[Plan, range]:
@@ -149,4 +182,4 @@ def parts_left_out(plan: Plan) -> tuple[Plan, range]:
             number = xp.arange(numbers.start, numbers.stop, dtype=part.dtype, device=device(part))
             return cast(xp, part != xp.expand_dims(number, axis=-1), xp.int64)
 
-    return plan._replace(counts=counts), range(parts)
+    return plan._replace(counts=counts, varies=True), range(parts)

@@ -198,5 +198,5 @@ def _together(
     factor = xp.expand_dims(quantile(xp, largest, confidence_level), axis=-1)
     half = xp.where(varies, factor * unit, xp.zeros_like(unit))
     half = xp.where(xp.isnan(error), error, half)
-    low, high = ops.clip(xp, estimate - half, 0.0), xp.minimum(estimate + half, highest)
-    return xp.minimum(low, lower), xp.maximum(high, upper)
+    low, high = xp.minimum(estimate - half, lower), xp.maximum(estimate + half, upper)
+    return ops.clip(xp, low, 0.0), xp.minimum(high, highest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -107,7 +108,9 @@ def bootstrap(
         Draw each example independently, once on average, instead of n examples in all.
     random_state : None, int, or a random generator of the scores' library, optional
         A whole number gives the same resamples again: for the same library and, on a device, the
-        same `max_memory`.  For JAX also a key.
+        same `max_memory`.  For JAX also a key.  Two calls with the same number are not paired,
+        since each list is put in order first: models to be compared must be leading axes of one
+        call.
     workers : int, optional
         Threads, on NumPy; by default one.  More of them gain little or nothing for measures of this
         library, whose steps are so short that threads wait for each other.
@@ -132,7 +135,8 @@ def bootstrap(
     Notes
     -----
     The acceleration of BCa comes from leaving out each example in turn, or of more than 200 each of
-    200 parts.
+    200 parts.  Where one of these leaves the measure undefined, as the only positive does, so are
+    both ends of the interval.
 
     References
     ----------
@@ -149,7 +153,7 @@ def bootstrap(
     >>> print(found.estimate, found.lower.round(2), found.upper.round(2))
     0.48 0.32 0.6
     """
-    check_resampling(n_resamples, confidence_level, method, ties, stratified, groups)
+    n_resamples = check_resampling(n_resamples, confidence_level, method, ties, stratified, groups)
     given = admit(y_true, y_score, sample_weight, where, pos_label, validate)
     on_host = lent(given) if seeds_numpy(random_state) else None
     examples = given if on_host is None else Examples(*on_host)
@@ -189,10 +193,9 @@ def check_resampling(
     ties: str,
     stratified: bool = False,
     groups: Any = None,
-) -> None:
-    """Raise for arguments that are out of range."""
-    if isinstance(n_resamples, bool) or not isinstance(n_resamples, int):
-        raise TypeError(f"n_resamples must be a whole number; got {n_resamples!r}")
+) -> int:
+    """The number of resamples; raise for arguments that are out of range."""
+    n_resamples = _whole(n_resamples)
     if n_resamples < 1:
         raise ValueError(f"n_resamples must be at least 1; got {n_resamples}")
     check_level(confidence_level)
@@ -203,10 +206,22 @@ def check_resampling(
         raise ValueError('ties="given" has no meaning for rows that are drawn several times')
     if groups is not None and stratified:
         raise ValueError("stratified and groups cannot be combined: groups are drawn whole")
+    return n_resamples
+
+
+def _whole(n_resamples: Any) -> int:
+    try:
+        if isinstance(n_resamples, bool):
+            raise TypeError
+        return operator.index(n_resamples)
+    except TypeError:
+        message = f"n_resamples must be a whole number; got {n_resamples!r}"
+        raise TypeError(message) from None
 
 
 def with_options(measure: Any, options: dict[str, Any]) -> Any:
     """A measure with its options, or a mapping of measures that has none."""
+    _check_functions(measure)
     if not isinstance(measure, Mapping):
         return functools.partial(measure, **options) if options else measure
     if options:
@@ -215,3 +230,14 @@ def with_options(measure: Any, options: dict[str, Any]) -> Any:
             "functools.partial"
         )
     return measure
+
+
+def _check_functions(measure: Any) -> None:
+    if isinstance(measure, Mapping):
+        for each in measure.values():
+            _check_functions(each)
+    elif not callable(measure):
+        raise TypeError(
+            "measure must be a function of a ranking, such as quotakernels.roc_auc, or a mapping "
+            f"of names to them; got {measure!r}"
+        )

@@ -135,7 +135,9 @@ def compare(
     Warns
     -----
     UserWarning
-        With so few resamples no pair of so many models could be told apart.
+        With so few resamples no pair of so many models could be told apart.  By the bootstrap or
+        DeLong's test: fewer than 10 positives or negatives, or groups that have one, whose
+        p-values are too small.  Resamples in which the measure is undefined.
 
     See Also
     --------
@@ -188,7 +190,7 @@ def compare(
     >>> print(found.lower[0].round(2), found.p_adjusted[0].round(3))
     [ 0.   -0.03  0.2 ] [1.    0.958 0.003]
     """
-    check_resampling(n_resamples, confidence_level, "percentile", ties)
+    n_resamples = check_resampling(n_resamples, confidence_level, "percentile", ties)
     named = named_scores(models)
     check_test(test, len(named), n_resamples, confidence_level, stratified)
     data = {"sample_weight": sample_weight, "where": where, "pos_label": pos_label}

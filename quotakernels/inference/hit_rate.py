@@ -124,7 +124,7 @@ def hit_rate_interval(
     method : {"wilson", "exact"}
         Wilson's score interval, which covers the level on average over hit rates, but not where
         few positives or few negatives are expected; or the exact one of Clopper and Pearson, which
-        covers it at every hit rate, and so more on average.
+        covers it at every hit rate for a cut that was fixed before, and so more on average.
 
     Returns
     -------
@@ -163,8 +163,10 @@ def hit_rate_interval(
 
     Given the scores, positives among the selected vary less than draws from one share do, since
     each has a probability of its own; tied ones that fill the last places in part vary less
-    again.  So both intervals are wide rather than narrow.  That the cut itself is estimated from
-    the examples is not part of them.
+    again.  So for a cut that was fixed before both intervals are wide rather than narrow.  That
+    the cut itself moves with the sample is not part of them.  With a population this matters
+    most: where the sample is nearly the whole list, little else is uncertain, and in simulations
+    95 % intervals, exact ones too, held the list's hit rate in 85 to 95 % of the samples.
 
     References
     ----------

@@ -67,6 +67,24 @@ def test_weights_and_measures_that_are_undefined(run: Run, table: Callable[..., 
     )
 
 
+def test_intervals_that_say_less_than_they_seem_to(run: Run, table: Callable[..., Path]) -> None:
+    """A perfect model, whose only two positives are not in all resamples."""
+    path = table(y=[1, 1] + [0] * 18, s=range(20, 0, -1), t=range(20))
+    arguments = ("evaluate", path, "--label", "y", "--score", "s", "--score", "t", "--quota", 1)
+    asked = ("--confidence", 0.9, "--compare", "--resamples", 50)
+    text = run(*arguments, *asked).out
+    assert "Where an interval has no width all resamples agree, which does not mean" in text
+    assert "only 2 positives: with fewer than 10 p-values are too small" in text
+    assert text.count("hull") == 2  # in the table of values and in the note
+    model, _ = json.loads(run(*arguments, *asked, "--json").out)["models"]
+    lost = model["undefined"]["roc_auc"]
+    assert 0 < lost < 50
+    assert f"Undefined resamples of s, left out of its intervals: {lost} (AUC, Gini" in text
+    assert "roc_hull_auc" not in model["intervals"]
+    assert "roc_hull_auc" in model
+    assert model["quotas"]["1"]["undefined"]["hit_rate"] == 0
+
+
 BAD: list[tuple[tuple[Any, ...], str]] = [
     (("--confidence", "95"), "--confidence"),
     (("--confidence", "1"), "--confidence"),
