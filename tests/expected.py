@@ -166,6 +166,19 @@ def compact(quota: Any, *columns: Any) -> list[np.ndarray]:
     return [np.asarray(x)[real] for x in columns]
 
 
+def filled(ranking: qk.Ranking) -> qk.Ranking:
+    """A ranking of one list without empty rows, of which there is none but where all is empty."""
+    real = np.asarray(ranking.counts) > 0
+    assert_compact(real | (len(real) == 1))
+    return qk.Ranking(*(np.asarray(x)[real] for x in ranking))
+
+
+def assert_same_bits(found: qk.Ranking, wanted: qk.Ranking) -> None:
+    """The groups of two rankings of one list each are equal, and of equal types."""
+    for name, x, y in zip(wanted._fields, filled(found), filled(wanted), strict=True):
+        assert (x.dtype, x.tobytes()) == (y.dtype, y.tobytes()), name
+
+
 def row_of(curve: Any, row: int) -> Any:
     """One row of a batch of curves."""
     return type(curve)(*(x[row] for x in curve))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from expected import assert_same_bits
 
 import quotakernels as qk
 from quotakernels import ops
@@ -26,11 +27,6 @@ from quotakernels.adapters.duckdb import ranking  # noqa: E402
 def connection() -> Any:
     with duckdb.connect() as found:
         yield found
-
-
-def assert_same(found: qk.Ranking, expected: qk.Ranking) -> None:
-    for name, x, wanted in zip(expected._fields, found, expected, strict=True):
-        assert (x.dtype, x.tobytes()) == (wanted.dtype, wanted.tobytes()), name
 
 
 def scores_of(dtype: str, n: int = 500) -> np.ndarray:
@@ -54,7 +50,7 @@ def test_it_is_the_ranking_of_the_columns(connection: Any, dtype: str) -> None:
     content = connection.from_arrow(pa.table({"y": LABELS, "s": scores_of(dtype)}))
     for ties in ("expected", "optimistic", "pessimistic"):
         found = ranking(connection, content, label="y", score="s", ties=ties)
-        assert_same(found, qk.rank(LABELS, scores_of(dtype), ties=ties))
+        assert_same_bits(found, qk.rank(LABELS, scores_of(dtype), ties=ties))
 
 
 @pytest.mark.parametrize("name", LABEL_COLUMNS)
@@ -62,7 +58,7 @@ def test_labels(connection: Any, name: str) -> None:
     labels, positive = LABEL_COLUMNS[name]
     content = connection.from_arrow(pa.table({"y": labels, "s": scores_of("f8")}))
     found = ranking(connection, content, label="y", score="s", pos_label=positive)
-    assert_same(found, qk.rank(LABELS, scores_of("f8")))
+    assert_same_bits(found, qk.rank(LABELS, scores_of("f8")))
 
 
 def test_names_and_texts_are_never_run(connection: Any) -> None:
@@ -71,7 +67,7 @@ def test_names_and_texts_are_never_run(connection: Any) -> None:
     connection.register("incoming", content)
     connection.execute('CREATE TABLE "x; y" AS FROM incoming; CREATE TABLE x AS FROM incoming')
     found = ranking(connection, '"x; y"', label='y"', score=name, pos_label=text)
-    assert_same(found, qk.rank([1, 0], [0.5, 0.2]))
+    assert_same_bits(found, qk.rank([1, 0], [0.5, 0.2]))
     for bad in ("DROP TABLE x", "SELECT 1; DROP TABLE x"):
         with pytest.raises(ValueError, match="the name of a table, or one SELECT query"):
             ranking(connection, bad, label="y", score=name)
@@ -88,19 +84,19 @@ def test_sources(connection: Any, tmp_path: Path) -> None:
     expected = qk.rank(i % 3 == 0, i % 7)
     files = connection.read_parquet(f"{tmp_path}/p/*/*.parquet", hive_partitioning=True)
     for source in ("t", "v", "main.t", "SELECT * FROM t", "FROM t", connection.table("t"), files):
-        assert_same(ranking(connection, source, label="y", score="s"), expected)
+        assert_same_bits(ranking(connection, source, label="y", score="s"), expected)
     chosen = ranking(connection, files, label="Y", score=["s", "part"], where="part = 1")
     assert list(chosen) == ["s", "part"]
     odd = i % 2 == 1
-    assert_same(chosen["s"], qk.rank(i[odd] % 3 == 0, i[odd] % 7))
+    assert_same_bits(chosen["s"], qk.rank(i[odd] % 3 == 0, i[odd] % 7))
     nobody = ranking(connection, "t", label="y", score="s", where="part = 2")
-    assert_same(nobody, qk.rank([], np.zeros(0, "i8")))
+    assert_same_bits(nobody, qk.rank([], np.zeros(0, "i8")))
 
 
 def test_zeros_of_both_signs_tie(connection: Any) -> None:
     source = "SELECT * FROM (VALUES (1, -0.0::DOUBLE), (0, 0.0::DOUBLE), (1, 5e-324)) AS t(y, s)"
     found = ranking(connection, source, label="y", score="s")
-    assert_same(found, qk.rank([1, 0, 1], [-0.0, 0.0, 5e-324]))
+    assert_same_bits(found, qk.rank([1, 0, 1], [-0.0, 0.0, 5e-324]))
 
 
 def test_decimals_stay_distinct(connection: Any) -> None:
@@ -131,7 +127,7 @@ def test_masses_are_exact_sums(connection: Any, spread: float) -> None:
         content = {"y": LABELS[rows], "s": scores[rows], "w": weights[rows]}
         table = connection.from_arrow(pa.table(content))
         results.append(ranking(connection, table, label="y", score="s", weight="w"))
-    assert_same(results[1], results[0])
+    assert_same_bits(results[1], results[0])
     exact = masses(LABELS, scores, weights)
     for row, score in enumerate(results[0].thresholds):
         assert results[0].counts[row] == ((scores == score) & (weights > 0)).sum()
@@ -145,7 +141,7 @@ def test_types_of_weights(connection: Any) -> None:
     i = np.arange(40)
     for kind, weights in (("DECIMAL(9, 3)", i / 8), ("FLOAT", i / 8), ("BOOLEAN", i > 0)):
         found = ranking(connection, source.format(kind=kind), label="y", score="s", weight="w")
-        assert_same(found, qk.rank(i % 2, i % 3, sample_weight=weights))
+        assert_same_bits(found, qk.rank(i % 2, i % 3, sample_weight=weights))
 
 
 BAD_VALUES = [
@@ -208,7 +204,7 @@ def test_a_row_of_weight_0_may_hold_anything(connection: Any) -> None:
     rows = "(1, 0.5, 2), (0, 0.1, 1), (NULL, NULL, 0), (7, 'nan'::DOUBLE, -0.0)"
     source = f"SELECT y, s::DOUBLE AS s, w::DOUBLE AS w FROM (VALUES {rows}) AS t(y, s, w)"
     found = ranking(connection, source, label="y", score="s", weight="w")
-    assert_same(found, qk.rank([1, 0], [0.5, 0.1], sample_weight=[2, 1]))
+    assert_same_bits(found, qk.rank([1, 0], [0.5, 0.1], sample_weight=[2, 1]))
 
 
 def test_a_table_that_is_not_there(connection: Any) -> None:

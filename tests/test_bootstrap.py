@@ -84,7 +84,9 @@ def test_a_resample_is_measured_as_rows_that_are_repeated(
             for model, scores in enumerate(S):
                 taken = counts[number] * (M if kind == "masked" else 1)
                 wanted = measure(repeated(scores, taken, given.get("sample_weight")))
-                assert np.all(ulps(found[model, ..., number], wanted) <= 4), name
+                value = found[model, ..., number]
+                near = np.abs(value - wanted) <= 2**-50  # Pearson's sums cancel where it is near 0
+                assert np.all((ulps(value, wanted) <= 4) | near), name
 
 
 def test_resamples_have_the_size_that_they_should():

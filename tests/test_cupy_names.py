@@ -101,17 +101,24 @@ def test_names_of_cupy_itself():
     assert [x for use in found if (x := problem(cupy, use))] == []
 
 
-def test_methods_of_arrays():
+def root(node: ast.expr) -> str:
+    """The name that an expression of attributes and calls begins with."""
+    while isinstance(node, (ast.Attribute, ast.Call)):
+        node = node.value if isinstance(node, ast.Attribute) else node.func
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def test_methods_of_arrays_and_generators():
     tree = parsed(NATIVE / "cupy_.py")
     modules = {x.asname or x.name for node in ast.walk(tree) for x in getattr(node, "names", [])}
     called = {
         node.func.attr
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-        if not (isinstance(node.func.value, ast.Name) and node.func.value.id in modules | {"xp"})
+        if root(node.func.value) not in modules | {"xp"}
     }
-    assert {"astype", "view"} <= called
-    assert called <= set(dir(cupy.ndarray))
+    assert {"astype", "view", "random"} <= called
+    assert called <= {*dir(cupy.ndarray), *dir(cupy.random.Generator)}
 
 
 def test_constants_and_types_are_of_the_standard():

@@ -328,7 +328,9 @@ def die(*_: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def stops(groups: list[Any], write: Callable[..., None], with_metrics: bool) -> None:
+def stops(
+    groups: list[Any], write: Callable[..., None], with_metrics: bool, folder: Path
+) -> None:
     """The last rank is late, then the second dies in a reduction, then the first with the store."""
     own = dist.get_rank()
     state = ScoreBuffer.empty(torch.empty(0))
@@ -347,8 +349,17 @@ def stops(groups: list[Any], write: Callable[..., None], with_metrics: bool) -> 
     if own == 1:
         torch_distributed._Call.sum = die
     write("killed", told(lambda: reduced(state, groups[2], timeout=TIMEOUT)))
+    if own == 0:
+        wait_for(folder / "2.json", "killed")  # its store is what the other one hears of it by
     if own == 2:
         write("store", told(lambda: reduced(state, groups[3], timeout=20 * TIMEOUT)))
+
+
+def wait_for(file: Path, name: str) -> None:
+    """Until another rank has written a result of that name; not for ever."""
+    limit = time.monotonic() + PATIENCE
+    while f'"{name}"' not in file.read_text() and time.monotonic() < limit:
+        time.sleep(0.05)
 
 
 def store_of(own: int, folder: Path) -> Any:
@@ -385,7 +396,7 @@ def main(own: int, folder: Path) -> None:
         except Exception:
             write(case.__name__, traceback.format_exc())
         print(case.__name__, round(time.monotonic() - start, 2))
-    stops([dist.new_group() for _ in range(4)], write, with_metrics)
+    stops([dist.new_group() for _ in range(4)], write, with_metrics, folder)
     sys.stdout.flush()
     os._exit(0)  # what is left of the groups cannot be taken down in order
 
