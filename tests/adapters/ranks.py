@@ -328,9 +328,7 @@ def die(*_: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def stops(
-    groups: list[Any], write: Callable[..., None], with_metrics: bool, folder: Path
-) -> None:
+def stops(groups: list[Any], write: Callable[..., None], with_metrics: bool, folder: Path) -> None:
     """The last rank is late, then the second dies in a reduction, then the first with the store."""
     own = dist.get_rank()
     state = ScoreBuffer.empty(torch.empty(0))
