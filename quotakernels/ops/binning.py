@@ -14,7 +14,7 @@ import numpy as np
 from quotakernels._array import Array, Namespace, cast, constant, device, namespace, of_kind
 from quotakernels.ops import standard
 
-__all__ = ["bin_rows", "bin_thresholds", "binned", "key_bits"]
+__all__ = ["bin_codes", "bin_rows", "bin_thresholds", "binned", "key_bits"]
 
 
 def key_bits(xp: Namespace, dtype: Any) -> int:
@@ -74,6 +74,15 @@ def bin_rows(xp: Namespace, scores: Array, bits: int) -> Array:
     shift = key_bits(xp, scores.dtype) - bits
     top = _highest_key(xp, scores.dtype) >> shift
     return top - cast(xp, key >> shift, xp.int32)
+
+
+def bin_codes(xp: Namespace, rows: Array, labels: Array, valid: Array | None, bits: int) -> Array:
+    """Twice the row of each example's bin, and 1 more for positives: its place in a flat table.
+
+    Examples that do not count are given the place behind the last.
+    """
+    codes = 2 * rows + cast(xp, labels, rows.dtype)
+    return codes if valid is None else xp.where(valid, codes, xp.full_like(codes, 2 << bits))
 
 
 def binned(

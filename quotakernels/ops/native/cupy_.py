@@ -48,8 +48,8 @@ def binned(
     """See `binning.binned`; without weights each example is added where it belongs."""
     if weights is not None:
         return binning.binned(xp, scores, labels, weights, valid, bits)
-    codes = 2 * binning.bin_rows(xp, scores, bits) + labels
-    codes = codes if valid is None else cp.where(valid, codes, 2 << bits)
+    rows = binning.bin_rows(xp, scores, bits)
+    codes = binning.bin_codes(xp, rows, labels, valid, bits)
     lists = codes.reshape(-1, codes.shape[-1]).astype(cp.int64)
     size = (2 << bits) + 1
     lists += size * cp.arange(lists.shape[0], dtype=cp.int64)[:, None]

@@ -81,8 +81,8 @@ def binned(
     """See `binning.binned`; without weights each example is added where it belongs."""
     if weights is not None:
         return binning.binned(xp, scores, labels, weights, valid, bits)
-    codes = 2 * binning.bin_rows(xp, scores, bits) + labels
-    codes = codes if valid is None else jnp.where(valid, codes, 2 << bits)
+    rows = binning.bin_rows(xp, scores, bits)
+    codes = binning.bin_codes(xp, rows, labels, valid, bits)
 
     def of_one(codes: Array) -> Array:
         return jnp.zeros(2 << bits, dtype=jnp.int32).at[codes].add(1, mode="drop")

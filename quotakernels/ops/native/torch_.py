@@ -75,8 +75,7 @@ def binned(
     if rows.ndim == 1 and valid is None and readable(rows) and readable(labels):
         codes, positive = to_numpy(rows), to_numpy(labels)
         return torch.from_numpy(numpy_.counted(codes.__getitem__, positive, bits)), None
-    codes = 2 * rows.to(torch.int64) + labels
-    codes = codes if valid is None else torch.where(valid, codes, 2 << bits)
+    codes = binning.bin_codes(xp, rows.to(torch.int64), labels, valid, bits)
     size = (*codes.shape[:-1], (2 << bits) + 1)
     counts = torch.zeros(size, dtype=torch.int64, device=codes.device)
     counts = counts.scatter_add(-1, codes, torch.ones_like(codes))
