@@ -1,0 +1,81 @@
+"""A metric of torchmetrics in a module of Lightning, which logs it."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from backends import missing
+
+import quotakernels as qk
+
+if lacking := missing("torch", "torchmetrics", "lightning"):
+    pytest.skip(lacking, allow_module_level=True)
+
+import lightning
+import torch
+import torchmetrics
+
+from quotakernels.adapters.torchmetrics import RankingMetric
+
+
+def test_lightning_logs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for name in ("lightning.pytorch", "lightning.fabric"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    monkeypatch.chdir(tmp_path)
+    draw = torch.Generator().manual_seed(2)
+    features = torch.randn(96, 2, generator=draw)
+    labels = (features[:, 0] + torch.randn(96, generator=draw) > 0).long()
+    loader = torch.utils.data.DataLoader(
+        torch.utils.data.TensorDataset(features, labels), batch_size=20
+    )
+
+    class Classifier(lightning.LightningModule):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = torch.nn.Linear(2, 1)
+            self.hits = RankingMetric(partial(qk.hit_rate, quota=30), state="buffer")
+            self.several = torchmetrics.MetricCollection(
+                {"auc": RankingMetric(qk.roc_auc, bound="lower"), "sum": torchmetrics.SumMetric()}
+            )
+            self.seen: list[Any] = []
+
+        def training_step(self, batch: Any, index: int) -> Any:
+            return torch.nn.functional.soft_margin_loss(
+                self.linear(batch[0])[:, 0], 2 * batch[1] - 1
+            )
+
+        def validation_step(self, batch: Any, index: int) -> None:
+            scores = self.linear(batch[0])[:, 0]
+            self.hits.update(scores, batch[1])
+            self.several["auc"].update(scores, batch[1])
+            self.seen.append((scores, batch[1]))
+            self.log("hit_rate", self.hits)
+            self.log("auc", self.several["auc"], on_step=False, on_epoch=True)
+
+        def configure_optimizers(self) -> Any:
+            return torch.optim.SGD(self.parameters(), lr=0.1)
+
+    model = Classifier()
+    trainer = lightning.Trainer(
+        max_epochs=1,
+        accelerator="cpu",
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        num_sanity_val_steps=0,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        trainer.fit(model, loader, loader)
+    logged = trainer.logged_metrics
+    scores, seen = (torch.cat(x) for x in zip(*model.seen, strict=True))
+    ranking = qk.rank(seen, scores)
+    assert logged["hit_rate"] == qk.hit_rate(ranking, quota=30)
+    assert abs(logged["auc"] - qk.roc_auc(ranking)) < 0.01
+    assert list(tmp_path.iterdir()) == []
