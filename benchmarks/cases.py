@@ -21,6 +21,7 @@ SORT, MEASURES = "sort", "measures"
 TIE_FREE_SORT = "tie-free sort"
 QUOTA_SHARE = 10
 ONE_CALL, LOOP = "one call", "loop of scikit-learn"
+RANK, OF_RANKING = "rank", "roc_auc of a ranking"
 
 
 class Case(NamedTuple):
@@ -249,6 +250,12 @@ def calls(backend: Backend, n: int) -> dict[str, Entry]:
     for name, (measure, value) in exact.items():
         check = checks.values(name, backend, partial(_of_table, value, kind, n))
         entries[name] = Entry(measure, (labels, scores), check, traced=False)
+    auc = partial(_of_table, reference.roc_auc, kind, n)
+    right = checks.values("roc_auc", backend, auc)
+    entries[RANK] = Entry(
+        qk.rank, (labels, scores), lambda ranking: right(qk.roc_auc(ranking)), traced=False
+    )
+    entries[OF_RANKING] = Entry(qk.roc_auc, (qk.rank(labels, scores),), right, traced=False)
     entries[SORT] = Entry(backend.sort, (scores,), traced=False)
     for peer in peers_of(backend.name):
         if peer.why_not is None:

@@ -15,7 +15,7 @@ from benchmarks.backends import Backend
 SHORT = 0.005
 """Calls are repeated within a turn until it takes so many seconds."""
 LONG = 20
-"""A first call of so many seconds is not repeated before the turns begin."""
+"""A first call of so many seconds is never repeated untimed."""
 MAX_RUNS, MIN_RUNS = 50, 3
 
 
@@ -93,6 +93,7 @@ class Turn:
     call: Callable[[], Any]
     first: float
     number: int
+    peer: bool = False
     times: list[float] = field(default_factory=list)
 
     def goes_on(self, budget: float) -> bool:
@@ -145,7 +146,9 @@ def contest(backend: Backend, entries: dict[str, Entry], budget: float) -> Conte
                 raise
             failures[name] = reason(error)
     while any(going := [turn for turn in turns.values() if turn.goes_on(budget)]):
-        for turn in going:
+        for before, turn in zip([going[-1], *going], going, strict=False):
+            if before.peer and turn.first < LONG:
+                backend.ready(turn.call())  # the gigabytes of a peer slowed the next one to a half
             turn.times.append(backend.seconds(turn.call, turn.number))
     outcomes = {}
     for name, turn in turns.items():
@@ -168,7 +171,8 @@ def _warmed_up(backend: Backend, name: str, entry: Entry) -> tuple[Turn, Check |
             f"{name}: {check.what} off by {check.ulps:.3g} units in the last place"
         )
     again = backend.seconds(call) if first < LONG else first
-    return Turn(call, first, max(1, math.ceil(SHORT / max(again, 1e-9)))), check
+    number = max(1, math.ceil(SHORT / max(again, 1e-9)))
+    return Turn(call, first, number, entry.peer), check
 
 
 def _timing(times: list[float]) -> Timing:

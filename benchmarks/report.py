@@ -15,10 +15,11 @@ ABOUT = """\
 This page is made of stored results by `python -m benchmarks report`; change `benchmarks/`, not it.
 
 Absolute times differ from machine to machine, so read the ratios: each contender was timed in
-turns with its rivals, on the same data, in one run. Times are medians; "middle half" are the
-quartiles. A result is compared with the exact value before it is timed: with whole numbers and
-fractions computed in plain NumPy, or for average hit rate and AUC-PR with 80-bit floats. "Off by"
-is the largest distance from it, in units of the last place of the result's type.
+turns with its rivals, on the same data, in one run; after a peer's turn it is called once untimed.
+Times are medians; "middle half" are the quartiles. A result is compared with the exact value before
+it is timed: with whole numbers and fractions computed in plain NumPy, or for average hit rate and
+AUC-PR with 80-bit floats. "Off by" is the largest distance from it, in units of the last place of
+the result's type.
 
 The floor is each backend's own bare sort of the same scores. The peers are scikit-learn's
 `roc_auc_score`, torchmetrics' exact `binary_auroc` and metrax's `AUCROC`, which approximates by 200
@@ -57,8 +58,9 @@ nobody who sorts them with that library can do better.
 Under JAX on the CPU the hull of a long table is found by NumPy, called from inside the program.
 Sorts are not: as integers they take XLA about as long as NumPy.
 
-A call of one measure on a few examples is made of some 400 calls of Python and NumPy functions,
-for checks, sort, table and sums.
+A call of one measure on a few examples is made of some 400 calls of Python and NumPy functions:
+more than half of its time goes into `rank`, which checks the labels and scores, sorts them and
+makes the table. Whoever wants several measures ranks once.
 
 The states of a stream are histograms of 65536 bins, which of scores of 16 bits are exact, and
 buffers, which grow, or in JAX have place for 16 batches. In JAX updates are jitted, with the memory

@@ -6,7 +6,18 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from benchmarks import marks, resampling, streaming
-from benchmarks.cases import CASES, HULLS, LOOP, MEASURES, ONE_CALL, SCALAR, SORT, TIE_FREE_SORT
+from benchmarks.cases import (
+    CASES,
+    HULLS,
+    LOOP,
+    MEASURES,
+    OF_RANKING,
+    ONE_CALL,
+    RANK,
+    SCALAR,
+    SORT,
+    TIE_FREE_SORT,
+)
 from benchmarks.marks import digits, power, results, seconds
 
 Result = dict[str, Any]
@@ -18,6 +29,7 @@ QUOTA = ("hit_rate", "select", "quota_threshold")
 COMPILED = 0.1
 """A first call is not so many seconds longer than others unless something is compiled."""
 CALLS = ("roc_auc", "pem", "average_hit_rate", "average_qrecall", "hit_rate", "pr_auc")
+PARTS = (RANK, OF_RANKING)
 
 
 class Table(NamedTuple):
@@ -171,12 +183,12 @@ def calls(run: Result) -> Table:
             str(result["n"]),
             *(
                 digits(seconds(result, entry) * 1e6) if entry in result["times"] else ""
-                for entry in (*CALLS, SORT, *peers)
+                for entry in (*CALLS, *PARTS, SORT, *peers)
             ),
         )
         for _, result in _of_cases(run, ["call"])
     ]
-    return Table("One call, µs", ("backend", "n", *CALLS, SORT, *peers), rows)
+    return Table("One call, µs", ("backend", "n", *CALLS, *PARTS, SORT, *peers), rows)
 
 
 def streams(run: Result) -> Table:
