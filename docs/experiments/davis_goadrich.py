@@ -49,6 +49,14 @@ def rectangles(ranking: qk.Ranking, side: str) -> float:
     return total
 
 
+def trapezoid(ranking: qk.Ranking) -> float:
+    """The paper's composite trapezoid, from a TP that need not be whole, as that of Figure 6.
+
+    `pr_auc(method="trapezoid")` is this for whole ones.
+    """
+    return (rectangles(ranking, "left") + rectangles(ranking, "right")) / 2
+
+
 # tables
 
 
@@ -85,7 +93,7 @@ def figure_6() -> str:
     """The area of Figure 6, computed in four ways."""
     rows = [
         ("exact integral", "", f"{qk.pr_auc(FIGURE_6):.4f}"),
-        ("composite trapezoid", "", f"{qk.pr_auc(FIGURE_6, method='trapezoid'):.4f}"),
+        ("composite trapezoid", "", f"{trapezoid(FIGURE_6):.4f}"),
         ("left rectangles, one TP wide", ".031", f"{rectangles(FIGURE_6, 'left'):.4f}"),
         ("straight line, wrong", ".50", f"{straight_area(FIGURE_6):.4f}"),
     ]

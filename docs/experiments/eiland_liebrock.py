@@ -266,8 +266,8 @@ def outcome_optima() -> str:
 
 
 def signed(value: Any, digits: int = 3) -> str:
-    """A number with a real minus sign."""
-    return f"{float(value):.{digits}f}".replace("-", "−")
+    """A number with a true minus sign."""
+    return "undefined" if np.isnan(value) else f"{float(value):.{digits}f}".replace("-", "−")
 
 
 # figures
