@@ -1,6 +1,6 @@
 """Davis & Goadrich (2006): Table 1, and the curves and areas of Figures 5, 6 and 7.
 
-    python docs/experiments/davis_goadrich.py [--write]
+Run as ``python docs/experiments/davis_goadrich.py [--write]``.
 """
 
 from __future__ import annotations
@@ -200,10 +200,10 @@ def draw_figure_7() -> Any:
     for (name, curve), colour, dash in zip(CURVES.items(), COLOURS, ("-", "--"), strict=False):
         roc = qk.roc_curve(curve)
         look = {"color": colour, "linestyle": dash}
-        left.plot(roc.fpr, roc.tpr, **look, label=f"curve {name}, area {qk.roc_auc(curve):.3f}")
-        right.plot(*pr_path(curve), **look, label=f"curve {name}, area {qk.pr_auc(curve):.3f}")
+        left.plot(roc.fpr, roc.tpr, **look, label=f"{name}, area {qk.roc_auc(curve):.4f}")
+        right.plot(*pr_path(curve), **look, label=f"{name}, area {qk.pr_auc(curve):.4f}")
     left.legend(loc="lower right")
-    right.legend(loc="upper right")
+    right.legend(loc="center right")
     return figure
 
 

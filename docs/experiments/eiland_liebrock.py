@@ -1,12 +1,13 @@
 """Eiland & Liebrock (2016): Table 7, stand-ins for Tables 6, 8 and 9, and the simulation.
 
-    python docs/experiments/eiland_liebrock.py [--write]
+Run as ``python docs/experiments/eiland_liebrock.py [--write]``.
 """
 
 from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -106,7 +107,7 @@ def diagnosis() -> str:
 @cache
 def loan_rankings() -> dict[str, qk.Ranking]:
     """The scores of 340 applicants by three models; the label says who repaid."""
-    data = columns(files("quotakernels") / "data" / "german_credit_scores.csv")  # type: ignore[arg-type]
+    data = columns(Path(str(files("quotakernels") / "data" / "german_credit_scores.csv")))
     repaid = data["repaid"].astype(int)
     return {name: qk.rank(repaid, data[name].astype(float)) for name in MODELS}
 
@@ -187,6 +188,7 @@ def optimum(name: str, found: Any, ratio: float, odds: float) -> Optimum:
     return Optimum(name, boundary, boundary_at(odds, ratio), float(qk.recall(cut)), value)
 
 
+@cache
 def f_optima(ratio: float) -> list[Optimum]:
     """F_β is best where the probability of being positive is F_β/(1 + β²)."""
     found = []
@@ -198,6 +200,7 @@ def f_optima(ratio: float) -> list[Optimum]:
     return found
 
 
+@cache
 def other_optima(ratio: float) -> list[Optimum]:
     """Accuracy (TAR), informedness, MCC and κ; where the last two are best has no closed form."""
     odds = {"accuracy": 1.0, "informedness": ratio}
@@ -213,6 +216,7 @@ def other_optima(ratio: float) -> list[Optimum]:
     ]
 
 
+@cache
 def impact_optima(ratio: float) -> list[Optimum]:
     """ι_I of the seven cases."""
     return [
@@ -256,9 +260,7 @@ def outcome_optima() -> str:
         )
         found = optimum(name, here, 1.0, np.nan)
         whole = qk.best_boundary(simulated(1.0), impacts=case.impacts)
-        at = qk.outcome_impact(
-            simulated(1.0), threshold=whole.threshold, impacts=case.impacts
-        ).mean
+        at = qk.outcome_impact(simulated(1.0), threshold=whole.threshold, impacts=case.impacts).mean
         cells = (f"{there.threshold:.2f}", f"{found.sensitivity:.3f}", signed(found.value))
         rows.append((name, f"{found.boundary:.2f}", *cells, signed(at)))
     header = ("case", "B*, r = 1", "B*, r = 0.1", "sensitivity", "ι_σ", "ι_σ at B* of ι_I")
@@ -271,6 +273,8 @@ def signed(value: Any, digits: int = 3) -> str:
 
 
 # figures
+
+MARKERS = "os^DvXP"
 
 
 def curves_of_f(axes: Any, ratio: float) -> None:
@@ -298,10 +302,11 @@ def curves_of_impact(axes: Any, ratio: float) -> None:
 def draw_curves(
     axes: Any, at: np.ndarray, shown: list[tuple[str, Any]], marked: list[Optimum]
 ) -> None:
-    looks = zip(shown, marked, COLOURS, DASHES, strict=False)
-    for (name, values), best, colour, dash in looks:
+    looks = zip(shown, marked, COLOURS, DASHES, MARKERS, strict=False)
+    for (name, values), best, colour, dash, marker in looks:
         axes.plot(at, values, color=colour, linestyle=dash, label=name)
-        axes.plot(best.boundary, best.value, "o", color=colour, markersize=5)
+        place = {"color": colour, "markersize": 7, "markeredgecolor": "white"}
+        axes.plot(best.boundary, best.value, marker, zorder=3, **place)
     axes.set(xlabel="boundary (score from which on is selected)", xlim=(0, 1))
     axes.legend(fontsize=8, ncols=2)
 

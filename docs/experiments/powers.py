@@ -1,6 +1,6 @@
 """Powers (2015): the charts of a model of four classes, as the labels become noisier.
 
-    python docs/experiments/powers.py [--write]
+Run as ``python docs/experiments/powers.py [--write]``.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ PAGE = "powers.md"
 GROUPS = {"0": (0,), "1 or 2": (1, 2), "3 to 5": (3, 4, 5), "6 to 9": (6, 7, 8, 9)}
 """Four classes of 1, 2, 3 and 4 digits, so that their prevalences differ."""
 NOISE = (0.0, 0.1, 0.2, 0.4)
-POINTS = 60
-"""Cuts drawn of each curve."""
+SMALL, ALL = 25, 40
+"""How many cuts are drawn: evenly spaced in the logarithm of the quota, and in the quota."""
 
 
 class Run(NamedTuple):
@@ -64,6 +64,7 @@ def run(share: float) -> Run:
 # tables
 
 
+@cache
 def areas(share: float, kind: str) -> Any:
     """The area of a chart of each class against the rest, and their mean."""
     measured = run(share)
@@ -144,18 +145,19 @@ LIMITS = {
     "lift": {"xlim": (0, 1), "ylim": (0, 1.02)},
     "bift": {"xlim": (0, 1), "ylim": (-0.05, 1.02)},
     "bprd": {"xlim": (0, 4), "ylim": (-0.05, 1.02)},
-    "bird": {"xlim": (-6, 4), "ylim": (-0.5, 9)},
+    "bird": {"xlim": (-6, 4), "ylim": (-0.5, 10.5)},
 }
+APART = ("pr", "bird")
+"""Charts in which each class has a chance line of its own."""
 
 
-def thinned(chart: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Some of the cuts, evenly spaced in the logarithm of the quota, the first and last among them.
-
-    Small quotas are where the charts are steep.
-    """
-    wanted = np.geomspace(1, max(chart.quota[-1], 2), POINTS)
-    kept = np.unique([0, *np.searchsorted(chart.quota[:-1], wanted), len(chart.x) - 1])
-    kept = kept[kept < len(chart.x)]
+def thinned(ranking: qk.Ranking, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """The chart at some of the cuts, among them the first, the last and the most informed one."""
+    chart = qk.powers_chart(ranking, kind=kind)
+    n = chart.quota[-1]
+    wanted = np.concatenate([np.geomspace(1, n, SMALL), np.linspace(0, n, ALL)])
+    peak = np.argmax(qk.powers_chart(ranking, kind="bift").y)
+    kept = np.unique([*np.searchsorted(chart.quota, np.floor(wanted)), peak])
     return chart.x[kept], chart.y[kept]
 
 
@@ -166,14 +168,16 @@ def draw_panel(axes: Any, kind: str, share: float) -> None:
     for index, (name, colour, dash) in enumerate(looks):
         against = measured.labels == index
         ranking = qk.rank(against, measured.scores[:, index])
-        x, y = thinned(qk.powers_chart(ranking, kind=kind))
-        axes.plot(x, y, color=colour, linestyle=dash, linewidth=1.3, label=name)
+        axes.plot(*thinned(ranking, kind), color=colour, linestyle=dash, linewidth=1.3, label=name)
         sizes = {"positives": int(against.sum()), "negatives": int((~against).sum())}
-        if kind == "pr" or index == 0:
-            chance = qk.iso_line(of="chance", kind=kind, points=2, **sizes)
-            colour = colour if kind == "pr" else "0.5"
-            axes.plot(chance.x, chance.y, color=colour, linewidth=0.7, alpha=0.8)
+        if kind in APART or index == 0:
+            points = 601 if kind == "bird" else 2  # elsewhere it is straight
+            chance = qk.iso_line(of="chance", kind=kind, points=points, **sizes)
+            look = {"color": colour if kind in APART else "0.5", "linestyle": dash}
+            axes.plot(chance.x, chance.y, **look, linewidth=0.6, alpha=0.8)
     axes.set(**LIMITS[kind])
+    if LIMITS[kind]["xlim"] == (0, 1):
+        axes.set(xticks=(0, 0.5, 1))
 
 
 def draw_charts(kinds: tuple[str, ...]) -> Any:
