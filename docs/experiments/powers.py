@@ -110,15 +110,18 @@ def decision_table() -> str:
     tables = [decisions(share) for share in NOISE]
     rows = [(name, *(f"{m(found):.3f}" for found in tables)) for name, m in measures.items()]
     truth = [float(qk.informedness(decisions(share, clean=True))) for share in NOISE]
-    expected = [kept(share) * value for share, value in zip(NOISE, truth, strict=True)]
+    expected = [float(qk.informedness(expected_decisions(share))) for share in NOISE]
     rows.append(("informedness about the true labels", *(f"{value:.3f}" for value in truth)))
-    rows.append(("the same, times 1 − 4/3 of the noise", *(f"{value:.3f}" for value in expected)))
+    rows.append(("what noise should leave of it", *(f"{value:.3f}" for value in expected)))
     return table(("measure", *(f"noise {share:.0%}" for share in NOISE)), rows)
 
 
-def kept(share: float) -> float:
-    """What noise leaves of the informedness about true labels, where it hits all classes alike."""
-    return 1 - share * len(GROUPS) / (len(GROUPS) - 1)
+def expected_decisions(share: float) -> qk.ClassTable:
+    """The table that noise is expected to make of that of the true labels."""
+    classes = len(GROUPS)
+    moves = np.full((classes, classes), share / (classes - 1))
+    np.fill_diagonal(moves, 1 - share)
+    return qk.ClassTable(cells=moves.T @ decisions(share, clean=True).cells)
 
 
 def decisions(share: float, clean: bool = False) -> qk.ClassTable:

@@ -38,11 +38,19 @@ def test_bift_is_half_of_gini_and_bprd_that_over_the_prevalence():
         np.testing.assert_allclose(lift, prevalence / 2 + (1 - prevalence) * auc, rtol=1e-12)
 
 
-def test_noise_leaves_what_is_expected_of_informedness():
+def test_noise_leaves_what_is_expected():
+    """Of 898 labels; of agreement beyond chance it is 1 - ν·K/(K - 1)."""
     for share in pw.NOISE:
-        measured, true = (qk.informedness(pw.decisions(share, clean=x)) for x in (False, True))
-        assert measured == pytest.approx(pw.kept(share) * true, abs=0.025)
-    assert pw.kept(0.75) == 0
+        measured, expected = pw.decisions(share), pw.expected_decisions(share)
+        true = pw.decisions(share, clean=True)
+        assert qk.informedness(measured) == pytest.approx(qk.informedness(expected), abs=0.03)
+        left = beyond_chance(expected) / beyond_chance(true)
+        assert left == pytest.approx(1 - share * 4 / 3)
+
+
+def beyond_chance(table: qk.ClassTable) -> float:
+    rates = table.cells / table.cells.sum()
+    return float(np.trace(rates) - rates.sum(axis=0) @ rates.sum(axis=1))
 
 
 def peaks(share: float, kind: str) -> list[tuple[float, float]]:
