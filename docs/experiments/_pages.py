@@ -67,7 +67,7 @@ def table(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
 
 def marks(name: str) -> tuple[str, str]:
     """What a made section begins and ends with."""
-    return f"<!-- made: {name} -->\n", f"\n<!-- end: {name} -->"
+    return f"<!-- made: {name} -->", f"<!-- end: {name} -->"
 
 
 def section(text: str, name: str) -> str:
@@ -83,7 +83,7 @@ def replaced(text: str, name: str, body: str) -> str:
     _, ended, after = rest.partition(end)
     if not (found and ended):
         raise ValueError(f"the page has no section {name!r}")
-    return f"{before}{begin}\n{body}\n{end}{after}"
+    return f"{before}{begin}\n\n{body}\n\n{end}{after}"
 
 
 # figures

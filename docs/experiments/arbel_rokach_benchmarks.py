@@ -29,6 +29,7 @@ MODELS = {"C45": ("J48", "C4.5"), "NB": ("NB", "naive Bayes"), "NN": ("MLP", "ne
 TABLES = {"8_smallest": "8", "9_largest": "9"}
 NOT_PRINTED = "·"
 NOT_AVERAGED = "·"
+GREY = "#bbbbbb"
 
 AS_PRINTED: dict[str, Callable[[Examples], Any]] = {
     "auc": lambda x: qk.roc_auc(*x),
@@ -182,15 +183,23 @@ def draw() -> Any:
     found = spreads()[::-1]
     places = np.arange(len(found)) + 0.6 * (np.arange(len(found)) // 2)
     for y, x in zip(places, found, strict=True):
-        axes.plot([x.worst, x.best], [y, y], color="#999999", linewidth=5, solid_capstyle="butt")
+        axes.plot([x.worst, x.best], [y, y], color=GREY, linewidth=6, solid_capstyle="butt")
     kinds = (("defined", "o", "expected over the ties"), ("printed", "D", "printed"))
     for colour, (field, marker, label) in zip(_pages.COLOURS, kinds, strict=False):
         values = [getattr(x, field) for x in found]
-        axes.plot(values, places, marker, color=colour, markersize=6, label=label)
-    axes.plot([], [], color="#999999", linewidth=5, label="any order of the ties")
+        axes.plot(
+            values,
+            places,
+            marker,
+            color=colour,
+            markersize=6.5,
+            markeredgecolor="white",
+            label=label,
+        )
+    axes.plot([], [], color=GREY, linewidth=6, label="any order of the ties")
     names = {"8": "smallest", "9": "largest"}
-    axes.set_yticks(places, [f"{x.data_set}, {names[x.table]}" for x in found])
-    axes.set(xlabel="PEM of C4.5", xlim=(0.3, 1.02))
+    axes.set_yticks(places, [f"{x.data_set}, {names[x.table]} class" for x in found])
+    axes.set(xlabel="PEM of C4.5", xlim=(0.22, 1.02))
     axes.grid(axis="y", visible=False)
     figure.legend(loc="outside upper center", ncols=3)
     return figure

@@ -246,6 +246,8 @@ def peaks(found: Votes) -> str:
 def _gain(values: np.ndarray, best: int, other: int) -> str:
     """How much the runs lose there on average, with its standard error."""
     less = values[:, best] - values[:, other]
+    if not less.any():
+        return "the same"
     return f"−{less.mean():.3f} ± {less.std(ddof=1) / np.sqrt(less.size):.3f}"
 
 
