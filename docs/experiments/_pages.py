@@ -27,6 +27,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
 STYLE = {
     "axes.grid": True,
+    "axes.titlesize": 9,
     "axes.spines.right": False,
     "axes.spines.top": False,
     "figure.dpi": 100,

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import _pages
@@ -86,7 +88,12 @@ def examples(data_set: str, model: str, table: str) -> Examples:
 
 def cells() -> list[Cell]:
     """All cells of the rows at hand."""
-    read = _pages.columns(_pages.data_folder() / "weka" / "paper_tables_8_9.csv")
+    return _cells(_pages.data_folder() / "weka" / "paper_tables_8_9.csv")
+
+
+@cache
+def _cells(path: Path) -> list[Cell]:
+    read = _pages.columns(path)
     found = []
     for i, table in enumerate(read["table"]):
         key = TABLES[str(table)], str(read["dataset"][i]), str(read["classifier"][i])

@@ -300,17 +300,20 @@ def _correlations(values: dict[str, np.ndarray]) -> str:
 
 
 def draw_marks(found: Votes) -> Any:
-    """The marks against X, both normalisations; thin lines are single runs."""
+    """The mean marks of the runs against X, in both normalisations, with the highest of each."""
     figure = _pages.new_figure(7.2, 3.3)
-    panels = {"chance": "0: chance, 1: perfect", "minmax": "0: worst X, 1: best X of a run"}
+    panels = {"chance": "chance = 0, perfect = 1", "minmax": "of each run: worst X = 0, best X = 1"}
+    last = found.single.shape[1]
     for axes, (method, title) in zip(figure.subplots(1, 2), panels.items(), strict=True):
-        for style, (name, values) in zip(_lines(), marks(found, method).items(), strict=False):
-            if name != "PEM":  # its marks are those of AUC
-                _draw_mean(axes, values, style, "PEM = AUC" if name == "AUC" else name)
+        found_marks = marks(found, method)
+        shown = {"AHR": "AHR", "AQR": "AQR", "PEM": "PEM and AUC"}  # whose marks are equal
+        for (name, label), style in zip(shown.items(), _lines(), strict=False):
+            _draw_mean(axes, found_marks[name].mean(0), style, label)
         axes.set(xlabel="models that vote, X", ylabel="normalised measure", title=title)
-        axes.set_xlim(1, found.single.shape[1])
+        axes.set(xlim=(0, last + 1), xticks=[1, *range(10, last - 4, 10), last])
+    axes.plot([], [], "o", color="#666666", markersize=5, label="its highest value")
     handles, names = axes.get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper center", ncols=3)
+    figure.legend(handles, names, loc="outside upper center", ncols=4)
     return figure
 
 
@@ -319,9 +322,7 @@ def _lines() -> Iterator[dict[str, Any]]:
         yield {"color": colour, "linestyle": dashes}
 
 
-def _draw_mean(axes: Any, values: np.ndarray, style: dict[str, Any], label: str) -> None:
-    """The mean of the runs, with its peak."""
-    mean = values.mean(0)
+def _draw_mean(axes: Any, mean: np.ndarray, style: dict[str, Any], label: str) -> None:
     counts, best = np.arange(1, mean.size + 1), int(mean.argmax())
     axes.plot(counts, mean, label=label, **style)
     axes.plot(counts[best], mean[best], "o", color=style["color"], markersize=5)
