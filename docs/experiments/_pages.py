@@ -116,7 +116,8 @@ def save(draw: Draw, path: Path) -> None:
 
 def parser(document: str | None, page: str) -> argparse.ArgumentParser:
     """The options that all experiments have."""
-    made = argparse.ArgumentParser(description=document)
+    kept = argparse.RawDescriptionHelpFormatter
+    made = argparse.ArgumentParser(description=document, formatter_class=kept)
     made.add_argument("--write", action="store_true", help=f"renew docs/experiments/{page}")
     return made
 

@@ -60,7 +60,10 @@ def load(name: str, fetch: Callable[..., Any] | None = None) -> Data:
     source = SOURCES[name]
     if fetch is None:
         from sklearn.datasets import fetch_openml as fetch
-    found = fetch(data_id=source.openml, as_frame=True)
+    try:
+        found = fetch(data_id=source.openml, as_frame=True)
+    except OSError as error:
+        raise SystemExit(f"{name} cannot be fetched from OpenML: {error}") from error
     labels = np.asarray(found.target, dtype=str)
     kinds, sizes = np.unique(labels, return_counts=True)
     if (labels.size, kinds.size) != (source.rows, source.classes):

@@ -164,6 +164,17 @@ def test_tables_of_votes(votes: voting.Votes):
     assert voting.correlations_of_models(votes).count("1.000") == 6
 
 
+def test_votes_renew_what_the_page_shows_of_them(
+    votes: voting.Votes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(_pages, "HERE", tmp_path)
+    page = tmp_path / voting.PAGE
+    page.write_text("<!-- made: peaks -->\nold\n<!-- end: peaks -->\n", encoding="utf-8")
+    voting.write({"peaks": "| new |", "other": "| x |"}, "not_shown.svg", votes)
+    assert _pages.section(page.read_text(encoding="utf-8"), "peaks") == "| new |"
+    assert list(tmp_path.iterdir()) == [page]
+
+
 def test_there_are_52_models_and_a_fifth_of_the_rows_is_positive():
     assert len(voting.models(52)) == 52 == len(list(voting.families()))
     labels = np.arange(100) < 10
@@ -219,6 +230,21 @@ def test_rows_of_uci_data():
     for small, large in zip(rows[::2], rows[1::2], strict=True):
         assert small[3] == large[3]  # AUC
         assert float(small[6]) == pytest.approx(2 * float(small[3]) - 1, abs=2e-4)
+
+
+def test_uci_data_that_cannot_be_fetched():
+    def offline(**_):
+        raise OSError("no network")
+
+    with pytest.raises(SystemExit, match="vote cannot be fetched from OpenML: no network"):
+        uci.load("vote", offline)
+
+
+def test_voting_takes_uci_data(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetched)
+    features, labels = voting.population("hepatitis")
+    assert features.shape == (155, 3)
+    assert labels.sum() == 32
 
 
 def test_sources_agree_with_the_printed_sizes(shared: Path):
