@@ -27,6 +27,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
 STYLE = {
     "axes.grid": True,
+    "axes.titlesize": 9,
     "axes.spines.right": False,
     "axes.spines.top": False,
     "figure.dpi": 100,
@@ -67,7 +68,7 @@ def table(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
 
 def marks(name: str) -> tuple[str, str]:
     """What a made section begins and ends with."""
-    return f"<!-- made: {name} -->\n", f"\n<!-- end: {name} -->"
+    return f"<!-- made: {name} -->", f"<!-- end: {name} -->"
 
 
 def section(text: str, name: str) -> str:
@@ -83,7 +84,7 @@ def replaced(text: str, name: str, body: str) -> str:
     _, ended, after = rest.partition(end)
     if not (found and ended):
         raise ValueError(f"the page has no section {name!r}")
-    return f"{before}{begin}\n{body}\n{end}{after}"
+    return f"{before}{begin}\n\n{body}\n\n{end}{after}"
 
 
 # figures
@@ -115,7 +116,8 @@ def save(draw: Draw, path: Path) -> None:
 
 def parser(document: str | None, page: str) -> argparse.ArgumentParser:
     """The options that all experiments have."""
-    made = argparse.ArgumentParser(description=document)
+    kept = argparse.RawDescriptionHelpFormatter
+    made = argparse.ArgumentParser(description=document, formatter_class=kept)
     made.add_argument("--write", action="store_true", help=f"renew docs/experiments/{page}")
     return made
 

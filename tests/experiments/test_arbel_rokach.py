@@ -1,0 +1,256 @@
+"""The experiments of Arbel & Rokach: printed numbers are met or explained, pages are up to date."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import _pages
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+pd = pytest.importorskip("pandas")
+
+import arbel_rokach_benchmarks as benchmarks  # noqa: E402
+import arbel_rokach_tables as tables  # noqa: E402
+import arbel_rokach_uci  # noqa: E402
+import arbel_rokach_voting as voting  # noqa: E402
+import uci  # noqa: E402
+
+PAGE = (_pages.HERE / "arbel_rokach.md").read_text(encoding="utf-8")
+
+
+# pages
+
+
+def test_sections_are_replaced_and_read():
+    page = "above\n<!-- made: one -->\n<!-- end: one -->\nbelow\n"
+    once = _pages.replaced(page, "one", "| a |\n|---|")
+    assert _pages.section(once, "one") == "| a |\n|---|"
+    again = _pages.replaced(once, "one", "new")
+    assert again == "above\n<!-- made: one -->\n\nnew\n\n<!-- end: one -->\nbelow\n"
+    with pytest.raises(ValueError, match="no section 'two'"):
+        _pages.replaced(page, "two", "")
+
+
+def test_no_section_of_the_page_is_empty():
+    names = re.findall(r"<!-- made: (.+) -->", PAGE)
+    assert len(names) == len(set(names)) == 14
+    assert all(_pages.section(PAGE, name).startswith("| ") for name in names)
+
+
+def test_data_that_are_absent_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(_pages.VARIABLE, str(tmp_path))
+    with pytest.raises(SystemExit, match=f"set {_pages.VARIABLE}"):
+        benchmarks.cells()
+
+
+def test_figures_have_the_same_bytes_each_time(tmp_path: Path):
+    pytest.importorskip("matplotlib")
+
+    def draw():
+        figure = _pages.new_figure(2, 1)
+        figure.subplots().plot([1, 2], label="line")
+        return figure
+
+    one, two = tmp_path / "one.svg", tmp_path / "two.svg"
+    _pages.save(draw, one)
+    _pages.save(draw, two)
+    assert one.read_bytes() == two.read_bytes()
+
+
+# Tables 2, 3 and 5
+
+
+def test_results_of_tables_2_3_and_5():
+    printed = {"7/12": 7 / 12}
+    for result in tables.results():
+        wanted = printed.get(result.printed) or float(result.printed)
+        assert round(result.value, 3) == pytest.approx(wanted, abs=5e-4), result
+
+
+def test_page_shows_tables_2_3_and_5():
+    assert _pages.section(PAGE, "tables 2, 3 and 5") == tables.positions()
+    assert _pages.section(PAGE, "results of tables 2, 3 and 5") == tables.summary()
+
+
+# Tables 8 and 9
+
+
+@pytest.fixture
+def _data(shared: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(_pages.VARIABLE, str(shared))
+
+
+@pytest.mark.usefixtures("_data")
+def test_tables_8_and_9():
+    """All printed numbers are reproduced; as defined, exactly what the page says is not."""
+    cells = [cell for cell in benchmarks.cells() if cell.printed]
+    assert len(cells) == 92
+    assert [x for x in cells if not benchmarks.matches(x.printed, x.as_printed)] == []
+    wrong = [x for x in cells if not benchmarks.matches(x.printed, x.as_defined)]
+    assert {x.model for x in wrong if x.measure != "average_qrecall"} == {"C45"}
+    right = [x for x in cells if x.measure == "average_qrecall" and x not in wrong]
+    assert {x.as_defined for x in right} == {1.0}
+
+
+@pytest.mark.usefixtures("_data")
+def test_page_shows_tables_8_and_9():
+    assert _pages.section(PAGE, "table 8") == benchmarks.rows("8")
+    assert _pages.section(PAGE, "table 9") == benchmarks.rows("9")
+    assert _pages.section(PAGE, "agreement") == benchmarks.agreement()
+    assert _pages.section(PAGE, "ties") == benchmarks.ties()
+
+
+@pytest.mark.usefixtures("_data")
+def test_printed_pem_lies_between_the_worst_and_the_best_order():
+    spreads = benchmarks.spreads()
+    assert len(spreads) == 8
+    for x in spreads:
+        assert x.worst - 1e-3 <= x.printed <= x.best
+        assert x.worst <= x.defined <= x.best
+
+
+def test_digits_that_are_rounded_cut_off_or_lost():
+    assert benchmarks.matches("0.7116", 0.71169)
+    assert benchmarks.matches("0.89", 0.8901)
+    assert not benchmarks.matches("0.7116", 0.7115)
+    assert not benchmarks.matches("0.89", 0.8911)
+
+
+# selective voting
+
+
+SMALL = voting.Plan(rows=120, runs=2, models=5)
+
+
+@pytest.fixture(scope="module")
+def votes() -> voting.Votes:
+    return voting.vote(SMALL)
+
+
+def test_votes_begin_with_the_best_model_and_end_with_all(votes: voting.Votes):
+    assert votes.single.shape == (2, 5, 20)
+    assert votes.labels.sum(1).tolist() == [4, 4]
+    for scores in votes.votes.values():
+        for run in range(2):
+            assert any(np.array_equal(scores[run, 0], x) for x in votes.single[run])
+        np.testing.assert_allclose(scores[:, -1], votes.single.mean(1), rtol=1e-12)
+
+
+def test_pem_and_auc_choose_the_same_models(votes: voting.Votes):
+    np.testing.assert_array_equal(votes.votes["PEM"], votes.votes["AUC"])
+    curves = voting.curves(votes)
+    np.testing.assert_allclose(curves["PEM"], 2 * curves["AUC"] - 1, atol=1e-14)
+    for method in ("chance", "minmax"):
+        marks = voting.marks(votes, method)
+        np.testing.assert_allclose(marks["PEM"], marks["AUC"], atol=1e-12)
+
+
+def test_models_are_ranked_by_unseen_rows():
+    labels = np.array([True, True, False, False, False])
+    unseen = np.array([[0.1, 0.2, 0.3, 0.4, 0.5], [0.9, 0.8, 0.1, 0.2, 0.3]])
+    single = np.array([[0.0, 1.0], [1.0, 0.5]])
+    for scores in voting.votes(labels, unseen, single).values():
+        np.testing.assert_allclose(scores, [[1.0, 0.5], [0.5, 0.75]])
+
+
+def test_tables_of_votes(votes: voting.Votes):
+    found = list(csv.reader(voting.peaks(votes).splitlines(), delimiter="|"))
+    assert [row[1].strip() for row in found[2:]] == list(voting.MEASURES)
+    assert voting.correlations_of_models(votes).count("1.000") == 6
+
+
+def test_votes_renew_what_the_page_shows_of_them(
+    votes: voting.Votes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(_pages, "HERE", tmp_path)
+    page = tmp_path / voting.PAGE
+    page.write_text("<!-- made: peaks -->\nold\n<!-- end: peaks -->\n", encoding="utf-8")
+    voting.write({"peaks": "| new |", "other": "| x |"}, "not_shown.svg", votes)
+    assert _pages.section(page.read_text(encoding="utf-8"), "peaks") == "| new |"
+    assert list(tmp_path.iterdir()) == [page]
+
+
+def test_there_are_52_models_and_a_fifth_of_the_rows_is_positive():
+    assert len(voting.models(52)) == 52 == len(list(voting.families()))
+    labels = np.arange(100) < 10
+    drawn = voting.draw(labels, 300, np.random.default_rng(0))
+    assert len(set(drawn)) == len(drawn) == 50
+    assert labels[drawn].sum() == 10
+
+
+# data sets of the UCI repository
+
+
+def fetched(data_id: int, *, as_frame: bool) -> SimpleNamespace:
+    """What OpenML would give for hepatitis, but for the values."""
+    assert data_id == 55
+    assert as_frame
+    rng = np.random.default_rng(0)
+    dies = rng.permutation(155) < 32
+    sex = pd.Categorical(np.where(rng.random(155) < 0.5, "male", "female"))
+    frame = pd.DataFrame({"AGE": rng.normal(40 + 10 * dies), "SEX": sex})
+    frame.loc[3, "AGE"] = np.nan
+    frame.loc[4, "SEX"] = np.nan
+    return SimpleNamespace(data=frame, target=pd.Series(np.where(dies, "DIE", "LIVE")))
+
+
+def test_uci_data_are_numbers():
+    data = uci.load("hepatitis", fetched)
+    assert data.features.shape == (155, 3)
+    assert np.isfinite(data.features).all()
+    assert set(np.unique(data.features[:, 1:])) == {0.0, 1.0}
+    assert (data.smallest, data.largest) == ("DIE", "LIVE")
+
+
+def test_uci_classes_of_one_size_are_taken_as_in_the_paper():
+    def iris(**_):
+        names = ["Iris-versicolor", "Iris-setosa", "Iris-virginica"] * 50
+        return SimpleNamespace(data=pd.DataFrame({"x": np.arange(150.0)}), target=names)
+
+    data = uci.load("iris", iris)
+    assert (data.smallest, data.largest) == ("Iris-virginica", "Iris-setosa")
+
+
+def test_uci_data_of_another_size_are_refused():
+    with pytest.raises(ValueError, match=r"number 4 at OpenML .* labor, 57 .* it has 155 of 2"):
+        uci.load("labor", lambda **_: fetched(55, as_frame=True))
+    with pytest.raises(SystemExit, match="no data set 'optic'; there are breast-cancer"):
+        uci.load("optic")
+
+
+def test_rows_of_uci_data():
+    rows = arbel_rokach_uci.rows("hepatitis", fetched)
+    assert [row[1:3] for row in rows[:2]] == [["C4.5", "DIE"], ["C4.5", "LIVE"]]
+    assert len(rows) == 6
+    for small, large in zip(rows[::2], rows[1::2], strict=True):
+        assert small[3] == large[3]  # AUC
+        assert float(small[6]) == pytest.approx(2 * float(small[3]) - 1, abs=2e-4)
+
+
+def test_uci_data_that_cannot_be_fetched():
+    def offline(**_):
+        raise OSError("no network")
+
+    with pytest.raises(SystemExit, match="vote cannot be fetched from OpenML: no network"):
+        uci.load("vote", offline)
+
+
+def test_voting_takes_uci_data(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetched)
+    features, labels = voting.population("hepatitis")
+    assert features.shape == (155, 3)
+    assert labels.sum() == 32
+
+
+def test_sources_agree_with_the_printed_sizes(shared: Path):
+    read = _pages.columns(shared / "weka" / "paper_tables_8_9.csv")
+    printed = {
+        (str(name), int(n), int(k))
+        for name, n, k in zip(read["dataset"], read["n"], read["classes"], strict=True)
+    }
+    assert printed <= {(x.title, x.rows, x.classes) for x in uci.SOURCES.values()}
