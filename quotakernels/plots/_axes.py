@@ -42,8 +42,7 @@ def axes_for(ax: Any) -> Axes:
 def columns_of(ax: Axes) -> int:
     """How many columns of the axes can be told apart."""
     extent = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
-    inches = extent.width
-    return max(round(COLUMNS_PER_INCH * inches), 1)
+    return max(round(COLUMNS_PER_INCH * extent.width), 1)
 
 
 def position_on(ax: Axes) -> Callable[[Numbers], Numbers]:

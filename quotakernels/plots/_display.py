@@ -181,7 +181,9 @@ class Canvas:
         self._lines.append(line)
         return x, y
 
-    def references(self, lines: list[tuple[Any, Any]], label: str, style: Any = RANDOM) -> None:
+    def references(
+        self, lines: list[tuple[Any, Any]], label: str | None, style: Any = RANDOM
+    ) -> None:
         """Draw lines that belong to no model, equal ones once, under one label."""
         drawn: list[tuple[Numbers, Numbers]] = []
         for x, y in lines:
