@@ -9,7 +9,7 @@ __all__ = ["CHARTS", "ChartLook"]
 _INFORMEDNESS = "Informedness (TPR − FPR)"
 _FPR = "False positive rate"
 _TPR = "True positive rate"
-_BITS = "Drift: log₂ smoothed bias / prevalence (bits)"
+_BITS = "Drift: log₂[(s + selected)/(s + positives)] (bits)"
 
 
 class ChartLook(NamedTuple):

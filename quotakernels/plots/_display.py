@@ -148,8 +148,8 @@ class Display:
         """Draw; see the display."""
         raise NotImplementedError
 
-    def _begin(self, ax: Axes | None) -> Canvas:
-        self.ax_ = axes_for(ax)
+    def _begin(self, ax: Axes | None, size: tuple[float, float] | None = None) -> Canvas:
+        self.ax_ = axes_for(ax, size)
         self.figure_ = self.ax_.get_figure()
         self.lines_ = []
         return Canvas(self.ax_, self.lines_)

@@ -20,6 +20,8 @@ from quotakernels.plots._style import BREAK_EVEN, COLOURS, ISO, RANDOM
 
 __all__ = ["PowersChartDisplay", "PrDisplay", "RocDisplay"]
 
+SQUARE = (5.2, 5.0)
+"""Size of a new figure for a chart of equal axes, in inches."""
 MARKED = 60
 """A hull of more vertices is drawn without markers."""
 
@@ -131,23 +133,23 @@ class PowersChartDisplay(Display):
         -------
         display
         """
-        canvas, look = self._begin(ax), CHARTS[self.kind]
+        look = CHARTS[self.kind]
+        canvas = self._begin(ax, SQUARE if self.kind == "roc" else None)
         if band is not None and self.kind != "roc":
             raise ValueError(f'band is of the chart "roc"; got kind={self.kind!r}')
         canvas.bands(band, list(self.rankings), lambda at, _: at)
         self.hulls_ = []
         for name, ranking in self.rankings.items():
             self._curve(canvas, name, ranking, line_options)
-            if hull:
-                self._hull(canvas.ax, ranking)
+        for ranking in self.rankings.values() if hull else ():
+            self._hull(canvas.ax, ranking)
         self._limit(canvas.ax)
         for of, style in (("chance", RANDOM), ("break_even", BREAK_EVEN)):
             if {"chance": chance, "break_even": break_even}[of]:
-                self._lines(canvas, of, style)
+                canvas.references(self._lines(of), of.replace("_", "-"), style)
         if iso is not None:
             costs = {"cost_fp": cost_fp, "cost_fn": cost_fn} if iso == "cost" else {}
-            for level in levels:
-                self._iso(canvas, iso, level, costs)
+            self._iso_lines(canvas, iso, levels, costs)
         canvas.ax.set(xlabel=look.x, ylabel=look.y)
         titled(canvas.ax, look.title)
         if legend:
@@ -198,6 +200,7 @@ class PowersChartDisplay(Display):
             ax.set_ylim(None, 1.02)
         if self.kind == "roc":
             ax.set_aspect("equal")
+        ax.autoscale_view()
         ax.autoscale(enable=False)
 
     def _line(self, of: str, ranking: Ranking, level: Any, costs: Any) -> tuple[Numbers, Numbers]:
@@ -214,17 +217,20 @@ class PowersChartDisplay(Display):
         return line.x, line.y
 
     def _lines(
-        self, canvas: Canvas, of: str, style: Any, level: Any = None, costs: Any = None
-    ) -> None:
+        self, of: str, level: Any = None, costs: dict[str, Any] | None = None
+    ) -> list[tuple[Numbers, Numbers]]:
+        """The line for each ranking that has it."""
         lines = [self._line(of, x, level, costs or {}) for x in self.rankings.values()]
-        shown = [line for line in lines if np.isfinite(line[0] + line[1]).any()]
-        label = None if level is not None else of.replace("_", "-")
-        canvas.references(shown, label, style)
-        for x, y in shown[:1] if level is not None else []:
-            _name_line(canvas.ax, x, y, f"{level:g}")
+        return [line for line in lines if np.isfinite(line[0] + line[1]).any()]
 
-    def _iso(self, canvas: Canvas, iso: str, level: float, costs: dict[str, Any]) -> None:
-        self._lines(canvas, iso, ISO, level, costs)
+    def _iso_lines(self, canvas: Canvas, of: str, levels: Any, costs: dict[str, Any]) -> None:
+        label: str | None = f"equal {of.replace('_', ' ')}"
+        for level in levels:
+            lines = self._lines(of, level, costs)
+            canvas.references(lines, label, ISO)
+            for x, y in lines[:1]:
+                _name_line(canvas.ax, x, y, f"{level:g}")
+                label = None
 
 
 def _name_line(ax: Axes, x: Numbers, y: Numbers, text: str) -> None:

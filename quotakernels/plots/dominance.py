@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 import quotakernels as qk
 from quotakernels import Ranking
-from quotakernels.plots._axes import axes_for, titled
+from quotakernels.plots._axes import titled
 from quotakernels.plots._display import Display
 from quotakernels.plots._models import named_rankings
 from quotakernels.plots._style import COLOURS
@@ -102,8 +102,8 @@ class DominanceDisplay(Display):
         -------
         DominanceDisplay
         """
-        self.ax_ = axes_for(ax)
-        self.figure_, self.lines_, self.bars_ = self.ax_.get_figure(), [], []
+        self._begin(ax, (6.4, 1.6 + 0.5 * len(self.rankings)))
+        self.bars_ = []
         factor = self._axis(percent)
         shares = self.shares
         for row in range(len(shares)):
@@ -114,6 +114,7 @@ class DominanceDisplay(Display):
         self.ax_.set_yticks(
             range(len(shares)), [f"{name}\n{share:.1%}" for name, share in shares.items()]
         )
+        self.ax_.tick_params(axis="y", length=0)
         self.ax_.set_ylim(len(shares) - 0.5, -0.5)
         self.ax_.grid(axis="x", linewidth=0.4, color="#BBBBBB")
         self.ax_.set_axisbelow(True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
 
 import quotakernels as qk
 from quotakernels import LiftTable, Ranking
@@ -108,7 +109,8 @@ class LiftTableDisplay(Display):
             places = table._replace(
                 start=axis.of(table.start, size), stop=axis.of(table.stop, size)
             )
-            self._bars(canvas.ax, name, places, bar_options)
+            look = _pale(len(self.bars_)) | bar_options if cumulative else bar_options
+            self._bars(canvas.ax, name, places, look)
             if cumulative:
                 label = f"{name}, cumulative" if name else "cumulative"
                 canvas.line(
@@ -134,3 +136,9 @@ class LiftTableDisplay(Display):
             **options,
         }
         self.bars_.append(ax.bar(left, table.lift, width, align="edge", label=name or None, **look))
+
+
+def _pale(model: int) -> dict[str, Any]:
+    """Bars in front of which a line of the same colour stands out."""
+    colour = COLOURS[model % len(COLOURS)]
+    return {"color": to_rgba(colour, 0.25), "edgecolor": colour}
