@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import EngFormatter
 
 from quotakernels.plots._host import Numbers
 
@@ -24,6 +25,8 @@ COLUMNS_PER_INCH = 1200
 """Four for each dot of a printer with 300 dots per inch."""
 MANY = 8
 """Entries of a legend that find no room inside the axes."""
+LARGE = 10_000
+"""A quota from which on ticks are abbreviated."""
 _SECOND = "quotakernels: second quota axis"
 
 
@@ -98,6 +101,8 @@ class QuotaAxis:
         labels = [f"Quota ({self.unit})", f"Quota (% of {self._whole})"]
         below, above = reversed(labels) if self.percent else labels
         ax.set_xlabel(below)
+        if not self.percent:
+            self._shorten(ax)
         if ax.get_xscale() == "linear":
             ax.set_xlim(0, self.end)
         before = [x for x in ax.child_axes if (x.get_gid() or "").startswith(_SECOND)]
@@ -118,7 +123,14 @@ class QuotaAxis:
         ways = (lambda x: x * factor, lambda x: x / factor)
         second = ax.secondary_xaxis("top", functions=ways)
         second.set_xlabel(label)
+        if self.percent:
+            self._shorten(second)
         return second
+
+    def _shorten(self, ax: Any) -> None:
+        """Thousands and millions as 20k and 3M."""
+        if self.size >= LARGE:
+            ax.xaxis.set_major_formatter(EngFormatter(sep=""))
 
 
 def rate_limits(ax: Axes, *axes: str) -> None:
