@@ -1,4 +1,4 @@
-"""Figures of tests are drawn in memory, in one style, and closed."""
+"""Figures of tests are drawn in memory, in one style."""
 
 from __future__ import annotations
 
@@ -8,23 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-plt = None
 try:
     import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
 except ImportError:
     collect_ignore_glob = ["test_*.py"]
 
-import quotakernels as qk  # noqa: E402
+import quotakernels as qk
 
 
 @pytest.fixture(autouse=True)
 def figures() -> Iterator[None]:
     with matplotlib.rc_context({**matplotlib.rcParamsDefault, "backend": "Agg"}):
         yield
-        plt.close("all")
 
 
 @pytest.fixture

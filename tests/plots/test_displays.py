@@ -113,7 +113,10 @@ def test_best_boundary_is_marked(kind: Any, ax: Any):
         best = qk.best_boundary(LABELS, SCORES[model], impacts=IMPACTS, kind=kind)
         assert passes_through(line, best.curve.quota.astype(float), best.curve.value)
         assert [x.tolist() for x in vertices(marker)] == [[best.quota], [best.value]]
-        assert line.get_label() == f"{model}, B* = {best.value:.4g} at quota {best.quota:g}"
+        assert (
+            line.get_label()
+            == f"{model}, B* = {best.value:.4g} at quota {best.quota:g}".replace("-", "−")
+        )
 
 
 def test_impact_against_the_boundary_is_a_step_function(ax: Any):

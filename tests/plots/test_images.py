@@ -6,6 +6,7 @@ depend on the version of the library that draws letters.
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,14 @@ def test_another_picture_is_told_apart(tmp_path: Path):
         figure.axes[0].lines[0].remove()
         figure.savefig(tmp_path / "other.png")
     assert compare_images(str(BASELINE), str(tmp_path / "other.png"), tol=4) is not None
+
+
+def test_figures_of_the_documents_can_be_drawn():
+    folder = Path(__file__).resolve().parents[2] / "docs" / "figures"
+    figures = runpy.run_path(str(folder / "make.py"))["FIGURES"]
+    assert {draw.__name__ for draw in figures} == {path.stem for path in folder.glob("*.svg")}
+    for draw in figures:
+        assert draw().axes
 
 
 if __name__ == "__main__":
