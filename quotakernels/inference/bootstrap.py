@@ -27,7 +27,7 @@ from quotakernels.inference._tree import trees_map
 from quotakernels.ranking import TiePolicy, rank_examples
 from quotakernels.validation import Examples, admit, check_tie_policy
 
-__all__ = ["BootstrapResult", "bootstrap", "check_resampling", "with_options"]
+__all__ = ["BootstrapResult", "bootstrap", "check_resampling", "summary", "with_options"]
 
 
 class BootstrapResult(NamedTuple):
@@ -163,12 +163,12 @@ def bootstrap(
     found = functools.partial(values_of, applied, estimate, workers, max_memory)
     drawn = found(plan, range(n_resamples), reporter(progress, "bootstrap"))
     left_out = found(*parts_left_out(plan), silent) if method == "bca" else drawn
-    summarised = functools.partial(_summary, method, confidence_level)
+    summarised = functools.partial(summary, method, confidence_level)
     result = trees_map(summarised, [estimate, drawn, left_out])
     return result if on_host is None else returned(result, given.scores)
 
 
-def _summary(
+def summary(
     method: IntervalMethod, confidence_level: float, found: list[Array]
 ) -> BootstrapResult:
     """What the values of the resamples, and of the parts left out, say of one estimate."""
