@@ -313,7 +313,7 @@ def test_scores_of_several_types_keep_their_order():
 
 LONG = {"a": GOOD, "b": GOOD[:-1]}
 BAD_CALLS: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"models": [GOOD, BAD]}, TypeError, "models must be a mapping from names to scores; got list"),
+    ({"models": [GOOD, BAD]}, TypeError, "models must be a mapping from names to scores, or a data frame; got list"),
     ({"models": {1: GOOD, 2: BAD}}, TypeError, "names of models must be strings; got 1"),
     ({"models": {"a": GOOD}}, ValueError, "at least two models; got 1"),
     ({"models": LONG}, ValueError, r"models\['b'\] must have as many scores as models\['a'\], 60"),

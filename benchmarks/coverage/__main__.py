@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.coverage.page import PAGE, STORED, page
 from benchmarks.coverage.sources import SOURCES
-from benchmarks.coverage.study import KINDS, Plan, simulated
+from benchmarks.coverage.study import KINDS, Plan, Run, simulated
 
 
 def main(arguments: list[str]) -> int:
@@ -28,10 +28,21 @@ def main(arguments: list[str]) -> int:
     plan = Plan(chosen.replications, chosen.resamples, chosen.seed, *several)
     for run in simulated(plan, lambda line: print(line, file=sys.stderr, flush=True)):
         if chosen.json:
-            text = json.dumps(run, indent=1, ensure_ascii=False)
-            Path(chosen.json).write_text(text + "\n", encoding="utf-8")
+            run = _stored(run, Path(chosen.json))
     print(page(run))
     return 0
+
+
+def _stored(run: Run, file: Path) -> Run:
+    """The run with the other kinds that a file already holds of the same plan, stored there."""
+    if file.exists():
+        before = json.loads(file.read_text(encoding="utf-8"))
+        if before["command"] == run["command"]:
+            for part in ("results", "cpu_seconds"):
+                both = before[part] | run[part]
+                run[part] = {kind: both[kind] for kind in KINDS if kind in both}
+    file.write_text(json.dumps(run, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return run
 
 
 def _report(arguments: list[str]) -> int:

@@ -41,7 +41,7 @@ SECTIONS = {
     "groups": Section(
         "Customers with several rows",
         words.GROUPS,
-        {"groups": "`groups=`", "single rows": "without"},
+        {"groups": "percentile"},
     ),
     "finite list": Section(
         "The hit rate of a finite list",

@@ -13,7 +13,7 @@ from benchmarks.coverage.single import drawing
 from benchmarks.coverage.sources import FRACTION, MEASURES, WORSE, Scores
 
 COMPARED = ("AUC", "AHR", "hit rate")
-TESTED = ("AUC", "hit rate")
+TESTED = {"AUC": ("bootstrap", "permutation"), "hit rate": ("bootstrap",)}
 EXCHANGES = 199
 """With so many a permutation test at 5 % is exact."""
 
@@ -54,9 +54,10 @@ def levels(source: Scores, rng: np.random.Generator, resamples: int) -> Iterator
     """p-values of two models that are equally good."""
     labels, a, b = source.pair(rng, same=True)
     given = drawing(rng, resamples)
-    for name in TESTED:
-        for test, number in (("bootstrap", resamples), ("permutation", EXCHANGES)):
-            own = {"test": test, **given, "n_resamples": number}
+    for name, tests in TESTED.items():
+        for test in tests:
+            number = EXCHANGES if test == "permutation" else resamples
+            own = {**given, "test": test, "n_resamples": number}
             yield Tested(name, test, _compared(labels, a, b, name, **own)[2])
     yield Tested("AUC", "DeLong", qk.delong_test(labels, a, b).p_value)
     alone = qk.delong_test_unpaired(qk.rank(labels, a), qk.rank(*source.sample(rng)))

@@ -58,13 +58,12 @@ def closed_forms(source: Scores, rng: np.random.Generator, resamples: int) -> It
 
 
 def groups(source: Scores, rng: np.random.Generator, resamples: int) -> Iterator[Seen]:
-    """Customers with several rows, drawn whole, and as if their rows were nobody's."""
+    """Customers with several rows, drawn whole."""
     labels, scores, owner = source.customers(rng)
-    given, measures = drawing(rng, resamples), {name: MEASURES[name] for name in OF_ROWS}
-    for how, own in (("groups", {"groups": owner}), ("single rows", {})):
-        found = qk.bootstrap(measures, labels, scores, **own, **given)
-        for name in OF_ROWS:
-            yield Seen(name, how, found[name].lower, found[name].upper, source.truth(name))
+    measures = {name: MEASURES[name] for name in OF_ROWS}
+    drawn = qk.bootstrap(measures, labels, scores, groups=owner, **drawing(rng, resamples))
+    for name, found in drawn.items():
+        yield Seen(name, "groups", found.lower, found.upper, source.truth(name))
 
 
 def finite_list(source: Scores, rng: np.random.Generator, resamples: int) -> Iterator[Seen]:

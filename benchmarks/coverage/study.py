@@ -30,7 +30,7 @@ KINDS: dict[str, Kind] = {
 }
 
 
-FURTHER = {"moderate": ("bootstrap", "closed forms", "optimum")}
+FURTHER = {"moderate": ("closed forms", "optimum")}
 """Populations that are simulated for these kinds only."""
 
 

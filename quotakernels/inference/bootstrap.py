@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -221,7 +222,7 @@ def _whole(n_resamples: Any) -> int:
 
 def with_options(measure: Any, options: dict[str, Any]) -> Any:
     """A measure with its options, or a mapping of measures that has none."""
-    _check_functions(measure)
+    _check_functions(measure, options)
     if not isinstance(measure, Mapping):
         return functools.partial(measure, **options) if options else measure
     if options:
@@ -232,12 +233,34 @@ def with_options(measure: Any, options: dict[str, Any]) -> Any:
     return measure
 
 
-def _check_functions(measure: Any) -> None:
+def _check_functions(measure: Any, options: dict[str, Any]) -> None:
+    expected = (
+        "measure must be a function of a ranking, such as quotakernels.roc_auc, or a mapping "
+        "of names to them"
+    )
     if isinstance(measure, Mapping):
         for each in measure.values():
-            _check_functions(each)
+            _check_functions(each, {})
     elif not callable(measure):
-        raise TypeError(
-            "measure must be a function of a ranking, such as quotakernels.roc_auc, or a mapping "
-            f"of names to them; got {measure!r}"
-        )
+        raise TypeError(f"{expected}; got {measure!r}")
+    elif (wrong := _refusal(measure, options)) is not None:
+        name = getattr(measure, "__name__", repr(measure))
+        raise TypeError(f"{expected}; given a ranking alone, {name} is {wrong}")
+
+
+def _refusal(measure: Any, options: dict[str, Any]) -> str | None:
+    """Why a function from elsewhere cannot be called with a ranking, where its signature tells."""
+    inner = measure
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    if str(getattr(inner, "__module__", "")).partition(".")[0] == "quotakernels":
+        return None  # its signature is the one for labels and scores
+    try:
+        signature = inspect.signature(measure)
+    except (TypeError, ValueError):
+        return None
+    try:
+        signature.bind(None, **options)
+    except TypeError as error:
+        return str(error)
+    return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from quotakernels import ops
@@ -127,7 +128,7 @@ def optimum_interval(best: Any, y_true: Any, y_score: Any, **keywords: Any) -> O
     own = {name: x for name, x in keywords.items() if name not in _OF_BOOTSTRAP}
     resampling = {name: x for name, x in keywords.items() if name in _OF_BOOTSTRAP}
     cuts = functools.partial(_best_cut, best, own)
-    found = bootstrap(lambda ranking: cuts(ranking)[0], y_true, y_score, **resampling)
+    found = bootstrap(_FirstOf(cuts), y_true, y_score, **resampling)
     data = {name: x for name, x in resampling.items() if name in _OF_RANK}
     curve = cuts(rank(y_true, y_score, **data))[1]
     more = _flattery(found.value.resamples, found.threshold.resamples, curve)
@@ -140,6 +141,18 @@ _OF_BOOTSTRAP, _OF_RANK = (
     [p.name for p in inspect.signature(x).parameters.values() if p.kind is p.KEYWORD_ONLY]
     for x in (bootstrap, rank)
 )
+
+
+class _FirstOf:
+    """A function of rankings without its other results."""
+
+    made_here = True
+
+    def __init__(self, function: Callable[[Ranking], tuple[_Cut, Curve]]):
+        self._function = function
+
+    def __call__(self, ranking: Ranking) -> _Cut:
+        return self._function(ranking)[0]
 
 
 def _best_cut(best: Any, own: dict[str, Any], ranking: Ranking) -> tuple[_Cut, Curve]:
