@@ -244,6 +244,12 @@ def test_the_best_cut_of_each_resample(best: Any, own: dict[str, Any], weights: 
                 brought = qk.expected_cost(table, cost_fp=1, cost_fn=2)
             more[model, number] = cut.value - brought
     np.testing.assert_allclose(found.optimism, more.mean(axis=-1), rtol=1e-10)
+    left = found.value.estimate[:, None] - more
+    expected = found.expected
+    np.testing.assert_allclose(expected.resamples, left, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(expected.estimate, left.mean(axis=-1), rtol=1e-9)
+    ends = np.quantile(left, [0.025, 0.975], axis=-1)
+    np.testing.assert_allclose([expected.lower, expected.upper], ends, rtol=1e-9)
     assert np.all(found.optimism * (1 if best is qk.best_boundary else -1) > 0)
 
 
