@@ -89,9 +89,7 @@ def brought_ends(
     return BroughtEnds(_ends(_CHOSEN, level, drawn_cuts), ends, drawn_cuts[2].mean(axis=0))
 
 
-def _cut(
-    model: _Model, found: tuple[Floats, Floats], whole: Floats, place: int | None
-) -> Floats:
+def _cut(model: _Model, found: tuple[Floats, Floats], whole: Floats, place: int | None) -> Floats:
     """What a fixed cut brings; or the best one, and what to expect of the one of all rows.
 
     That is less than it brings by as much as the resample's best brings more on the resample.
@@ -105,7 +103,7 @@ def _cut(
 
 
 def _at(argument: QuotaArgument, quotas: Floats, totals: Floats) -> float:
-    """What a quota brings, part of a tie group in proportion; NaN where it is more than there is."""
+    """What a quota brings, part of a tie group in proportion; NaN of more than there is."""
     whole = float(quotas[-1])
     places = argument["quota"] if "quota" in argument else argument["fraction"] * whole
     if places > whole * (1 + _ROUNDING):

@@ -164,7 +164,8 @@ def _closed_forms(
 
     def closed(found: Any) -> qk.BootstrapResult:
         nothing = np.empty(0)
-        return qk.BootstrapResult(*found[:3], nothing, np.int64(0), nothing)
+        ends = found.estimate, found.lower, found.upper
+        return qk.BootstrapResult(*ends, nothing, np.int64(0), nothing)
 
     ranking = qk.rank(**examples)
     areas: dict[str, Any] = {

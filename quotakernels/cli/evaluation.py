@@ -77,8 +77,10 @@ class Task:
     def steps(self) -> int:
         """How many steps there are: reading, and each model's evaluation and resampling."""
         models = len(self.scores)
-        more = 0 if self.certainty is None else self.certainty.steps(
-            models, len(self.quotas), self.unit is not None
+        more = (
+            0
+            if self.certainty is None
+            else self.certainty.steps(models, len(self.quotas), self.unit is not None)
         )
         return 1 + models + more
 
@@ -195,9 +197,7 @@ def _with_certainty(
     return replace(evaluation, differences=differences)
 
 
-def _with_brought_ends(
-    evaluation: Evaluation, data: Resampled, certainty: Certainty
-) -> Evaluation:
+def _with_brought_ends(evaluation: Evaluation, data: Resampled, certainty: Certainty) -> Evaluation:
     brought = evaluation.brought
     if brought is None or not evaluation.total:
         return evaluation

@@ -25,6 +25,7 @@ def money(amount: float) -> str:
 
 
 def digits(number: float) -> str:
+    """Write a number with four digits."""
     return f"{number:z,.4g}"
 
 

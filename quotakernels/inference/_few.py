@@ -22,7 +22,9 @@ def warn_of_few(examples: Examples, groups: Any) -> None:
 
     With none of a class there is nothing to test, and no need to warn.
     """
-    fewest, kind = min((units_of(flags, groups), kind) for kind, flags in flags_of(examples).items())
+    fewest, kind = min(
+        (units_of(flags, groups), kind) for kind, flags in flags_of(examples).items()
+    )
     if 0 < fewest < ENOUGH:
         some = kind if fewest > 1 else kind.removesuffix("s")
         found = some if groups is None else f"group{'s' * (fewest > 1)} with {kind}"

@@ -124,12 +124,14 @@ def curve_band(
     -----
     Where all positives are found, or all of the selected are positive, all resamples agree, and the
     band would have no width.  It then goes down to (α/2)^(1/m), α the level's complement, for m
-    positives or m selected: with less, so many alike would hardly be seen (Clopper & Pearson); with
-    groups m is at most the number of those that have a positive.  Where none is found, it goes up to
-    1 less that.  The lift has no such ends.  Points at which all resamples agree, as at fraction 1,
-    are no part of the maximum.  A simultaneous band ends where the curve must: at 0, and at 1, or for the lift
-    at 1/fraction.  Where its symmetry would make it narrower on one side than the pointwise
-    interval, it is as wide as that.  It is one for the K points; between them it promises nothing.
+    positives or m selected: with less, so many alike would hardly be seen (Clopper & Pearson).
+    With groups m is at most the number of those that have a positive.  Where none is found, it
+    goes up to 1 less that.  The lift has no such ends.
+
+    Points at which all resamples agree, as at fraction 1, are no part of the maximum.  A
+    simultaneous band ends where the curve must: at 0, and at 1, or for the lift at 1/fraction.
+    Where its symmetry would make it narrower on one side than the pointwise interval, it is as wide
+    as that.  It is one for the K points; between them it promises nothing.
 
     References
     ----------

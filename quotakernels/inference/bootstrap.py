@@ -169,9 +169,7 @@ def bootstrap(
     return result if on_host is None else returned(result, given.scores)
 
 
-def summary(
-    method: IntervalMethod, confidence_level: float, found: list[Array]
-) -> BootstrapResult:
+def summary(method: IntervalMethod, confidence_level: float, found: list[Array]) -> BootstrapResult:
     """What the values of the resamples, and of the parts left out, say of one estimate."""
     estimate, values, left_out = found
     xp = namespace(values)

@@ -124,8 +124,8 @@ def compare(
     Raises
     ------
     TypeError
-        Models that are no mapping from strings and no data frame; scores without values, in a trace; a measure
-        that gives a record; and as in `rank` and `bootstrap`.
+        Models that are no mapping from strings and no data frame; scores without values, in a
+        trace; a measure that gives a record; and as in `rank` and `bootstrap`.
     ValueError
         Fewer than two models; scores of different lengths; a measure of more than one number for
         each model, as of several quotas; one of score values, not of their order, in a permutation
