@@ -12,6 +12,9 @@ true values are known, and what holds is counted. Scores are normal, those of po
 shift; tied ones are ratings in steps of 1. The number of positives is left to chance, as it is in
 life. The hit rate is that of the best tenth. [How sure is it](uncertainty.md#which-interval) tells
 which interval to take.
+
+What is off by more than two Monte-Carlo errors is marked, − where intervals hold the truth, or tests
+keep quiet, too rarely, and + where more often than they say.
 """
 BOOTSTRAP = ""
 CLOSED_FORMS = ""
