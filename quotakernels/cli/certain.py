@@ -22,6 +22,7 @@ __all__ = [
     "ends_json",
     "in_sentences",
     "notes_of_intervals",
+    "pair_rows",
     "pairs_table",
 ]
 
@@ -35,15 +36,22 @@ def pairs_table(differences: Differences) -> Table:
     table.add_column("than", overflow="fold", max_width=20)
     for heading in ("by", "[lower, upper]", "p (Holm)"):
         table.add_column(heading, justify="right", no_wrap=True)
+    for row in pair_rows(differences):
+        table.add_row(*map(Text, row))
+    return table
+
+
+def pair_rows(differences: Differences) -> Iterator[tuple[str, ...]]:
+    """The better model, the other one, the difference, its interval, and p."""
     found = differences.found
     for i, j in _pairs(differences):
-        table.add_row(
-            *(Text(found.names[k]) for k in (i, j)),
+        yield (
+            found.names[i],
+            found.names[j],
             _number(found.difference[i, j], 4),
-            Text(f"[{_number(found.lower[i, j], 3)}, {_number(found.upper[i, j], 3)}]"),
+            f"[{_number(found.lower[i, j], 3)}, {_number(found.upper[i, j], 3)}]",
             _number(found.p_adjusted[i, j], 4),
         )
-    return table
 
 
 def _pairs(differences: Differences) -> list[tuple[int, int]]:
