@@ -13,6 +13,7 @@ from quotakernels.cli.quota import plain
 
 __all__ = ["FLATTERED", "Fewer", "advice", "at_random", "fewer_places", "first_best"]
 
+_ROUNDING = 1e-9
 FLATTERED = (
     "The best cuts were chosen on the rows that judge them, so that others will probably bring "
     "less; --tune COL=VALUE chooses them on rows of their own."
@@ -87,7 +88,7 @@ def fewer_places(evaluation: Evaluation, values: Values) -> Fewer | None:
     model = int(np.nanargmax(values.of("best_places_bring")))
     best, total = (float(values.of(x)[model]) for x in ("best_places_bring", "brings"))
     most = float(np.nanmax(values.of("brings")))
-    if best - most <= 1e-9 * max(abs(best), abs(most)) or best <= total:
+    if best - most <= _ROUNDING * max(abs(best), abs(most)) or best <= total:
         return None
     return Fewer(model, float(values.of("best_places")[model]), best)
 
@@ -117,9 +118,13 @@ def _places(evaluation: Evaluation, places: float) -> str:
 
 def _compared(total: float, other: float) -> str:
     difference = total - other
+    if abs(difference) <= _ROUNDING * abs(total):
+        return "as much as"
     return f"{money(abs(difference))} {'less' if difference < 0 else 'more'} than"
 
 
 def first_best(values: Values) -> int:
-    """The model that brings the most; of equal ones the first."""
-    return int(np.nanargmax(values.of("brings")))
+    """The model that brings the most; of those that are equal but for rounding the first."""
+    brings = values.of("brings")
+    top = np.nanmax(brings)
+    return int(np.argmax(brings >= top - _ROUNDING * np.abs(top)))

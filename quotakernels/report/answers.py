@@ -1,0 +1,167 @@
+"""The four questions that a page answers first, each in a few plain sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from quotakernels.cli.best import best_by_model
+from quotakernels.cli.evaluation import Evaluation
+from quotakernels.report.certain import how_sure
+from quotakernels.report.choice import Choice, places_for
+from quotakernels.report.money import how_many_by_gain, what_it_brings
+from quotakernels.report.words import amount, counted, listed, number, percent
+
+__all__ = ["Answer", "answers"]
+
+_NO_UNIT = "give --gain or --impact"
+_OTHERS = 3
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question, the answer in a few words, and what these words mean."""
+
+    question: str
+    verdict: str
+    sentences: tuple[str, ...]
+
+
+def answers(evaluation: Evaluation, choice: Choice | None) -> list[Answer]:
+    """Answer the four questions, for the first quota if there is one."""
+    return [
+        Answer("Which model should fill my quota?", *_which(evaluation, choice)),
+        Answer("How many should I take?", *_how_many(evaluation, choice)),
+        Answer("What will it bring?", *_what(evaluation, choice)),
+        Answer("How sure is the order of the models?", *how_sure(evaluation, choice)),
+    ]
+
+
+Said = tuple[str, tuple[str, ...]]
+
+
+def _nothing(evaluation: Evaluation, choice: Choice | None) -> str:
+    """Why models cannot be compared, or nothing."""
+    if not evaluation.total:
+        return "There are no rows of any weight."
+    if choice is not None and not choice.places:
+        return f"A quota of {choice.quota} places selects nobody."
+    if not evaluation.positive_total:
+        return f"None of the {number(evaluation.rows)} rows is positive ({evaluation.task.label})."
+    return ""
+
+
+# which model
+
+
+def _which(evaluation: Evaluation, choice: Choice | None) -> Said:
+    if (nothing := _nothing(evaluation, choice)) and (choice is None or not choice.defined):
+        return "That cannot be said", (f"{nothing} So no model finds more than another.",)
+    if choice is None:
+        return _without_quota(evaluation)
+    names = evaluation.task.scores
+    winners = [names[k] for k in choice.best]
+    if not choice.beats_chance:
+        verdict = "None: a random choice does as well"
+    elif len(names) == 1:
+        verdict = f"{names[0]}, the only model"
+    else:
+        verdict = listed(winners, "or")
+    return verdict, (_found(evaluation, choice), *_brought(evaluation, choice))
+
+
+def _found(evaluation: Evaluation, choice: Choice) -> str:
+    """What the best model finds, and the others."""
+    first, *others = choice.order
+    names, found = evaluation.task.scores, choice.found
+    share = percent(found[first] / choice.places)
+    unit = "cases" if evaluation.task.weight is None else "of the weight"
+    head = (
+        f"Of the {number(choice.places)} {unit} that {names[first]} puts first, "
+        f"{number(found[first])} are positive ({evaluation.task.label}): a hit rate of {share}."
+    )
+    rest = [f"{names[k]} finds {number(found[k])}" for k in others[:_OTHERS]]
+    more = len(others) - len(rest)
+    rest += [counted(more, "other model less", "other models less")] if more else []
+    rest.append(f"a random choice {number(choice.random_found)}")
+    return f"{head} {listed(rest)}.".replace(". a random", ". A random")
+
+
+def _brought(evaluation: Evaluation, choice: Choice) -> Iterator[str]:
+    """What the models bring, where that decides."""
+    if choice.brings is None:
+        return
+    first, *others = choice.order
+    names = evaluation.task.scores
+    rest = [f"{names[k]} {amount(choice.brings[k])}" for k in others[:_OTHERS]]
+    beside = f", against {listed(rest)}" if rest else ""
+    yield f"It brings {amount(choice.brings[first])}{beside}."
+    finds = max(others, key=lambda k: choice.found[k], default=first)
+    if choice.found[finds] > choice.found[first]:
+        yield f"By positives found {names[finds]} would be the first."
+
+
+def _without_quota(evaluation: Evaluation) -> Said:
+    """Which model finds the most over all quotas."""
+    names = evaluation.task.scores
+    if len(names) == 1:
+        return f"{names[0]}, the only model", ("No --quota was given to judge it by.",)
+    shares = best_by_model(evaluation.best, len(names))
+    if not any(shares):
+        return "That cannot be said", ("All rows are positive, so every model finds the same.",)
+    order = sorted(range(len(names)), key=lambda k: -shares[k])
+    said = [f"{names[k]} at {percent(shares[k])}" for k in order if shares[k]]
+    verdict = names[order[0]] if shares[order[0]] == 1 else f"Mostly {names[order[0]]}"
+    where = f"The most is found by {listed(said)} of all quotas."
+    return verdict, (where, "Give --quota to learn it for the places that you have.")
+
+
+# how many
+
+
+def _how_many(evaluation: Evaluation, choice: Choice | None) -> Said:
+    if evaluation.brought is not None and evaluation.total:
+        return how_many_by_gain(evaluation, choice)
+    if nothing := _nothing(evaluation, None):
+        return "That cannot be said", (nothing,)
+    model = _model_in_question(evaluation, choice)
+    ranking, name = evaluation.rankings[model], evaluation.task.scores[model]
+    needed = [f"{share:.0%} takes {number(places_for(ranking, share))}" for share in (0.5, 0.9)]
+    head = f"With {name}, to find {listed(needed)} places."
+    if choice is not None and choice.places:
+        share = percent(choice.found[model] / evaluation.positive_total)
+        head = (
+            f"{number(choice.places)} places find {share} of all positives with {name}; "
+            f"to find {listed(needed)}."
+        )
+    unsaid = f"More places find more positives. Which number pays: {_NO_UNIT}."
+    return "That depends on what a place costs", (head, unsaid)
+
+
+def _model_in_question(evaluation: Evaluation, choice: Choice | None) -> int:
+    if choice is not None and choice.defined:
+        return choice.order[0]
+    shares = best_by_model(evaluation.best, len(evaluation.task.scores))
+    return max(range(len(shares)), key=lambda k: shares[k])
+
+
+# what it brings
+
+
+def _what(evaluation: Evaluation, choice: Choice | None) -> Said:
+    if evaluation.brought is not None and evaluation.total:
+        return what_it_brings(evaluation, choice)
+    if nothing := _nothing(evaluation, choice):
+        return "Nothing that can be counted", (nothing,)
+    if choice is None:
+        return "Give a --quota", (f"And for what it brings in your unit, {_NO_UNIT}.",)
+    found, random = float(choice.found[choice.order[0]]), choice.random_found
+    lift = found / random
+    verdict = f"{number(found)} positives, at random {number(random)}"
+    more = (
+        f"That is {number(found - random)} more than a random choice of {number(choice.places)} "
+        f"would find: {lift:.3g} times as many."
+        if choice.beats_chance
+        else "That is no more than a random choice would find."
+    )
+    return verdict, (more, f"In your own unit: {_NO_UNIT}.")

@@ -1,0 +1,91 @@
+"""How sure the order of the models is, in plain sentences."""
+
+from __future__ import annotations
+
+import math
+
+from quotakernels.cli.certain import in_sentences
+from quotakernels.cli.certainty import Differences
+from quotakernels.cli.evaluation import Evaluation
+from quotakernels.report.choice import Choice
+from quotakernels.report.words import listed, percent, points
+
+__all__ = ["how_sure"]
+
+Said = tuple[str, tuple[str, ...]]
+
+
+def how_sure(evaluation: Evaluation, choice: Choice | None) -> Said:
+    """Whether the first model leads by more than chance, and which others can be told apart."""
+    names = evaluation.task.scores
+    if len(names) == 1:
+        return "There is one model, and so no order", tuple(_interval(evaluation, choice))
+    quota = None if choice is None else choice.quota
+    tests = [x for x in evaluation.differences if x.quota == quota]
+    if not tests or (choice is not None and not choice.defined):
+        return "That cannot be said", ("The models were not tested.",)
+    return _of_test(evaluation, choice, tests[0])
+
+
+def _interval(evaluation: Evaluation, choice: Choice | None) -> list[str]:
+    """How far the hit rate of the only model may be off."""
+    found, certainty = evaluation.intervals, evaluation.task.certainty
+    if choice is None or found is None or certainty is None:
+        return []
+    ends = found.at_quota[choice.quota]
+    k = [m.name for m in ends.measures].index("hit_rate")
+    lower, upper = float(ends.lower[0, k]), float(ends.upper[0, k])
+    if math.isnan(lower):
+        return ["Its hit rate is undefined."]
+    level = f"{100 * certainty.tested_level:g}%"
+    return [
+        f"Its hit rate may be anything from {percent(lower)} to {percent(upper)} "
+        f"({level} interval of {certainty.resamples} resamples)."
+    ]
+
+
+def _of_test(evaluation: Evaluation, choice: Choice | None, test: Differences) -> Said:
+    names, found = evaluation.task.scores, test.found
+    if any(math.isnan(x) for x in found.estimate):
+        return "That cannot be said", (f"{_what(test)} is undefined.",)
+    first = found.names[0] if choice is None else names[choice.order[0]]
+    letters = dict(zip(found.names, found.letters, strict=True))
+    rivals = [x for x in found.names if x != first and set(letters[x]) & set(letters[first])]
+    sentences = in_sentences(test, evaluation.rows).splitlines()
+    lead = _lead(evaluation, test, first)
+    if not rivals:
+        verdict = f"Sure that {first} is the first"
+    elif len(rivals) == len(names) - 1:
+        verdict = "Not sure: the models cannot be told apart"
+        sentences = sentences[1:] if len(test.found.groups) == 1 else sentences
+    else:
+        verdict = f"Not sure: it may be {listed(rivals, 'or')}"
+    return verdict, (lead, *sentences, *_by_gain(evaluation, first, found.names[0]))
+
+
+def _lead(evaluation: Evaluation, test: Differences, first: str) -> str:
+    """The lead over the next model, or how far the first one lags behind, with its interval."""
+    found, certainty = test.found, evaluation.task.certainty
+    assert certainty is not None
+    i = found.names.index(first)
+    j = 1 if i == 0 else 0
+    level = f"{100 * certainty.tested_level:g}%"
+    leads = "leads" if i == 0 else "differs"
+    return (
+        f"In {_what(test)} {first} {leads} from {found.names[j]} by "
+        f"{points(found.difference[i, j])} points of 100 ({level} interval "
+        f"{points(found.lower[i, j])} to {points(found.upper[i, j])})."
+    ).replace("leads from", "leads")
+
+
+def _what(test: Differences) -> str:
+    return "AUC" if test.quota is None else f"the hit rate at quota {test.quota}"
+
+
+def _by_gain(evaluation: Evaluation, first: str, found_most: str) -> list[str]:
+    """The test is one of positives: with single gains the order may be another."""
+    unit = evaluation.task.unit
+    if unit is None or unit.column is None:
+        return []
+    other = "" if first == found_most else f", which {found_most} finds the most of"
+    return [f"The test is of positives found{other}, not of what they bring."]

@@ -1,0 +1,92 @@
+"""What selecting brings in the user's unit, for the questions that a page answers first."""
+
+from __future__ import annotations
+
+from quotakernels.cli.advice import FLATTERED, fewer_places, first_best
+from quotakernels.cli.evaluation import Brought, Evaluation
+from quotakernels.report.choice import Choice, best_values
+from quotakernels.report.words import amount, number, percent
+
+__all__ = ["how_many_by_gain", "what_it_brings"]
+
+Said = tuple[str, tuple[str, ...]]
+
+
+def how_many_by_gain(evaluation: Evaluation, choice: Choice | None) -> Said:
+    """How many to select: within the quota, and with free choice."""
+    assert evaluation.brought is not None
+    verdict, said = _best_cut(evaluation, evaluation.brought)
+    if choice is not None and choice.places:
+        verdict, within = _within(evaluation, choice)
+        said = (*within, *(x.replace("The most", "Without a limit the most", 1) for x in said))
+    tuned = evaluation.task.tune is not None
+    return verdict, said if tuned else (*said, FLATTERED)
+
+
+def _best_cut(evaluation: Evaluation, brought: Brought) -> Said:
+    """The cut that brings the most of all cuts of all models."""
+    model = first_best(brought.at_best_cut)
+    found = best_values(brought.at_best_cut, model)
+    name, quota = evaluation.task.scores[model], found["quota"]
+    if not quota:
+        return "Nobody", (f"The most is brought by selecting nobody: {amount(found['brings'])}.",)
+    if quota == evaluation.total:
+        return "All", (f"The most is brought by selecting all: {amount(found['brings'])}.",)
+    return f"{number(quota)}, by {name}", (
+        f"The most is brought by the first {number(quota)} of {name} ({percent(found['fraction'])} "
+        f"of all, scores from {found['threshold']:.6g}): {amount(found['brings'])}.",
+    )
+
+
+def _within(evaluation: Evaluation, choice: Choice) -> Said:
+    """Whether all places of the quota are worth filling."""
+    assert evaluation.brought is not None
+    places = number(choice.places)
+    fewer = fewer_places(evaluation, evaluation.brought.at_quota[choice.quota])
+    if evaluation.task.tune is not None:
+        return _within_tuned(evaluation, evaluation.brought, choice)
+    if fewer is None:
+        return f"All {places} places", ("No smaller number brings more.",)
+    if not fewer.places:
+        said = f"Each of the {places} places would cost more than it brings."
+        return "Nobody", (said,)
+    name = evaluation.task.scores[fewer.model]
+    return f"{number(fewer.places)} of the {places} places", (
+        f"The first {number(fewer.places)} of {name} bring {amount(fewer.brings)}, "
+        f"more than all {places} places do.",
+    )
+
+
+def _within_tuned(evaluation: Evaluation, brought: Brought, choice: Choice) -> Said:
+    """Those that reach the threshold that was chosen on other rows, if the quota has room."""
+    assert evaluation.task.tune is not None
+    model = first_best(brought.at_best_cut)
+    reached = best_values(brought.at_best_cut, model)["quota"]
+    places, (column, value) = number(choice.places), evaluation.task.tune
+    said = f"The cuts were chosen on the rows with {column} = {value}."
+    if reached >= choice.places:
+        return f"All {places} places", (said,)
+    return f"{number(reached)} of the {places} places", (said,)
+
+
+def what_it_brings(evaluation: Evaluation, choice: Choice | None) -> Said:
+    """What the quota brings, or else the best cut, beside a random choice, nobody and all."""
+    brought = evaluation.brought
+    assert brought is not None
+    nobody, everybody = amount(brought.gains.nobody), amount(brought.gains.everybody)
+    beside = f"To select nobody brings {nobody}, to select all {everybody}"
+    if choice is None or not choice.places or choice.brings is None:
+        best = best_values(brought.at_best_cut, first_best(brought.at_best_cut))
+        return f"{amount(best['brings'])} at the best cut", (f"{beside}.", _unit(evaluation))
+    total = float(choice.brings[choice.order[0]])
+    random = amount(choice.random_brings)
+    verdict = f"{amount(total)}, at random {random}"
+    per_place = (total - brought.gains.nobody) / choice.places
+    return verdict, (
+        f"{beside}. A place brings {amount(per_place)} on average.",
+        _unit(evaluation),
+    )
+
+
+def _unit(evaluation: Evaluation) -> str:
+    return f"Counted: {evaluation.task.unit}."
