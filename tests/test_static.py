@@ -37,6 +37,7 @@ LAYERS = (
     ("inference",),
     ("",),  # the public names
     ("adapters",),
+    ("plots",),
     ("cli",),
     ("__main__",),
 )
@@ -62,6 +63,7 @@ READS_VALUES = (
     "states.fixed_buffer",
     "inference",
     "adapters",
+    "plots",
     "cli",
 )
 BACKENDS = {"cupy", "dask", "jax", "jaxlib", "jnp", "mlx", "tensorflow", "torch"}

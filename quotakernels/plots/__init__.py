@@ -1,0 +1,18 @@
+"""Displays of the measures, drawn by Matplotlib, one class for each kind of curve."""
+
+try:
+    import matplotlib as _matplotlib  # noqa: F401
+except ImportError as error:
+    raise ImportError(
+        "quotakernels.plots needs Matplotlib: pip install 'quotakernels[plots]'", name=error.name
+    ) from error
+
+from quotakernels.plots.impact import ImpactDisplay
+from quotakernels.plots.quota import HitRateDisplay, LiftDisplay, QrecallDisplay
+
+__all__ = [
+    "HitRateDisplay",
+    "ImpactDisplay",
+    "LiftDisplay",
+    "QrecallDisplay",
+]

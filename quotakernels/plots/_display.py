@@ -1,0 +1,244 @@
+"""What all displays have in common: the ways in, and the lines of models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cbook import normalize_kwargs
+from matplotlib.lines import Line2D
+
+from quotakernels import CurveBand, Ranking
+from quotakernels.plots._axes import axes_for, columns_of, position_on
+from quotakernels.plots._curved import Place, curved
+from quotakernels.plots._host import Numbers, on_host
+from quotakernels.plots._models import named_rankings, rankings_of_predictions
+from quotakernels.plots._style import COLOURS, RANDOM, line_style
+from quotakernels.plots._thin import thinned
+
+__all__ = ["Canvas", "Display", "cuts", "totals"]
+
+
+def cuts(ranking: Ranking) -> tuple[Numbers, Numbers]:
+    """False and true positives at every cut, as floats."""
+    masses = (ranking.negative_weights, ranking.positive_weights)
+    fp, tp = (np.concatenate([[0.0], np.cumsum(x, dtype=np.float64)]) for x in masses)
+    return fp, tp
+
+
+def totals(ranking: Ranking) -> tuple[float, float]:
+    """P and N, or their masses."""
+    masses = (ranking.positive_weights, ranking.negative_weights)
+    positives, negatives = (float(x.sum(dtype=np.float64)) for x in masses)
+    return positives, negatives
+
+
+class Display:
+    """Curves of rankings, and how they are drawn.
+
+    Attributes
+    ----------
+    rankings : dict from str to Ranking
+        What is drawn, in NumPy.
+    ax_, figure_ : Axes, Figure
+        Where it was drawn last.
+    lines_ : list of Line2D
+        The curve of each model, in the order of the rankings.
+    """
+
+    _own: ClassVar[tuple[str, ...]] = ()
+    """Keywords of the display itself; all others go to `plot`."""
+
+    ax_: Axes
+    figure_: Any
+    lines_: list[Line2D]
+
+    def __init__(self, rankings: Ranking | Mapping[str, Ranking]):
+        self.rankings = named_rankings(rankings)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_score: Any,
+        *,
+        name: Any = None,
+        classes: Any = None,
+        sample_weight: Any = None,
+        where: Any = None,
+        pos_label: Any = None,
+        ties: Any = "expected",
+        validate: bool = True,
+        ax: Axes | None = None,
+        **options: Any,
+    ) -> Self:
+        """Rank the scores and draw.
+
+        Parameters
+        ----------
+        y_true : array, shape (n,) or that of `y_score`
+            Labels, as in `quotakernels.rank`; of several classes, as in `one_vs_rest`.
+        y_score : array or mapping from names to arrays
+            Scores of shape (n,); (models, n); or of K classes (n, K) or (models, n, K), of which
+            each is drawn against the rest.
+        name : str, or a sequence of them
+            The name of the model, or one for each.
+        classes : sequence of K labels, optional
+            The classes in the order of the columns, if they are not 0 to K - 1.  With it the last
+            axis holds the classes also where it is as long as the labels.
+        sample_weight, where, pos_label, ties, validate : optional
+            As in `quotakernels.rank`.
+        ax : Axes, optional
+            Where to draw; by default on a new figure.
+        **options : optional
+            What the display takes beside rankings, and what its `plot` takes.
+
+        Returns
+        -------
+        display
+            With ``ax_``, ``figure_`` and ``lines_``.
+        """
+        door = {"sample_weight": sample_weight, "where": where, "validate": validate}
+        rankings = rankings_of_predictions(
+            y_true, y_score, name=name, classes=classes, ties=ties, pos_label=pos_label, **door
+        )
+        return cls._drawn(rankings, ax, options)
+
+    @classmethod
+    def from_ranking(
+        cls,
+        ranking: Ranking | Mapping[str, Ranking],
+        *,
+        name: Any = None,
+        ax: Axes | None = None,
+        **options: Any,
+    ) -> Self:
+        """Draw a ranking made by `quotakernels.rank`, or several.
+
+        Parameters
+        ----------
+        ranking : Ranking, or mapping from names to Rankings
+            A ranking may have one leading axis, of models.
+        name : str, or a sequence of them
+            The name of the model, or one for each.
+        ax : Axes, optional
+            Where to draw; by default on a new figure.
+        **options : optional
+            What the display takes beside rankings, and what its `plot` takes.
+
+        Returns
+        -------
+        display
+            With ``ax_``, ``figure_`` and ``lines_``.
+        """
+        return cls._drawn(named_rankings(ranking, name), ax, options)
+
+    @classmethod
+    def _drawn(cls, rankings: dict[str, Ranking], ax: Axes | None, options: dict[str, Any]) -> Self:
+        own = {name: options.pop(name) for name in cls._own if name in options}
+        return cls._made(rankings, **own).plot(ax=ax, **options)
+
+    @classmethod
+    def _made(cls, rankings: dict[str, Ranking], **own: Any) -> Self:
+        return cls(rankings, **own)
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Self:
+        """Draw; see the display."""
+        raise NotImplementedError
+
+    def _begin(self, ax: Axes | None) -> Canvas:
+        self.ax_ = axes_for(ax)
+        self.figure_ = self.ax_.get_figure()
+        self.lines_ = []
+        return Canvas(self.ax_, self.lines_)
+
+
+class Canvas:
+    """Axes, and the lines of models that stand on them."""
+
+    def __init__(self, ax: Axes, lines: list[Line2D]):
+        self.ax, self._lines = ax, lines
+        self._position, self._columns = position_on(ax), columns_of(ax)
+
+    def line(
+        self,
+        x: Numbers,
+        y: Numbers,
+        label: str,
+        options: dict[str, Any],
+        counts: tuple[Numbers, Numbers, Place] | None = None,
+    ) -> tuple[Numbers, Numbers]:
+        """Draw a model's curve, thinned, and curved between cuts if `counts` says how."""
+        kept = thinned(self._position(x), y, self._columns)
+        x, y = x[kept], y[kept]
+        if counts is not None:
+            fp, tp, place = counts
+            x, y = curved(fp[kept], tp[kept], x, y, place, self._position)
+        style = line_style(len(self._lines)) | normalize_kwargs(options, Line2D)
+        (line,) = self.ax.plot(x, y, **{"label": label or None, **style})
+        self._lines.append(line)
+        return x, y
+
+    def references(self, lines: list[tuple[Any, Any]], label: str, style: Any = RANDOM) -> None:
+        """Draw lines that belong to no model, equal ones once, under one label."""
+        drawn: list[tuple[Numbers, Numbers]] = []
+        for x, y in lines:
+            points = (np.asarray(x, dtype=float), np.asarray(y, dtype=float))
+            if not any(_alike(points, other) for other in drawn):
+                drawn.append(points)
+                self.ax.plot(*points, **style, label=label if len(drawn) == 1 else None)
+
+    def bands(self, band: Any, names: list[str], place: Any) -> None:
+        """Shade the band of each model; `place` puts its points on the x axis."""
+        for model, each in enumerate(_bands_of(band, names)):
+            if each is not None:
+                self.ax.fill_between(
+                    place(np.asarray(each.at), names[model]),
+                    each.lower,
+                    each.upper,
+                    color=COLOURS[model % len(COLOURS)],
+                    alpha=0.18,
+                    linewidth=0,
+                    label="confidence band" if model == 0 else None,
+                )
+
+
+def _alike(one: tuple[Numbers, Numbers], other: tuple[Numbers, Numbers]) -> bool:
+    return all(
+        a.shape == b.shape and np.allclose(a, b, rtol=1e-9, equal_nan=True)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def _bands_of(band: Any, names: list[str]) -> list[CurveBand | None]:
+    """The band of each model, or None."""
+    if isinstance(band, Mapping):
+        strangers = [key for key in band if key not in names]
+        if strangers:
+            raise ValueError(f"band has {strangers[0]!r}, which is none of {', '.join(names)}")
+        given = [band.get(name) for name in names]
+    else:
+        given = [band]
+    for each in given:
+        if each is not None and not isinstance(each, CurveBand):
+            raise TypeError(
+                "band must be a CurveBand, or a mapping from names to CurveBands; "
+                f"got {type(each).__name__}"
+            )
+    hosts = [None if each is None else on_host(each) for each in given]
+    return hosts if isinstance(band, Mapping) else _per_model(hosts[0], len(names))
+
+
+def _per_model(band: CurveBand | None, number: int) -> list[CurveBand | None]:
+    """A band whose leading axis is that of the models, one by one."""
+    if band is None:
+        return [None] * number
+    if band.estimate.ndim == 1 and number == 1:
+        return [band]
+    if band.estimate.shape[:-1] != (number,):
+        raise ValueError(
+            f"band must have a row for each of {number} models; got shape {band.estimate.shape}"
+        )
+    return [CurveBand(band.at, *(x[model] for x in band[1:])) for model in range(number)]

@@ -1,0 +1,46 @@
+"""The one place where arrays of any library become NumPy's, to be drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from quotakernels import Ranking
+from quotakernels._array import Array, cast, computing, concrete, device, namespace, wide_float
+from quotakernels._bits import dtype_name, from_bits, to_bits
+
+__all__ = ["Numbers", "on_host"]
+
+Numbers = np.ndarray[Any, Any]
+
+
+def on_host(result: Any) -> Any:
+    """The arrays of a ranking or of any other named tuple, in NumPy.
+
+    The thresholds of a ranking become floats that NumPy has, and rows without examples go.
+    """
+    if isinstance(result, Ranking):
+        return _ranking_on_host(result)
+    if isinstance(result, tuple):
+        return type(result)(*(on_host(x) for x in result))
+    return _values(result)
+
+
+def _ranking_on_host(ranking: Ranking) -> Ranking:
+    xp = namespace(ranking.counts)
+    with computing(xp):
+        wide = cast(xp, ranking.thresholds, wide_float(xp, device(ranking.counts)))
+    columns = [_values(x) for x in (wide, *ranking[1:])]
+    filled = columns[1] > 0
+    if columns[1].ndim > 1 or filled.all() or not filled.any():
+        return Ranking(*columns)
+    return Ranking(*(x[filled] for x in columns))
+
+
+def _values(x: Array) -> Numbers:
+    if isinstance(x, (np.ndarray, np.generic)):
+        return np.asarray(x)
+    if not concrete(x):
+        raise TypeError("what is traced, or holds shapes only, has no values to be drawn")
+    return np.asarray(from_bits(to_bits(x), dtype_name(x.dtype), None))

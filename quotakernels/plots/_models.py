@@ -1,0 +1,133 @@
+"""The door of the displays: models, classes and rankings under the names that legends show."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from quotakernels import Ranking, rank
+from quotakernels._classes import admit_classes
+from quotakernels.plots._host import on_host
+from quotakernels.ranking import rank_examples
+from quotakernels.validation import as_column, check_tie_policy
+
+__all__ = ["Named", "apart", "label_of", "models_of", "named_rankings", "rankings_of_predictions"]
+
+Named = dict[str, Ranking]
+
+
+def named_rankings(rankings: Any, name: Any = None) -> Named:
+    """Rankings in NumPy, each of one list of scores, under their names; one alone may be ''."""
+    found: Named = {}
+    for key, ranking in models_of(rankings, "rankings", name).items():
+        if not isinstance(ranking, Ranking):
+            label = f"rankings[{key!r}]" if isinstance(rankings, Mapping) else "rankings"
+            raise TypeError(
+                f"{label} must be a Ranking, or a mapping from names to Rankings; "
+                f"got {type(ranking).__name__}"
+            )
+        names = None if isinstance(rankings, Mapping) else name
+        found |= _apart(key, ranking, _model_axes(ranking.counts.shape[:-1], names))
+    return found
+
+
+def models_of(given: Any, what: str, name: Any) -> dict[str, Any]:
+    """What is given for each model, by name; one thing alone has no name yet."""
+    if not isinstance(given, Mapping):
+        return {"": given}
+    if name is not None:
+        raise TypeError(f"name cannot be combined with a mapping, whose keys name the {what}")
+    if not given:
+        raise ValueError(f"{what} must hold at least one model; got none")
+    return {str(key): each for key, each in given.items()}
+
+
+def rankings_of_predictions(
+    y_true: Any, y_score: Any, *, name: Any, classes: Any, ties: Any, **door: Any
+) -> Named:
+    """A ranking for each model and, of several classes, for each class against the rest."""
+    found: Named = {}
+    for key, scores in models_of(y_score, "models", name).items():
+        column = as_column("y_score", scores)
+        shape = tuple(column.shape)
+        if classes is None and not _has_classes(y_true, shape):
+            ranking = rank(y_true, column, ties=ties, **door)
+            axes = _model_axes(shape[:-1], name)
+        else:
+            ranking, axes = _one_vs_rest(y_true, column, classes, name, ties, **door)
+        found |= _apart(key, ranking, axes)
+    return found
+
+
+def _has_classes(y_true: Any, shape: tuple[int, ...]) -> bool:
+    """Whether scores have a column for each class: their last axis is not that of the labels."""
+    size = tuple(as_column("y_true", y_true).shape)[-1:]
+    return len(shape) > 1 and shape[-1:] != size and shape[-2:-1] == size
+
+
+def _one_vs_rest(
+    y_true: Any,
+    y_score: Any,
+    classes: Any,
+    name: Any,
+    ties: Any,
+    *,
+    pos_label: Any,
+    sample_weight: Any,
+    where: Any,
+    validate: bool,
+) -> tuple[Ranking, list[list[str]]]:
+    if pos_label is not None:
+        raise TypeError("scores of several classes take classes in place of pos_label")
+    check_tie_policy(ties)
+    examples = admit_classes(y_true, y_score, classes, sample_weight, where, validate)
+    *models, number = examples.scores.shape[:-1]
+    labels = range(number) if classes is None else classes
+    axes = [*_model_axes(tuple(models), name), [str(label) for label in labels]]
+    return rank_examples(examples, ties), axes
+
+
+def _model_axes(shape: tuple[int, ...], name: Any) -> list[list[str]]:
+    """The names along the axis of models, if there is one."""
+    if len(shape) > 1:
+        raise ValueError(f"models must be one leading axis; got axes of shape {shape}")
+    number = shape[0] if shape else 1
+    if name is None:
+        return [[f"model {m}" for m in range(number)]] if shape else []
+    names = [name] if isinstance(name, str) else name
+    if not isinstance(names, Sequence) or not all(isinstance(x, str) for x in names):
+        raise TypeError(f"name must be a string, or one for each model; got {name!r}")
+    if len(names) != number:
+        raise ValueError(f"name must hold {number} names, one for each model; got {len(names)}")
+    return [list(names)]
+
+
+def apart(key: str, result: Any, shape: tuple[int, ...], name: Any = None) -> dict[str, Any]:
+    """What a measure gives for a batch of models, one by one; `shape` is that of the batch."""
+    axes = _model_axes(tuple(shape), name if key == "" else None)
+    names = axes[0] if axes else [""]
+    return {
+        label_of(key, each): _row(result, row) if shape else result
+        for row, each in enumerate(names)
+    }
+
+
+def _row(result: Any, row: int) -> Any:
+    if isinstance(result, tuple):
+        return type(result)(*(_row(x, row) for x in result))
+    return result[row]
+
+
+def _apart(key: str, ranking: Ranking, axes: list[list[str]]) -> Named:
+    """The rankings of a batch one by one, under names made of those along its axes."""
+    flat = Ranking(*(x.reshape(-1, x.shape[-1]) for x in on_host(ranking)))
+    return {
+        label_of(key, *names): on_host(_row(flat, row))
+        for row, names in enumerate(itertools.product(*axes))
+    }
+
+
+def label_of(*parts: str) -> str:
+    """A name in the legend made of several."""
+    return ", ".join(part for part in parts if part)

@@ -1,0 +1,61 @@
+"""Curves with more points than can be seen, without those that cannot."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from quotakernels.plots._host import Numbers
+
+__all__ = ["thinned"]
+
+
+def thinned(x: Numbers, y: Numbers, columns: int) -> Numbers:
+    """Which points of a curve to draw: the first, last, lowest and highest in each column.
+
+    The range of x is divided into columns of equal width.  A line through the points that are left
+    enters and leaves each column where the whole curve does, and covers the same heights in it, so
+    that the two are nowhere further apart than a column is wide.
+
+    Parameters
+    ----------
+    x, y : arrays, shape (n,)
+        The curve; x does not fall, or does not rise.  Where either is not finite it is broken.
+    columns : int
+        How many columns.
+
+    Returns
+    -------
+    integer array
+        Positions of the points, in order: at most four of each column, and one of each break.
+    """
+    if len(x) <= 4 * columns:
+        return np.arange(len(x))
+    if x[0] > x[-1]:
+        return len(x) - 1 - thinned(x[::-1], y[::-1], columns)[::-1]
+    finite = np.isfinite(x) & np.isfinite(y)
+    changes = np.flatnonzero(finite[1:] != finite[:-1]) + 1
+    runs = list(pairwise([0, *changes.tolist(), len(x)]))
+    whole = [x[k] for start, stop in runs if finite[start] for k in (start, stop - 1)]
+    if not whole:
+        return np.arange(1)
+    edges = np.linspace(min(whole), max(whole), columns + 1)[1:-1]
+    kept: list[int] = []
+    for start, stop in runs:
+        kept += _of_run(x, y, start, stop, edges) if finite[start] else [start]
+    return np.asarray(kept)
+
+
+def _of_run(x: Numbers, y: Numbers, start: int, stop: int, edges: Numbers) -> list[int]:
+    """The points to draw of a stretch in which all are finite."""
+    ends = start + np.maximum.accumulate(np.searchsorted(x[start:stop], edges))
+    kept: list[int] = []
+    for first, end in pairwise(np.unique([start, *ends, stop]).tolist()):
+        if end - first <= 4:
+            kept += range(first, end)
+        else:
+            column = y[first:end]
+            extremes = (first + int(column.argmin()), first + int(column.argmax()))
+            kept += sorted({first, *extremes, end - 1})
+    return kept

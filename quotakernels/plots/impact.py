@@ -1,0 +1,219 @@
+"""Impact against the quota or the boundary, with the best cut B*."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+import quotakernels as qk
+from quotakernels import BestBoundary, Ranking
+from quotakernels._array import of_kind
+from quotakernels.plots._axes import QuotaAxis, titled, with_legend
+from quotakernels.plots._display import Canvas, Display
+from quotakernels.plots._host import Numbers, on_host
+from quotakernels.plots._models import apart, label_of, models_of
+from quotakernels.plots._style import COLOURS, MARKERS, REFERENCE
+
+__all__ = ["ImpactDisplay"]
+
+
+class ImpactDisplay(Display):
+    """What the decisions bring at every cut, and the best cut B* (EL).
+
+    `from_predictions` and `from_ranking` take ``impacts``, what a true positive, false positive,
+    false negative and true negative brings, and ``kind``, as `best_boundary` does, and draw the
+    impact per example.  `from_gains` takes what each example brings, as `best_quota` does, and
+    draws the impact of all.
+
+    Parameters
+    ----------
+    best : BestBoundary, or mapping from names to them
+        What `best_boundary` or `best_quota` has found, of one list of scores each.
+    in_all : bool
+        Whether the impact is that of all examples, as from `best_quota`, not that of each.
+
+    Attributes
+    ----------
+    best : dict from str to BestBoundary
+        What is drawn, in NumPy.
+    ax_, figure_ : Axes, Figure
+        Where it was drawn last.
+    lines_ : list of Line2D
+        The curve of each model.
+    markers_ : list of Line2D
+        Its best cut.
+
+    See Also
+    --------
+    quotakernels.best_boundary, quotakernels.best_quota : the curves and the best cut.
+
+    References
+    ----------
+    EL section 6: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for
+    End Users".
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from quotakernels.plots import ImpactDisplay
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
+    >>> ax = Figure().subplots()
+    >>> display = ImpactDisplay.from_predictions(y_true, y_score, impacts=(5, -4, 0, 0), ax=ax)
+    >>> print(*display.markers_[0].get_xdata(), *display.markers_[0].get_ydata())
+    4.0 2.2
+    """
+
+    _own = ("impacts", "kind")
+    markers_: list[Line2D]
+
+    def __init__(self, best: BestBoundary | Mapping[str, BestBoundary], *, in_all: bool = False):
+        self.best: dict[str, BestBoundary] = {}
+        self.in_all = in_all
+        for name, found in models_of(best, "models", None).items():
+            if not isinstance(found, BestBoundary):
+                raise TypeError(
+                    "best must be a BestBoundary, or a mapping from names to them; "
+                    f"got {type(found).__name__}"
+                )
+            self.best |= apart(name, on_host(found), found.value.shape)
+
+    @classmethod
+    def _made(cls, rankings: dict[str, Ranking], **own: Any) -> Self:
+        if "impacts" not in own:
+            raise TypeError("ImpactDisplay needs impacts")
+        return cls({name: qk.best_boundary(ranking, **own) for name, ranking in rankings.items()})
+
+    @classmethod
+    def from_gains(
+        cls,
+        y_score: Any,
+        gain: Any,
+        *,
+        gain_rejected: Any = 0,
+        name: Any = None,
+        sample_weight: Any = None,
+        where: Any = None,
+        validate: bool = True,
+        ax: Axes | None = None,
+        **options: Any,
+    ) -> Self:
+        """Rank the scores, add up the gains and draw.
+
+        Parameters
+        ----------
+        y_score : array of shape (n,) or (models, n), or mapping from names to arrays
+            Scores.
+        gain, gain_rejected, sample_weight, where, validate : optional but `gain`
+            As in `quotakernels.best_quota`.
+        name : str, or a sequence of them
+            The name of the model, or one for each.
+        ax : Axes, optional
+            Where to draw; by default on a new figure.
+        **options : optional
+            As in `plot`.
+
+        Returns
+        -------
+        ImpactDisplay
+        """
+        door = {"sample_weight": sample_weight, "where": where, "validate": validate}
+        found: dict[str, BestBoundary] = {}
+        for key, scores in models_of(y_score, "models", name).items():
+            best = qk.best_quota(scores, gain, gain_rejected=gain_rejected, **door)
+            found |= apart(key, on_host(best), best.value.shape, name)
+        return cls(found, in_all=True).plot(ax=ax, **options)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        against: Literal["quota", "threshold"] = "quota",
+        unit: str | None = None,
+        percent: bool = False,
+        legend: bool = True,
+        **line_options: Any,
+    ) -> Self:
+        """Draw the curves and their best cuts.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default on a new figure.
+        against : {"quota", "threshold"}
+            What is on the x axis: how many are selected, or from which score on.
+        unit : str, optional
+            Unit of the impact, for the label of the axis.
+        percent : bool
+            The quota in per cent of the examples, their number on the second scale; or the other
+            way round.
+        legend : bool
+            Whether to draw a legend.
+        **line_options : optional
+            What Matplotlib's `Line2D` takes, for the curves of all models.
+
+        Returns
+        -------
+        ImpactDisplay
+        """
+        if against not in ("quota", "threshold"):
+            raise ValueError(f'against must be "quota" or "threshold"; got {against!r}')
+        canvas = self._begin(ax)
+        self.markers_ = []
+        axis = self._axis(canvas, percent) if against == "quota" else None
+        for name, best in self.best.items():
+            self._draw(canvas, axis, name, best, line_options)
+        low, high = canvas.ax.get_ylim()
+        if low < 0 < high:
+            canvas.ax.axhline(0, color=REFERENCE, linewidth=0.8, zorder=1.5)
+        if axis is None:
+            canvas.ax.set_xlabel("Boundary (lowest score that is selected)")
+        whose = "of all decisions" if self.in_all else "per example"
+        canvas.ax.set_ylabel(f"Impact {whose}" + (f" ({unit})" if unit else ""))
+        titled(canvas.ax, f"Impact at every {'quota' if axis else 'boundary'}")
+        if legend:
+            with_legend(canvas.ax)
+        return self
+
+    def _axis(self, canvas: Canvas, percent: bool) -> QuotaAxis:
+        quotas = [best.curve.quota for best in self.best.values()]
+        weighted = any(not of_kind(np, quota.dtype, "integral") for quota in quotas)
+        axis = QuotaAxis([float(quota[-1]) for quota in quotas], weighted, percent)
+        axis.drawn(canvas.ax)
+        return axis
+
+    def _draw(
+        self,
+        canvas: Canvas,
+        axis: QuotaAxis | None,
+        name: str,
+        best: BestBoundary,
+        options: dict[str, Any],
+    ) -> None:
+        """A curve and the marker of its best cut."""
+        quota, value, threshold = best.curve
+        label = label_of(name, f"B* = {best.value:.4g} at quota {best.quota:g}")
+        if axis is None:  # between two scores nothing changes
+            x, at = threshold[:0:-1], best.threshold
+            canvas.line(x, value[:0:-1], label, {"drawstyle": "steps-pre", **options})
+        else:
+            size = float(quota[-1])
+            x, at = axis.of(quota.astype(float), size), axis.of(best.quota, size)
+            canvas.line(x, value, label, options)
+        self.markers_.append(_marked(canvas.ax, len(self.markers_), at, best.value))
+
+
+def _marked(ax: Axes, model: int, x: Numbers, y: Numbers) -> Line2D:
+    """The marker of a best cut, on a thin line from the lower edge."""
+    colour = COLOURS[model % len(COLOURS)]
+    ax.axvline(float(x), color=colour, linewidth=0.8, linestyle=":", zorder=1.4)
+    look: dict[str, Any] = {
+        "markersize": 7,
+        "markeredgecolor": "white",
+        "color": colour,
+        "zorder": 3,
+    }
+    return ax.plot([x], [y], MARKERS[model % len(MARKERS)], **look)[0]

@@ -1,0 +1,380 @@
+"""Hit rate, Qrecall and lift against the quota."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from matplotlib.axes import Axes
+
+import quotakernels as qk
+from quotakernels import Ranking
+from quotakernels._array import of_kind
+from quotakernels.plots._axes import QuotaAxis, rate_limits, titled, with_legend
+from quotakernels.plots._display import Canvas, Display, cuts, totals
+from quotakernels.plots._host import Numbers
+from quotakernels.plots._style import COLOURS, OPTIMAL
+
+__all__ = ["HitRateDisplay", "LiftDisplay", "QrecallDisplay", "quota_axis"]
+
+
+def quota_axis(rankings: dict[str, Ranking], percent: bool) -> QuotaAxis:
+    """The quota axis that these rankings share."""
+    weighted = any(
+        not of_kind(np, ranking.positive_weights.dtype, "integral") for ranking in rankings.values()
+    )
+    return QuotaAxis([sum(totals(x)) for x in rankings.values()], weighted, percent)
+
+
+class _QuotaDisplay(Display):
+    """Curves over the quota axis."""
+
+    def _over_quotas(self, ax: Axes | None, percent: bool, band: Any) -> tuple[Canvas, QuotaAxis]:
+        canvas, axis = self._begin(ax), quota_axis(self.rankings, percent)
+        axis.drawn(canvas.ax)
+        sizes = {name: sum(totals(ranking)) for name, ranking in self.rankings.items()}
+
+        def place(at: Numbers, name: str) -> Numbers:
+            quotas = at if at.max(initial=0) > 1 else at * sizes[name]
+            return axis.of(quotas, sizes[name])
+
+        canvas.bands(band, list(self.rankings), place)
+        return canvas, axis
+
+
+def _draw_rate(
+    canvas: Canvas,
+    axis: QuotaAxis,
+    ranking: Ranking,
+    unit: float,
+    label: str,
+    options: dict[str, Any],
+) -> None:
+    """T(j)/j over a unit: constant along the first tie group, a hyperbola along others."""
+    fp, tp = cuts(ranking)
+    size = fp[-1] + tp[-1]
+
+    def place(fp: Numbers, tp: Numbers) -> tuple[Numbers, Numbers]:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return axis.of(fp + tp, size), tp / (fp + tp) / unit
+
+    x, y = place(fp, tp)
+    y[:1] = y[1:2]
+    canvas.line(x, y, label, options, (fp, tp, place))
+
+
+def _prevalence(ranking: Ranking) -> float:
+    positives, negatives = totals(ranking)
+    return positives / (positives + negatives) if positives + negatives else float("nan")
+
+
+def _optimal_rate(axis: QuotaAxis, ranking: Ranking, unit: float) -> tuple[Numbers, Numbers]:
+    """min(1, P/j) over a unit."""
+    positives, negatives = totals(ranking)
+    size = positives + negatives
+    rest = np.linspace(positives, size, 200)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        y = np.concatenate([[1.0], positives / rest]) / unit
+    return axis.of(np.concatenate([[0.0], rest]), size), y
+
+
+class HitRateDisplay(_QuotaDisplay):
+    """Hit rate against the quota, T(j)/j, of one model or several.
+
+    `from_predictions` and `from_ranking` make it and draw it.  Within a tie group the curve is what
+    the expected order of the ties gives, so it passes through `hit_rate` at every quota.
+
+    Parameters
+    ----------
+    rankings : Ranking, or mapping from names to Rankings
+        What to draw.
+
+    Attributes
+    ----------
+    rankings : dict from str to Ranking
+        What is drawn, in NumPy.
+    ax_, figure_ : Axes, Figure
+        Where it was drawn last.
+    lines_ : list of Line2D
+        The curve of each model.
+
+    See Also
+    --------
+    quotakernels.hit_rate_curve : the same at the cuts between tie groups.
+
+    References
+    ----------
+    AR eq. 4, Figure 4: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from quotakernels.plots import HitRateDisplay
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
+    >>> ax = Figure().subplots()
+    >>> display = HitRateDisplay.from_predictions(y_true, y_score, name="model", ax=ax)
+    >>> print(display.lines_[0].get_label(), display.ax_.get_xlabel())
+    model (AHR = 0.819) Quota (examples)
+    """
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        percent: bool = False,
+        random: bool = True,
+        optimal: bool = False,
+        band: Any = None,
+        legend: bool = True,
+        **line_options: Any,
+    ) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default on a new figure.
+        percent : bool
+            The quota in per cent of the examples, their number on the second scale; or the other
+            way round.
+        random, optimal : bool
+            Also draw what a random and what a perfect ranking has: the prevalence and min(1, P/j).
+        band : CurveBand, or mapping from names to CurveBands, optional
+            Shaded below the curve, from `curve_band`.  Places up to 1 are fractions.
+        legend : bool
+            Whether to draw a legend.
+        **line_options : optional
+            What Matplotlib's `Line2D` takes, for the curves of all models.
+
+        Returns
+        -------
+        HitRateDisplay
+        """
+        canvas, axis = self._over_quotas(ax, percent, band)
+        for name, ranking in self.rankings.items():
+            label = name and f"{name} (AHR = {qk.average_hit_rate(ranking):.3f})"
+            _draw_rate(canvas, axis, ranking, 1.0, label, line_options)
+        rankings = self.rankings.values()
+        if random:
+            levels = [_prevalence(x) for x in rankings]
+            shown = (
+                f" (prevalence {levels[0]:.3g})" if len({f"{x:.6g}" for x in levels}) < 2 else ""
+            )
+            lines = [([0, axis.end], [level] * 2) for level in levels]
+            canvas.references(lines, f"random{shown}")
+        if optimal:
+            canvas.references([_optimal_rate(axis, x, 1.0) for x in rankings], "optimal", OPTIMAL)
+        canvas.ax.set_ylabel("Hit rate (share of positives among the selected)")
+        titled(canvas.ax, "Hit rate at every quota")
+        if legend:
+            with_legend(canvas.ax)
+        return self
+
+
+class LiftDisplay(_QuotaDisplay):
+    """Cumulative lift against the quota, (T(j)/j)/(P/n), of one model or several.
+
+    `from_predictions` and `from_ranking` make it and draw it.
+
+    Parameters
+    ----------
+    rankings : Ranking, or mapping from names to Rankings
+        What to draw.
+
+    Attributes
+    ----------
+    rankings : dict from str to Ranking
+        What is drawn, in NumPy.
+    ax_, figure_ : Axes, Figure
+        Where it was drawn last.
+    lines_ : list of Line2D
+        The curve of each model.
+
+    See Also
+    --------
+    LiftTableDisplay : the lift of each tenth of the ranking.
+    quotakernels.lift_curve : the same at the cuts between tie groups.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from quotakernels.plots import LiftDisplay
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
+    >>> display = LiftDisplay.from_predictions(y_true, y_score, ax=Figure().subplots())
+    >>> print(display.lines_[0].get_ydata()[-1], display.ax_.get_ylabel())
+    1.0 Lift (hit rate / prevalence)
+    """
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        percent: bool = False,
+        random: bool = True,
+        optimal: bool = False,
+        band: Any = None,
+        legend: bool = True,
+        **line_options: Any,
+    ) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default on a new figure.
+        percent : bool
+            The quota in per cent of the examples, their number on the second scale; or the other
+            way round.
+        random, optimal : bool
+            Also draw what a random and what a perfect ranking has: 1 and min(n/P, n/j).
+        band : CurveBand, or mapping from names to CurveBands, optional
+            Shaded below the curve, from `curve_band`.  Places up to 1 are fractions.
+        legend : bool
+            Whether to draw a legend.
+        **line_options : optional
+            What Matplotlib's `Line2D` takes, for the curves of all models.
+
+        Returns
+        -------
+        LiftDisplay
+        """
+        canvas, axis = self._over_quotas(ax, percent, band)
+        for name, ranking in self.rankings.items():
+            _draw_rate(canvas, axis, ranking, _prevalence(ranking), name, line_options)
+        if random:
+            canvas.references([([0, axis.end], [1, 1])], "random")
+        if optimal:
+            best = [_optimal_rate(axis, x, _prevalence(x)) for x in self.rankings.values()]
+            canvas.references(best, "optimal", OPTIMAL)
+        canvas.ax.set_ylabel("Lift (hit rate / prevalence)")
+        titled(canvas.ax, "Lift at every quota")
+        if legend:
+            with_legend(canvas.ax, "upper right")
+        return self
+
+
+class QrecallDisplay(_QuotaDisplay):
+    """Qrecall (cumulative gains) against the quota, T(j)/P, between chance and the optimum.
+
+    `from_predictions` and `from_ranking` make it and draw it.  PEM is (S1 - S2)/S3, where S1 is the
+    area between curve and chance where the curve is above it, S2 where it is below, and S3 is S1 of
+    the optimal ranking.
+
+    Parameters
+    ----------
+    rankings : Ranking, or mapping from names to Rankings
+        What to draw.
+
+    Attributes
+    ----------
+    rankings : dict from str to Ranking
+        What is drawn, in NumPy.
+    ax_, figure_ : Axes, Figure
+        Where it was drawn last.
+    lines_ : list of Line2D
+        The curve of each model.
+    areas_ : list of PolyCollection
+        S1 and S2 of each model for which they are shaded.
+
+    See Also
+    --------
+    quotakernels.qrecall_curve : the curve.
+    quotakernels.pem_areas : the areas; those drawn are of ``method="area"``.
+
+    References
+    ----------
+    AR eq. 6 and 14-15, Figures 5-8: Arbel & Rokach, "Classifier Evaluation under Limited
+    Resources".
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from quotakernels.plots import QrecallDisplay
+    >>> y_true, y_score = [1, 0, 0, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.1]
+    >>> display = QrecallDisplay.from_predictions(y_true, y_score, ax=Figure().subplots())
+    >>> print([area.get_label() for area in display.areas_])
+    ['S1 = 0.375, above chance', 'S2 = 0.375, below chance']
+    """
+
+    areas_: list[Any]
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        percent: bool = False,
+        random: bool = True,
+        optimal: bool = True,
+        areas: bool | None = None,
+        band: Any = None,
+        legend: bool = True,
+        **line_options: Any,
+    ) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default on a new figure.
+        percent : bool
+            The quota in per cent of the examples, their number on the second scale; or the other
+            way round.
+        random, optimal : bool
+            Also draw what a random and what a perfect ranking has: j/n and min(1, j/P).
+        areas : bool, optional
+            Shade S1 and S2; by default of a single model that has no band.
+        band : CurveBand, or mapping from names to CurveBands, optional
+            Shaded below the curve, from `curve_band`.  Places up to 1 are fractions.
+        legend : bool
+            Whether to draw a legend.
+        **line_options : optional
+            What Matplotlib's `Line2D` takes, for the curves of all models.
+
+        Returns
+        -------
+        QrecallDisplay
+        """
+        canvas, axis = self._over_quotas(ax, percent, band)
+        self.areas_ = []
+        shaded = (len(self.rankings) == 1 and band is None) if areas is None else areas
+        for name, ranking in self.rankings.items():
+            fp, tp = cuts(ranking)
+            with np.errstate(invalid="ignore"):
+                x, y = axis.of(fp + tp, fp[-1] + tp[-1]), tp / tp[-1]
+            label = name and f"{name} (PEM = {qk.pem(ranking):.3f})"
+            x, y = canvas.line(x, y, label, line_options)
+            if shaded:
+                self._shade(canvas.ax, axis, ranking, x, y)
+        if random:
+            canvas.references([([0, axis.end], [0, 1])], "random")
+        if optimal:
+            best = [self._optimal(axis, ranking) for ranking in self.rankings.values()]
+            canvas.references(best, "optimal", OPTIMAL)
+        rate_limits(canvas.ax, "y")
+        canvas.ax.set_ylabel("Qrecall (share of all positives found)")
+        titled(canvas.ax, "Qrecall at every quota")
+        if legend:
+            with_legend(canvas.ax, "lower right")
+        return self
+
+    def _shade(self, ax: Axes, axis: QuotaAxis, ranking: Ranking, x: Numbers, y: Numbers) -> None:
+        s1, s2, _ = qk.pem_areas(ranking, method="area")
+        chance, colour = x / axis.end, COLOURS[(len(self.lines_) - 1) % len(COLOURS)]
+        looks: tuple[tuple[Numbers, str, dict[str, Any]], ...] = (
+            (y >= chance, f"S1 = {s1:.4g}, above chance", {"facecolor": colour, "alpha": 0.2}),
+            (
+                y <= chance,
+                f"S2 = {s2:.4g}, below chance",
+                {"facecolor": "#F5C9AE", "edgecolor": "#8C3B00", "hatch": "//////", "linewidth": 0},
+            ),
+        )
+        for there, label, look in looks:
+            self.areas_.append(
+                ax.fill_between(x, y, chance, where=there, interpolate=True, label=label, **look)
+            )
+
+    @staticmethod
+    def _optimal(axis: QuotaAxis, ranking: Ranking) -> tuple[Numbers, Numbers]:
+        positives, negatives = totals(ranking)
+        size = positives + negatives
+        return axis.of(np.asarray([0.0, positives, size]), size), np.asarray([0.0, 1.0, 1.0])
