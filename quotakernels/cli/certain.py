@@ -17,6 +17,7 @@ from quotakernels.cli.evaluation import Evaluation
 from quotakernels.cli.measures import Measure
 
 __all__ = [
+    "BETTER_INTERVALS",
     "DIFFERENCES",
     "certainty_json",
     "ends_json",
@@ -26,6 +27,7 @@ __all__ = [
     "pairs_table",
 ]
 
+BETTER_INTERVALS = ": see auc_interval and hit_rate_interval"
 DIFFERENCES = {"roc_auc": "Differences of AUC", "hit_rate": "Differences of the hit rate"}
 
 
@@ -106,8 +108,8 @@ def notes_of_intervals(evaluation: Evaluation) -> Iterator[str]:
     ]
     if any(np.any(lower == upper) for _, lower, upper, _ in shown):
         yield (
-            "Where an interval has no width all resamples agree, which does not mean certainty: "
-            "see auc_interval and hit_rate_interval."
+            "Where an interval has no width all resamples agree, which does not mean certainty"
+            f"{BETTER_INTERVALS}."
         )
     for row, name in enumerate(evaluation.task.scores):
         counts = {what: int(lost[row]) for what, _, _, lost in shown}

@@ -14,7 +14,7 @@ from quotakernels.report.words import amount, counted, listed, number, percent
 
 __all__ = ["Answer", "answers"]
 
-_NO_UNIT = "give --gain or --impact"
+_NO_UNIT = "this page tells if it is made with --gain or --impact"
 _OTHERS = 3
 
 
@@ -134,7 +134,7 @@ def _how_many(evaluation: Evaluation, choice: Choice | None) -> Said:
             f"{number(choice.places)} places find {share} of all positives with {name}; "
             f"to find {listed(needed)}."
         )
-    unsaid = f"More places find more positives. Which number pays: {_NO_UNIT}."
+    unsaid = f"Which number pays, {_NO_UNIT}."
     return "That depends on what a place costs", (head, unsaid)
 
 
@@ -154,7 +154,7 @@ def _what(evaluation: Evaluation, choice: Choice | None) -> Said:
     if nothing := _nothing(evaluation, choice):
         return "Nothing that can be counted", (nothing,)
     if choice is None:
-        return "Give a --quota", (f"And for what it brings in your unit, {_NO_UNIT}.",)
+        return "That depends on the quota", (f"And what it is worth, {_NO_UNIT}.",)
     found, random = float(choice.found[choice.order[0]]), choice.random_found
     lift = found / random
     verdict = f"{number(found)} positives, at random {number(random)}"
@@ -164,4 +164,4 @@ def _what(evaluation: Evaluation, choice: Choice | None) -> Said:
         if choice.beats_chance
         else "That is no more than a random choice would find."
     )
-    return verdict, (more, f"In your own unit: {_NO_UNIT}.")
+    return verdict, (more, f"What that is worth, {_NO_UNIT}.")

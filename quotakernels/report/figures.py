@@ -11,25 +11,34 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import matplotlib
+import matplotlib.style
+import numpy as np
 from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from quotakernels import plots
 from quotakernels.cli.evaluation import Evaluation
+from quotakernels.plots._style import OPTIMAL, RANDOM, line_style
 from quotakernels.report.choice import Choice
-from quotakernels.report.keys import Key, key_of_area, key_of_line, key_of_model, key_of_point
+from quotakernels.report.keys import (
+    Key,
+    key_of_area,
+    key_of_hatch,
+    key_of_line,
+    key_of_model,
+    key_of_point,
+)
 from quotakernels.report.svg import inlined
-from quotakernels.report.words import listed, number
+from quotakernels.report.words import listed
 
 __all__ = ["Figure", "figures"]
 
 _STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "quotakernels",
-    "font.size": 10.5,
-    "axes.labelsize": 10.5,
+    "font.size": 11.5,
+    "axes.labelsize": 11.5,
     "axes.spines.right": False,
     "path.simplify_threshold": 0.5,
     "axes.formatter.use_mathtext": False,
@@ -92,16 +101,13 @@ def figures(evaluation: Evaluation, choice: Choice | None) -> Iterator[Figure]:
         yield from _each(shown, (_areas, _lift))
     if evaluation.brought is not None and evaluation.total:
         yield from _each(shown, (_brought,))
-    if both and len(shown.names) > 1:
-        yield from _each(shown, (_dominance,))
-    if both:
-        yield from _each(shown, (_roc, _precision_recall))
 
 
-_Draw = Callable[[_Shown, Axes], tuple[str, str, str, Sequence[Key]]]
+Said = tuple[str, str, str, Sequence[Key]]
+"""The name of a figure, its title, how to read it, and its legend."""
 
 
-def _each(shown: _Shown, draws: Sequence[_Draw]) -> Iterator[Figure]:
+def _each(shown: _Shown, draws: Sequence[Callable[[_Shown, Axes], Said]]) -> Iterator[Figure]:
     """Draw in Matplotlib's own style, whatever the user has set."""
     with matplotlib.style.context(["default", _STYLE]):
         for draw in draws:
@@ -109,21 +115,89 @@ def _each(shown: _Shown, draws: Sequence[_Draw]) -> Iterator[Figure]:
             ax = drawing.subplots()
             name, title, reading, keys = draw(shown, ax)
             ax.set_title("")
-            label = f"{title} of {listed(shown.names)}"
+            label = f"{title}: {listed(shown.names)}"
             yield Figure(name, title, reading, tuple(keys), _svg(drawing, name, label))
 
 
 def _svg(drawing: Drawing, name: str, label: str) -> Markup:
     written = io.StringIO()
     drawing.savefig(written, format="svg", metadata={"Date": None}, transparent=True)
-    return Markup(inlined(written.getvalue(), name, label))  # noqa: S704 -- built from elements
+    return Markup(inlined(written.getvalue(), name, label))
 
 
 # the curves
 
 
-def _hit_rate(shown: _Shown, ax: Axes) -> tuple[str, str, str, Sequence[Key]]:
-    plots.HitRateDisplay.from_ranking(shown.rankings, ax=ax, legend=False)
-    reading = "The share of positives among the selected: at your quota the highest line wins."
-    keys = [*shown.models(), *shown.mark(ax), key_of_line(plots_style().RANDOM, "random choice")]
-    return "hit-rate", "Hit rate at every quota", reading, keys
+def _hit_rate(shown: _Shown, ax: Axes) -> Said:
+    display = plots.HitRateDisplay.from_ranking(shown.rankings, ax=ax, legend=False)
+    _without_the_first(display)
+    ax.set_ylabel("hit rate")
+    reading = "The share of positives among the selected. At your quota the highest line wins."
+    keys = (*shown.models(), *shown.mark(ax), _RANDOM)
+    return "hit-rate", "Hit rate", reading, keys
+
+
+def _qrecall(shown: _Shown, ax: Axes) -> Said:
+    plots.QrecallDisplay.from_ranking(shown.rankings, ax=ax, legend=False, areas=False)
+    ax.set_ylabel("Qrecall")
+    reading = "The share of all positives that are found. The steeper the start, the better."
+    keys = (*shown.models(), *shown.mark(ax), _RANDOM, key_of_line(OPTIMAL, "best possible order"))
+    return "qrecall", "Qrecall (cumulative gains)", reading, keys
+
+
+def _areas(shown: _Shown, ax: Axes) -> Said:
+    name, ranking = shown.names[shown.model], shown.evaluation.rankings[shown.model]
+    style = line_style(shown.model)
+    display = plots.QrecallDisplay.from_ranking(ranking, ax=ax, legend=False, **style)
+    ax.set_ylabel("Qrecall")
+    display.areas_[0].set_facecolor(style["color"])
+    values = shown.evaluation.over_all
+    s1, s2 = (f"{values.of(x)[shown.model]:,.4g}" for x in ("s1", "s2"))
+    reading = (
+        f"Of {name}: Gini = PEM is the area above chance less that below it, as a share of the area "
+        "that the best possible order has above chance."
+    )
+    keys = (
+        key_of_model(shown.model, name),
+        key_of_area(shown.model, f"S1 = {s1}, better than chance"),
+        key_of_hatch(f"S2 = {s2}, worse than chance"),
+        key_of_line(OPTIMAL, "best possible order"),
+    )
+    return "areas", "What Gini is made of", reading, keys
+
+
+def _lift(shown: _Shown, ax: Axes) -> Said:
+    display = plots.LiftDisplay.from_ranking(shown.rankings, ax=ax, legend=False)
+    _without_the_first(display)
+    ax.set_ylabel("lift")
+    reading = "How many times as many positives as in a random choice of the same size."
+    return "lift", "Lift", reading, (*shown.models(), *shown.mark(ax), _RANDOM)
+
+
+def _brought(shown: _Shown, ax: Axes) -> Said:
+    assert shown.evaluation.brought is not None
+    cuts = {f"model {k}": x for k, x in enumerate(shown.evaluation.brought.cuts)}
+    plots.ImpactDisplay(cuts, in_all=True).plot(ax=ax, legend=False)
+    ax.set_ylabel("brought in all")
+    reading = "What all decisions bring together. The highest point of a line is its best cut."
+    keys = (*shown.models(), *shown.mark(ax), key_of_point("best cut of a model"))
+    return "brought", "What it brings", reading, keys
+
+
+_RANDOM = key_of_line(RANDOM, "random choice")
+_DRAWN_FROM = 0.005
+_ROOM = 1.15
+
+
+def _without_the_first(display: plots.HitRateDisplay | plots.LiftDisplay) -> None:
+    """Let the axis end above what the curves are from a share of all on.
+
+    The first few selected make hit rates that are high or low by chance, beside which the rest of
+    the curves would be flat.
+    """
+    ax, tops = display.ax_, []
+    for line in display.lines_:
+        x, y = (np.asarray(data, dtype=np.float64) for data in line.get_data())
+        tops.append(np.nanmax(y[x >= _DRAWN_FROM * x[-1]], initial=0.0))
+    top = min(ax.get_ylim()[1], _ROOM * max(tops))
+    ax.set_ylim(0.0, top or None)

@@ -25,8 +25,10 @@ def inlined(drawing: str, prefix: str, label: str) -> str:
     for parent in list(root.iter()):
         for child in [x for x in parent if _plain(x.tag) in _NEEDLESS]:
             parent.remove(child)
+    written = " ".join(x for element in root.iter() for x in element.attrib.values())
+    used = set(_REFERENCE.findall(written)) | set(re.findall(r"(?:^|\s)#(\S+)", written))
     for element in root.iter():
-        _rewrite(element, prefix)
+        _rewrite(element, prefix, used)
     size = root.attrib["viewBox"]
     root.attrib.clear()
     root.attrib |= {"viewBox": size, "role": "img", "aria-label": label}
@@ -38,7 +40,7 @@ def _plain(name: str) -> str:
     return name.rpartition("}")[2]
 
 
-def _rewrite(element: ET.Element, prefix: str) -> None:
+def _rewrite(element: ET.Element, prefix: str, used: set[str]) -> None:
     element.tag = _plain(element.tag)
     if element.tag != "text" and element.text and not element.text.strip():
         element.text = None
@@ -46,6 +48,8 @@ def _rewrite(element: ET.Element, prefix: str) -> None:
         element.tail = None
     attributes = {_plain(key): value for key, value in element.attrib.items()}
     element.attrib.clear()
+    if attributes.get("id") not in used:
+        attributes.pop("id", None)
     for key, value in attributes.items():
         element.attrib[key] = _value(key, value, prefix)
 
