@@ -7,12 +7,20 @@ except ImportError as error:
         "quotakernels.plots needs Matplotlib: pip install 'quotakernels[plots]'", name=error.name
     ) from error
 
+from quotakernels.plots.charts import PowersChartDisplay, PrDisplay, RocDisplay
+from quotakernels.plots.dominance import DominanceDisplay
 from quotakernels.plots.impact import ImpactDisplay
+from quotakernels.plots.lift_table import LiftTableDisplay
 from quotakernels.plots.quota import HitRateDisplay, LiftDisplay, QrecallDisplay
 
 __all__ = [
+    "DominanceDisplay",
     "HitRateDisplay",
     "ImpactDisplay",
     "LiftDisplay",
+    "LiftTableDisplay",
+    "PowersChartDisplay",
+    "PrDisplay",
     "QrecallDisplay",
+    "RocDisplay",
 ]

@@ -27,12 +27,12 @@ MANY = 8
 _SECOND = "quotakernels: second quota axis"
 
 
-def axes_for(ax: Any) -> Axes:
-    """The axes to draw on: those given, or new ones."""
+def axes_for(ax: Any, size: tuple[float, float] | None = None) -> Axes:
+    """The axes to draw on: those given, or new ones, in a figure of that size in inches."""
     if ax is None:
         import matplotlib.pyplot as plt
 
-        new: Axes = plt.figure(layout="constrained").add_subplot()
+        new: Axes = plt.figure(figsize=size, layout="constrained").add_subplot()
         return new
     if not isinstance(ax, Axes):
         raise TypeError(f"ax must be a Matplotlib Axes; got {type(ax).__name__}")
@@ -42,8 +42,7 @@ def axes_for(ax: Any) -> Axes:
 def columns_of(ax: Axes) -> int:
     """How many columns of the axes can be told apart."""
     extent = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
-    inches = extent.width
-    return max(round(COLUMNS_PER_INCH * inches), 1)
+    return max(round(COLUMNS_PER_INCH * extent.width), 1)
 
 
 def position_on(ax: Axes) -> Callable[[Numbers], Numbers]:

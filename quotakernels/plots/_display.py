@@ -148,8 +148,8 @@ class Display:
         """Draw; see the display."""
         raise NotImplementedError
 
-    def _begin(self, ax: Axes | None) -> Canvas:
-        self.ax_ = axes_for(ax)
+    def _begin(self, ax: Axes | None, size: tuple[float, float] | None = None) -> Canvas:
+        self.ax_ = axes_for(ax, size)
         self.figure_ = self.ax_.get_figure()
         self.lines_ = []
         return Canvas(self.ax_, self.lines_)
@@ -181,7 +181,9 @@ class Canvas:
         self._lines.append(line)
         return x, y
 
-    def references(self, lines: list[tuple[Any, Any]], label: str, style: Any = RANDOM) -> None:
+    def references(
+        self, lines: list[tuple[Any, Any]], label: str | None, style: Any = RANDOM
+    ) -> None:
         """Draw lines that belong to no model, equal ones once, under one label."""
         drawn: list[tuple[Numbers, Numbers]] = []
         for x, y in lines:

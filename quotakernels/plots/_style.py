@@ -9,6 +9,7 @@ __all__ = [
     "COLOURS",
     "DASHES",
     "HATCHES",
+    "ISO",
     "MARKERS",
     "OPTIMAL",
     "RANDOM",
@@ -35,6 +36,7 @@ REFERENCE = "#595959"
 RANDOM = {"color": REFERENCE, "linewidth": 1.0, "linestyle": (0, (2, 3)), "zorder": 1.5}
 OPTIMAL = {"color": REFERENCE, "linewidth": 1.0, "linestyle": "-", "zorder": 1.5}
 BREAK_EVEN = {"color": REFERENCE, "linewidth": 1.0, "linestyle": (0, (8, 3, 1, 3)), "zorder": 1.5}
+ISO = {"color": "#767676", "linewidth": 0.7, "linestyle": "-", "zorder": 1.4}
 
 
 def line_style(model: int) -> dict[str, Any]:

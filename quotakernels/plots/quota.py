@@ -249,7 +249,7 @@ class LiftDisplay(_QuotaDisplay):
         canvas.ax.set_ylabel("Lift (hit rate / prevalence)")
         titled(canvas.ax, "Lift at every quota")
         if legend:
-            with_legend(canvas.ax, "upper right")
+            with_legend(canvas.ax)
         return self
 
 

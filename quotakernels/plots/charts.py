@@ -1,0 +1,343 @@
+"""ROC, precision-recall and Powers' other charts, with hulls and iso-lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+import quotakernels as qk
+from quotakernels import Ranking
+from quotakernels.measures._chart_kinds import check_kind
+from quotakernels.plots._axes import rate_limits, titled, with_legend
+from quotakernels.plots._chart_labels import CHARTS
+from quotakernels.plots._display import Canvas, Display, cuts, totals
+from quotakernels.plots._host import Numbers
+from quotakernels.plots._style import BREAK_EVEN, COLOURS, ISO, RANDOM
+
+__all__ = ["PowersChartDisplay", "PrDisplay", "RocDisplay"]
+
+SQUARE = (5.2, 5.0)
+"""Size of a new figure for a chart of equal axes, in inches."""
+MARKED = 60
+"""A hull of more vertices is drawn without markers."""
+
+
+class PowersChartDisplay(Display):
+    """One of Powers' charts of one model or several, with hulls, chance and iso-lines.
+
+    `from_predictions` and `from_ranking` make it and draw it.  Between two cuts the curve is what
+    mixing them gives: a straight line, or in charts of precision and of logarithms a curve.
+
+    Parameters
+    ----------
+    rankings : Ranking, or mapping from names to Rankings
+        What to draw.
+    kind : str
+        The chart: "pn", "roc", "boc", "boc_dual", "pr", "pr_reciprocal", "pr_log", "lift", "bift",
+        "bprd", "bird" or "bird_informedness", as in `powers_chart`.
+    smoothing : number
+        s of the two BIRD charts, above 0.
+
+    Attributes
+    ----------
+    rankings : dict from str to Ranking
+        What is drawn, in NumPy.
+    ax_, figure_ : Axes, Figure
+        Where it was drawn last.
+    lines_ : list of Line2D
+        The curve of each model.
+    hulls_ : list of Line2D
+        Its hull, if hulls are drawn.
+
+    See Also
+    --------
+    quotakernels.powers_chart, quotakernels.iso_line : the curves and the lines.
+
+    References
+    ----------
+    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
+    & BIRD".
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from quotakernels.plots import PowersChartDisplay
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
+    >>> ax = Figure().subplots()
+    >>> display = PowersChartDisplay.from_predictions(y_true, y_score, kind="bift", ax=ax)
+    >>> print(display.lines_[0].get_ydata().round(3))
+    [0.    0.333 0.167 0.5   0.   ]
+    """
+
+    _own: ClassVar[tuple[str, ...]] = ("kind", "smoothing")
+    hulls_: list[Line2D]
+
+    def __init__(
+        self, rankings: Ranking | Mapping[str, Ranking], *, kind: Any, smoothing: float = 1.0
+    ):
+        super().__init__(rankings)
+        check_kind(kind)
+        self.kind, self.smoothing = kind, smoothing
+
+    @classmethod
+    def _made(cls, rankings: dict[str, Ranking], **own: Any) -> Self:
+        if "kind" in cls._own and "kind" not in own:
+            raise TypeError("PowersChartDisplay needs kind")
+        return cls(rankings, **own)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        hull: bool = False,
+        chance: bool = True,
+        break_even: bool = True,
+        iso: str | None = None,
+        levels: Sequence[float] = (),
+        cost_fp: float | None = None,
+        cost_fn: float | None = None,
+        band: Any = None,
+        legend: bool = True,
+        **line_options: Any,
+    ) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default on a new figure.
+        hull : bool
+            Also draw what mixtures of cuts reach: the upper hull of the ROC curve.
+        chance, break_even : bool
+            Also draw the line of TPR = FPR, and that of bias = prevalence, on which recall and
+            precision are equal.
+        iso : str, optional
+            Draw lines along which this is the same: "informedness", "cost", "skew",
+            "arithmetic_mean", "harmonic_mean" or "geometric_mean", as in `iso_line`.
+        levels : sequence of numbers
+            The levels of these lines.
+        cost_fp, cost_fn : number, optional
+            Costs of a false positive and a false negative, for ``iso="cost"``.
+        band : CurveBand, or mapping from names to CurveBands, optional
+            Shaded below the curve, from `curve_band` with ``"roc"``; for the ROC chart.
+        legend : bool
+            Whether to draw a legend.
+        **line_options : optional
+            What Matplotlib's `Line2D` takes, for the curves of all models.
+
+        Returns
+        -------
+        display
+        """
+        look = CHARTS[self.kind]
+        canvas = self._begin(ax, SQUARE if self.kind == "roc" else None)
+        if band is not None and self.kind != "roc":
+            raise ValueError(f'band is of the chart "roc"; got kind={self.kind!r}')
+        canvas.bands(band, list(self.rankings), lambda at, _: at)
+        self.hulls_ = []
+        for name, ranking in self.rankings.items():
+            self._curve(canvas, name, ranking, line_options)
+        for ranking in self.rankings.values() if hull else ():
+            self._hull(canvas.ax, ranking)
+        self._limit(canvas.ax)
+        for of, style in (("chance", RANDOM), ("break_even", BREAK_EVEN)):
+            if {"chance": chance, "break_even": break_even}[of]:
+                canvas.references(self._lines(of), of.replace("_", "-"), style)
+        if iso is not None:
+            costs = {"cost_fp": cost_fp, "cost_fn": cost_fn} if iso == "cost" else {}
+            self._iso_lines(canvas, iso, levels, costs)
+        canvas.ax.set(xlabel=look.x, ylabel=look.y)
+        titled(canvas.ax, look.title)
+        if legend:
+            with_legend(canvas.ax, look.legend)
+        return self
+
+    def _label(self, name: str, ranking: Ranking) -> str:
+        """The name, with the area of the two charts that are known by theirs."""
+        if self.kind == "roc":
+            return name and f"{name} (AUC = {qk.roc_auc(ranking):.3f})"
+        if self.kind == "pr":
+            return name and f"{name} (AUC-PR = {qk.pr_auc(ranking):.3f})"
+        return name
+
+    def _curve(self, canvas: Canvas, name: str, ranking: Ranking, options: dict[str, Any]) -> None:
+        chart = qk.powers_chart(ranking, kind=self.kind, smoothing=self.smoothing)
+        counts = None if CHARTS[self.kind].straight else (*cuts(ranking), self._place(ranking))
+        canvas.line(chart.x, chart.y, self._label(name, ranking), options, counts)
+
+    def _place(self, ranking: Ranking) -> Any:
+        positives, negatives = totals(ranking)
+        known = {"positives": positives, "negatives": negatives, "kind": self.kind}
+        return lambda fp, tp: qk.chart_points(fp, tp, smoothing=self.smoothing, **known)
+
+    def _hull(self, ax: Axes, ranking: Ranking) -> None:
+        """The hull in the colour of its model, thin, with its vertices marked."""
+        found, place = qk.roc_hull(ranking), self._place(ranking)
+        x, y = place(found.fp, found.tp)
+        if self.kind == "pr":
+            x, y = qk.achievable_pr_curve(ranking)[:2]
+        between = Canvas(ax, self.hulls_)
+        model, areas = len(self.hulls_), {"roc": qk.roc_hull_auc, "pr": qk.achievable_pr_auc}
+        area = f" (area {areas[self.kind](ranking):.3f})" if self.kind in areas else ""
+        look = {"color": COLOURS[model % len(COLOURS)], "linewidth": 0.8, "linestyle": "-"}
+        several = "hulls" if len(self.rankings) > 1 else f"hull{area}"
+        label = several if model == 0 else "_"
+        counts = (np.asarray(found.fp, float), np.asarray(found.tp, float), place)
+        between.line(x, y, label, look, None if CHARTS[self.kind].straight else counts)
+        if len(x) <= MARKED:
+            ax.plot(x, y, ".", color=look["color"], markersize=4)
+
+    def _limit(self, ax: Axes) -> None:
+        """The range of the axes, which the lines that follow leave alone."""
+        if self.kind == "pr_reciprocal":
+            ax.set(xlim=(0.9, 10), ylim=(0.9, None))
+        rate_limits(ax, *CHARTS[self.kind].rates)
+        if self.kind == "pr":
+            ax.set_ylim(None, 1.02)
+        if self.kind == "roc":
+            ax.set_aspect("equal")
+        ax.autoscale_view()
+        ax.autoscale(enable=False)
+
+    def _line(self, of: str, ranking: Ranking, level: Any, costs: Any) -> tuple[Numbers, Numbers]:
+        positives, negatives = totals(ranking)
+        line: Any = qk.iso_line(
+            level,
+            of=of,  # type: ignore[arg-type]
+            kind=self.kind,
+            positives=positives,
+            negatives=negatives,
+            smoothing=self.smoothing,
+            **costs,
+        )
+        return line.x, line.y
+
+    def _lines(
+        self, of: str, level: Any = None, costs: dict[str, Any] | None = None
+    ) -> list[tuple[Numbers, Numbers]]:
+        """The line for each ranking that has it."""
+        lines = [self._line(of, x, level, costs or {}) for x in self.rankings.values()]
+        return [line for line in lines if np.isfinite(line[0] + line[1]).any()]
+
+    def _iso_lines(self, canvas: Canvas, of: str, levels: Any, costs: dict[str, Any]) -> None:
+        label: str | None = f"equal {of.replace('_', ' ')}"
+        for level in levels:
+            lines = self._lines(of, level, costs)
+            canvas.references(lines, label, ISO)
+            for x, y in lines[:1]:
+                _name_line(canvas.ax, x, y, f"{level:g}")
+                label = None
+
+
+def _name_line(ax: Axes, x: Numbers, y: Numbers, text: str) -> None:
+    """Write on a line, in the middle of what is seen of it."""
+    (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
+    seen = np.flatnonzero((x >= left) & (x <= right) & (y >= low) & (y <= high))
+    if len(seen):
+        middle = seen[len(seen) // 2]
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
+        style: dict[str, Any] = {"fontsize": 7, "ha": "center", "va": "center", "bbox": box}
+        ax.text(float(x[middle]), float(y[middle]), text, clip_on=True, **style)
+
+
+class RocDisplay(PowersChartDisplay):
+    """ROC curves of one model or several, with their convex hulls.
+
+    `from_predictions` and `from_ranking` make it and draw it.  `plot` is that of
+    `PowersChartDisplay`, with the hull and without the break-even line unless asked otherwise.
+
+    Parameters
+    ----------
+    rankings : Ranking, or mapping from names to Rankings
+        What to draw.
+
+    Attributes
+    ----------
+    rankings : dict from str to Ranking
+        What is drawn, in NumPy.
+    ax_, figure_ : Axes, Figure
+        Where it was drawn last.
+    lines_, hulls_ : list of Line2D
+        The curve of each model, and its hull.
+
+    See Also
+    --------
+    quotakernels.roc_curve, quotakernels.roc_hull : the curves.
+
+    References
+    ----------
+    DG section 2: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from quotakernels.plots import RocDisplay
+    >>> y_true, y_score = [1, 0, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.2, 0.1]
+    >>> display = RocDisplay.from_predictions(y_true, y_score, name="a", ax=Figure().subplots())
+    >>> print(display.lines_[0].get_label(), "|", display.hulls_[0].get_label())
+    a (AUC = 0.778) | hull (area 0.889)
+    """
+
+    _own = ()
+    _kind: ClassVar[str] = "roc"
+
+    def __init__(self, rankings: Ranking | Mapping[str, Ranking]):
+        super().__init__(rankings, kind=self._kind)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        hull: bool = True,
+        break_even: bool = False,
+        **options: Any,
+    ) -> Self:
+        """Draw the curves; see `PowersChartDisplay.plot`."""
+        return super().plot(ax, hull=hull, break_even=break_even, **options)
+
+
+class PrDisplay(RocDisplay):
+    """Precision-recall curves of one model or several, with what mixtures of cuts achieve.
+
+    `from_predictions` and `from_ranking` make it and draw it.  On the way between two cuts
+    precision is a hyperbola, not a straight line, and so it is drawn.  `plot` is that of
+    `PowersChartDisplay`, with the achievable curve and without the break-even line unless asked
+    otherwise; the chance line is at the prevalence.
+
+    Parameters
+    ----------
+    rankings : Ranking, or mapping from names to Rankings
+        What to draw.
+
+    Attributes
+    ----------
+    rankings : dict from str to Ranking
+        What is drawn, in NumPy.
+    ax_, figure_ : Axes, Figure
+        Where it was drawn last.
+    lines_, hulls_ : list of Line2D
+        The curve of each model, and its achievable curve.
+
+    See Also
+    --------
+    quotakernels.pr_curve, quotakernels.achievable_pr_curve : the curves.
+
+    References
+    ----------
+    DG sections 3-4: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from quotakernels.plots import PrDisplay
+    >>> y_true, y_score = [0, 1, 1, 0], [0.9, 0.8, 0.7, 0.1]
+    >>> display = PrDisplay.from_predictions(y_true, y_score, name="a", ax=Figure().subplots())
+    >>> print(display.lines_[0].get_label(), "|", display.hulls_[0].get_label())
+    a (AUC-PR = 0.451) | hull (area 0.667)
+    """
+
+    _kind = "pr"

@@ -1,0 +1,139 @@
+"""Which of several models is best over which stretch of the axis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from matplotlib.axes import Axes
+
+import quotakernels as qk
+from quotakernels import Ranking
+from quotakernels.plots._axes import titled
+from quotakernels.plots._display import Display
+from quotakernels.plots._models import named_rankings
+from quotakernels.plots._style import COLOURS
+from quotakernels.plots.quota import quota_axis
+
+__all__ = ["DominanceDisplay"]
+
+_RATES = {"fpr": "False positive rate", "recall": "Recall"}
+
+
+class DominanceDisplay(Display):
+    """Areas of dominance: a row for each model, with a bar where none of the others is better.
+
+    `from_predictions` and `from_ranking` make it and draw it.
+
+    Parameters
+    ----------
+    rankings : mapping from names to Rankings, or a Ranking of shape (models, groups)
+        Rankings of the same examples.
+    axis : {"quota", "fpr", "recall"}
+        What to fix, as in `compare_curves`.
+
+    Attributes
+    ----------
+    rankings : dict from str to Ranking
+        What is drawn, in NumPy.
+    regions : Regions
+        What `compare_curves` has found.
+    ax_, figure_ : Axes, Figure
+        Where it was drawn last.
+    lines_ : list
+        Empty.
+    bars_ : list of PolyCollection
+        The bars of each model.
+
+    See Also
+    --------
+    quotakernels.compare_curves : the stretches.
+
+    References
+    ----------
+    AR Figure 4: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from quotakernels.plots import DominanceDisplay
+    >>> y_true = [1, 0, 0, 1, 0]
+    >>> scores = {"a": [0.9, 0.8, 0.7, 0.6, 0.5], "b": [0.7, 0.7, 0.1, 0.7, 0.1]}
+    >>> display = DominanceDisplay.from_predictions(y_true, scores, ax=Figure().subplots())
+    >>> print(display.shares)
+    {'a': 0.5, 'b': 0.7}
+    """
+
+    _own: ClassVar[tuple[str, ...]] = ("axis",)
+    bars_: list[Any]
+
+    def __init__(
+        self,
+        rankings: Ranking | Mapping[str, Ranking],
+        *,
+        axis: Literal["quota", "fpr", "recall"] = "quota",
+    ):
+        self.rankings, self.axis = named_rankings(rankings), axis
+        self.regions = qk.compare_curves(self.rankings, axis=axis)
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The part of the axis on which each model is best, or equal to the best."""
+        start, stop, best = self.regions
+        whole = stop[-1] - start[0]
+        lengths = ((stop - start)[:, np.newaxis] * best).sum(axis=0) / whole
+        return dict(zip(self.rankings, lengths.tolist(), strict=True))
+
+    def plot(self, ax: Axes | None = None, *, percent: bool = False, **bar_options: Any) -> Self:
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default on a new figure.
+        percent : bool
+            The quota in per cent of the examples, their number on the second scale; or the other
+            way round.
+        **bar_options : optional
+            What Matplotlib's `broken_barh` takes.
+
+        Returns
+        -------
+        DominanceDisplay
+        """
+        self._begin(ax, (6.4, 1.6 + 0.5 * len(self.rankings)))
+        self.bars_ = []
+        factor = self._axis(percent)
+        shares = self.shares
+        for row in range(len(shares)):
+            start, stop = _joined(self.regions.start, self.regions.stop, self.regions.best[:, row])
+            pieces = list(zip(start * factor, (stop - start) * factor, strict=True))
+            look = {"facecolor": COLOURS[row % len(COLOURS)], "linewidth": 0, **bar_options}
+            self.bars_.append(self.ax_.broken_barh(pieces, (row - 0.35, 0.7), **look))
+        self.ax_.set_yticks(
+            range(len(shares)), [f"{name}\n{share:.1%}" for name, share in shares.items()]
+        )
+        self.ax_.tick_params(axis="y", length=0)
+        self.ax_.set_ylim(len(shares) - 0.5, -0.5)
+        self.ax_.grid(axis="x", linewidth=0.4, color="#BBBBBB")
+        self.ax_.set_axisbelow(True)
+        titled(self.ax_, "Where each model is the best")
+        return self
+
+    def _axis(self, percent: bool) -> float:
+        """The x axis, and what a place on it is of the place in the regions."""
+        if self.axis in _RATES:
+            self.ax_.set(xlim=(0, 1), xlabel=_RATES[self.axis])
+            return 1.0
+        axis = quota_axis(self.rankings, percent)
+        axis.drawn(self.ax_)
+        return axis.end / axis.size
+
+
+def _joined(start: Any, stop: Any, best: Any) -> tuple[Any, Any]:
+    """The stretches in which a model is best; those that touch are one."""
+    there = best & (stop > start)
+    before = np.concatenate([[False], there[:-1]])
+    after = np.concatenate([there[1:], [False]])
+    return start[there & ~before], stop[there & ~after]
