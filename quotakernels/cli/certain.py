@@ -64,7 +64,7 @@ def _number(value: float, digits: int) -> str:
     return "undefined" if math.isnan(value) else f"{value:z.{digits}f}"
 
 
-def in_sentences(differences: Differences, rows: int) -> str:
+def in_sentences(differences: Differences, rows: int | str) -> str:
     """Which models can be told apart, and which cannot."""
     found = differences.found
     alike = [group for group in found.groups if len(group) > 1]

@@ -94,8 +94,7 @@ def _brought(evaluation: Evaluation, choice: Choice) -> Iterator[str]:
     first, *others = choice.order
     names = evaluation.task.scores
     rest = [f"{names[k]} {amount(choice.brings[k])}" for k in others[:_OTHERS]]
-    beside = f", against {listed(rest)}" if rest else ""
-    yield f"It brings {amount(choice.brings[first])}{beside}."
+    yield f"{listed([f'{names[first]} brings {amount(choice.brings[first])}', *rest])}."
     finds = max(others, key=lambda k: choice.found[k], default=first)
     if choice.found[finds] > choice.found[first]:
         yield f"By positives found {names[finds]} would be the first."

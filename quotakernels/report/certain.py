@@ -8,11 +8,12 @@ from quotakernels.cli.certain import in_sentences
 from quotakernels.cli.certainty import Differences
 from quotakernels.cli.evaluation import Evaluation
 from quotakernels.report.choice import Choice
-from quotakernels.report.words import listed, percent, points
+from quotakernels.report.words import MINUS, listed, number, percent, places_found
 
 __all__ = ["how_sure"]
 
 Said = tuple[str, tuple[str, ...]]
+_WHAT = {"roc_auc": "AUC", "hit_rate": "The hit rate"}
 
 
 def how_sure(evaluation: Evaluation, choice: Choice | None) -> Said:
@@ -47,39 +48,38 @@ def _interval(evaluation: Evaluation, choice: Choice | None) -> list[str]:
 def _of_test(evaluation: Evaluation, choice: Choice | None, test: Differences) -> Said:
     names, found = evaluation.task.scores, test.found
     if any(math.isnan(x) for x in found.estimate):
-        return "That cannot be said", (f"{_what(test)} is undefined.",)
+        return "That cannot be said", (f"{_WHAT[test.measure]} is undefined.",)
     first = found.names[0] if choice is None else names[choice.order[0]]
     letters = dict(zip(found.names, found.letters, strict=True))
     rivals = [x for x in found.names if x != first and set(letters[x]) & set(letters[first])]
-    sentences = in_sentences(test, evaluation.rows).splitlines()
-    lead = _lead(evaluation, test, first)
+    sentences = in_sentences(test, number(evaluation.rows)).splitlines()
+    lead = _lead(evaluation, choice, test, first)
     if not rivals:
         verdict = f"Sure that {first} is the first"
     elif len(rivals) == len(names) - 1:
         verdict = "Not sure: the models cannot be told apart"
         sentences = sentences[1:] if len(test.found.groups) == 1 else sentences
     else:
-        verdict = f"Not sure: it may be {listed(rivals, 'or')}"
+        verdict = f"Not sure: {listed(rivals, 'or')} may be as good"
     return verdict, (lead, *sentences, *_by_gain(evaluation, first, found.names[0]))
 
 
-def _lead(evaluation: Evaluation, test: Differences, first: str) -> str:
+def _lead(evaluation: Evaluation, choice: Choice | None, test: Differences, first: str) -> str:
     """The lead over the next model, or how far the first one lags behind, with its interval."""
     found, certainty = test.found, evaluation.task.certainty
     assert certainty is not None
     i = found.names.index(first)
     j = 1 if i == 0 else 0
+    ends = [float(x[i, j]) for x in (found.difference, found.lower, found.upper)]
     level = f"{100 * certainty.tested_level:g}%"
-    leads = "leads" if i == 0 else "differs"
-    return (
-        f"In {_what(test)} {first} {leads} from {found.names[j]} by "
-        f"{points(found.difference[i, j])} points of 100 ({level} interval "
-        f"{points(found.lower[i, j])} to {points(found.upper[i, j])})."
-    ).replace("leads from", "leads")
-
-
-def _what(test: Differences) -> str:
-    return "AUC" if test.quota is None else f"the hit rate at quota {test.quota}"
+    if choice is None:
+        by, low, high = (f"{x:z.3f}".replace("-", MINUS) for x in ends)
+        lead = f"{first} has an AUC that is {by} above that of {found.names[j]}"
+    else:
+        by, low, high = (places_found(choice.places * x) for x in ends)
+        more = f"{by} more" if ends[0] >= 0 else f"{places_found(-choice.places * ends[0])} fewer"
+        lead = f"{first} finds {more} than {found.names[j]} ({number(choice.places)} places)"
+    return f"{lead}; {level} interval {low} to {high}, p = {found.p_adjusted[i, j]:.2g}."
 
 
 def _by_gain(evaluation: Evaluation, first: str, found_most: str) -> list[str]:

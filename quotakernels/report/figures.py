@@ -19,7 +19,7 @@ from matplotlib.figure import Figure as Drawing
 
 from quotakernels import plots
 from quotakernels.cli.evaluation import Evaluation
-from quotakernels.plots._style import OPTIMAL, RANDOM, line_style
+from quotakernels.plots._style import OPTIMAL, RANDOM, REFERENCE, line_style
 from quotakernels.report.choice import Choice
 from quotakernels.report.keys import (
     Key,
@@ -101,6 +101,10 @@ def figures(evaluation: Evaluation, choice: Choice | None) -> Iterator[Figure]:
         yield from _each(shown, (_areas, _lift))
     if evaluation.brought is not None and evaluation.total:
         yield from _each(shown, (_brought,))
+    if both and len(shown.names) > 1:
+        yield from _each(shown, (_dominance,))
+    if both:
+        yield from _each(shown, (_roc, _precision_recall))
 
 
 Said = tuple[str, str, str, Sequence[Key]]
@@ -184,6 +188,42 @@ def _brought(shown: _Shown, ax: Axes) -> Said:
     return "brought", "What it brings", reading, keys
 
 
+def _dominance(shown: _Shown, ax: Axes) -> Said:
+    display = plots.DominanceDisplay.from_ranking(shown.rankings, ax=ax)
+    shares = [f"{share:.1%}" for share in display.shares.values()]
+    labels = [f"{_cut(x)}\n{y}" for x, y in zip(shown.names, shares, strict=True)]
+    ax.set_yticks(range(len(labels)), labels, parse_math=False)
+    reading = (
+        "A bar stands where no other model finds more positives; the percentage is how much of all "
+        "quotas that is. Where two models have a bar they find the same."
+    )
+    return "dominance", "Which model finds the most", reading, shown.mark(ax)
+
+
+def _roc(shown: _Shown, ax: Axes) -> Said:
+    plots.RocDisplay.from_ranking(shown.rankings, ax=ax, legend=False)
+    ax.set(xlabel="share of the negatives selected", ylabel="share of the positives selected")
+    reading = "Each cut is a point; the upper left corner is the best. The area below is AUC."
+    hull = key_of_line(_HULL, "hull, reached by mixing two cuts")
+    keys = (*shown.models(), hull, _RANDOM)
+    return "roc", "ROC curve and its hull", reading, keys
+
+
+def _precision_recall(shown: _Shown, ax: Axes) -> Said:
+    plots.PrDisplay.from_ranking(shown.rankings, ax=ax, legend=False)
+    ax.set(xlabel="recall (share of the positives selected)", ylabel="precision")
+    reading = "The share of positives among the selected against the share of them that is found."
+    hull = key_of_line(_HULL, "achievable: the cuts on the ROC hull")
+    return "precision-recall", "Precision and recall", reading, (*shown.models(), hull, _RANDOM)
+
+
+def _cut(name: str) -> str:
+    """A name that leaves room for the drawing."""
+    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
+
+
+_NAME = 16
+_HULL: dict[str, Any] = {"color": REFERENCE, "linewidth": 0.8, "linestyle": "-"}
 _RANDOM = key_of_line(RANDOM, "random choice")
 _DRAWN_FROM = 0.005
 _ROOM = 1.15

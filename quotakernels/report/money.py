@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from quotakernels.cli.advice import FLATTERED, fewer_places, first_best
+from collections.abc import Iterator
+
+from quotakernels.cli.advice import fewer_places, first_best
 from quotakernels.cli.evaluation import Brought, Evaluation
 from quotakernels.report.choice import Choice, best_values
-from quotakernels.report.words import amount, number, percent
+from quotakernels.report.words import amount, number, percent, signed
 
 __all__ = ["how_many_by_gain", "what_it_brings"]
 
@@ -19,8 +21,17 @@ def how_many_by_gain(evaluation: Evaluation, choice: Choice | None) -> Said:
     if choice is not None and choice.places:
         verdict, within = _within(evaluation, choice)
         said = (*within, *(x.replace("The most", "Without a limit the most", 1) for x in said))
-    tuned = evaluation.task.tune is not None
-    return verdict, said if tuned else (*said, FLATTERED)
+    return verdict, (*said, *_mind(evaluation))
+
+
+def _mind(evaluation: Evaluation) -> Iterator[str]:
+    """What makes the best number doubtful."""
+    unit, brought = evaluation.task.unit, evaluation.brought
+    assert unit is not None and brought is not None
+    if unit.column is not None and not unit.cost and not (brought.gains.selected < 0).any():
+        yield "No place costs anything here (--cost), so that each one pays."
+    elif evaluation.task.tune is None:
+        yield "A best number looks better on the rows that it was chosen on (--tune)."
 
 
 def _best_cut(evaluation: Evaluation, brought: Brought) -> Said:
@@ -79,14 +90,19 @@ def what_it_brings(evaluation: Evaluation, choice: Choice | None) -> Said:
         best = best_values(brought.at_best_cut, first_best(brought.at_best_cut))
         return f"{amount(best['brings'])} at the best cut", (f"{beside}.", _unit(evaluation))
     total = float(choice.brings[choice.order[0]])
-    random = amount(choice.random_brings)
-    verdict = f"{amount(total)}, at random {random}"
     per_place = (total - brought.gains.nobody) / choice.places
-    return verdict, (
-        f"{beside}. A place brings {amount(per_place)} on average.",
+    return f"{amount(total)}, at random {amount(choice.random_brings)}", (
+        f"With all {number(choice.places)} places, {amount(per_place)} for each. {beside}.",
         _unit(evaluation),
     )
 
 
 def _unit(evaluation: Evaluation) -> str:
-    return f"Counted: {evaluation.task.unit}."
+    """What is added up."""
+    unit = evaluation.task.unit
+    assert unit is not None
+    if unit.impacts is None:
+        return f"Counted: {unit}."
+    cells = ("a positive selected", "a negative selected", "a positive left", "a negative left")
+    each = [f"{cell} {signed(x)}" for cell, x in zip(cells, unit.impacts, strict=True)]
+    return f"Counted: {', '.join(each)}."

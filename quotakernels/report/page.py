@@ -101,4 +101,4 @@ def _about_tables(evaluation: Evaluation) -> str:
     if certainty is None:
         return best
     drawn = certainty.in_words(evaluation.task.weight is not None)
-    return f"{best} Below a value is its interval. {drawn.replace('[lower, upper]', 'Intervals')}"
+    return f"{best} Below a value is its interval: {drawn.partition(': ')[2]}"

@@ -140,7 +140,7 @@ def pair_tables(evaluation: Evaluation) -> Iterator[Table]:
             f"{DIFFERENCES[differences.measure]}{where}",
             ("better", "than", "by", "interval", "p (Holm)"),
             tuple(_pairs(differences)),
-            (in_sentences(differences, evaluation.rows), *differences.notes),
+            (in_sentences(differences, number(evaluation.rows)), *differences.notes),
         )
 
 

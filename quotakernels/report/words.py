@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from quotakernels.cli.gains import money
 from quotakernels.cli.quota import plain
 
-__all__ = ["amount", "counted", "listed", "number", "percent", "points"]
+__all__ = ["MINUS", "amount", "counted", "listed", "number", "percent", "places_found", "signed"]
 
-_MINUS = "\N{MINUS SIGN}"
+MINUS = "\N{MINUS SIGN}"
 
 
 def number(value: float) -> str:
@@ -31,16 +31,20 @@ def percent(share: float) -> str:
     return f"{share:.1%}" if share == 0 or share >= 0.01 else f"{100 * share:.2g}%"
 
 
-def points(difference: float) -> str:
-    """Write a difference of two shares in hundredths."""
-    size = abs(100 * difference)
-    digits = plain(round(size, 1)) if size == 0 or size >= 0.1 else f"{size:.2g}"
-    return f"{_MINUS if difference < 0 and digits != '0' else ''}{digits}"
+def places_found(difference: float) -> str:
+    """Write a difference of expected positives, which may be negative."""
+    text = number(abs(difference))
+    return f"{MINUS}{text}" if difference < 0 and text != "0" else text
 
 
 def amount(value: float) -> str:
     """Write an amount in the user's unit, with a true minus sign."""
-    return money(value).replace("-", _MINUS, 1)
+    return money(value).replace("-", MINUS, 1)
+
+
+def signed(value: float) -> str:
+    """Write a number as it was given, with a true minus sign."""
+    return plain(value).replace("-", MINUS)
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:
