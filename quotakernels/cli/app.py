@@ -188,7 +188,7 @@ _IN_BOTH = (
 
 @app.command(params=[x for x in evaluate.params if x.name in _IN_BOTH])
 @click.argument("file", type=_INPUT_FILE, required=False)
-@click.option("-o", "--output", type=_OUTPUT_FILE, required=True, help="File to write, as in a.html.")
+@click.option("-o", "--output", type=_OUTPUT_FILE, required=True, help="Page to write.")
 def report(
     file: Path | None,
     example: str | None,
@@ -214,7 +214,9 @@ def report(
     chosen = _chosen_for_report(score, **options)
     if example is not None:
         if (file, label, options["weight"], options["pos_label"]) != (None,) * 4:
-            raise click.UsageError("--example goes without FILE, --label, --weight and --pos-label.")
+            raise click.UsageError(
+                "--example goes without FILE, --label, --weight and --pos-label."
+            )
         write_example(example, chosen, output)
     elif file is None or label is None or not score:
         raise click.UsageError("FILE, --label and --score are needed, or --example credit.")

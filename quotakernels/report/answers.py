@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -9,12 +10,12 @@ from quotakernels.cli.best import best_by_model
 from quotakernels.cli.evaluation import Evaluation
 from quotakernels.report.certain import how_sure
 from quotakernels.report.choice import Choice, places_for
-from quotakernels.report.money import how_many_by_gain, what_it_brings
+from quotakernels.report.money import at_best_cuts, how_many_by_gain, what_it_brings
 from quotakernels.report.words import amount, counted, listed, number, percent
 
 __all__ = ["Answer", "answers"]
 
-_NO_UNIT = "this page tells if it is made with --gain or --impact"
+_UNSAID = "Made with --gain or --impact, this page also tells"
 _OTHERS = 3
 
 
@@ -43,7 +44,7 @@ Said = tuple[str, tuple[str, ...]]
 def _nothing(evaluation: Evaluation, choice: Choice | None) -> str:
     """Why models cannot be compared, or nothing."""
     if not evaluation.total:
-        return "There are no rows of any weight."
+        return "There are no rows." if not evaluation.rows else "No row has any weight."
     if choice is not None and not choice.places:
         return f"A quota of {choice.quota} places selects nobody."
     if not evaluation.positive_total:
@@ -62,29 +63,37 @@ def _which(evaluation: Evaluation, choice: Choice | None) -> Said:
     names = evaluation.task.scores
     winners = [names[k] for k in choice.best]
     if not choice.beats_chance:
-        verdict = "None: a random choice does as well"
+        does = "does better" if choice.below_chance else "does as well"
+        verdict = f"None: a random choice {does}"
     elif len(names) == 1:
         verdict = f"{names[0]}, the only model"
     else:
         verdict = listed(winners, "or")
-    return verdict, (_found(evaluation, choice), *_brought(evaluation, choice))
+    return verdict, (*_found(evaluation, choice), *_brought(evaluation, choice))
 
 
-def _found(evaluation: Evaluation, choice: Choice) -> str:
+def _found(evaluation: Evaluation, choice: Choice) -> Iterator[str]:
     """What the best model finds, and the others."""
+    if not evaluation.positive_total:
+        return
     first, *others = choice.order
-    names, found = evaluation.task.scores, choice.found
-    share = percent(found[first] / choice.places)
-    unit = "cases" if evaluation.task.weight is None else "of the weight"
-    head = (
-        f"Of the {number(choice.places)} {unit} that {names[first]} puts first, "
-        f"{number(found[first])} are positive ({evaluation.task.label}): a hit rate of {share}."
+    task, found = evaluation.task, choice.found
+    share, places = percent(found[first] / choice.places), number(choice.places)
+    cases = f"{places} of the weight" if task.weight is not None else f"{places} cases"
+    number_found = counted(found[first], "is", "are")
+    yield (
+        f"Of the first {cases} by {task.scores[first]}, {number_found} positive ({task.label}): "
+        f"a hit rate of {share}."
     )
-    rest = [f"{names[k]} finds {number(found[k])}" for k in others[:_OTHERS]]
+    rest = [f"{task.scores[k]} finds {number(found[k])}" for k in others[:_OTHERS]]
     more = len(others) - len(rest)
     rest += [counted(more, "other model less", "other models less")] if more else []
-    rest.append(f"a random choice {number(choice.random_found)}")
-    return f"{head} {listed(rest)}.".replace(". a random", ". A random")
+    random = number(choice.random_found)
+    yield f"{listed([*rest, f'a random choice {random}'])}." if rest else _alone(random)
+
+
+def _alone(random: str) -> str:
+    return f"A random choice finds {random}."
 
 
 def _brought(evaluation: Evaluation, choice: Choice) -> Iterator[str]:
@@ -101,10 +110,12 @@ def _brought(evaluation: Evaluation, choice: Choice) -> Iterator[str]:
 
 
 def _without_quota(evaluation: Evaluation) -> Said:
-    """Which model finds the most over all quotas."""
+    """Which model brings the most, or else finds the most over all quotas."""
     names = evaluation.task.scores
     if len(names) == 1:
         return f"{names[0]}, the only model", ("No --quota was given to judge it by.",)
+    if evaluation.brought is not None:
+        return at_best_cuts(evaluation, evaluation.brought)
     shares = best_by_model(evaluation.best, len(names))
     if not any(shares):
         return "That cannot be said", ("All rows are positive, so every model finds the same.",)
@@ -125,7 +136,10 @@ def _how_many(evaluation: Evaluation, choice: Choice | None) -> Said:
         return "That cannot be said", (nothing,)
     model = _model_in_question(evaluation, choice)
     ranking, name = evaluation.rankings[model], evaluation.task.scores[model]
-    needed = [f"{share:.0%} takes {number(places_for(ranking, share))}" for share in (0.5, 0.9)]
+    whole = math.ceil if evaluation.task.weight is None else float
+    needed = [
+        f"{share:.0%} takes {number(whole(places_for(ranking, share)))}" for share in (0.5, 0.9)
+    ]
     head = f"With {name}, to find {listed(needed)} places."
     if choice is not None and choice.places:
         share = percent(choice.found[model] / evaluation.positive_total)
@@ -133,7 +147,7 @@ def _how_many(evaluation: Evaluation, choice: Choice | None) -> Said:
             f"{number(choice.places)} places find {share} of all positives with {name}; "
             f"to find {listed(needed)}."
         )
-    unsaid = f"Which number pays, {_NO_UNIT}."
+    unsaid = f"{_UNSAID} which number pays."
     return "That depends on what a place costs", (head, unsaid)
 
 
@@ -153,14 +167,14 @@ def _what(evaluation: Evaluation, choice: Choice | None) -> Said:
     if nothing := _nothing(evaluation, choice):
         return "Nothing that can be counted", (nothing,)
     if choice is None:
-        return "That depends on the quota", (f"And what it is worth, {_NO_UNIT}.",)
+        return "That depends on the quota", (f"{_UNSAID} what a selection is worth.",)
     found, random = float(choice.found[choice.order[0]]), choice.random_found
     lift = found / random
-    verdict = f"{number(found)} positives, at random {number(random)}"
+    verdict = f"{counted(found, 'positive', 'positives')}, at random {number(random)}"
     more = (
         f"That is {number(found - random)} more than a random choice of {number(choice.places)} "
         f"would find: {lift:.3g} times as many."
         if choice.beats_chance
-        else "That is no more than a random choice would find."
+        else f"That is no more than a random choice of {number(choice.places)} would find."
     )
-    return verdict, (more, f"What that is worth, {_NO_UNIT}.")
+    return verdict, (more, f"{_UNSAID} what that is worth.")

@@ -21,6 +21,8 @@ def how_sure(evaluation: Evaluation, choice: Choice | None) -> Said:
     names = evaluation.task.scores
     if len(names) == 1:
         return "There is one model, and so no order", tuple(_interval(evaluation, choice))
+    if not evaluation.positive_total:
+        return "That cannot be said", ("The test is of positives found, and no row is positive.",)
     quota = None if choice is None else choice.quota
     tests = [x for x in evaluation.differences if x.quota == quota]
     if not tests or (choice is not None and not choice.defined):
@@ -61,7 +63,7 @@ def _of_test(evaluation: Evaluation, choice: Choice | None, test: Differences) -
         sentences = sentences[1:] if len(test.found.groups) == 1 else sentences
     else:
         verdict = f"Not sure: {listed(rivals, 'or')} may be as good"
-    return verdict, (lead, *sentences, *_by_gain(evaluation, first, found.names[0]))
+    return verdict, (lead, *sentences, *_by_gain(evaluation))
 
 
 def _lead(evaluation: Evaluation, choice: Choice | None, test: Differences, first: str) -> str:
@@ -77,15 +79,16 @@ def _lead(evaluation: Evaluation, choice: Choice | None, test: Differences, firs
         lead = f"{first} has an AUC that is {by} above that of {found.names[j]}"
     else:
         by, low, high = (places_found(choice.places * x) for x in ends)
-        more = f"{by} more" if ends[0] >= 0 else f"{places_found(-choice.places * ends[0])} fewer"
-        lead = f"{first} finds {more} than {found.names[j]} ({number(choice.places)} places)"
-    return f"{lead}; {level} interval {low} to {high}, p = {found.p_adjusted[i, j]:.2g}."
+        more = f"{by} more than" if ends[0] > 0 else "as many as"
+        if ends[0] < 0:
+            more = f"{places_found(-choice.places * ends[0])} fewer than"
+        lead = f"{first} finds {more} {found.names[j]} in {number(choice.places)} places"
+    p = f"p = {found.p_adjusted[i, j]:.2g}"
+    return f"{lead} ({level} interval {low} to {high}, {p})."
 
 
-def _by_gain(evaluation: Evaluation, first: str, found_most: str) -> list[str]:
+def _by_gain(evaluation: Evaluation) -> list[str]:
     """The test is one of positives: with single gains the order may be another."""
     unit = evaluation.task.unit
-    if unit is None or unit.column is None:
-        return []
-    other = "" if first == found_most else f", which {found_most} finds the most of"
-    return [f"The test is of positives found{other}, not of what they bring."]
+    single = unit is not None and unit.column is not None
+    return ["The test is of positives found, not of what they bring."] if single else []

@@ -49,11 +49,21 @@ class Choice:
         return self.found if self.brings is None else self.brings
 
     @property
+    def chance(self) -> float:
+        """What a random choice has of the same."""
+        return self.random_found if self.brings is None else self.random_brings
+
+    @property
     def beats_chance(self) -> bool:
         """Whether the best model is better than a random choice."""
         top = float(self.compared[self.order[0]])
-        chance = self.random_found if self.brings is None else self.random_brings
-        return top > chance and not _same(top, chance)
+        return top > self.chance and not _same(top, self.chance)
+
+    @property
+    def below_chance(self) -> bool:
+        """Whether all models are worse than a random choice."""
+        top = float(self.compared[self.order[0]])
+        return top < self.chance and not _same(top, self.chance)
 
 
 def _same(a: float, b: float) -> bool:

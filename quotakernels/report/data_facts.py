@@ -46,7 +46,9 @@ def data_facts(evaluation: Evaluation) -> Iterator[Fact]:
     positive = f"{task.label} = {task.pos_label or 1}"
     yield Fact("Positive rows", f"{number(evaluation.positives)} ({positive})")
     if task.weight is not None:
-        weights = f"{number(evaluation.total)}, of the positives {number(evaluation.positive_total)}"
+        weights = (
+            f"{number(evaluation.total)}, of the positives {number(evaluation.positive_total)}"
+        )
         yield Fact(f"Weight ({task.weight})", weights)
     yield Fact("Prevalence", percent(evaluation.prevalence))
     if task.unit is not None:
@@ -60,5 +62,7 @@ def _ties(evaluation: Evaluation) -> Iterator[Fact]:
         groups = int(np.count_nonzero(counts))
         tied = int(counts[counts > 1].sum())
         said = counted(groups, "different score", "different scores")
-        largest = f"; {number(tied)} rows share theirs, up to {number(counts.max(initial=0))} of them"
+        largest = (
+            f"; {number(tied)} rows share theirs, up to {number(counts.max(initial=0))} of them"
+        )
         yield Fact(f"Ties of {name}", f"{said}{largest if tied else ', no ties'}")

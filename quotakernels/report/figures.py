@@ -44,7 +44,12 @@ _STYLE = {
     "axes.formatter.use_mathtext": False,
 }
 _SIZE = (5.0, 3.7)
-_QUOTA = {"color": "#1b1f24", "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1.6}
+_QUOTA: dict[str, Any] = {
+    "color": "#1b1f24",
+    "linewidth": 1.0,
+    "linestyle": (0, (4, 2)),
+    "zorder": 1.6,
+}
 
 
 @dataclass(frozen=True)
@@ -158,8 +163,8 @@ def _areas(shown: _Shown, ax: Axes) -> Said:
     values = shown.evaluation.over_all
     s1, s2 = (f"{values.of(x)[shown.model]:,.4g}" for x in ("s1", "s2"))
     reading = (
-        f"Of {name}: Gini = PEM is the area above chance less that below it, as a share of the area "
-        "that the best possible order has above chance."
+        f"Of {name}: Gini = PEM is the area above chance less that below it, as a share of what "
+        "the best possible order has above chance."
     )
     keys = (
         key_of_model(shown.model, name),
@@ -202,6 +207,7 @@ def _dominance(shown: _Shown, ax: Axes) -> Said:
 
 def _roc(shown: _Shown, ax: Axes) -> Said:
     plots.RocDisplay.from_ranking(shown.rankings, ax=ax, legend=False)
+    ax.spines["top"].set_visible(False)
     ax.set(xlabel="share of the negatives selected", ylabel="share of the positives selected")
     reading = "Each cut is a point; the upper left corner is the best. The area below is AUC."
     hull = key_of_line(_HULL, "hull, reached by mixing two cuts")
@@ -211,6 +217,7 @@ def _roc(shown: _Shown, ax: Axes) -> Said:
 
 def _precision_recall(shown: _Shown, ax: Axes) -> Said:
     plots.PrDisplay.from_ranking(shown.rankings, ax=ax, legend=False)
+    ax.spines["top"].set_visible(False)
     ax.set(xlabel="recall (share of the positives selected)", ylabel="precision")
     reading = "The share of positives among the selected against the share of them that is found."
     hull = key_of_line(_HULL, "achievable: the cuts on the ROC hull")

@@ -14,6 +14,8 @@ _SAMPLE = Markup('<svg viewBox="0 0 34 12" aria-hidden="true">{}</svg>')
 _LINE = Markup(
     '<line x1="1" y1="6" x2="33" y2="6" stroke="{}" stroke-width="{}" stroke-dasharray="{}"/>'
 )
+_WIDER = 1.25
+"""Pixels for a point, nearly."""
 
 
 class Key(NamedTuple):
@@ -25,13 +27,10 @@ class Key(NamedTuple):
 
 def key_of_line(style: dict[str, Any], text: str) -> Key:
     """The key of a line that Matplotlib draws in this style."""
-    dashes = "" if style["linestyle"] == "-" else _dashes(*style["linestyle"], style["linewidth"])
-    width = 1.25 * style["linewidth"]
+    width = _WIDER * style["linewidth"]
+    lengths = () if style["linestyle"] == "-" else style["linestyle"][1]
+    dashes = " ".join(f"{width * x:.3g}" for x in lengths)
     return Key(_SAMPLE.format(_LINE.format(style["color"], f"{width:g}", dashes)), text)
-
-
-def _dashes(_: float, lengths: tuple[float, ...], width: float) -> str:
-    return " ".join(f"{1.25 * width * x:.3g}" for x in lengths)
 
 
 def key_of_model(model: int, text: str) -> Key:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from quotakernels.cli.advice import fewer_places, first_best
 from quotakernels.cli.evaluation import Brought, Evaluation
 from quotakernels.report.choice import Choice, best_values
-from quotakernels.report.words import amount, number, percent, signed
+from quotakernels.report.words import amount, listed, number, percent, signed
 
-__all__ = ["how_many_by_gain", "what_it_brings"]
+__all__ = ["at_best_cuts", "how_many_by_gain", "what_it_brings"]
 
 Said = tuple[str, tuple[str, ...]]
 
@@ -17,6 +17,8 @@ Said = tuple[str, tuple[str, ...]]
 def how_many_by_gain(evaluation: Evaluation, choice: Choice | None) -> Said:
     """How many to select: within the quota, and with free choice."""
     assert evaluation.brought is not None
+    if evaluation.task.tune is not None:
+        return _tuned(evaluation, evaluation.brought, choice)
     verdict, said = _best_cut(evaluation, evaluation.brought)
     if choice is not None and choice.places:
         verdict, within = _within(evaluation, choice)
@@ -24,13 +26,24 @@ def how_many_by_gain(evaluation: Evaluation, choice: Choice | None) -> Said:
     return verdict, (*said, *_mind(evaluation))
 
 
+def at_best_cuts(evaluation: Evaluation, brought: Brought) -> Said:
+    """The model whose best cut brings the most."""
+    names, brings = evaluation.task.scores, brought.at_best_cut.of("brings")
+    first = first_best(brought.at_best_cut)
+    others = sorted((k for k in range(len(names)) if k != first), key=lambda k: -brings[k])
+    each = listed([f"{names[k]} {amount(brings[k])}" for k in others])
+    said = f"Its best cut brings {amount(brings[first])}, that of {each}."
+    return names[first], (said, "Give --quota to learn it for the places that you have.")
+
+
 def _mind(evaluation: Evaluation) -> Iterator[str]:
     """What makes the best number doubtful."""
     unit, brought = evaluation.task.unit, evaluation.brought
-    assert unit is not None and brought is not None
+    assert unit is not None
+    assert brought is not None
     if unit.column is not None and not unit.cost and not (brought.gains.selected < 0).any():
         yield "No place costs anything here (--cost), so that each one pays."
-    elif evaluation.task.tune is None:
+    else:
         yield "A best number looks better on the rows that it was chosen on (--tune)."
 
 
@@ -45,7 +58,7 @@ def _best_cut(evaluation: Evaluation, brought: Brought) -> Said:
         return "All", (f"The most is brought by selecting all: {amount(found['brings'])}.",)
     return f"{number(quota)}, by {name}", (
         f"The most is brought by the first {number(quota)} of {name} ({percent(found['fraction'])} "
-        f"of all, scores from {found['threshold']:.6g}): {amount(found['brings'])}.",
+        f"of all): {amount(found['brings'])}.",
     )
 
 
@@ -54,8 +67,6 @@ def _within(evaluation: Evaluation, choice: Choice) -> Said:
     assert evaluation.brought is not None
     places = number(choice.places)
     fewer = fewer_places(evaluation, evaluation.brought.at_quota[choice.quota])
-    if evaluation.task.tune is not None:
-        return _within_tuned(evaluation, evaluation.brought, choice)
     if fewer is None:
         return f"All {places} places", ("No smaller number brings more.",)
     if not fewer.places:
@@ -68,16 +79,24 @@ def _within(evaluation: Evaluation, choice: Choice) -> Said:
     )
 
 
-def _within_tuned(evaluation: Evaluation, brought: Brought, choice: Choice) -> Said:
+def _tuned(evaluation: Evaluation, brought: Brought, choice: Choice | None) -> Said:
     """Those that reach the threshold that was chosen on other rows, if the quota has room."""
     assert evaluation.task.tune is not None
-    model = first_best(brought.at_best_cut)
-    reached = best_values(brought.at_best_cut, model)["quota"]
-    places, (column, value) = number(choice.places), evaluation.task.tune
-    said = f"The cuts were chosen on the rows with {column} = {value}."
-    if reached >= choice.places:
-        return f"All {places} places", (said,)
-    return f"{number(reached)} of the {places} places", (said,)
+    model, (column, value) = first_best(brought.at_best_cut), evaluation.task.tune
+    found, name = best_values(brought.at_best_cut, model), evaluation.task.scores[model]
+    reached, brings = number(found["quota"]), amount(found["brings"])
+    if not found["quota"]:
+        said = f"On the rows with {column} = {value} it was best to select nobody: {brings} here."
+        return "Nobody", (said,)
+    said = (
+        f"The best cut of {name}, chosen on the rows with {column} = {value}, is reached by "
+        f"{reached} of these rows and brings {brings}."
+    )
+    if choice is None or not choice.places:
+        return f"{reached}, by {name}", (said,)
+    places = number(choice.places)
+    room = found["quota"] < choice.places
+    return f"{reached} of the {places} places" if room else f"All {places} places", (said,)
 
 
 def what_it_brings(evaluation: Evaluation, choice: Choice | None) -> Said:
@@ -85,14 +104,15 @@ def what_it_brings(evaluation: Evaluation, choice: Choice | None) -> Said:
     brought = evaluation.brought
     assert brought is not None
     nobody, everybody = amount(brought.gains.nobody), amount(brought.gains.everybody)
-    beside = f"To select nobody brings {nobody}, to select all {everybody}"
     if choice is None or not choice.places or choice.brings is None:
         best = best_values(brought.at_best_cut, first_best(brought.at_best_cut))
-        return f"{amount(best['brings'])} at the best cut", (f"{beside}.", _unit(evaluation))
+        beside = f"To select nobody brings {nobody}, to select all {everybody}."
+        return f"{amount(best['brings'])} at the best cut", (beside, _unit(evaluation))
     total = float(choice.brings[choice.order[0]])
     per_place = (total - brought.gains.nobody) / choice.places
     return f"{amount(total)}, at random {amount(choice.random_brings)}", (
-        f"With all {number(choice.places)} places, {amount(per_place)} for each. {beside}.",
+        f"With all {number(choice.places)} places. To select nobody brings {nobody}, and each "
+        f"place adds {amount(per_place)} on average. To select all brings {everybody}.",
         _unit(evaluation),
     )
 

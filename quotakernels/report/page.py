@@ -23,7 +23,7 @@ from quotakernels.report.tables import (
     overview,
     pair_tables,
 )
-from quotakernels.report.words import number
+from quotakernels.report.words import counted, number
 
 __all__ = ["Origin", "page_of"]
 
@@ -61,7 +61,7 @@ def page_of(evaluation: Evaluation, origin: Origin) -> str:
         "data": list(data_facts(evaluation)),
         **vars(origin),
     }
-    return _template().render(page=content)
+    return str(_template().render(page=content))
 
 
 def _template() -> Any:
@@ -80,9 +80,10 @@ def _title(evaluation: Evaluation) -> str:
     task = evaluation.task
     if not task.quotas:
         return f"Which model is best? {task.source}"
-    places = number(evaluation.places(task.quotas[0]))
-    unit = "places" if task.weight is None else "of the weight"
-    return f"Which model for {places} {unit}?" if places != "1" else "Which model for one place?"
+    places = evaluation.places(task.quotas[0])
+    if task.weight is not None:
+        return f"Which model for a weight of {number(places)}?"
+    return f"Which model for {counted(places, 'place', 'places')}?"
 
 
 def _about_curves(evaluation: Evaluation) -> str:

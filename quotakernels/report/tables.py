@@ -184,13 +184,13 @@ def overview(evaluation: Evaluation) -> Table | None:
 
 
 def _chosen(evaluation: Evaluation, choice: Choice) -> tuple[Cell, ...]:
+    head = (Cell(str(choice.quota), words=True), Cell(number(choice.places)))
     if not choice.defined:
-        return (Cell(str(choice.quota), words=True), Cell(number(choice.places)))
+        return (*head, Cell("none", words=True))
     first = choice.order[0]
     winners = [evaluation.task.scores[k] for k in choice.best]
     found = [number(choice.found[first]), number(choice.random_found)]
     cells = [*found, percent(choice.found[first] / choice.places)]
     if choice.brings is not None:
         cells += [amount(choice.brings[first]), amount(choice.random_brings)]
-    head = (Cell(str(choice.quota), words=True), Cell(number(choice.places)))
     return (*head, Cell(listed(winners, "or"), words=True), *map(Cell, cells))
