@@ -46,6 +46,14 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
 
+    @property
+    def columns(self) -> list[tuple[str, bool]]:
+        """Each column's heading, and whether it holds words."""
+        return [
+            (name, any(row[k].words for row in self.rows if k < len(row)))
+            for k, name in enumerate(self.head)
+        ]
+
 
 def measure_tables(evaluation: Evaluation) -> Iterator[Table]:
     """All measures of every model: at each quota, over all quotas, and of ROC and PR space."""
