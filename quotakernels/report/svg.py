@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
 
 __all__ = ["inlined"]
 
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _COORDINATES = ("d", "points", "transform", "x", "y", "x1", "y1", "x2", "y2", "width", "height")
-_FONT = re.compile(r"font-family:[^;]*;?|(?<=px )(?:'[^']*'|[\w-]+)(?:, *(?:'[^']*'|[\w-]+))*")
+_SIZE = re.compile(r"[\d.]+px")
 _NEEDLESS = ("metadata", "title")
 
 
@@ -61,8 +62,18 @@ def _value(key: str, value: str, prefix: str) -> str:
         return f"#{prefix}-{value.removeprefix('#')}"
     value = _REFERENCE.sub(rf"url(#{prefix}-\1)", value)
     if key == "style":
-        return _FONT.sub("", value)
+        return ";".join(_declarations(value))
     return _shortened(value) if key in _COORDINATES else value
+
+
+def _declarations(style: str) -> Iterator[str]:
+    """What a style declares, of fonts the size alone; Matplotlib writes them in two ways."""
+    for declaration in style.split(";"):
+        name, _, value = (x.strip() for x in declaration.partition(":"))
+        if name == "font" and (size := _SIZE.search(value)):
+            yield f"font-size:{size[0]}"
+        elif name and name != "font-family":
+            yield f"{name}:{value}"
 
 
 def _shortened(coordinates: str) -> str:

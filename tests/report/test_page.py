@@ -150,7 +150,9 @@ def test_commands_that_it_shows_do_what_it_says(
 
 def test_facts_of_the_data_and_the_page(made: Made, small: Path) -> None:
     page = read(made(small, *PART, drawn=False))
-    assert "Rows in the file 40 Rows left out 20, which lack part = u Rows evaluated 20" in page.text
+    assert (
+        "Rows in the file 40 Rows left out 20, which lack part = u Rows evaluated 20" in page.text
+    )
     assert f"Made by quotakernels {qk.__version__} on 20" in page.text
     made_by = next(x for tag, x in reversed(page.texts) if tag == "code")
     assert shlex.split(made_by)[:-1] == ["quotakernels", "report", *map(str, (small, *PART)), "-o"]
@@ -162,7 +164,10 @@ def test_facts_of_the_data_and_the_page(made: Made, small: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--label", "none", "--score", "a", "--quota", 5], "None of the 40 rows is positive (none"),
+        (
+            ["--label", "none", "--score", "a", "--quota", 5],
+            "None of the 40 rows is positive (none",
+        ),
         (["--label", "none", "--score", "a", "--quota", 5], "curves of positives are undefined"),
         (["--label", "y", "--score", "a", "--quota", 5], "There is one model, and so no order Its"),
         (["--label", "y", "--score", "a", "--score", "b"], "Give --quota to learn it for the plac"),
@@ -214,7 +219,7 @@ def test_nothing_comes_from_elsewhere(made: Made, hostile: Path, which: str) -> 
     path = made(*CREDIT) if which == "credit" else hostile
     source, page = path.read_text(encoding="utf-8"), read(path)
     assert not [x for tag, x in page.elements if tag in {"script", "img", "iframe", "object"}]
-    assert [x for x in page.attributes("src")] == []
+    assert list(page.attributes("src")) == []
     assert all(x.startswith(("#", "data:,")) for x in page.attributes("href"))
     assert all(x.startswith("#") for x in re.findall(r"url\(([^)]*)\)", source))
     assert "@import" not in source
