@@ -103,14 +103,15 @@ def test_bands_are_made_of_the_resamples_of_the_measure(curve: str):
     (places,) = at.values()
     whole = qk.bootstrap(MEASURES[curve], Y, S[0], n_resamples=200, random_state=5, **at)
     pointwise = small(curve, Y, S[0], **at)
+    sure = np.asarray(places) != 1 if curve == "hit_rate" else np.asarray(places) != 0
     for field in pointwise._fields[1:]:
-        np.testing.assert_array_equal(getattr(pointwise, field), getattr(whole, field))
+        np.testing.assert_array_equal(getattr(pointwise, field)[sure], getattr(whole, field)[sure])
     np.testing.assert_array_equal(pointwise.at, places)
     band = small(curve, Y, S[0], simultaneous=True, **at)
     top = 1 / np.asarray(places) if curve == "lift" else 1
     low, high = together(whole, top)
-    np.testing.assert_allclose(band.lower, low, rtol=1e-12)
-    np.testing.assert_allclose(band.upper, high, rtol=1e-12)
+    np.testing.assert_allclose(band.lower[sure], low[sure], rtol=1e-12)
+    np.testing.assert_allclose(band.upper[sure], high[sure], rtol=1e-12)
     assert np.all(band.lower <= pointwise.lower)
     assert np.all(band.upper >= pointwise.upper)
     width, narrower = band.upper - band.lower, pointwise.upper - pointwise.lower
@@ -150,8 +151,16 @@ def test_bands_of_what_does_not_vary():
     data = np.arange(8) >= 4, np.arange(8)
     for simultaneous in (False, True):
         found = small("roc", *data, stratified=True, simultaneous=simultaneous)
-        assert all(np.all(x == 1) for x in found[1:4])
+        assert np.all(found.estimate == 1)
+        assert np.all(found.upper == 1)
+        assert found.lower == pytest.approx([0.025**0.25] * 19 + [1]), "four positives"
         assert np.all(found.standard_error == 0)
+        found = small("hit_rate", *data, quota=[3, 8], simultaneous=simultaneous)
+        assert found.lower[0] == pytest.approx(0.025 ** (1 / 3))
+        none = small("qrecall", *data[:1], -data[1], quota=[3], simultaneous=simultaneous)
+        assert none.upper == pytest.approx(1 - 0.025**0.25)
+        pairs = small("roc", *data, fpr=[0.5], groups=[0, 0, 1, 1, 2, 2, 3, 3])
+        assert pairs.lower == pytest.approx(0.025**0.5), "two groups with a positive"
     tied = small("lift", Y, np.zeros(N), simultaneous=True)
     assert np.allclose([tied.lower, tied.upper], 1, atol=1e-12)
 
@@ -235,6 +244,12 @@ def test_the_best_cut_of_each_resample(best: Any, own: dict[str, Any], weights: 
                 brought = qk.expected_cost(table, cost_fp=1, cost_fn=2)
             more[model, number] = cut.value - brought
     np.testing.assert_allclose(found.optimism, more.mean(axis=-1), rtol=1e-10)
+    left = found.value.estimate[:, None] - more
+    expected = found.expected
+    np.testing.assert_allclose(expected.resamples, left, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(expected.estimate, left.mean(axis=-1), rtol=1e-9)
+    ends = np.quantile(left, [0.025, 0.975], axis=-1)
+    np.testing.assert_allclose([expected.lower, expected.upper], ends, rtol=1e-9)
     assert np.all(found.optimism * (1 if best is qk.best_boundary else -1) > 0)
 
 

@@ -290,6 +290,18 @@ def test_a_quota_beyond_a_small_resample_is_undefined_there():
         qk.bootstrap(qk.hit_rate, Y, S[0], quota=N + 1)
 
 
+@pytest.mark.parametrize("few", [0, _resampling.FEW])
+def test_other_quotas_are_not_concerned(few: int, monkeypatch: pytest.MonkeyPatch):
+    """Resample by resample, and in batches."""
+    monkeypatch.setattr(_resampling, "FEW", few)
+    given: dict[str, Any] = {"method": "bca", "random_state": 1, "n_resamples": 50}
+    one = qk.bootstrap(qk.hit_rate, Y, S[0], quota=20, **given)
+    several = qk.bootstrap(qk.hit_rate, Y, S[0], quota=[20, N], **given)
+    assert (several.lower[0], several.upper[0]) == (one.lower, one.upper)
+    assert np.isnan(several.lower[1])
+    assert list(several.undefined) == [0, 0]
+
+
 # bad calls
 
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [

@@ -124,6 +124,35 @@ def test_delong_is_that_of_two_models():
 # all pairs
 
 
+def test_columns_of_a_data_frame_are_models():
+    class Frame:
+        """What data frames have in common."""
+
+        columns = ("good", "bad")
+
+        def __getitem__(self, name: str) -> Any:
+            return MODELS[name].tolist()
+
+    found, wanted = (compared("delong", x) for x in (Frame(), {"good": GOOD, "bad": BAD}))
+    assert all(np.array_equal(*pair) for pair in zip(found, wanted, strict=True))
+    Frame.columns = ("good", "good")
+    with pytest.raises(ValueError, match="must differ; got 'good' twice"):
+        compared("delong", Frame())
+
+
+def test_delong_knows_its_measures_in_every_guise():
+    wanted = compared("delong", measure=qk.pem)
+    assert np.array_equal(compared("delong", measure=functools.partial(qk.pem)).lower, wanted.lower)
+    test = qk.delong_test(Y, GOOD, BAD, measure=functools.partial(qk.pem))
+    assert test.difference == pytest.approx(wanted.difference[0, wanted.names.index("bad")])
+
+
+def test_models_that_are_alike_differ_by_zero_and_not_by_minus_zero():
+    found = compared("bootstrap", {"a": GOOD, "b": 2 * GOOD})
+    for ends in (found.lower, found.upper, found.difference):
+        assert not np.signbit(ends).any()
+
+
 def test_holm_by_hand():
     p_values = np.asarray([0.01, 0.04, np.nan, 0.03, 0.005, 0.9])
     wanted = [0.04, 0.09, np.nan, 0.09, 0.025, 0.9]
@@ -313,7 +342,7 @@ def test_scores_of_several_types_keep_their_order():
 
 LONG = {"a": GOOD, "b": GOOD[:-1]}
 BAD_CALLS: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"models": [GOOD, BAD]}, TypeError, "models must be a mapping from names to scores; got list"),
+    ({"models": [GOOD, BAD]}, TypeError, "models must be a mapping from names to scores, or a data frame; got list"),
     ({"models": {1: GOOD, 2: BAD}}, TypeError, "names of models must be strings; got 1"),
     ({"models": {"a": GOOD}}, ValueError, "at least two models; got 1"),
     ({"models": LONG}, ValueError, r"models\['b'\] must have as many scores as models\['a'\], 60"),
@@ -326,6 +355,7 @@ BAD_CALLS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"models": {"a": GOOD, "b": [2**53 + 1] * N}}, ValueError, "integers beyond"),
     ({"models": {"a": GOOD, "b": ["x"] * N}}, TypeError, r"models\['b'\] must hold real numbers"),
     ({"measure": qk.hit_rate, "quota": [1, 2]}, ValueError, r"shape \(4,\); got shape \(4, 2\)"),
+    ({"measure": lambda y_true, y_score: 0}, TypeError, "given a ranking alone, <lambda> is missing"),
     ({"measure": qk.summary}, TypeError, "one number for each model; got a Summary"),
     ({"measure": {"auc": qk.roc_auc}}, TypeError, "one number for each model; got a dict"),
     ({"test": "mcnemar"}, ValueError, "test must be"),

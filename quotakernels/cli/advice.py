@@ -30,7 +30,7 @@ def advice(evaluation: Evaluation) -> Iterator[str]:
         if places := evaluation.places(quota):
             yield _at_quota(evaluation, brought, places, values)
     if evaluation.task.tune is None:
-        yield FLATTERED
+        yield FLATTERED + _expected(evaluation, brought)
 
 
 def _most(evaluation: Evaluation, brought: Brought) -> str:
@@ -49,6 +49,14 @@ def _most(evaluation: Evaluation, brought: Brought) -> str:
         f"{_compared(total, gains.everybody)} to select all, "
         f"{_compared(total, gains.nobody)} to select nobody."
     )
+
+
+def _expected(evaluation: Evaluation, brought: Brought) -> str:
+    if brought.ends is None or brought.ends.expected is None:
+        return ""
+    model = first_best(brought.at_best_cut)
+    amount = money(float(brought.ends.expected[model]))
+    return f" Expect {amount} of {evaluation.task.scores[model]} on as many others."
 
 
 def _at_quota(evaluation: Evaluation, brought: Brought, places: float, values: Values) -> str:

@@ -12,7 +12,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from quotakernels.cli.certainty import Differences, Ends
+from quotakernels.cli.certainty import CLOSED_FORMS, Differences, Ends
 from quotakernels.cli.evaluation import Evaluation
 from quotakernels.cli.measures import Measure
 
@@ -28,6 +28,11 @@ __all__ = [
 ]
 
 BETTER_INTERVALS = ": see auc_interval and hit_rate_interval"
+_CHOSEN_HERE = (
+    "Best cuts: each resample has its own. What they bring on other rows is the estimate less as "
+    "much as the resamples' own best cuts bring more on them than on all rows."
+)
+_CHOSEN_ELSEWHERE = "What the best cuts bring: the cuts as they are, on resamples of these rows."
 DIFFERENCES = {"roc_auc": "Differences of AUC", "hit_rate": "Differences of the hit rate"}
 
 
@@ -93,6 +98,8 @@ def notes_of_intervals(evaluation: Evaluation) -> Iterator[str]:
     found, certainty = evaluation.intervals, evaluation.task.certainty
     if found is None or certainty is None:
         return
+    if evaluation.brought is not None:
+        yield _CHOSEN_HERE if evaluation.task.tune is None else _CHOSEN_ELSEWHERE
     yield (
         "No intervals of hull AUC and achievable AUC-PR: as maxima over cuts they are higher in "
         "resamples."
@@ -145,11 +152,13 @@ def certainty_json(evaluation: Evaluation) -> dict[str, Any]:
     certainty = evaluation.task.certainty
     if certainty is None:
         return {}
-    drawn = {
+    drawn: dict[str, Any] = {
         "level": certainty.tested_level,
         "resamples": certainty.resamples,
         "seed": certainty.seed,
     }
+    if certainty.level is not None:
+        drawn["closed_forms"] = CLOSED_FORMS if evaluation.task.weight is None else {}
     tests = [_differences_json(x) for x in evaluation.differences]
     return {"confidence": drawn, **({"differences": tests} if tests else {})}
 

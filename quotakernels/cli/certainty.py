@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from quotakernels.cli.measures import AREAS, AT_QUOTA, OVER_ALL, Measure
 from quotakernels.cli.quota import Quota, QuotaArgument
 
 __all__ = [
+    "CLOSED_FORMS",
     "Certainty",
     "Differences",
     "Ends",
@@ -27,6 +28,9 @@ __all__ = [
 
 Tell = Callable[[int, int], None]
 _LEVEL = 0.95
+_AREAS_IN_CLOSED_FORM: tuple[Literal["roc_auc", "gini", "pem"], ...] = ("roc_auc", "gini", "pem")
+CLOSED_FORMS = dict.fromkeys(_AREAS_IN_CLOSED_FORM, "logit") | {"hit_rate": "wilson"}
+"""Measures of rows without weights whose intervals are not of resamples, and their method."""
 _AREAS = tuple(measure for measure in AREAS if measure.resampled)
 
 
@@ -44,17 +48,31 @@ class Certainty:
         """The level of the tests, with or without intervals of measures."""
         return _LEVEL if self.level is None else self.level
 
-    def in_words(self, weighted: bool) -> str:
+    def in_words(self, weighted: bool) -> Iterator[str]:
         """Tell what the ends are, and what was resampled."""
+        percent = f"{100 * self.tested_level:g}%"
         rows = "rows with their weights" if weighted else "rows"
-        return (
-            f"[lower, upper]: {100 * self.tested_level:g}% intervals, percentiles of "
-            f"{self.resamples} resamples of the {rows} (seed {self.seed})."
-        )
+        resamples = f"percentiles of {self.resamples} resamples of the {rows} (seed {self.seed})"
+        if self.level is not None and weighted:
+            yield (
+                f"[lower, upper]: {percent} intervals, {resamples}, also of AUC, Gini and the hit "
+                "rate, whose formulas are for rows without weights."
+            )
+        elif self.level is not None:
+            yield (
+                f"[lower, upper]: {percent} intervals. AUC and Gini: logit, by DeLong's variance; "
+                f"hit rate: Wilson's; all others: {resamples}."
+            )
+        if self.compare:
+            yield (
+                f"[lower, upper] of a difference: {percent} interval of one pair, {resamples}. "
+                f"Models differ where p (Holm) is at most {1 - self.tested_level:.4g}."
+            )
 
-    def steps(self, models: int, quotas: int) -> int:
+    def steps(self, models: int, quotas: int, gains: bool) -> int:
         """How many steps of work this is."""
-        return (0 if self.level is None else models) + (1 + quotas if self.compare else 0)
+        intervals = 0 if self.level is None else models + gains
+        return intervals + (1 + quotas if self.compare else 0)
 
 
 @dataclass(frozen=True)
@@ -111,16 +129,18 @@ def intervals_of(data: Resampled, certainty: Certainty) -> Intervals:
     models = []
     for name in data.scores:
         data.on_step(f"resampling {name}")
-        models.append(
-            qk.bootstrap(
-                _measures(data),
-                **data.examples(name),
-                n_resamples=certainty.resamples,
-                confidence_level=certainty.tested_level,
-                random_state=certainty.seed,
-                progress=data.tell,
-            )
+        examples = data.examples(name)
+        found = qk.bootstrap(
+            _measures(data),
+            **examples,
+            n_resamples=certainty.resamples,
+            confidence_level=certainty.tested_level,
+            random_state=certainty.seed,
+            progress=data.tell,
         )
+        if examples.pop("sample_weight") is None:
+            found |= _closed_forms(data, found["summary"], examples, certainty.tested_level)
+        models.append(found)
 
     def ends(of_model: Callable[[Any], list[Any]], measures: tuple[Measure, ...]) -> Ends:
         shape = (len(models), len(measures))
@@ -135,6 +155,30 @@ def intervals_of(data: Resampled, certainty: Certainty) -> Intervals:
         ends(lambda found: [found[m.name] for m in _AREAS], _AREAS),
         {quota: ends(partial(_at_quota, quota), AT_QUOTA) for quota in data.quotas},
     )
+
+
+def _closed_forms(
+    data: Resampled, summary: Any, examples: dict[str, Any], level: float
+) -> dict[Hashable, Any]:
+    """Intervals that hold their level without resamples, in the place of those of resamples."""
+
+    def closed(found: Any) -> qk.BootstrapResult:
+        nothing = np.empty(0)
+        ends = found.estimate, found.lower, found.upper
+        return qk.BootstrapResult(*ends, nothing, np.int64(0), nothing)
+
+    ranking = qk.rank(**examples)
+    areas: dict[str, Any] = {
+        name: closed(qk.auc_interval(ranking, measure=name, confidence_level=level))
+        for name in _AREAS_IN_CLOSED_FORM
+    }
+    rates: dict[Hashable, Any] = {
+        (quota, "hit_rate"): closed(
+            qk.hit_rate_interval(ranking, confidence_level=level, **argument)
+        )
+        for quota, argument in data.quotas.items()
+    }
+    return {"summary": summary._replace(**areas), **rates}
 
 
 def _at_quota(quota: Quota, found: Any) -> list[Any]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 import quotakernels as qk
 from quotakernels.cli.best import Stretch, best_by_quota
+from quotakernels.cli.certain_gains import BroughtEnds, brought_ends
 from quotakernels.cli.certainty import (
     Certainty,
     Differences,
@@ -76,7 +77,11 @@ class Task:
     def steps(self) -> int:
         """How many steps there are: reading, and each model's evaluation and resampling."""
         models = len(self.scores)
-        more = 0 if self.certainty is None else self.certainty.steps(models, len(self.quotas))
+        more = (
+            0
+            if self.certainty is None
+            else self.certainty.steps(models, len(self.quotas), self.unit is not None)
+        )
         return 1 + models + more
 
     def check_quotas(self, totals: Totals) -> None:
@@ -123,6 +128,7 @@ class Brought:
     at_best_cut: Values
     at_quota: dict[Quota, Values]
     cuts: list[qk.BestBoundary]
+    ends: BroughtEnds | None = None
 
 
 @dataclass(frozen=True)
@@ -193,9 +199,22 @@ def _with_certainty(
 
     quotas = {quota: quota.argument(evaluation.total) for quota in task.quotas}
     data = Resampled(task.scores, quotas, examples, on_step, tell)
-    intervals = None if certainty.level is None else intervals_of(data, certainty)
+    if certainty.level is not None:
+        evaluation = replace(evaluation, intervals=intervals_of(data, certainty))
+        evaluation = _with_brought_ends(evaluation, data, certainty)
     differences = tuple(differences_of(data, certainty)) if certainty.compare else ()
-    return replace(evaluation, intervals=intervals, differences=differences)
+    return replace(evaluation, differences=differences)
+
+
+def _with_brought_ends(evaluation: Evaluation, data: Resampled, certainty: Certainty) -> Evaluation:
+    brought = evaluation.brought
+    if brought is None or not evaluation.total:
+        return evaluation
+    fixed = None
+    if evaluation.task.tune is not None:
+        fixed = [float(x) for x in brought.at_best_cut.of("threshold")]
+    ends = brought_ends(data, certainty, brought.gains, fixed)
+    return replace(evaluation, brought=replace(brought, ends=ends))
 
 
 def _best_cuts(task: Task, table: pa.Table) -> list[float]:

@@ -16,7 +16,7 @@ from quotakernels.cli.errors import InputError
 from quotakernels.cli.measures import Measure
 from quotakernels.cli.quota import QuotaArgument, plain
 
-__all__ = ["AT_BEST_CUT", "BROUGHT", "Cut", "Gains", "Unit", "gains_of", "money"]
+__all__ = ["AT_BEST_CUT", "BROUGHT", "Cut", "Gains", "Unit", "digits", "gains_of", "money"]
 
 
 def money(amount: float) -> str:
@@ -24,13 +24,14 @@ def money(amount: float) -> str:
     return f"{amount:z,.2f}" if amount == 0 or abs(amount) >= 0.1 else f"{amount:.3g}"
 
 
-def _digits(number: float) -> str:
+def digits(number: float) -> str:
+    """Write a number with four digits."""
     return f"{number:z,.4g}"
 
 
 BROUGHT = (
     Measure("brings", "brings", form=money),
-    Measure("per_place", "per\nplace", form=_digits, compared=False),
+    Measure("per_place", "per\nplace", form=digits, compared=False),
     Measure("best_places"),
     Measure("best_places_bring"),
 )

@@ -25,6 +25,7 @@ class Measure:
     compared: bool = True  # whether the best of it is marked
     resampled: bool = True  # whether resamples of the rows tell how sure it is
     form: Callable[[float], str] = "{:z.4f}".format
+    end_form: Callable[[float], str] = "{:z.3f}".format  # of the ends of an interval
 
 
 OVER_ALL = (

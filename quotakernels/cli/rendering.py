@@ -76,7 +76,9 @@ def _print_certainty(evaluation: Evaluation, console: Console) -> None:
         for note in differences.notes:
             console.print(note)
     if (certainty := evaluation.task.certainty) is not None:
-        console.print(f"\n{certainty.in_words(evaluation.task.weight is not None)}")
+        console.print("")
+        for line in certainty.in_words(evaluation.task.weight is not None):
+            console.print(line)
     for note in notes_of_intervals(evaluation):
         console.print(note)
 
@@ -93,20 +95,20 @@ def _sections(evaluation: Evaluation) -> Iterator[Section]:
         ends = None if found is None else found.at_quota[quota]
         yield _quota_heading(evaluation, quota), values, ends
     if evaluation.brought is not None:
-        for heading, values in _gain_sections(evaluation, evaluation.brought):
-            yield heading, values, None
+        yield from _gain_sections(evaluation, evaluation.brought)
 
 
-def _gain_sections(evaluation: Evaluation, brought: Brought) -> Iterator[tuple[str, Values]]:
-    gains, tune = brought.gains, evaluation.task.tune
+def _gain_sections(evaluation: Evaluation, brought: Brought) -> Iterator[Section]:
+    gains, tune, ends = brought.gains, evaluation.task.tune, brought.ends
     chosen = "" if tune is None else f", chosen on the rows with {tune[0]} = {tune[1]}"
     yield (
         f"What the best cut brings ({evaluation.task.unit}){chosen}\n"
         f"selecting nobody brings {money(gains.nobody)}, selecting all {money(gains.everybody)}",
         brought.at_best_cut,
+        None if ends is None else ends.at_best_cut,
     )
     for quota, values in brought.at_quota.items():
-        yield f"What quota {quota} brings", values
+        yield f"What quota {quota} brings", values, None if ends is None else ends.at_quota[quota]
 
 
 def _spaced(tables: list[Table]) -> Iterator[Table | str]:
@@ -176,13 +178,24 @@ def _model_json(evaluation: Evaluation, row: int) -> dict[str, Any]:
         str(quota): {"places": evaluation.places(quota), **_row_json(values, row)}
         for quota, values in evaluation.at_quota.items()
     }
-    if evaluation.brought is not None:
-        content["best_cut"] = _row_json(evaluation.brought.at_best_cut, row)
-        for quota, values in evaluation.brought.at_quota.items():
+    tables = {} if found is None else {quota: [ends] for quota, ends in found.at_quota.items()}
+    if (brought := evaluation.brought) is not None:
+        content["best_cut"] = _best_cut_json(brought, row)
+        for quota, values in brought.at_quota.items():
             quotas[str(quota)] |= _row_json(values, row)
-    for quota, ends in () if found is None else found.at_quota.items():
-        quotas[str(quota)] |= ends_json(row, ends)
+            if brought.ends is not None:
+                tables[quota].append(brought.ends.at_quota[quota])
+    for quota, several in tables.items():
+        quotas[str(quota)] |= ends_json(row, *several)
     return {**content, "quotas": quotas} if quotas else content
+
+
+def _best_cut_json(brought: Brought, row: int) -> dict[str, Any]:
+    content: dict[str, Any] = _row_json(brought.at_best_cut, row)
+    if (ends := brought.ends) is None:
+        return content
+    expected = {} if ends.expected is None else {"expected": _defined(ends.expected[row])}
+    return {**content, **expected, **ends_json(row, ends.at_best_cut)}
 
 
 def _row_json(values: Values, row: int) -> dict[str, float | None]:

@@ -72,15 +72,16 @@ class Grid:
         return [self._models_as_rows(part, _FOLDED_NAME) for part in parts]
 
     def _cell(self, row: int, column: int) -> Text:
-        value, form = self.values[row, column], self.measures[column].form
+        value, measure = self.values[row, column], self.measures[column]
         # The space keeps the digits of a column in line with those of the marked value.
         if math.isnan(value):
             return Text("undefined ", style="dim")
         if self.upper is not None:
-            return Text(f"[{value:z.3f}, {self.upper[row, column]:z.3f}]")
+            ends = value, self.upper[row, column]
+            return Text(f"[{', '.join(map(measure.end_form, ends))}]")
         if self.marked[row, column]:
-            return Text(f"{form(value)}*", style="bold")
-        return Text(f"{form(value)} ")
+            return Text(f"{measure.form(value)}*", style="bold")
+        return Text(f"{measure.form(value)} ")
 
 
 def grid(models: tuple[str, ...], values: Values, rows: int) -> Grid:

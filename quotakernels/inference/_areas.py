@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Literal, TypeAlias
 
 from quotakernels import ops
+from quotakernels.measures.discrimination import gini, pem, roc_auc
 
-__all__ = ["AreaName", "refuse_masses", "refuse_weights", "scale_of"]
+__all__ = ["AreaName", "area_name", "refuse_masses", "refuse_weights", "scale_of"]
 
 AreaName: TypeAlias = Literal["roc_auc", "gini", "pem"]
+_FUNCTIONS: dict[AreaName, Any] = {"roc_auc": roc_auc, "gini": gini, "pem": pem}
 _SCALES = {"roc_auc": 1, "gini": 2, "pem": 2}
 """How much each grows where AUC grows by 1."""
 
 
-def scale_of(measure: str) -> int:
-    if measure not in _SCALES:
+def area_name(measure: Any) -> AreaName | None:
+    """The name of an area that is given by its name or function; None of anything else."""
+    while isinstance(measure, functools.partial) and not (measure.args or measure.keywords):
+        measure = measure.func
+    return next((name for name, x in _FUNCTIONS.items() if measure in (name, x)), None)
+
+
+def scale_of(measure: Any) -> int:
+    name = area_name(measure)
+    if name is None:
         raise ValueError(f'measure must be "roc_auc", "gini" or "pem"; got {measure!r}')
-    return _SCALES[measure]
+    return _SCALES[name]
 
 
 def refuse_weights(sample_weight: Any) -> None:

@@ -11,7 +11,7 @@ from quotakernels._array import cast, computing, namespace, to_numpy
 from quotakernels.inference._scores import host_floats
 from quotakernels.validation import Examples, as_column
 
-__all__ = ["warn_of_few", "warn_of_undefined"]
+__all__ = ["flags_of", "units_of", "warn_of_few", "warn_of_undefined"]
 
 ENOUGH = 10
 """With so many units of each class, tests about keep their level in simulations."""
@@ -22,7 +22,9 @@ def warn_of_few(examples: Examples, groups: Any) -> None:
 
     With none of a class there is nothing to test, and no need to warn.
     """
-    fewest, kind = min((_units(flags, groups), kind) for kind, flags in _flags(examples).items())
+    fewest, kind = min(
+        (units_of(flags, groups), kind) for kind, flags in flags_of(examples).items()
+    )
     if 0 < fewest < ENOUGH:
         some = kind if fewest > 1 else kind.removesuffix("s")
         found = some if groups is None else f"group{'s' * (fewest > 1)} with {kind}"
@@ -32,7 +34,7 @@ def warn_of_few(examples: Examples, groups: Any) -> None:
         )
 
 
-def _flags(examples: Examples) -> dict[str, np.ndarray[Any, Any]]:
+def flags_of(examples: Examples) -> dict[str, np.ndarray[Any, Any]]:
     """On the host, which examples are of each class and count for any of the models."""
     xp = namespace(examples.scores)
     with computing(xp):
@@ -43,7 +45,7 @@ def _flags(examples: Examples) -> dict[str, np.ndarray[Any, Any]]:
     return {"positives": good, "negatives": bad}
 
 
-def _units(flags: np.ndarray[Any, Any], groups: Any) -> int:
+def units_of(flags: np.ndarray[Any, Any], groups: Any) -> int:
     """How many examples these are, or how many groups have one of them."""
     if groups is None:
         return int(np.count_nonzero(flags))

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from quotakernels._array import tolerance
+from quotakernels.inference._areas import area_name
 from quotakernels.inference._exchange import differences, exchange_of
 from quotakernels.inference._few import warn_of_few, warn_of_undefined
 from quotakernels.inference._pairs import PairTest, of_exchanges, of_resamples
@@ -18,7 +19,6 @@ from quotakernels.inference._progress import reporter
 from quotakernels.inference._scores import host_floats
 from quotakernels.inference.bootstrap import bootstrap
 from quotakernels.inference.delong import delong_test
-from quotakernels.measures.discrimination import gini, pem, roc_auc
 from quotakernels.validation import admit
 
 __all__ = ["Task", "TestName", "Tested", "by_test", "check_test"]
@@ -137,8 +137,7 @@ def _check_of_order(task: Task, of_ranks: NDArray) -> None:
 
 
 def _by_delong(task: Task) -> Tested:
-    scale = {roc_auc: "roc_auc", gini: "gini", pem: "pem"}
-    name = next((scale[known] for known in scale if known is task.measure), None)
+    name = area_name(task.measure)
     if name is None:
         raise ValueError('test="delong" is for roc_auc, gini and pem without options of their own')
     if task.drawn["groups"] is not None:

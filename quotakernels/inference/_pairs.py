@@ -30,9 +30,10 @@ def of_resamples(
     values = values[~np.isnan(values)]
     if np.isnan(difference) or not values.size:
         return PairTest(np.nan, np.nan, np.nan)
+    values = np.where(np.abs(values) <= rounding, 0.0, values)
     tail = (1 - confidence_level) / 2
     lower, upper = np.quantile(values, [tail, 1 - tail])
-    fewer = min(np.count_nonzero(values <= rounding), np.count_nonzero(values >= -rounding))
+    fewer = min(np.count_nonzero(values <= 0), np.count_nonzero(values >= 0))
     p_value = min(1.0, 2 * (1 + fewer) / (1 + values.size))
     return PairTest(float(lower), float(upper), p_value)
 

@@ -199,19 +199,15 @@ def _on_host(measure: Any, plan: Plan, estimate: Any, workers: int, numbers: ran
     """Each of the models by itself: a list is much faster than a batch of lists in NumPy."""
     models = list(_host_tables(plan, merges_negatives(measure)))
     shape = plan.examples.order.shape[:-1]
-    undefined = tree_map(lambda x: np.full(x.shape[len(shape) :], np.nan), estimate)
-
-    def measured(table: ops.Groups) -> Any:
-        try:
-            return _value_of_table(measure, table)
-        except ValueError:
-            if not plan.varies:
-                raise
-            return undefined
 
     def one(number: int) -> Any:
         counts = plan.counts(range(number, number + 1))[0]
-        values = [measured(table(counts)) for table in models]
+        try:
+            values = [_value_of_table(measure, table(counts)) for table in models]
+        except ValueError:
+            if not plan.varies:
+                raise
+            return _beside_all(measure, plan, estimate, counts)
         return trees_map(lambda x: np.reshape(np.stack(x), (*shape, *np.shape(x[0]))), values)
 
     if workers == 1 or len(numbers) == 1:
@@ -220,6 +216,15 @@ def _on_host(measure: Any, plan: Plan, estimate: Any, workers: int, numbers: ran
         with ThreadPoolExecutor(workers) as pool:
             values = list(pool.map(one, numbers))
     return trees_map(lambda x: np.stack(x, axis=-1), values)
+
+
+def _beside_all(measure: Any, plan: Plan, estimate: Any, counts: NDArray) -> Any:
+    """A resample that lacks a quota, in a batch with all examples: only there it is undefined."""
+    if not made_here(measure):
+        return tree_map(lambda x: np.full(np.shape(x), np.nan), estimate)
+    both = np.stack([counts, np.ones_like(counts)])
+    values = _value_of_table(measure, resampled(plan.examples, both, ties=plan.ties))
+    return tree_map(lambda x: x[0, ...], values)
 
 
 class _Spans(NamedTuple):

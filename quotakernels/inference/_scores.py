@@ -28,16 +28,27 @@ _EXACT = 2**53
 
 
 def named_scores(models: Any) -> dict[str, Any]:
-    """The scores of each model, under the model's name."""
-    if not isinstance(models, Mapping):
-        kind = type(models).__name__
-        raise TypeError(f"models must be a mapping from names to scores; got {kind}")
-    for name in models:
+    """The scores of each model, under the model's name, also from the columns of a data frame."""
+    names = _names(models)
+    for name in names:
         if not isinstance(name, str):
             raise TypeError(f"the names of models must be strings; got {name!r}")
-    if len(models) < 2:
-        raise ValueError(f"models must hold at least two models; got {len(models)}")
-    return dict(models)
+        if names.count(name) > 1:
+            raise ValueError(f"the names of models must differ; got {name!r} twice")
+    if len(names) < 2:
+        raise ValueError(f"models must hold at least two models; got {len(names)}")
+    return {name: models[name] for name in names}
+
+
+def _names(models: Any) -> list[Any]:
+    """Those of a mapping, or of the columns of what looks like a data frame."""
+    named = models if isinstance(models, Mapping) else getattr(models, "columns", None)
+    if named is None or not hasattr(models, "__getitem__"):
+        kind = type(models).__name__
+        raise TypeError(
+            f"models must be a mapping from names to scores, or a data frame; got {kind}"
+        )
+    return list(named)
 
 
 def stacked(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,16 +22,18 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
+from quotakernels.inference._few import flags_of, units_of
 from quotakernels.inference._intervals import quantile
 from quotakernels.inference.bootstrap import BootstrapResult, bootstrap
 from quotakernels.measures._quota import numbers_beside
 from quotakernels.measures._tpr_at import tpr_at
 from quotakernels.measures.quota import hit_rate, lift, qrecall
-from quotakernels.validation import as_column
+from quotakernels.validation import Examples, admit, as_column
 
 __all__ = ["CurveBand", "curve_band"]
 
 _CURVES = {"hit_rate": hit_rate, "qrecall": qrecall, "lift": lift, "roc": tpr_at}
+_DATA = ("sample_weight", "where", "pos_label", "validate")
 _STEPS = 20
 """Points of a curve for which none are given."""
 SAME_VALUE = 2.0**-40
@@ -119,10 +122,16 @@ def curve_band(
 
     Notes
     -----
-    Points at which all resamples agree, as at fraction 1, are no part of the maximum and have a
-    band of width 0.  A simultaneous band ends where the curve must: at 0, and at 1, or for the lift
-    at 1/fraction.  Where its symmetry would make it narrower on one side than the pointwise
-    interval, it is as wide as that.  It is one for the K points; between them it promises nothing.
+    Where all positives are found, or all of the selected are positive, all resamples agree, and the
+    band would have no width.  It then goes down to (α/2)^(1/m), α the level's complement, for m
+    positives or m selected: with less, so many alike would hardly be seen (Clopper & Pearson).
+    With groups m is at most the number of those that have a positive.  Where none is found, it
+    goes up to 1 less that.  The lift has no such ends.
+
+    Points at which all resamples agree, as at fraction 1, are no part of the maximum.  A
+    simultaneous band ends where the curve must: at 0, and at 1, or for the lift at 1/fraction.
+    Where its symmetry would make it narrower on one side than the pointwise interval, it is as wide
+    as that.  It is one for the K points; between them it promises nothing.
 
     References
     ----------
@@ -160,6 +169,11 @@ def curve_band(
             highest = xp.ones_like(at) if chosen != "lift" else xp.full_like(at, xp.inf)
             highest = 1 / at if (chosen, name) == ("lift", "fraction") else highest
             ends = _together(xp, found, highest, confidence_level)
+        if chosen != "lift":
+            data = {k: x for k, x in resampling.items() if k in _DATA}
+            few = _Few(admit(y_true, y_score, **data), resampling.get("groups"))
+            tail = (1 - confidence_level) / 2
+            ends = few.beyond(xp, found.estimate, ends, (chosen, name), at, tail)
         floats = (at, found.estimate, *ends, found.standard_error)
         at, estimate, lower, upper, error = (finish(xp, x, dtype) for x in floats)
         return CurveBand(at, estimate, lower, upper, error, found.undefined)
@@ -182,6 +196,49 @@ def _chosen(curve: Any, places: dict[str, Any]) -> tuple[str, str, Any]:
     if at.ndim != 1 or at.shape[0] == 0:
         raise ValueError(f"{kind} must be a list of numbers; got shape {tuple(at.shape)}")
     return name, kind, to_numpy(at) if readable(at) else at
+
+
+class _Few:
+    """Examples that may all be found, or none of them: then resamples all agree, and yet the curve
+    of others need not.
+    """
+
+    def __init__(self, examples: Examples, groups: Any):
+        self.examples = examples
+        self.groups = None if groups is None else units_of(flags_of(examples)["positives"], groups)
+
+    def beyond(
+        self,
+        xp: Namespace,
+        estimate: Array,
+        ends: tuple[Array, Array],
+        what: tuple[str, str],
+        at: Array,
+        tail: float,
+    ) -> tuple[Array, Array]:
+        """Ends that go as far as those of Clopper and Pearson where all or none are found."""
+        counted, mass, positive = (cast(xp, x, at.dtype) for x in self._totals(xp))
+        share = at / mass if what[1] == "quota" else at
+        units = share * counted if what[0] == "hit_rate" else positive
+        if self.groups is not None:
+            units = ops.clip(xp, units, None, float(self.groups))
+        least = xp.exp(math.log(tail) / units)
+        close = tolerance(estimate, SAME_VALUE)
+        unsure = share < 1 - close
+        lower = xp.where(unsure & (estimate >= 1 - close), xp.minimum(ends[0], least), ends[0])
+        upper = xp.where(unsure & (estimate == 0), xp.maximum(ends[1], 1 - least), ends[1])
+        return lower, upper
+
+    def _totals(self, xp: Namespace) -> tuple[Array, Array, Array]:
+        """How many examples count, their mass, and how many are positive; shape (..., 1)."""
+        scores, labels, weights, valid = self.examples
+        there = xp.ones(scores.shape, dtype=xp.bool, device=device(scores))
+        there = there if valid is None else valid
+        counted = ops.count(xp, there)
+        mass = counted
+        if weights is not None:
+            mass = ops.total(xp, xp.where(there, weights, xp.zeros_like(weights)))[..., None]
+        return counted, mass, ops.count(xp, there & cast(xp, labels, xp.bool))
 
 
 def _together(

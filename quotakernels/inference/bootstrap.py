@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -27,7 +28,7 @@ from quotakernels.inference._tree import trees_map
 from quotakernels.ranking import TiePolicy, rank_examples
 from quotakernels.validation import Examples, admit, check_tie_policy
 
-__all__ = ["BootstrapResult", "bootstrap", "check_resampling", "with_options"]
+__all__ = ["BootstrapResult", "bootstrap", "check_resampling", "summary", "with_options"]
 
 
 class BootstrapResult(NamedTuple):
@@ -163,14 +164,12 @@ def bootstrap(
     found = functools.partial(values_of, applied, estimate, workers, max_memory)
     drawn = found(plan, range(n_resamples), reporter(progress, "bootstrap"))
     left_out = found(*parts_left_out(plan), silent) if method == "bca" else drawn
-    summarised = functools.partial(_summary, method, confidence_level)
+    summarised = functools.partial(summary, method, confidence_level)
     result = trees_map(summarised, [estimate, drawn, left_out])
     return result if on_host is None else returned(result, given.scores)
 
 
-def _summary(
-    method: IntervalMethod, confidence_level: float, found: list[Array]
-) -> BootstrapResult:
+def summary(method: IntervalMethod, confidence_level: float, found: list[Array]) -> BootstrapResult:
     """What the values of the resamples, and of the parts left out, say of one estimate."""
     estimate, values, left_out = found
     xp = namespace(values)
@@ -221,7 +220,7 @@ def _whole(n_resamples: Any) -> int:
 
 def with_options(measure: Any, options: dict[str, Any]) -> Any:
     """A measure with its options, or a mapping of measures that has none."""
-    _check_functions(measure)
+    _check_functions(measure, options)
     if not isinstance(measure, Mapping):
         return functools.partial(measure, **options) if options else measure
     if options:
@@ -232,12 +231,34 @@ def with_options(measure: Any, options: dict[str, Any]) -> Any:
     return measure
 
 
-def _check_functions(measure: Any) -> None:
+def _check_functions(measure: Any, options: dict[str, Any]) -> None:
+    expected = (
+        "measure must be a function of a ranking, such as quotakernels.roc_auc, or a mapping "
+        "of names to them"
+    )
     if isinstance(measure, Mapping):
         for each in measure.values():
-            _check_functions(each)
+            _check_functions(each, {})
     elif not callable(measure):
-        raise TypeError(
-            "measure must be a function of a ranking, such as quotakernels.roc_auc, or a mapping "
-            f"of names to them; got {measure!r}"
-        )
+        raise TypeError(f"{expected}; got {measure!r}")
+    elif (wrong := _refusal(measure, options)) is not None:
+        name = getattr(measure, "__name__", repr(measure))
+        raise TypeError(f"{expected}; given a ranking alone, {name} is {wrong}")
+
+
+def _refusal(measure: Any, options: dict[str, Any]) -> str | None:
+    """Why a function from elsewhere cannot be called with a ranking, where its signature tells."""
+    inner = measure
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    if str(getattr(inner, "__module__", "")).partition(".")[0] == "quotakernels":
+        return None  # its signature is the one for labels and scores
+    try:
+        signature = inspect.signature(measure)
+    except (TypeError, ValueError):
+        return None
+    try:
+        signature.bind(None, **options)
+    except TypeError as error:
+        return str(error)
+    return None

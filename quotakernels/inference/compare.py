@@ -91,8 +91,8 @@ def compare(
     ----------
     y_true, sample_weight, where, pos_label, ties, validate
         As in `rank`, of shape (n,), the same for all models; not ``ties="given"``.
-    models : mapping from names to arrays, shape (n,)
-        The scores of each model, as in `rank`, two models at least.
+    models : mapping from names to arrays, shape (n,), or a data frame
+        The scores of each model, as in `rank`, two models at least.  Of a data frame the columns.
     measure : callable
         A function of a `Ranking` that gives one number for each ranking of a batch: a measure of
         this library, ``functools.partial`` of one, or your own.
@@ -124,8 +124,8 @@ def compare(
     Raises
     ------
     TypeError
-        Models that are not a mapping from strings; scores without values, in a trace; a measure
-        that gives a record; and as in `rank` and `bootstrap`.
+        Models that are no mapping from strings and no data frame; scores without values, in a
+        trace; a measure that gives a record; and as in `rank` and `bootstrap`.
     ValueError
         Fewer than two models; scores of different lengths; a measure of more than one number for
         each model, as of several quotas; one of score values, not of their order, in a permutation
@@ -240,8 +240,8 @@ def _compared(
         tuple(names),
         estimate,
         difference,
-        _table(pairs, lower, -upper, 0),
-        _table(pairs, upper, -lower, 0),
+        _table(pairs, lower, 0.0 - upper, 0),  # 0, and not -0
+        _table(pairs, upper, 0.0 - lower, 0),
         _table(pairs, p_value, p_value, 1),
         adjusted,
         letters_of(groups, len(names)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from quotakernels import ops
@@ -16,7 +17,8 @@ from quotakernels._array import (
     namespace,
     wide_float,
 )
-from quotakernels.inference.bootstrap import BootstrapResult, bootstrap
+from quotakernels.inference._intervals import defined
+from quotakernels.inference.bootstrap import BootstrapResult, bootstrap, summary
 from quotakernels.measures.boundary import best_boundary
 from quotakernels.measures.curves import Curve
 from quotakernels.measures.optimal import best_and_curve, optimal_cut
@@ -38,13 +40,17 @@ class OptimumInterval(NamedTuple):
         are among those that leave the threshold undefined.
     optimism : array, shape (...)
         How much more a cut brings on the examples by which it was chosen than on others; below 0
-        where the smallest value is the best.  ``value.estimate - optimism`` is what to expect.
+        where the smallest value is the best.
+    expected : BootstrapResult
+        What the chosen cut brings on other examples: ``value.estimate - optimism``, and how sure
+        that is.
     """
 
     value: BootstrapResult
     threshold: BootstrapResult
     quota: BootstrapResult
     optimism: Array
+    expected: BootstrapResult
 
 
 class _Cut(NamedTuple):
@@ -87,10 +93,13 @@ def optimum_interval(best: Any, y_true: Any, y_score: Any, **keywords: Any) -> O
     Notes
     -----
     The value at a cut that was chosen on the same examples is too good: it is the largest of many
-    that are each too large or too small by chance.  So is the interval of the value.  The optimism
-    is the mean, over the resamples, of what the resample's best cut brings on the resample less
-    what the same threshold brings on the examples themselves.  Examples that took no part in the
-    choice tell what the cut brings without such an estimate.
+    that are each too large or too small by chance, and on resamples, which are chosen from once
+    more, it is too good twice.  So percentiles of them, the default interval of the value, lie too
+    high.  The optimism is the mean, over the resamples, of what the resample's best cut brings on
+    the resample less what the same threshold brings on the examples themselves.  What is found
+    here as that difference is, on other examples, the estimate less what they bring: `expected` is
+    the estimate less its mean, with an interval from its percentiles whatever the `method`.
+    Examples that took no part in the choice tell what the cut brings without such an estimate.
 
     References
     ----------
@@ -110,25 +119,40 @@ def optimum_interval(best: Any, y_true: Any, y_score: Any, **keywords: Any) -> O
     131.0 93.0 198.0
     >>> print(found.value.estimate, found.value.lower.round(2), found.value.upper.round(2))
     0.346 0.26 0.45
-    >>> print(found.optimism.round(3))
-    0.015
+    >>> expected = found.expected
+    >>> print(expected.estimate.round(3), expected.lower.round(2), expected.upper.round(2))
+    0.331 0.24 0.41
     """
     if best is not best_boundary and best is not optimal_cut:
         raise TypeError(f"best must be best_boundary or optimal_cut; got {best!r}")
     own = {name: x for name, x in keywords.items() if name not in _OF_BOOTSTRAP}
     resampling = {name: x for name, x in keywords.items() if name in _OF_BOOTSTRAP}
     cuts = functools.partial(_best_cut, best, own)
-    found = bootstrap(lambda ranking: cuts(ranking)[0], y_true, y_score, **resampling)
+    found = bootstrap(_FirstOf(cuts), y_true, y_score, **resampling)
     data = {name: x for name, x in resampling.items() if name in _OF_RANK}
     curve = cuts(rank(y_true, y_score, **data))[1]
-    optimism = _optimism(found.value.resamples, found.threshold.resamples, curve)
-    return OptimumInterval(found.value, found.threshold, found.quota, optimism)
+    more = _flattery(found.value.resamples, found.threshold.resamples, curve)
+    level = resampling.get("confidence_level", 0.95)
+    optimism, expected = _expected(found.value.estimate, more, level)
+    return OptimumInterval(found.value, found.threshold, found.quota, optimism, expected)
 
 
 _OF_BOOTSTRAP, _OF_RANK = (
     [p.name for p in inspect.signature(x).parameters.values() if p.kind is p.KEYWORD_ONLY]
     for x in (bootstrap, rank)
 )
+
+
+class _FirstOf:
+    """A function of rankings without its other results."""
+
+    made_here = True
+
+    def __init__(self, function: Callable[[Ranking], tuple[_Cut, Curve]]):
+        self._function = function
+
+    def __call__(self, ranking: Ranking) -> _Cut:
+        return self._function(ranking)[0]
 
 
 def _best_cut(best: Any, own: dict[str, Any], ranking: Ranking) -> tuple[_Cut, Curve]:
@@ -141,17 +165,27 @@ def _best_cut(best: Any, own: dict[str, Any], ranking: Ranking) -> tuple[_Cut, C
     return _Cut(*cut[:3]), curve
 
 
-def _optimism(value: Array, threshold: Array, curve: Curve) -> Array:
-    """The mean of values, shape (..., R), less those at the same thresholds of a curve."""
+def _flattery(value: Array, threshold: Array, curve: Curve) -> Array:
+    """Values of cuts, shape (..., R), less those at the same thresholds of a curve."""
     xp = namespace(value)
-    dtype = value.dtype
     with computing(xp):
         wide = wide_float(xp, device(value))
         value, threshold, along = (cast(xp, x, wide) for x in (value, threshold, curve.threshold))
         falling = xp.where(xp.isnan(along), xp.full_like(along, xp.inf), along)[..., 1:]
         taken = ops.bisect(xp, -falling, -threshold, beyond=True)
-        more = value - xp.take_along_axis(cast(xp, curve.value, wide), taken, axis=-1)
-        there = more == more
-        number = cast(xp, xp.count_nonzero(there, axis=-1), wide)
-        more = xp.sum(xp.where(there, more, xp.zeros_like(more)), axis=-1)
-        return finish(xp, more / number, dtype)
+        return value - xp.take_along_axis(cast(xp, curve.value, wide), taken, axis=-1)
+
+
+def _expected(
+    estimate: Array, more: Array, confidence_level: float
+) -> tuple[Array, BootstrapResult]:
+    """The optimism, and what is left of an estimate that is so much too good."""
+    xp = namespace(more)
+    dtype = estimate.dtype
+    with computing(xp):
+        number = cast(xp, defined(xp, more), more.dtype)
+        mean = xp.sum(xp.where(more == more, more, xp.zeros_like(more)), axis=-1) / number
+        wide = cast(xp, estimate, more.dtype)
+        left = xp.expand_dims(wide, axis=-1) - more
+        optimism, centre, left = (finish(xp, x, dtype) for x in (mean, wide - mean, left))
+    return optimism, summary("percentile", confidence_level, [centre, left, left])

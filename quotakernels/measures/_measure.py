@@ -239,7 +239,7 @@ def merges_negatives(measure: Any) -> bool:
 
 def made_here(measure: Any) -> bool:
     """Whether the same are all of this library, which measures batches as well as lists."""
-    return all(isinstance(x, Measure) for x in _within(measure))
+    return all(isinstance(x, Measure) or getattr(x, "made_here", False) for x in _within(measure))
 
 
 def _within(measure: Any) -> Iterator[Any]:

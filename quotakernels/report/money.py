@@ -43,8 +43,9 @@ def _mind(evaluation: Evaluation) -> Iterator[str]:
     assert brought is not None
     if unit.column is not None and not unit.cost and not (brought.gains.selected < 0).any():
         yield "No place costs anything here (--cost), so that each one pays."
-    else:
-        yield "A best number looks better on the rows that it was chosen on (--tune)."
+    elif brought.ends is not None and brought.ends.expected is not None:
+        expected = amount(float(brought.ends.expected[first_best(brought.at_best_cut)]))
+        yield f"Expect {expected} of it on as many other rows, which did not choose it."
 
 
 def _best_cut(evaluation: Evaluation, brought: Brought) -> Said:
@@ -111,10 +112,21 @@ def what_it_brings(evaluation: Evaluation, choice: Choice | None) -> Said:
     total = float(choice.brings[choice.order[0]])
     per_place = (total - brought.gains.nobody) / choice.places
     return f"{amount(total)}, at random {amount(choice.random_brings)}", (
-        f"With all {number(choice.places)} places. To select nobody brings {nobody}, and each "
-        f"place adds {amount(per_place)} on average. To select all brings {everybody}.",
+        f"With all {number(choice.places)} places{_interval(evaluation, choice)}. To select nobody "
+        f"brings {nobody}, and each place adds {amount(per_place)} on average. To select all "
+        f"brings {everybody}.",
         _unit(evaluation),
     )
+
+
+def _interval(evaluation: Evaluation, choice: Choice) -> str:
+    """How far that may be off."""
+    brought, certainty = evaluation.brought, evaluation.task.certainty
+    if certainty is None or brought is None or brought.ends is None:
+        return ""
+    ends, model = brought.ends.at_quota[choice.quota], choice.order[0]
+    lower, upper = (amount(float(x[model, 0])) for x in (ends.lower, ends.upper))
+    return f" ({100 * certainty.tested_level:g}% interval {lower} to {upper})"
 
 
 def _unit(evaluation: Evaluation) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +51,7 @@ def page_of(evaluation: Evaluation, origin: Origin) -> str:
         "overview": overview(evaluation),
         "about_curves": _about_curves(evaluation),
         "figures": list(figures(evaluation, choice)),
-        "about_tables": _about_tables(evaluation),
+        "about_tables": list(_about_tables(evaluation)),
         "tables": [*gain_tables(evaluation), *measure_tables(evaluation)],
         "pairs": list(pair_tables(evaluation)),
         "notes": [x.replace(BETTER_INTERVALS, "") for x in notes_of_intervals(evaluation)],
@@ -96,10 +97,11 @@ def _about_curves(evaluation: Evaluation) -> str:
     return said + marked
 
 
-def _about_tables(evaluation: Evaluation) -> str:
+def _about_tables(evaluation: Evaluation) -> Iterator[str]:
+    yield "Bold and * mark the best model by a measure (of S2 the smallest)."
     certainty = evaluation.task.certainty
-    best = "Bold and * mark the best model by a measure (of S2 the smallest)."
-    if certainty is None:
-        return best
-    drawn = certainty.in_words(evaluation.task.weight is not None)
-    return f"{best} Below a value is its interval: {drawn.partition(': ')[2]}"
+    if certainty is not None:
+        for said in certainty.in_words(evaluation.task.weight is not None):
+            yield said.replace("[lower, upper]:", "Below a value:").replace(
+                "[lower, upper] of a", "Of a"
+            )

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from quotakernels.cli.certain import DIFFERENCES, in_sentences, pair_rows
 from quotakernels.cli.certainty import Differences, Ends
-from quotakernels.cli.evaluation import Evaluation, Values
+from quotakernels.cli.evaluation import Brought, Evaluation, Values
+from quotakernels.cli.measures import Measure
 from quotakernels.cli.quota import Quota
 from quotakernels.cli.tables import grid
 from quotakernels.report.choice import Choice, choice_at, end_of
-from quotakernels.report.words import amount, listed, number, percent
+from quotakernels.report.words import MINUS, amount, listed, number, percent
 
 __all__ = [
     "Cell",
@@ -74,10 +75,28 @@ def gain_tables(evaluation: Evaluation) -> Iterator[Table]:
     chosen = "" if tune is None else f", chosen on the rows with {tune[0]} = {tune[1]}"
     nobody, everybody = amount(brought.gains.nobody), amount(brought.gains.everybody)
     beside = f"Selecting nobody brings {nobody}, selecting all {everybody}."
+    found = brought.ends
     for quota, values in brought.at_quota.items():
-        yield _values_table(f"What quota {quota} brings", evaluation, values, None)
+        ends = None if found is None else found.at_quota[quota]
+        yield _values_table(f"What quota {quota} brings", evaluation, values, ends)
     heading = f"What the best cut of each model brings{chosen}"
-    yield _values_table(heading, evaluation, brought.at_best_cut, None, (beside,))
+    ends = None if found is None else found.at_best_cut
+    yield _values_table(
+        heading, evaluation, brought.at_best_cut, ends, (beside, *_expected(brought, evaluation))
+    )
+
+
+def _expected(brought: Brought, evaluation: Evaluation) -> Iterator[str]:
+    """What the best cuts will bring on other rows, which is less than on those they fit."""
+    ends = brought.ends
+    if ends is None or ends.expected is None:
+        return
+    k = [m.name for m in ends.at_best_cut.measures].index("expected")
+    for row, name in enumerate(evaluation.task.scores):
+        both = ends.at_best_cut.lower[row, k], ends.at_best_cut.upper[row, k]
+        lower, upper = map(amount, map(float, both))
+        expected = amount(float(ends.expected[row]))
+        yield f"On as many other rows expect {expected} of {name} ({lower} to {upper})."
 
 
 def _at(evaluation: Evaluation, quota: Quota) -> str:
@@ -118,22 +137,22 @@ def _value(value: float, form: object) -> str:
     if math.isnan(value):
         return _TABLE_UNDEFINED
     assert callable(form)
-    return str(form(value)).replace("-", "\N{MINUS SIGN}", 1)
+    return str(form(value)).replace("-", MINUS, 1)
 
 
 def _intervals(ends: Ends) -> dict[tuple[int, str], str]:
     """The interval of each model and measure, empty where it is undefined."""
     return {
-        (row, measure.name): _interval(ends.lower[row, k], ends.upper[row, k])
+        (row, measure.name): _interval(measure, ends.lower[row, k], ends.upper[row, k])
         for row in range(len(ends.lower))
         for k, measure in enumerate(ends.measures)
     }
 
 
-def _interval(lower: float, upper: float) -> str:
+def _interval(measure: Measure, lower: float, upper: float) -> str:
     if math.isnan(lower) or math.isnan(upper):
         return ""
-    return f"{lower:z.3f} to {upper:z.3f}".replace("-", "\N{MINUS SIGN}")
+    return " to ".join(measure.end_form(x).replace("-", MINUS, 1) for x in (lower, upper))
 
 
 # pairs of models
@@ -155,7 +174,7 @@ def pair_tables(evaluation: Evaluation) -> Iterator[Table]:
 def _pairs(differences: Differences) -> Iterator[tuple[Cell, ...]]:
     for better, worse, by, interval, p in pair_rows(differences):
         both = interval.strip("[]").replace(", ", " to ")
-        numbers = (x.replace("-", "\N{MINUS SIGN}") for x in (by, both, p))
+        numbers = (x.replace("-", MINUS) for x in (by, both, p))
         yield (Cell(better, words=True), Cell(worse, words=True), *map(Cell, numbers))
 
 

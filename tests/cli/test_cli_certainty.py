@@ -23,14 +23,19 @@ def test_json_holds_the_intervals_of_the_library(
     asked = ("--confidence", 0.9, "--quota", "5%", "--compare", "--json")
     outcome = run(*EXAMPLE, "--score", "tree", "--score", "neural_net", *asked)
     content = json.loads(outcome.out)
-    assert content["confidence"] == {"level": 0.9, "resamples": 40, "seed": 3}
+    closed = dict.fromkeys(("roc_auc", "gini", "pem"), "logit") | {"hit_rate": "wilson"}
+    asked_for = {"level": 0.9, "resamples": 40, "seed": 3}
+    assert content["confidence"] == {**asked_for, "closed_forms": closed}
     drawn: dict[str, Any] = {"confidence_level": 0.9, "n_resamples": 40, "random_state": 3}
     at_quota = partial(qk.lift, fraction=0.05)
     for model in content["models"]:
         data = credit["repaid"], credit[model["score"]]
-        found = qk.bootstrap({"auc": qk.roc_auc, "ap": qk.average_precision}, *data, **drawn)
-        assert model["intervals"]["roc_auc"] == [found["auc"].lower, found["auc"].upper]
-        assert model["intervals"]["average_precision"] == [found["ap"].lower, found["ap"].upper]
+        found = qk.bootstrap(qk.average_precision, *data, **drawn)
+        assert model["intervals"]["average_precision"] == [found.lower, found.upper]
+        gini = qk.auc_interval(*data, measure="gini", confidence_level=0.9)
+        assert model["intervals"]["gini"] == [gini.lower, gini.upper]
+        rate = qk.hit_rate_interval(*data, fraction=0.05, confidence_level=0.9)
+        assert model["quotas"]["5%"]["intervals"]["hit_rate"] == [rate.lower, rate.upper]
         lift = qk.bootstrap(at_quota, *data, **drawn)
         assert model["quotas"]["5%"]["intervals"]["lift"] == [lift.lower, lift.upper]
     by_auc, by_rate = content["differences"]
@@ -54,7 +59,52 @@ def test_tables_show_intervals_and_sentences(run: Run, monkeypatch: pytest.Monke
     assert "Differences of the hit rate at quota 100\n" in text
     assert "naive_bayes and neural_net cannot be told apart by these 340 rows." in text
     assert "neural_net is better than tree." in text
-    assert "[lower, upper]: 95% intervals, percentiles of 200 resamples of the rows" in text
+    text = " ".join(text.split())
+    assert "hit rate: Wilson's; all others: percentiles of 200 resamples of the rows" in text
+    assert "[lower, upper] of a difference: 95% interval of one pair, percentiles" in text
+
+
+def test_what_the_best_cut_and_a_quota_bring(
+    run: Run, credit: dict[str, np.ndarray[Any, Any]]
+) -> None:
+    """As far as other resamples of the rows agree; impacts of all rows, not of one."""
+    asked = ("--confidence", 0.9, "--impact", "0,-5,-1,0", "--resamples", 600, "--json")
+    outcome = run(*EXAMPLE, *asked, "--quota", 100, "--score", "naive_bayes")
+    (model,) = json.loads(outcome.out)["models"]
+    best = model["best_cut"]
+    wanted = qk.optimum_interval(
+        qk.best_boundary,
+        credit["repaid"],
+        credit["naive_bayes"],
+        impacts=(0, -5, -1, 0),
+        confidence_level=0.9,
+        random_state=1,
+    )
+    rows = credit["repaid"].size
+    assert best["expected"] == pytest.approx(rows * wanted.expected.estimate, abs=2)
+    for name, found in (("quota", wanted.quota), ("expected", wanted.expected)):
+        ends = np.asarray([found.lower, found.upper]) * (rows if name == "expected" else 1)
+        assert best["intervals"][name] == pytest.approx(ends, abs=12), name
+    lower, upper = model["quotas"]["100"]["intervals"]["brings"]
+    assert lower < model["quotas"]["100"]["brings"] < upper
+
+
+def test_gains_of_weighted_rows_and_of_a_cut_from_other_rows(
+    run: Run, table: Callable[..., Path]
+) -> None:
+    """Two rows: half of the resamples hold one of them twice."""
+    path = table(y=[1, 0, 1, 0], s=[4, 3, 2, 1], w=[1, 2, 1, 1], g=[5, -1, 3, 1], p=list("aabb"))
+    arguments = ("evaluate", path, "--label", "y", "--score", "s", "--gain", "g", "--weight", "w")
+    asked = ("--where", "p=a", "--confidence", 0.9, "--resamples", 60, "--quota", 1)
+    text = " ".join(run(*arguments, *asked).out.split())
+    assert "also of AUC, Gini and the hit rate, whose formulas are for rows without" in text
+    assert "brings on model from quota other rows" in text
+    assert "Expect " in text
+    content = json.loads(run(*arguments, *asked, "--tune", "p=b", "--json").out)
+    assert content["confidence"]["closed_forms"] == {}
+    (model,) = content["models"]
+    assert model["best_cut"]["intervals"] == {"brings": [-4, 10]}, "selects all that score 1 or more"
+    assert model["quotas"]["1"]["intervals"]["brings"] == [-1, 5]
 
 
 def test_weights_and_measures_that_are_undefined(run: Run, table: Callable[..., Path]) -> None:
@@ -77,9 +127,10 @@ def test_intervals_that_say_less_than_they_seem_to(run: Run, table: Callable[...
     assert "only 2 positives: with fewer than 10 p-values are too small" in text
     assert text.count("hull") == 2  # in the table of values and in the note
     model, _ = json.loads(run(*arguments, *asked, "--json").out)["models"]
-    lost = model["undefined"]["roc_auc"]
+    lost = model["undefined"]["s1"]
     assert 0 < lost < 50
-    assert f"Undefined resamples of s, left out of its intervals: {lost} (AUC, Gini" in text
+    assert model["undefined"]["roc_auc"] == 0, "in closed form"
+    assert f"Undefined resamples of s, left out of its intervals: {lost} (average" in text
     assert "roc_hull_auc" not in model["intervals"]
     assert "roc_hull_auc" in model
     assert model["quotas"]["1"]["undefined"]["hit_rate"] == 0
@@ -112,4 +163,5 @@ def test_groups_of_duckdb_cannot_be_resampled(run: Run, tmp_path: Path) -> None:
 
 def test_too_few_resamples_are_said_to_be(run: Run) -> None:
     text = run(*EXAMPLE, "--compare").out
+    assert "[lower, upper]:" not in text, "which are of measures"
     assert "40 resamples cannot tell any of 3 models apart; give --resamples 119 or more" in text

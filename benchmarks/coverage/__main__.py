@@ -1,0 +1,59 @@
+"""Simulate, or write the page of a stored run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from benchmarks.coverage.page import PAGE, STORED, page
+from benchmarks.coverage.sources import SOURCES
+from benchmarks.coverage.study import KINDS, Plan, Run, simulated
+
+
+def main(arguments: list[str]) -> int:
+    if arguments[:1] == ["report"]:
+        return _report(arguments[1:])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage")
+    plan = Plan()
+    parser.add_argument("--replications", type=int, default=plan.replications, metavar="N")
+    parser.add_argument("--resamples", type=int, default=plan.resamples, metavar="R")
+    parser.add_argument("--seed", type=int, default=plan.seed)
+    parser.add_argument("--kinds", nargs="+", choices=tuple(KINDS), default=plan.kinds)
+    parser.add_argument("--sources", nargs="+", choices=tuple(SOURCES), default=plan.sources)
+    parser.add_argument("--json", metavar="FILE", help="store the results")
+    chosen = parser.parse_args(arguments)
+    several = tuple(chosen.kinds), tuple(chosen.sources)
+    plan = Plan(chosen.replications, chosen.resamples, chosen.seed, *several)
+    for run in simulated(plan, lambda line: print(line, file=sys.stderr, flush=True)):
+        if chosen.json:
+            run = _stored(run, Path(chosen.json))
+    print(page(run))
+    return 0
+
+
+def _stored(run: Run, file: Path) -> Run:
+    """The run with the other kinds that a file already holds of the same plan, stored there."""
+    if file.exists():
+        before = json.loads(file.read_text(encoding="utf-8"))
+        if before["command"] == run["command"]:
+            for part in ("results", "cpu_seconds"):
+                both = before[part] | run[part]
+                run[part] = {kind: both[kind] for kind in KINDS if kind in both}
+    file.write_text(json.dumps(run, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return run
+
+
+def _report(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage report")
+    parser.add_argument("json", nargs="?", default=STORED, help="what a run has stored")
+    parser.add_argument("-o", "--output", default=PAGE, help="the page")
+    chosen = parser.parse_args(arguments)
+    run = json.loads(Path(chosen.json).read_text(encoding="utf-8"))
+    Path(chosen.output).write_text(page(run), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

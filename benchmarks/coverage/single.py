@@ -1,0 +1,79 @@
+"""Intervals of measures of one model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import quotakernels as qk
+from benchmarks.coverage.seen import LEVEL, Seen
+from benchmarks.coverage.sources import FRACTION, MEASURES, Scores
+from quotakernels.inference._intervals import interval
+from quotakernels.inference._resampling import _HOST
+
+OF_ROWS = ("AUC", "AHR", "hit rate")
+LISTS = (1.25, 2, 10)
+"""Sizes of finite lists, in sizes of the sample."""
+
+
+def drawing(rng: np.random.Generator, resamples: int) -> dict[str, Any]:
+    """The arguments of whatever draws resamples."""
+    return {"n_resamples": resamples, "random_state": int(rng.integers(2**32))}
+
+
+def bootstrap(source: Scores, rng: np.random.Generator, resamples: int) -> Iterator[Seen]:
+    """Percentile, basic, BCa, stratified and Poisson intervals."""
+    labels, scores = source.sample(rng)
+    given = drawing(rng, resamples)
+    drawn = qk.bootstrap(MEASURES, labels, scores, method="bca", **given)
+    others = {
+        "stratified": qk.bootstrap(MEASURES, labels, scores, stratified=True, **given),
+        "Poisson": qk.bootstrap(MEASURES, labels, scores, poisson=True, **given),
+    }
+    for name, result in drawn.items():
+        truth = source.truth(name)
+        for method in ("percentile", "basic"):
+            yield Seen(name, method, *_ends(method, result), truth)
+        yield Seen(name, "BCa", result.lower, result.upper, truth)
+        for how, found in others.items():
+            yield Seen(name, how, found[name].lower, found[name].upper, truth)
+
+
+def _ends(method: Any, found: qk.BootstrapResult) -> tuple[Any, Any]:
+    """Those of another method, from the same resamples."""
+    return interval(_HOST, method, np.asarray(found.estimate), found.resamples, None, LEVEL)
+
+
+def closed_forms(source: Scores, rng: np.random.Generator, resamples: int) -> Iterator[Seen]:
+    """DeLong's logit and Wald intervals; Wilson's and the exact interval of the hit rate."""
+    labels, scores = source.sample(rng)
+    for method in ("logit", "wald"):
+        area = qk.auc_interval(labels, scores, method=method)
+        yield Seen("AUC", method, area.lower, area.upper, source.truth("AUC"))
+    for method in ("wilson", "exact"):
+        rate = qk.hit_rate_interval(labels, scores, fraction=FRACTION, method=method)
+        yield Seen("hit rate", method, rate.lower, rate.upper, source.truth("hit rate"))
+
+
+def groups(source: Scores, rng: np.random.Generator, resamples: int) -> Iterator[Seen]:
+    """Customers with several rows, drawn whole."""
+    labels, scores, owner = source.customers(rng)
+    measures = {name: MEASURES[name] for name in OF_ROWS}
+    drawn = qk.bootstrap(measures, labels, scores, groups=owner, **drawing(rng, resamples))
+    for name, found in drawn.items():
+        yield Seen(name, "groups", found.lower, found.upper, source.truth(name))
+
+
+def finite_list(source: Scores, rng: np.random.Generator, resamples: int) -> Iterator[Seen]:
+    """The hit rate of the best tenth of a list, of which the examples are a sample."""
+    for times in LISTS:
+        size = round(times * source.n)
+        labels, scores = source._replace(n=size).sample(rng)
+        truth = float(qk.hit_rate(labels, scores, fraction=FRACTION))
+        drawn = rng.permutation(size)[: source.n]
+        given = {"fraction": FRACTION, "population": size}
+        for method in ("wilson", "exact"):
+            rate = qk.hit_rate_interval(labels[drawn], scores[drawn], method=method, **given)
+            yield Seen(f"list of {times:g}·n", method, rate.lower, rate.upper, truth)

@@ -1,0 +1,102 @@
+"""Where data sets come from: populations whose true values are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, partial
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import quotakernels as qk
+
+Array = np.ndarray[Any, Any]
+FRACTION = 0.1
+WHOLE, CELLS = 10**12, 20_000
+ALIKE = 0.6
+"""Correlation of the scores of two models beside what the labels explain."""
+WORSE = 0.75
+"""The shift of the second of two models, where they differ, as a share of the first one's."""
+MEASURES: dict[str, Callable[..., Any]] = {
+    "AUC": qk.roc_auc,
+    "AHR": qk.average_hit_rate,
+    "AQR": qk.average_qrecall,
+    "hit rate": partial(qk.hit_rate, fraction=FRACTION),
+}
+
+
+class Scores(NamedTuple):
+    """Normal scores, those of positives higher by `apart`.
+
+    They are rounded to multiples of `step`, if it is not 0.
+    """
+
+    title: str
+    n: int
+    positive: float
+    apart: float
+    step: float = 0.0
+
+    def labels(self, rng: np.random.Generator) -> Array:
+        return rng.random(self.n) < self.positive
+
+    def scored(self, labels: Array, noise: Array, apart: float | None = None) -> Array:
+        scores = noise + (self.apart if apart is None else apart) * labels
+        return np.round(scores / self.step) * self.step if self.step else scores
+
+    def sample(self, rng: np.random.Generator) -> tuple[Array, Array]:
+        labels = self.labels(rng)
+        return labels, self.scored(labels, rng.normal(size=self.n))
+
+    def pair(self, rng: np.random.Generator, same: bool) -> tuple[Array, Array, Array]:
+        """The scores of two models, which are equally good if they are the same."""
+        labels = self.labels(rng)
+        noise = np.sqrt(1 - ALIKE) * rng.normal(size=(2, self.n))
+        noise += np.sqrt(ALIKE) * rng.normal(size=self.n)
+        worse = self.apart if same else WORSE * self.apart
+        return labels, self.scored(labels, noise[0]), self.scored(labels, noise[1], worse)
+
+    def customers(self, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+        """One to three rows of each of n customers, with one label and scores that are alike."""
+        owner = np.repeat(np.arange(self.n), rng.integers(1, 4, self.n))
+        noise = np.sqrt(0.5) * (rng.normal(size=self.n)[owner] + rng.normal(size=owner.size))
+        labels = self.labels(rng)[owner]
+        return labels, self.scored(labels, noise), owner
+
+    def everybody(self) -> qk.Ranking:
+        """The whole population, in cells so narrow that the ties in them do not matter."""
+        return _everybody(self)
+
+    def truth(self, name: str) -> float:
+        """The measure of the whole population."""
+        return _truth(self, name)
+
+
+SOURCES = {
+    "tied": Scores("tied scores", 300, 0.3, 1.0, 1.0),
+    "rare": Scores("rare positives", 1000, 0.02, 1.2),
+    "strong": Scores("strong model", 300, 0.4, 3.0),
+    "moderate": Scores("moderate model", 300, 0.3, 1.0),
+}
+
+
+@lru_cache(maxsize=64)
+def _everybody(source: Scores) -> qk.Ranking:
+    step = source.step or 20 / CELLS
+    places = np.arange(-round(9 / step), round((9 + source.apart) / step) + 1) * step
+    negative, positive = (_cells(places - away, step) for away in (0.0, source.apart))
+    positive = np.round(WHOLE * source.positive * positive).astype(np.int64)
+    counts = positive + np.round(WHOLE * (1 - source.positive) * negative).astype(np.int64)
+    return qk.Ranking.from_counts(places, counts, positive)
+
+
+def _cells(places: Array, step: float) -> Array:
+    """The share of the normal distribution around each place."""
+    edges = [*(places - step / 2), places[-1] + step / 2]
+    return np.diff([NormalDist().cdf(x) for x in edges])
+
+
+@lru_cache(maxsize=1024)
+def _truth(source: Scores, name: str) -> float:
+    return float(MEASURES[name](source.everybody()))

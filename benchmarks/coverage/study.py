@@ -1,0 +1,76 @@
+"""The whole simulation: every kind of interval and test, on every population."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks import machine
+from benchmarks.coverage import along, folds, pairs, single
+from benchmarks.coverage.seen import Sights, rows, summed
+from benchmarks.coverage.sources import SOURCES, Scores
+
+Run = dict[str, Any]
+Kind = Callable[[Scores, np.random.Generator, int], Sights]
+KINDS: dict[str, Kind] = {
+    "bootstrap": single.bootstrap,
+    "closed forms": single.closed_forms,
+    "groups": single.groups,
+    "finite list": single.finite_list,
+    "differences": pairs.differences,
+    "levels": pairs.levels,
+    "bands": along.bands,
+    "optimum": along.optimum,
+    "folds": folds.summaries,
+    "levels over folds": folds.levels,
+}
+
+
+FURTHER = {"moderate": ("closed forms", "optimum")}
+"""Populations that are simulated for these kinds only."""
+
+
+class Plan(NamedTuple):
+    """How much is simulated."""
+
+    replications: int = 500
+    resamples: int = 300
+    seed: int = 1
+    kinds: tuple[str, ...] = tuple(KINDS)
+    sources: tuple[str, ...] = tuple(SOURCES)
+
+
+def simulated(plan: Plan, say: Callable[[str], None]) -> Iterator[Run]:
+    """The run as far as it has come, after each kind."""
+    about = machine.describe(False)
+    run: Run = {
+        "command": f"python -m benchmarks.coverage --replications {plan.replications}"
+        f" --resamples {plan.resamples} --seed {plan.seed}",
+        "date": about["date"],
+        "versions": {name: about["versions"].get(name) for name in ("quotakernels", "numpy")},
+        "plan": plan._asdict(),
+        "cpu_seconds": {},
+        "results": {},
+    }
+    for kind in plan.kinds:
+        start = time.process_time()
+        sources = (name for name in plan.sources if kind in FURTHER.get(name, KINDS))
+        run["results"][kind] = {name: _of_kind(plan, kind, name) for name in sources}
+        run["cpu_seconds"][kind] = round(time.process_time() - start, 1)
+        say(f"{kind}: {run['cpu_seconds'][kind]} s")
+        yield run
+
+
+def _of_kind(plan: Plan, kind: str, name: str) -> list[dict[str, Any]]:
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    place = list(KINDS).index(kind), list(SOURCES).index(name)
+    for number in range(plan.replications):
+        rng = np.random.default_rng([plan.seed, *place, number])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            summed(found, KINDS[kind](SOURCES[name], rng, plan.resamples))
+    return rows(found)
