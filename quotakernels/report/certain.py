@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
-from quotakernels.cli.certain import in_sentences
 from quotakernels.cli.certainty import Differences
 from quotakernels.cli.evaluation import Evaluation
 from quotakernels.report.choice import Choice
@@ -52,18 +52,33 @@ def _of_test(evaluation: Evaluation, choice: Choice | None, test: Differences) -
     if any(math.isnan(x) for x in found.estimate):
         return "That cannot be said", (f"{_WHAT[test.measure]} is undefined.",)
     first = found.names[0] if choice is None else names[choice.order[0]]
-    letters = dict(zip(found.names, found.letters, strict=True))
-    rivals = [x for x in found.names if x != first and set(letters[x]) & set(letters[first])]
-    sentences = in_sentences(test, number(evaluation.rows)).splitlines()
-    lead = _lead(evaluation, choice, test, first)
+    letters = {name: set(x) for name, x in zip(found.names, found.letters, strict=True)}
+    rivals = [x for x in found.names if x != first and letters[x] & letters[first]]
+    others = [x for x in found.names if x != first and x not in rivals]
     if not rivals:
         verdict = f"Sure that {first} is the first"
-    elif len(rivals) == len(names) - 1:
+    elif not others:
         verdict = "Not sure: the models cannot be told apart"
-        sentences = sentences[1:] if len(test.found.groups) == 1 else sentences
     else:
         verdict = f"Not sure: {listed(rivals, 'or')} may be as good"
-    return verdict, (lead, *sentences, *_by_gain(evaluation))
+    told = _told_apart(evaluation, test, first, rivals if others else [], others)
+    return verdict, (_lead(evaluation, choice, test, first), *told, *_by_gain(evaluation))
+
+
+def _told_apart(
+    evaluation: Evaluation, test: Differences, first: str, rivals: list[str], others: list[str]
+) -> Iterator[str]:
+    """Which models differ from the first, and which may not."""
+    place = test.found.names.index
+    worse = [x for x in others if place(x) > place(first)]
+    better = [x for x in others if place(x) < place(first)]
+    said = [f"better than {listed(worse)}"] if worse else []
+    said += [f"worse than {listed(better)}"] if better else []
+    if rivals:
+        rows = number(evaluation.rows)
+        yield f"These {rows} rows do not tell {first} apart from {listed(rivals, 'or')}."
+    if said:
+        yield f"It is {listed(said)}."
 
 
 def _lead(evaluation: Evaluation, choice: Choice | None, test: Differences, first: str) -> str:

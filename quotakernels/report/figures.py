@@ -216,7 +216,9 @@ def _roc(shown: _Shown, ax: Axes) -> Said:
 
 
 def _precision_recall(shown: _Shown, ax: Axes) -> Said:
-    plots.PrDisplay.from_ranking(shown.rankings, ax=ax, legend=False)
+    display = plots.PrDisplay.from_ranking(shown.rankings, ax=ax, legend=False)
+    if ax.get_ylim()[0] < _LOW:
+        _without_the_first(display, _RECALL_FROM)
     ax.spines["top"].set_visible(False)
     ax.set(xlabel="recall (share of the positives selected)", ylabel="precision")
     reading = "The share of positives among the selected against the share of them that is found."
@@ -232,12 +234,13 @@ def _cut(name: str) -> str:
 _NAME = 16
 _HULL: dict[str, Any] = {"color": REFERENCE, "linewidth": 0.8, "linestyle": "-"}
 _RANDOM = key_of_line(RANDOM, "random choice")
-_DRAWN_FROM = 0.005
+_DRAWN_FROM, _RECALL_FROM = 0.005, 0.05
 _ROOM = 1.15
+_LOW = 0.3
 
 
-def _without_the_first(display: plots.HitRateDisplay | plots.LiftDisplay) -> None:
-    """Let the axis end above what the curves are from a share of all on.
+def _without_the_first(display: Any, start: float = _DRAWN_FROM) -> None:
+    """Let the axis end above what the curves are from a share of the lower axis on.
 
     The first few selected make hit rates that are high or low by chance, beside which the rest of
     the curves would be flat.
@@ -245,6 +248,6 @@ def _without_the_first(display: plots.HitRateDisplay | plots.LiftDisplay) -> Non
     ax, tops = display.ax_, []
     for line in display.lines_:
         x, y = (np.asarray(data, dtype=np.float64) for data in line.get_data())
-        tops.append(np.nanmax(y[x >= _DRAWN_FROM * x[-1]], initial=0.0))
+        tops.append(np.nanmax(y[x >= start * x.max()], initial=0.0))
     top = min(ax.get_ylim()[1], _ROOM * max(tops))
     ax.set_ylim(0.0, top or None)

@@ -94,7 +94,7 @@ def _about_curves(evaluation: Evaluation) -> str:
         return "All rows are positive, so that there is nothing to tell apart."
     said = "Along the lower edge is how many are selected, the best scores first."
     marked = " The dashed vertical line is the quota." if evaluation.task.quotas else ""
-    return said + marked
+    return f"{said}{marked} Jumps of the first few are cut off above."
 
 
 def _about_tables(evaluation: Evaluation) -> Iterator[str]:

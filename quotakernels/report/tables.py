@@ -152,7 +152,8 @@ def _intervals(ends: Ends) -> dict[tuple[int, str], str]:
 def _interval(measure: Measure, lower: float, upper: float) -> str:
     if math.isnan(lower) or math.isnan(upper):
         return ""
-    return " to ".join(measure.end_form(x).replace("-", MINUS, 1) for x in (lower, upper))
+    form = number if measure.name == "quota" else measure.end_form
+    return " to ".join(form(float(x)).replace("-", MINUS, 1) for x in (lower, upper))
 
 
 # pairs of models

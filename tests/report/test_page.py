@@ -91,7 +91,7 @@ def test_first_answers_of_the_example(credit: Page) -> None:
         "100 places find 38.0% of all positives with naive_bayes; to find 50% takes 135",
         "What will it bring? 95 positives, at random 73.5 That is 21.5 more than a random choice",
         "Not sure: neural_net may be as good naive_bayes finds 5 more than neural_net in 100 ",
-        "naive_bayes and neural_net cannot be told apart by these 340 rows.",
+        "These 340 rows do not tell naive_bayes apart from neural_net. It is better than tree.",
     ):
         assert said in answers
 
