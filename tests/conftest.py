@@ -42,6 +42,14 @@ def programs_are_forgotten() -> Iterator[None]:
         sys.modules["jax"].clear_caches()
 
 
+@pytest.fixture(autouse=True)
+def figures_are_closed() -> Iterator[None]:
+    """Those that displays have made by themselves, which pyplot keeps."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """Reference scores of other tools, beside the checkout."""

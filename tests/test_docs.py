@@ -30,7 +30,8 @@ FENCE = re.compile(r"^```(\S+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
 OPTIONAL = (
-    *("clu", "cupy", "dask", "duckdb", "flax", "jax", "lightning", "optax", "sklearn", "torch"),
+    *("clu", "cupy", "dask", "duckdb", "flax", "jax", "lightning", "matplotlib", "optax"),
+    *("sklearn", "torch"),
     "torchmetrics",
 )
 EXAMPLE = ["evaluate", "--example", "credit", "--quota", "100"]

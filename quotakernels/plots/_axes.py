@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import EngFormatter
 
 from quotakernels.plots._host import Numbers
 
@@ -16,6 +17,7 @@ __all__ = [
     "columns_of",
     "position_on",
     "rate_limits",
+    "room_above",
     "titled",
     "with_legend",
 ]
@@ -24,6 +26,8 @@ COLUMNS_PER_INCH = 1200
 """Four for each dot of a printer with 300 dots per inch."""
 MANY = 8
 """Entries of a legend that find no room inside the axes."""
+LARGE = 10_000
+"""A quota from which on ticks are abbreviated."""
 _SECOND = "quotakernels: second quota axis"
 
 
@@ -98,15 +102,18 @@ class QuotaAxis:
         labels = [f"Quota ({self.unit})", f"Quota (% of {self._whole})"]
         below, above = reversed(labels) if self.percent else labels
         ax.set_xlabel(below)
+        if not self.percent:
+            self._shorten(ax)
         if ax.get_xscale() == "linear":
             ax.set_xlim(0, self.end)
-        before = [x for x in ax.child_axes if (x.get_gid() or "").startswith(_SECOND)]
+        before = [x for x in ax.child_axes if _is_second(x)]
         name = f"{_SECOND} {self.size} {self.percent}"
         if any(x.get_gid() == name for x in before):
             return
         for other in before:  # that of rankings of another size
             other.remove()
-        if self.same and not before:
+        beside = ax.get_shared_x_axes().get_siblings(ax)
+        if self.same and not any(_has_second(other) for other in (ax, *beside)):
             self._second(ax, above).set_gid(name)
 
     @property
@@ -118,7 +125,22 @@ class QuotaAxis:
         ways = (lambda x: x * factor, lambda x: x / factor)
         second = ax.secondary_xaxis("top", functions=ways)
         second.set_xlabel(label)
+        if self.percent:
+            self._shorten(second)
         return second
+
+    def _shorten(self, ax: Any) -> None:
+        """Thousands and millions as 20k and 3M."""
+        if self.size >= LARGE:
+            ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+
+
+def _is_second(ax: Any) -> bool:
+    return (ax.get_gid() or "").startswith(_SECOND)
+
+
+def _has_second(ax: Axes) -> bool:
+    return any(_is_second(x) for x in ax.child_axes)
 
 
 def rate_limits(ax: Axes, *axes: str) -> None:
@@ -133,13 +155,24 @@ def titled(ax: Axes, title: str) -> None:
         ax.set_title(title)
 
 
-def with_legend(ax: Axes, place: str = "best") -> None:
+def room_above(ax: Axes, share: float = 0.35) -> None:
+    """Raise the upper end of the y axis, so that a legend has room there."""
+    low, high = ax.get_ylim()
+    ax.set_ylim(low, high + share * (high - low))
+
+
+def with_legend(ax: Axes, place: str = "best", columns: int = 1) -> None:
     """A legend of what has a label; beside the axes if there is much of it."""
     handles, labels = ax.get_legend_handles_labels()
     if not labels:
         return
-    options: dict[str, Any] = {"fontsize": "small", "framealpha": 0.9, "handlelength": 2.8}
+    options: dict[str, Any] = {
+        "fontsize": "small",
+        "framealpha": 0.9,
+        "handlelength": 2.8,
+        "columnspacing": 1.0,
+    }
     if len(labels) > MANY:
         ax.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1), **options)
     else:
-        ax.legend(handles, labels, loc=place, **options)
+        ax.legend(handles, labels, loc=place, ncols=columns, **options)

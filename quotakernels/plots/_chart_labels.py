@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["CHARTS", "ChartLook"]
+__all__ = ["ABOVE", "CHARTS", "ChartLook"]
+
+ABOVE = "upper center"
 
 _INFORMEDNESS = "Informedness (TPR − FPR)"
 _FPR = "False positive rate"
@@ -13,7 +15,10 @@ _BITS = "Drift: log₂[(s + selected)/(s + positives)] (bits)"
 
 
 class ChartLook(NamedTuple):
-    """Title and labels; which axes go from 0 to 1; whether cuts are joined by straight lines."""
+    """Title and labels; which axes go from 0 to 1; whether cuts are joined by straight lines.
+
+    The legend has a place, or above all curves two columns.
+    """
 
     title: str
     x: str
@@ -28,8 +33,8 @@ CHARTS = {
         "PN chart", "False positives (examples)", "True positives (examples)", legend="lower right"
     ),
     "roc": ChartLook("ROC curve", _FPR, _TPR, "xy", legend="lower right"),
-    "boc": ChartLook("BOC chart", _FPR, _INFORMEDNESS, "x"),
-    "boc_dual": ChartLook("Dual BOC chart", _TPR, _INFORMEDNESS, "x"),
+    "boc": ChartLook("BOC chart", _FPR, _INFORMEDNESS, "x", legend=ABOVE),
+    "boc_dual": ChartLook("Dual BOC chart", _TPR, _INFORMEDNESS, "x", legend=ABOVE),
     "pr": ChartLook("Precision–recall curve", "Recall", "Precision", "x", straight=False),
     "pr_reciprocal": ChartLook("Reciprocal precision–recall chart", "1 / recall", "1 / precision"),
     "pr_log": ChartLook(
@@ -41,10 +46,16 @@ CHARTS = {
     "lift": ChartLook(
         "LIFT chart", "Bias (share of examples selected)", "Recall", "xy", legend="lower right"
     ),
-    "bift": ChartLook("BIFT chart", "Bias (share of examples selected)", _INFORMEDNESS, "x"),
-    "bprd": ChartLook("BPRD chart", "Drift (bias / prevalence)", _INFORMEDNESS),
+    "bift": ChartLook(
+        "BIFT chart", "Bias (share of examples selected)", _INFORMEDNESS, "x", legend=ABOVE
+    ),
+    "bprd": ChartLook("BPRD chart", "Drift (bias / prevalence)", _INFORMEDNESS, legend=ABOVE),
     "bird": ChartLook("BIRD chart", _BITS, "log₂ sTPR − log₂ sFPR (bits)", straight=False),
     "bird_informedness": ChartLook(
-        "BIRD chart of informedness", _BITS, "−log₂(1 − informedness) (bits)", straight=False
+        "BIRD chart of informedness",
+        _BITS,
+        "−log₂(1 − informedness) (bits)",
+        straight=False,
+        legend=ABOVE,
     ),
 }

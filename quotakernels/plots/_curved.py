@@ -33,7 +33,8 @@ def curved(
     """
     for _ in range(HALVINGS):
         along = position(x)
-        apart = np.abs(np.diff(along))
+        with np.errstate(invalid="ignore"):
+            apart = np.abs(np.diff(along))
         range_ = np.ptp(along[np.isfinite(along)]) if np.isfinite(along).any() else 0
         wide = np.flatnonzero(np.isfinite(apart) & (apart > range_ / STEPS))
         if not len(wide):

@@ -12,8 +12,8 @@ from matplotlib.lines import Line2D
 import quotakernels as qk
 from quotakernels import Ranking
 from quotakernels.measures._chart_kinds import check_kind
-from quotakernels.plots._axes import rate_limits, titled, with_legend
-from quotakernels.plots._chart_labels import CHARTS
+from quotakernels.plots._axes import rate_limits, room_above, titled, with_legend
+from quotakernels.plots._chart_labels import ABOVE, CHARTS
 from quotakernels.plots._display import Canvas, Display, cuts, totals
 from quotakernels.plots._host import Numbers
 from quotakernels.plots._style import BREAK_EVEN, COLOURS, ISO, RANDOM
@@ -144,6 +144,8 @@ class PowersChartDisplay(Display):
         for ranking in self.rankings.values() if hull else ():
             self._hull(canvas.ax, ranking)
         self._limit(canvas.ax)
+        if legend and look.legend == ABOVE:
+            room_above(canvas.ax)
         for of, style in (("chance", RANDOM), ("break_even", BREAK_EVEN)):
             if {"chance": chance, "break_even": break_even}[of]:
                 canvas.references(self._lines(of), of.replace("_", "-"), style)
@@ -153,7 +155,7 @@ class PowersChartDisplay(Display):
         canvas.ax.set(xlabel=look.x, ylabel=look.y)
         titled(canvas.ax, look.title)
         if legend:
-            with_legend(canvas.ax, look.legend)
+            with_legend(canvas.ax, look.legend, columns=2 if look.legend == ABOVE else 1)
         return self
 
     def _label(self, name: str, ranking: Ranking) -> str:

@@ -112,7 +112,8 @@ class DominanceDisplay(Display):
             look = {"facecolor": COLOURS[row % len(COLOURS)], "linewidth": 0, **bar_options}
             self.bars_.append(self.ax_.broken_barh(pieces, (row - 0.35, 0.7), **look))
         self.ax_.set_yticks(
-            range(len(shares)), [f"{name}\n{share:.1%}" for name, share in shares.items()]
+            range(len(shares)),
+            [f"{name}, {share:.1%}" if name else f"{share:.1%}" for name, share in shares.items()],
         )
         self.ax_.tick_params(axis="y", length=0)
         self.ax_.set_ylim(len(shares) - 0.5, -0.5)

@@ -195,7 +195,8 @@ class ImpactDisplay(Display):
     ) -> None:
         """A curve and the marker of its best cut."""
         quota, value, threshold = best.curve
-        label = label_of(name, f"B* = {best.value:.4g} at quota {best.quota:g}")
+        number = f"{best.value:.4g}".replace("-", "−")  # as the axis writes it
+        label = label_of(name, f"B* = {number} at quota {best.quota:.10g}")
         if axis is None:  # between two scores nothing changes
             x, at = threshold[:0:-1], best.threshold
             canvas.line(x, value[:0:-1], label, {"drawstyle": "steps-pre", **options})

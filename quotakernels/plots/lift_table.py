@@ -118,6 +118,7 @@ class LiftTableDisplay(Display):
                 )
         if random:
             canvas.references([([0, axis.end], [1, 1])], "random")
+        canvas.ax.margins(y=0.2)  # room for the legend above the bars
         canvas.ax.set_ylabel("Lift of the bin (hit rate / prevalence)")
         titled(canvas.ax, "Lift of each part of the ranking, best first")
         if legend:

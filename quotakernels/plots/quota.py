@@ -164,7 +164,7 @@ class HitRateDisplay(_QuotaDisplay):
             canvas.references(lines, f"random{shown}")
         if optimal:
             canvas.references([_optimal_rate(axis, x, 1.0) for x in rankings], "optimal", OPTIMAL)
-        canvas.ax.set_ylabel("Hit rate (share of positives among the selected)")
+        canvas.ax.set_ylabel("Hit rate (positives / selected)")
         titled(canvas.ax, "Hit rate at every quota")
         if legend:
             with_legend(canvas.ax)
@@ -351,7 +351,7 @@ class QrecallDisplay(_QuotaDisplay):
             best = [self._optimal(axis, ranking) for ranking in self.rankings.values()]
             canvas.references(best, "optimal", OPTIMAL)
         rate_limits(canvas.ax, "y")
-        canvas.ax.set_ylabel("Qrecall (share of all positives found)")
+        canvas.ax.set_ylabel("Qrecall (positives found / all)")
         titled(canvas.ax, "Qrecall at every quota")
         if legend:
             with_legend(canvas.ax, "lower right")

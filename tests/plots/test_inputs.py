@@ -1,0 +1,151 @@
+"""The ways in: models, classes, libraries; and what is refused."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quotakernels as qk
+from plots.conftest import LABELS, SCORES, TIED
+from quotakernels import plots
+from quotakernels.plots._style import COLOURS, line_style
+
+STACKED = np.stack([*SCORES.values()])
+HIT = plots.HitRateDisplay.from_predictions
+
+
+def drawn(display: Any) -> list[np.ndarray]:
+    return [np.asarray(line.get_ydata()) for line in display.lines_]
+
+
+def test_models_are_named_one_way_or_another(ax: Any):
+    by_name = HIT(LABELS, SCORES, ax=ax)
+    assert list(by_name.rankings) == list(SCORES)
+    stacked = HIT(LABELS, STACKED, name=list(SCORES), ax=ax)
+    rankings = {name: qk.rank(LABELS, x) for name, x in SCORES.items()}
+    ranked = plots.HitRateDisplay.from_ranking(rankings, ax=ax)
+    batch = plots.HitRateDisplay.from_ranking(qk.rank(LABELS, STACKED), ax=ax)
+    assert list(batch.rankings) == ["model 0", "model 1", "model 2"]
+    for display in (stacked, ranked, batch):
+        for one, other in zip(drawn(by_name), drawn(display), strict=True):
+            assert np.array_equal(one, other)
+    labels = [line.get_label() for line in by_name.lines_]
+    assert labels[0] == f"tied (AHR = {qk.average_hit_rate(TIED):.3f})"
+
+
+def test_classes_are_drawn_against_the_rest(ax: Any):
+    labels = np.asarray(["low", "mid", "top"])[np.arange(30) % 3]
+    scores = np.random.default_rng(0).random((30, 3))
+    display = HIT(labels, scores, classes=["low", "mid", "top"], ax=ax)
+    assert list(display.rankings) == ["low", "mid", "top"]
+    expected = qk.rank(labels == "mid", scores[:, 1])
+    assert np.array_equal(drawn(display)[1], drawn(plots.HitRateDisplay.from_ranking(expected))[0])
+    numbered = HIT(np.arange(30) % 3, {"a": scores, "b": -scores}, ax=ax)
+    assert list(numbered.rankings) == ["a, 0", "a, 1", "a, 2", "b, 0", "b, 1", "b, 2"]
+    assert np.array_equal(drawn(numbered)[1], drawn(display)[1])
+    named = HIT(np.arange(30) % 3, scores, name="a", ax=ax)
+    assert list(named.rankings) == ["a, 0", "a, 1", "a, 2"]
+
+
+@pytest.mark.parametrize("library", ["jax.numpy", "torch"])
+def test_arrays_of_other_libraries(library: str, ax: Any):
+    xp = pytest.importorskip(library)
+    host = STACKED.astype("float32")
+    ranking = qk.rank(xp.asarray(LABELS), xp.asarray(host))
+    assert not isinstance(ranking.counts, np.ndarray)
+    expected = qk.rank(LABELS, host)
+    for display, own in (
+        (plots.HitRateDisplay, {}),
+        (plots.PrDisplay, {}),
+        (plots.ImpactDisplay, {"impacts": (4, -2, -1, 0)}),
+    ):
+        lines = (drawn(display.from_ranking(x, ax=ax, **own)) for x in (ranking, expected))
+        for one, other in zip(*lines, strict=True):
+            assert np.array_equal(one, other)
+
+
+def test_small_floats_and_gains_of_other_libraries(ax: Any):
+    torch = pytest.importorskip("torch")
+    scores = torch.as_tensor(STACKED, dtype=torch.bfloat16)
+    options = {"impacts": (4, -2, -1, 0), "against": "threshold", "ax": ax}
+    display = plots.ImpactDisplay.from_predictions(torch.as_tensor(LABELS), scores, **options)
+    assert set(display.lines_[1].get_xdata()) == set(scores[1].tolist())
+    gains = plots.ImpactDisplay.from_gains(scores, torch.as_tensor(LABELS * 3.0 - 1), ax=ax)
+    assert isinstance(gains.best["model 1"].value, np.ndarray)
+
+
+def test_thirty_five_lines_differ_and_stand_out():
+    looks = [line_style(m) for m in range(35)]
+    assert len({(x["color"], str(x["linestyle"])) for x in looks}) == 35
+    for colour in COLOURS:
+        assert 1.05 / (luminance(colour) + 0.05) > 3  # the contrast that WCAG asks of graphics
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_nothing_defined_is_an_empty_plot(ax: Any):
+    nothing = qk.rank([1, 0], [0.5, 0.4], where=[False, False])
+    for display in (plots.HitRateDisplay, plots.QrecallDisplay, plots.RocDisplay, plots.PrDisplay):
+        for ranking in (nothing, qk.rank([0, 0], [0.5, 0.4])):
+            display.from_ranking(ranking, ax=ax).figure_.draw_without_rendering()
+
+
+BAND = qk.CurveBand(*[np.zeros(2)] * 6)
+REFUSED = [
+    (lambda: HIT(LABELS, SCORES, name="a"), TypeError, "name cannot be combined with a mapping"),
+    (lambda: HIT(LABELS, {}), ValueError, "models must hold at least one model; got none"),
+    (lambda: HIT(LABELS, STACKED, name=["a"]), ValueError, "name must hold 3 names, .* got 1"),
+    (lambda: HIT(LABELS, STACKED, name=3), TypeError, "name must be a string, or one for each"),
+    (
+        lambda: HIT(LABELS, STACKED[None]),
+        ValueError,
+        r"one leading axis; got axes of shape \(1, 3\)",
+    ),
+    (lambda: HIT(LABELS, STACKED.T, pos_label=1), TypeError, "take classes in place of pos_label"),
+    (lambda: HIT(LABELS, SCORES, ax=1), TypeError, "ax must be a Matplotlib Axes; got int"),
+    (lambda: HIT(LABELS, SCORES, band=BAND), ValueError, "a row for each of 3 models; got shape"),
+    (lambda: HIT(LABELS, SCORES, band={"x": BAND}), ValueError, "band has 'x', which is none of"),
+    (lambda: HIT(LABELS, SCORES, band=1), TypeError, "band must be a CurveBand, .* got int"),
+    (lambda: HIT([1, 0, 2], [0.1, 0.2, 0.3]), ValueError, "y_true"),
+    (lambda: plots.HitRateDisplay({"a": 1}), TypeError, r"rankings\['a'\] must be a Ranking"),
+    (lambda: plots.PrDisplay.from_ranking(TIED, band=BAND), ValueError, 'is of the chart "roc"'),
+    (lambda: plots.PowersChartDisplay.from_ranking(TIED), TypeError, "needs kind"),
+    (lambda: plots.PowersChartDisplay(TIED, kind="x"), ValueError, "kind must be one of"),
+    (lambda: plots.ImpactDisplay.from_ranking(TIED), TypeError, "ImpactDisplay needs impacts"),
+    (lambda: plots.ImpactDisplay(TIED), TypeError, "best must be a BestBoundary"),
+    (
+        lambda: plots.ImpactDisplay.from_ranking(TIED, impacts=(1, 0, 0, 0), against="x"),
+        ValueError,
+        'against must be "quota" or "threshold"',
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "message"), REFUSED)
+def test_bad_calls_are_refused(call: Any, error: type[Exception], message: str):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_traced_rankings_are_refused():
+    jax = pytest.importorskip("jax")
+    with pytest.raises(TypeError, match="has no values to be drawn"):
+        jax.eval_shape(
+            lambda x: plots.HitRateDisplay.from_predictions(LABELS, x), SCORES["distinct"]
+        )
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch):
+    for name in [x for x in sys.modules if x.startswith("quotakernels.plots")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.delattr(qk, "plots")
+    with pytest.raises(ImportError, match=r"pip install 'quotakernels\[plots\]'"):
+        import quotakernels.plots  # noqa: F401
