@@ -342,7 +342,11 @@ def test_scores_of_several_types_keep_their_order():
 
 LONG = {"a": GOOD, "b": GOOD[:-1]}
 BAD_CALLS: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"models": [GOOD, BAD]}, TypeError, "models must be a mapping from names to scores, or a data frame; got list"),
+    (
+        {"models": [GOOD, BAD]},
+        TypeError,
+        "must be a mapping .* or a data frame; got list",
+    ),
     ({"models": {1: GOOD, 2: BAD}}, TypeError, "names of models must be strings; got 1"),
     ({"models": {"a": GOOD}}, ValueError, "at least two models; got 1"),
     ({"models": LONG}, ValueError, r"models\['b'\] must have as many scores as models\['a'\], 60"),
@@ -355,7 +359,11 @@ BAD_CALLS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"models": {"a": GOOD, "b": [2**53 + 1] * N}}, ValueError, "integers beyond"),
     ({"models": {"a": GOOD, "b": ["x"] * N}}, TypeError, r"models\['b'\] must hold real numbers"),
     ({"measure": qk.hit_rate, "quota": [1, 2]}, ValueError, r"shape \(4,\); got shape \(4, 2\)"),
-    ({"measure": lambda y_true, y_score: 0}, TypeError, "given a ranking alone, <lambda> is missing"),
+    (
+        {"measure": lambda y_true, y_score: 0},
+        TypeError,
+        "ranking alone, <lambda> is missing",
+    ),
     ({"measure": qk.summary}, TypeError, "one number for each model; got a Summary"),
     ({"measure": {"auc": qk.roc_auc}}, TypeError, "one number for each model; got a dict"),
     ({"test": "mcnemar"}, ValueError, "test must be"),

@@ -6,57 +6,91 @@ import json
 import math
 from pathlib import Path
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import pytest
 
 import quotakernels as qk
-from benchmarks import coverage
+from benchmarks.coverage import folds, page, seen
+from benchmarks.coverage.__main__ import main
+from benchmarks.coverage.sources import MEASURES, SOURCES, WORSE
+from benchmarks.coverage.study import FURTHER, KINDS
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_populations_have_the_values_of_closed_forms():
-    strong = coverage.SCORES["strong"]
+    strong = SOURCES["strong"]
     everybody = strong.everybody()
     auc = NormalDist().cdf(strong.apart / math.sqrt(2))
-    assert float(qk.roc_auc(everybody)) == pytest.approx(auc, abs=1e-7)
+    assert strong.truth("AUC") == pytest.approx(auc, abs=1e-7)
     share = everybody.positives.sum() / everybody.counts.sum()
     assert share == pytest.approx(strong.positive, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", coverage.SCORES)
+@pytest.mark.parametrize("name", SOURCES)
 def test_samples_are_of_their_populations(name: str):
-    source = coverage.SCORES[name]._replace(n=200_000)
-    labels, scores = source.sample(np.random.default_rng(0))
-    everybody = source.everybody()
-    for measure in (qk.roc_auc, qk.average_qrecall, coverage.MEASURES["hit rate"]):
-        assert measure(labels, scores) == pytest.approx(float(measure(everybody)), abs=0.02)
+    source, rng = SOURCES[name]._replace(n=200_000), np.random.default_rng(0)
+    worse = source._replace(apart=WORSE * source.apart)
+    labels, scores = source.sample(rng)
+    both, better, other = source.pair(rng, same=False)
+    samples = [(labels, scores, source), (both, better, source), (both, other, worse)]
+    samples.append((*source.customers(rng)[:2], source))
+    for y, s, population in samples:
+        for what in ("AUC", "AQR", "hit rate"):
+            assert MEASURES[what](y, s) == pytest.approx(population.truth(what), abs=0.02)
     assert (len(np.unique(scores)) < 20) == (name == "tied")
 
 
-def test_misses_are_counted():
-    ends = np.asarray([[0.1, 0.4], [0.2, 0.6], [0.6, 0.9], [np.nan, np.nan]])
-    found = coverage._summary(ends, 0.5)
-    assert found == {"intervals": 3, "above": 1, "below": 1, "width": pytest.approx(0.3333)}
-    assert coverage._cell({**found, "intervals": 100}, 1.0) == "98.0 +"
-    assert coverage._cell({**found, "intervals": 20}, 1.0) == "90.0 −"
+def test_models_that_are_trained_are_as_good_as_is_said():
+    """On average over data sets; the folds hold as many of each class."""
+    source = SOURCES["strong"]._replace(n=100, apart=1.5)
+    found, rng = [], np.random.default_rng(1)
+    for _ in range(60):
+        labels, features = folds._examples(source, rng, 1)
+        split = folds._folds(labels, 1, rng)
+        positives = [np.sum(labels[split[0] == fold]) for fold in range(folds.FOLDS)]
+        assert max(positives) - min(positives) <= 1
+        scores = folds._scores(source, labels, features, split)[0]
+        found.append(qk.fold_summary(qk.roc_auc, labels, scores, split).estimate)
+    assert np.mean(found) == pytest.approx(folds._truth(source, "AUC"), abs=0.02)
+
+
+def test_what_is_seen_is_counted():
+    found: dict[Any, Any] = {}
+    ends = ((0.1, 0.4), (0.2, 0.6), (0.6, 0.9), (np.nan, np.nan), ([0.4, 0.6], [0.6, 0.7]))
+    seen.summed(found, [seen.Seen("AUC", "x", *pair, 0.5) for pair in ends])
+    seen.summed(found, [seen.Tested("AUC", "y", p) for p in (0.04, 0.05, 0.06, np.nan)])
+    intervals, tests = seen.rows(found)
+    assert [intervals[x] for x in ("number", "above", "below")] == [4, 2, 1]
+    assert intervals["width"] == pytest.approx((0.3 + 0.4 + 0.3 + 0.15) / 4)
+    assert (tests["number"], tests["rejected"]) == (3, 2)
+    assert page._cell({**intervals, "number": 100}, 1.1) == "97.0"
+    assert page._cell({**intervals, "number": 20}, 1.0) == "85.0 −"
+    assert page._cell({"number": 100, "rejected": 2}, 1.0) == "2.0 +"
 
 
 def test_the_command_stores_and_shows(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    stored, page = tmp_path / "run.json", tmp_path / "page.md"
-    given = ["--replications", "2", "--resamples", "8", "--only", "strong"]
-    assert coverage.main([*given, "--json", str(stored)]) == 0
-    shown = capsys.readouterr().out
-    assert coverage.main(["report", str(stored), "-o", str(page)]) == 0
-    assert page.read_text("utf-8").strip() == shown.strip()
-    rows = json.loads(stored.read_text("utf-8"))["results"]["strong"]["rows"]
-    assert len(rows) == 5 * 4 + 2 * 2 + 2
-    assert all(row["intervals"] == 2 for row in rows if row["method"] in ("percentile", "logit"))
+    stored, shown = tmp_path / "run.json", tmp_path / "page.md"
+    given = ["--replications", "2", "--resamples", "40", "--sources", "strong"]
+    assert main([*given, "--kinds", "folds", "--json", str(stored)]) == 0
+    others = [kind for kind in KINDS if kind != "folds"]
+    assert main([*given, "--kinds", *others, "--json", str(stored)]) == 0
+    last = capsys.readouterr().out.strip()
+    assert main(["report", str(stored), "-o", str(shown)]) == 0
+    assert last.endswith(shown.read_text("utf-8").strip())
+    results = json.loads(stored.read_text("utf-8"))["results"]
+    assert list(results) == list(KINDS)
+    for kind, found in results.items():
+        hows = {row["how"] for row in found["strong"]}
+        assert hows >= set(page.SECTIONS[kind].columns), kind
 
 
 def test_the_page_is_made_of_the_stored_run():
-    run = json.loads((ROOT / coverage.STORED).read_text("utf-8"))
-    assert run["plan"]["replications"] >= 1000
-    assert run["results"].keys() == coverage.SCORES.keys()
-    assert (ROOT / coverage.PAGE).read_text("utf-8") == coverage.page(run)
+    run = json.loads((ROOT / page.STORED).read_text("utf-8"))
+    assert run["plan"]["replications"] >= 500
+    for kind in KINDS:
+        wanted = {name for name in SOURCES if kind in FURTHER.get(name, KINDS)}
+        assert set(run["results"][kind]) == wanted
+    assert (ROOT / page.PAGE).read_text("utf-8") == page.page(run)

@@ -26,9 +26,9 @@ def main(arguments: list[str]) -> int:
     chosen = parser.parse_args(arguments)
     several = tuple(chosen.kinds), tuple(chosen.sources)
     plan = Plan(chosen.replications, chosen.resamples, chosen.seed, *several)
-    for run in simulated(plan, lambda line: print(line, file=sys.stderr, flush=True)):
-        if chosen.json:
-            run = _stored(run, Path(chosen.json))
+    run: Run = {}
+    for found in simulated(plan, lambda line: print(line, file=sys.stderr, flush=True)):
+        run = _stored(found, Path(chosen.json)) if chosen.json else found
     print(page(run))
     return 0
 

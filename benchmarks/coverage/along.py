@@ -10,8 +10,7 @@ import numpy as np
 
 import quotakernels as qk
 from benchmarks.coverage.seen import LEVEL, Seen
-from benchmarks.coverage.single import drawing
-from benchmarks.coverage.sources import Array, Scores
+from benchmarks.coverage.sources import Array, Draw, Scores
 from quotakernels.inference._intervals import interval
 from quotakernels.inference._resampling import _HOST
 
@@ -21,9 +20,9 @@ CURVES = {"qrecall": "fraction", "roc": "fpr"}
 TITLES = {"qrecall": "Qrecall", "roc": "ROC"}
 
 
-def bands(source: Scores, rng: np.random.Generator, resamples: int) -> Iterator[Seen]:
+def bands(source: Scores, draw: Draw) -> Iterator[Seen]:
     """Pointwise and simultaneous bands, at single places and at all of them."""
-    data, given = source.sample(rng), drawing(rng, resamples)
+    data, given = source.sample(draw.rng), draw.arguments()
     for curve, places in CURVES.items():
         truth, what = _curve(source, curve), TITLES[curve]
         own = {places: PLACES, **given}
@@ -42,7 +41,7 @@ def _curve(source: Scores, curve: str) -> Array:
     if curve != "roc":
         return np.asarray(getattr(qk, curve)(everybody, fraction=PLACES))
     fpr, tpr = qk.roc_curve(everybody)[:2]
-    return np.interp(PLACES, fpr, tpr)
+    return np.asarray(np.interp(PLACES, fpr, tpr))
 
 
 class Best(NamedTuple):
@@ -54,10 +53,10 @@ class Best(NamedTuple):
     along: Array
 
 
-def optimum(source: Scores, rng: np.random.Generator, resamples: int) -> Iterator[Seen]:
+def optimum(source: Scores, draw: Draw) -> Iterator[Seen]:
     """What the best cut brings: the population's best, and the chosen one among the population."""
-    labels, scores = source.sample(rng)
-    given = {"impacts": _impacts(source), **drawing(rng, resamples)}
+    labels, scores = source.sample(draw.rng)
+    given = {"impacts": _impacts(source), **draw.arguments()}
     found = qk.optimum_interval(qk.best_boundary, labels, scores, method="bca", **given)
     best = _best(source)
     place = np.searchsorted(best.threshold, float(found.threshold.estimate))

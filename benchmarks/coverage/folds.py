@@ -9,7 +9,7 @@ import numpy as np
 
 import quotakernels as qk
 from benchmarks.coverage.seen import Seen, Tested
-from benchmarks.coverage.sources import MEASURES, Array, Scores
+from benchmarks.coverage.sources import MEASURES, Array, Draw, Scores
 
 FEATURES, FOLDS = 5, 5
 REPEATS = {"5 folds": 1, "5 × 5 folds": 5}
@@ -19,25 +19,26 @@ TRAININGS = 4000
 FOLDED = ("AUC", "hit rate")
 
 
-def summaries(source: Scores, rng: np.random.Generator, resamples: int) -> Iterator[Seen]:
+def summaries(source: Scores, draw: Draw) -> Iterator[Seen]:
     """The mean over folds, for the mean of models trained on so many examples."""
-    labels, features = _examples(source, rng, 1)
+    labels, features = _examples(source, draw.rng, 1)
     for how, repeats in REPEATS.items():
-        folds = _folds(labels, repeats, rng)
+        folds = _folds(labels, repeats, draw.rng)
         (scores,) = _scores(source, labels, features, folds)
         for name in FOLDED:
             mean = qk.fold_summary(MEASURES[name], labels, scores, folds)
             yield Seen(name, how, mean.lower, mean.upper, _truth(source, name))
 
 
-def levels(source: Scores, rng: np.random.Generator, resamples: int) -> Iterator[Tested]:
+def levels(source: Scores, draw: Draw) -> Iterator[Tested]:
     """Two models that are equally good on average over training sets."""
-    labels, features = _examples(source, rng, 2)
+    labels, features = _examples(source, draw.rng, 2)
     for how, repeats in REPEATS.items():
-        folds = _folds(labels, repeats, rng)
+        folds = _folds(labels, repeats, draw.rng)
         scores = _scores(source, labels, features, folds)
         for name in FOLDED:
-            yield Tested(name, how, qk.fold_test(MEASURES[name], labels, *scores, folds).p_value)
+            test = qk.fold_test(MEASURES[name], labels, scores[0], scores[1], folds)
+            yield Tested(name, how, test.p_value)
 
 
 def _examples(source: Scores, rng: np.random.Generator, models: int) -> tuple[Array, Array]:
@@ -60,7 +61,7 @@ def _folds(labels: Array, repeats: int, rng: np.random.Generator) -> Array:
 
 
 def _scores(source: Scores, labels: Array, features: Array, folds: Array) -> Array:
-    """Along the line between the means of both classes in the other folds, shape (M, repeats, n)."""
+    """Along the line between both classes' means in the other folds, shape (M, repeats, n)."""
     scores = np.empty((features.shape[0], *folds.shape))
     for model, repeat in np.ndindex(scores.shape[:2]):
         x = features[model]

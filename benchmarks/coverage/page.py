@@ -51,9 +51,7 @@ SECTIONS = {
     "differences": Section(
         "Differences of two models",
         words.DIFFERENCES,
-        {
-            name: name for name in ("bootstrap", "DeLong", "DeLong, unpaired", "McNemar", "Fisher")
-        },
+        {name: name for name in ("bootstrap", "DeLong", "DeLong, unpaired", "McNemar", "Fisher")},
     ),
     "levels": Section(
         "Tests of two models",

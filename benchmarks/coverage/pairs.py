@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
-
-import numpy as np
+from typing import Any, Literal
 
 import quotakernels as qk
 from benchmarks.coverage.seen import Seen, Tested
-from benchmarks.coverage.single import drawing
-from benchmarks.coverage.sources import FRACTION, MEASURES, WORSE, Scores
+from benchmarks.coverage.sources import FRACTION, MEASURES, WORSE, Draw, Scores
 
 COMPARED = ("AUC", "AHR", "hit rate")
 TESTED = {"AUC": ("bootstrap", "permutation"), "hit rate": ("bootstrap",)}
+SELECTIONS: dict[Literal["mcnemar", "fisher"], str] = {"mcnemar": "McNemar", "fisher": "Fisher"}
 EXCHANGES = 199
 """With so many a permutation test at 5 % is exact."""
 
@@ -33,38 +31,36 @@ def _compared(labels: Any, a: Any, b: Any, name: str, **given: Any) -> tuple[flo
     return float(found.lower[i, j]), float(found.upper[i, j]), float(found.p_value[i, j])
 
 
-def differences(source: Scores, rng: np.random.Generator, resamples: int) -> Iterator[Seen]:
+def differences(source: Scores, draw: Draw) -> Iterator[Seen]:
     """Intervals of the difference of two models that are not equally good."""
-    labels, a, b = source.pair(rng, same=False)
-    given = drawing(rng, resamples)
+    labels, a, b = source.pair(draw.rng, same=False)
+    given = draw.arguments()
     for name in COMPARED:
         ends = _compared(labels, a, b, name, **given)[:2]
         yield Seen(name, "bootstrap", *ends, _truth(source, name))
     paired = qk.delong_test(labels, a, b)
     yield Seen("AUC", "DeLong", paired.lower, paired.upper, _truth(source, "AUC"))
-    other = qk.rank(*_worse(source).sample(rng))
+    other = qk.rank(*_worse(source).sample(draw.rng))
     alone = qk.delong_test_unpaired(qk.rank(labels, a), other)
     yield Seen("AUC", "DeLong, unpaired", alone.lower, alone.upper, _truth(source, "AUC"))
-    for test, how in (("mcnemar", "McNemar"), ("fisher", "Fisher")):
+    for test, how in SELECTIONS.items():
         chosen = qk.compare_selections(labels, a, b, fraction=FRACTION, test=test)
         yield Seen("hit rate", how, chosen.lower, chosen.upper, _truth(source, "hit rate"))
 
 
-def levels(source: Scores, rng: np.random.Generator, resamples: int) -> Iterator[Tested]:
+def levels(source: Scores, draw: Draw) -> Iterator[Tested]:
     """p-values of two models that are equally good."""
-    labels, a, b = source.pair(rng, same=True)
-    given = drawing(rng, resamples)
+    labels, a, b = source.pair(draw.rng, same=True)
+    given = draw.arguments()
     for name, tests in TESTED.items():
         for test in tests:
-            number = EXCHANGES if test == "permutation" else resamples
+            number = EXCHANGES if test == "permutation" else draw.resamples
             own = {**given, "test": test, "n_resamples": number}
             yield Tested(name, test, _compared(labels, a, b, name, **own)[2])
     yield Tested("AUC", "DeLong", qk.delong_test(labels, a, b).p_value)
-    alone = qk.delong_test_unpaired(qk.rank(labels, a), qk.rank(*source.sample(rng)))
+    alone = qk.delong_test_unpaired(qk.rank(labels, a), qk.rank(*source.sample(draw.rng)))
     yield Tested("AUC", "DeLong, unpaired", alone.p_value)
-    for test, how in (("mcnemar", "McNemar"), ("fisher", "Fisher")):
+    for test, how in SELECTIONS.items():
         for mid_p in (False, True):
-            chosen = qk.compare_selections(
-                labels, a, b, fraction=FRACTION, test=test, mid_p=mid_p
-            )
+            chosen = qk.compare_selections(labels, a, b, fraction=FRACTION, test=test, mid_p=mid_p)
             yield Tested("hit rate", how + ", mid-p" * mid_p, chosen.p_value)

@@ -64,7 +64,7 @@ def rows(found: dict[tuple[str, str], dict[str, float]]) -> list[dict[str, Any]]
     """Numbers of intervals, and the means of widths and truths."""
     listed: list[dict[str, Any]] = []
     for (what, how), total in found.items():
-        means = {
+        means: dict[str, Any] = {
             name: float(f"{total[name] / max(total['number'], 1):.4g}")
             for name in ("width", "truth")
             if name in total

@@ -9,7 +9,7 @@ import numpy as np
 
 import quotakernels as qk
 from benchmarks.coverage.seen import LEVEL, Seen
-from benchmarks.coverage.sources import FRACTION, MEASURES, Scores
+from benchmarks.coverage.sources import FRACTION, MEASURES, Draw, Scores
 from quotakernels.inference._intervals import interval
 from quotakernels.inference._resampling import _HOST
 
@@ -18,15 +18,10 @@ LISTS = (1.25, 2, 10)
 """Sizes of finite lists, in sizes of the sample."""
 
 
-def drawing(rng: np.random.Generator, resamples: int) -> dict[str, Any]:
-    """The arguments of whatever draws resamples."""
-    return {"n_resamples": resamples, "random_state": int(rng.integers(2**32))}
-
-
-def bootstrap(source: Scores, rng: np.random.Generator, resamples: int) -> Iterator[Seen]:
+def bootstrap(source: Scores, draw: Draw) -> Iterator[Seen]:
     """Percentile, basic, BCa, stratified and Poisson intervals."""
-    labels, scores = source.sample(rng)
-    given = drawing(rng, resamples)
+    labels, scores = source.sample(draw.rng)
+    given = draw.arguments()
     drawn = qk.bootstrap(MEASURES, labels, scores, method="bca", **given)
     others = {
         "stratified": qk.bootstrap(MEASURES, labels, scores, stratified=True, **given),
@@ -46,9 +41,9 @@ def _ends(method: Any, found: qk.BootstrapResult) -> tuple[Any, Any]:
     return interval(_HOST, method, np.asarray(found.estimate), found.resamples, None, LEVEL)
 
 
-def closed_forms(source: Scores, rng: np.random.Generator, resamples: int) -> Iterator[Seen]:
+def closed_forms(source: Scores, draw: Draw) -> Iterator[Seen]:
     """DeLong's logit and Wald intervals; Wilson's and the exact interval of the hit rate."""
-    labels, scores = source.sample(rng)
+    labels, scores = source.sample(draw.rng)
     for method in ("logit", "wald"):
         area = qk.auc_interval(labels, scores, method=method)
         yield Seen("AUC", method, area.lower, area.upper, source.truth("AUC"))
@@ -57,23 +52,23 @@ def closed_forms(source: Scores, rng: np.random.Generator, resamples: int) -> It
         yield Seen("hit rate", method, rate.lower, rate.upper, source.truth("hit rate"))
 
 
-def groups(source: Scores, rng: np.random.Generator, resamples: int) -> Iterator[Seen]:
+def groups(source: Scores, draw: Draw) -> Iterator[Seen]:
     """Customers with several rows, drawn whole."""
-    labels, scores, owner = source.customers(rng)
+    labels, scores, owner = source.customers(draw.rng)
     measures = {name: MEASURES[name] for name in OF_ROWS}
-    drawn = qk.bootstrap(measures, labels, scores, groups=owner, **drawing(rng, resamples))
+    drawn = qk.bootstrap(measures, labels, scores, groups=owner, **draw.arguments())
     for name, found in drawn.items():
         yield Seen(name, "groups", found.lower, found.upper, source.truth(name))
 
 
-def finite_list(source: Scores, rng: np.random.Generator, resamples: int) -> Iterator[Seen]:
+def finite_list(source: Scores, draw: Draw) -> Iterator[Seen]:
     """The hit rate of the best tenth of a list, of which the examples are a sample."""
     for times in LISTS:
         size = round(times * source.n)
-        labels, scores = source._replace(n=size).sample(rng)
+        labels, scores = source._replace(n=size).sample(draw.rng)
         truth = float(qk.hit_rate(labels, scores, fraction=FRACTION))
-        drawn = rng.permutation(size)[: source.n]
-        given = {"fraction": FRACTION, "population": size}
+        drawn = draw.rng.permutation(size)[: source.n]
+        given: dict[str, Any] = {"fraction": FRACTION, "population": size}
         for method in ("wilson", "exact"):
             rate = qk.hit_rate_interval(labels[drawn], scores[drawn], method=method, **given)
             yield Seen(f"list of {times:g}·n", method, rate.lower, rate.upper, truth)

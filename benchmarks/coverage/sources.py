@@ -26,6 +26,17 @@ MEASURES: dict[str, Callable[..., Any]] = {
 }
 
 
+class Draw(NamedTuple):
+    """The chance that makes a data set, and how many resamples of it are drawn."""
+
+    rng: np.random.Generator
+    resamples: int
+
+    def arguments(self) -> dict[str, Any]:
+        """Those of whatever draws resamples."""
+        return {"n_resamples": self.resamples, "random_state": int(self.rng.integers(2**32))}
+
+
 class Scores(NamedTuple):
     """Normal scores, those of positives higher by `apart`.
 

@@ -12,10 +12,10 @@ import numpy as np
 from benchmarks import machine
 from benchmarks.coverage import along, folds, pairs, single
 from benchmarks.coverage.seen import Sights, rows, summed
-from benchmarks.coverage.sources import SOURCES, Scores
+from benchmarks.coverage.sources import SOURCES, Draw, Scores
 
 Run = dict[str, Any]
-Kind = Callable[[Scores, np.random.Generator, int], Sights]
+Kind = Callable[[Scores, Draw], Sights]
 KINDS: dict[str, Kind] = {
     "bootstrap": single.bootstrap,
     "closed forms": single.closed_forms,
@@ -72,5 +72,5 @@ def _of_kind(plan: Plan, kind: str, name: str) -> list[dict[str, Any]]:
         rng = np.random.default_rng([plan.seed, *place, number])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            summed(found, KINDS[kind](SOURCES[name], rng, plan.resamples))
+            summed(found, KINDS[kind](SOURCES[name], Draw(rng, plan.resamples)))
     return rows(found)

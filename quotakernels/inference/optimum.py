@@ -121,7 +121,7 @@ def optimum_interval(best: Any, y_true: Any, y_score: Any, **keywords: Any) -> O
     0.346 0.26 0.45
     >>> expected = found.expected
     >>> print(expected.estimate.round(3), expected.lower.round(2), expected.upper.round(2))
-    0.331 0.24 0.41
+    0.331 0.23 0.43
     """
     if best is not best_boundary and best is not optimal_cut:
         raise TypeError(f"best must be best_boundary or optimal_cut; got {best!r}")

@@ -103,7 +103,9 @@ def test_gains_of_weighted_rows_and_of_a_cut_from_other_rows(
     content = json.loads(run(*arguments, *asked, "--tune", "p=b", "--json").out)
     assert content["confidence"]["closed_forms"] == {}
     (model,) = content["models"]
-    assert model["best_cut"]["intervals"] == {"brings": [-4, 10]}, "selects all that score 1 or more"
+    assert model["best_cut"]["intervals"] == {"brings": [-4, 10]}, (
+        "selects all that score 1 or more"
+    )
     assert model["quotas"]["1"]["intervals"]["brings"] == [-1, 5]
 
 
