@@ -126,7 +126,7 @@ _COMPARED = Definition(
 )
 _INTERVALS = Definition(
     "interval",
-    "quantiles of the measure over resamples of the rows",
+    "of AUC, Gini and the hit rate by formulas, of others quantiles over resamples of the rows",
     "How far the value may be off because these rows and no others were drawn. That next year's "
     "cases differ from these rows it does not see.",
 )

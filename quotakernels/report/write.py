@@ -32,6 +32,8 @@ def write_example(name: str, chosen: dict[str, Any], output: Path) -> None:
 
 
 def _write(path: Path, task: Task, output: Path, file: str, attribution: tuple[str, ...]) -> None:
+    if not output.parent.is_dir():  # said before the evaluation, which takes its time
+        raise InputError(f"{output} cannot be written: {output.parent} is no directory")
     evaluation = evaluate_file(path, task)
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
     command = shlex.join(["quotakernels", *sys.argv[1:]])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,6 +18,8 @@ from pyarrow import csv as arrow_csv
 
 import quotakernels as qk
 from quotakernels.cli.app import app
+from quotakernels.cli.errors import InputError
+from quotakernels.report import write
 
 from .conftest import EVIL, ODD
 
@@ -192,6 +197,32 @@ def test_undefined_cases_are_said_in_words(
 def test_a_quota_that_is_too_large_is_refused(made: Made, small: Path) -> None:
     with pytest.raises(Exception, match="--quota 41 is more than the 40 rows"):
         made(small, "--label", "y", "--score", "a", "--quota", 41)
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_the_work(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(write, "evaluate_file", None)
+    command = ["report", str(small), "--label", "y", "--score", "a", "-o"]
+    with pytest.raises(InputError, match="no directory"):
+        app([*command, str(tmp_path / "none" / "a.html")], standalone_mode=False)
+    with pytest.raises(InputError, match="is the input"):
+        app([*command, str(small)], standalone_mode=False)
+
+
+def test_missing_extra_says_what_to_install(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['jinja2'] = None; from quotakernels.cli import main; "
+        "sys.argv = 'quotakernels report --example credit -o x.html'.split(); sys.exit(main())"
+    )
+    command = [sys.executable, "-c", code]
+    root = Path(qk.__file__).parents[1]
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert 'pip install "quotakernels[report]"' in done.stderr
 
 
 # one file, and nothing that data could smuggle in
