@@ -22,6 +22,8 @@ __all__ = ["PowersChartDisplay", "PrDisplay", "RocDisplay"]
 
 SQUARE = (5.2, 5.0)
 """Size of a new figure for a chart of equal axes, in inches."""
+FEW = 3
+"""So many models have their hulls drawn if nothing else is said."""
 MARKED = 60
 """A hull of more vertices is drawn without markers."""
 
@@ -250,7 +252,8 @@ class RocDisplay(PowersChartDisplay):
     """ROC curves of one model or several, with their convex hulls.
 
     `from_predictions` and `from_ranking` make it and draw it.  `plot` is that of
-    `PowersChartDisplay`, with the hull and without the break-even line unless asked otherwise.
+    `PowersChartDisplay`, with the hulls of up to three models and without the break-even line
+    unless asked otherwise.
 
     Parameters
     ----------
@@ -294,11 +297,12 @@ class RocDisplay(PowersChartDisplay):
         self,
         ax: Axes | None = None,
         *,
-        hull: bool = True,
+        hull: bool | None = None,
         break_even: bool = False,
         **options: Any,
     ) -> Self:
         """Draw the curves; see `PowersChartDisplay.plot`."""
+        hull = len(self.rankings) <= FEW if hull is None else hull
         return super().plot(ax, hull=hull, break_even=break_even, **options)
 
 
@@ -307,8 +311,8 @@ class PrDisplay(RocDisplay):
 
     `from_predictions` and `from_ranking` make it and draw it.  On the way between two cuts
     precision is a hyperbola, not a straight line, and so it is drawn.  `plot` is that of
-    `PowersChartDisplay`, with the achievable curve and without the break-even line unless asked
-    otherwise; the chance line is at the prevalence.
+    `PowersChartDisplay`, with the achievable curves of up to three models and without the
+    break-even line unless asked otherwise; the chance line is at the prevalence.
 
     Parameters
     ----------

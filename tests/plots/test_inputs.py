@@ -46,6 +46,8 @@ def test_classes_are_drawn_against_the_rest(ax: Any):
     numbered = HIT(np.arange(30) % 3, {"a": scores, "b": -scores}, ax=ax)
     assert list(numbered.rankings) == ["a, 0", "a, 1", "a, 2", "b, 0", "b, 1", "b, 2"]
     assert np.array_equal(drawn(numbered)[1], drawn(display)[1])
+    assert len(plots.PrDisplay(numbered.rankings).plot(ax).hulls_) == 0
+    assert len(plots.PrDisplay(display.rankings).plot(ax).hulls_) == 3
     named = HIT(np.arange(30) % 3, scores, name="a", ax=ax)
     assert list(named.rankings) == ["a, 0", "a, 1", "a, 2"]
 
