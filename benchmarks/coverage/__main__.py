@@ -34,15 +34,17 @@ def main(arguments: list[str]) -> int:
 
 
 def _stored(run: Run, file: Path) -> Run:
-    """The run with the other kinds that a file already holds of the same plan, stored there."""
-    if file.exists():
-        before = json.loads(file.read_text(encoding="utf-8"))
-        if before["command"] == run["command"]:
-            for part in ("results", "cpu_seconds"):
-                both = before[part] | run[part]
-                run[part] = {kind: both[kind] for kind in KINDS if kind in both}
-    file.write_text(json.dumps(run, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return run
+    """The run, and what a file already holds of others, stored there."""
+    before = json.loads(file.read_text(encoding="utf-8"))["results"] if file.exists() else {}
+    both = {kind: before.get(kind, {}) | run["results"].get(kind, {}) for kind in KINDS}
+    results = {
+        kind: {name: found[name] for name in SOURCES if name in found}
+        for kind, found in both.items()
+        if found
+    }
+    whole = {**run, "results": results}
+    file.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return whole
 
 
 def _report(arguments: list[str]) -> int:

@@ -104,23 +104,17 @@ SECTIONS = {
 
 
 def page(run: dict[str, Any]) -> str:
-    count = run["plan"]["replications"]
-    error = 100 * math.sqrt(LEVEL * (1 - LEVEL) / count)
     versions = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
+    every = [found for kind in run["results"].values() for found in kind.values()]
     lines = [
         words.ABOUT,
-        f"Each number is of {count} data sets, with {run['plan']['resamples']} resamples each: its",
-        f"Monte-Carlo error is {error:.1f}. What is off by more than two such errors is marked,",
-        "− where intervals hold the truth, or tests keep quiet, too rarely, and + where more often",
-        "than they say.",
-        "",
         *_populations(),
-        *(line for kind, found in run["results"].items() for line in _section(kind, found, error)),
+        *(line for kind, found in run["results"].items() for line in _section(kind, found)),
         "```sh no-run",
         run["command"],
         "```",
         "",
-        f"{run['date']}, {versions}, {sum(run['cpu_seconds'].values()):.0f} s of one core.",
+        f"{run['date']}, {versions}, {sum(x['cpu_seconds'] for x in every):.0f} s of one core.",
     ]
     return "\n".join(lines) + "\n"
 
@@ -133,21 +127,37 @@ def _populations() -> list[str]:
     return [*lines, ""]
 
 
-def _section(kind: str, found: dict[str, list[Row]], error: float) -> list[str]:
+def _section(kind: str, found: dict[str, Any]) -> list[str]:
     section = SECTIONS[kind]
     lines = [
         f"## {section.title}",
         "",
         section.about,
+        f"{_numbers(found)}",
+        "",
         f"| data | of what | {' | '.join(section.columns.values())} |",
         "|---" * (2 + len(section.columns)) + "|",
     ]
-    for name, rows in found.items():
+    for name, part in found.items():
+        rows, error = part["rows"], _error(part["replications"])
         for what in dict.fromkeys(row["what"] for row in rows):
             cells = {row["how"]: _cell(row, error) for row in rows if row["what"] == what}
             shown = (cells.get(how, "") for how in section.columns)
             lines.append(f"| {SOURCES[name].title} | {what} | {' | '.join(shown)} |")
     return [*lines, ""]
+
+
+def _numbers(found: dict[str, Any]) -> str:
+    """How much was simulated."""
+    fewest, resamples = (
+        min(part[name] for part in found.values()) for name in ("replications", "resamples")
+    )
+    error = f"{_error(fewest):.1f}"
+    return f"{fewest} data sets, {resamples} resamples of each; the Monte-Carlo error is {error}."
+
+
+def _error(replications: int) -> float:
+    return 100 * math.sqrt(LEVEL * (1 - LEVEL) / replications)
 
 
 def _cell(row: Row, error: float) -> str:

@@ -14,7 +14,7 @@ from quotakernels.inference._intervals import interval
 from quotakernels.inference._resampling import _HOST
 
 OF_ROWS = ("AUC", "AHR", "hit rate")
-LISTS = (1.25, 2, 10)
+LISTS = (1.05, 1.25, 2, 10)
 """Sizes of finite lists, in sizes of the sample."""
 
 

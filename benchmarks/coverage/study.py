@@ -45,32 +45,35 @@ class Plan(NamedTuple):
 
 
 def simulated(plan: Plan, say: Callable[[str], None]) -> Iterator[Run]:
-    """The run as far as it has come, after each kind."""
+    """The run as far as it has come, after each population of each kind."""
     about = machine.describe(False)
     run: Run = {
         "command": f"python -m benchmarks.coverage --replications {plan.replications}"
         f" --resamples {plan.resamples} --seed {plan.seed}",
         "date": about["date"],
         "versions": {name: about["versions"].get(name) for name in ("quotakernels", "numpy")},
-        "plan": plan._asdict(),
-        "cpu_seconds": {},
         "results": {},
     }
     for kind in plan.kinds:
-        start = time.process_time()
-        sources = (name for name in plan.sources if kind in FURTHER.get(name, KINDS))
-        run["results"][kind] = {name: _of_kind(plan, kind, name) for name in sources}
-        run["cpu_seconds"][kind] = round(time.process_time() - start, 1)
-        say(f"{kind}: {run['cpu_seconds'][kind]} s")
-        yield run
+        for name in (x for x in plan.sources if kind in FURTHER.get(x, KINDS)):
+            found = _of_kind(plan, kind, name)
+            run["results"].setdefault(kind, {})[name] = found
+            say(f"{kind}, {name}: {found['cpu_seconds']} s")
+            yield run
 
 
-def _of_kind(plan: Plan, kind: str, name: str) -> list[dict[str, Any]]:
+def _of_kind(plan: Plan, kind: str, name: str) -> Run:
     found: dict[tuple[str, str], dict[str, float]] = {}
     place = list(KINDS).index(kind), list(SOURCES).index(name)
+    start = time.process_time()
     for number in range(plan.replications):
         rng = np.random.default_rng([plan.seed, *place, number])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             summed(found, KINDS[kind](SOURCES[name], Draw(rng, plan.resamples)))
-    return rows(found)
+    return {
+        "replications": plan.replications,
+        "resamples": plan.resamples,
+        "cpu_seconds": round(time.process_time() - start, 1),
+        "rows": rows(found),
+    }
