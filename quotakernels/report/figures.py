@@ -206,7 +206,7 @@ def _dominance(shown: _Shown, ax: Axes) -> Said:
 
 
 def _roc(shown: _Shown, ax: Axes) -> Said:
-    plots.RocDisplay.from_ranking(shown.rankings, ax=ax, legend=False)
+    plots.RocDisplay.from_ranking(shown.rankings, ax=ax, legend=False, hull=True)
     ax.spines["top"].set_visible(False)
     ax.set(xlabel="share of the negatives selected", ylabel="share of the positives selected")
     reading = "Each cut is a point; the upper left corner is the best. The area below is AUC."
@@ -216,7 +216,7 @@ def _roc(shown: _Shown, ax: Axes) -> Said:
 
 
 def _precision_recall(shown: _Shown, ax: Axes) -> Said:
-    display = plots.PrDisplay.from_ranking(shown.rankings, ax=ax, legend=False)
+    display = plots.PrDisplay.from_ranking(shown.rankings, ax=ax, legend=False, hull=True)
     if ax.get_ylim()[0] < _LOW:
         _without_the_first(display, _RECALL_FROM)
     ax.spines["top"].set_visible(False)
