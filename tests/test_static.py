@@ -38,7 +38,7 @@ LAYERS = (
     ("",),  # the public names
     ("adapters",),
     ("plots",),
-    ("cli",),
+    ("cli", "report"),
     ("__main__",),
 )
 """From the bottom to the top; a module belongs to the longest name that fits."""
@@ -65,6 +65,7 @@ READS_VALUES = (
     "adapters",
     "plots",
     "cli",
+    "report",
 )
 BACKENDS = {"cupy", "dask", "jax", "jaxlib", "jnp", "mlx", "tensorflow", "torch"}
 """Array libraries but NumPy, which holds whatever is read on the host."""

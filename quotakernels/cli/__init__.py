@@ -9,7 +9,11 @@ import sys
 
 __all__ = ["main"]
 
-_EXTRA_PACKAGES = frozenset({"click", "pyarrow", "rich"})
+_EXTRAS = {
+    **dict.fromkeys(("click", "pyarrow", "rich"), "cli"),
+    **dict.fromkeys(("jinja2", "markupsafe", "matplotlib"), "report"),
+}
+"""Which extra brings a package that a command may lack."""
 
 
 def main() -> int:
@@ -20,11 +24,11 @@ def main() -> int:
         app(prog_name="quotakernels")
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
-        if package not in _EXTRA_PACKAGES:
+        if package not in _EXTRAS:
             raise
         print(
             f"The quotakernels command needs the package {package!r}, which is not installed.\n"
-            'Install what the command line needs with:  pip install "quotakernels[cli]"',
+            f'Install what it needs with:  pip install "quotakernels[{_EXTRAS[package]}]"',
             file=sys.stderr,
         )
         return 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,9 +11,10 @@ from quotakernels.cli.evaluation import Brought, Evaluation, Values
 from quotakernels.cli.gains import money
 from quotakernels.cli.quota import plain
 
-__all__ = ["advice"]
+__all__ = ["FLATTERED", "Fewer", "advice", "at_random", "fewer_places", "first_best"]
 
-_FLATTERED = (
+_ROUNDING = 1e-9
+FLATTERED = (
     "The best cuts were chosen on the rows that judge them, so that others will probably bring "
     "less; --tune COL=VALUE chooses them on rows of their own."
 )
@@ -28,11 +30,11 @@ def advice(evaluation: Evaluation) -> Iterator[str]:
         if places := evaluation.places(quota):
             yield _at_quota(evaluation, brought, places, values)
     if evaluation.task.tune is None:
-        yield _FLATTERED + _expected(evaluation, brought)
+        yield FLATTERED + _expected(evaluation, brought)
 
 
 def _most(evaluation: Evaluation, brought: Brought) -> str:
-    model = _first_best(brought.at_best_cut)
+    model = first_best(brought.at_best_cut)
     found = {
         m.name: float(brought.at_best_cut.of(m.name)[model]) for m in brought.at_best_cut.measures
     }
@@ -52,16 +54,15 @@ def _most(evaluation: Evaluation, brought: Brought) -> str:
 def _expected(evaluation: Evaluation, brought: Brought) -> str:
     if brought.ends is None or brought.ends.expected is None:
         return ""
-    model = _first_best(brought.at_best_cut)
+    model = first_best(brought.at_best_cut)
     amount = money(float(brought.ends.expected[model]))
     return f" Expect {amount} of {evaluation.task.scores[model]} on as many others."
 
 
 def _at_quota(evaluation: Evaluation, brought: Brought, places: float, values: Values) -> str:
-    model, gains = _first_best(values), brought.gains
+    model = first_best(values)
     name, total = evaluation.task.scores[model], float(values.of("brings")[model])
-    share = places / evaluation.total
-    random = share * gains.everybody + (1 - share) * gains.nobody
+    random = at_random(evaluation, brought, places)
     versus = (
         f"{name} brings {money(total)}, and a random choice {money(random)}."
         if total >= random
@@ -71,20 +72,44 @@ def _at_quota(evaluation: Evaluation, brought: Brought, places: float, values: V
     return f"With {_places(evaluation, places)}, {versus}{_fewer(evaluation, values)}"
 
 
-def _fewer(evaluation: Evaluation, values: Values) -> str:
-    """Say so where it pays to leave places empty, if the cuts may be chosen on these rows."""
+def at_random(evaluation: Evaluation, brought: Brought, places: float) -> float:
+    """What the expected random choice for so many places brings."""
+    share = places / evaluation.total
+    return share * brought.gains.everybody + (1 - share) * brought.gains.nobody
+
+
+class Fewer(NamedTuple):
+    """A model that brings more with fewer places than any does with all of them."""
+
+    model: int
+    places: float
+    brings: float
+
+
+def fewer_places(evaluation: Evaluation, values: Values) -> Fewer | None:
+    """The best use of fewer places than a quota's, if that is better than to fill them all.
+
+    None if the cuts may not be chosen on these rows.
+    """
     if evaluation.task.tune is not None:
-        return ""
+        return None
     model = int(np.nanargmax(values.of("best_places_bring")))
     best, total = (float(values.of(x)[model]) for x in ("best_places_bring", "brings"))
     most = float(np.nanmax(values.of("brings")))
-    if best - most <= 1e-9 * max(abs(best), abs(most)) or best <= total:
+    if best - most <= _ROUNDING * max(abs(best), abs(most)) or best <= total:
+        return None
+    return Fewer(model, float(values.of("best_places")[model]), best)
+
+
+def _fewer(evaluation: Evaluation, values: Values) -> str:
+    """Say so where it pays to leave places empty."""
+    fewer = fewer_places(evaluation, values)
+    if fewer is None:
         return ""
-    quota = float(values.of("best_places")[model])
-    if not quota:
-        return f" Better leave all of them empty: {money(best)}."
-    name = evaluation.task.scores[model]
-    return f" Better fill only {_amount(evaluation, quota)} by {name}: {money(best)}."
+    if not fewer.places:
+        return f" Better leave all of them empty: {money(fewer.brings)}."
+    amount, name = _amount(evaluation, fewer.places), evaluation.task.scores[fewer.model]
+    return f" Better fill only {amount} by {name}: {money(fewer.brings)}."
 
 
 def _amount(evaluation: Evaluation, quota: float) -> str:
@@ -101,9 +126,13 @@ def _places(evaluation: Evaluation, places: float) -> str:
 
 def _compared(total: float, other: float) -> str:
     difference = total - other
+    if abs(difference) <= _ROUNDING * abs(total):
+        return "as much as"
     return f"{money(abs(difference))} {'less' if difference < 0 else 'more'} than"
 
 
-def _first_best(values: Values) -> int:
-    """The model that brings the most; of equal ones the first."""
-    return int(np.nanargmax(values.of("brings")))
+def first_best(values: Values) -> int:
+    """The model that brings the most; of those that are equal but for rounding the first."""
+    brings = values.of("brings")
+    top = np.nanmax(brings)
+    return int(np.argmax(brings >= top - _ROUNDING * np.abs(top)))

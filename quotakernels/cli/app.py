@@ -180,6 +180,71 @@ def _unit(
     return Unit(gain, cost or 0.0, impact)
 
 
+_IN_BOTH = (
+    *("example", "label", "score", "quota", "weight", "pos_label", "where", "tune"),
+    *("gain", "cost", "impact", "confidence", "resamples", "seed"),
+)
+
+
+@app.command(params=[x for x in evaluate.params if x.name in _IN_BOTH])
+@click.argument("file", type=_INPUT_FILE, required=False)
+@click.option("-o", "--output", type=_OUTPUT_FILE, required=True, help="Page to write.")
+def report(
+    file: Path | None,
+    example: str | None,
+    label: str | None,
+    score: tuple[str, ...],
+    output: Path,
+    **options: Any,
+) -> None:
+    """Write a page that tells which model should fill a quota, with curves and tables.
+
+    The page is one file of HTML that needs nothing else. Its first lines answer: which model, how
+    many to select, what that brings, and how sure the order of the models is. The first --quota is
+    the one that they are about.
+
+    quotakernels report --example credit --quota 100 -o report.html
+
+    quotakernels report FILE --label bought --score a --score b --quota 5% -o report.html
+
+    quotakernels report FILE --label bought --score a --gain spend --cost 0.5 --quota 5% -o a.html
+    """
+    from quotakernels.report.write import write_example, write_report
+
+    chosen = _chosen_for_report(score, **options)
+    if example is not None:
+        if (file, label, options["weight"], options["pos_label"]) != (None,) * 4:
+            raise click.UsageError(
+                "--example goes without FILE, --label, --weight and --pos-label."
+            )
+        write_example(example, chosen, output)
+    elif file is None or label is None or not score:
+        raise click.UsageError("FILE, --label and --score are needed, or --example credit.")
+    else:
+        from quotakernels.cli.report import Task
+
+        _refuse_to_overwrite(file, output)
+        columns = {"label": label, "weight": options["weight"], "pos_label": options["pos_label"]}
+        write_report(file, Task(file.name, **chosen, **columns), output)
+
+
+def _chosen_for_report(
+    score: tuple[str, ...],
+    quota: tuple[Quota, ...],
+    confidence: float | None,
+    resamples: int | None,
+    seed: int | None,
+    **options: Any,
+) -> dict[str, Any]:
+    """What a page is about; its intervals need no asking, nor do tests of several models."""
+    scores, tune = _distinct(score), options["tune"]
+    unit = _unit(options["gain"], options["cost"], options["impact"], tune)
+    level = 0.95 if confidence is None else confidence
+    certainty = _certainty(level, len(scores) != 1 and scores, resamples, seed)
+    chosen = {"scores": scores, "quotas": _distinct(quota), "where": options["where"]}
+    return {**chosen, "tune": tune, "unit": unit, "certainty": certainty}
+
+
 @app.command()
 @click.argument("file", type=_INPUT_FILE)
 @click.option("--score", metavar="COL", required=True, help="Column of the scores.")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import quotakernels as qk
 from quotakernels.cli.quota import plain
 
-__all__ = ["Stretch", "best_by_quota", "dominant", "in_words"]
+__all__ = ["Stretch", "best_by_model", "best_by_quota", "dominant", "in_words"]
 
 _SHOWN = 3
 
@@ -44,6 +44,12 @@ def dominant(stretches: Sequence[Stretch]) -> list[int]:
     if not stretches:
         return []
     return sorted(set.intersection(*(set(stretch.models) for stretch in stretches)))
+
+
+def best_by_model(stretches: Sequence[Stretch], models: int) -> list[float]:
+    """At which share of all quotas each model is the best, alone or not."""
+    end = stretches[-1].stop if stretches else 1.0
+    return [sum(x.width for x in stretches if model in x.models) / end for model in range(models)]
 
 
 def in_words(stretches: Sequence[Stretch], names: Sequence[str]) -> Iterator[str]:

@@ -17,14 +17,17 @@ from quotakernels.cli.evaluation import Evaluation
 from quotakernels.cli.measures import Measure
 
 __all__ = [
+    "BETTER_INTERVALS",
     "DIFFERENCES",
     "certainty_json",
     "ends_json",
     "in_sentences",
     "notes_of_intervals",
+    "pair_rows",
     "pairs_table",
 ]
 
+BETTER_INTERVALS = ": see auc_interval and hit_rate_interval"
 _CHOSEN_HERE = (
     "Best cuts: each resample has its own. What they bring on other rows is the estimate less as "
     "much as the resamples' own best cuts bring more on them than on all rows."
@@ -40,15 +43,22 @@ def pairs_table(differences: Differences) -> Table:
     table.add_column("than", overflow="fold", max_width=20)
     for heading in ("by", "[lower, upper]", "p (Holm)"):
         table.add_column(heading, justify="right", no_wrap=True)
+    for row in pair_rows(differences):
+        table.add_row(*map(Text, row))
+    return table
+
+
+def pair_rows(differences: Differences) -> Iterator[tuple[str, ...]]:
+    """The better model, the other one, the difference, its interval, and p."""
     found = differences.found
     for i, j in _pairs(differences):
-        table.add_row(
-            *(Text(found.names[k]) for k in (i, j)),
+        yield (
+            found.names[i],
+            found.names[j],
             _number(found.difference[i, j], 4),
-            Text(f"[{_number(found.lower[i, j], 3)}, {_number(found.upper[i, j], 3)}]"),
+            f"[{_number(found.lower[i, j], 3)}, {_number(found.upper[i, j], 3)}]",
             _number(found.p_adjusted[i, j], 4),
         )
-    return table
 
 
 def _pairs(differences: Differences) -> list[tuple[int, int]]:
@@ -59,7 +69,7 @@ def _number(value: float, digits: int) -> str:
     return "undefined" if math.isnan(value) else f"{value:z.{digits}f}"
 
 
-def in_sentences(differences: Differences, rows: int) -> str:
+def in_sentences(differences: Differences, rows: int | str) -> str:
     """Which models can be told apart, and which cannot."""
     found = differences.found
     alike = [group for group in found.groups if len(group) > 1]
@@ -105,8 +115,8 @@ def notes_of_intervals(evaluation: Evaluation) -> Iterator[str]:
     ]
     if any(np.any(lower == upper) for _, lower, upper, _ in shown):
         yield (
-            "Where an interval has no width all resamples agree, which does not mean certainty: "
-            "see auc_interval and hit_rate_interval."
+            "Where an interval has no width all resamples agree, which does not mean certainty"
+            f"{BETTER_INTERVALS}."
         )
     for row, name in enumerate(evaluation.task.scores):
         counts = {what: int(lost[row]) for what, _, _, lost in shown}

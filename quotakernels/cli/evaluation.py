@@ -119,17 +119,24 @@ class Values:
 
 @dataclass(frozen=True)
 class Brought:
-    """What every model brings at its best cut and at each quota, in the user's unit."""
+    """What every model brings at its best cut and at each quota, in the user's unit.
+
+    `cuts` are all cuts of each model, and what they bring.
+    """
 
     gains: Gains
     at_best_cut: Values
     at_quota: dict[Quota, Values]
+    cuts: list[qk.BestBoundary]
     ends: BroughtEnds | None = None
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The data in numbers, and the measures of every model over all quotas and at each."""
+    """The data in numbers, and the measures of every model over all quotas and at each.
+
+    `rows_read` are those of the file, of which `rows` were chosen.
+    """
 
     task: Task
     rows: int
@@ -140,6 +147,8 @@ class Evaluation:
     areas: Values
     at_quota: dict[Quota, Values]
     best: list[Stretch]
+    rankings: list[qk.Ranking]
+    rows_read: int = 0
     brought: Brought | None = None
     intervals: Intervals | None = None
     differences: tuple[Differences, ...] = ()
@@ -170,7 +179,7 @@ def evaluate_models(
         evaluation = _evaluate(task, rows, cuts, on_step)
         return _with_certainty(evaluation, rows, on_step, tell)
 
-    return of_rows(table, task.where, evaluated)
+    return replace(of_rows(table, task.where, evaluated), rows_read=table.num_rows)
 
 
 def _with_certainty(
@@ -240,7 +249,7 @@ def _evaluate(
         return evaluation
     models = len(task.scores)
     at_quota = {quota: _no_values(BROUGHT, models) for quota in task.quotas}
-    brought = Brought(gains, _no_values(AT_BEST_CUT, models), at_quota)
+    brought = Brought(gains, _no_values(AT_BEST_CUT, models), at_quota, [])
     evaluation = replace(evaluation, brought=brought)
     for row, name in enumerate(task.scores):
         _bring(evaluation, row, score_column(table, name), None if cuts is None else cuts[row])
@@ -262,13 +271,13 @@ def evaluate_rankings(
         areas=_no_values(AREAS, models),
         at_quota={quota: _no_values(AT_QUOTA, models) for quota in task.quotas},
         best=[],
+        rankings=[],
     )
-    rankings = []
     for row, name in enumerate(task.scores):
         on_step(f"evaluating {name}")
-        rankings.append(ranked(name))
-        _evaluate_model(evaluation, row, rankings[-1])
-    evaluation.best.extend(best_by_quota(rankings))
+        evaluation.rankings.append(ranked(name))
+        _evaluate_model(evaluation, row, evaluation.rankings[-1])
+    evaluation.best.extend(best_by_quota(evaluation.rankings))
     return evaluation
 
 
@@ -294,6 +303,7 @@ def _bring(evaluation: Evaluation, row: int, scores: NDArray[Any], threshold: fl
         return
     gains = evaluation.brought.gains
     cuts = gains.every_cut(scores)
+    evaluation.brought.cuts.append(cuts)
     chosen = gains.best(cuts) if threshold is None else gains.from_threshold(scores, threshold)
     evaluation.brought.at_best_cut.array[row] = gains.at_best_cut(chosen)
     for quota, values in evaluation.brought.at_quota.items():

@@ -15,7 +15,7 @@ from quotakernels.cli.files import read_table
 from quotakernels.cli.progress import Share, progress_bar
 from quotakernels.cli.rendering import as_json, print_evaluation, table_console
 
-__all__ = ["Task", "report_example", "report_file"]
+__all__ = ["Task", "evaluate_file", "report_example", "report_file", "task_of_example"]
 
 
 def report_file(
@@ -25,7 +25,7 @@ def report_file(
     if groups_first(path, task, engine):
         evaluation = _evaluate_grouped(path, task, memory_limit)
     else:
-        evaluation = _evaluate(path, task)
+        evaluation = evaluate_file(path, task)
     if json:
         click.echo(as_json(evaluation))
     else:
@@ -33,13 +33,10 @@ def report_file(
 
 
 def report_example(name: str, chosen: dict[str, Any], json: bool) -> None:
-    """Evaluate scores that come with the package, and say what the numbers mean.
-
-    What is chosen takes the place of the example's own settings.
-    """
-    task = replace(EXAMPLES[name], **{key: value for key, value in chosen.items() if value})
+    """Evaluate scores that come with the package, and say what the numbers mean."""
+    task = task_of_example(name, chosen)
     with example_file(task) as path:
-        evaluation = _evaluate(path, task)
+        evaluation = evaluate_file(path, task)
     if json:
         click.echo(as_json(evaluation))
         return
@@ -50,7 +47,13 @@ def report_example(name: str, chosen: dict[str, Any], json: bool) -> None:
     console.print(f"\n{ATTRIBUTION}", style="dim")
 
 
-def _evaluate(path: Path, task: Task) -> Evaluation:
+def task_of_example(name: str, chosen: dict[str, Any]) -> Task:
+    """The example's own settings, with what is chosen in their place."""
+    return replace(EXAMPLES[name], **{key: value for key, value in chosen.items() if value})
+
+
+def evaluate_file(path: Path, task: Task) -> Evaluation:
+    """Evaluate the columns of a file, and tell the progress on stderr."""
     share = Share()
     with progress_bar(task.steps, share) as step:
         step(f"reading {path.name}")

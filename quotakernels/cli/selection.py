@@ -14,7 +14,7 @@ import quotakernels as qk
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.quota import Quota, plain
 
-__all__ = ["PROBABILITY", "Selection", "reached", "select_rows"]
+__all__ = ["PROBABILITY", "Selection", "how_filled", "reached", "select_rows"]
 
 PROBABILITY = "selection_probability"
 
@@ -30,17 +30,20 @@ class Selection:
     tied: int
 
     def __str__(self) -> str:
-        head = f"{_places(self.places)}: "
-        remaining = self.places - self.above
-        if self.places == 0:
-            return head + "nobody is in"
-        if math.isclose(self.tied, remaining):
-            return head + f"{self.above} above the threshold {self.threshold}, {self.tied} at it"
-        share = "1 at it has" if self.tied == 1 else f"{self.tied} tied at it share"
-        return head + (
-            f"{self.above} above the threshold {self.threshold}, "
-            f"{share} the remaining {_places(remaining)}"
-        )
+        return how_filled(self.places, self.threshold, self.above, self.tied)
+
+
+def how_filled(places: float, threshold: str, above: int, tied: int) -> str:
+    """Say who is in: those above a threshold, and those at it, who may have to share."""
+    head, remaining = f"{_places(places)}: ", places - above
+    if places == 0:
+        return head + "nobody is in"
+    if math.isclose(tied, remaining):
+        return head + f"{above} above the threshold {threshold}, {tied} at it"
+    share = "1 at it has" if tied == 1 else f"{tied} tied at it share"
+    return head + (
+        f"{above} above the threshold {threshold}, {share} the remaining {_places(remaining)}"
+    )
 
 
 def select_rows(table: pa.Table, scores: NDArray[Any], quota: Quota) -> Selection:

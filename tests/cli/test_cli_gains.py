@@ -10,6 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from quotakernels.cli.advice import first_best
+from quotakernels.cli.evaluation import Values
+from quotakernels.cli.gains import BROUGHT
+
 Run = Callable[..., Any]
 LABELS = [1, 0, 1, 0, 0, 1]
 SCORES = {"a": [6, 5, 4, 3, 2, 1], "b": [1, 1, 1, 2, 2, 2]}
@@ -65,6 +69,13 @@ def test_cost_of_a_place(run: Run, arguments: list[Any]) -> None:
     )
     everybody = run(*arguments, "--gain", "g", "--cost", "-20").out
     assert "Best: select all, which brings 129.00." in everybody
+
+
+def test_of_models_that_differ_by_rounding_the_first_is_the_best() -> None:
+    for sign in (1, -1):
+        brings = sign * np.array([[0.3], [0.1 + 0.2]])
+        assert first_best(Values(BROUGHT[:1], brings)) == 0
+    assert first_best(Values(BROUGHT[:1], np.array([[np.nan], [0.3], [0.31]]))) == 2
 
 
 def test_weighted_gains(run: Run, arguments: list[Any]) -> None:

@@ -1,0 +1,180 @@
+"""The four questions that a page answers first, each in a few plain sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from quotakernels.cli.best import best_by_model
+from quotakernels.cli.evaluation import Evaluation
+from quotakernels.report.certain import how_sure
+from quotakernels.report.choice import Choice, places_for
+from quotakernels.report.money import at_best_cuts, how_many_by_gain, what_it_brings
+from quotakernels.report.words import amount, counted, listed, number, percent
+
+__all__ = ["Answer", "answers"]
+
+_UNSAID = "Made with --gain or --impact, this page also tells"
+_OTHERS = 3
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question, the answer in a few words, and what these words mean."""
+
+    question: str
+    verdict: str
+    sentences: tuple[str, ...]
+
+
+def answers(evaluation: Evaluation, choice: Choice | None) -> list[Answer]:
+    """Answer the four questions, for the first quota if there is one."""
+    return [
+        Answer("Which model should fill my quota?", *_which(evaluation, choice)),
+        Answer("How many should I take?", *_how_many(evaluation, choice)),
+        Answer("What will it bring?", *_what(evaluation, choice)),
+        Answer("How sure is the order of the models?", *how_sure(evaluation, choice)),
+    ]
+
+
+Said = tuple[str, tuple[str, ...]]
+
+
+def _nothing(evaluation: Evaluation, choice: Choice | None) -> str:
+    """Why models cannot be compared, or nothing."""
+    if not evaluation.total:
+        return "There are no rows." if not evaluation.rows else "No row has any weight."
+    if choice is not None and not choice.places:
+        return f"A quota of {choice.quota} places selects nobody."
+    if not evaluation.positive_total:
+        return f"None of the {number(evaluation.rows)} rows is positive ({evaluation.task.label})."
+    return ""
+
+
+# which model
+
+
+def _which(evaluation: Evaluation, choice: Choice | None) -> Said:
+    if (nothing := _nothing(evaluation, choice)) and (choice is None or not choice.defined):
+        return "That cannot be said", (f"{nothing} So no model finds more than another.",)
+    if choice is None:
+        return _without_quota(evaluation)
+    names = evaluation.task.scores
+    winners = [names[k] for k in choice.best]
+    if not choice.beats_chance:
+        does = "does better" if choice.below_chance else "does as well"
+        verdict = f"None: a random choice {does}"
+    elif len(names) == 1:
+        verdict = f"{names[0]}, the only model"
+    else:
+        verdict = listed(winners, "or")
+    return verdict, (*_found(evaluation, choice), *_brought(evaluation, choice))
+
+
+def _found(evaluation: Evaluation, choice: Choice) -> Iterator[str]:
+    """What the best model finds, and the others."""
+    if not evaluation.positive_total:
+        return
+    first, *others = choice.order
+    task, found = evaluation.task, choice.found
+    share, places = percent(found[first] / choice.places), number(choice.places)
+    cases = f"{places} of the weight" if task.weight is not None else f"{places} cases"
+    number_found = counted(found[first], "is", "are")
+    yield (
+        f"Of the first {cases} by {task.scores[first]}, {number_found} positive ({task.label}): "
+        f"a hit rate of {share}."
+    )
+    rest = [f"{task.scores[k]} finds {number(found[k])}" for k in others[:_OTHERS]]
+    more = len(others) - len(rest)
+    rest += [counted(more, "other model less", "other models less")] if more else []
+    random = number(choice.random_found)
+    yield f"{listed([*rest, f'a random choice {random}'])}." if rest else _alone(random)
+
+
+def _alone(random: str) -> str:
+    return f"A random choice finds {random}."
+
+
+def _brought(evaluation: Evaluation, choice: Choice) -> Iterator[str]:
+    """What the models bring, where that decides."""
+    if choice.brings is None:
+        return
+    first, *others = choice.order
+    names = evaluation.task.scores
+    rest = [f"{names[k]} {amount(choice.brings[k])}" for k in others[:_OTHERS]]
+    yield f"{listed([f'{names[first]} brings {amount(choice.brings[first])}', *rest])}."
+    finds = max(others, key=lambda k: choice.found[k], default=first)
+    if choice.found[finds] > choice.found[first]:
+        yield f"By positives found {names[finds]} would be the first."
+
+
+def _without_quota(evaluation: Evaluation) -> Said:
+    """Which model brings the most, or else finds the most over all quotas."""
+    names = evaluation.task.scores
+    if len(names) == 1:
+        return f"{names[0]}, the only model", ("No --quota was given to judge it by.",)
+    if evaluation.brought is not None:
+        return at_best_cuts(evaluation, evaluation.brought)
+    shares = best_by_model(evaluation.best, len(names))
+    if not any(shares):
+        return "That cannot be said", ("All rows are positive, so every model finds the same.",)
+    order = sorted(range(len(names)), key=lambda k: -shares[k])
+    said = [f"{names[k]} at {percent(shares[k])}" for k in order if shares[k]]
+    verdict = names[order[0]] if shares[order[0]] == 1 else f"Mostly {names[order[0]]}"
+    where = f"The most is found by {listed(said)} of all quotas."
+    return verdict, (where, "Give --quota to learn it for the places that you have.")
+
+
+# how many
+
+
+def _how_many(evaluation: Evaluation, choice: Choice | None) -> Said:
+    if evaluation.brought is not None and evaluation.total:
+        return how_many_by_gain(evaluation, choice)
+    if nothing := _nothing(evaluation, None):
+        return "That cannot be said", (nothing,)
+    model = _model_in_question(evaluation, choice)
+    ranking, name = evaluation.rankings[model], evaluation.task.scores[model]
+    whole = math.ceil if evaluation.task.weight is None else float
+    needed = [
+        f"{share:.0%} takes {number(whole(places_for(ranking, share)))}" for share in (0.5, 0.9)
+    ]
+    head = f"With {name}, to find {listed(needed)} places."
+    if choice is not None and choice.places:
+        share = percent(choice.found[model] / evaluation.positive_total)
+        head = (
+            f"{number(choice.places)} places find {share} of all positives with {name}; "
+            f"to find {listed(needed)}."
+        )
+    unsaid = f"{_UNSAID} which number pays."
+    return "That depends on what a place costs", (head, unsaid)
+
+
+def _model_in_question(evaluation: Evaluation, choice: Choice | None) -> int:
+    if choice is not None and choice.defined:
+        return choice.order[0]
+    shares = best_by_model(evaluation.best, len(evaluation.task.scores))
+    return max(range(len(shares)), key=lambda k: shares[k])
+
+
+# what it brings
+
+
+def _what(evaluation: Evaluation, choice: Choice | None) -> Said:
+    if evaluation.brought is not None and evaluation.total:
+        return what_it_brings(evaluation, choice)
+    if nothing := _nothing(evaluation, choice):
+        return "Nothing that can be counted", (nothing,)
+    if choice is None:
+        return "That depends on the quota", (f"{_UNSAID} what a selection is worth.",)
+    found, random = float(choice.found[choice.order[0]]), choice.random_found
+    lift = found / random
+    verdict = f"{counted(found, 'positive', 'positives')}, at random {number(random)}"
+    more = (
+        f"That is {number(found - random)} more than a random choice of {number(choice.places)} "
+        f"would find: {lift:.3g} times as many."
+        if choice.beats_chance
+        else f"That is no more than a random choice of {number(choice.places)} would find."
+    )
+    return verdict, (more, f"{_UNSAID} what that is worth.")

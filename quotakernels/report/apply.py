@@ -1,0 +1,71 @@
+"""How to apply a model: the commands that select rows, and what to mind."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from quotakernels.cli.advice import first_best
+from quotakernels.cli.evaluation import Evaluation
+from quotakernels.cli.quota import Quota
+from quotakernels.cli.selection import how_filled
+from quotakernels.report.choice import best_values, choice_at, end_of
+from quotakernels.report.words import counted, number
+
+__all__ = ["Step", "steps"]
+
+
+class Step(NamedTuple):
+    """What to do, the command that does it, and what it does."""
+
+    what: str
+    command: str
+    remark: str
+
+
+def steps(evaluation: Evaluation, file: str) -> Iterator[Step]:
+    """How each quota is filled, and how the best cut is made."""
+    for quota in evaluation.task.quotas:
+        choice = choice_at(evaluation, quota)
+        if choice.places and evaluation.total:
+            yield _fill(evaluation, file, choice.order[0], quota)
+    if evaluation.brought is not None and evaluation.total:
+        yield from _best_cut(evaluation, file)
+
+
+def _fill(evaluation: Evaluation, file: str, model: int, quota: Quota) -> Step:
+    name, task = evaluation.task.scores[model], evaluation.task
+    end = end_of(evaluation.rankings[model], evaluation, quota)
+    places = evaluation.places(quota)
+    what = f"Fill quota {quota} by {name}"
+    if task.weight is None:
+        remark = how_filled(places, end.threshold, round(end.above), round(end.tied)) + "."
+        return Step(what, _command(evaluation, file, name, "--quota", str(quota)), remark)
+    remark = (
+        f"A weight of {number(end.above)} lies above the score {end.threshold}, "
+        f"{number(end.tied)} at it. The command counts rows and not weights, so it takes the score."
+    )
+    return Step(what, _command(evaluation, file, name, "--threshold", end.threshold), remark)
+
+
+def _best_cut(evaluation: Evaluation, file: str) -> Iterator[Step]:
+    """The cut that brings the most, unless that is nobody."""
+    assert evaluation.brought is not None
+    values = evaluation.brought.at_best_cut
+    model = first_best(values)
+    found, name = best_values(values, model), evaluation.task.scores[model]
+    if found["quota"]:
+        threshold = str(found["threshold"])
+        unit = "weight" if evaluation.task.weight is not None else ""
+        size = unit and f"a weight of {number(found['quota'])}"
+        remark = f"That is {size or counted(found['quota'], 'row', 'rows')} here."
+        command = _command(evaluation, file, name, "--threshold", threshold)
+        yield Step(f"Select what brings the most, by {name}", command, remark)
+
+
+def _command(evaluation: Evaluation, file: str, name: str, option: str, value: str) -> str:
+    where = evaluation.task.where
+    chosen = [] if where is None else ["--where", f"{where[0]}={where[1]}"]
+    words = ["quotakernels", "select", file, "--score", name, option, value, *chosen]
+    return shlex.join([*words, "-o", "selected.csv"])

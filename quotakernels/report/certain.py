@@ -1,0 +1,109 @@
+"""How sure the order of the models is, in plain sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from quotakernels.cli.certainty import Differences
+from quotakernels.cli.evaluation import Evaluation
+from quotakernels.report.choice import Choice
+from quotakernels.report.words import MINUS, listed, number, percent, places_found
+
+__all__ = ["how_sure"]
+
+Said = tuple[str, tuple[str, ...]]
+_WHAT = {"roc_auc": "AUC", "hit_rate": "The hit rate"}
+
+
+def how_sure(evaluation: Evaluation, choice: Choice | None) -> Said:
+    """Whether the first model leads by more than chance, and which others can be told apart."""
+    names = evaluation.task.scores
+    if len(names) == 1:
+        return "There is one model, and so no order", tuple(_interval(evaluation, choice))
+    if not evaluation.positive_total:
+        return "That cannot be said", ("The test is of positives found, and no row is positive.",)
+    quota = None if choice is None else choice.quota
+    tests = [x for x in evaluation.differences if x.quota == quota]
+    if not tests or (choice is not None and not choice.defined):
+        return "That cannot be said", ("The models were not tested.",)
+    return _of_test(evaluation, choice, tests[0])
+
+
+def _interval(evaluation: Evaluation, choice: Choice | None) -> list[str]:
+    """How far the hit rate of the only model may be off."""
+    found, certainty = evaluation.intervals, evaluation.task.certainty
+    if choice is None or found is None or certainty is None:
+        return []
+    ends = found.at_quota[choice.quota]
+    k = [m.name for m in ends.measures].index("hit_rate")
+    lower, upper = float(ends.lower[0, k]), float(ends.upper[0, k])
+    if math.isnan(lower):
+        return ["Its hit rate is undefined."]
+    level = f"{100 * certainty.tested_level:g}%"
+    return [
+        f"Its hit rate may be anything from {percent(lower)} to {percent(upper)} "
+        f"({level} interval of {certainty.resamples} resamples)."
+    ]
+
+
+def _of_test(evaluation: Evaluation, choice: Choice | None, test: Differences) -> Said:
+    names, found = evaluation.task.scores, test.found
+    if any(math.isnan(x) for x in found.estimate):
+        return "That cannot be said", (f"{_WHAT[test.measure]} is undefined.",)
+    first = found.names[0] if choice is None else names[choice.order[0]]
+    letters = {name: set(x) for name, x in zip(found.names, found.letters, strict=True)}
+    rivals = [x for x in found.names if x != first and letters[x] & letters[first]]
+    others = [x for x in found.names if x != first and x not in rivals]
+    if not rivals:
+        verdict = f"Sure that {first} is the first"
+    elif not others:
+        verdict = "Not sure: the models cannot be told apart"
+    else:
+        verdict = f"Not sure: {listed(rivals, 'or')} may be as good"
+    told = _told_apart(evaluation, test, first, rivals if others else [], others)
+    return verdict, (_lead(evaluation, choice, test, first), *told, *_by_gain(evaluation))
+
+
+def _told_apart(
+    evaluation: Evaluation, test: Differences, first: str, rivals: list[str], others: list[str]
+) -> Iterator[str]:
+    """Which models differ from the first, and which may not."""
+    place = test.found.names.index
+    worse = [x for x in others if place(x) > place(first)]
+    better = [x for x in others if place(x) < place(first)]
+    said = [f"better than {listed(worse)}"] if worse else []
+    said += [f"worse than {listed(better)}"] if better else []
+    if rivals:
+        rows = number(evaluation.rows)
+        yield f"These {rows} rows do not tell {first} apart from {listed(rivals, 'or')}."
+    if said:
+        yield f"It is {listed(said)}."
+
+
+def _lead(evaluation: Evaluation, choice: Choice | None, test: Differences, first: str) -> str:
+    """The lead over the next model, or how far the first one lags behind, with its interval."""
+    found, certainty = test.found, evaluation.task.certainty
+    assert certainty is not None
+    i = found.names.index(first)
+    j = 1 if i == 0 else 0
+    ends = [float(x[i, j]) for x in (found.difference, found.lower, found.upper)]
+    level = f"{100 * certainty.tested_level:g}%"
+    if choice is None:
+        by, low, high = (f"{x:z.3f}".replace("-", MINUS) for x in ends)
+        lead = f"{first} has an AUC that is {by} above that of {found.names[j]}"
+    else:
+        by, low, high = (places_found(choice.places * x) for x in ends)
+        more = f"{by} more than" if ends[0] > 0 else "as many as"
+        if ends[0] < 0:
+            more = f"{places_found(-choice.places * ends[0])} fewer than"
+        lead = f"{first} finds {more} {found.names[j]} in {number(choice.places)} places"
+    p = f"p = {found.p_adjusted[i, j]:.2g}"
+    return f"{lead} ({level} interval {low} to {high}, {p})."
+
+
+def _by_gain(evaluation: Evaluation) -> list[str]:
+    """The test is one of positives: with single gains the order may be another."""
+    unit = evaluation.task.unit
+    single = unit is not None and unit.column is not None
+    return ["The test is of positives found, not of what they bring."] if single else []

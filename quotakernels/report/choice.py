@@ -1,0 +1,121 @@
+"""The models at one quota, best first, and what each finds and brings there."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import quotakernels as qk
+from quotakernels.cli.advice import at_random
+from quotakernels.cli.evaluation import Evaluation, Values
+from quotakernels.cli.quota import Quota
+
+__all__ = ["Choice", "End", "choice_at", "end_of", "places_for"]
+
+_SAME = 1e-9
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The models at a quota, those first that bring or, without gains, find the most.
+
+    `found` are the expected positives of each model, and `brings` what it brings; `random_found`
+    and `random_brings` are those of a random choice.  `defined` is false where nothing can be
+    compared: of no places, of no rows, of no positives.
+    """
+
+    quota: Quota
+    places: float
+    order: tuple[int, ...]
+    found: NDArray[np.float64]
+    random_found: float
+    brings: NDArray[np.float64] | None
+    random_brings: float
+    defined: bool
+
+    @property
+    def best(self) -> tuple[int, ...]:
+        """The best model, and those that are equal to it."""
+        top = self.order[0]
+        return tuple(k for k in self.order if _same(self.compared[k], self.compared[top]))
+
+    @property
+    def compared(self) -> NDArray[np.float64]:
+        """By what the models are compared: what they bring, or else what they find."""
+        return self.found if self.brings is None else self.brings
+
+    @property
+    def chance(self) -> float:
+        """What a random choice has of the same."""
+        return self.random_found if self.brings is None else self.random_brings
+
+    @property
+    def beats_chance(self) -> bool:
+        """Whether the best model is better than a random choice."""
+        top = float(self.compared[self.order[0]])
+        return top > self.chance and not _same(top, self.chance)
+
+    @property
+    def below_chance(self) -> bool:
+        """Whether all models are worse than a random choice."""
+        top = float(self.compared[self.order[0]])
+        return top < self.chance and not _same(top, self.chance)
+
+
+def _same(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=_SAME, abs_tol=_SAME)
+
+
+def choice_at(evaluation: Evaluation, quota: Quota) -> Choice:
+    """Put the models in order at a quota."""
+    places = evaluation.places(quota)
+    found = places * evaluation.at_quota[quota].of("hit_rate")
+    brought = evaluation.brought
+    brings = None if brought is None else brought.at_quota[quota].of("brings")
+    compared = found if brings is None else brings
+    defined = bool(places and evaluation.total and not np.isnan(compared).any())
+    return Choice(
+        quota,
+        places,
+        tuple(int(k) for k in np.argsort(-compared, kind="stable")),
+        found,
+        places * evaluation.prevalence,
+        brings,
+        math.nan if brought is None or not defined else at_random(evaluation, brought, places),
+        defined and (brings is not None or evaluation.positive_total > 0),
+    )
+
+
+class End(NamedTuple):
+    """Where a quota ends: the score, and how much lies above it and at it."""
+
+    threshold: str
+    above: float
+    tied: float
+
+
+def end_of(ranking: qk.Ranking, evaluation: Evaluation, quota: Quota) -> End:
+    """Where a model's quota ends; its distinct scores stand for the rows that have them."""
+    argument = quota.argument(evaluation.total)
+    thresholds, weights = np.asarray(ranking.thresholds), np.asarray(ranking.weights)
+    end = qk.quota_threshold(thresholds, sample_weight=weights.astype(np.float64), **argument)
+    score = thresholds.dtype.type(end.threshold) if evaluation.places(quota) else math.nan
+    return End(str(score), float(end.above), float(end.tied))
+
+
+def places_for(ranking: qk.Ranking, share: float) -> float:
+    """How many places it takes to find a share of all positives."""
+    curve = qk.qrecall_curve(ranking)
+    # the first cut that reaches the share; the curve is a straight line to it from the cut before
+    reached = int(np.argmax(curve.value >= share - _SAME))
+    ends = slice(max(reached - 1, 0), reached + 1)
+    return float(np.interp(share, curve.value[ends], curve.quota[ends]))
+
+
+def best_values(values: Values, model: int) -> dict[str, float]:
+    """What a model has of each measure."""
+    return {m.name: float(values.array[model, k]) for k, m in enumerate(values.measures)}

@@ -1,0 +1,253 @@
+"""The curves of a page, drawn by `quotakernels.plots`, each with a legend of HTML beside it.
+
+Names of models come from the data: they stand in the legend, which the page escapes, and never in a
+drawing, where they might be taken for mathematics or for names that begin with an underscore.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib.style
+import numpy as np
+from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
+
+from quotakernels import plots
+from quotakernels.cli.evaluation import Evaluation
+from quotakernels.plots._style import OPTIMAL, RANDOM, REFERENCE, line_style
+from quotakernels.report.choice import Choice
+from quotakernels.report.keys import (
+    Key,
+    key_of_area,
+    key_of_hatch,
+    key_of_line,
+    key_of_model,
+    key_of_point,
+)
+from quotakernels.report.svg import inlined
+from quotakernels.report.words import listed
+
+__all__ = ["Figure", "figures"]
+
+_STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "quotakernels",
+    "font.size": 11.5,
+    "axes.labelsize": 11.5,
+    "axes.spines.right": False,
+    "path.simplify_threshold": 0.5,
+    "axes.formatter.use_mathtext": False,
+}
+_SIZE = (5.0, 3.7)
+_QUOTA: dict[str, Any] = {
+    "color": "#1b1f24",
+    "linewidth": 1.0,
+    "linestyle": (0, (4, 2)),
+    "zorder": 1.6,
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing, what its lines stand for, and how to read it."""
+
+    name: str
+    title: str
+    reading: str
+    keys: tuple[Key, ...]
+    drawing: Markup
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What the drawings of a page are of."""
+
+    evaluation: Evaluation
+    choice: Choice | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.evaluation.task.scores
+
+    @property
+    def rankings(self) -> dict[str, Any]:
+        """By numbers in place of names."""
+        return {f"model {k}": x for k, x in enumerate(self.evaluation.rankings)}
+
+    @property
+    def model(self) -> int:
+        """The model that fills the quota, or the first one."""
+        return 0 if self.choice is None or not self.choice.defined else self.choice.order[0]
+
+    def models(self) -> list[Key]:
+        return [key_of_model(k, name) for k, name in enumerate(self.names)]
+
+    def mark(self, ax: Axes) -> list[Key]:
+        """Draw the quota."""
+        if self.choice is None or not self.choice.places:
+            return []
+        ax.axvline(self.choice.places, **_QUOTA)
+        return [key_of_line(_QUOTA, f"quota {self.choice.quota}")]
+
+
+def figures(evaluation: Evaluation, choice: Choice | None) -> Iterator[Figure]:
+    """Draw every curve that is defined."""
+    shown = _Shown(evaluation, choice)
+    positives = evaluation.positive_total
+    both = 0 < positives < evaluation.total
+    if positives:
+        yield from _each(shown, (_hit_rate, _qrecall))
+    if both:
+        yield from _each(shown, (_areas, _lift))
+    if evaluation.brought is not None and evaluation.total:
+        yield from _each(shown, (_brought,))
+    if both and len(shown.names) > 1:
+        yield from _each(shown, (_dominance,))
+    if both:
+        yield from _each(shown, (_roc, _precision_recall))
+
+
+Said = tuple[str, str, str, Sequence[Key]]
+"""The name of a figure, its title, how to read it, and its legend."""
+
+
+def _each(shown: _Shown, draws: Sequence[Callable[[_Shown, Axes], Said]]) -> Iterator[Figure]:
+    """Draw in Matplotlib's own style, whatever the user has set."""
+    with matplotlib.style.context(["default", _STYLE]):
+        for draw in draws:
+            drawing = Drawing(figsize=_SIZE, layout="constrained")
+            ax = drawing.subplots()
+            name, title, reading, keys = draw(shown, ax)
+            ax.set_title("")
+            label = f"{title}: {listed(shown.names)}"
+            yield Figure(name, title, reading, tuple(keys), _svg(drawing, name, label))
+
+
+def _svg(drawing: Drawing, name: str, label: str) -> Markup:
+    written = io.StringIO()
+    drawing.savefig(written, format="svg", metadata={"Date": None}, transparent=True)
+    return Markup(inlined(written.getvalue(), name, label))
+
+
+# the curves
+
+
+def _hit_rate(shown: _Shown, ax: Axes) -> Said:
+    display = plots.HitRateDisplay.from_ranking(shown.rankings, ax=ax, legend=False)
+    _without_the_first(display)
+    ax.set_ylabel("hit rate")
+    reading = "The share of positives among the selected. At your quota the highest line wins."
+    keys = (*shown.models(), *shown.mark(ax), _RANDOM)
+    return "hit-rate", "Hit rate", reading, keys
+
+
+def _qrecall(shown: _Shown, ax: Axes) -> Said:
+    plots.QrecallDisplay.from_ranking(shown.rankings, ax=ax, legend=False, areas=False)
+    ax.set_ylabel("Qrecall")
+    reading = "The share of all positives that are found. The steeper the start, the better."
+    keys = (*shown.models(), *shown.mark(ax), _RANDOM, key_of_line(OPTIMAL, "best possible order"))
+    return "qrecall", "Qrecall (cumulative gains)", reading, keys
+
+
+def _areas(shown: _Shown, ax: Axes) -> Said:
+    name, ranking = shown.names[shown.model], shown.evaluation.rankings[shown.model]
+    style = line_style(shown.model)
+    display = plots.QrecallDisplay.from_ranking(ranking, ax=ax, legend=False, **style)
+    ax.set_ylabel("Qrecall")
+    display.areas_[0].set_facecolor(style["color"])
+    values = shown.evaluation.over_all
+    s1, s2 = (f"{values.of(x)[shown.model]:,.4g}" for x in ("s1", "s2"))
+    reading = (
+        f"Of {name}: Gini = PEM is the area above chance less that below it, as a share of what "
+        "the best possible order has above chance."
+    )
+    keys = (
+        key_of_model(shown.model, name),
+        key_of_area(shown.model, f"S1 = {s1}, better than chance"),
+        key_of_hatch(f"S2 = {s2}, worse than chance"),
+        key_of_line(OPTIMAL, "best possible order"),
+    )
+    return "areas", "What Gini is made of", reading, keys
+
+
+def _lift(shown: _Shown, ax: Axes) -> Said:
+    display = plots.LiftDisplay.from_ranking(shown.rankings, ax=ax, legend=False)
+    _without_the_first(display)
+    ax.set_ylabel("lift")
+    reading = "How many times as many positives as in a random choice of the same size."
+    return "lift", "Lift", reading, (*shown.models(), *shown.mark(ax), _RANDOM)
+
+
+def _brought(shown: _Shown, ax: Axes) -> Said:
+    assert shown.evaluation.brought is not None
+    cuts = {f"model {k}": x for k, x in enumerate(shown.evaluation.brought.cuts)}
+    plots.ImpactDisplay(cuts, in_all=True).plot(ax=ax, legend=False)
+    ax.set_ylabel("brought in all")
+    reading = "What all decisions bring together. The highest point of a line is its best cut."
+    keys = (*shown.models(), *shown.mark(ax), key_of_point("best cut of a model"))
+    return "brought", "What it brings", reading, keys
+
+
+def _dominance(shown: _Shown, ax: Axes) -> Said:
+    display = plots.DominanceDisplay.from_ranking(shown.rankings, ax=ax)
+    shares = [f"{share:.1%}" for share in display.shares.values()]
+    labels = [f"{_cut(x)}\n{y}" for x, y in zip(shown.names, shares, strict=True)]
+    ax.set_yticks(range(len(labels)), labels, parse_math=False)
+    reading = (
+        "A bar stands where no other model finds more positives; the percentage is how much of all "
+        "quotas that is. Where two models have a bar they find the same."
+    )
+    return "dominance", "Which model finds the most", reading, shown.mark(ax)
+
+
+def _roc(shown: _Shown, ax: Axes) -> Said:
+    plots.RocDisplay.from_ranking(shown.rankings, ax=ax, legend=False, hull=True)
+    ax.spines["top"].set_visible(False)
+    ax.set(xlabel="share of the negatives selected", ylabel="share of the positives selected")
+    reading = "Each cut is a point; the upper left corner is the best. The area below is AUC."
+    hull = key_of_line(_HULL, "hull, reached by mixing two cuts")
+    keys = (*shown.models(), hull, _RANDOM)
+    return "roc", "ROC curve and its hull", reading, keys
+
+
+def _precision_recall(shown: _Shown, ax: Axes) -> Said:
+    display = plots.PrDisplay.from_ranking(shown.rankings, ax=ax, legend=False, hull=True)
+    if ax.get_ylim()[0] < _LOW:
+        _without_the_first(display, _RECALL_FROM)
+    ax.spines["top"].set_visible(False)
+    ax.set(xlabel="recall (share of the positives selected)", ylabel="precision")
+    reading = "The share of positives among the selected against the share of them that is found."
+    hull = key_of_line(_HULL, "achievable: the cuts on the ROC hull")
+    return "precision-recall", "Precision and recall", reading, (*shown.models(), hull, _RANDOM)
+
+
+def _cut(name: str) -> str:
+    """A name that leaves room for the drawing."""
+    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
+
+
+_NAME = 16
+_HULL: dict[str, Any] = {"color": REFERENCE, "linewidth": 0.8, "linestyle": "-"}
+_RANDOM = key_of_line(RANDOM, "random choice")
+_DRAWN_FROM, _RECALL_FROM = 0.005, 0.05
+_ROOM = 1.15
+_LOW = 0.3
+
+
+def _without_the_first(display: Any, start: float = _DRAWN_FROM) -> None:
+    """Let the axis end above what the curves are from a share of the lower axis on.
+
+    The first few selected make hit rates that are high or low by chance, beside which the rest of
+    the curves would be flat.
+    """
+    ax, tops = display.ax_, []
+    for line in display.lines_:
+        x, y = (np.asarray(data, dtype=np.float64) for data in line.get_data())
+        tops.append(np.nanmax(y[x >= start * x.max()], initial=0.0))
+    top = min(ax.get_ylim()[1], _ROOM * max(tops))
+    ax.set_ylim(0.0, top or None)

@@ -1,0 +1,224 @@
+"""The tables of a page: every value, with its interval, and which is the best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from quotakernels.cli.certain import DIFFERENCES, in_sentences, pair_rows
+from quotakernels.cli.certainty import Differences, Ends
+from quotakernels.cli.evaluation import Brought, Evaluation, Values
+from quotakernels.cli.measures import Measure
+from quotakernels.cli.quota import Quota
+from quotakernels.cli.tables import grid
+from quotakernels.report.choice import Choice, choice_at, end_of
+from quotakernels.report.words import MINUS, amount, listed, number, percent
+
+__all__ = [
+    "Cell",
+    "Table",
+    "ends_of_quotas",
+    "gain_tables",
+    "measure_tables",
+    "overview",
+    "pair_tables",
+]
+
+_TABLE_UNDEFINED = "undefined"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value, the interval under it, and whether it is the best of its column."""
+
+    text: str
+    interval: str = ""
+    best: bool = False
+    words: bool = False  # rather than a number
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a caption; each row begins with its heading."""
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> list[tuple[str, bool]]:
+        """Each column's heading, and whether it holds words."""
+        return [
+            (name, any(row[k].words for row in self.rows if k < len(row)))
+            for k, name in enumerate(self.head)
+        ]
+
+
+def measure_tables(evaluation: Evaluation) -> Iterator[Table]:
+    """All measures of every model: at each quota, over all quotas, and of ROC and PR space."""
+    found = evaluation.intervals
+    for quota, values in evaluation.at_quota.items():
+        ends = None if found is None else found.at_quota[quota]
+        yield _values_table(_at(evaluation, quota), evaluation, values, ends)
+    over_all, areas = (None, None) if found is None else (found.over_all, found.areas)
+    yield _values_table("Over all quotas", evaluation, evaluation.over_all, over_all)
+    yield _values_table("ROC and precision–recall space", evaluation, evaluation.areas, areas)
+
+
+def gain_tables(evaluation: Evaluation) -> Iterator[Table]:
+    """What the best cut and each quota bring, in the user's unit."""
+    brought, tune = evaluation.brought, evaluation.task.tune
+    if brought is None:
+        return
+    chosen = "" if tune is None else f", chosen on the rows with {tune[0]} = {tune[1]}"
+    nobody, everybody = amount(brought.gains.nobody), amount(brought.gains.everybody)
+    beside = f"Selecting nobody brings {nobody}, selecting all {everybody}."
+    found = brought.ends
+    for quota, values in brought.at_quota.items():
+        ends = None if found is None else found.at_quota[quota]
+        yield _values_table(f"What quota {quota} brings", evaluation, values, ends)
+    heading = f"What the best cut of each model brings{chosen}"
+    ends = None if found is None else found.at_best_cut
+    yield _values_table(
+        heading, evaluation, brought.at_best_cut, ends, (beside, *_expected(brought, evaluation))
+    )
+
+
+def _expected(brought: Brought, evaluation: Evaluation) -> Iterator[str]:
+    """What the best cuts will bring on other rows, which is less than on those they fit."""
+    ends = brought.ends
+    if ends is None or ends.expected is None:
+        return
+    k = [m.name for m in ends.at_best_cut.measures].index("expected")
+    for row, name in enumerate(evaluation.task.scores):
+        both = ends.at_best_cut.lower[row, k], ends.at_best_cut.upper[row, k]
+        lower, upper = map(amount, map(float, both))
+        expected = amount(float(ends.expected[row]))
+        yield f"On as many other rows expect {expected} of {name} ({lower} to {upper})."
+
+
+def _at(evaluation: Evaluation, quota: Quota) -> str:
+    if not quota.percent:
+        return f"At quota {quota}"
+    unit = "rows" if evaluation.task.weight is None else "of the total weight"
+    return f"At quota {quota} ({number(evaluation.places(quota))} {unit})"
+
+
+def _values_table(
+    caption: str,
+    evaluation: Evaluation,
+    values: Values,
+    ends: Ends | None,
+    notes: tuple[str, ...] = (),
+) -> Table:
+    shown = grid(evaluation.task.scores, values, evaluation.rows)
+    intervals = {} if ends is None else _intervals(ends)
+    rows = tuple(
+        (
+            Cell(name, words=True),
+            *(
+                Cell(
+                    _value(shown.values[row, k], measure.form),
+                    intervals.get((row, measure.name), ""),
+                    bool(shown.marked[row, k]),
+                )
+                for k, measure in enumerate(shown.measures)
+            ),
+        )
+        for row, name in enumerate(shown.models)
+    )
+    head = ("model", *(m.heading.replace("\n", " ") for m in shown.measures))
+    return Table(caption, head, rows, notes)
+
+
+def _value(value: float, form: object) -> str:
+    if math.isnan(value):
+        return _TABLE_UNDEFINED
+    assert callable(form)
+    return str(form(value)).replace("-", MINUS, 1)
+
+
+def _intervals(ends: Ends) -> dict[tuple[int, str], str]:
+    """The interval of each model and measure, empty where it is undefined."""
+    return {
+        (row, measure.name): _interval(measure, ends.lower[row, k], ends.upper[row, k])
+        for row in range(len(ends.lower))
+        for k, measure in enumerate(ends.measures)
+    }
+
+
+def _interval(measure: Measure, lower: float, upper: float) -> str:
+    if math.isnan(lower) or math.isnan(upper):
+        return ""
+    form = number if measure.name == "quota" else measure.end_form
+    return " to ".join(form(float(x)).replace("-", MINUS, 1) for x in (lower, upper))
+
+
+# pairs of models
+
+
+def pair_tables(evaluation: Evaluation) -> Iterator[Table]:
+    """The tests of all pairs of models, and what they say in sentences."""
+    for differences in evaluation.differences:
+        quota = differences.quota
+        where = "" if quota is None else f", {_at(evaluation, quota).lower()}"
+        yield Table(
+            f"{DIFFERENCES[differences.measure]}{where}",
+            ("better", "than", "by", "interval", "p (Holm)"),
+            tuple(_pairs(differences)),
+            (in_sentences(differences, number(evaluation.rows)), *differences.notes),
+        )
+
+
+def _pairs(differences: Differences) -> Iterator[tuple[Cell, ...]]:
+    for better, worse, by, interval, p in pair_rows(differences):
+        both = interval.strip("[]").replace(", ", " to ")
+        numbers = (x.replace("-", MINUS) for x in (by, both, p))
+        yield (Cell(better, words=True), Cell(worse, words=True), *map(Cell, numbers))
+
+
+# where quotas end
+
+
+def ends_of_quotas(evaluation: Evaluation) -> Iterator[Table]:
+    """For each quota the score at which each model's places end."""
+    for quota in evaluation.task.quotas:
+        places = evaluation.places(quota)
+        if not places or not evaluation.total:
+            continue
+        rows = []
+        for name, ranking in zip(evaluation.task.scores, evaluation.rankings, strict=True):
+            end = end_of(ranking, evaluation, quota)
+            left = number(places - end.above)
+            cells = map(Cell, (end.threshold, number(end.above), number(end.tied), left))
+            rows.append((Cell(name, words=True), *cells))
+        head = ("model", "threshold", "above it", "tied at it", "places for these")
+        yield Table(f"Where quota {quota} ends", head, tuple(rows))
+
+
+# several quotas
+
+
+def overview(evaluation: Evaluation) -> Table | None:
+    """Which model to take at each quota, if there are several."""
+    choices = [choice_at(evaluation, quota) for quota in evaluation.task.quotas]
+    if len(choices) < 2:
+        return None
+    gains = ("it brings", "at random") if evaluation.brought is not None else ()
+    head = ("quota", "places", "best model", "it finds", "at random", "hit rate", *gains)
+    return Table("At each quota", head, tuple(_chosen(evaluation, x) for x in choices))
+
+
+def _chosen(evaluation: Evaluation, choice: Choice) -> tuple[Cell, ...]:
+    head = (Cell(str(choice.quota), words=True), Cell(number(choice.places)))
+    if not choice.defined:
+        return (*head, Cell("none", words=True))
+    first = choice.order[0]
+    winners = [evaluation.task.scores[k] for k in choice.best]
+    found = [number(choice.found[first]), number(choice.random_found)]
+    cells = [*found, percent(choice.found[first] / choice.places)]
+    if choice.brings is not None:
+        cells += [amount(choice.brings[first]), amount(choice.random_brings)]
+    return (*head, Cell(listed(winners, "or"), words=True), *map(Cell, cells))

@@ -1,0 +1,96 @@
+"""The page in a browser, as wide as on a desk and on a phone: what fits, what is read first."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import EVIL, ODD
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+if CHROMIUM is None and "chromium" in os.environ.get("QUOTAKERNELS_REQUIRE", "").split():
+    raise RuntimeError("chromium is required here and is not installed")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not available")
+
+SIZES = {"desk": (1280, 800), "phone": (390, 844)}
+QUIET = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    *("--disable-dev-shm-usage", "--hide-scrollbars", "--window-size=1400,1000"),
+)
+MEASURE = """
+const scale = (matrix) => Math.hypot(matrix.a, matrix.b);
+addEventListener("load", () => {
+  const found = [...document.querySelectorAll("iframe")].map((frame) => {
+    const page = frame.contentDocument, box = (x) => x.getBoundingClientRect();
+    const texts = [...page.querySelectorAll("figure text")];
+    const sizes = texts.map(
+      (x) => scale(x.getScreenCTM()) * parseFloat(getComputedStyle(x).fontSize));
+    const wide = [...page.querySelectorAll("body *:not(svg *)")].filter(
+      (x) => !x.closest(".scroll, pre") && box(x).right > frame.clientWidth + 0.5);
+    const out = texts.filter((x) => {
+      const drawing = box(x.ownerSVGElement), text = box(x);
+      return text.left < drawing.left - 1 || text.right > drawing.right + 1;
+    });
+    return {
+      overflow: page.documentElement.scrollWidth - frame.clientWidth,
+      wide: wide.map((x) => x.tagName), out: out.map((x) => x.textContent),
+      answer: box(page.getElementById("answer")).bottom - frame.clientHeight,
+      verdicts: page.querySelectorAll("#answer .verdict").length,
+      smallest: Math.min(...sizes),
+    };
+  });
+  document.body.textContent = JSON.stringify(found);
+});
+"""
+"""Nothing is added to a page: what measures it is outside of its frame."""
+
+
+def measured(pages: dict[str, str], folder: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    """What the browser finds in each page at each size."""
+    frames = "".join(
+        f'<iframe style="width:{width}px;height:{height}px;border:0" srcdoc="{html.escape(page)}">'
+        "</iframe>"
+        for page in pages.values()
+        for width, height in SIZES.values()
+    )
+    outside = folder / "outside.html"
+    outside.write_text(
+        f'<!DOCTYPE html><meta charset="utf-8"><script>{MEASURE}</script><body>{frames}</body>',
+        encoding="utf-8",
+    )
+    command = [str(CHROMIUM), *QUIET, f"--user-data-dir={folder / 'profile'}", "--dump-dom"]
+    done = subprocess.run([*command, outside.as_uri()], capture_output=True, text=True, check=True)
+    body = re.search(r"<body>(.*)</body>", done.stdout, re.DOTALL)
+    assert body is not None, done.stderr
+    keys = [(page, size) for page in pages for size in SIZES]
+    return dict(zip(keys, json.loads(html.unescape(body[1])), strict=True))
+
+
+def test_what_fits_and_what_is_read_first(
+    made: Callable[..., Path], small: Path, tmp_path: Path
+) -> None:
+    few = ("--resamples", 20)
+    names = ("--label", "</title><b>label", "--score", EVIL, "--score", ODD)
+    pages = {
+        "credit": made("--example", "credit", "--quota", 100),
+        "hostile": made(small, *names, "--gain", "g", "--quota", 7, "--quota", "50%", *few),
+    }
+    texts = {name: path.read_text(encoding="utf-8") for name, path in pages.items()}
+    for (page, size), found in measured(texts, tmp_path).items():
+        where = f"{page} at the {size}: {found}"
+        assert found["overflow"] <= 0, where
+        assert found["wide"] == found["out"] == [], where
+        assert found["verdicts"] == 4, where
+        assert found["smallest"] >= 10, where
+        if page == "credit":
+            assert found["answer"] <= 0, where

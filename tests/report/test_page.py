@@ -1,0 +1,291 @@
+"""`quotakernels report`: what the page says, and that it needs nothing from elsewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pyarrow import csv as arrow_csv
+
+import quotakernels as qk
+from quotakernels.cli.app import app
+from quotakernels.cli.errors import InputError
+from quotakernels.report import write
+
+from .conftest import EVIL, ODD
+
+Made = Callable[..., Path]
+EMPTY = {"meta", "link", "br"}
+FEW = ("--resamples", 20)
+PART = ("--label", "y", "--score", "a", "--where", "part=u", "--quota", 7, *FEW)
+CREDIT = ("--example", "credit", "--quota", 100)
+
+
+class Page(HTMLParser):
+    """The elements and texts of a page; fails where elements are not closed in order."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[tuple[str, str]] = []
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert len({name for name, _ in attrs}) == len(attrs), self.get_starttag_text()
+        self.elements.append((tag, dict(attrs)))
+        if tag not in EMPTY:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert "svg" in self.open, "only there an element may close itself"
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append((self.open[-1] if self.open else "", data))
+
+    @property
+    def text(self) -> str:
+        """All that is read, with single spaces."""
+        return " ".join(" ".join(x for tag, x in self.texts if tag != "style").split())
+
+    def attributes(self, name: str) -> Iterator[str]:
+        return (x[name] or "" for _, x in self.elements if name in x)
+
+
+def read(path: Path) -> Page:
+    return Page(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def credit(made: Made) -> Page:
+    return read(made(*CREDIT))
+
+
+@pytest.fixture(scope="module")
+def columns(pytestconfig: pytest.Config) -> dict[str, np.ndarray[Any, Any]]:
+    path = pytestconfig.rootpath / "quotakernels" / "data" / "german_credit_scores.csv"
+    table = arrow_csv.read_csv(path)
+    return {name: table.column(name).to_numpy() for name in table.column_names}
+
+
+# the facts
+
+
+def test_first_answers_of_the_example(credit: Page) -> None:
+    answers = credit.text.partition("On this page")[0]
+    for said in (
+        "Which model for 100 places? german_credit_scores.csv: 340 rows, 250 positive (repaid), 3 ",
+        "Which model should fill my quota? naive_bayes Of the first 100 cases by naive_bayes, 95 "
+        "are positive (repaid): a hit rate of 95.0%. neural_net finds 90, tree finds 73.5 and a "
+        "random choice 73.5.",
+        "100 places find 38.0% of all positives with naive_bayes; to find 50% takes 135",
+        "What will it bring? 95 positives, at random 73.5 That is 21.5 more than a random choice",
+        "Not sure: neural_net may be as good naive_bayes finds 5 more than neural_net in 100 ",
+        "These 340 rows do not tell naive_bayes apart from neural_net. It is better than tree.",
+    ):
+        assert said in answers
+
+
+def test_tables_hold_the_values_of_the_library(credit: Page, columns: dict[str, Any]) -> None:
+    for name in ("tree", "naive_bayes", "neural_net"):
+        ranking = qk.rank(columns["repaid"], columns[name])
+        values = [measure(ranking, quota=100) for measure in (qk.hit_rate, qk.qrecall, qk.lift)]
+        values += [qk.roc_auc(ranking), qk.average_qrecall(ranking), qk.pr_auc(ranking)]
+        missing = [x for x in values if f" {x:.4f}" not in credit.text]
+        assert missing == [], name
+        end = qk.quota_threshold(columns[name], quota=100)
+        row = f"{name} {end.threshold} {end.above:.0f} {end.tied:.0f} {100 - end.above:.0f}"
+        assert row in credit.text
+    test = qk.compare(
+        columns["repaid"],
+        {name: columns[name] for name in ("tree", "naive_bayes", "neural_net")},
+        qk.hit_rate,
+        quota=100,
+        n_resamples=1000,
+        random_state=0,
+    )
+    p = f"{test.p_adjusted[0, 1]:.4f}"
+    assert f"naive_bayes neural_net 0.0500 −0.010 to 0.120 {p}" in credit.text
+
+
+def test_what_it_brings(made: Made, columns: dict[str, Any]) -> None:
+    page = read(made(*CREDIT, "--impact", "0,-5,-1,0", *FEW, drawn=False))
+    repaid = columns["repaid"] == 1
+    selected, rejected = np.where(repaid, 0, -5), np.where(repaid, -1, 0)
+    best = qk.best_quota(columns["naive_bayes"], selected, gain_rejected=rejected)
+    assert (best.quota, best.value) == (152, -164)
+    for said in (
+        "How many should I take? 87 of the 100 places The first 87 of naive_bayes bring −169.00, "
+        "more than all 100 places do. Without a limit the most is brought by the first 152 of "
+        "naive_bayes (44.7% of all): −164.00.",
+        "What will it bring? −180.00, at random −308.82",
+        "Counted: a positive selected 0, a negative selected −5, a positive left −1,",
+        "Selecting nobody brings −250.00, selecting all −450.00.",
+    ):
+        assert said in page.text
+
+
+def test_commands_that_it_shows_do_what_it_says(
+    made: Made, small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = read(made(small, *PART, drawn=False))
+    command = next(x for tag, x in page.texts if tag == "code" and " select " in x)
+    words = shlex.split(command.replace("selected.csv", shlex.quote(str(tmp_path / "out.csv"))))
+    assert words[:2] == ["quotakernels", "select"]
+    app(words[1:], standalone_mode=False)
+    filled = capsys.readouterr().out.splitlines()[-2]
+    assert f"{filled}." in page.text
+    assert arrow_csv.read_csv(tmp_path / "out.csv")["part"].unique().to_pylist() == ["u"]
+
+
+def test_facts_of_the_data_and_the_page(made: Made, small: Path) -> None:
+    page = read(made(small, *PART, drawn=False))
+    assert (
+        "Rows in the file 40 Rows left out 20, which lack part = u Rows evaluated 20" in page.text
+    )
+    assert f"Made by quotakernels {qk.__version__} on 20" in page.text
+    made_by = next(x for tag, x in reversed(page.texts) if tag == "code")
+    assert shlex.split(made_by)[:-1] == ["quotakernels", "report", *map(str, (small, *PART)), "-o"]
+
+
+# what is undefined
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            ["--label", "none", "--score", "a", "--quota", 5],
+            "None of the 40 rows is positive (none",
+        ),
+        (["--label", "none", "--score", "a", "--quota", 5], "curves of positives are undefined"),
+        (["--label", "y", "--score", "a", "--quota", 5], "There is one model, and so no order Its"),
+        (["--label", "y", "--score", "a", "--score", "b"], "Give --quota to learn it for the plac"),
+        (
+            ["--label", "y", "--score", "a", "--score", "b", "--quota", 0, "--quota", "50%"],
+            "A quota of 0 places selects nobody",
+        ),
+        (
+            ["--label", "y", "--score", "a", "--weight", "w", "--gain", "g", "--quota", 9],
+            "The command counts rows and not weights",
+        ),
+    ],
+)
+def test_undefined_cases_are_said_in_words(
+    made: Made, small: Path, options: list[Any], said: str
+) -> None:
+    page = read(made(small, *options, *FEW, drawn=False))
+    assert said in page.text
+    assert re.search(r"\b(nan|inf|None)\b(?! of| of the)", page.text.replace("None: a", "")) is None
+
+
+def test_a_quota_that_is_too_large_is_refused(made: Made, small: Path) -> None:
+    with pytest.raises(Exception, match="--quota 41 is more than the 40 rows"):
+        made(small, "--label", "y", "--score", "a", "--quota", 41)
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_the_work(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(write, "evaluate_file", None)
+    command = ["report", str(small), "--label", "y", "--score", "a", "-o"]
+    with pytest.raises(InputError, match="no directory"):
+        app([*command, str(tmp_path / "none" / "a.html")], standalone_mode=False)
+    with pytest.raises(InputError, match="is the input"):
+        app([*command, str(small)], standalone_mode=False)
+
+
+def test_missing_extra_says_what_to_install(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['jinja2'] = None; from quotakernels.cli import main; "
+        "sys.argv = 'quotakernels report --example credit -o x.html'.split(); sys.exit(main())"
+    )
+    command = [sys.executable, "-c", code]
+    root = Path(qk.__file__).parents[1]
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert 'pip install "quotakernels[report]"' in done.stderr
+
+
+# one file, and nothing that data could smuggle in
+
+
+@pytest.fixture(scope="module")
+def hostile(made: Made, small: Path) -> Path:
+    names = ("--label", "</title><b>label", "--score", EVIL, "--score", ODD)
+    return made(small, *names, "--gain", "g", "--quota", 7, "--quota", "50%", *FEW)
+
+
+def test_names_from_the_data_are_texts(hostile: Path) -> None:
+    page = read(hostile)
+    tags = [tag for tag, _ in page.elements]
+    assert tags.count("title") == 1
+    assert not {"script", "b", "i", "foreignobject"} & set(tags)
+    assert EVIL in page.text
+    drawn = [x for tag, x in page.texts if tag == "text"]
+    assert any(x.startswith("<script>") for x in drawn), "in a drawing too"
+    assert ODD in drawn, "not taken for mathematics"
+
+
+@pytest.mark.parametrize("which", ["credit", "hostile"])
+def test_nothing_comes_from_elsewhere(made: Made, hostile: Path, which: str) -> None:
+    path = made(*CREDIT) if which == "credit" else hostile
+    source, page = path.read_text(encoding="utf-8"), read(path)
+    assert not [x for tag, x in page.elements if tag in {"script", "img", "iframe", "object"}]
+    assert list(page.attributes("src")) == []
+    assert all(x.startswith(("#", "data:,")) for x in page.attributes("href"))
+    assert all(x.startswith("#") for x in re.findall(r"url\(([^)]*)\)", source))
+    assert "@import" not in source
+    handlers = {name for _, x in page.elements for name in x if name.startswith("on")}
+    assert handlers == set()
+    assert len(source.encode()) < 300_000
+
+
+def test_ids_are_unique_and_references_find_them(credit: Page) -> None:
+    ids = list(credit.attributes("id"))
+    assert len(ids) == len(set(ids))
+    used = {x[1:] for x in credit.attributes("href") if x.startswith("#")}
+    used |= {
+        name
+        for _, attributes in credit.elements
+        for value in attributes.values()
+        for name in re.findall(r"url\(#([^)]*)\)", value or "")
+    }
+    assert used
+    assert used <= set(ids)
+
+
+def test_drawings_are_named_and_hold_text(credit: Page) -> None:
+    drawings = [x for tag, x in credit.elements if tag == "svg" and "aria-hidden" not in x]
+    assert len(drawings) == 7
+    assert all(x["role"] == "img" and "naive_bayes" in (x["aria-label"] or "") for x in drawings)
+    assert ("text", "Qrecall") in credit.texts
+
+
+def test_a_page_of_many_rows_is_small(made: Made, tmp_path: Path) -> None:
+    """64,000 rows and four models, whose noisy curves are the longest to draw."""
+    rng = np.random.default_rng(1)
+    y = rng.random(64_000) < 0.4
+    names = ["a", "b", "c", "d"]
+    np.savez(tmp_path / "many.npz", y=y, **{x: rng.normal(size=y.size) + 0.3 * y for x in names})
+    scores = [word for x in names for word in ("--score", x)]
+    options = ("--label", "y", *scores, "--quota", "5%", "--impact", "1,-1,0,0", "--resamples", 1)
+    assert made(tmp_path / "many.npz", *options).stat().st_size < 1_000_000
