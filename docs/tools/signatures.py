@@ -44,7 +44,7 @@ def linked(text: str, own: str) -> str:
     prose, heading, examples = text.partition("Examples\n--------")
     prose = SEE_ALSO.sub(items, prose)
     prose = CODE.sub(lambda x: x[0] if x[1] == own else reference(x[1]), prose)
-    return prose.replace("**", r"\*\*") + heading + examples
+    return re.sub(r"(?<=\w)\*\*(?=\w)", r"\*\*", prose) + heading + examples
 
 
 def parameters(function: Any) -> griffe.Parameters:
