@@ -9,6 +9,7 @@ import everything as every
 import numpy as np
 import pytest
 from backends import MODES, Mode, available, parameters
+from capabilities import OF_FOLDS, WITHOUT, functions
 from copies import host_copies
 
 import quotakernels as qk
@@ -249,26 +250,13 @@ IDS = [
 EVERY_CASE = pytest.mark.parametrize(("function", "arrays"), CASES, ids=IDS)
 
 
-OF_FILES = ("load_state", "save_state", "state_info")
-"""A file holds values, so that these never meet arrays without."""
-ON_HOST = ("compare", "compare_selections")
-"""Their results depend on values, names in order, so that these refuse arrays without."""
-
-RANDOM = ("bootstrap",)
-"""It needs a generator, which there is not for meta tensors or in `torch.func.vmap` by default."""
-
-
-OF_DRAWS = ("bootstrap", "curve_band", "optimum_interval")
-"""Tensors without values have no random numbers; test_bands runs these in a JAX program."""
-
-
 def test_every_public_function_is_among_the_cases():
     """Functions by name: those of the measures' modules, and what `everything` calls itself."""
     source = inspect.getsource(every) + inspect.getsource(inspect.getmodule(every.computed))
     source += inspect.getsource(inspect.getmodule(test_every_public_function_is_among_the_cases))
-    for name in qk.__all__:
-        if callable(getattr(qk, name)) and not isinstance(getattr(qk, name), type):
-            assert f"qk.{name}" in source or f'"{name}"' in source, name
+    missing = {name for name in functions() if f"qk.{name}" not in source}
+    missing = {name for name in missing if f'"{name}"' not in source}
+    assert missing == {name for name, forms in WITHOUT.items() if "shapes alone" in forms}
 
 
 def real_shapes(function: Any, arrays: Any) -> dict[str, tuple[int, ...]]:
@@ -318,6 +306,18 @@ def test_shapes_alone_are_enough_for_jax(function: Any, arrays: Any):
     assert {name: x.shape for name, x in found.items()} == wanted
 
 
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+@EVERY_CASE
+def test_mapped_functions_have_their_shapes(function: Any, arrays: Any):
+    import jax
+
+    twice = (jax.ShapeDtypeStruct((2, *x.shape), x.dtype) for x in arrays)
+    with jax.enable_x64(True):
+        found = jax.eval_shape(jax.vmap(function), *twice)
+    wanted = real_shapes(function, arrays)
+    assert {name: x.shape[1:] for name, x in found.items()} == wanted
+
+
 UNREADABLE = ("strictest-device1", "torch-vmap", "torch-compile", "cupy")
 
 
@@ -326,6 +326,7 @@ UNREADABLE = ("strictest-device1", "torch-vmap", "torch-compile", "cupy")
 def test_values_that_cannot_be_read(mode: Mode, function: Any, arrays: Any):
     """Without boolean or data-dependent indexing, and without a break of the graph."""
     if mode.name == "torch-compile" and function is folds:
+        assert all("torch.compile" in WITHOUT[name] for name in OF_FOLDS)
         pytest.skip("folds are sorted out by NumPy, which torch.compile does not follow")
     if mode.name == "torch-compile" and (function is weighted or arrays[0] is not Y):
         pytest.skip("one trace is slow, and the other kinds of input are traced elsewhere")

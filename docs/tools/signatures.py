@@ -42,6 +42,7 @@ def items(found: re.Match[str]) -> str:
 def linked(text: str, own: str) -> str:
     """A docstring whose names of the library are links, but for its own and those in examples."""
     prose, heading, examples = text.partition("Examples\n--------")
+    prose = prose.replace("shape (", "shape\N{NO-BREAK SPACE}(")  # else read as a call
     prose = SEE_ALSO.sub(items, prose)
     prose = CODE.sub(lambda x: x[0] if x[1] == own else reference(x[1]), prose)
     return re.sub(r"(?<=\w)\*\*(?=\w)", r"\*\*", prose) + heading + examples
