@@ -28,11 +28,15 @@ OF_DRAWS = ("bootstrap", "curve_band", "optimum_interval")
 program."""
 OF_FOLDS = ("fold_summary", "fold_test")
 """Folds are sorted out by NumPy, which torch.compile does not follow."""
+OF_POINTS = ("interpolate_pr", "pr_to_roc", "roc_to_pr")
+OF_AREAS = ("auc_covariance", "auc_interval", "delong_test", "delong_test_unpaired")
+UNTRACED = (*OF_FOLDS, *OF_POINTS, *OF_AREAS, "hit_rate_interval", "one_vs_rest")
+"""What no test runs in torch.compile, which takes long for each function."""
 
 WITHOUT: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((*OF_FILES, *ON_HOST), FORMS),
     **dict.fromkeys(OF_DRAWS, FORMS[1:]),
-    **dict.fromkeys(OF_FOLDS, ("torch.compile",)),
+    **dict.fromkeys(UNTRACED, ("torch.compile",)),
 }
 """The forms in which a function does not work, or in which no test runs it."""
 
@@ -118,3 +122,14 @@ def called(name: str, argument: str = "") -> Any:
         needs["y_score"] = np.stack([needs["y_score"], needs["y_score"]], axis=-1)
     positional = [needs.pop(x) for x in ("y_true", "y_score") if name in OF_DATA]
     return functions()[name](*positional, **needs)
+
+
+class Watch:
+    """The library, and which of its functions were asked for."""
+
+    def __init__(self) -> None:
+        self.asked: set[str] = set()
+
+    def __getattr__(self, name: str) -> Any:
+        self.asked.add(name)
+        return getattr(qk, name)
