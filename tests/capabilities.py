@@ -50,8 +50,8 @@ ARGUMENTS = {
 
 ONE_BY_ONE = "no: the variance is that of examples drawn one by one"
 REFUSED: dict[str, dict[str, str]] = {
-    **dict.fromkeys(("auc_interval", "hit_rate_interval"), {"weights": ONE_BY_ONE}),
-    **dict.fromkeys(("auc_covariance", "delong_test"), {"weights": ONE_BY_ONE}),
+    **{name: {"weights": ONE_BY_ONE} for name in ("auc_interval", "hit_rate_interval")},
+    **{name: {"weights": ONE_BY_ONE} for name in ("auc_covariance", "delong_test")},
     "expected_average_precision": {"weights": "no: positions are examples"},
     "normalized_marks": {"weights": 'with `method="minmax"` only'},
     "pem_areas": {"weights": 'with `method="area"` only'},
@@ -85,23 +85,28 @@ OF_DATA = ("best_boundary", "optimal_cut", "table_curve")
 """They take labels and scores by position only."""
 Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0])
 S = np.asarray([0.9, 0.8, 0.8, 0.6, 0.5, 0.5, 0.3, 0.1])
-GIVEN = {
-    **{"y_true": Y, "y_score": S, "gain": S, "a": S, "b": S[::-1], "models": {"a": S, "b": S[::-1]}},
-    **{"scores_a": S, "scores_b": S[::-1], "folds": [0, 0, 1, 1, 1, 1, 0, 0]},
-    **{"impacts": (1, -1, 0, 0), "cost_fp": 1, "cost_fn": 2, "kind": "roc", "y_pred": Y[::-1]},
-}
+LISTS = {"y_true": Y, "y_pred": Y[::-1], "folds": [0, 0, 1, 1, 1, 1, 0, 0]}
+SCORES = dict.fromkeys(("y_score", "scores_a", "gain", "a"), S)
+SCORES |= dict.fromkeys(("scores_b", "b"), S[::-1])
+NUMBERS = {"impacts": (1, -1, 0, 0), "cost_fp": 1, "cost_fn": 2, "kind": "roc"}
+GIVEN = {**LISTS, **SCORES, **NUMBERS, "models": {"a": S, "b": S[::-1]}}
 """What parameters without a default are given."""
+DRAWN = {"n_resamples": 9, "random_state": 1}
 MORE: dict[str, dict[str, Any]] = {
     "table_curve": {"measure": qk.recall},
     "optimal_cut": {"measure": qk.recall},
-    "curve_band": {"curve": "roc", "n_resamples": 9, "random_state": 1},
-    "bootstrap": {"measure": qk.roc_auc, "n_resamples": 9, "random_state": 1},
-    "compare": {"measure": qk.roc_auc, "n_resamples": 9, "random_state": 1},
-    "optimum_interval": {"best": qk.best_boundary, "impacts": (1, -1, 0, 0), "n_resamples": 9, "random_state": 1},
-    **dict.fromkeys(("fold_summary", "fold_test", "one_vs_rest"), {"measure": qk.roc_auc}),
+    "curve_band": {"curve": "roc", **DRAWN},
+    "bootstrap": {"measure": qk.roc_auc, **DRAWN},
+    "compare": {"measure": qk.roc_auc, **DRAWN},
+    "optimum_interval": {"best": qk.best_boundary, "impacts": (1, -1, 0, 0), **DRAWN},
+    "fold_summary": {"measure": qk.roc_auc},
+    "fold_test": {"measure": qk.roc_auc},
+    "one_vs_rest": {"measure": qk.roc_auc},
 }
+"""What else some functions need."""
+BATCHED = ("y_score", "scores_a", "scores_b", "gain")
 OTHERWISE = {
-    "batch axes": {x: np.stack([GIVEN[x]] * 2) for x in ("y_score", "scores_a", "scores_b", "gain")},
+    "batch axes": {name: np.stack([GIVEN[name]] * 2) for name in BATCHED},
     "weights": {"sample_weight": np.arange(1.0, 9)},
     "masks": {"where": S > 0.2},
     "ties": {"ties": "pessimistic"},

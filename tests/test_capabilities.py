@@ -1,4 +1,4 @@
-"""What is said of the public functions in one place is so, and the page that is made of it is whole."""
+"""What is said in one place of the public functions is so, and the page that is made of it whole."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ PRINTED = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
 OPTIONAL = (
     *("clu", "cupy", "dask", "duckdb", "flax", "jax", "lightning", "optax", "sklearn", "torch"),
-    *("metrax", "torchmetrics"),
+    *("metrax", "pandas", "torchmetrics"),
 )
 EXAMPLE = ["evaluate", "--example", "credit", "--quota", "100"]
 

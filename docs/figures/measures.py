@@ -79,7 +79,9 @@ def averages(figure: Any) -> None:
     left.fill_between(places, best, places / 8, color="#d9eeeb", label="best order: S3")
     left.fill_between(places, found, places / 8, color=TEAL, alpha=0.6, label="S1")
     left.plot([0, 8], [0, 1], ":", color=GREY)
-    left.set(title=f"PEM = (S1 − S2)/S3 = {qk.pem(RANKING):.3f}", xlabel="quota j", ylabel="Qrecall")
+    left.set(
+        title=f"PEM = (S1 − S2)/S3 = {qk.pem(RANKING):.3f}", xlabel="quota j", ylabel="Qrecall"
+    )
     left.legend(loc="lower right")
     late = places >= 4
     middle.bar(places[1:], found[1:], color=np.where(late, PURPLE, "#ddd")[1:])

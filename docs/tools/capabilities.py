@@ -14,9 +14,9 @@ from capabilities import ARGUMENTS, FORMS, REFUSED, WITHOUT, functions, has  # n
 
 HEAD = """# What works where
 
-Made by `python docs/tools/capabilities.py` of what the tests declare and run, so that it cannot say more than
-they do. A dash means that a function has no such argument, cannot be run in that form, or that no test
-does so. [Backends](backends.md) tells what differs between the libraries.
+Made by `python docs/tools/capabilities.py` of what the tests declare and run, so that it cannot say
+more than they do. A dash means that a function has no such argument, cannot be run in that form, or
+that no test does so. [Backends](backends.md) tells what differs between the libraries.
 
 ## Libraries, and ways to run a function
 
@@ -26,9 +26,9 @@ Every measure meets its exact value in each of these; the quick ones are run in 
 |---|---|---|---|---|
 """
 FUNCTIONS = """
-*strictest* is without boolean indexing and data-dependent shapes, *device1* on a device that is not the default.
-CuPy runs where there is a GPU; elsewhere the names that the library uses of it are checked. For CUDA, ROCm
-and TPU every function that works in `jax.jit` is lowered.
+*strictest* is without boolean indexing and data-dependent shapes, *device1* on a device that is not
+the default. CuPy runs where there is a GPU; elsewhere the names that the library uses of it are
+checked. For CUDA, ROCm and TPU every function that works in `jax.jit` is lowered.
 
 ## Functions
 

@@ -1,7 +1,7 @@
 """What the reference shows of the package: real signatures, and links in docstrings.
 
-A measure's source is a function of a table; its public signature is made by a decorator, and so read
-from the imported object.  Names of the library in docstrings become links.
+A measure's source is a function of a table; its public signature is made by a decorator, and so
+read from the imported object.  Names of the library in docstrings become links.
 """
 
 from __future__ import annotations
