@@ -1,4 +1,4 @@
-"""What is said in one place of the public functions is so, and the page that is made of it whole."""
+"""What is said in one place of the public functions is so, and so is the page made of it."""
 
 from __future__ import annotations
 

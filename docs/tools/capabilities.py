@@ -20,9 +20,10 @@ that no test does so. [Backends](backends.md) tells what differs between the lib
 
 ## Libraries, and ways to run a function
 
-Every measure meets its exact value in each of these; the quick ones are run in more tests.
+The measures of a ranking meet their exact values in each of these. The quick ones are run in more
+tests.
 
-| name | library | arrays hold | values can be read | in the quick set |
+| name | library | results | values can be read | in the quick set |
 |---|---|---|---|---|
 """
 FUNCTIONS = """

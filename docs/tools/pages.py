@@ -24,6 +24,10 @@ PAGES = {
 LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\((?!\w+:)([^)#\s]+)(#[^)\s]*)?\)")
 NAMES = "<!-- names -->"
 FENCE = re.compile(r"^(```)(\w+)[^\n`]*$", re.MULTILINE)
+CODE = re.compile(r"(?<![`\[])`(\w+)`(?![`\]])")
+ROW = re.compile(r"^\| .*$", re.MULTILINE)
+UNLINKED = ("capabilities.md", "coming_from.md")
+"""Pages whose tables have links of their own, or other libraries' functions of the same names."""
 LANGUAGES = {"output": "text", "table": "text"}
 
 
@@ -68,6 +72,18 @@ def names() -> str:
     return "\n".join(rows)
 
 
+def rows_with_links(markdown: str) -> str:
+    """Names of the library in tables as links to the reference."""
+    import quotakernels
+
+    public = frozenset(quotakernels.__all__)
+
+    def entry(found: re.Match[str]) -> str:
+        return f"[{found[0]}][quotakernels.{found[1]}]" if found[1] in public else found[0]
+
+    return ROW.sub(lambda row: CODE.sub(entry, row[0]), markdown)
+
+
 def on_files(files: Any, config: Any) -> Any:
     """Add the pages that are files elsewhere."""
     for source, page in PAGES.items():
@@ -82,4 +98,6 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Change links and fences."""
     if NAMES in markdown:
         markdown = markdown.replace(NAMES, names())
+    if page.file.src_uri not in UNLINKED:
+        markdown = rows_with_links(markdown)
     return fences(linked(markdown, page.file.src_uri))

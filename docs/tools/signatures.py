@@ -67,7 +67,8 @@ class Signatures(griffe.Extension):
 
     def on_function_instance(self, *, func: griffe.Function, **_: Any) -> None:
         """Take the signature that a decorator gives."""
-        if func.decorators and func.parent is not None and func.parent.is_module:
+        made = any(str(x.value) != "overload" for x in func.decorators)
+        if made and func.parent is not None and func.parent.is_module:
             module = importlib.import_module(func.parent.path)
             func.parameters = parameters(getattr(module, func.name))
 
