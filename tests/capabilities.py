@@ -48,14 +48,14 @@ ARGUMENTS = {
 }
 """What a function of scores may take, and the parameters that it is given by."""
 
-ONE_BY_ONE = "no: the variance is that of examples drawn one by one"
+ONE_BY_ONE = "are refused: the variance is that of examples drawn one by one"
 REFUSED: dict[str, dict[str, str]] = {
     **{name: {"weights": ONE_BY_ONE} for name in ("auc_interval", "hit_rate_interval")},
     **{name: {"weights": ONE_BY_ONE} for name in ("auc_covariance", "delong_test")},
-    "expected_average_precision": {"weights": "no: positions are examples"},
+    "expected_average_precision": {"weights": "are refused: positions are examples"},
     "normalized_marks": {"weights": 'with `method="minmax"` only'},
     "pem_areas": {"weights": 'with `method="area"` only'},
-    "rank_at_quota": {"weights": "no: their sums need sorted scores"},
+    "rank_at_quota": {"weights": "are refused: their sums need sorted scores"},
 }
 """What a function does not take by default, although it has the parameter."""
 

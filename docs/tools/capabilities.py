@@ -65,9 +65,18 @@ def entries() -> dict[str, str]:
 def row(name: str, page: str) -> str:
     """What one function takes, and where it runs."""
     refused = REFUSED.get(name, {})
-    cells = [refused.get(x, yes(has(name, x))) for x in ARGUMENTS]
+    cells = ["no, see below" if x in refused else yes(has(name, x)) for x in ARGUMENTS]
     cells += [yes(form not in WITHOUT.get(name, ())) for form in FORMS]
     return f"| [`{name}`](reference/{page}#quotakernels.{name}) | {' | '.join(cells)} |\n"
+
+
+def notes() -> str:
+    """Why a function does not take what it has a parameter for."""
+    return "".join(
+        f"- `{name}`: {argument} {why}.\n"
+        for name, refused in sorted(REFUSED.items())
+        for argument, why in refused.items()
+    )
 
 
 def page() -> str:
@@ -76,7 +85,7 @@ def page() -> str:
     heading = f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}\n"
     places = entries()
     rows = "".join(row(name, places[name]) for name in sorted(functions()))
-    return HEAD + modes() + FUNCTIONS + heading + rows
+    return HEAD + modes() + FUNCTIONS + heading + rows + "\n" + notes()
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ PAGES = {
 LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\((?!\w+:)([^)#\s]+)(#[^)\s]*)?\)")
 NAMES = "<!-- names -->"
 FENCE = re.compile(r"^(```)(\w+)[^\n`]*$", re.MULTILINE)
+WIDE = ("capabilities.md",)
+"""Pages whose tables need the room of the table of contents."""
 CODE = re.compile(r"(?<![`\[])`(\w+)`(?![`\]])")
 ROW = re.compile(r"^\| .*$", re.MULTILINE)
 UNLINKED = ("capabilities.md", "coming_from.md")
@@ -98,6 +100,8 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Change links and fences."""
     if NAMES in markdown:
         markdown = markdown.replace(NAMES, names())
+    if page.file.src_uri in WIDE:
+        page.meta["hide"] = ["toc"]
     if page.file.src_uri not in UNLINKED:
         markdown = rows_with_links(markdown)
     return fences(linked(markdown, page.file.src_uri))
