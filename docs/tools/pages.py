@@ -67,7 +67,7 @@ def names() -> str:
     """Every public name with the first sentence of its docstring."""
     import quotakernels
 
-    rows = ["| name | what it is |", "|---|---|"]
+    rows = ["## All names\n", "| name | what it is |", "|---|---|"]
     for name in sorted(quotakernels.__all__, key=str.casefold):
         first = (getattr(quotakernels, name).__doc__ or "").strip().splitlines()[0]
         rows.append(f"| [`{name}`][quotakernels.{name}] | {first.replace('|', chr(92) + '|')} |")

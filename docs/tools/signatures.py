@@ -18,6 +18,7 @@ import quotakernels
 NAMES = frozenset(quotakernels.__all__)
 CODE = re.compile(r"(?<![`\[])`(\w+)`(?![`\]])")
 SEE_ALSO = re.compile(r"^See Also\n-+\n((?:[^\n]+\n?)+)", re.MULTILINE)
+TYPED = ("Attributes", "Parameters", "Returns")
 ITEM = re.compile(r"^(\w+(?:, \w+)*)(?: : (.*))?$")
 
 
@@ -39,13 +40,26 @@ def items(found: re.Match[str]) -> str:
     return "See Also\n--------\n" + "\n".join(lines) + "\n"
 
 
+def with_links(prose: str, own: str) -> str:
+    """Names as links, but for the own one; those in the types of parameters and results as text."""
+    lines = prose.splitlines()
+    section, found = "", []
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+        if after and set(after) == {"-"}:
+            section = line
+        if section in TYPED and line[:1].strip():
+            found.append(CODE.sub(r"\1", line))
+        else:
+            found.append(CODE.sub(lambda x: x[0] if x[1] == own else reference(x[1]), line))
+    return "\n".join(found) + "\n"
+
+
 def linked(text: str, own: str) -> str:
     """A docstring whose names of the library are links, but for its own and those in examples."""
     prose, heading, examples = text.partition("Examples\n--------")
     prose = prose.replace("shape (", "shape\N{NO-BREAK SPACE}(")  # else read as a call
-    prose = SEE_ALSO.sub(items, prose)
-    prose = CODE.sub(lambda x: x[0] if x[1] == own else reference(x[1]), prose)
-    return re.sub(r"(?<=\w)\*\*(?=\w)", r"\*\*", prose) + heading + examples
+    prose = with_links(SEE_ALSO.sub(items, prose), own)
+    return re.sub(r"(?<=\w)\*\*", r"\*\*", prose) + heading + examples
 
 
 def parameters(function: Any) -> griffe.Parameters:
