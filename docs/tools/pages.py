@@ -28,8 +28,10 @@ WIDE = ("capabilities.md",)
 """Pages whose tables need the room of the table of contents."""
 CODE = re.compile(r"(?<![`\[])`(\w+)`(?![`\]])")
 ROW = re.compile(r"^\| .*$", re.MULTILINE)
-UNLINKED = ("capabilities.md", "coming_from.md")
-"""Pages whose tables have links of their own, or other libraries' functions of the same names."""
+UNLINKED = ("capabilities.md",)
+"""Pages whose tables have links of their own."""
+FOREIGN = ("coming_from.md",)
+"""Pages whose tables begin with names of other libraries."""
 LANGUAGES = {"output": "text", "table": "text"}
 
 
@@ -74,8 +76,8 @@ def names() -> str:
     return "\n".join(rows)
 
 
-def rows_with_links(markdown: str) -> str:
-    """Names of the library in tables as links to the reference."""
+def rows_with_links(markdown: str, first: int) -> str:
+    """Names of the library in tables as links to the reference, from the cell `first` on."""
     import quotakernels
 
     public = frozenset(quotakernels.__all__)
@@ -83,7 +85,11 @@ def rows_with_links(markdown: str) -> str:
     def entry(found: re.Match[str]) -> str:
         return f"[{found[0]}][quotakernels.{found[1]}]" if found[1] in public else found[0]
 
-    return ROW.sub(lambda row: CODE.sub(entry, row[0]), markdown)
+    def row(found: re.Match[str]) -> str:
+        cells = found[0].split("|")
+        return "|".join([*cells[:first], *(CODE.sub(entry, cell) for cell in cells[first:])])
+
+    return ROW.sub(row, markdown)
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -103,5 +109,5 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     if page.file.src_uri in WIDE:
         page.meta["hide"] = ["toc"]
     if page.file.src_uri not in UNLINKED:
-        markdown = rows_with_links(markdown)
+        markdown = rows_with_links(markdown, 2 if page.file.src_uri in FOREIGN else 1)
     return fences(linked(markdown, page.file.src_uri))
