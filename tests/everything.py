@@ -27,7 +27,7 @@ READING = (*MAIN, "jax32")
 reading_modes = pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in READING]))
 """The same, and JAX both where values can be read and where they cannot."""
 
-CURVES = (qk.hit_rate_curve, qk.qrecall_curve, qk.lift_curve, qk.pearson_curve)
+CURVES = ("hit_rate_curve", "qrecall_curve", "lift_curve", "pearson_curve")
 
 
 def everything(
@@ -44,7 +44,7 @@ def everything(
     ranking = qk.rank(y_true, y_score, **given)
     quotas = [float(q) for q in QUOTAS]
     found = computed(ranking, quotas, weighted)
-    found |= {curve.__name__: curve(ranking).value for curve in CURVES}
+    found |= {name: getattr(qk, name)(ranking).value for name in CURVES}
     table = qk.lift_table(ranking, bins=BINS)._asdict()
     found |= {f"lift_table.{name}": table[name] for name in table if name[:2] != "st"}
     if not weighted:

@@ -30,11 +30,15 @@ FENCE = re.compile(r"^```(\S+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
 OPTIONAL = (
-    *("clu", "cupy", "dask", "duckdb", "flax", "jax", "lightning", "matplotlib", "optax"),
-    *("sklearn", "torch"),
-    "torchmetrics",
+    *("clu", "cupy", "dask", "duckdb", "flax", "jax", "lightning", "matplotlib", "metrax"),
+    *("optax", "pandas", "sklearn", "torch", "torchmetrics"),
 )
 EXAMPLE = ["evaluate", "--example", "credit", "--quota", "100"]
+
+
+def place(path: Path) -> str:
+    """Where a document is in the repository."""
+    return path.relative_to(ROOT).as_posix()
 
 
 class Block(NamedTuple):
@@ -47,7 +51,7 @@ class Block(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        return f"{self.path.name}:{self.line}"
+        return f"{place(self.path)}:{self.line}"
 
 
 def blocks(path: Path) -> list[Block]:
@@ -124,7 +128,7 @@ def test_measures_are_all_explained():
     assert {name for name in measures() if f"`{name}`" not in text} == set()
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=place)
 def test_links_lead_somewhere(path: Path):
     links = LINK.findall(path.read_text(encoding="utf-8"))
     assert [link for link in links if not (path.parent / link).exists()] == []

@@ -9,6 +9,7 @@ import everything as every
 import numpy as np
 import pytest
 from backends import MODES, Mode, available, parameters
+from capabilities import WITHOUT, Watch, functions
 from copies import host_copies
 
 import quotakernels as qk
@@ -249,26 +250,34 @@ IDS = [
 EVERY_CASE = pytest.mark.parametrize(("function", "arrays"), CASES, ids=IDS)
 
 
-OF_FILES = ("load_state", "save_state", "state_info")
-"""A file holds values, so that these never meet arrays without."""
-ON_HOST = ("compare", "compare_selections")
-"""Their results depend on values, names in order, so that these refuse arrays without."""
-
-RANDOM = ("bootstrap",)
-"""It needs a generator, which there is not for meta tensors or in `torch.func.vmap` by default."""
-
-
-OF_DRAWS = ("bootstrap", "curve_band", "optimum_interval")
-"""Tensors without values have no random numbers; test_bands runs these in a JAX program."""
+def used(monkeypatch: pytest.MonkeyPatch, cases: list[tuple[Any, Any]]) -> set[str]:
+    """The public functions that the cases call."""
+    watch = Watch()
+    for module in (every, inspect.getmodule(every.computed), inspect.getmodule(used)):
+        monkeypatch.setattr(module, "qk", watch)
+    for function, arrays in cases:
+        function(*arrays)
+    return watch.asked & set(functions())
 
 
-def test_every_public_function_is_among_the_cases():
-    """Functions by name: those of the measures' modules, and what `everything` calls itself."""
-    source = inspect.getsource(every) + inspect.getsource(inspect.getmodule(every.computed))
-    source += inspect.getsource(inspect.getmodule(test_every_public_function_is_among_the_cases))
-    for name in qk.__all__:
-        if callable(getattr(qk, name)) and not isinstance(getattr(qk, name), type):
-            assert f"qk.{name}" in source or f'"{name}"' in source, name
+def running(form: str) -> set[str]:
+    return {name for name in functions() if form not in WITHOUT.get(name, ())}
+
+
+def test_every_public_function_is_among_the_cases(monkeypatch: pytest.MonkeyPatch):
+    assert used(monkeypatch, CASES) == running("shapes alone") == running("torch.func.vmap")
+
+
+TRACED = [
+    case
+    for case in CASES
+    if case[1][0] is Y and case[0] not in (weighted, folds)  # one trace is slow
+]
+"""The cases that torch.compile meets."""
+
+
+def test_what_is_said_of_compile_is_what_is_traced(monkeypatch: pytest.MonkeyPatch):
+    assert used(monkeypatch, TRACED) == running("torch.compile")
 
 
 def real_shapes(function: Any, arrays: Any) -> dict[str, tuple[int, ...]]:
@@ -318,6 +327,18 @@ def test_shapes_alone_are_enough_for_jax(function: Any, arrays: Any):
     assert {name: x.shape for name, x in found.items()} == wanted
 
 
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+@EVERY_CASE
+def test_mapped_functions_have_their_shapes(function: Any, arrays: Any):
+    import jax
+
+    twice = (jax.ShapeDtypeStruct((2, *x.shape), x.dtype) for x in arrays)
+    with jax.enable_x64(True):
+        found = jax.eval_shape(jax.vmap(function), *twice)
+    wanted = real_shapes(function, arrays)
+    assert {name: x.shape[1:] for name, x in found.items()} == wanted
+
+
 UNREADABLE = ("strictest-device1", "torch-vmap", "torch-compile", "cupy")
 
 
@@ -325,9 +346,7 @@ UNREADABLE = ("strictest-device1", "torch-vmap", "torch-compile", "cupy")
 @pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in UNREADABLE]))
 def test_values_that_cannot_be_read(mode: Mode, function: Any, arrays: Any):
     """Without boolean or data-dependent indexing, and without a break of the graph."""
-    if mode.name == "torch-compile" and function is folds:
-        pytest.skip("folds are sorted out by NumPy, which torch.compile does not follow")
-    if mode.name == "torch-compile" and (function is weighted or arrays[0] is not Y):
+    if mode.name == "torch-compile" and not any(x[1] is arrays for x in TRACED):
         pytest.skip("one trace is slow, and the other kinds of input are traced elsewhere")
     found = mode.run(function, *arrays)
     wanted = function(*(np.stack([x, x]) for x in arrays))

@@ -108,7 +108,8 @@ def curve_band(
     -------
     CurveBand
         In the library and on the device of the scores, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
+        float32 under JAX without x64, on TPU and on MPS).  NaN at the points where the curve is
+        undefined, and in the band where it is so in all resamples.
 
     Raises
     ------

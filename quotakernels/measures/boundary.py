@@ -99,6 +99,7 @@ def best_boundary(
     -------
     BestBoundary
         Floats in the widest real float (float64; float32 under JAX without x64, on TPU and on MPS).
+        NaN where no cut has an impact.
 
     Raises
     ------

@@ -146,6 +146,10 @@ def confusion_table_from_predictions(
         NaN or infinite weights.  Where values cannot be read, one that counts leaves its row of
         the batch empty, and all measures of it NaN.
 
+    References
+    ----------
+    AR eq. 1-3: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
     Examples
     --------
     >>> from quotakernels import confusion_table_from_predictions
@@ -208,6 +212,11 @@ def confusion_table_from_rates(
     ValueError
         Rates outside 0…1, negative ratios or `n`, ratios that no rates have (both above 1 or both
         below 1); NaN instead where values cannot be read.
+
+    References
+    ----------
+    EL: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
+    Users".
 
     Examples
     --------

@@ -73,6 +73,11 @@ def roc_auc(table: ops.Groups) -> Array:
     beyond that the result is within a few ulp.  With weights a pair counts the product of its
     weights.  The optimistic and the pessimistic policy give bounds.
 
+    References
+    ----------
+    Hanley & McNeil (1982), "The Meaning and Use of the Area under a Receiver Operating
+    Characteristic (ROC) Curve", Radiology 143.
+
     Examples
     --------
     >>> from quotakernels import roc_auc
@@ -114,6 +119,11 @@ def gini(table: ops.Groups) -> Array:
     --------
     pem : always the same number.
     roc_auc : the area, and what holds for weights and ties.
+
+    References
+    ----------
+    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT,
+    ROC & BIRD".
 
     Examples
     --------

@@ -77,7 +77,7 @@ def dominates(a: Any, b: Any, *, space: Literal["roc", "pr"] = "roc") -> Array:
     -------
     boolean array, shape (...)
         True if no point of `b` is above the curve of `a`, and so also if the two are equal.
-        False where one class is absent.
+        False where one class is absent, which leaves a curve undefined.
 
     Raises
     ------

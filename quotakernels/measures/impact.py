@@ -278,7 +278,8 @@ def total_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     Returns
     -------
     Impact, or ClassImpact of a ClassTable
-        Totals, arrays of the shape of the cells, in the widest real float; 0 without examples.
+        Totals, arrays of the shape of the cells, in the widest real float; 0 without examples, so
+        that it is never undefined.
 
     Raises
     ------

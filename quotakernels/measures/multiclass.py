@@ -137,6 +137,11 @@ def one_vs_rest(
     ``ties="given"`` the pooled examples are in the order of the examples, class by class in each.
     ``normalized_marks(method="minmax")`` compares models, and needs a batch axis as it does alone.
 
+    References
+    ----------
+    Of AUC weighted by prevalence: Provost & Domingos (2000), "Well-Trained PETs: Improving
+    Probability Estimation Trees".
+
     Examples
     --------
     >>> from quotakernels import hit_rate, one_vs_rest, roc_auc

@@ -89,6 +89,11 @@ def table_curve(*data: Any, measure: TableMeasure | None = None, **keywords: Any
     --------
     optimal_cut : the best of these cuts.
 
+    References
+    ----------
+    EL: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
+    Users".
+
     Examples
     --------
     >>> from quotakernels import f_score, table_curve

@@ -73,6 +73,7 @@ def pr_curve(table: ops.Groups, *, start: Start = "roc") -> PrCurve:
     -------
     PrCurve
         Floats in the widest real float (float64; float32 under JAX without x64, on TPU and on MPS).
+        Recall is NaN where there are no positives.
 
     Raises
     ------

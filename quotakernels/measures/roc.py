@@ -53,6 +53,7 @@ def roc_curve(table: ops.Groups) -> RocCurve:
     -------
     RocCurve
         Rates in the widest real float (float64; float32 under JAX without x64, on TPU and on MPS).
+        A rate of an absent class is NaN.
 
     Raises
     ------

@@ -100,6 +100,10 @@ def select(
     The sum of these probabilities over the positives is T(j), the numerator of `hit_rate` and
     `qrecall`.
 
+    References
+    ----------
+    AR eq. 5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
     Examples
     --------
     >>> from quotakernels import select
@@ -185,6 +189,10 @@ def quota_threshold(
     -----
     ``score > threshold`` selects ``above``, at most the quota; ``score >= threshold`` selects
     ``above + tied``, at least the quota.
+
+    References
+    ----------
+    AR eq. 5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
 
     Examples
     --------

@@ -88,6 +88,10 @@ def rank_at_quota(
     Errors in types, shapes and tie policies are raised where they are made, at once.  Each shard
     checks by itself that its labels are `pos_label` and one other.
 
+    References
+    ----------
+    AR eq. 5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
     Examples
     --------
     >>> from quotakernels import hit_rate, rank_at_quota

@@ -58,6 +58,10 @@ def summary(table: ops.Groups) -> Summary:
     TypeError, ValueError
         As in `rank`.
 
+    References
+    ----------
+    AR eq. 12-15: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
     Examples
     --------
     >>> from quotakernels import summary

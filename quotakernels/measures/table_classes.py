@@ -109,6 +109,10 @@ def misclassification_rate(table: ConfusionTable) -> Array:
     --------
     expected_cost : the same with costs.
 
+    References
+    ----------
+    AR eq. 1: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
     Examples
     --------
     >>> from quotakernels import ConfusionTable, misclassification_rate

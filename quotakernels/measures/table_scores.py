@@ -65,6 +65,10 @@ def f_score(table: ConfusionTable, *, beta: Any = 1.0) -> Array:
     -----
     F_β = (1 + β²)·tp/((1 + β²)·tp + β²·fn + fp).
 
+    References
+    ----------
+    van Rijsbergen (1979), "Information Retrieval", 2nd edition, chapter 7.
+
     Examples
     --------
     >>> from quotakernels import ConfusionTable, f_score
@@ -202,6 +206,11 @@ def fleiss_kappa(table: ConfusionTable) -> Array:
     Fleiss generalised Scott's π to several raters; of two raters, who both rate all examples, it
     is Scott's π.
 
+    References
+    ----------
+    Fleiss (1971), "Measuring Nominal Scale Agreement among Many Raters", Psychological Bulletin
+    76.
+
     Examples
     --------
     >>> from quotakernels import ConfusionTable, fleiss_kappa
@@ -240,6 +249,11 @@ def bennett_s(table: ConfusionTable) -> Array:
     See Also
     --------
     cohen_kappa, scott_pi : other ideas of chance.
+
+    References
+    ----------
+    Bennett, Alpert & Goldstein (1954), "Communications through Limited-Response Questioning",
+    Public Opinion Quarterly 18.
 
     Examples
     --------

@@ -95,7 +95,8 @@ def test_another_picture_is_told_apart(tmp_path: Path):
 
 def test_figures_of_the_documents_can_be_drawn():
     folder = Path(__file__).resolve().parents[2] / "docs" / "figures"
-    figures = runpy.run_path(str(folder / "make.py"))["FIGURES"]
+    made = runpy.run_path(str(folder / "plots.py"))
+    figures, folder = made["FIGURES"], made["FOLDER"]
     assert {draw.__name__ for draw in figures} == {path.stem for path in folder.glob("*.svg")}
     for draw in figures:
         assert draw().axes

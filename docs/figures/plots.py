@@ -1,4 +1,4 @@
-"""Draw the figures of docs/plots.md: ``python docs/figures/make.py``.
+"""Draw the figures of docs/plots.md: ``python docs/figures/plots.py``.
 
 They are made from the example scores that ship with the package.
 """
@@ -104,14 +104,15 @@ def band() -> Figure:
     return figure
 
 
+FOLDER = Path(__file__).with_name("plots")
 FIGURES = (dominance, qrecall, lift_table, roc_and_pr, powers, impact, band)
 
 
 def main() -> None:
-    """Write them beside this file, the same bytes each time."""
+    """Write them into the folder ``plots`` beside this file, the same bytes each time."""
     with matplotlib.rc_context({**matplotlib.rcParamsDefault, "svg.hashsalt": "quotakernels"}):
         for draw in FIGURES:
-            path = Path(__file__).with_name(f"{draw.__name__}.svg")
+            path = FOLDER / f"{draw.__name__}.svg"
             draw().savefig(path, metadata={"Date": None, "Creator": None})
 
 

@@ -1,0 +1,140 @@
+"""What each public function can do, beside what it computes: said here, for the tests and the docs.
+
+`docs/tools/capabilities.py` makes the page docs/capabilities.md of this.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+import quotakernels as qk
+
+FORMS = ("jax.jit", "jax.vmap", "torch.func.vmap", "torch.compile", "shapes alone")
+"""How a function is run where values cannot be read; test_lazy and test_lowering run its cases so.
+
+"shapes alone" are meta tensors, fake tensors and `jax.eval_shape`.
+"""
+
+OF_FILES = ("load_state", "save_state", "state_info")
+"""A file holds values, so that these never meet arrays without."""
+ON_HOST = ("compare", "compare_selections")
+"""Their results depend on values, names in order, so that these refuse arrays without."""
+OF_DRAWS = ("bootstrap", "curve_band", "optimum_interval")
+"""Tensors without values have no random numbers; test_bootstrap and test_bands run these in a JAX
+program."""
+OF_FOLDS = ("fold_summary", "fold_test")
+"""Folds are sorted out by NumPy, which torch.compile does not follow."""
+OF_POINTS = ("interpolate_pr", "pr_to_roc", "roc_to_pr")
+OF_AREAS = ("auc_covariance", "auc_interval", "delong_test", "delong_test_unpaired")
+UNTRACED = (*OF_FOLDS, *OF_POINTS, *OF_AREAS, "hit_rate_interval", "one_vs_rest")
+"""What no test runs in torch.compile, which takes long for each function."""
+
+WITHOUT: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys((*OF_FILES, *ON_HOST), FORMS),
+    **dict.fromkeys(OF_DRAWS, FORMS[1:]),
+    **dict.fromkeys(UNTRACED, ("torch.compile",)),
+}
+"""The forms in which a function does not work, or in which no test runs it."""
+
+ARGUMENTS = {
+    "batch axes": {"y_score", "scores_a"},
+    "weights": {"sample_weight"},
+    "masks": {"where"},
+    "ties": {"ties"},
+}
+"""What a function of scores may take, and the parameters that it is given by."""
+
+ONE_BY_ONE = "are refused: the variance is that of examples drawn one by one"
+REFUSED: dict[str, dict[str, str]] = {
+    **{name: {"weights": ONE_BY_ONE} for name in ("auc_interval", "hit_rate_interval")},
+    **{name: {"weights": ONE_BY_ONE} for name in ("auc_covariance", "delong_test")},
+    "expected_average_precision": {"weights": "are refused: positions are examples"},
+    "normalized_marks": {"weights": 'with `method="minmax"` only'},
+    "pem_areas": {"weights": 'with `method="area"` only'},
+    "rank_at_quota": {"weights": "are refused: their sums need sorted scores"},
+}
+"""What a function does not take by default, although it has the parameter."""
+
+
+def functions() -> dict[str, Callable[..., Any]]:
+    """The public functions by name."""
+    named = {name: getattr(qk, name) for name in qk.__all__}
+    return {name: x for name, x in named.items() if not isinstance(x, type)}
+
+
+def parameters(name: str) -> dict[str, inspect.Parameter]:
+    """Those that a function takes, also those that it hands on to `rank`."""
+    own = inspect.signature(functions()[name]).parameters
+    handed: Mapping[str, inspect.Parameter] = {}
+    if any(x.kind is x.VAR_KEYWORD for x in own.values()):
+        ranked = inspect.signature(qk.rank).parameters
+        handed = {k: x for k, x in ranked.items() if x.kind is x.KEYWORD_ONLY or name in OF_DATA}
+    return {**handed, **own}
+
+
+def has(name: str, argument: str) -> bool:
+    """Whether a function has parameters for batch axes, weights, masks or a tie policy."""
+    return not ARGUMENTS[argument].isdisjoint(parameters(name))
+
+
+OF_DATA = ("best_boundary", "optimal_cut", "table_curve")
+"""They take labels and scores by position only."""
+Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0])
+S = np.asarray([0.9, 0.8, 0.8, 0.6, 0.5, 0.5, 0.3, 0.1])
+LISTS = {"y_true": Y, "y_pred": Y[::-1], "folds": [0, 0, 1, 1, 1, 1, 0, 0]}
+SCORES = dict.fromkeys(("y_score", "scores_a", "gain", "a"), S)
+SCORES |= dict.fromkeys(("scores_b", "b"), S[::-1])
+NUMBERS = {"impacts": (1, -1, 0, 0), "cost_fp": 1, "cost_fn": 2, "kind": "roc"}
+GIVEN = {**LISTS, **SCORES, **NUMBERS, "models": {"a": S, "b": S[::-1]}}
+"""What parameters without a default are given."""
+DRAWN = {"n_resamples": 9, "random_state": 1}
+MORE: dict[str, dict[str, Any]] = {
+    "table_curve": {"measure": qk.recall},
+    "optimal_cut": {"measure": qk.recall},
+    "curve_band": {"curve": "roc", **DRAWN},
+    "bootstrap": {"measure": qk.roc_auc, **DRAWN},
+    "compare": {"measure": qk.roc_auc, **DRAWN},
+    "optimum_interval": {"best": qk.best_boundary, "impacts": (1, -1, 0, 0), **DRAWN},
+    "fold_summary": {"measure": qk.roc_auc},
+    "fold_test": {"measure": qk.roc_auc},
+    "one_vs_rest": {"measure": qk.roc_auc},
+}
+"""What else some functions need."""
+BATCHED = ("y_score", "scores_a", "scores_b", "gain")
+OTHERWISE = {
+    "batch axes": {name: np.stack([GIVEN[name]] * 2) for name in BATCHED},
+    "weights": {"sample_weight": np.arange(1.0, 9)},
+    "masks": {"where": S > 0.2},
+    "ties": {"ties": "pessimistic"},
+}
+"""What shows that a function takes each of them."""
+
+
+def called(name: str, argument: str = "") -> Any:
+    """A public function of scores, with all that it needs and one thing more."""
+    taken = parameters(name)
+    needs = {x: GIVEN[x] for x, p in taken.items() if p.default is p.empty and x in GIVEN}
+    needs |= {"quota": 2} if "quota" in taken and name != "curve_band" else {}
+    needs |= MORE.get(name, {})
+    needs |= {x: value for x, value in OTHERWISE.get(argument, {}).items() if x in taken}
+    if name == "auc_covariance":
+        needs["y_score"] = np.stack([needs["y_score"], needs["y_score"]])
+    if name == "one_vs_rest":
+        needs["y_score"] = np.stack([needs["y_score"], needs["y_score"]], axis=-1)
+    positional = [needs.pop(x) for x in ("y_true", "y_score") if name in OF_DATA]
+    return functions()[name](*positional, **needs)
+
+
+class Watch:
+    """The library, and which of its functions were asked for."""
+
+    def __init__(self) -> None:
+        self.asked: set[str] = set()
+
+    def __getattr__(self, name: str) -> Any:
+        self.asked.add(name)
+        return getattr(qk, name)

@@ -1,0 +1,80 @@
+"""Every public name is documented whole: its docstring, its place in the reference, its page."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import re
+from collections import Counter
+
+import pytest
+from test_docs import ROOT, measures
+
+import quotakernels
+
+DOCS = ROOT / "docs"
+SECTIONS = ("Parameters", "Returns", "References", "Examples")
+ENTRY = re.compile(r"^::: quotakernels\.([\w.]+)$", re.MULTILINE)
+
+
+def docstring(name: str) -> str:
+    return inspect.getdoc(getattr(quotakernels, name)) or ""
+
+
+@pytest.mark.parametrize("name", sorted(measures()))
+def test_docstrings_of_measures_have_all_sections(name: str):
+    headings = re.findall(r"^(.+)\n-+$", docstring(name), re.MULTILINE)
+    assert [x for x in SECTIONS if x not in headings] == []
+
+
+def undefined_somewhere() -> set[str]:
+    """Measures for which the README's table says when they are undefined."""
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    rows = [line.split("|") for line in lines if line.startswith("| ")]
+    said = [row for row in rows if row[-2].strip() and row[2].strip() != "function"]
+    return {name for row in said for name in re.findall(r"`(\w+)`", row[2])}
+
+
+def test_docstrings_say_when_a_measure_is_undefined():
+    named = undefined_somewhere()
+    assert len(named) > 60
+    assert [x for x in named if not re.search("NaN|undefined", docstring(x))] == []
+
+
+def adapters() -> list[str]:
+    """What the modules of other frameworks offer, by their source: few are installed anywhere."""
+    folder = ROOT / "quotakernels" / "adapters"
+    found = []
+    for path in sorted(folder.glob("[!_]*.py")):
+        offered = re.search(r"^__all__ = \[(.*)\]$", path.read_text("utf-8"), re.MULTILINE)
+        found += [f"adapters.{path.stem}.{x}" for x in re.findall(r'"(\w+)"', offered[1])]
+    return found
+
+
+def test_reference_has_every_public_name_once():
+    pages = sorted((DOCS / "reference").glob("*.md"))
+    entries = Counter(x for page in pages for x in ENTRY.findall(page.read_text("utf-8")))
+    named = [x for x in entries if not x.startswith("plots")]
+    assert sorted(named) == sorted([*quotakernels.__all__, *adapters()])
+    assert set(entries.values()) == {1}
+
+
+def test_every_page_is_in_the_navigation():
+    config = (ROOT / ".mkdocs.yml").read_text(encoding="utf-8")
+    linked = re.findall(r"^ +- .+: (\S+\.md)$", config, re.MULTILINE)
+    pages = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
+    assert sorted(linked) == sorted(pages | {"index.md", "changelog.md", "licence.md", "data.md"})
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mkdocs") is None, reason="mkdocs is not available")
+def test_links_to_files_elsewhere_become_links_to_pages():
+    path = DOCS / "tools" / "pages.py"
+    spec = importlib.util.spec_from_file_location("pages", path)
+    pages = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pages)
+    assert pages.linked("[a](docs/roc.md#costs) [b](LICENSE)", "index.md") == (
+        "[a](roc.md#costs) [b](licence.md)"
+    )
+    assert pages.linked("[c](../roc.md)", "backends/jax.md") == "[c](../roc.md)"
+    assert pages.linked("[d](../README.md) [e](../tests/exact)", "roc.md") == "[d](index.md) e"
+    assert pages.fences("```python continued\nx\n```\n") == "```python\nx\n```\n"
