@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from backends import MODES, mode_fixture, of_fast_forms
 from hypothesis import settings
+
+from quotakernels.ops import STANDARD_ONLY
+
+if STANDARD_ONLY:
+    # XLA fuses a running maximum in steps, each of which uses the last one twice, into code that
+    # doubles with every step: a program of a hundred lines then compiles for minutes, in gigabytes.
+    flags = (os.environ.get("XLA_FLAGS"), "--xla_disable_hlo_passes=fusion")
+    os.environ["XLA_FLAGS"] = " ".join(filter(None, flags))
 
 settings.register_profile("default", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("default")
@@ -26,6 +36,16 @@ PRINT_TABLES = {
     *("lift_curve", "optimal_cut", "pearson_curve", "qrecall_curve", "rank", "table_curve"),
 }
 """Functions whose examples print a table of one list, which is padded without the fast forms."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Neighbours share programs and exact values: workers begin at a half each, not in turns."""
+    if config.getoption("dist") != "load":
+        return None
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

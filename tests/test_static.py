@@ -351,3 +351,8 @@ def test_version_is_that_of_pyproject():
     source = ROOT / project["tool"]["hatch"]["version"]["path"]
     versions = re.findall(r'^__version__ = "(.+)"$', source.read_text("utf-8"), re.MULTILINE)
     assert versions == [quotakernels.__version__]
+
+
+def test_readme_cites_this_version():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"version += \{(.+)\},", text) == [quotakernels.__version__]

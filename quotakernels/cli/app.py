@@ -9,8 +9,11 @@ from typing import Any, Literal, TypeVar
 import click
 
 from quotakernels import __version__
-from quotakernels.cli.errors import InputError
-from quotakernels.cli.options import ENGINES, DataPath, parse_impacts, parse_where
+from quotakernels.cli import manual
+from quotakernels.cli.completion import SHELLS, columns_of, script
+from quotakernels.cli.errors import InputError, listed
+from quotakernels.cli.options import COLUMN, CONDITION, ENGINES, DataPath, parse_impacts
+from quotakernels.cli.pages import CommandPage, GroupPage
 from quotakernels.cli.quota import Quota, parse_quota
 
 __all__ = ["app"]
@@ -22,27 +25,32 @@ _INPUT_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _OUTPUT_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=GroupPage,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    examples=manual.OVERVIEW,
+)
 @click.version_option(__version__)
 def app() -> None:
-    """Evaluate and use scores when only a limited number of cases can be selected."""
+    """Evaluate and use scores when only a limited number of cases can be selected.
+
+    COMMAND --help tells what a command takes.
+    """
 
 
-@app.command()
+@app.command(cls=CommandPage, **manual.EVALUATE)
 @click.argument("file", type=DataPath(), required=False)
 @click.option("--example", type=click.Choice(["credit"]), help="Evaluate scores that come along.")
-@click.option("--label", metavar="COL", help="Column of the labels.")
-@click.option("--score", metavar="COL", multiple=True, help="Column of a model's scores; repeat.")
+@click.option("--label", type=COLUMN, help="Column of the labels.")
+@click.option("--score", type=COLUMN, multiple=True, help="Column of a model's scores; repeat.")
 @click.option(
     "--quota", metavar="Q", type=parse_quota, multiple=True, help=_QUOTA_HELP + "; repeat."
 )
-@click.option("--weight", metavar="COL", help="Column of the weights.")
+@click.option("--weight", type=COLUMN, help="Column of the weights.")
 @click.option("--pos-label", metavar="VALUE", help="The positive label, if it is not 1.")
-@click.option("--where", metavar="COL=VALUE", type=parse_where, help="Use these rows only.")
-@click.option(
-    "--tune", metavar="COL=VALUE", type=parse_where, help="Choose the best cuts on these rows."
-)
-@click.option("--gain", metavar="COL", help="Column of what each row brings if it is selected.")
+@click.option("--where", type=CONDITION, help="Use these rows only.")
+@click.option("--tune", type=CONDITION, help="Choose the best cuts on these rows.")
+@click.option("--gain", type=COLUMN, help="Column of what each row brings if it is selected.")
 @click.option("--cost", metavar="C", type=float, help="What selecting a row costs; with --gain.")
 @click.option(
     "--impact",
@@ -99,22 +107,8 @@ def evaluate(
     Parquet files. One table has the measures over all quotas, and one for each --quota those at
     it; the best are marked with a star.
 
-    quotakernels evaluate --example credit
-
-    quotakernels evaluate FILE --label bought --score a --score b --quota 5%
-
     With --gain or --impact it also tells each model's best cut, and what that and every quota
-    bring.
-
-    quotakernels evaluate FILE --label bought --score a --gain spend --cost 0.5 --quota 5%
-
-    quotakernels evaluate FILE --label bought --score a --gain spend --tune part=a --where part=b
-
-    quotakernels evaluate --example credit --impact 0,-5,-1,0
-
-    quotakernels evaluate 'scores/*.parquet' --label bought --score a --quota 5%
-
-    quotakernels evaluate --example credit --confidence 0.95 --compare
+    bring; with --confidence and --compare, how sure the numbers are.
     """
     chosen: dict[str, Any] = {"scores": _distinct(score), "quotas": _distinct(quota)}
     chosen |= {"where": where, "tune": tune, "unit": _unit(gain, cost, impact, tune)}
@@ -126,10 +120,16 @@ def evaluate(
             raise click.UsageError(f"--example goes without {_OF_FILES}.")
         report_example(example, chosen, as_json)
     elif file is None or label is None or not score:
-        raise click.UsageError("FILE, --label and --score are needed, or --example credit.")
+        raise _lacking(file)
     else:
         chosen |= {"label": label, "weight": weight, "pos_label": pos_label}
         _report_file(file, chosen, as_json, engine, memory_limit)
+
+
+def _lacking(file: Path | None) -> click.UsageError:
+    names = columns_of(file)
+    known = f" {file.name} has the columns {listed(names)}." if file and names else ""
+    return click.UsageError(f"FILE, --label and --score are needed, or --example credit.{known}")
 
 
 def _report_file(
@@ -137,6 +137,7 @@ def _report_file(
 ) -> None:
     from quotakernels.cli.report import Task, report_file
 
+    _refuse_label_as_score(chosen["label"], chosen["scores"])
     task = Task(file.name if file.exists() else str(file), **chosen)
     report_file(file, task, as_json, engine, memory_limit)
 
@@ -186,7 +187,12 @@ _IN_BOTH = (
 )
 
 
-@app.command(params=[x for x in evaluate.params if x.name in _IN_BOTH])
+@app.command(
+    cls=CommandPage,
+    params=[x for x in evaluate.params if x.name in _IN_BOTH],
+    short_help="Write a page that tells which model should fill a quota.",
+    **manual.REPORT,
+)
 @click.argument("file", type=_INPUT_FILE, required=False)
 @click.option("-o", "--output", type=_OUTPUT_FILE, required=True, help="Page to write.")
 def report(
@@ -202,12 +208,6 @@ def report(
     The page is one file of HTML that needs nothing else. Its first lines answer: which model, how
     many to select, what that brings, and how sure the order of the models is. The first --quota is
     the one that they are about.
-
-    quotakernels report --example credit --quota 100 -o report.html
-
-    quotakernels report FILE --label bought --score a --score b --quota 5% -o report.html
-
-    quotakernels report FILE --label bought --score a --gain spend --cost 0.5 --quota 5% -o a.html
     """
     from quotakernels.report.write import write_example, write_report
 
@@ -219,10 +219,11 @@ def report(
             )
         write_example(example, chosen, output)
     elif file is None or label is None or not score:
-        raise click.UsageError("FILE, --label and --score are needed, or --example credit.")
+        raise _lacking(file)
     else:
         from quotakernels.cli.report import Task
 
+        _refuse_label_as_score(label, score)
         _refuse_to_overwrite(file, output)
         columns = {"label": label, "weight": options["weight"], "pos_label": options["pos_label"]}
         write_report(file, Task(file.name, **chosen, **columns), output)
@@ -245,12 +246,14 @@ def _chosen_for_report(
     return {**chosen, "tune": tune, "unit": unit, "certainty": certainty}
 
 
-@app.command()
+@app.command(
+    cls=CommandPage, short_help="Write the rows that fill the quota, best first.", **manual.SELECT
+)
 @click.argument("file", type=_INPUT_FILE)
-@click.option("--score", metavar="COL", required=True, help="Column of the scores.")
+@click.option("--score", type=COLUMN, required=True, help="Column of the scores.")
 @click.option("--quota", metavar="Q", type=parse_quota, help=_QUOTA_HELP + ".")
 @click.option("--threshold", metavar="T", type=float, help="Lowest score to select, for a quota.")
-@click.option("--where", metavar="COL=VALUE", type=parse_where, help="Use these rows only.")
+@click.option("--where", type=CONDITION, help="Use these rows only.")
 @click.option("-o", "--output", type=_OUTPUT_FILE, required=True, help="File to write.")
 def select(
     file: Path,
@@ -265,10 +268,6 @@ def select(
     All columns are kept, and selection_probability is added: 1 above the threshold, and for the
     rows tied at it their equal chance of the places that remain. The name of the output tells its
     format: .csv, .tsv, .parquet, .arrow or .feather.
-
-    quotakernels select FILE --score model_a --quota 200 -o chosen.csv
-
-    quotakernels select FILE --score model_a --threshold 0.35 -o chosen.csv
     """
     from quotakernels.cli.columns import of_rows, score_column, where_mask
     from quotakernels.cli.files import file_format, read_table, write_table
@@ -288,13 +287,13 @@ def select(
     click.echo(f"{output.name}: {selection.table.num_rows} rows, best first")
 
 
-@app.command()
+@app.command(cls=CommandPage, **manual.TABLES)
 @click.argument("file", type=_INPUT_FILE)
-@click.option("--label", metavar="COL", required=True, help="Column of the labels.")
-@click.option("--score", metavar="COL", required=True, help="Column of the scores.")
-@click.option("--weight", metavar="COL", help="Column of the weights.")
+@click.option("--label", type=COLUMN, required=True, help="Column of the labels.")
+@click.option("--score", type=COLUMN, required=True, help="Column of the scores.")
+@click.option("--weight", type=COLUMN, help="Column of the weights.")
 @click.option("--pos-label", metavar="VALUE", help="The positive label, if it is not 1.")
-@click.option("--where", metavar="COL=VALUE", type=parse_where, help="Use these rows only.")
+@click.option("--where", type=CONDITION, help="Use these rows only.")
 @click.option(
     "--ratio", metavar="R", type=float, help="Tune to R positives per negative; 1 is balanced."
 )
@@ -315,17 +314,31 @@ def tables(
     first one selects none. Its columns are threshold, quota (how many are selected), tp, fp, fn
     and tn. Publish it, and others can apply their own impacts and class ratio. The name of the
     output tells its format: .csv, .tsv, .parquet, .arrow or .feather.
-
-    quotakernels tables FILE --label bought --score model_a --ratio 1 -o tables.csv
     """
     from quotakernels.cli.cuts import CutTask, rows_of_cuts
     from quotakernels.cli.files import read_table, write_table
 
+    _refuse_label_as_score(label, (score,))
     _refuse_to_overwrite(file, output)
     task = CutTask(label, score, weight, pos_label, ratio, where)
     cuts = rows_of_cuts(read_table(file, task.columns), task)
     write_table(output, cuts)
     click.echo(f"{output.name}: {cuts.num_rows} cuts, the empty one first")
+
+
+@app.command(cls=CommandPage, **manual.COMPLETION)
+@click.argument("shell", type=click.Choice(SHELLS))
+def completion(shell: str) -> None:
+    """Print what makes the Tab key of a shell complete this command.
+
+    It completes commands, options, files, and the columns of a file that is on the line.
+    """
+    click.echo(script(app, shell), nl=False)
+
+
+def _refuse_label_as_score(label: str, scores: tuple[str, ...]) -> None:
+    if label in scores:
+        raise click.UsageError(f"{label!r} is given as --label and as --score.")
 
 
 def _refuse_to_overwrite(file: Path, output: Path) -> None:

@@ -91,7 +91,7 @@ class Task:
         else:
             what = f"the total weight, {plain(totals.total)}"
         for quota in self.quotas:
-            quota.check(totals.total, what)
+            quota.check(totals.total, what, of_rows=self.weight is None)
 
 
 @dataclass(frozen=True)

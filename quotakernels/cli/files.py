@@ -5,16 +5,17 @@ from __future__ import annotations
 import csv
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from quotakernels.cli.errors import InputError
+from quotakernels.cli.errors import InputError, no_column
 
-__all__ = ["READABLE", "WRITABLE", "file_format", "read_table", "write_table"]
+__all__ = ["READABLE", "WRITABLE", "column_names", "file_format", "read_table", "write_table"]
 
 _FORMATS = {
     ".csv": "csv",
@@ -55,7 +56,7 @@ def read_table(
 
     `as_text` keeps the cells of a CSV file exactly as they are written there.
     """
-    try:
+    with _refusing(path):
         match file_format(path):
             case "csv":
                 return _read_csv(path, names, as_text)
@@ -65,9 +66,32 @@ def read_table(
                 return _read_arrow(path, names)
             case "npz":
                 return _read_npz(path, names)
+    raise InputError(f"{path.name}: unknown file type, expected {READABLE}")
+
+
+def column_names(path: Path) -> list[str]:
+    """Return the names of a file's columns, without reading the columns."""
+    with _refusing(path):
+        match file_format(path):
+            case "csv":
+                return _csv_names(path)
+            case "parquet":
+                return _parquet_names(path)
+            case "arrow":
+                with pa.memory_map(str(path)) as source:
+                    return list(_open_arrow(source).schema.names)
+            case "npz":
+                return _npz_names(path)
+    raise InputError(f"{path.name}: unknown file type, expected {READABLE}")
+
+
+@contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    """Turn what readers complain about into the error that names the file."""
+    try:
+        yield
     except (pa.ArrowException, OSError, ValueError, zipfile.BadZipFile, zlib.error) as error:
         raise InputError(f"{path.name} cannot be read: {error}") from error
-    raise InputError(f"{path.name}: unknown file type, expected {READABLE}")
 
 
 def write_table(path: Path, table: pa.Table) -> None:
@@ -83,7 +107,7 @@ def _pick(path: Path, available: Sequence[str], names: Sequence[str] | None) -> 
     for name in dict.fromkeys(available if names is None else names):
         count = available.count(name)
         if count == 0:
-            raise InputError(f"{path.name} has no column {name!r}; it has {', '.join(available)}")
+            raise no_column(path.name, name, available)
         if count > 1:
             raise InputError(f"{path.name} has {count} columns with the name {name!r}")
     return list(dict.fromkeys(available if names is None else names))
@@ -93,19 +117,36 @@ def _delimiter(path: Path) -> str:
     return "\t" if _suffix(path) == ".tsv" else ","
 
 
+def _csv_dialect(path: Path) -> Any:
+    from pyarrow import csv as arrow_csv
+
+    return arrow_csv.ParseOptions(delimiter=_delimiter(path), newlines_in_values=True)
+
+
+def _csv_names(path: Path) -> list[str]:
+    from pyarrow import csv as arrow_csv
+
+    with arrow_csv.open_csv(path, parse_options=_csv_dialect(path)) as first_block:
+        return list(first_block.schema.names)
+
+
 def _read_csv(path: Path, names: Sequence[str] | None, as_text: bool) -> pa.Table:
     from pyarrow import csv as arrow_csv
 
-    parse = arrow_csv.ParseOptions(delimiter=_delimiter(path), newlines_in_values=True)
-    with arrow_csv.open_csv(path, parse_options=parse) as first_block:
-        picked = _pick(path, first_block.schema.names, names)
+    picked = _pick(path, _csv_names(path), names)
     convert = arrow_csv.ConvertOptions(
         include_columns=picked,
         null_values=[] if as_text else _MISSING,
         strings_can_be_null=not as_text,
         column_types=dict.fromkeys(picked, pa.string()) if as_text else None,
     )
-    return arrow_csv.read_csv(path, parse_options=parse, convert_options=convert)
+    return arrow_csv.read_csv(path, parse_options=_csv_dialect(path), convert_options=convert)
+
+
+def _parquet_names(path: Path) -> list[str]:
+    from pyarrow import parquet
+
+    return list(parquet.read_schema(path).names)
 
 
 def _read_parquet(path: Path, names: Sequence[str] | None) -> pa.Table:
@@ -135,6 +176,11 @@ def _open_arrow(source: pa.NativeFile, options: pa.ipc.IpcReadOptions | None = N
         except pa.ArrowInvalid as error:
             failure = error
     raise failure
+
+
+def _npz_names(path: Path) -> list[str]:
+    with np.load(path, allow_pickle=False) as archive:
+        return list(archive.files)
 
 
 def _read_npz(path: Path, names: Sequence[str] | None) -> pa.Table:

@@ -21,7 +21,7 @@ import quotakernels as qk
 from quotakernels.adapters import _sql as sql
 from quotakernels.adapters.duckdb import ranking
 from quotakernels.cli.columns import parse_label, positive_value
-from quotakernels.cli.errors import InputError
+from quotakernels.cli.errors import InputError, no_column
 from quotakernels.cli.evaluation import Evaluation, Task, Totals, evaluate_rankings
 
 __all__ = ["Source", "evaluate_source", "opened"]
@@ -66,7 +66,7 @@ def _columns(connection: Any, files: Sequence[Path], task: Task) -> Any:
     kinds = dict(zip(found.columns, found.types, strict=True))
     for name in task.columns:
         if name not in kinds:
-            raise InputError(f"{task.source} has no column {name!r}; it has {', '.join(kinds)}")
+            raise no_column(task.source, name, list(kinds))
     return found.project(", ".join(_column(x, kinds[x]) for x in dict.fromkeys(task.columns)))
 
 

@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
-__all__ = ["ENGINES", "DataPath", "parse_impacts", "parse_where"]
+from quotakernels.cli.completion import columns_on_the_line
+
+__all__ = ["COLUMN", "CONDITION", "ENGINES", "DataPath", "parse_impacts", "parse_where"]
 
 ENGINES = ("auto", "memory", "duckdb")
 
@@ -45,3 +48,37 @@ def parse_where(text: str) -> tuple[str, str]:
     if not (column and equals):
         raise click.BadParameter(f"{text!r} is not a column and its value, as in train=0.")
     return column, value
+
+
+class _Column(click.ParamType):  # type: ignore[type-arg]  # which older ones do not take
+    """The name of a column; the Tab key offers those that the option has not yet."""
+
+    name = "col"
+    after = ""
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        given = ctx.params.get(param.name or "") if param.multiple else None
+        return [
+            CompletionItem(column + self.after)
+            for column in columns_on_the_line(ctx)
+            if column.startswith(incomplete) and column not in (given or ())
+        ]
+
+
+class _Condition(_Column):
+    """A column and the value that it must have, as in `train=0`."""
+
+    name = "col=value"
+    after = "="
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """Read the text."""
+        return parse_where(value)
+
+
+COLUMN = _Column()
+CONDITION = _Condition()

@@ -46,8 +46,11 @@ class Quota:
         """Return how many of `total` the quota is."""
         return self.amount * total / 100 if self.percent else min(self.amount, total)
 
-    def check(self, total: float, what: str) -> None:
-        """Refuse a quota of more than `total`, which `what` describes."""
+    def check(self, total: float, what: str, *, of_rows: bool = True) -> None:
+        """Refuse a quota of more than `total`, which `what` describes, or of less than one row."""
+        if of_rows and not self.percent and 0 < self.amount < 1:
+            share = f"; for a share write {plain(100 * self.amount)}%"
+            raise InputError(f"--quota {self} is less than one row{share}")
         if not self.percent and self.amount > total * (1 + _ROUNDING):
             raise InputError(f"--quota {self} is more than {what}")
 

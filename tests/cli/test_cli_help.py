@@ -1,0 +1,116 @@
+"""Help for newcomers: the pages, and what is said about typical mistakes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quotakernels.cli import manual
+from quotakernels.cli.app import app
+
+Run = Callable[..., Any]
+COMMANDS = list(app.commands)
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_pages_fit_a_terminal(run: Run, command: str) -> None:
+    outcome = run(*command.split(), "--help")
+    assert outcome.status == 0
+    assert max(map(len, outcome.out.splitlines())) <= 80
+    assert run(*command.split(), "-h") == outcome
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_is_shown_once_under_a_heading(run: Run, command: str) -> None:
+    page = run(command, "--help").out
+    options = [x.opts[-1] for x in app.commands[command].params if x.param_type_name == "option"]
+    for name in options:
+        assert len(re.findall(rf"^  (?:-\w, )?{name}\b", page, re.MULTILINE)) == 1, name
+    sections = getattr(app.commands[command], "sections", {})
+    named = [name for names in sections.values() for name in names]
+    assert set(named) <= {x.name for x in app.commands[command].params}
+
+
+def test_commands_are_in_the_order_of_their_use(run: Run) -> None:
+    page = run("--help").out
+    places = [page.index(f"\n  {name} ") for name in COMMANDS]
+    assert places == sorted(places)
+
+
+EXAMPLES = [
+    *manual.OVERVIEW.values(),
+    *(
+        x
+        for page in (manual.EVALUATE, manual.SELECT, manual.TABLES)
+        for x in page["examples"].values()
+    ),
+]
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_examples_can_be_typed(
+    run: Run, table: Callable[..., Path], tmp_path: Path, example: str
+) -> None:
+    columns = {"bought": [0, 1] * 150, "a": list(range(300)), "b": [3, 1, 2] * 100}
+    path = table(**columns, spend=[1] * 300, part=["a", "a", "b"] * 100)
+    words = example.replace("\\\n", " ").replace("'scores/*.parquet'", "FILE").split()
+    places = {"FILE": path, "chosen.csv": tmp_path / "chosen.csv", "tables.csv": tmp_path / "b.csv"}
+    outcome = run(*(places.get(word, word) for word in words[1:]))
+    assert outcome.status == 0, outcome.err
+
+
+GOOD: dict[str, list[Any]] = {"bought": [0, 1] * 5, "model_a": list(range(10))}
+MISTAKES = [
+    (("absent.csv",), "'absent.csv' does not exist"),
+    (("FILE", "--label", "bougt"), "has no column 'bougt'; did you mean 'bought'?"),
+    (("FILE", "--score", "Model_A"), "did you mean 'model_a'? It has bought, model_a"),
+    (("FILE", "--score", "bought"), "'bought' is given as --label and as --score"),
+    (("FILE", "--quota", "5 %"), ""),
+    (("FILE", "--quota", "0.05"), "--quota 0.05 is less than one row; for a share write 5%"),
+    (("FILE", "--quota", "0%"), "'0%' is not a percentage above 0 and up to 100"),
+    (("FILE", "--quota", "11"), "--quota 11 is more than the 10 rows"),
+    (("FILE", "--quota", "five"), "'five' is neither a number of places nor a percentage"),
+    (("FILE", "--quotas", "5"), "No such option '--quotas'"),
+    (("FILE", "--gain", "spend"), "has no column 'spend'"),
+    (("FILE", "--where", "part"), "'part' is not a column and its value"),
+    (("FILE", "--confidence", "95"), "95.0 is not in the range 0<x<1"),
+    (("FILE", "5"), "unexpected extra argument"),
+    (("FILE", "--weight"), "Option '--weight' requires an argument"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), MISTAKES)
+def test_typical_mistakes(
+    run: Run, table: Callable[..., Path], words: tuple[str, ...], message: str
+) -> None:
+    path = table(**GOOD)
+    line = [str(path) if word == "FILE" else word for word in words]
+    for option, column in (("--label", "bought"), ("--score", "model_a")):
+        line[1:1] = [] if option in line else [option, column]
+    outcome = run("evaluate", *line)
+    if message:
+        assert message in re.sub(r"\s+", " ", outcome.error)
+    else:
+        assert outcome.status == 0
+
+
+def test_a_file_alone_tells_its_columns(run: Run, table: Callable[..., Path]) -> None:
+    message = run("evaluate", table(**GOOD)).error
+    assert "--label and --score are needed" in message
+    assert "data.csv has the columns bought, model_a" in message
+
+
+def test_many_columns_are_not_all_listed(run: Run, table: Callable[..., Path]) -> None:
+    path = table(**{f"column_{i}": [1, 2] for i in range(100)})
+    message = run("evaluate", path, "--label", "y", "--score", "s").error
+    assert "column_19 and 80 more" in message
+    assert "column_20" not in message
+
+
+def test_a_score_given_twice_is_evaluated_once(run: Run, table: Callable[..., Path]) -> None:
+    line = ("evaluate", table(**GOOD), "--label", "bought", "--score", "model_a")
+    assert run(*line, "--score", "model_a") == run(*line)
