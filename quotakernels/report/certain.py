@@ -64,14 +64,16 @@ def _of_test(evaluation: Evaluation, choice: Choice | None, test: Differences) -
     else:
         verdict = f"Not sure: {listed(rivals, 'or')} may be as good"
     told = _told_apart(evaluation, test, first, rivals if others else [], others)
+    both = " in both." if gains else "."
     brings = _brings_more(evaluation, choice, gains)
-    return verdict, (_lead(evaluation, choice, test, first), *brings, *told)
+    told_apart = (f"{x}{both}" for x in told)
+    return verdict, (_lead(evaluation, choice, test, first), *brings, *told_apart)
 
 
 def _told_apart(
     evaluation: Evaluation, test: Differences, first: str, rivals: list[str], others: list[str]
 ) -> Iterator[str]:
-    """Which models differ from the first, and which may not."""
+    """Which models differ from the first, and which may not, in sentences without their end."""
     place = test.found.names.index
     worse = [x for x in others if place(x) > place(first)]
     better = [x for x in others if place(x) < place(first)]
@@ -79,9 +81,9 @@ def _told_apart(
     said += [f"worse than {listed(better)}"] if better else []
     if rivals:
         rows = number(evaluation.rows)
-        yield f"These {rows} rows do not tell {first} apart from {listed(rivals, 'or')}."
+        yield f"These {rows} rows do not tell {first} apart from {listed(rivals, 'or')}"
     if said:
-        yield f"It is {listed(said)}."
+        yield f"It is {listed(said)}"
 
 
 def _lead(evaluation: Evaluation, choice: Choice | None, test: Differences, first: str) -> str:
