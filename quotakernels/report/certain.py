@@ -54,7 +54,9 @@ def _of_test(evaluation: Evaluation, choice: Choice | None, test: Differences) -
     first = found.names[0] if choice is None else names[choice.order[0]]
     letters = {name: set(x) for name, x in zip(found.names, found.letters, strict=True)}
     gains = _gains_between(evaluation, choice)
-    alike = {names[k] for k, (low, high) in gains.items() if not low > 0}
+    alike = {names[k] for k, (low, _) in gains.items() if not low > 0}
+    if gains:  # who finds more and brings less is neither better nor worse
+        alike |= set(found.names[: found.names.index(first)])
     rivals = [x for x in found.names if x != first and (letters[x] & letters[first] or x in alike)]
     others = [x for x in found.names if x != first and x not in rivals]
     if not rivals:
