@@ -29,12 +29,20 @@ class BroughtEnds:
     """Intervals of the best cuts and of what they and the quotas bring.
 
     `expected` is what each model's best cut will bring on other rows; None if it was not chosen on
-    these.
+    these. `drawn` has what each quota brings by the models (columns) on the resamples (rows), which
+    are the same for all models.
     """
 
     at_best_cut: Ends
     at_quota: dict[Quota, Ends]
     expected: Floats | None
+    drawn: dict[Quota, Floats]
+
+    def difference(self, quota: Quota, model: int, other: int, level: float) -> tuple[float, float]:
+        """The interval of how much more a model brings than another."""
+        values = self.drawn[quota][:, model] - self.drawn[quota][:, other]
+        ends = _ends(_FIXED, level, values[None, :, None])
+        return float(ends.lower[0, 0]), float(ends.upper[0, 0])
 
 
 class _Model:
@@ -83,10 +91,12 @@ def brought_ends(
         data.tell(number + 1, certainty.resamples)
     level = certainty.tested_level
     ends = {quota: _ends(_FIXED, level, np.asarray([x])) for quota, x in at_quota.items()}
+    kept = {quota: np.asarray(x) for quota, x in at_quota.items()}
     drawn_cuts = np.moveaxis(np.asarray(cuts), -1, 0)
     if thresholds is not None:
-        return BroughtEnds(_ends(_FIXED, level, drawn_cuts), ends, None)
-    return BroughtEnds(_ends(_CHOSEN, level, drawn_cuts), ends, drawn_cuts[2].mean(axis=0))
+        return BroughtEnds(_ends(_FIXED, level, drawn_cuts), ends, None, kept)
+    chosen = _ends(_CHOSEN, level, drawn_cuts)
+    return BroughtEnds(chosen, ends, drawn_cuts[2].mean(axis=0), kept)
 
 
 def _cut(model: _Model, found: tuple[Floats, Floats], whole: Floats, place: int | None) -> Floats:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from quotakernels.cli.certainty import Differences
 from quotakernels.cli.evaluation import Evaluation
 from quotakernels.report.choice import Choice
-from quotakernels.report.words import MINUS, listed, number, percent, places_found
+from quotakernels.report.words import MINUS, amount, listed, number, percent, places_found
 
 __all__ = ["how_sure"]
 
@@ -53,7 +53,11 @@ def _of_test(evaluation: Evaluation, choice: Choice | None, test: Differences) -
         return "That cannot be said", (f"{_WHAT[test.measure]} is undefined.",)
     first = found.names[0] if choice is None else names[choice.order[0]]
     letters = {name: set(x) for name, x in zip(found.names, found.letters, strict=True)}
-    rivals = [x for x in found.names if x != first and letters[x] & letters[first]]
+    gains = _gains_between(evaluation, choice)
+    alike = {names[k] for k, (low, _) in gains.items() if not low > 0}
+    if gains:  # who finds more and brings less is neither better nor worse
+        alike |= set(found.names[: found.names.index(first)])
+    rivals = [x for x in found.names if x != first and (letters[x] & letters[first] or x in alike)]
     others = [x for x in found.names if x != first and x not in rivals]
     if not rivals:
         verdict = f"Sure that {first} is the first"
@@ -62,13 +66,16 @@ def _of_test(evaluation: Evaluation, choice: Choice | None, test: Differences) -
     else:
         verdict = f"Not sure: {listed(rivals, 'or')} may be as good"
     told = _told_apart(evaluation, test, first, rivals if others else [], others)
-    return verdict, (_lead(evaluation, choice, test, first), *told, *_by_gain(evaluation))
+    both = " in both." if gains else "."
+    brings = _brings_more(evaluation, choice, gains)
+    told_apart = (f"{x}{both}" for x in told)
+    return verdict, (_lead(evaluation, choice, test, first), *brings, *told_apart)
 
 
 def _told_apart(
     evaluation: Evaluation, test: Differences, first: str, rivals: list[str], others: list[str]
 ) -> Iterator[str]:
-    """Which models differ from the first, and which may not."""
+    """Which models differ from the first, and which may not, in sentences without their end."""
     place = test.found.names.index
     worse = [x for x in others if place(x) > place(first)]
     better = [x for x in others if place(x) < place(first)]
@@ -76,9 +83,9 @@ def _told_apart(
     said += [f"worse than {listed(better)}"] if better else []
     if rivals:
         rows = number(evaluation.rows)
-        yield f"These {rows} rows do not tell {first} apart from {listed(rivals, 'or')}."
+        yield f"These {rows} rows do not tell {first} apart from {listed(rivals, 'or')}"
     if said:
-        yield f"It is {listed(said)}."
+        yield f"It is {listed(said)}"
 
 
 def _lead(evaluation: Evaluation, choice: Choice | None, test: Differences, first: str) -> str:
@@ -102,8 +109,29 @@ def _lead(evaluation: Evaluation, choice: Choice | None, test: Differences, firs
     return f"{lead} ({level} interval {low} to {high}, {p})."
 
 
-def _by_gain(evaluation: Evaluation) -> list[str]:
-    """The test is one of positives: with single gains the order may be another."""
-    unit = evaluation.task.unit
-    single = unit is not None and unit.column is not None
-    return ["The test is of positives found, not of what they bring."] if single else []
+def _gains_between(evaluation: Evaluation, choice: Choice | None) -> dict[int, tuple[float, float]]:
+    """Intervals of how much more the first model brings than each other, where rows differ in it.
+
+    Where they differ by their label only, what models bring and what they find is the same order.
+    """
+    unit, brought = evaluation.task.unit, evaluation.brought
+    certainty = evaluation.task.certainty
+    if unit is None or unit.column is None or brought is None or brought.ends is None:
+        return {}
+    if choice is None or certainty is None:
+        return {}
+    first, *others = choice.order
+    level, ends = certainty.tested_level, brought.ends
+    return {k: ends.difference(choice.quota, first, k, level) for k in others}
+
+
+def _brings_more(
+    evaluation: Evaluation, choice: Choice | None, gains: dict[int, tuple[float, float]]
+) -> Iterator[str]:
+    """How much more the first model brings than the second, and the interval of that."""
+    if choice is None or choice.brings is None or not gains:
+        return
+    first, second = choice.order[:2]
+    more = amount(float(choice.brings[first] - choice.brings[second]))
+    low, high = map(amount, gains[second])
+    yield f"It brings {more} more than {evaluation.task.scores[second]} ({low} to {high})."

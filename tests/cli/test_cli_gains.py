@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 
 from quotakernels.cli.advice import first_best
+from quotakernels.cli.certain_gains import BroughtEnds
+from quotakernels.cli.certainty import Ends
 from quotakernels.cli.evaluation import Values
 from quotakernels.cli.gains import BROUGHT
+from quotakernels.cli.quota import Quota
 
 Run = Callable[..., Any]
 LABELS = [1, 0, 1, 0, 0, 1]
@@ -76,6 +79,15 @@ def test_of_models_that_differ_by_rounding_the_first_is_the_best() -> None:
         brings = sign * np.array([[0.3], [0.1 + 0.2]])
         assert first_best(Values(BROUGHT[:1], brings)) == 0
     assert first_best(Values(BROUGHT[:1], np.array([[np.nan], [0.3], [0.31]]))) == 2
+
+
+def test_difference_of_what_models_bring_is_that_of_the_same_resamples() -> None:
+    none = Ends((), *np.empty((3, 0, 0)))
+    quota = Quota(2.0, percent=False)
+    drawn = np.array([[3.0, 1.0], [6.0, 2.0], [5.0, 2.0], [np.nan, 0.0]])
+    ends = BroughtEnds(none, {quota: none}, None, {quota: drawn})
+    assert ends.difference(quota, 0, 1, 0.5) == (2.5, 3.5)
+    assert ends.difference(quota, 1, 0, 0.5) == (-3.5, -2.5)
 
 
 def test_weighted_gains(run: Run, arguments: list[Any]) -> None:

@@ -140,6 +140,19 @@ def test_what_it_brings(made: Made, columns: dict[str, Any]) -> None:
         assert said in page.text
 
 
+def test_an_order_by_gains_is_tested_by_gains(made: Made, small: Path) -> None:
+    options = ("--label", "y", "--score", "a", "--score", "b", "--gain", "g", "--quota", 9)
+    page = read(made(small, *options, *FEW, drawn=False))
+    columns = arrow_csv.read_csv(small)
+    brings = {
+        name: qk.impact_at_quota(columns[name].to_numpy(), columns["g"].to_numpy(), quota=9).whole
+        for name in ("a", "b")
+    }
+    second, first = sorted(brings, key=lambda name: brings[name])
+    more = f"{brings[first] - brings[second]:.2f}"
+    assert f"It brings {more} more than {second} (" in page.text
+
+
 def test_commands_that_it_shows_do_what_it_says(
     made: Made, small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
