@@ -105,7 +105,7 @@ def test_a_file_alone_tells_its_columns(run: Run, table: Callable[..., Path]) ->
 
 
 def test_semicolons_are_not_commas(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("y;s\n1;0,5\n")
+    (tmp_path / "a.csv").write_text("y;s\n1;0.5\n")
     message = run("evaluate", tmp_path / "a.csv", "--label", "y", "--score", "s").error
     assert "a.csv has one column, 'y;s'; columns are separated by commas in CSV" in message
 
