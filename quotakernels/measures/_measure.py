@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, overload
 
 from quotakernels._array import (
     Array,
@@ -26,6 +26,7 @@ from quotakernels.ranking import Ranking, TiePolicy, rank, table_of
 from quotakernels.validation import admit, check_tie_policy
 
 R = TypeVar("R")
+M = TypeVar("M", bound="Measure[Any]")
 Door: TypeAlias = Callable[..., tuple[tuple[Array, ...], tuple[int, ...]]]
 """``door(xp, table, *, ...)`` checks numbers that may be arrays of any shape Q: it gives arrays of
 shape (..., K), NaN where a number is bad and cannot be read, and Q, which K stands for."""
@@ -155,6 +156,32 @@ class Measure(Generic[R]):
     __name__: str
 
 
+class QuotaMeasure(Measure[R]):
+    """A measure at a quota; editors and type checkers know how that is given."""
+
+    if TYPE_CHECKING:
+
+        @overload  # type: ignore[override]  # any other keyword is a mistake
+        def __call__(self, ranking: Ranking, *, quota: Any = None, fraction: Any = None) -> R: ...
+
+        @overload
+        def __call__(
+            self,
+            y_true: Any,
+            y_score: Any,
+            *,
+            quota: Any = None,
+            fraction: Any = None,
+            sample_weight: Any = None,
+            where: Any = None,
+            pos_label: Any = None,
+            ties: TiePolicy = "expected",
+            validate: bool = True,
+        ) -> R: ...
+
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
 def _keywords(function: Callable[..., Any]) -> list[inspect.Parameter]:
     parameters = inspect.signature(function).parameters.values()
     return [p for p in parameters if p.kind is p.KEYWORD_ONLY]
@@ -191,7 +218,7 @@ def monotone(
     most: float | None = 1.0,
     signed: bool = False,
     drifting: bool = False,
-) -> Callable[[Measure[R]], Measure[R]]:
+) -> Callable[[M], M]:
     """Say that a measure never falls where a ROC curve rises, with any options or as they are.
 
     Then its values with ties in the best and in the worst order bound it in every other order.  It
@@ -200,7 +227,7 @@ def monotone(
     more examples there are.
     """
 
-    def marked(measure: Measure[R]) -> Measure[R]:
+    def marked(measure: M) -> M:
         measure.monotone, measure.most = when, most
         measure.signed, measure.drifting = signed, drifting
         return measure
@@ -208,7 +235,7 @@ def monotone(
     return marked
 
 
-def by_positives(measure: Measure[R]) -> Measure[R]:
+def by_positives(measure: M) -> M:
     """Say that a measure of counts stays where neighbouring rows without positives become one.
 
     So do all that follow from where the positives stand, and from nothing else of the scores.
@@ -219,13 +246,13 @@ def by_positives(measure: Measure[R]) -> Measure[R]:
 
 def sums(
     make: Callable[..., Reduction], take: Callable[[Any], Any] = lambda value: value
-) -> Callable[[Measure[R]], Measure[R]]:
+) -> Callable[[M], M]:
     """Say that a measure, its options as they are, is what `take` finds in a reduction's value.
 
     ``make(xp, table, totals)`` gives the reduction, so that several can share a pass.
     """
 
-    def marked(measure: Measure[R]) -> Measure[R]:
+    def marked(measure: M) -> M:
         measure.sums = Sums(make, take)
         return measure
 
@@ -266,11 +293,15 @@ def bounded_by_ties(measure: Any, options: dict[str, Any]) -> bool:
 measure = measure_of(_no_numbers)
 """Make a measure of a function of a table."""
 
-quota_measure = measure_of(wanted_masses)
-"""Make a measure of a function of a table and of the wanted masses, shape (..., K)."""
 
-local_quota_measure = measure_of(wanted_masses, local=True)
-"""The same of a function that only uses the rows which hold the ends of the wanted masses."""
+def quota_measure(function: Callable[..., R]) -> QuotaMeasure[R]:
+    """Make a measure of a function of a table and of the wanted masses, shape (..., K)."""
+    return QuotaMeasure(function, wanted_masses)
+
+
+def local_quota_measure(function: Callable[..., R]) -> QuotaMeasure[R]:
+    """The same of a function that only uses the rows which hold the ends of the wanted masses."""
+    return QuotaMeasure(function, wanted_masses, local=True)
 
 
 def finished(xp: Namespace, result: Any, dtype: Any) -> Any:

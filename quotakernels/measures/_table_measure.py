@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from inspect import Parameter
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from quotakernels._array import (
     Array,
@@ -30,7 +30,7 @@ from quotakernels.measures._cells import (
 from quotakernels.measures._measure import Measure, finished
 from quotakernels.measures._numbers import Limits, checked
 from quotakernels.measures._quota import beside, numbers_beside
-from quotakernels.ranking import Ranking, table_of
+from quotakernels.ranking import Ranking, TiePolicy, table_of
 
 __all__ = ["TableMeasure", "impacts_beside", "largest", "table_measure"]
 
@@ -56,6 +56,41 @@ class TableMeasure(Measure[Array]):
         parameters = self.__signature__.parameters
         self._defaults = {x: parameters[x].default for x in self._options}
         self._required = [x for x, value in self._defaults.items() if value is Parameter.empty]
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, table: ConfusionTable | ClassTable, **own: Any) -> Array: ...
+
+        @overload
+        def __call__(
+            self,
+            ranking: Ranking,
+            *,
+            threshold: Any = None,
+            quota: Any = None,
+            fraction: Any = None,
+            inclusive: bool = True,
+            **own: Any,
+        ) -> Array: ...
+
+        @overload
+        def __call__(
+            self,
+            y_true: Any,
+            y_score: Any,
+            *,
+            threshold: Any = None,
+            quota: Any = None,
+            fraction: Any = None,
+            inclusive: bool = True,
+            sample_weight: Any = None,
+            where: Any = None,
+            pos_label: Any = None,
+            ties: TiePolicy = "expected",
+            validate: bool = True,
+            **own: Any,
+        ) -> Array: ...
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Compute the measure; see the docstring of the measure."""
