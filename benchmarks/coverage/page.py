@@ -30,7 +30,6 @@ SECTIONS = {
             "basic": "basic",
             "BCa": "BCa",
             "stratified": "stratified",
-            "Poisson": "Poisson",
         },
     ),
     "closed forms": Section(
@@ -100,6 +99,7 @@ SECTIONS = {
         words.FOLD_LEVELS,
         {"5 folds": "5 folds", "5 × 5 folds": "5 × 5 folds"},
     ),
+    "poisson": Section("Poisson draws", words.POISSON, {"Poisson": "percentile"}),
 }
 
 

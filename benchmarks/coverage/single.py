@@ -9,7 +9,7 @@ import numpy as np
 
 import quotakernels as qk
 from benchmarks.coverage.seen import LEVEL, Seen
-from benchmarks.coverage.sources import FRACTION, MEASURES, Draw, Scores
+from benchmarks.coverage.sources import FRACTION, MEASURES, Array, Draw, Scores
 from quotakernels.inference._intervals import interval
 from quotakernels.inference._resampling import _HOST
 
@@ -19,21 +19,17 @@ LISTS = (1.05, 1.25, 2, 10)
 
 
 def bootstrap(source: Scores, draw: Draw) -> Iterator[Seen]:
-    """Percentile, basic, BCa, stratified and Poisson intervals."""
+    """Percentile, basic, BCa and stratified intervals."""
     labels, scores = source.sample(draw.rng)
     given = draw.arguments()
     drawn = qk.bootstrap(MEASURES, labels, scores, method="bca", **given)
-    others = {
-        "stratified": qk.bootstrap(MEASURES, labels, scores, stratified=True, **given),
-        "Poisson": qk.bootstrap(MEASURES, labels, scores, poisson=True, **given),
-    }
+    strata = qk.bootstrap(MEASURES, labels, scores, stratified=True, **given)
     for name, result in drawn.items():
         truth = source.truth(name)
         for method in ("percentile", "basic"):
             yield Seen(name, method, *_ends(method, result), truth)
         yield Seen(name, "BCa", result.lower, result.upper, truth)
-        for how, found in others.items():
-            yield Seen(name, how, found[name].lower, found[name].upper, truth)
+        yield Seen(name, "stratified", strata[name].lower, strata[name].upper, truth)
 
 
 def _ends(method: Any, found: qk.BootstrapResult) -> tuple[Any, Any]:
@@ -55,10 +51,21 @@ def closed_forms(source: Scores, draw: Draw) -> Iterator[Seen]:
 def groups(source: Scores, draw: Draw) -> Iterator[Seen]:
     """Customers with several rows, drawn whole."""
     labels, scores, owner = source.customers(draw.rng)
+    return _percentiles("groups", source, labels, scores, groups=owner, **draw.arguments())
+
+
+def poisson(source: Scores, draw: Draw) -> Iterator[Seen]:
+    """Examples that are drawn independently."""
+    labels, scores = source.sample(draw.rng)
+    return _percentiles("Poisson", source, labels, scores, poisson=True, **draw.arguments())
+
+
+def _percentiles(
+    how: str, source: Scores, labels: Array, scores: Array, **given: Any
+) -> Iterator[Seen]:
     measures = {name: MEASURES[name] for name in OF_ROWS}
-    drawn = qk.bootstrap(measures, labels, scores, groups=owner, **draw.arguments())
-    for name, found in drawn.items():
-        yield Seen(name, "groups", found.lower, found.upper, source.truth(name))
+    for name, found in qk.bootstrap(measures, labels, scores, **given).items():
+        yield Seen(name, how, found.lower, found.upper, source.truth(name))
 
 
 def finite_list(source: Scores, draw: Draw) -> Iterator[Seen]:

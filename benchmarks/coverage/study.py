@@ -27,6 +27,7 @@ KINDS: dict[str, Kind] = {
     "optimum": along.optimum,
     "folds": folds.summaries,
     "levels over folds": folds.levels,
+    "poisson": single.poisson,
 }
 
 

@@ -18,8 +18,7 @@ tests keep quiet, too rarely, and + where more often than they say.
 """
 BOOTSTRAP = """\
 Quantiles of the resamples (percentile), the same mirrored (basic), corrected for bias and
-skewness (BCa), percentiles of resamples that keep the numbers of both classes (stratified), and
-of examples that are drawn independently (Poisson).
+skewness (BCa), and percentiles of resamples that keep the numbers of both classes (stratified).
 
 Take BCa, and closed forms where there are some. Basic intervals are too narrow everywhere but for
 AUC of many examples; stratified ones take the prevalence as known, which it was not here. **No
@@ -47,6 +46,9 @@ DIFFERENCES = """\
 Differences of two models on the same examples, of which the second has 0.75 times the shift;
 unpaired, of two sets of examples. By `compare` (bootstrap), `delong_test` and `compare` with
 `test="delong"`, `delong_test_unpaired`, and `compare_selections` (McNemar, Fisher).
+
+All about hold their level, but for percentiles of the hit rate where that is near 1: take
+`compare_selections` for it, of which Fisher's interval is the narrower.
 """
 LEVELS = """\
 How many of 100 data sets a test at 5 % finds a difference in, of two models that are equally
@@ -66,6 +68,9 @@ selected at the best cut.
 The percentiles of the values lie too high, since the resamples choose once more. For the chosen
 cut take `expected`, which takes the optimism off; where scores have a handful of values, so that
 there is hardly any optimism, the percentiles.
+"""
+POISSON = """\
+Examples that are drawn independently, once on average, by `poisson=True`: as other percentiles.
 """
 FOLDS = """\
 Models that are trained, on five features, by cross-validation with stratified folds; the true
