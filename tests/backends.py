@@ -175,6 +175,15 @@ of_fast_forms = pytest.mark.skipif(STANDARD_ONLY, reason="QUOTAKERNELS_STANDARD_
 """For tests of what the fast forms do, and not of a value."""
 
 
+def random_state(mode: Mode) -> Any:
+    """Of JAX a key, which may be one of a program; the standard draws are NumPy's and know none."""
+    if mode.library != "jax" or STANDARD_ONLY:
+        return 5
+    import jax
+
+    return jax.random.key(5)
+
+
 def available(library: str) -> bool:
     """Whether a library can run here; CuPy needs a device too."""
     if importlib.util.find_spec(library) is None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import MODES, Mode, parameters
+from backends import MODES, Mode, parameters, random_state
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -258,12 +258,7 @@ def test_every_library_gives_bands_and_optima(mode: Mode):
     """Of two models; they draw differently, so they agree as far as 300 resamples do."""
 
     def found_by(y: Any, s: Any) -> Any:
-        state: Any = 5
-        if mode.library == "jax":
-            import jax
-
-            state = jax.random.key(5)
-        draw = {"n_resamples": 300, "random_state": state}
+        draw = {"n_resamples": 300, "random_state": random_state(mode)}
         band = qk.curve_band("roc", y, s, fpr=[0.2, 0.5, 1], simultaneous=True, **draw)
         return band, qk.optimum_interval(qk.best_boundary, y, s, impacts=IMPACTS, **draw)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import MODES, Mode, parameters
+from backends import MODES, Mode, parameters, random_state
 from expected import ulps
 
 import quotakernels as qk
@@ -193,11 +193,7 @@ def test_every_library_gives_an_interval(mode: Mode):
     """They draw differently, so they agree as far as 300 resamples do."""
 
     def intervals(y: Any, s: Any) -> dict[str, Any]:
-        state = 5
-        if mode.library == "jax":
-            import jax
-
-            state = jax.random.key(5)
+        state = random_state(mode)
         kinds = {"method": "bca"}, {"stratified": True}, {"poisson": True}
         found = [
             qk.bootstrap(qk.roc_auc, y, s, n_resamples=300, random_state=state, **kind)
