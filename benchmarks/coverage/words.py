@@ -53,15 +53,18 @@ All about hold their level, but for percentiles of the hit rate where that is ne
 LEVELS = """\
 How many of 100 data sets a test at 5 % finds a difference in, of two models that are equally
 good: `compare` by bootstrap and by permutation, `delong_test` and `delong_test_unpaired`, and
-`compare_selections`. More than 5 is too many. None finds too many. McNemar's test is careful to
-the point of finding nothing at a quota of a tenth, also with mid-p: take Fisher's, with mid-p.
+`compare_selections`. More than 5 is too many.
+
+With 20 positives bootstrap and DeLong's test of AUC find somewhat too many, 7: take the
+permutation test. McNemar's test is careful to the point of finding nothing where most of the
+selected are positive, also with mid-p: take Fisher's, with mid-p.
 """
 BANDS = """\
 `curve_band` at the fractions, or false positive rates, 0.05, 0.1, 0.2, 0.3, 0.5 and 0.7. A
 pointwise band is for one place; that all places hold together is what a simultaneous band is for.
 
 Do not look along a pointwise band: some place often misses. Simultaneous bands hold about their
-level, those of ROC curves of a few tied scores somewhat less.
+level, with 20 positives or a few tied scores somewhat less, 91 %.
 """
 OPTIMUM = """\
 `optimum_interval` of a best cut, for impacts by which a cut brings TPR − FPR. The best cut's
