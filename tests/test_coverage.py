@@ -90,7 +90,7 @@ def test_the_command_stores_and_shows(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_the_page_is_made_of_the_stored_run():
     run = json.loads((ROOT / page.STORED).read_text("utf-8"))
     stored = [(kind, name) for kind, found in run["results"].items() for name in found]
-    assert set(stored) <= {(kind, name) for kind in KINDS for name in SOURCES}
+    assert set(stored) >= {(kind, name) for kind in KINDS for name in ("tied", "rare", "strong")}
     for kind, name in stored:
         assert run["results"][kind][name]["replications"] >= 500
     assert (ROOT / page.PAGE).read_text("utf-8") == page.page(run)
