@@ -34,8 +34,8 @@ Wilson's holds it, the exact one is wider than it need be.
 """
 GROUPS = """\
 One to three rows of each of n customers, with one label and scores that are alike, drawn by
-`groups=`. As of single rows, few positive customers make the intervals somewhat too narrow, and a
-hit rate near 1 is out of reach of resamples.
+`groups=`. As of single rows, percentiles are too narrow where AUC is near 1 or positive customers
+are few, and a hit rate near 1 is out of reach of resamples.
 """
 FINITE_LIST = """\
 The hit rate of the best tenth of a list of 1.05 to 10 times the sample, by
@@ -54,10 +54,17 @@ LEVELS = """\
 How many of 100 data sets a test at 5 % finds a difference in, of two models that are equally
 good: `compare` by bootstrap and by permutation, `delong_test` and `delong_test_unpaired`, and
 `compare_selections`. More than 5 is too many.
+
+With 20 positives bootstrap and DeLong's test of AUC find somewhat too many, 7: take the
+permutation test. McNemar's test is careful to the point of finding nothing where most of the
+selected are positive, also with mid-p: take Fisher's, with mid-p.
 """
 BANDS = """\
 `curve_band` at the fractions, or false positive rates, 0.05, 0.1, 0.2, 0.3, 0.5 and 0.7. A
 pointwise band is for one place; that all places hold together is what a simultaneous band is for.
+
+Do not look along a pointwise band: some place often misses. Simultaneous bands hold about their
+level, with 20 positives or a few tied scores somewhat less, 91 %.
 """
 OPTIMUM = """\
 `optimum_interval` of a best cut, for impacts by which a cut brings TPR − FPR. The best cut's
@@ -70,7 +77,8 @@ cut take `expected`, which takes the optimism off; where scores have a handful o
 there is hardly any optimism, the percentiles.
 """
 POISSON = """\
-Examples that are drawn independently, once on average, by `poisson=True`: as other percentiles.
+Examples that are drawn independently, once on average, by `poisson=True`: as other percentiles, a
+bit narrower near 1.
 """
 FOLDS = """\
 Models that are trained, on five features, by cross-validation with stratified folds; the true
