@@ -70,7 +70,7 @@ def roc_and_pr() -> Figure:
     left, right = figure.subplots(1, 2)
     two = {name: SCORES[name] for name in MODELS[:2]}
     plots.RocDisplay.from_predictions(REPAID, two, ax=left)
-    plots.PrDisplay.from_predictions(REPAID, two, ax=right)
+    plots.PrecisionRecallDisplay.from_predictions(REPAID, two, ax=right)
     return figure
 
 

@@ -7,7 +7,7 @@ except ImportError as error:
         "quotakernels.plots needs Matplotlib: pip install 'quotakernels[plots]'", name=error.name
     ) from error
 
-from quotakernels.plots.charts import PowersChartDisplay, PrDisplay, RocDisplay
+from quotakernels.plots.charts import PowersChartDisplay, PrecisionRecallDisplay, RocDisplay
 from quotakernels.plots.dominance import DominanceDisplay
 from quotakernels.plots.impact import ImpactDisplay
 from quotakernels.plots.lift_table import LiftTableDisplay
@@ -20,7 +20,7 @@ __all__ = [
     "LiftDisplay",
     "LiftTableDisplay",
     "PowersChartDisplay",
-    "PrDisplay",
+    "PrecisionRecallDisplay",
     "QrecallDisplay",
     "RocDisplay",
 ]

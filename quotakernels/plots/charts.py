@@ -18,7 +18,7 @@ from quotakernels.plots._display import Canvas, Display, cuts, totals
 from quotakernels.plots._host import Numbers
 from quotakernels.plots._style import BREAK_EVEN, COLOURS, ISO, RANDOM
 
-__all__ = ["PowersChartDisplay", "PrDisplay", "RocDisplay"]
+__all__ = ["PowersChartDisplay", "PrecisionRecallDisplay", "RocDisplay"]
 
 SQUARE = (5.2, 5.0)
 """Size of a new figure for a chart of equal axes, in inches."""
@@ -306,7 +306,7 @@ class RocDisplay(PowersChartDisplay):
         return super().plot(ax, hull=hull, break_even=break_even, **options)
 
 
-class PrDisplay(RocDisplay):
+class PrecisionRecallDisplay(RocDisplay):
     """Precision-recall curves of one model or several, with what mixtures of cuts achieve.
 
     `from_predictions` and `from_ranking` make it and draw it.  On the way between two cuts
@@ -339,9 +339,10 @@ class PrDisplay(RocDisplay):
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from quotakernels.plots import PrDisplay
+    >>> from quotakernels.plots import PrecisionRecallDisplay
     >>> y_true, y_score = [0, 1, 1, 0], [0.9, 0.8, 0.7, 0.1]
-    >>> display = PrDisplay.from_predictions(y_true, y_score, name="a", ax=Figure().subplots())
+    >>> ax = Figure().subplots()
+    >>> display = PrecisionRecallDisplay.from_predictions(y_true, y_score, name="a", ax=ax)
     >>> print(display.lines_[0].get_label(), "|", display.hulls_[0].get_label())
     a (AUC-PR = 0.451) | hull (area 0.667)
     """

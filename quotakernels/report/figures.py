@@ -216,7 +216,9 @@ def _roc(shown: _Shown, ax: Axes) -> Said:
 
 
 def _precision_recall(shown: _Shown, ax: Axes) -> Said:
-    display = plots.PrDisplay.from_ranking(shown.rankings, ax=ax, legend=False, hull=True)
+    display = plots.PrecisionRecallDisplay.from_ranking(
+        shown.rankings, ax=ax, legend=False, hull=True
+    )
     if ax.get_ylim()[0] < _LOW:
         _without_the_first(display, _RECALL_FROM)
     ax.spines["top"].set_visible(False)

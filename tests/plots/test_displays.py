@@ -70,7 +70,7 @@ def test_charts_are_those_of_the_measures(kind: Any, ax: Any):
 def test_precision_is_curved_between_cuts(ax: Any):
     """From (FP, TP) = (5, 5) to (30, 10) of 20 positives: DG Figure 6."""
     ranking = qk.Ranking.from_points(fp=[5, 30, 2000], tp=[5, 10, 20])
-    x, y = vertices(plots.PrDisplay.from_ranking(ranking, ax=ax).lines_[0])
+    x, y = vertices(plots.PrecisionRecallDisplay.from_ranking(ranking, ax=ax).lines_[0])
     inside = (x >= 0.25) & (x <= 0.5)
     expected = qk.interpolate_pr((5, 5), (30, 10), positives=20, recall=x[inside]).precision
     assert inside.sum() > 50

@@ -49,7 +49,7 @@ def sheet() -> Figure:
     made(plots.LiftDisplay, percent=True, **options)
     made(plots.LiftTableDisplay, bins=4, **options)
     made(plots.RocDisplay, **options)
-    made(plots.PrDisplay, **options)
+    made(plots.PrecisionRecallDisplay, **options)
     made(plots.ImpactDisplay, impacts=(4, -2, -1, 0), **options)
     made(plots.DominanceDisplay)
     for kind, iso in (("bift", "informedness"), ("bird", "harmonic_mean"), ("bprd", "skew")):

@@ -14,6 +14,7 @@ from quotakernels import plots
 from quotakernels.plots._style import COLOURS, line_style
 
 STACKED = np.stack([*SCORES.values()])
+PR = plots.PrecisionRecallDisplay
 HIT = plots.HitRateDisplay.from_predictions
 
 
@@ -46,8 +47,8 @@ def test_classes_are_drawn_against_the_rest(ax: Any):
     numbered = HIT(np.arange(30) % 3, {"a": scores, "b": -scores}, ax=ax)
     assert list(numbered.rankings) == ["a, 0", "a, 1", "a, 2", "b, 0", "b, 1", "b, 2"]
     assert np.array_equal(drawn(numbered)[1], drawn(display)[1])
-    assert len(plots.PrDisplay(numbered.rankings).plot(ax).hulls_) == 0
-    assert len(plots.PrDisplay(display.rankings).plot(ax).hulls_) == 3
+    assert len(plots.PrecisionRecallDisplay(numbered.rankings).plot(ax).hulls_) == 0
+    assert len(plots.PrecisionRecallDisplay(display.rankings).plot(ax).hulls_) == 3
     named = HIT(np.arange(30) % 3, scores, name="a", ax=ax)
     assert list(named.rankings) == ["a, 0", "a, 1", "a, 2"]
 
@@ -61,7 +62,7 @@ def test_arrays_of_other_libraries(library: str, ax: Any):
     expected = qk.rank(LABELS, host)
     for display, own in (
         (plots.HitRateDisplay, {}),
-        (plots.PrDisplay, {}),
+        (plots.PrecisionRecallDisplay, {}),
         (plots.ImpactDisplay, {"impacts": (4, -2, -1, 0)}),
     ):
         lines = (drawn(display.from_ranking(x, ax=ax, **own)) for x in (ranking, expected))
@@ -94,7 +95,12 @@ def luminance(colour: str) -> float:
 
 def test_nothing_defined_is_an_empty_plot(ax: Any):
     nothing = qk.rank([1, 0], [0.5, 0.4], where=[False, False])
-    for display in (plots.HitRateDisplay, plots.QrecallDisplay, plots.RocDisplay, plots.PrDisplay):
+    for display in (
+        plots.HitRateDisplay,
+        plots.QrecallDisplay,
+        plots.RocDisplay,
+        plots.PrecisionRecallDisplay,
+    ):
         for ranking in (nothing, qk.rank([0, 0], [0.5, 0.4])):
             display.from_ranking(ranking, ax=ax).figure_.draw_without_rendering()
 
@@ -117,7 +123,11 @@ REFUSED = [
     (lambda: HIT(LABELS, SCORES, band=1), TypeError, "band must be a CurveBand, .* got int"),
     (lambda: HIT([1, 0, 2], [0.1, 0.2, 0.3]), ValueError, "y_true"),
     (lambda: plots.HitRateDisplay({"a": 1}), TypeError, r"rankings\['a'\] must be a Ranking"),
-    (lambda: plots.PrDisplay.from_ranking(TIED, band=BAND), ValueError, 'is of the chart "roc"'),
+    (
+        lambda: plots.PrecisionRecallDisplay.from_ranking(TIED, band=BAND),
+        ValueError,
+        'is of the chart "roc"',
+    ),
     (lambda: plots.PowersChartDisplay.from_ranking(TIED), TypeError, "needs kind"),
     (lambda: plots.PowersChartDisplay(TIED, kind="x"), ValueError, "kind must be one of"),
     (lambda: plots.ImpactDisplay.from_ranking(TIED), TypeError, "ImpactDisplay needs impacts"),
