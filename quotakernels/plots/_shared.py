@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 
-__all__ = ["label_once", "marked", "marks", "next_model", "source_of", "unlimited"]
+__all__ = ["is_of_model", "label_once", "marked", "marks", "next_model", "source_of", "unlimited"]
 
 _MARK, _FREE = "_quotakernels_mark", "_quotakernels_free"
 
@@ -22,10 +22,18 @@ class _Mark(NamedTuple):
     source: Any
 
 
+_NOTHING = _Mark("", -1, None)
+
+
 def marks(artist: Any, role: str, model: int = -1, source: Any = None) -> Any:
     """The artist, from now on known as what it is."""
     setattr(artist, _MARK, _Mark(role, model, source))
     return artist
+
+
+def is_of_model(artist: Any) -> bool:
+    """Whether it is the curve or the bars of a model, not its hull or a line of reference."""
+    return getattr(artist, _MARK, _NOTHING).role in ("model", "bars")
 
 
 def source_of(artist: Any) -> Any:

@@ -1,8 +1,8 @@
 """The pictures as a whole, compared with ones that were looked at.
 
 ``PYTHONPATH=. python tests/plots/test_images.py`` writes them anew.  One is of curves, without
-text.  The other is of text, whose letters depend a little on the version of the library that draws them:
-it is compared by the mean darkness of strips that hold a word.
+text.  The other is of text, whose letters depend a little on the library that draws them: it is
+compared by the mean darkness of strips that hold a word.
 """
 
 from __future__ import annotations
