@@ -47,6 +47,7 @@ def drawing(name: str, ranking: qk.Ranking, *, whole: bool) -> Drawing:
 
     from quotakernels import plots
     from quotakernels.plots import _display
+    from quotakernels.plots._thin import thinned
 
     line, spent = _display.Canvas.line, [0.0]
 
@@ -56,7 +57,7 @@ def drawing(name: str, ranking: qk.Ranking, *, whole: bool) -> Drawing:
         spent[0] += time.perf_counter() - start
         return result
 
-    kept = _all_points if whole else _display.thinned
+    kept = _all_points if whole else thinned
     timing = mock.patch.object(_display.Canvas, "line", timed)
     with timing, mock.patch.object(_display, "thinned", kept):
         ax = Figure(layout="constrained").subplots()

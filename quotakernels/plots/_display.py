@@ -83,14 +83,15 @@ class Display:
         ----------
         y_true : array, shape (n,) or that of `y_score`
             Labels, as in `quotakernels.rank`; of several classes, as in `one_vs_rest`.
-        y_score : array or mapping from names to arrays
-            Scores of shape (n,); (models, n); or of K classes (n, K) or (models, n, K), of which
-            each is drawn against the rest.
+        y_score : array, data frame, or mapping from names to arrays
+            Scores of shape (n,); (models, n); a data frame with a column for each model; or of K
+            classes (n, K) or (models, n, K), of which each is drawn against the rest.
         name : str, or a sequence of them
             The name of the model, or one for each.
         classes : sequence of K labels, optional
             The classes in the order of the columns, if they are not 0 to K - 1.  With it the last
-            axis holds the classes also where it is as long as the labels.
+            axis holds the classes also where it is as long as the labels.  Needed for two columns,
+            and for a data frame whose columns are classes.
         sample_weight, where, pos_label, ties, validate : optional
             As in `quotakernels.rank`.
         ax : Axes, optional

@@ -57,7 +57,7 @@ def rankings_of_predictions(
 ) -> Named:
     """A ranking for each model and, of several classes, for each class against the rest."""
     found: Named = {}
-    for key, scores in models_of(y_score, "models", name).items():
+    for key, scores in models_of(_by_columns(y_score, classes), "models", name).items():
         column = as_column("y_score", scores)
         shape = tuple(column.shape)
         if not _of_classes(y_true, shape, classes):
@@ -69,9 +69,17 @@ def rankings_of_predictions(
     return found
 
 
+def _by_columns(y_score: Any, classes: Any) -> Any:
+    """The columns of a data frame as models, unless they are said to be classes."""
+    names = getattr(y_score, "columns", None)
+    if classes is not None or names is None or isinstance(y_score, Mapping):
+        return y_score
+    return {str(name): y_score[name] for name in names}
+
+
 def has_classes(y_true: Any, y_score: Any, classes: Any) -> bool:
     """Whether any of the scores have a column for each class."""
-    columns = models_of(y_score, "models", None).values()
+    columns = models_of(_by_columns(y_score, classes), "models", None).values()
     shapes = (tuple(as_column("y_score", x).shape) for x in columns)
     return any(_of_classes(y_true, shape, classes) for shape in shapes)
 
@@ -81,7 +89,13 @@ def _of_classes(y_true: Any, shape: tuple[int, ...], classes: Any) -> bool:
     if classes is not None:
         return True
     size = tuple(as_column("y_true", y_true).shape)[-1:]
-    return len(shape) > 1 and shape[-1:] != size and shape[-2:-1] == size
+    by_columns = len(shape) > 1 and shape[-1:] != size and shape[-2:-1] == size
+    if by_columns and shape[-1] == 2:
+        raise ValueError(
+            f"y_score of shape {shape} may be of two models or of two classes: models are on the "
+            "first axis, or in a mapping from names to scores; for classes pass classes"
+        )
+    return by_columns
 
 
 def _one_vs_rest(

@@ -107,6 +107,16 @@ def test_nothing_defined_is_an_empty_plot(ax: Any):
             display.from_ranking(ranking, ax=ax).figure_.draw_without_rendering()
 
 
+def test_columns_of_a_data_frame_are_models(ax: Any):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": STACKED[0], "b": STACKED[1]})
+    display = HIT(LABELS, frame, ax=ax)
+    assert list(display.rankings) == ["a", "b"]
+    assert qk.roc_auc(display.rankings["a"]) == qk.roc_auc(LABELS, STACKED[0])
+    classes = HIT(LABELS, frame, classes=[0, 1], ax=ax)
+    assert list(classes.rankings) == ["0", "1"]
+
+
 BAND = qk.CurveBand(*[np.zeros(2)] * 6)
 REFUSED = [
     (lambda: HIT(LABELS, SCORES, name="a"), TypeError, "name cannot be combined with a mapping"),
@@ -119,6 +129,11 @@ REFUSED = [
         r"one leading axis; got axes of shape \(1, 3\)",
     ),
     (lambda: HIT(LABELS, STACKED.T, pos_label=1), TypeError, "take classes in place of pos_label"),
+    (
+        lambda: HIT(LABELS, STACKED[:2].T),
+        ValueError,
+        "two models or of two classes: .* pass classes",
+    ),
     (lambda: HIT(LABELS, SCORES, ax=1), TypeError, "ax must be a Matplotlib Axes; got int"),
     (lambda: HIT(LABELS, SCORES, band=BAND), ValueError, "a row for each of 3 models; got shape"),
     (lambda: HIT(LABELS, SCORES, band={"x": BAND}), ValueError, "band has 'x', which is none of"),
