@@ -156,9 +156,11 @@ def _certainty(
         if (resamples, seed) != (None, None):
             raise click.UsageError("--resamples and --seed go with --confidence or --compare.")
         return None
-    from quotakernels.cli.certainty import Certainty
+    from quotakernels.cli.certainty import Certainty, resamples_for
 
-    return Certainty(confidence, compare, 1000 if resamples is None else resamples, seed or 0)
+    drawn = (1000, resamples_for(len(compared or ()), confidence))
+    drawn = drawn if resamples is None else (resamples, resamples)
+    return Certainty(confidence, compare, drawn[0], seed or 0, drawn[1])
 
 
 def _unit(
