@@ -32,9 +32,7 @@ _CHOSEN_HERE = (
     "Best cuts: each resample has its own. What they bring on other rows is the estimate less as "
     "much as the resamples' own best cuts bring more on them than on all rows."
 )
-_BY_WILSON = (
-    "What a quota brings: from Wilson's intervals of the hit rates of the selected and of the others."
-)
+_BY_WILSON = "What a quota brings: from Wilson's intervals of the hit rates of selected and others."
 _CHOSEN_ELSEWHERE = "What the best cuts bring: the cuts as they are, on resamples of these rows."
 DIFFERENCES = {"roc_auc": "Differences of AUC", "hit_rate": "Differences of the hit rate"}
 

@@ -103,7 +103,9 @@ def brought_ends(
         found = [model.cuts(mass) for model in models]
         cuts.append(list(map(_cut, models, found, whole, places)))
         for quota, argument in data.quotas.items():
-            at_quota[quota].append([_at(argument, *each) for each in zip(found, whole, strict=True)])
+            at_quota[quota].append(
+                [_at(argument, *each) for each in zip(found, whole, strict=True)]
+            )
         data.tell(number + 1, certainty.resamples)
     kept = {quota: np.moveaxis(np.asarray(x), -1, 0) for quota, x in at_quota.items()}
     return _summed_up(np.moveaxis(np.asarray(cuts), -1, 0), kept, whole, certainty, thresholds)
@@ -138,7 +140,7 @@ def _mean(values: Floats) -> Floats:
     """The means of columns, of what is defined in them."""
     there = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
-        return np.where(there, values, 0.0).sum(axis=0) / there.sum(axis=0)
+        return np.asarray(np.where(there, values, 0.0).sum(axis=0) / there.sum(axis=0))
 
 
 def _cut(

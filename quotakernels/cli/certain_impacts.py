@@ -69,4 +69,4 @@ def _brought(
     for worth, positives in ((tp - fp, found), (fn - tn, left)):
         ways = np.sort(worth * (positives[1:] - positives[0]))
         far += ways**2
-    return estimate + _SIDES * np.sqrt(far)
+    return np.asarray(estimate + _SIDES * np.sqrt(far))

@@ -69,8 +69,8 @@ class Certainty:
 
         if self.level is not None and weighted:
             yield (
-                f"[lower, upper]: {percent} intervals, {resamples(self.resamples)}, also of AUC, Gini and the hit "
-                "rate, whose formulas are for rows without weights."
+                f"[lower, upper]: {percent} intervals, {resamples(self.resamples)}, also of AUC, "
+                "Gini and the hit rate, whose formulas are for rows without weights."
             )
         elif self.level is not None:
             yield (

@@ -217,7 +217,9 @@ def _with_brought_ends(evaluation: Evaluation, data: Resampled, certainty: Certa
     ends = brought_ends(data, certainty, brought.gains, fixed)
     unit = evaluation.task.unit
     if unit is not None and unit.impacts is not None and evaluation.task.weight is None:
-        ends = replace(ends, at_quota=ends_of_impacts(data, certainty, unit.impacts, BROUGHT_AT_QUOTA))
+        ends = replace(
+            ends, at_quota=ends_of_impacts(data, certainty, unit.impacts, BROUGHT_AT_QUOTA)
+        )
     return replace(evaluation, brought=replace(brought, ends=ends))
 
 

@@ -10,7 +10,7 @@ from quotakernels.cli.advice import first_best
 from quotakernels.cli.evaluation import Evaluation
 from quotakernels.cli.quota import Quota
 from quotakernels.cli.selection import how_filled
-from quotakernels.report.choice import best_values, choice_at, end_of
+from quotakernels.report.choice import best_values, choice_at, end_of, same
 from quotakernels.report.words import counted, number
 
 __all__ = ["Step", "steps"]
@@ -44,8 +44,11 @@ def _fill(evaluation: Evaluation, file: str, model: int, quota: Quota) -> Step:
         return Step(what, _command(evaluation, file, name, "--quota", str(quota)), remark)
     remark = (
         f"A weight of {number(end.above)} lies above the score {end.threshold}, "
-        f"{number(end.tied)} at it. The command counts rows and not weights, so it takes the score."
+        f"{number(end.tied)} at it. The command counts rows and not weights, so it takes the score"
     )
+    whole = end.above + end.tied
+    more = whole > places and not same(whole, places)
+    remark += f" and selects a weight of {number(whole)}, more than the quota." if more else "."
     return Step(what, _command(evaluation, file, name, "--threshold", end.threshold), remark)
 
 
