@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -76,7 +77,8 @@ def app() -> None:
     "--resamples",
     metavar="N",
     type=click.IntRange(min=1),
-    help="How often --confidence and --compare draw the rows again; 1000.",
+    help="How often --confidence and --compare draw the rows again; 1000, or as many more as tests "
+    "of many models need.",
 )
 @click.option("--seed", metavar="S", type=click.IntRange(min=0), help="Other draws; 0 by default.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
@@ -187,11 +189,25 @@ _IN_BOTH = (
     *("example", "label", "score", "quota", "weight", "pos_label", "where", "tune"),
     *("gain", "cost", "impact", "confidence", "resamples", "seed"),
 )
+_OF_REPORT = {
+    "example": "Report on scores that come along.",
+    "confidence": "Level of the intervals and tests; 0.95.",
+    "resamples": "How often they draw the rows again; 1000, or as many more as tests of many "
+    "models need.",
+}
+
+
+def _of_report(option: click.Parameter) -> click.Parameter:
+    """An option of `evaluate` with what it means to `report`."""
+    own = copy(option)
+    if isinstance(own, click.Option):
+        own.help = _OF_REPORT.get(own.name or "", own.help)
+    return own
 
 
 @app.command(
     cls=CommandPage,
-    params=[x for x in evaluate.params if x.name in _IN_BOTH],
+    params=[_of_report(x) for x in evaluate.params if x.name in _IN_BOTH],
     short_help="Write a page that tells which model should fill a quota.",
     **manual.REPORT,
 )

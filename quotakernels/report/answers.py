@@ -54,7 +54,7 @@ def _nothing(evaluation: Evaluation, choice: Choice | None) -> str:
     if not evaluation.total:
         return "There are no rows." if not evaluation.rows else "No row has any weight."
     if choice is not None and not choice.places:
-        return f"A quota of {choice.quota} selects nobody."
+        return f"A quota of {choice.quota} places selects nobody."
     if not evaluation.positive_total:
         return f"None of the {number(evaluation.rows)} rows is positive ({evaluation.task.label})."
     return ""
@@ -93,9 +93,12 @@ def _found(evaluation: Evaluation, choice: Choice) -> Iterator[str]:
         f"Of the {cases} by {task.scores[first]}, {number_found} positive ({task.label}): "
         f"a hit rate of {share}."
     )
+    random = number(choice.random_found)
+    if choice.brings is not None:  # which is what the others are compared by
+        yield _alone(random)
+        return
     rest = [f"{task.scores[k]} finds {number(found[k])}" for k in others[:_OTHERS]]
     rest += _the_others(found[first], [found[k] for k in others[_OTHERS:]])
-    random = number(choice.random_found)
     yield f"{listed([*rest, f'a random choice {random}'])}." if rest else _alone(random)
 
 

@@ -10,7 +10,7 @@ from quotakernels.cli.advice import first_best
 from quotakernels.cli.certain_gains import Lead
 from quotakernels.cli.evaluation import Brought, Evaluation
 from quotakernels.report.choice import Choice, no_best_cut
-from quotakernels.report.words import amount, at_most_three, number
+from quotakernels.report.words import amount, at_most_three
 
 __all__ = ["how_sure_by_gain"]
 
@@ -99,7 +99,6 @@ def _verdict(evaluation: Evaluation, first: int, leads: dict[int, Lead], said: s
         f"Not sure: {rivals} may be as good",
         (
             said,
-            f"These {number(evaluation.rows)} rows do not tell it apart from {rivals}.",
             f"It brings more than {at_most_three(less)}.",
         ),
     )

@@ -13,7 +13,6 @@ from quotakernels.report.words import (
     MINUS,
     at_most_three,
     listed,
-    number,
     percent,
     places_found,
     places_of,
@@ -80,7 +79,7 @@ def _of_test(evaluation: Evaluation, choice: Choice | None, test: Differences) -
         verdict = f"{by}not sure: the models cannot be told apart"
     else:
         verdict = f"{by}not sure: {at_most_three(rivals, 'or')} may be as good"
-    told = _told_apart(evaluation, test, first, rivals if others else [], others)
+    told = _told_apart(test, first, others)
     return _sentence(verdict), (lead, *told)
 
 
@@ -88,18 +87,13 @@ def _sentence(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _told_apart(
-    evaluation: Evaluation, test: Differences, first: str, rivals: list[str], others: list[str]
-) -> Iterator[str]:
-    """Which models differ from the first, and which may not."""
+def _told_apart(test: Differences, first: str, others: list[str]) -> Iterator[str]:
+    """Which models differ from the first."""
     place = test.found.names.index
     worse = [x for x in others if place(x) > place(first)]
     better = [x for x in others if place(x) < place(first)]
     said = [f"better than {at_most_three(worse)}"] if worse else []
     said += [f"worse than {at_most_three(better)}"] if better else []
-    if rivals:
-        rows = number(evaluation.rows)
-        yield f"These {rows} rows do not tell {first} apart from {at_most_three(rivals, 'or')}."
     if said:
         yield f"It is {listed(said)}."
 

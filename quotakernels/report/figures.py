@@ -7,6 +7,7 @@ drawing, where they might be taken for mathematics or for names that begin with 
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -148,7 +149,9 @@ def _size(shown: _Shown, draw: Callable[[_Shown, Axes], Said]) -> tuple[float, f
 
 def _svg(drawing: Drawing, name: str, label: str) -> Markup:
     written = io.StringIO()
-    drawing.savefig(written, format="svg", metadata={"Date": None}, transparent=True)
+    with warnings.catch_warnings():  # of letters that browsers have in fonts of their own
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        drawing.savefig(written, format="svg", metadata={"Date": None}, transparent=True)
     return Markup(inlined(written.getvalue(), name, label))
 
 

@@ -30,6 +30,10 @@ def how_many_by_gain(evaluation: Evaluation, choice: Choice | None) -> Said:
         return "It makes no difference", (f"Any number brings {amount(brought.gains.nobody)}.",)
     if evaluation.task.tune is not None:
         return _tuned(evaluation, brought, choice)
+    unit = evaluation.task.unit
+    assert unit is not None
+    if unit.column is not None and not unit.cost and not (brought.gains.selected < 0).any():
+        return _free(evaluation, choice)
     verdict, said = _best_cut(evaluation, brought)
     if choice is not None and choice.places:
         verdict, within = _within(evaluation, brought, choice)
@@ -37,11 +41,20 @@ def how_many_by_gain(evaluation: Evaluation, choice: Choice | None) -> Said:
             said = within
         else:
             said = (*within, *(x.replace("The most", "Without a limit the most", 1) for x in said))
-    unit = evaluation.task.unit
-    assert unit is not None
-    if unit.column is not None and not unit.cost and not (brought.gains.selected < 0).any():
-        said = (*said, "No place costs anything here (--cost), so that each one pays.")
     return verdict, said
+
+
+def _free(evaluation: Evaluation, choice: Choice | None) -> Said:
+    """Where no row is a loss there is no reason to select fewer."""
+    said = ("No row is a loss, so that more never bring less; give --cost if places cost.",)
+    if choice is None or not choice.places:
+        return "All", said
+    return _all_of(places_of(choice.places, evaluation.task.weight is not None)), said
+
+
+def _all_of(places: str) -> str:
+    """All places, or all of a weight."""
+    return f"All {places}" if places.endswith("places") else f"All of {places}"
 
 
 def _reaches_best_cut(evaluation: Evaluation, brought: Brought, choice: Choice) -> bool:
@@ -108,8 +121,7 @@ def _within(evaluation: Evaluation, brought: Brought, choice: Choice) -> Said:
     everything = f"all {places}" if not weighted else f"the whole weight of {number(choice.places)}"
     fewer = fewer_places(evaluation, brought.at_quota[choice.quota])
     if fewer is None:
-        every = everything if number(choice.places) != "1" or weighted else "the 1 place"
-        return every[:1].upper() + every[1:], ("No smaller number brings more.",)
+        return _all_of(places), ("No smaller number brings more.",)
     if not fewer.places:
         return "Nobody", ("No number of places brings more than selecting nobody.",)
     name = evaluation.task.scores[fewer.model]
@@ -147,7 +159,7 @@ def _tuned(evaluation: Evaluation, brought: Brought, choice: Choice | None) -> S
         return f"{reached}, by {name}", (said,)
     places = places_of(choice.places, evaluation.task.weight is not None)
     room = found["quota"] < choice.places
-    return f"{reached} of the {places}" if room else f"All {places}", (said,)
+    return f"{reached} of {places}" if room else _all_of(places), (said,)
 
 
 def what_it_brings(evaluation: Evaluation, choice: Choice | None) -> Said:
