@@ -80,7 +80,8 @@ def _more(
         return f"{said}, the same in all resamples."
     level = f"{100 * certainty.tested_level:g}%"
     ends = f"{amount(found.lower)} to {amount(found.upper)}"
-    return f"{said} ({level} interval {ends}, p = {found.p_value:.2g})."
+    p = "p" if len(leads) == 1 else "corrected p"
+    return f"{said} ({level} interval {ends}, {p} = {found.p_value:.2g})."
 
 
 def _verdict(evaluation: Evaluation, first: int, leads: dict[int, Lead], said: str) -> Said:
