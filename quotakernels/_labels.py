@@ -19,13 +19,18 @@ def numeric_labels(y_true: Array, pos_label: Any) -> tuple[Array, Any]:
     """Labels as numbers, and the number of the positive class (None: labels are 0 and 1)."""
     if isinstance(y_true, np.ndarray) and y_true.dtype.kind in NAMED_LABELS:
         if pos_label is None:
-            example = y_true.ravel()[:1].tolist() or ["yes"]
-            raise ValueError(
-                "y_true must hold 0 and 1; for other labels pass pos_label, "
-                f"e.g. pos_label={example[0]!r}"
-            )
+            raise ValueError(f"y_true must hold 0 and 1; {_way_out(y_true)}")
         return _label_codes(y_true, pos_label), 1.0
     return y_true, None if pos_label is None else label_number(y_true, pos_label)
+
+
+def _way_out(y_true: np.ndarray[Any, Any]) -> str:
+    """What to do with labels that are no numbers."""
+    seen = list(dict.fromkeys(y_true.ravel()[:1000].tolist()))
+    if seen and all(isinstance(x, (bool, int, float)) and x in (0, 1) for x in seen):
+        return f"these have dtype {y_true.dtype}: pass y_true.astype(int)"
+    known = f", the positive one of {seen[0]!r} and {seen[1]!r}" if len(seen) == 2 else ""
+    return f"for other labels pass pos_label{known}"
 
 
 def _label_codes(y_true: np.ndarray[Any, Any], pos_label: Any) -> np.ndarray[Any, Any]:

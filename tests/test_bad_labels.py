@@ -112,10 +112,16 @@ STRINGS = np.where(Y == 1, "yes", "no")
 def test_strings_with_pos_label(labels: Any):
     exactly(qk.roc_auc(labels, S, pos_label="yes"))
     exactly(qk.roc_auc(labels, -S, pos_label="no"))
-    with pytest.raises(
-        ValueError, match=r"^y_true must hold 0 and 1.* e\.g\. pos_label='(yes|no)'"
-    ):
+    one_of = r"pass pos_label, the positive one of '(yes' and 'no|no' and 'yes)'$"
+    with pytest.raises(ValueError, match=rf"^y_true must hold 0 and 1; for other labels {one_of}"):
         qk.roc_auc(labels, S)
+
+
+def test_objects_that_are_numbers_are_told_apart_from_other_labels():
+    with pytest.raises(ValueError, match=r"these have dtype object: pass y_true\.astype\(int\)$"):
+        qk.roc_auc(Y.astype(object), S)
+    with pytest.raises(ValueError, match=r"for other labels pass pos_label$"):
+        qk.roc_auc(["a", "b", "c"], [1, 2, 3])
 
 
 def test_bytes_and_objects_with_pos_label():

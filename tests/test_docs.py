@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from backends import missing
 
 import quotakernels
 from quotakernels.ops import STANDARD_ONLY
@@ -84,7 +85,8 @@ def test_code_runs_and_prints_what_it_says(block: Block, capsys: pytest.CaptureF
     if "no-run" in block.marks:
         return
     for name in imported(ast.parse(source)) & set(OPTIONAL):
-        pytest.importorskip(name)
+        if reason := missing(name):
+            pytest.skip(reason)
     namespace: dict[str, Any] = {"__name__": "__document__"}
     if "continued" in block.marks:
         for earlier in PYTHON[: PYTHON.index(block)]:

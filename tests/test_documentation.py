@@ -6,6 +6,7 @@ import importlib.util
 import inspect
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from test_docs import ROOT, measures
@@ -41,21 +42,27 @@ def test_docstrings_say_when_a_measure_is_undefined():
     assert [x for x in named if not re.search("NaN|undefined", docstring(x))] == []
 
 
+def offered(path: Path) -> list[str]:
+    """The public names of a module, by its source: few of its libraries are installed anywhere."""
+    names = re.search(r"^__all__ = \[(.*?)\]$", path.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    return re.findall(r'"(\w+)"', names[1])
+
+
 def adapters() -> list[str]:
-    """What the modules of other frameworks offer, by their source: few are installed anywhere."""
-    folder = ROOT / "quotakernels" / "adapters"
-    found = []
-    for path in sorted(folder.glob("[!_]*.py")):
-        offered = re.search(r"^__all__ = \[(.*)\]$", path.read_text("utf-8"), re.MULTILINE)
-        found += [f"adapters.{path.stem}.{x}" for x in re.findall(r'"(\w+)"', offered[1])]
-    return found
+    """What the modules of other frameworks offer."""
+    paths = sorted((ROOT / "quotakernels" / "adapters").glob("[!_]*.py"))
+    return [f"adapters.{path.stem}.{x}" for path in paths for x in offered(path)]
+
+
+def displays() -> list[str]:
+    return [f"plots.{x}" for x in offered(ROOT / "quotakernels" / "plots" / "__init__.py")]
 
 
 def test_reference_has_every_public_name_once():
     pages = sorted((DOCS / "reference").glob("*.md"))
     entries = Counter(x for page in pages for x in ENTRY.findall(page.read_text("utf-8")))
-    named = [x for x in entries if not x.startswith("plots")]
-    assert sorted(named) == sorted([*quotakernels.__all__, *adapters()])
+    public = [*quotakernels.__all__, *adapters(), *displays()]
+    assert sorted(entries) == sorted(public)
     assert set(entries.values()) == {1}
 
 

@@ -19,6 +19,7 @@ NAMES = frozenset(quotakernels.__all__)
 CODE = re.compile(r"(?<![`\[])`(\w+)`(?![`\]])")
 SEE_ALSO = re.compile(r"^See Also\n-+\n((?:[^\n]+\n?)+)", re.MULTILINE)
 TYPED = ("Attributes", "Parameters", "Returns")
+TOGETHER = re.compile(r"^(\w+(?:, \w+)+) : (.*)\n((?:    .*\n)*)", re.MULTILINE)
 ITEM = re.compile(r"^(\w+(?:, \w+)*)(?: : (.*))?$")
 
 
@@ -54,9 +55,19 @@ def with_links(prose: str, own: str) -> str:
     return "\n".join(found) + "\n"
 
 
+def apart(found: re.Match[str]) -> str:
+    """Parameters described together as entries of their own, each with its own default."""
+    first, *others = found[1].split(", ")
+    rest = (f"{name} : {found[2]}\n    See `{first}`.\n" for name in others)
+    return f"{first} : {found[2]}\n{found[3]}" + "".join(rest)
+
+
 def linked(text: str, own: str) -> str:
     """A docstring whose names of the library are links, but for its own and those in examples."""
     prose, heading, examples = text.partition("Examples\n--------")
+    before, section, after = prose.partition("Parameters\n----------\n")
+    given, returns, rest = after.partition("Returns\n-------\n")
+    prose = before + section + TOGETHER.sub(apart, given) + returns + rest
     prose = prose.replace("shape (", "shape\N{NO-BREAK SPACE}(")  # else read as a call
     prose = with_links(SEE_ALSO.sub(items, prose), own)
     return re.sub(r"(?<=\w)\*\*", r"\*\*", prose) + heading + examples

@@ -65,7 +65,7 @@ def in_words(stretches: Sequence[Stretch], names: Sequence[str]) -> Iterator[str
         verb = "dominates" if len(winners) == 1 else "dominate"
         yield f"{who} {verb}: at no quota, FPR or recall is another model better."
         return
-    yield "No model dominates. Quotas at which each finds the most:"
+    yield "No model dominates. Quotas at which each finds the most, alone or with another:"
     for model, name in enumerate(names):
         yield f"  {name}: {_quotas(_stretches_of(model, stretches), stretches[-1].stop)}"
 
@@ -84,14 +84,14 @@ def _stretches_of(model: int, stretches: Sequence[Stretch]) -> list[Stretch]:
 
 
 def _quotas(mine: Sequence[Stretch], end: float) -> str:
-    """The longest stretches, in order, and their share of the axis."""
+    """The share of the axis, and of its stretches the longest, in order."""
     if not mine:
         return "none"
     longest = sorted(sorted(mine, key=lambda x: x.width, reverse=True)[:_SHOWN])
     shown = ", ".join(f"{_place(x.start)} to {_place(x.stop)}" for x in longest)
     rest = len(mine) - len(longest)
     more = f" and {rest} shorter ones" if rest > 1 else " and a shorter one" if rest else ""
-    return f"{shown}{more} ({sum(x.width for x in mine) / end:.1%})"
+    return f"{sum(x.width for x in mine) / end:.1%}, {shown}{more}"
 
 
 def _place(quota: float) -> str:

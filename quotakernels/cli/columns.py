@@ -89,7 +89,8 @@ def label_column(table: pa.Table, name: str, pos_label: str | None) -> NDArray[n
         raise InputError(
             f"column {name!r}: labels are not binary: {len(values)} different values "
             f"({_listed(values[:3])}{', ...' if len(values) > 3 else ''}; "
-            f"the third one first in row {row})"
+            f"the third one first in row {row}); "
+            "make a column for each class that has 1 where a row is of it and 0 elsewhere"
         )
     positive = positive_value(values, name, pos_label)
     return np.asarray(pc.equal(column, pa.scalar(positive, column.type)).to_numpy(), dtype=bool)
@@ -100,7 +101,9 @@ def _complete(table: pa.Table, name: str) -> pa.ChunkedArray:
     column = _plain(table.column(name))
     if column.null_count:
         row = pc.index(column.is_null(), True).as_py() + 1
-        raise InputError(f"column {name!r}: missing value at row {row}")
+        count = f", {column.null_count} in all" if column.null_count > 1 else ""
+        hint = "; fill these rows or leave them out"
+        raise InputError(f"column {name!r}: missing value at row {row}{count}{hint}")
     return column
 
 

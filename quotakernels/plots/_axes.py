@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter
 
 from quotakernels.plots._host import Numbers
+from quotakernels.plots._shared import is_of_model
 
 __all__ = [
     "QuotaAxis",
@@ -161,11 +162,16 @@ def room_above(ax: Axes, share: float = 0.35) -> None:
     ax.set_ylim(low, high + share * (high - low))
 
 
+def _after_models(entry: tuple[Any, str]) -> bool:
+    return not is_of_model(entry[0])
+
+
 def with_legend(ax: Axes, place: str = "best", columns: int = 1) -> None:
-    """A legend of what has a label; beside the axes if there is much of it."""
-    handles, labels = ax.get_legend_handles_labels()
-    if not labels:
+    """A legend of what has a label, models first; beside the axes if there is much of it."""
+    entries = sorted(zip(*ax.get_legend_handles_labels(), strict=True), key=_after_models)
+    if not entries:
         return
+    handles, labels = zip(*entries, strict=True)
     options: dict[str, Any] = {
         "fontsize": "small",
         "framealpha": 0.9,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
@@ -14,7 +15,9 @@ from quotakernels import CurveBand, Ranking
 from quotakernels.plots._axes import axes_for, columns_of, position_on
 from quotakernels.plots._curved import Place, curved
 from quotakernels.plots._host import Numbers, on_host
-from quotakernels.plots._models import named_rankings, rankings_of_predictions
+from quotakernels.plots._models import named_rankings, rankings_of_predictions, written
+from quotakernels.plots._options import checked_options
+from quotakernels.plots._shared import label_once, marked, marks, next_model
 from quotakernels.plots._style import COLOURS, RANDOM, line_style
 from quotakernels.plots._thin import thinned
 
@@ -80,14 +83,15 @@ class Display:
         ----------
         y_true : array, shape (n,) or that of `y_score`
             Labels, as in `quotakernels.rank`; of several classes, as in `one_vs_rest`.
-        y_score : array or mapping from names to arrays
-            Scores of shape (n,); (models, n); or of K classes (n, K) or (models, n, K), of which
-            each is drawn against the rest.
+        y_score : array, data frame, or mapping from names to arrays
+            Scores of shape (n,); (models, n); a data frame with a column for each model; or of K
+            classes (n, K) or (models, n, K), of which each is drawn against the rest.
         name : str, or a sequence of them
             The name of the model, or one for each.
         classes : sequence of K labels, optional
             The classes in the order of the columns, if they are not 0 to K - 1.  With it the last
-            axis holds the classes also where it is as long as the labels.
+            axis holds the classes also where it is as long as the labels.  Needed for two columns,
+            and for a data frame whose columns are classes.
         sample_weight, where, pos_label, ties, validate : optional
             As in `quotakernels.rank`.
         ax : Axes, optional
@@ -148,18 +152,37 @@ class Display:
         """Draw; see the display."""
         raise NotImplementedError
 
-    def _begin(self, ax: Axes | None, size: tuple[float, float] | None = None) -> Canvas:
+    def _begin(
+        self,
+        ax: Axes | None,
+        options: dict[str, Any],
+        artist: type[Artist] = Line2D,
+        size: tuple[float, float] | None = None,
+    ) -> Canvas:
+        """Axes for curves, or for other artists that have these options."""
+        checked_options(self, options, artist)
         self.ax_ = axes_for(ax, size)
         self.figure_ = self.ax_.get_figure()
         self.lines_ = []
-        return Canvas(self.ax_, self.lines_)
+        return Canvas(self.ax_, self.lines_, next_model(self.ax_))
 
 
 class Canvas:
-    """Axes, and the lines of models that stand on them."""
+    """Axes, and the lines of models that stand on them.
 
-    def __init__(self, ax: Axes, lines: list[Line2D]):
-        self.ax, self._lines = ax, lines
+    Parameters
+    ----------
+    ax : Axes
+    lines : list of Line2D
+        Where those that are drawn are kept.
+    first : int
+        How many models there are on the axes already, from other displays.
+    role : str
+        What the lines are.
+    """
+
+    def __init__(self, ax: Axes, lines: list[Line2D], first: int, role: str = "model"):
+        self.ax, self._lines, self.first, self._role = ax, lines, first, role
         self._position, self._columns = position_on(ax), columns_of(ax)
 
     def line(
@@ -176,35 +199,53 @@ class Canvas:
         if counts is not None:
             fp, tp, place = counts
             x, y = curved(fp[kept], tp[kept], x, y, place, self._position)
-        style = line_style(len(self._lines)) | normalize_kwargs(options, Line2D)
-        (line,) = self.ax.plot(x, y, **{"label": label or None, **style})
-        self._lines.append(line)
+        model = self.first + len(self._lines)
+        style = line_style(model) | normalize_kwargs(options, Line2D)
+        (line,) = self.ax.plot(x, y, **{"label": written(label) or None, **style})
+        self._lines.append(marks(line, self._role, model))
         return x, y
 
     def references(
-        self, lines: list[tuple[Any, Any]], label: str | None, style: Any = RANDOM
-    ) -> None:
-        """Draw lines that belong to no model, equal ones once, under one label."""
-        drawn: list[tuple[Numbers, Numbers]] = []
+        self,
+        lines: list[tuple[Any, Any]],
+        label: str,
+        style: Any = RANDOM,
+        alone: str | None = None,
+    ) -> list[Line2D]:
+        """Draw lines that belong to no model, equal ones once, under one label.
+
+        Those count that other displays have drawn on the axes.  `alone` is the label of a single
+        one.  Limits that are fixed are so without these lines.
+        """
+        there = [x.get_data() for x in marked(self.ax, label)]
+        limits, fixed = self.ax.dataLim.frozen(), not self.ax.get_autoscale_on()
+        drawn: list[Line2D] = []
         for x, y in lines:
             points = (np.asarray(x, dtype=float), np.asarray(y, dtype=float))
-            if not any(_alike(points, other) for other in drawn):
-                drawn.append(points)
-                self.ax.plot(*points, **style, label=label if len(drawn) == 1 else None)
+            if not any(_alike(points, other) for other in there):
+                there.append(points)
+                shown = label_once(self.ax, label, alone or label, label)
+                drawn += self.ax.plot(*points, **style, label=shown)
+                marks(drawn[-1], label)
+        if fixed:
+            self.ax.dataLim.set(limits)
+        return drawn
 
     def bands(self, band: Any, names: list[str], place: Any) -> None:
         """Shade the band of each model; `place` puts its points on the x axis."""
+        said = "confidence band"
         for model, each in enumerate(_bands_of(band, names)):
             if each is not None:
-                self.ax.fill_between(
+                shade = self.ax.fill_between(
                     place(np.asarray(each.at), names[model]),
                     each.lower,
                     each.upper,
-                    color=COLOURS[model % len(COLOURS)],
+                    color=COLOURS[(self.first + model) % len(COLOURS)],
                     alpha=0.18,
                     linewidth=0,
-                    label="confidence band" if model == 0 else None,
+                    label=label_once(self.ax, said, said, said),
                 )
+                marks(shade, said)
 
 
 def _alike(one: tuple[Numbers, Numbers], other: tuple[Numbers, Numbers]) -> bool:

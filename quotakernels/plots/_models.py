@@ -12,7 +12,16 @@ from quotakernels.plots._host import on_host
 from quotakernels.ranking import rank_examples
 from quotakernels.validation import as_column, check_tie_policy
 
-__all__ = ["Named", "apart", "label_of", "models_of", "named_rankings", "rankings_of_predictions"]
+__all__ = [
+    "Named",
+    "apart",
+    "has_classes",
+    "label_of",
+    "models_of",
+    "named_rankings",
+    "rankings_of_predictions",
+    "written",
+]
 
 Named = dict[str, Ranking]
 
@@ -48,10 +57,10 @@ def rankings_of_predictions(
 ) -> Named:
     """A ranking for each model and, of several classes, for each class against the rest."""
     found: Named = {}
-    for key, scores in models_of(y_score, "models", name).items():
+    for key, scores in models_of(_by_columns(y_score, classes), "models", name).items():
         column = as_column("y_score", scores)
         shape = tuple(column.shape)
-        if classes is None and not _has_classes(y_true, shape):
+        if not _of_classes(y_true, shape, classes):
             ranking = rank(y_true, column, ties=ties, **door)
             axes = _model_axes(shape[:-1], name)
         else:
@@ -60,10 +69,33 @@ def rankings_of_predictions(
     return found
 
 
-def _has_classes(y_true: Any, shape: tuple[int, ...]) -> bool:
-    """Whether scores have a column for each class: their last axis is not that of the labels."""
+def _by_columns(y_score: Any, classes: Any) -> Any:
+    """The columns of a data frame as models, unless they are said to be classes."""
+    names = getattr(y_score, "columns", None)
+    if classes is not None or names is None or isinstance(y_score, Mapping):
+        return y_score
+    return {str(name): y_score[name] for name in names}
+
+
+def has_classes(y_true: Any, y_score: Any, classes: Any) -> bool:
+    """Whether any of the scores have a column for each class."""
+    columns = models_of(_by_columns(y_score, classes), "models", None).values()
+    shapes = (tuple(as_column("y_score", x).shape) for x in columns)
+    return any(_of_classes(y_true, shape, classes) for shape in shapes)
+
+
+def _of_classes(y_true: Any, shape: tuple[int, ...], classes: Any) -> bool:
+    """Whether it is said so, or the last axis of the scores is not that of the labels."""
+    if classes is not None:
+        return True
     size = tuple(as_column("y_true", y_true).shape)[-1:]
-    return len(shape) > 1 and shape[-1:] != size and shape[-2:-1] == size
+    by_columns = len(shape) > 1 and shape[-1:] != size and shape[-2:-1] == size
+    if by_columns and shape[-1] == 2:
+        raise ValueError(
+            f"y_score of shape {shape} may be of two models or of two classes: models are on the "
+            "first axis, or in a mapping from names to scores; for classes pass classes"
+        )
+    return by_columns
 
 
 def _one_vs_rest(
@@ -131,3 +163,11 @@ def _apart(key: str, ranking: Ranking, axes: list[list[str]]) -> Named:
 def label_of(*parts: str) -> str:
     """A name in the legend made of several."""
     return ", ".join(part for part in parts if part)
+
+
+def written(text: str) -> str:
+    """Text that Matplotlib shows as it is.
+
+    Dollars would begin mathematics, and what begins with an underscore is left out of legends.
+    """
+    return (" " if text.startswith("_") else "") + text.replace("$", r"\$")

@@ -16,6 +16,7 @@ from quotakernels.plots._axes import rate_limits, room_above, titled, with_legen
 from quotakernels.plots._chart_labels import ABOVE, CHARTS
 from quotakernels.plots._display import Canvas, Display, cuts, totals
 from quotakernels.plots._host import Numbers
+from quotakernels.plots._shared import label_once, unlimited
 from quotakernels.plots._style import BREAK_EVEN, COLOURS, ISO, RANDOM
 
 __all__ = ["PowersChartDisplay", "PrecisionRecallDisplay", "RocDisplay"]
@@ -136,7 +137,7 @@ class PowersChartDisplay(Display):
         display
         """
         look = CHARTS[self.kind]
-        canvas = self._begin(ax, SQUARE if self.kind == "roc" else None)
+        canvas = self._begin(ax, line_options, size=SQUARE if self.kind == "roc" else None)
         if band is not None and self.kind != "roc":
             raise ValueError(f'band is of the chart "roc"; got kind={self.kind!r}')
         canvas.bands(band, list(self.rankings), lambda at, _: at)
@@ -144,7 +145,7 @@ class PowersChartDisplay(Display):
         for name, ranking in self.rankings.items():
             self._curve(canvas, name, ranking, line_options)
         for ranking in self.rankings.values() if hull else ():
-            self._hull(canvas.ax, ranking)
+            self._hull(canvas, ranking)
         self._limit(canvas.ax)
         if legend and look.legend == ABOVE:
             room_above(canvas.ax)
@@ -178,25 +179,30 @@ class PowersChartDisplay(Display):
         known = {"positives": positives, "negatives": negatives, "kind": self.kind}
         return lambda fp, tp: qk.chart_points(fp, tp, smoothing=self.smoothing, **known)
 
-    def _hull(self, ax: Axes, ranking: Ranking) -> None:
+    def _hull(self, canvas: Canvas, ranking: Ranking) -> None:
         """The hull in the colour of its model, thin, with its vertices marked."""
         found, place = qk.roc_hull(ranking), self._place(ranking)
         x, y = place(found.fp, found.tp)
         if self.kind == "pr":
             x, y = qk.achievable_pr_curve(ranking)[:2]
-        between = Canvas(ax, self.hulls_)
-        model, areas = len(self.hulls_), {"roc": qk.roc_hull_auc, "pr": qk.achievable_pr_auc}
+        hulls = Canvas(canvas.ax, self.hulls_, canvas.first, "hull")
+        model = canvas.first + len(self.hulls_)
+        areas = {"roc": qk.roc_hull_auc, "pr": qk.achievable_pr_auc}
         area = f" (area {areas[self.kind](ranking):.3f})" if self.kind in areas else ""
-        look = {"color": COLOURS[model % len(COLOURS)], "linewidth": 0.8, "linestyle": "-"}
-        several = "hulls" if len(self.rankings) > 1 else f"hull{area}"
-        label = several if model == 0 else "_"
+        look: dict[str, Any] = {
+            "color": COLOURS[model % len(COLOURS)],
+            "linewidth": 0.8,
+            "linestyle": "-",
+        }
+        look["label"] = label_once(canvas.ax, "hull", f"hull{area}", "hulls")
         counts = (np.asarray(found.fp, float), np.asarray(found.tp, float), place)
-        between.line(x, y, label, look, None if CHARTS[self.kind].straight else counts)
+        hulls.line(x, y, "", look, None if CHARTS[self.kind].straight else counts)
         if len(x) <= MARKED:
-            ax.plot(x, y, ".", color=look["color"], markersize=4)
+            canvas.ax.plot(x, y, ".", color=look["color"], markersize=4)
 
     def _limit(self, ax: Axes) -> None:
         """The range of the axes, which the lines that follow leave alone."""
+        unlimited(ax)
         if self.kind == "pr_reciprocal":
             ax.set(xlim=(0.9, 10), ylim=(0.9, None))
         rate_limits(ax, *CHARTS[self.kind].rates)
@@ -228,16 +234,13 @@ class PowersChartDisplay(Display):
         return [line for line in lines if np.isfinite(line[0] + line[1]).any()]
 
     def _iso_lines(self, canvas: Canvas, of: str, levels: Any, costs: dict[str, Any]) -> None:
-        label: str | None = f"equal {of.replace('_', ' ')}"
+        label = f"equal {of.replace('_', ' ')}"
         for level in levels:
-            lines = self._lines(of, level, costs)
-            canvas.references(lines, label, ISO)
-            for x, y in lines[:1]:
-                _name_line(canvas.ax, x, y, f"{level:g}")
-                label = None
+            for line in canvas.references(self._lines(of, level, costs), label, ISO)[:1]:
+                _name_line(canvas.ax, *line.get_data(), f"{level:g}")
 
 
-def _name_line(ax: Axes, x: Numbers, y: Numbers, text: str) -> None:
+def _name_line(ax: Axes, x: Any, y: Any, text: str) -> None:
     """Write on a line, in the middle of what is seen of it."""
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
     seen = np.flatnonzero((x >= left) & (x <= right) & (y >= low) & (y <= high))

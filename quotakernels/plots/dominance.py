@@ -7,12 +7,13 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
 
 import quotakernels as qk
 from quotakernels import Ranking
 from quotakernels.plots._axes import titled
 from quotakernels.plots._display import Display
-from quotakernels.plots._models import named_rankings
+from quotakernels.plots._models import has_classes, label_of, named_rankings, written
 from quotakernels.plots._style import COLOURS
 from quotakernels.plots.quota import quota_axis
 
@@ -77,6 +78,31 @@ class DominanceDisplay(Display):
         self.rankings, self.axis = named_rankings(rankings), axis
         self.regions = qk.compare_curves(self.rankings, axis=axis)
 
+    @classmethod
+    def from_predictions(
+        cls, y_true: Any, y_score: Any, *, classes: Any = None, **options: Any
+    ) -> Self:
+        """Rank the scores and draw, as the other displays do, but of two classes only.
+
+        Parameters
+        ----------
+        y_true, y_score, **options
+            As in ``HitRateDisplay.from_predictions``.
+        classes : None
+            The rankings of several classes have different positives and cannot be compared.
+
+        Returns
+        -------
+        DominanceDisplay
+        """
+        if has_classes(y_true, y_score, classes):
+            raise ValueError(
+                "DominanceDisplay compares models on the same positives, and each of several "
+                "classes has its own: draw one class at a time, of models that are named, with "
+                "labels y_true == c and scores y_score[:, c]"
+            )
+        return super().from_predictions(y_true, y_score, **options)
+
     @property
     def shares(self) -> dict[str, float]:
         """The part of the axis on which each model is best, or equal to the best."""
@@ -102,7 +128,7 @@ class DominanceDisplay(Display):
         -------
         DominanceDisplay
         """
-        self._begin(ax, (6.4, 1.6 + 0.5 * len(self.rankings)))
+        self._begin(ax, bar_options, PolyCollection, (6.4, 1.6 + 0.5 * len(self.rankings)))
         self.bars_ = []
         factor = self._axis(percent)
         shares = self.shares
@@ -113,7 +139,7 @@ class DominanceDisplay(Display):
             self.bars_.append(self.ax_.broken_barh(pieces, (row - 0.35, 0.7), **look))
         self.ax_.set_yticks(
             range(len(shares)),
-            [f"{name}, {share:.1%}" if name else f"{share:.1%}" for name, share in shares.items()],
+            [label_of(written(name), f"{share:.1%}") for name, share in shares.items()],
         )
         self.ax_.tick_params(axis="y", length=0)
         self.ax_.set_ylim(len(shares) - 0.5, -0.5)

@@ -15,10 +15,20 @@ from quotakernels._array import of_kind
 from quotakernels.plots._axes import QuotaAxis, titled, with_legend
 from quotakernels.plots._display import Canvas, Display
 from quotakernels.plots._host import Numbers, on_host
-from quotakernels.plots._models import apart, label_of, models_of
+from quotakernels.plots._models import apart, label_of, models_of, written
+from quotakernels.plots._shared import marked, marks
 from quotakernels.plots._style import COLOURS, MARKERS, REFERENCE
 
 __all__ = ["ImpactDisplay"]
+
+MARKED = 60
+"""More cuts that are as good as the best one are counted, not marked."""
+_WORDS = {
+    "impact": ("Impact", "Impact per example"),
+    "outcome": ("Outcome impact", "Outcome impact (classes of equal mass)"),
+    "all": ("Impact", "Impact of all decisions"),
+}
+"""The title and the label of the axis."""
 
 
 class ImpactDisplay(Display):
@@ -35,6 +45,8 @@ class ImpactDisplay(Display):
         What `best_boundary` or `best_quota` has found, of one list of scores each.
     in_all : bool
         Whether the impact is that of all examples, as from `best_quota`, not that of each.
+    kind : {"impact", "outcome"}
+        Which impact it is, as `best_boundary` was told.
 
     Attributes
     ----------
@@ -45,7 +57,7 @@ class ImpactDisplay(Display):
     lines_ : list of Line2D
         The curve of each model.
     markers_ : list of Line2D
-        Its best cut.
+        Its best cut, the first where several are as good, which have hollow markers.
 
     See Also
     --------
@@ -70,9 +82,20 @@ class ImpactDisplay(Display):
     _own = ("impacts", "kind")
     markers_: list[Line2D]
 
-    def __init__(self, best: BestBoundary | Mapping[str, BestBoundary], *, in_all: bool = False):
+    def __init__(
+        self,
+        best: BestBoundary | Mapping[str, BestBoundary],
+        *,
+        in_all: bool = False,
+        kind: Literal["impact", "outcome"] = "impact",
+    ):
+        if kind not in ("impact", "outcome") or (in_all and kind == "outcome"):
+            raise ValueError(
+                'kind must be "impact" or "outcome", and "impact" if it is that of all examples; '
+                f"got {kind!r}"
+            )
         self.best: dict[str, BestBoundary] = {}
-        self.in_all = in_all
+        self.in_all, self.kind = in_all, kind
         for name, found in models_of(best, "models", None).items():
             if not isinstance(found, BestBoundary):
                 raise TypeError(
@@ -85,7 +108,8 @@ class ImpactDisplay(Display):
     def _made(cls, rankings: dict[str, Ranking], **own: Any) -> Self:
         if "impacts" not in own:
             raise TypeError("ImpactDisplay needs impacts")
-        return cls({name: qk.best_boundary(ranking, **own) for name, ranking in rankings.items()})
+        best = {name: qk.best_boundary(ranking, **own) for name, ranking in rankings.items()}
+        return cls(best, kind=own.get("kind", "impact"))
 
     @classmethod
     def from_gains(
@@ -161,19 +185,17 @@ class ImpactDisplay(Display):
         """
         if against not in ("quota", "threshold"):
             raise ValueError(f'against must be "quota" or "threshold"; got {against!r}')
-        canvas = self._begin(ax)
+        canvas = self._begin(ax, line_options)
         self.markers_ = []
         axis = self._axis(canvas, percent) if against == "quota" else None
         for name, best in self.best.items():
             self._draw(canvas, axis, name, best, line_options)
-        low, high = canvas.ax.get_ylim()
-        if low < 0 < high:
-            canvas.ax.axhline(0, color=REFERENCE, linewidth=0.8, zorder=1.5)
+        _zero(canvas.ax)
         if axis is None:
             canvas.ax.set_xlabel("Boundary (lowest score that is selected)")
-        whose = "of all decisions" if self.in_all else "per example"
-        canvas.ax.set_ylabel(f"Impact {whose}" + (f" ({unit})" if unit else ""))
-        titled(canvas.ax, f"Impact at every {'quota' if axis else 'boundary'}")
+        title, label = _WORDS["all" if self.in_all else self.kind]
+        canvas.ax.set_ylabel(label + (written(f" ({unit})") if unit else ""))
+        titled(canvas.ax, f"{title} at every {'quota' if axis else 'boundary'}")
         if legend:
             with_legend(canvas.ax)
         return self
@@ -193,28 +215,49 @@ class ImpactDisplay(Display):
         best: BestBoundary,
         options: dict[str, Any],
     ) -> None:
-        """A curve and the marker of its best cut."""
+        """A curve and the markers of its best cuts."""
         quota, value, threshold = best.curve
-        number = f"{best.value:.4g}".replace("-", "−")  # as the axis writes it
-        label = label_of(name, f"B* = {number} at quota {best.quota:.10g}")
         if axis is None:  # between two scores nothing changes
-            x, at = threshold[:0:-1], best.threshold
-            canvas.line(x, value[:0:-1], label, {"drawstyle": "steps-pre", **options})
+            x, at = threshold, best.threshold
+            look = {"drawstyle": "steps-pre", **options}
+            canvas.line(x[:0:-1], value[:0:-1], _label(name, best), look)
         else:
             size = float(quota[-1])
             x, at = axis.of(quota.astype(float), size), axis.of(best.quota, size)
-            canvas.line(x, value, label, options)
-        self.markers_.append(_marked(canvas.ax, len(self.markers_), at, best.value))
+            canvas.line(x, value, _label(name, best), options)
+        model, tied = canvas.first + len(self.markers_), _tied(best)
+        if 0 < len(tied) <= MARKED:
+            _mark(canvas.ax, model, x[tied], value[tied], markerfacecolor="white")
+        canvas.ax.axvline(float(at), color=_colour(model), linewidth=0.8, linestyle=":", zorder=1.4)
+        look = {"markeredgecolor": "white", "zorder": 3}
+        self.markers_.append(_mark(canvas.ax, model, [at], [best.value], **look))
 
 
-def _marked(ax: Axes, model: int, x: Numbers, y: Numbers) -> Line2D:
-    """The marker of a best cut, on a thin line from the lower edge."""
-    colour = COLOURS[model % len(COLOURS)]
-    ax.axvline(float(x), color=colour, linewidth=0.8, linestyle=":", zorder=1.4)
-    look: dict[str, Any] = {
-        "markersize": 7,
-        "markeredgecolor": "white",
-        "color": colour,
-        "zorder": 3,
-    }
-    return ax.plot([x], [y], MARKERS[model % len(MARKERS)], **look)[0]
+def _tied(best: BestBoundary) -> Numbers:
+    """The cuts that are as good as the one reported, which is the first of them."""
+    return np.flatnonzero(best.optima)[1:]
+
+
+def _label(name: str, best: BestBoundary) -> str:
+    """The name, and the best cut with what it brings."""
+    others = len(_tied(best))
+    also = f" and {others} other{'s' * (others > 1)}" if others else ""
+    number = f"{best.value:.4g}".replace("-", "−")  # as the axis writes it
+    return label_of(name, f"B* at quota {best.quota:.10g}{also}: {number}")
+
+
+def _colour(model: int) -> str:
+    return COLOURS[model % len(COLOURS)]
+
+
+def _mark(ax: Axes, model: int, x: Any, y: Any, **look: Any) -> Line2D:
+    """Markers of cuts of a model."""
+    options: dict[str, Any] = {"markersize": 7, "color": _colour(model), "zorder": 2.9, **look}
+    return ax.plot(x, y, MARKERS[model % len(MARKERS)], **options)[0]
+
+
+def _zero(ax: Axes) -> None:
+    """A line between what is lost and what is won, once, where both are seen."""
+    low, high = ax.get_ylim()
+    if low < 0 < high and not marked(ax, "zero"):
+        marks(ax.axhline(0, color=REFERENCE, linewidth=0.8, zorder=1.5), "zero")

@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.cbook import normalize_kwargs
 from matplotlib.colors import to_rgba
+from matplotlib.patches import Rectangle
 
 import quotakernels as qk
 from quotakernels import LiftTable, Ranking
 from quotakernels.plots._axes import titled, with_legend
-from quotakernels.plots._display import Display
+from quotakernels.plots._display import Canvas, Display
+from quotakernels.plots._models import label_of, written
+from quotakernels.plots._shared import marked, marks, source_of
 from quotakernels.plots._style import COLOURS, HATCHES
 from quotakernels.plots.quota import quota_axis
 
 __all__ = ["LiftTableDisplay"]
+
+_BARS = "bars"
 
 
 class LiftTableDisplay(Display):
@@ -101,21 +108,21 @@ class LiftTableDisplay(Display):
         -------
         LiftTableDisplay
         """
-        canvas, axis = self._begin(ax), quota_axis(self.rankings, percent)
+        canvas = self._begin(ax, bar_options, Rectangle)
+        axis = quota_axis(self.rankings, percent)
         axis.drawn(canvas.ax)
+        options = normalize_kwargs(bar_options, Rectangle)
         self.bars_ = []
         for name, table in self.tables.items():
             size = float(table.stop[-1])
             places = table._replace(
                 start=axis.of(table.start, size), stop=axis.of(table.stop, size)
             )
-            look = _pale(len(self.bars_)) | bar_options if cumulative else bar_options
-            self._bars(canvas.ax, name, places, look)
+            self._bars(canvas, name, places, cumulative, options)
             if cumulative:
-                label = f"{name}, cumulative" if name else "cumulative"
-                canvas.line(
-                    places.stop, table.cumulative_lift, label, {"marker": "o", "markersize": 3}
-                )
+                label, dots = label_of(name, "cumulative"), {"marker": "o", "markersize": 3}
+                canvas.line(places.stop, table.cumulative_lift, label, dots)
+        _side_by_side(canvas.ax)
         if random:
             canvas.references([([0, axis.end], [1, 1])], "random")
         canvas.ax.margins(y=0.2)  # room for the legend above the bars
@@ -125,21 +132,30 @@ class LiftTableDisplay(Display):
             with_legend(canvas.ax)
         return self
 
-    def _bars(self, ax: Axes, name: str, table: LiftTable, options: dict[str, Any]) -> None:
-        """The bars of a model, beside those of the others in each bin."""
-        model, width = len(self.bars_), (table.stop - table.start) * 0.84 / len(self.tables)
-        left = table.start + (table.stop - table.start) * 0.08 + model * width
+    def _bars(
+        self, canvas: Canvas, name: str, table: LiftTable, pale: bool, options: dict[str, Any]
+    ) -> None:
+        """The bars of a model; `pale` if a line of the same colour is to stand out from them."""
+        model = canvas.first + len(self.bars_)
+        colour = COLOURS[model % len(COLOURS)]
         look = {
-            "color": COLOURS[model % len(COLOURS)],
+            "color": to_rgba(colour, 0.25) if pale else colour,
+            "edgecolor": colour if pale else "white",
             "hatch": HATCHES[model % len(HATCHES)],
-            "edgecolor": "white",
             "linewidth": 0.5,
+            "label": written(name) or None,
             **options,
         }
-        self.bars_.append(ax.bar(left, table.lift, width, align="edge", label=name or None, **look))
+        height = np.where(np.isfinite(table.lift), table.lift, np.nan)
+        widths = table.stop - table.start
+        bars = canvas.ax.bar(table.start, height, widths, align="edge", **look)
+        self.bars_.append(marks(bars, _BARS, model, (table.start, widths)))
 
 
-def _pale(model: int) -> dict[str, Any]:
-    """Bars in front of which a line of the same colour stands out."""
-    colour = COLOURS[model % len(COLOURS)]
-    return {"color": to_rgba(colour, 0.25), "edgecolor": colour}
+def _side_by_side(ax: Axes) -> None:
+    """Let the bars of all models on the axes share the width of each bin."""
+    models = marked(ax, _BARS)
+    for place, bars in enumerate(models):
+        for bar, start, whole in zip(bars, *source_of(bars), strict=True):
+            width = 0.84 * whole / len(models)
+            bar.set(x=start + 0.08 * whole + place * width, width=width)

@@ -29,8 +29,10 @@ def quota_axis(rankings: dict[str, Ranking], percent: bool) -> QuotaAxis:
 class _QuotaDisplay(Display):
     """Curves over the quota axis."""
 
-    def _over_quotas(self, ax: Axes | None, percent: bool, band: Any) -> tuple[Canvas, QuotaAxis]:
-        canvas, axis = self._begin(ax), quota_axis(self.rankings, percent)
+    def _over_quotas(
+        self, ax: Axes | None, percent: bool, band: Any, options: dict[str, Any]
+    ) -> tuple[Canvas, QuotaAxis]:
+        canvas, axis = self._begin(ax, options), quota_axis(self.rankings, percent)
         axis.drawn(canvas.ax)
         sizes = {name: sum(totals(ranking)) for name, ranking in self.rankings.items()}
 
@@ -150,18 +152,15 @@ class HitRateDisplay(_QuotaDisplay):
         -------
         HitRateDisplay
         """
-        canvas, axis = self._over_quotas(ax, percent, band)
+        canvas, axis = self._over_quotas(ax, percent, band, line_options)
         for name, ranking in self.rankings.items():
             label = name and f"{name} (AHR = {qk.average_hit_rate(ranking):.3f})"
             _draw_rate(canvas, axis, ranking, 1.0, label, line_options)
         rankings = self.rankings.values()
         if random:
             levels = [_prevalence(x) for x in rankings]
-            shown = (
-                f" (prevalence {levels[0]:.3g})" if len({f"{x:.6g}" for x in levels}) < 2 else ""
-            )
             lines = [([0, axis.end], [level] * 2) for level in levels]
-            canvas.references(lines, f"random{shown}")
+            canvas.references(lines, "random", alone=f"random (prevalence {levels[0]:.3g})")
         if optimal:
             canvas.references([_optimal_rate(axis, x, 1.0) for x in rankings], "optimal", OPTIMAL)
         canvas.ax.set_ylabel("Hit rate (positives / selected)")
@@ -238,7 +237,7 @@ class LiftDisplay(_QuotaDisplay):
         -------
         LiftDisplay
         """
-        canvas, axis = self._over_quotas(ax, percent, band)
+        canvas, axis = self._over_quotas(ax, percent, band, line_options)
         for name, ranking in self.rankings.items():
             _draw_rate(canvas, axis, ranking, _prevalence(ranking), name, line_options)
         if random:
@@ -322,7 +321,8 @@ class QrecallDisplay(_QuotaDisplay):
         random, optimal : bool
             Also draw what a random and what a perfect ranking has: j/n and min(1, j/P).
         areas : bool, optional
-            Shade S1 and S2; by default of a single model that has no band.
+            Shade S1 and S2; by default of a single model that has no band, if it is the first on
+            the axes.
         band : CurveBand, or mapping from names to CurveBands, optional
             Shaded below the curve, from `curve_band`.  Places up to 1 are fractions.
         legend : bool
@@ -334,9 +334,10 @@ class QrecallDisplay(_QuotaDisplay):
         -------
         QrecallDisplay
         """
-        canvas, axis = self._over_quotas(ax, percent, band)
+        canvas, axis = self._over_quotas(ax, percent, band, line_options)
         self.areas_ = []
-        shaded = (len(self.rankings) == 1 and band is None) if areas is None else areas
+        alone = len(self.rankings) == 1 and canvas.first == 0
+        shaded = (alone and band is None) if areas is None else areas
         for name, ranking in self.rankings.items():
             fp, tp = cuts(ranking)
             with np.errstate(invalid="ignore"):
@@ -344,7 +345,7 @@ class QrecallDisplay(_QuotaDisplay):
             label = name and f"{name} (PEM = {qk.pem(ranking):.3f})"
             x, y = canvas.line(x, y, label, line_options)
             if shaded:
-                self._shade(canvas.ax, axis, ranking, x, y)
+                self._shade(canvas, axis, ranking, x, y)
         if random:
             canvas.references([([0, axis.end], [0, 1])], "random")
         if optimal:
@@ -357,9 +358,12 @@ class QrecallDisplay(_QuotaDisplay):
             with_legend(canvas.ax, "lower right")
         return self
 
-    def _shade(self, ax: Axes, axis: QuotaAxis, ranking: Ranking, x: Numbers, y: Numbers) -> None:
+    def _shade(
+        self, canvas: Canvas, axis: QuotaAxis, ranking: Ranking, x: Numbers, y: Numbers
+    ) -> None:
         s1, s2, _ = qk.pem_areas(ranking, method="area")
-        chance, colour = x / axis.end, COLOURS[(len(self.lines_) - 1) % len(COLOURS)]
+        model = canvas.first + len(self.lines_) - 1
+        chance, colour = x / axis.end, COLOURS[model % len(COLOURS)]
         looks: tuple[tuple[Numbers, str, dict[str, Any]], ...] = (
             (y >= chance, f"S1 = {s1:.4g}, above chance", {"facecolor": colour, "alpha": 0.2}),
             (
@@ -369,9 +373,8 @@ class QrecallDisplay(_QuotaDisplay):
             ),
         )
         for there, label, look in looks:
-            self.areas_.append(
-                ax.fill_between(x, y, chance, where=there, interpolate=True, label=label, **look)
-            )
+            look |= {"where": there, "interpolate": True, "label": label}
+            self.areas_.append(canvas.ax.fill_between(x, y, chance, **look))
 
     @staticmethod
     def _optimal(axis: QuotaAxis, ranking: Ranking) -> tuple[Numbers, Numbers]:

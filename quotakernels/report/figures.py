@@ -1,8 +1,4 @@
-"""The curves of a page, drawn by `quotakernels.plots`, each with a legend of HTML beside it.
-
-Names of models come from the data: they stand in the legend, which the page escapes, and never in a
-drawing, where they might be taken for mathematics or for names that begin with an underscore.
-"""
+"""The curves of a page, drawn by `quotakernels.plots`, each with a legend of HTML beside it."""
 
 from __future__ import annotations
 
@@ -20,6 +16,7 @@ from matplotlib.figure import Figure as Drawing
 
 from quotakernels import plots
 from quotakernels.cli.evaluation import Evaluation
+from quotakernels.plots._models import written
 from quotakernels.plots._style import OPTIMAL, RANDOM, REFERENCE, line_style
 from quotakernels.report.choice import Choice
 from quotakernels.report.keys import (
@@ -79,8 +76,7 @@ class _Shown:
 
     @property
     def rankings(self) -> dict[str, Any]:
-        """By numbers in place of names."""
-        return {f"model {k}": x for k, x in enumerate(self.evaluation.rankings)}
+        return dict(zip(self.names, self.evaluation.rankings, strict=True))
 
     @property
     def model(self) -> int:
@@ -207,7 +203,7 @@ def _lift(shown: _Shown, ax: Axes) -> Said:
 
 def _brought(shown: _Shown, ax: Axes) -> Said:
     assert shown.evaluation.brought is not None
-    cuts = {f"model {k}": x for k, x in enumerate(shown.evaluation.brought.cuts)}
+    cuts = dict(zip(shown.names, shown.evaluation.brought.cuts, strict=True))
     plots.ImpactDisplay(cuts, in_all=True).plot(ax=ax, legend=False)
     ax.set_ylabel("brought in all")
     reading = "What all decisions bring together. The highest point of a line is its best cut."
@@ -218,8 +214,8 @@ def _brought(shown: _Shown, ax: Axes) -> Said:
 def _dominance(shown: _Shown, ax: Axes) -> Said:
     display = plots.DominanceDisplay.from_ranking(shown.rankings, ax=ax)
     shares = [f"{share:.1%}" for share in display.shares.values()]
-    labels = [f"{_cut(x)}\n{y}" for x, y in zip(shown.names, shares, strict=True)]
-    ax.set_yticks(range(len(labels)), labels, parse_math=False)
+    labels = [f"{written(_cut(x))}\n{y}" for x, y in zip(shown.names, shares, strict=True)]
+    ax.set_yticks(range(len(labels)), labels)
     reading = (
         "A bar stands where no other model finds more positives; the percentage is how much of all "
         "quotas that is. Where two models have a bar they find the same."

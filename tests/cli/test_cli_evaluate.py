@@ -253,10 +253,12 @@ def test_where_each_model_is_the_best(run: Run, table: Callable[..., Path]) -> N
     path = table(y=[1, 0, 0, 1, 0], a=[0.9, 0.8, 0.7, 0.6, 0.5], b=[0.7, 0.7, 0.1, 0.7, 0.1])
     arguments = ("evaluate", path, "--label", "y", "--score", "a", "--score", "b")
     said = run(*arguments).out.splitlines()
-    place = said.index("No model dominates. Quotas at which each finds the most:")
+    place = said.index(
+        "No model dominates. Quotas at which each finds the most, alone or with another:"
+    )
     assert said[place + 1 :] == [
-        "  a: 0 to 1.5, 4 to 5 (50.0%)",
-        "  b: 1.5 to 5 (70.0%)",
+        "  a: 50.0%, 0 to 1.5, 4 to 5",
+        "  b: 70.0%, 1.5 to 5",
     ]
     content = json.loads(run(*arguments, "--json").out)
     assert content["dominant"] == []

@@ -149,7 +149,7 @@ GOOD: dict[str, list[Any]] = {"y": [0, 1] * 10, "s": [i / 20 for i in range(20)]
         ("y", "", "column 'y': missing value at row 17"),
         ("y", "NaN", "column 'y': NaN at row 17"),
         ("y", 2, "column 'y': labels are not binary: 3 different values"),
-        ("y", 0.5, "the third one first in row 17"),
+        ("y", 0.5, "the third one first in row 17); make a column for each class"),
         ("w", "", "column 'w': missing value at row 17"),
         ("w", -1, "column 'w': -1.0 at row 17, expected a finite weight of 0 or more"),
         ("w", "inf", "column 'w': inf at row 17"),
@@ -164,6 +164,13 @@ def test_bad_values_are_found(
     path = table(**columns)
     outcome = run("evaluate", path, "--label", "y", "--score", "s", "--weight", "w")
     assert message in outcome.error
+
+
+def test_missing_values_are_counted(run: Run, table: Callable[..., Path]) -> None:
+    path = table(y=[0, 1, 1], s=[0.5, "", ""])
+    outcome = run("evaluate", path, "--label", "y", "--score", "s")
+    missing = "missing value at row 2, 2 in all; fill these rows or leave them out"
+    assert f"column 's': {missing}" in outcome.error
 
 
 @pytest.mark.parametrize(

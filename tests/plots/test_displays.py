@@ -7,6 +7,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import quotakernels as qk
 from plots.conftest import LABELS, SCORES, TIED, scored
@@ -113,10 +114,32 @@ def test_best_boundary_is_marked(kind: Any, ax: Any):
         best = qk.best_boundary(LABELS, SCORES[model], impacts=IMPACTS, kind=kind)
         assert passes_through(line, best.curve.quota.astype(float), best.curve.value)
         assert [x.tolist() for x in vertices(marker)] == [[best.quota], [best.value]]
-        assert (
-            line.get_label()
-            == f"{model}, B* = {best.value:.4g} at quota {best.quota:g}".replace("-", "−")
-        )
+        said = f"{model}, B* at quota {best.quota:g}: {best.value:.4g}"
+        assert line.get_label() == said.replace("-", "−")
+    name = {"impact": "Impact per example", "outcome": "Outcome impact (classes of equal mass)"}
+    assert ax.get_ylabel() == name[kind]
+    assert ax.get_title() == name[kind].split(" per")[0].split(" (")[0] + " at every quota"
+
+
+def test_cuts_that_are_as_good_are_marked_and_counted(ax: Any):
+    cases = [
+        ([1, 0, 1, 0], [3.0], " and 1 other"),
+        ([1, 0, 1, 0, 1, 0], [3.0, 5.0], " and 2 others"),
+    ]
+    for labels, others, said in cases:
+        scores = -np.arange(len(labels))
+        display = plots.ImpactDisplay.from_predictions(labels, scores, impacts=(1, -1, 0, 0), ax=ax)
+        (line,), (marker,) = display.lines_, display.markers_
+        assert line.get_label() == f"B* at quota 1{said}: {1 / len(labels):.4g}"
+        assert vertices(marker)[0].tolist() == [1]
+        hollow = [x for x in ax.lines if x.get_markerfacecolor() == "white"][-1]
+        assert vertices(hollow)[0].tolist() == others
+    labels = np.arange(200) % 2 == 0
+    many = plots.ImpactDisplay.from_predictions(
+        labels, -np.arange(200), impacts=(1, -1, 0, 0), against="threshold", ax=Figure().subplots()
+    )
+    assert many.lines_[0].get_label() == "B* at quota 1 and 99 others: 0.005"
+    assert not [x for x in many.ax_.lines if x.get_markerfacecolor() == "white"]
 
 
 def test_impact_against_the_boundary_is_a_step_function(ax: Any):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import quotakernels as qk
 from plots.conftest import LABELS, SCORES, TIED
@@ -105,6 +107,16 @@ def test_nothing_defined_is_an_empty_plot(ax: Any):
             display.from_ranking(ranking, ax=ax).figure_.draw_without_rendering()
 
 
+def test_columns_of_a_data_frame_are_models(ax: Any):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": STACKED[0], "b": STACKED[1]})
+    display = HIT(LABELS, frame, ax=ax)
+    assert list(display.rankings) == ["a", "b"]
+    assert qk.roc_auc(display.rankings["a"]) == qk.roc_auc(LABELS, STACKED[0])
+    classes = HIT(LABELS, frame, classes=[0, 1], ax=ax)
+    assert list(classes.rankings) == ["0", "1"]
+
+
 BAND = qk.CurveBand(*[np.zeros(2)] * 6)
 REFUSED = [
     (lambda: HIT(LABELS, SCORES, name="a"), TypeError, "name cannot be combined with a mapping"),
@@ -117,6 +129,11 @@ REFUSED = [
         r"one leading axis; got axes of shape \(1, 3\)",
     ),
     (lambda: HIT(LABELS, STACKED.T, pos_label=1), TypeError, "take classes in place of pos_label"),
+    (
+        lambda: HIT(LABELS, STACKED[:2].T),
+        ValueError,
+        "two models or of two classes: .* pass classes",
+    ),
     (lambda: HIT(LABELS, SCORES, ax=1), TypeError, "ax must be a Matplotlib Axes; got int"),
     (lambda: HIT(LABELS, SCORES, band=BAND), ValueError, "a row for each of 3 models; got shape"),
     (lambda: HIT(LABELS, SCORES, band={"x": BAND}), ValueError, "band has 'x', which is none of"),
@@ -132,6 +149,28 @@ REFUSED = [
     (lambda: plots.PowersChartDisplay(TIED, kind="x"), ValueError, "kind must be one of"),
     (lambda: plots.ImpactDisplay.from_ranking(TIED), TypeError, "ImpactDisplay needs impacts"),
     (lambda: plots.ImpactDisplay(TIED), TypeError, "best must be a BestBoundary"),
+    (lambda: plots.ImpactDisplay({}, kind="x"), ValueError, 'kind must be "impact" or "outcome"'),
+    (
+        lambda: plots.RocDisplay.from_ranking(TIED, kind="bift"),
+        TypeError,
+        "RocDisplay has no option 'kind'",
+    ),
+    (
+        lambda: plots.LiftTableDisplay.from_predictions(LABELS, SCORES, band=BAND),
+        TypeError,
+        "LiftTableDisplay has no option 'band'",
+    ),
+    (
+        lambda: plots.DominanceDisplay.from_predictions(LABELS, SCORES, legend=True),
+        TypeError,
+        "DominanceDisplay has no option 'legend'",
+    ),
+    (lambda: HIT(LABELS, SCORES, sample_weigth=1), TypeError, "no option 'sample_weigth'"),
+    (
+        lambda: plots.DominanceDisplay.from_predictions(LABELS, STACKED.T),
+        ValueError,
+        "draw one class at a time",
+    ),
     (
         lambda: plots.ImpactDisplay.from_ranking(TIED, impacts=(1, 0, 0, 0), against="x"),
         ValueError,
@@ -144,6 +183,38 @@ REFUSED = [
 def test_bad_calls_are_refused(call: Any, error: type[Exception], message: str):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_names_are_shown_as_they_are():
+    names = ["_hidden", "$a$ of b$"]
+    scores = dict(zip(names, STACKED, strict=False))
+    for display, own in (
+        (plots.HitRateDisplay, {}),
+        (plots.LiftTableDisplay, {}),
+        (plots.ImpactDisplay, {"impacts": (4, -2, -1, 0), "unit": "US$ or A$"}),
+    ):
+        ax = display.from_predictions(LABELS, scores, ax=Figure().subplots(), **own).ax_
+        texts = [ax.yaxis.label, *ax.get_legend().get_texts()]
+        assert {seen(x).strip().split(" (")[0].split(",")[0] for x in texts[1:]} >= set(names)
+        assert own == {} or seen(texts[0]).endswith("(US$ or A$)")
+    rows = plots.DominanceDisplay.from_predictions(LABELS, scores).ax_.get_yticklabels()
+    assert [seen(x).strip().rsplit(", ", 1)[0] for x in rows] == names
+
+
+def seen(text: Any) -> str:
+    """What is drawn of a text, which must not be mathematics."""
+    drawn, mathematics = text._preprocess_math(text.get_text())
+    assert mathematics is False
+    return drawn
+
+
+def test_weights_of_any_size_are_drawn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        display = plots.LiftTableDisplay.from_predictions(
+            LABELS, SCORES, sample_weight=np.full(len(LABELS), 1e300)
+        )
+        display.figure_.draw_without_rendering()
 
 
 def test_traced_rankings_are_refused():
