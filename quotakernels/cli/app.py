@@ -267,26 +267,39 @@ def _chosen_for_report(
 @app.command(
     cls=CommandPage, short_help="Write the rows that fill the quota, best first.", **manual.SELECT
 )
-@click.argument("file", type=_INPUT_FILE)
+@click.argument("file", type=_INPUT_FILE, required=False)
 @click.option("--score", type=COLUMN, required=True, help="Column of the scores.")
 @click.option("--quota", metavar="Q", type=parse_quota, help=_QUOTA_HELP + ".")
 @click.option("--threshold", metavar="T", type=float, help="Lowest score to select, for a quota.")
 @click.option("--where", type=CONDITION, help="Use these rows only.")
+@click.option("--example", type=click.Choice(["credit"]), help="Select of scores that come along.")
 @click.option("-o", "--output", type=_OUTPUT_FILE, required=True, help="File to write.")
-def select(
-    file: Path,
-    score: str,
-    quota: Quota | None,
-    threshold: float | None,
-    where: tuple[str, str] | None,
-    output: Path,
-) -> None:
+def select(file: Path | None, example: str | None, output: Path, **chosen: Any) -> None:
     """Write the rows of FILE that fill the quota, or reach a threshold, best first.
 
     All columns are kept, and selection_probability is added: 1 above the threshold, and for the
     rows tied at it their equal chance of the places that remain. The name of the output tells its
     format: .csv, .tsv, .parquet, .arrow or .feather.
     """
+    if (file is None) == (example is None):
+        raise click.UsageError("Give FILE, or --example credit.")
+    if file is not None:
+        _write_selected(file, output, **chosen)
+        return
+    from quotakernels.cli.example import EXAMPLES, example_file
+
+    with example_file(EXAMPLES[str(example)]) as path:
+        _write_selected(path, output, **chosen)
+
+
+def _write_selected(
+    file: Path,
+    output: Path,
+    score: str,
+    quota: Quota | None,
+    threshold: float | None,
+    where: tuple[str, str] | None,
+) -> None:
     from quotakernels.cli.columns import of_rows, score_column, where_mask
     from quotakernels.cli.files import file_format, read_table, write_table
     from quotakernels.cli.selection import reached, select_rows

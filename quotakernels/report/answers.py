@@ -19,11 +19,12 @@ from quotakernels.report.words import (
     number,
     percent,
     places_of,
+    whole,
 )
 
 __all__ = ["Answer", "answers"]
 
-_UNSAID = "Made with --gain or --impact, this page also tells"
+_UNSAID = "With --gain or --impact the command also says"
 _OTHERS = 3
 
 
@@ -77,7 +78,8 @@ def _which(evaluation: Evaluation, choice: Choice | None) -> Said:
         verdict = f"{names[0]}, the only model"
     else:
         verdict = listed(winners, "or")
-    return verdict, (*_found(evaluation, choice), *_brought(evaluation, choice))
+    said = (*_found(evaluation, choice), *_brought(evaluation, choice))
+    return verdict, (*said, *_part_of_a_place(evaluation, choice))
 
 
 def _found(evaluation: Evaluation, choice: Choice) -> Iterator[str]:
@@ -111,6 +113,12 @@ def _the_others(first: float, others: list[float]) -> Iterator[str]:
             yield counted(several, f"other model {said}", f"other models {said}")
     if less := len(others) - more - sum(alike):
         yield counted(less, "other model less", "other models less")
+
+
+def _part_of_a_place(evaluation: Evaluation, choice: Choice) -> Iterator[str]:
+    """What a quota means that is no whole number of rows."""
+    if evaluation.task.weight is None and not whole(choice.places):
+        yield f"{choice.quota} are {number(choice.places)} places: the last row is in by chance."
 
 
 def _alone(random: str) -> str:
@@ -160,9 +168,9 @@ def _how_many(evaluation: Evaluation, choice: Choice | None) -> Said:
         return "That cannot be said", (nothing,)
     model = _model_in_question(evaluation, choice)
     ranking, name = evaluation.rankings[model], evaluation.task.scores[model]
-    whole = math.ceil if evaluation.task.weight is None else float
+    rounded = math.ceil if evaluation.task.weight is None else float
     needed = [
-        f"{share:.0%} takes {number(whole(places_for(ranking, share)))}" for share in (0.5, 0.9)
+        f"{share:.0%} takes {number(rounded(places_for(ranking, share)))}" for share in (0.5, 0.9)
     ]
     weighted = evaluation.task.weight is not None
     head = f"With {name}, to find {listed(needed)}{' of the weight' if weighted else ' places'}."

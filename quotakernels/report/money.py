@@ -200,7 +200,7 @@ def _unit(evaluation: Evaluation) -> str:
     unit = evaluation.task.unit
     assert unit is not None
     if unit.impacts is None:
-        return f"Counted: {unit}."
+        return f"Counted: {unit}, which must be what selecting a row causes."
     cells = ("a positive selected", "a negative selected", "a positive left", "a negative left")
     each = [f"{cell} {signed(x)}" for cell, x in zip(cells, unit.impacts, strict=True)]
     return f"Counted: {', '.join(each)}."

@@ -24,16 +24,16 @@ from quotakernels.report.tables import (
     overview,
     pair_tables,
 )
-from quotakernels.report.words import counted, number
+from quotakernels.report.words import counted, number, whole
 
 __all__ = ["Origin", "page_of"]
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a page comes from: the file, the command, the day, and whose the data are."""
+    """Where a page comes from: the words for the data, the command, the day, whose the data are."""
 
-    file: str
+    file: tuple[str, ...]
     command: str
     made: str
     attribution: tuple[str, ...] = ()
@@ -85,6 +85,8 @@ def _title(evaluation: Evaluation) -> str:
     places = evaluation.places(task.quotas[0])
     if task.weight is not None:
         return f"Which model for a weight of {number(places)}?"
+    if not whole(places):
+        return f"Which model for {task.quotas[0]} of {number(evaluation.rows)} rows?"
     return f"Which model for {counted(places, 'place', 'places')}?"
 
 

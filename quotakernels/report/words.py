@@ -20,6 +20,7 @@ __all__ = [
     "places_found",
     "places_of",
     "signed",
+    "whole",
 ]
 
 MINUS = "\N{MINUS SIGN}"
@@ -30,6 +31,11 @@ def number(value: float) -> str:
     """Write a number of rows or of places, which ties and weights can make fractional."""
     rounded = round(value, 1)
     return f"{int(rounded):,}" if rounded == int(rounded) else f"{rounded:,.1f}"
+
+
+def whole(places: float) -> bool:
+    """Whether so many places can be filled without one that is left to chance."""
+    return "." not in number(places)
 
 
 def counted(value: float, one: str, several: str) -> str:

@@ -51,6 +51,14 @@ def test_tests_of_many_models_get_resamples_enough() -> None:
     assert resamples_for(9, 0.9) == 1000
 
 
+def test_a_share_that_is_no_whole_number_of_rows(made: Made, rows: Path) -> None:
+    page = read(made(rows, *TWO, "--quota", "5.25%", *FEW, drawn=False)).text
+    assert "Which model for 5.25% of 200 rows?" in page
+    assert "5.25% are 10.5 places: the last row is in by chance." in page
+    assert "The last row is in by chance; --quota 10 fills whole places." in page
+    assert "by chance" not in answers(made, rows, *TWO, "--quota", "5%", *FEW)
+
+
 def test_too_few_resamples_are_the_verdict(made: Made, rows: Path) -> None:
     said = answers(made, rows, *TWO, "--quota", 60, "--resamples", 20)
     assert "Too few resamples to tell b finds" in said
