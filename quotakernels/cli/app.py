@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -76,7 +77,8 @@ def app() -> None:
     "--resamples",
     metavar="N",
     type=click.IntRange(min=1),
-    help="How often --confidence and --compare draw the rows again; 1000.",
+    help="How often --confidence and --compare draw the rows again; 1000, or as many more as tests "
+    "of many models need.",
 )
 @click.option("--seed", metavar="S", type=click.IntRange(min=0), help="Other draws; 0 by default.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
@@ -156,9 +158,11 @@ def _certainty(
         if (resamples, seed) != (None, None):
             raise click.UsageError("--resamples and --seed go with --confidence or --compare.")
         return None
-    from quotakernels.cli.certainty import Certainty
+    from quotakernels.cli.certainty import Certainty, resamples_for
 
-    return Certainty(confidence, compare, 1000 if resamples is None else resamples, seed or 0)
+    drawn = (1000, resamples_for(len(compared or ()), confidence))
+    drawn = drawn if resamples is None else (resamples, resamples)
+    return Certainty(confidence, compare, drawn[0], seed or 0, drawn[1])
 
 
 def _unit(
@@ -185,11 +189,25 @@ _IN_BOTH = (
     *("example", "label", "score", "quota", "weight", "pos_label", "where", "tune"),
     *("gain", "cost", "impact", "confidence", "resamples", "seed"),
 )
+_OF_REPORT = {
+    "example": "Report on scores that come along.",
+    "confidence": "Level of the intervals and tests; 0.95.",
+    "resamples": "How often they draw the rows again; 1000, or as many more as tests of many "
+    "models need.",
+}
+
+
+def _of_report(option: click.Parameter) -> click.Parameter:
+    """An option of `evaluate` with what it means to `report`."""
+    own = copy(option)
+    if isinstance(own, click.Option):
+        own.help = _OF_REPORT.get(own.name or "", own.help)
+    return own
 
 
 @app.command(
     cls=CommandPage,
-    params=[x for x in evaluate.params if x.name in _IN_BOTH],
+    params=[_of_report(x) for x in evaluate.params if x.name in _IN_BOTH],
     short_help="Write a page that tells which model should fill a quota.",
     **manual.REPORT,
 )
@@ -249,26 +267,39 @@ def _chosen_for_report(
 @app.command(
     cls=CommandPage, short_help="Write the rows that fill the quota, best first.", **manual.SELECT
 )
-@click.argument("file", type=_INPUT_FILE)
+@click.argument("file", type=_INPUT_FILE, required=False)
 @click.option("--score", type=COLUMN, required=True, help="Column of the scores.")
 @click.option("--quota", metavar="Q", type=parse_quota, help=_QUOTA_HELP + ".")
 @click.option("--threshold", metavar="T", type=float, help="Lowest score to select, for a quota.")
 @click.option("--where", type=CONDITION, help="Use these rows only.")
+@click.option("--example", type=click.Choice(["credit"]), help="Select of scores that come along.")
 @click.option("-o", "--output", type=_OUTPUT_FILE, required=True, help="File to write.")
-def select(
-    file: Path,
-    score: str,
-    quota: Quota | None,
-    threshold: float | None,
-    where: tuple[str, str] | None,
-    output: Path,
-) -> None:
+def select(file: Path | None, example: str | None, output: Path, **chosen: Any) -> None:
     """Write the rows of FILE that fill the quota, or reach a threshold, best first.
 
     All columns are kept, and selection_probability is added: 1 above the threshold, and for the
     rows tied at it their equal chance of the places that remain. The name of the output tells its
     format: .csv, .tsv, .parquet, .arrow or .feather.
     """
+    if (file is None) == (example is None):
+        raise click.UsageError("Give FILE, or --example credit.")
+    if file is not None:
+        _write_selected(file, output, **chosen)
+        return
+    from quotakernels.cli.example import EXAMPLES, example_file
+
+    with example_file(EXAMPLES[str(example)]) as path:
+        _write_selected(path, output, **chosen)
+
+
+def _write_selected(
+    file: Path,
+    output: Path,
+    score: str,
+    quota: Quota | None,
+    threshold: float | None,
+    where: tuple[str, str] | None,
+) -> None:
     from quotakernels.cli.columns import of_rows, score_column, where_mask
     from quotakernels.cli.files import file_format, read_table, write_table
     from quotakernels.cli.selection import reached, select_rows

@@ -32,6 +32,7 @@ _CHOSEN_HERE = (
     "Best cuts: each resample has its own. What they bring on other rows is the estimate less as "
     "much as the resamples' own best cuts bring more on them than on all rows."
 )
+_BY_WILSON = "What a quota brings: from Wilson's intervals of the hit rates of selected and others."
 _CHOSEN_ELSEWHERE = "What the best cuts bring: the cuts as they are, on resamples of these rows."
 DIFFERENCES = {"roc_auc": "Differences of AUC", "hit_rate": "Differences of the hit rate"}
 
@@ -72,6 +73,8 @@ def _number(value: float, digits: int) -> str:
 def in_sentences(differences: Differences, rows: int | str) -> str:
     """Which models can be told apart, and which cannot."""
     found = differences.found
+    if differences.too_few:
+        return "Too few resamples to tell any models apart."
     alike = [group for group in found.groups if len(group) > 1]
     lines = [f"{_listed(group)} cannot be told apart by these {rows} rows." for group in alike]
     for k, name in enumerate(found.names):
@@ -100,6 +103,9 @@ def notes_of_intervals(evaluation: Evaluation) -> Iterator[str]:
         return
     if evaluation.brought is not None:
         yield _CHOSEN_HERE if evaluation.task.tune is None else _CHOSEN_ELSEWHERE
+        unit = evaluation.task.unit
+        if unit is not None and unit.impacts is not None and evaluation.task.weight is None:
+            yield _BY_WILSON
     yield (
         "No intervals of hull AUC and achievable AUC-PR: as maxima over cuts they are higher in "
         "resamples."
@@ -157,6 +163,8 @@ def certainty_json(evaluation: Evaluation) -> dict[str, Any]:
         "resamples": certainty.resamples,
         "seed": certainty.seed,
     }
+    if certainty.test_resamples != certainty.resamples:
+        drawn["test_resamples"] = certainty.test_resamples
     if certainty.level is not None:
         drawn["closed_forms"] = CLOSED_FORMS if evaluation.task.weight is None else {}
     tests = [_differences_json(x) for x in evaluation.differences]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from quotakernels.cli.gains import Gains, digits, money
 from quotakernels.cli.measures import Measure
 from quotakernels.cli.quota import Quota, QuotaArgument
 
-__all__ = ["BroughtEnds", "brought_ends"]
+__all__ = ["BROUGHT_AT_QUOTA", "BroughtEnds", "Lead", "brought_ends"]
 
 Floats = NDArray[np.float64]
 _CHOSEN = (
@@ -20,29 +21,44 @@ _CHOSEN = (
     Measure("quota", "quota", end_form=digits),
     Measure("expected", "brings on\nother rows", end_form=money),
 )
-_FIXED = (Measure("brings", "brings", end_form=money),)
+BROUGHT_AT_QUOTA = (Measure("brings", "brings", end_form=money),)
 _ROUNDING = 1e-12
+
+
+class Lead(NamedTuple):
+    """How much more a model brings than another: both ends, and p of the test of no difference."""
+
+    lower: float
+    upper: float
+    p_value: float
 
 
 @dataclass(frozen=True)
 class BroughtEnds:
     """Intervals of the best cuts and of what they and the quotas bring.
 
-    `expected` is what each model's best cut will bring on other rows; None if it was not chosen on
-    these. `drawn` has what each quota brings by the models (columns) on the resamples (rows), which
-    are the same for all models.
+    `expected` is what each model's best cut will bring on other rows, and `expected_within` that
+    of each quota's best use of its places or of fewer; None if they were not chosen on these rows.
+    `drawn` has what each quota brings by the models (columns) on the resamples (rows), which are
+    the same for all models, and under None what the best cuts do.
     """
 
     at_best_cut: Ends
     at_quota: dict[Quota, Ends]
     expected: Floats | None
-    drawn: dict[Quota, Floats]
+    expected_within: dict[Quota, Floats] | None
+    drawn: dict[Quota | None, Floats]
 
-    def difference(self, quota: Quota, model: int, other: int, level: float) -> tuple[float, float]:
-        """The interval of how much more a model brings than another."""
-        values = self.drawn[quota][:, model] - self.drawn[quota][:, other]
-        ends = _ends(_FIXED, level, values[None, :, None])
-        return float(ends.lower[0, 0]), float(ends.upper[0, 0])
+    def lead(self, quota: Quota | None, model: int, other: int, level: float) -> Lead:
+        """The interval of how much more a model brings than another, and how sure that is."""
+        both = self.drawn[quota][:, [model, other]]
+        both = both[~np.isnan(both).any(axis=1)]
+        values = both[:, 0] - both[:, 1]
+        values[np.abs(values) <= _ROUNDING * np.abs(both).max(axis=1, initial=0.0)] = 0.0
+        ends = _ends(BROUGHT_AT_QUOTA, level, values[None, :, None])
+        against = min(np.count_nonzero(values <= 0), np.count_nonzero(values >= 0))
+        p_value = min(1.0, 2 * (1 + against) / (1 + values.size))
+        return Lead(float(ends.lower[0, 0]), float(ends.upper[0, 0]), p_value)
 
 
 class _Model:
@@ -74,11 +90,11 @@ def brought_ends(
     """The intervals of all models; of cuts that were chosen elsewhere, if thresholds are given."""
     models = [_Model(data.examples(name)["y_score"], gains) for name in data.scores]
     ones = np.ones(len(gains.selected)) if gains.weights is None else gains.weights
-    whole = [model.cuts(ones)[1] for model in models]
+    whole = [model.cuts(ones) for model in models]
     fixed = [None] * len(models) if thresholds is None else map(_Model.place, models, thresholds)
     places = list(fixed)
     cuts: list[list[Floats]] = []
-    at_quota: dict[Quota, list[list[float]]] = {quota: [] for quota in data.quotas}
+    at_quota: dict[Quota, list[list[Floats]]] = {quota: [] for quota in data.quotas}
     rng = np.random.default_rng(certainty.seed)
     data.on_step("resampling what they bring")
     for number in range(certainty.resamples):
@@ -87,38 +103,87 @@ def brought_ends(
         found = [model.cuts(mass) for model in models]
         cuts.append(list(map(_cut, models, found, whole, places)))
         for quota, argument in data.quotas.items():
-            at_quota[quota].append([_at(argument, *each) for each in found])
+            at_quota[quota].append(
+                [_at(argument, *each) for each in zip(found, whole, strict=True)]
+            )
         data.tell(number + 1, certainty.resamples)
+    kept = {quota: np.moveaxis(np.asarray(x), -1, 0) for quota, x in at_quota.items()}
+    return _summed_up(np.moveaxis(np.asarray(cuts), -1, 0), kept, whole, certainty, thresholds)
+
+
+def _summed_up(
+    cuts: Floats,
+    at_quota: dict[Quota, Floats],
+    whole: list[tuple[Floats, Floats]],
+    certainty: Certainty,
+    thresholds: list[float] | None,
+) -> BroughtEnds:
+    """The intervals and expectations of what was drawn."""
     level = certainty.tested_level
-    ends = {quota: _ends(_FIXED, level, np.asarray([x])) for quota, x in at_quota.items()}
-    kept = {quota: np.asarray(x) for quota, x in at_quota.items()}
-    drawn_cuts = np.moveaxis(np.asarray(cuts), -1, 0)
+    ends = {quota: _ends(BROUGHT_AT_QUOTA, level, x[:1]) for quota, x in at_quota.items()}
+    drawn: dict[Quota | None, Floats] = {quota: x[0] for quota, x in at_quota.items()}
+    drawn[None] = cuts[0]
     if thresholds is not None:
-        return BroughtEnds(_ends(_FIXED, level, drawn_cuts), ends, None, kept)
-    chosen = _ends(_CHOSEN, level, drawn_cuts)
-    return BroughtEnds(chosen, ends, drawn_cuts[2].mean(axis=0), kept)
+        return BroughtEnds(_ends(BROUGHT_AT_QUOTA, level, cuts), ends, None, None, drawn)
+    most = np.asarray([totals.max() for _, totals in whole])
+    return BroughtEnds(
+        _ends(_CHOSEN, level, cuts[1:]),
+        ends,
+        # chance in the resamples is no reason to expect more than there was
+        np.minimum(cuts[3].mean(axis=0), most),
+        {quota: _mean(x[1]) for quota, x in at_quota.items()},
+        drawn,
+    )
 
 
-def _cut(model: _Model, found: tuple[Floats, Floats], whole: Floats, place: int | None) -> Floats:
-    """What a fixed cut brings; or the best one, and what to expect of the one of all rows.
+def _mean(values: Floats) -> Floats:
+    """The means of columns, of what is defined in them."""
+    there = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(there, values, 0.0).sum(axis=0) / there.sum(axis=0))
 
-    That is less than it brings by as much as the resample's best brings more on the resample.
-    """
+
+def _cut(
+    model: _Model, found: tuple[Floats, Floats], whole: tuple[Floats, Floats], place: int | None
+) -> Floats:
+    """What a fixed cut brings; or the best one, and what to expect of the one of all rows."""
     quotas, totals = found
     if place is not None:
         return totals[[place]]
     best = int(np.argmax(totals))
-    expected = np.max(whole) - (totals[best] - whole[best])
-    return np.asarray([model.thresholds[best], quotas[best], expected])
+    expected = _expected(best, totals, whole[1], float(np.max(whole[1])))
+    return np.asarray([totals[best], model.thresholds[best], quotas[best], expected])
 
 
-def _at(argument: QuotaArgument, quotas: Floats, totals: Floats) -> float:
-    """What a quota brings, part of a tie group in proportion; NaN of more than there is."""
-    whole = float(quotas[-1])
-    places = argument["quota"] if "quota" in argument else argument["fraction"] * whole
-    if places > whole * (1 + _ROUNDING):
-        return np.nan
-    return float(np.interp(places, quotas, totals))
+def _expected(best: int, totals: Floats, whole: Floats, most: float) -> float:
+    """What to expect of the best cut of all rows.
+
+    That is less than it brings by as much as the resample's best brings more on the resample.
+    """
+    return float(most - (totals[best] - whole[best]))
+
+
+def _at(
+    argument: QuotaArgument, found: tuple[Floats, Floats], whole: tuple[Floats, Floats]
+) -> Floats:
+    """What a quota brings, part of a tie group in proportion; NaN of more than there is.
+
+    And what to expect of the best cut of all rows that does not exceed the quota.
+    """
+    quotas, totals = found
+    places = _places(argument, quotas)
+    if places > quotas[-1] * (1 + _ROUNDING):
+        return np.asarray([np.nan, np.nan])
+    there = int(np.searchsorted(whole[0], _places(argument, whole[0]), side="right"))
+    fits = int(np.searchsorted(quotas, places, side="right"))
+    best = int(np.argmax(totals[:fits]))
+    expected = _expected(best, totals, whole[1], float(np.max(whole[1][:there])))
+    return np.asarray([np.interp(places, quotas, totals), expected])
+
+
+def _places(argument: QuotaArgument, quotas: Floats) -> float:
+    """How much a quota selects of the rows that have these cuts."""
+    return argument["quota"] if "quota" in argument else argument["fraction"] * float(quotas[-1])
 
 
 def _ends(measures: tuple[Measure, ...], level: float, values: Floats) -> Ends:

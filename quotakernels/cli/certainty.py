@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
@@ -24,10 +25,12 @@ __all__ = [
     "Resampled",
     "differences_of",
     "intervals_of",
+    "resamples_for",
 ]
 
 Tell = Callable[[int, int], None]
 _LEVEL = 0.95
+_RESAMPLES, _MOST_RESAMPLES = 1000, 20_000
 _AREAS_IN_CLOSED_FORM: tuple[Literal["roc_auc", "gini", "pem"], ...] = ("roc_auc", "gini", "pem")
 CLOSED_FORMS = dict.fromkeys(_AREAS_IN_CLOSED_FORM, "logit") | {"hit_rate": "wilson"}
 """Measures of rows without weights whose intervals are not of resamples, and their method."""
@@ -36,36 +39,48 @@ _AREAS = tuple(measure for measure in AREAS if measure.resampled)
 
 @dataclass(frozen=True)
 class Certainty:
-    """What is asked for: intervals of a level, tests of differences, and how to resample."""
+    """What is asked for: intervals of a level, tests of differences, and how to resample.
+
+    `resamples` are those of intervals, `test_resamples` those of tests.
+    """
 
     level: float | None
     compare: bool
     resamples: int
     seed: int
+    test_resamples: int
 
     @property
     def tested_level(self) -> float:
         """The level of the tests, with or without intervals of measures."""
         return _LEVEL if self.level is None else self.level
 
+    def tells(self, models: int) -> bool:
+        """Whether there are resamples enough to tell any of so many models apart."""
+        return self.test_resamples >= _needed(models, self.tested_level)
+
     def in_words(self, weighted: bool) -> Iterator[str]:
         """Tell what the ends are, and what was resampled."""
         percent = f"{100 * self.tested_level:g}%"
         rows = "rows with their weights" if weighted else "rows"
-        resamples = f"percentiles of {self.resamples} resamples of the {rows} (seed {self.seed})"
+
+        def resamples(number: int) -> str:
+            return f"percentiles of {number} resamples of the {rows} (seed {self.seed})"
+
         if self.level is not None and weighted:
             yield (
-                f"[lower, upper]: {percent} intervals, {resamples}, also of AUC, Gini and the hit "
-                "rate, whose formulas are for rows without weights."
+                f"[lower, upper]: {percent} intervals, {resamples(self.resamples)}, also of AUC, "
+                "Gini and the hit rate, whose formulas are for rows without weights."
             )
         elif self.level is not None:
             yield (
                 f"[lower, upper]: {percent} intervals. AUC and Gini: logit, by DeLong's variance; "
-                f"hit rate: Wilson's; all others: {resamples}."
+                f"hit rate: Wilson's; all others: {resamples(self.resamples)}."
             )
         if self.compare:
             yield (
-                f"[lower, upper] of a difference: {percent} interval of one pair, {resamples}. "
+                f"[lower, upper] of a difference: {percent} interval of one pair, "
+                f"{resamples(self.test_resamples)}. "
                 f"Models differ where p (Holm) is at most {1 - self.tested_level:.4g}."
             )
 
@@ -73,6 +88,17 @@ class Certainty:
         """How many steps of work this is."""
         intervals = 0 if self.level is None else models + gains
         return intervals + (1 + quotas if self.compare else 0)
+
+
+def resamples_for(models: int, level: float | None) -> int:
+    """How many resamples tests take by default: more of many models, whose pairs are more."""
+    needed = _needed(models, _LEVEL if level is None else level)
+    return min(max(_RESAMPLES, needed), _MOST_RESAMPLES)
+
+
+def _needed(models: int, level: float) -> int:
+    """The resamples whose smallest p-value, 2/(1 + R), is small enough for all pairs together."""
+    return math.ceil(round(models * (models - 1) / (1 - level) - 1, 6))
 
 
 @dataclass(frozen=True)
@@ -115,13 +141,15 @@ class Intervals:
 class Differences:
     """The tests of all pairs of models by one measure, over all quotas or at one.
 
-    `notes` say what makes the tests worth little.
+    `too_few` says that no resamples of this number could tell models apart, and `notes` what else
+    makes the tests worth little.
     """
 
     measure: str
     quota: Quota | None
     found: qk.Comparison
     notes: tuple[str, ...]
+    too_few: bool = False
 
 
 def intervals_of(data: Resampled, certainty: Certainty) -> Intervals:
@@ -211,7 +239,7 @@ def differences_of(data: Resampled, certainty: Certainty) -> Iterator[Difference
                 models,
                 getattr(qk, measure),
                 sample_weight=first["sample_weight"],
-                n_resamples=certainty.resamples,
+                n_resamples=certainty.test_resamples,
                 confidence_level=certainty.tested_level,
                 random_state=certainty.seed,
                 progress=data.tell,
@@ -219,4 +247,4 @@ def differences_of(data: Resampled, certainty: Certainty) -> Iterator[Difference
             )
         said = (str(each.message) for each in noted)
         notes = tuple(x.replace("pass n_resamples=", "give --resamples ") for x in said)
-        yield Differences(measure, quota, found, notes)
+        yield Differences(measure, quota, found, notes, not certainty.tells(len(models)))

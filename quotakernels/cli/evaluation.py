@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 import quotakernels as qk
 from quotakernels.cli.best import Stretch, best_by_quota
-from quotakernels.cli.certain_gains import BroughtEnds, brought_ends
+from quotakernels.cli.certain_gains import BROUGHT_AT_QUOTA, BroughtEnds, brought_ends
+from quotakernels.cli.certain_impacts import ends_of_impacts
 from quotakernels.cli.certainty import (
     Certainty,
     Differences,
@@ -214,6 +215,11 @@ def _with_brought_ends(evaluation: Evaluation, data: Resampled, certainty: Certa
     if evaluation.task.tune is not None:
         fixed = [float(x) for x in brought.at_best_cut.of("threshold")]
     ends = brought_ends(data, certainty, brought.gains, fixed)
+    unit = evaluation.task.unit
+    if unit is not None and unit.impacts is not None and evaluation.task.weight is None:
+        ends = replace(
+            ends, at_quota=ends_of_impacts(data, certainty, unit.impacts, BROUGHT_AT_QUOTA)
+        )
     return replace(evaluation, brought=replace(brought, ends=ends))
 
 

@@ -9,13 +9,22 @@ from dataclasses import dataclass
 from quotakernels.cli.best import best_by_model
 from quotakernels.cli.evaluation import Evaluation
 from quotakernels.report.certain import how_sure
-from quotakernels.report.choice import Choice, places_for
+from quotakernels.report.choice import Choice, no_best_cut, places_for, same
 from quotakernels.report.money import at_best_cuts, how_many_by_gain, what_it_brings
-from quotakernels.report.words import amount, counted, listed, number, percent
+from quotakernels.report.words import (
+    amount,
+    counted,
+    first_of,
+    listed,
+    number,
+    percent,
+    places_of,
+    whole,
+)
 
 __all__ = ["Answer", "answers"]
 
-_UNSAID = "Made with --gain or --impact, this page also tells"
+_UNSAID = "With --gain or --impact the command also says"
 _OTHERS = 3
 
 
@@ -69,7 +78,8 @@ def _which(evaluation: Evaluation, choice: Choice | None) -> Said:
         verdict = f"{names[0]}, the only model"
     else:
         verdict = listed(winners, "or")
-    return verdict, (*_found(evaluation, choice), *_brought(evaluation, choice))
+    said = (*_found(evaluation, choice), *_brought(evaluation, choice))
+    return verdict, (*said, *_part_of_a_place(evaluation, choice))
 
 
 def _found(evaluation: Evaluation, choice: Choice) -> Iterator[str]:
@@ -78,18 +88,37 @@ def _found(evaluation: Evaluation, choice: Choice) -> Iterator[str]:
         return
     first, *others = choice.order
     task, found = evaluation.task, choice.found
-    share, places = percent(found[first] / choice.places), number(choice.places)
-    cases = f"{places} of the weight" if task.weight is not None else f"{places} cases"
-    number_found = counted(found[first], "is", "are")
+    share = percent(found[first] / choice.places)
+    cases = first_of(choice.places, task.weight is not None, "case")
+    number_found = counted(found[first], "is", "is" if task.weight is not None else "are")
     yield (
-        f"Of the first {cases} by {task.scores[first]}, {number_found} positive ({task.label}): "
+        f"Of the {cases} by {task.scores[first]}, {number_found} positive ({task.label}): "
         f"a hit rate of {share}."
     )
-    rest = [f"{task.scores[k]} finds {number(found[k])}" for k in others[:_OTHERS]]
-    more = len(others) - len(rest)
-    rest += [counted(more, "other model less", "other models less")] if more else []
     random = number(choice.random_found)
+    if choice.brings is not None:  # which is what the others are compared by
+        yield _alone(random)
+        return
+    rest = [f"{task.scores[k]} finds {number(found[k])}" for k in others[:_OTHERS]]
+    rest += _the_others(found[first], [found[k] for k in others[_OTHERS:]])
     yield f"{listed([*rest, f'a random choice {random}'])}." if rest else _alone(random)
+
+
+def _the_others(first: float, others: list[float]) -> Iterator[str]:
+    """How many models have more than the first, as much, and less."""
+    alike = [same(first, x) for x in others]
+    more = sum(x > first and not y for x, y in zip(others, alike, strict=True))
+    for several, said in ((more, "more"), (sum(alike), "as much")):
+        if several:
+            yield counted(several, f"other model {said}", f"other models {said}")
+    if less := len(others) - more - sum(alike):
+        yield counted(less, "other model less", "other models less")
+
+
+def _part_of_a_place(evaluation: Evaluation, choice: Choice) -> Iterator[str]:
+    """What a quota means that is no whole number of rows."""
+    if evaluation.task.weight is None and not whole(choice.places):
+        yield f"{choice.quota} are {number(choice.places)} places: the last row is in by chance."
 
 
 def _alone(random: str) -> str:
@@ -103,7 +132,8 @@ def _brought(evaluation: Evaluation, choice: Choice) -> Iterator[str]:
     first, *others = choice.order
     names = evaluation.task.scores
     rest = [f"{names[k]} {amount(choice.brings[k])}" for k in others[:_OTHERS]]
-    yield f"{listed([f'{names[first]} brings {amount(choice.brings[first])}', *rest])}."
+    more = _the_others(choice.brings[first], [choice.brings[k] for k in others[_OTHERS:]])
+    yield f"{listed([f'{names[first]} brings {amount(choice.brings[first])}', *rest, *more])}."
     finds = max(others, key=lambda k: choice.found[k], default=first)
     if choice.found[finds] > choice.found[first]:
         yield f"By positives found {names[finds]} would be the first."
@@ -112,15 +142,17 @@ def _brought(evaluation: Evaluation, choice: Choice) -> Iterator[str]:
 def _without_quota(evaluation: Evaluation) -> Said:
     """Which model brings the most, or else finds the most over all quotas."""
     names = evaluation.task.scores
+    brought = evaluation.brought
+    if brought is not None and (len(names) > 1 or no_best_cut(brought)):
+        return at_best_cuts(evaluation, brought)
     if len(names) == 1:
         return f"{names[0]}, the only model", ("No --quota was given to judge it by.",)
-    if evaluation.brought is not None:
-        return at_best_cuts(evaluation, evaluation.brought)
     shares = best_by_model(evaluation.best, len(names))
     if not any(shares):
         return "That cannot be said", ("All rows are positive, so every model finds the same.",)
     order = sorted(range(len(names)), key=lambda k: -shares[k])
     said = [f"{names[k]} at {percent(shares[k])}" for k in order if shares[k]]
+    said = said[:_OTHERS] + (["others at the rest"] if len(said) > _OTHERS else [])
     verdict = names[order[0]] if shares[order[0]] == 1 else f"Mostly {names[order[0]]}"
     where = f"The most is found by {listed(said)} of all quotas."
     return verdict, (where, "Give --quota to learn it for the places that you have.")
@@ -136,19 +168,25 @@ def _how_many(evaluation: Evaluation, choice: Choice | None) -> Said:
         return "That cannot be said", (nothing,)
     model = _model_in_question(evaluation, choice)
     ranking, name = evaluation.rankings[model], evaluation.task.scores[model]
-    whole = math.ceil if evaluation.task.weight is None else float
+    rounded = math.ceil if evaluation.task.weight is None else float
     needed = [
-        f"{share:.0%} takes {number(whole(places_for(ranking, share)))}" for share in (0.5, 0.9)
+        f"{share:.0%} takes {number(rounded(places_for(ranking, share)))}" for share in (0.5, 0.9)
     ]
-    head = f"With {name}, to find {listed(needed)} places."
+    weighted = evaluation.task.weight is not None
+    head = f"With {name}, to find {listed(needed)}{' of the weight' if weighted else ' places'}."
     if choice is not None and choice.places:
         share = percent(choice.found[model] / evaluation.positive_total)
         head = (
-            f"{number(choice.places)} places find {share} of all positives with {name}; "
-            f"to find {listed(needed)}."
+            f"{_sentence(places_of(choice.places, weighted))} "
+            f"{'finds' if weighted or number(choice.places) == '1' else 'find'} {share} of all "
+            f"positives with {name}; to find {listed(needed)}."
         )
     unsaid = f"{_UNSAID} which number pays."
     return "That depends on what a place costs", (head, unsaid)
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _model_in_question(evaluation: Evaluation, choice: Choice | None) -> int:
@@ -170,11 +208,15 @@ def _what(evaluation: Evaluation, choice: Choice | None) -> Said:
         return "That depends on the quota", (f"{_UNSAID} what a selection is worth.",)
     found, random = float(choice.found[choice.order[0]]), choice.random_found
     lift = found / random
-    verdict = f"{counted(found, 'positive', 'positives')}, at random {number(random)}"
+    weighted = evaluation.task.weight is not None
+    several = f"Positives of weight {number(found)}" if weighted else ""
+    verdict = several or counted(found, "positive", "positives")
+    verdict += f", at random {number(random)}"
+    size = places_of(choice.places, weighted)
     more = (
-        f"That is {number(found - random)} more than a random choice of {number(choice.places)} "
-        f"would find: {lift:.3g} times as many."
+        f"That is {number(found - random)} more than a random choice of {size} "
+        f"would find: {lift:.3g} times as {'much' if weighted else 'many'}."
         if choice.beats_chance
-        else f"That is no more than a random choice of {number(choice.places)} would find."
+        else f"That is no more than a random choice of {size} would find."
     )
     return verdict, (more, f"{_UNSAID} what that is worth.")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from quotakernels.cli.advice import first_best
 from quotakernels.cli.evaluation import Evaluation
 from quotakernels.cli.quota import Quota
 from quotakernels.cli.selection import how_filled
-from quotakernels.report.choice import best_values, choice_at, end_of
-from quotakernels.report.words import counted, number
+from quotakernels.report.choice import best_values, choice_at, end_of, same
+from quotakernels.report.words import counted, number, whole
 
 __all__ = ["Step", "steps"]
 
@@ -24,7 +24,7 @@ class Step(NamedTuple):
     remark: str
 
 
-def steps(evaluation: Evaluation, file: str) -> Iterator[Step]:
+def steps(evaluation: Evaluation, file: Sequence[str]) -> Iterator[Step]:
     """How each quota is filled, and how the best cut is made."""
     for quota in evaluation.task.quotas:
         choice = choice_at(evaluation, quota)
@@ -34,22 +34,27 @@ def steps(evaluation: Evaluation, file: str) -> Iterator[Step]:
         yield from _best_cut(evaluation, file)
 
 
-def _fill(evaluation: Evaluation, file: str, model: int, quota: Quota) -> Step:
+def _fill(evaluation: Evaluation, file: Sequence[str], model: int, quota: Quota) -> Step:
     name, task = evaluation.task.scores[model], evaluation.task
     end = end_of(evaluation.rankings[model], evaluation, quota)
     places = evaluation.places(quota)
     what = f"Fill quota {quota} by {name}"
     if task.weight is None:
         remark = how_filled(places, end.threshold, round(end.above), round(end.tied)) + "."
+        if not whole(places) and places > 1:
+            remark += f" The last row is in by chance; --quota {int(places)} fills whole places."
         return Step(what, _command(evaluation, file, name, "--quota", str(quota)), remark)
     remark = (
         f"A weight of {number(end.above)} lies above the score {end.threshold}, "
-        f"{number(end.tied)} at it. The command counts rows and not weights, so it takes the score."
+        f"{number(end.tied)} at it. The command counts rows and not weights, so it takes the score"
     )
+    taken = end.above + end.tied
+    more = taken > places and not same(taken, places)
+    remark += f" and selects a weight of {number(taken)}, more than the quota." if more else "."
     return Step(what, _command(evaluation, file, name, "--threshold", end.threshold), remark)
 
 
-def _best_cut(evaluation: Evaluation, file: str) -> Iterator[Step]:
+def _best_cut(evaluation: Evaluation, file: Sequence[str]) -> Iterator[Step]:
     """The cut that brings the most, unless that is nobody."""
     assert evaluation.brought is not None
     values = evaluation.brought.at_best_cut
@@ -64,8 +69,10 @@ def _best_cut(evaluation: Evaluation, file: str) -> Iterator[Step]:
         yield Step(f"Select what brings the most, by {name}", command, remark)
 
 
-def _command(evaluation: Evaluation, file: str, name: str, option: str, value: str) -> str:
+def _command(
+    evaluation: Evaluation, file: Sequence[str], name: str, option: str, value: str
+) -> str:
     where = evaluation.task.where
     chosen = [] if where is None else ["--where", f"{where[0]}={where[1]}"]
-    words = ["quotakernels", "select", file, "--score", name, option, value, *chosen]
+    words = ["quotakernels", "select", *file, "--score", name, option, value, *chosen]
     return shlex.join([*words, "-o", "selected.csv"])

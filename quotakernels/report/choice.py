@@ -11,10 +11,20 @@ from numpy.typing import NDArray
 
 import quotakernels as qk
 from quotakernels.cli.advice import at_random
-from quotakernels.cli.evaluation import Evaluation, Values
+from quotakernels.cli.evaluation import Brought, Evaluation, Values
 from quotakernels.cli.quota import Quota
 
-__all__ = ["Choice", "End", "choice_at", "end_of", "places_for"]
+__all__ = [
+    "Choice",
+    "End",
+    "best_values",
+    "choice_at",
+    "end_of",
+    "no_best_cut",
+    "nothing_matters",
+    "places_for",
+    "same",
+]
 
 _SAME = 1e-9
 
@@ -41,7 +51,7 @@ class Choice:
     def best(self) -> tuple[int, ...]:
         """The best model, and those that are equal to it."""
         top = self.order[0]
-        return tuple(k for k in self.order if _same(self.compared[k], self.compared[top]))
+        return tuple(k for k in self.order if same(self.compared[k], self.compared[top]))
 
     @property
     def compared(self) -> NDArray[np.float64]:
@@ -57,16 +67,17 @@ class Choice:
     def beats_chance(self) -> bool:
         """Whether the best model is better than a random choice."""
         top = float(self.compared[self.order[0]])
-        return top > self.chance and not _same(top, self.chance)
+        return top > self.chance and not same(top, self.chance)
 
     @property
     def below_chance(self) -> bool:
         """Whether all models are worse than a random choice."""
         top = float(self.compared[self.order[0]])
-        return top < self.chance and not _same(top, self.chance)
+        return top < self.chance and not same(top, self.chance)
 
 
-def _same(a: float, b: float) -> bool:
+def same(a: float, b: float) -> bool:
+    """Whether two numbers are equal but for rounding."""
     return math.isclose(a, b, rel_tol=_SAME, abs_tol=_SAME)
 
 
@@ -119,3 +130,16 @@ def places_for(ranking: qk.Ranking, share: float) -> float:
 def best_values(values: Values, model: int) -> dict[str, float]:
     """What a model has of each measure."""
     return {m.name: float(values.array[model, k]) for k, m in enumerate(values.measures)}
+
+
+def no_best_cut(brought: Brought) -> bool:
+    """Whether no model's best cut brings more than selecting nobody."""
+    top, nobody = float(np.nanmax(brought.at_best_cut.of("brings"))), brought.gains.nobody
+    return top <= nobody or same(top, nobody)
+
+
+def nothing_matters(brought: Brought) -> bool:
+    """Whether every cut of every model brings the same."""
+    nobody = brought.gains.nobody
+    values = np.concatenate([np.asarray(x.curve.value, dtype=np.float64) for x in brought.cuts])
+    return bool(np.allclose(values, nobody, rtol=_SAME, atol=_SAME * np.abs(values).max(initial=0)))

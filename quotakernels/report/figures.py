@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,6 +42,8 @@ _STYLE = {
     "axes.formatter.use_mathtext": False,
 }
 _SIZE = (5.0, 3.7)
+_ROW = 0.45
+_HULLS = 3
 _QUOTA: dict[str, Any] = {
     "color": "#1b1f24",
     "linewidth": 1.0,
@@ -80,6 +83,16 @@ class _Shown:
         """The model that fills the quota, or the first one."""
         return 0 if self.choice is None or not self.choice.defined else self.choice.order[0]
 
+    @property
+    def by_positives(self) -> bool:
+        """Whether the models are in order of the positives that they find at the quota."""
+        return self.choice is not None and self.choice.defined and self.choice.brings is None
+
+    @property
+    def hull(self) -> bool:
+        """Whether hulls can be told apart: of few models."""
+        return len(self.names) <= _HULLS
+
     def models(self) -> list[Key]:
         return [key_of_model(k, name) for k, name in enumerate(self.names)]
 
@@ -116,7 +129,7 @@ def _each(shown: _Shown, draws: Sequence[Callable[[_Shown, Axes], Said]]) -> Ite
     """Draw in Matplotlib's own style, whatever the user has set."""
     with matplotlib.style.context(["default", _STYLE]):
         for draw in draws:
-            drawing = Drawing(figsize=_SIZE, layout="constrained")
+            drawing = Drawing(figsize=_size(shown, draw), layout="constrained")
             ax = drawing.subplots()
             name, title, reading, keys = draw(shown, ax)
             ax.set_title("")
@@ -124,9 +137,17 @@ def _each(shown: _Shown, draws: Sequence[Callable[[_Shown, Axes], Said]]) -> Ite
             yield Figure(name, title, reading, tuple(keys), _svg(drawing, name, label))
 
 
+def _size(shown: _Shown, draw: Callable[[_Shown, Axes], Said]) -> tuple[float, float]:
+    """Rows of models need their room."""
+    width, height = _SIZE
+    return (width, max(height, _ROW * (len(shown.names) + 1))) if draw is _dominance else _SIZE
+
+
 def _svg(drawing: Drawing, name: str, label: str) -> Markup:
     written = io.StringIO()
-    drawing.savefig(written, format="svg", metadata={"Date": None}, transparent=True)
+    with warnings.catch_warnings():  # of letters that browsers have in fonts of their own
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        drawing.savefig(written, format="svg", metadata={"Date": None}, transparent=True)
     return Markup(inlined(written.getvalue(), name, label))
 
 
@@ -135,9 +156,10 @@ def _svg(drawing: Drawing, name: str, label: str) -> Markup:
 
 def _hit_rate(shown: _Shown, ax: Axes) -> Said:
     display = plots.HitRateDisplay.from_ranking(shown.rankings, ax=ax, legend=False)
-    _without_the_first(display)
+    cut = _without_the_first(display)
     ax.set_ylabel("hit rate")
-    reading = "The share of positives among the selected. At your quota the highest line wins."
+    wins = " At your quota the highest line wins." if shown.by_positives else ""
+    reading = f"The share of positives among the selected.{wins}{cut}"
     keys = (*shown.models(), *shown.mark(ax), _RANDOM)
     return "hit-rate", "Hit rate", reading, keys
 
@@ -173,9 +195,9 @@ def _areas(shown: _Shown, ax: Axes) -> Said:
 
 def _lift(shown: _Shown, ax: Axes) -> Said:
     display = plots.LiftDisplay.from_ranking(shown.rankings, ax=ax, legend=False)
-    _without_the_first(display)
+    cut = _without_the_first(display)
     ax.set_ylabel("lift")
-    reading = "How many times as many positives as in a random choice of the same size."
+    reading = f"How many times as many positives as in a random choice of the same size.{cut}"
     return "lift", "Lift", reading, (*shown.models(), *shown.mark(ax), _RANDOM)
 
 
@@ -202,26 +224,27 @@ def _dominance(shown: _Shown, ax: Axes) -> Said:
 
 
 def _roc(shown: _Shown, ax: Axes) -> Said:
-    plots.RocDisplay.from_ranking(shown.rankings, ax=ax, legend=False, hull=True)
+    plots.RocDisplay.from_ranking(shown.rankings, ax=ax, legend=False, hull=shown.hull)
     ax.spines["top"].set_visible(False)
     ax.set(xlabel="share of the negatives selected", ylabel="share of the positives selected")
     reading = "Each cut is a point; the upper left corner is the best. The area below is AUC."
-    hull = key_of_line(_HULL, "hull, reached by mixing two cuts")
-    keys = (*shown.models(), hull, _RANDOM)
-    return "roc", "ROC curve and its hull", reading, keys
+    hull = [key_of_line(_HULL, "hull, reached by mixing two cuts")] if shown.hull else []
+    title = "ROC curve and its hull" if shown.hull else "ROC curve"
+    return "roc", title, reading, (*shown.models(), *hull, _RANDOM)
 
 
 def _precision_recall(shown: _Shown, ax: Axes) -> Said:
     display = plots.PrecisionRecallDisplay.from_ranking(
-        shown.rankings, ax=ax, legend=False, hull=True
+        shown.rankings, ax=ax, legend=False, hull=shown.hull
     )
-    if ax.get_ylim()[0] < _LOW:
-        _without_the_first(display, _RECALL_FROM)
+    cut = _without_the_first(display, _RECALL_FROM) if ax.get_ylim()[0] < _LOW else ""
     ax.spines["top"].set_visible(False)
     ax.set(xlabel="recall (share of the positives selected)", ylabel="precision")
-    reading = "The share of positives among the selected against the share of them that is found."
-    hull = key_of_line(_HULL, "achievable: the cuts on the ROC hull")
-    return "precision-recall", "Precision and recall", reading, (*shown.models(), hull, _RANDOM)
+    reading = (
+        f"The share of positives among the selected against the share of them that is found.{cut}"
+    )
+    hull = [key_of_line(_HULL, "achievable: the cuts on the ROC hull")] if shown.hull else []
+    return "precision-recall", "Precision and recall", reading, (*shown.models(), *hull, _RANDOM)
 
 
 def _cut(name: str) -> str:
@@ -237,15 +260,19 @@ _ROOM = 1.15
 _LOW = 0.3
 
 
-def _without_the_first(display: Any, start: float = _DRAWN_FROM) -> None:
+def _without_the_first(display: Any, start: float = _DRAWN_FROM) -> str:
     """Let the axis end above what the curves are from a share of the lower axis on.
+
+    Says so where that cuts something off.
 
     The first few selected make hit rates that are high or low by chance, beside which the rest of
     the curves would be flat.
     """
-    ax, tops = display.ax_, []
+    ax, tops, highest = display.ax_, [], 0.0
     for line in display.lines_:
         x, y = (np.asarray(data, dtype=np.float64) for data in line.get_data())
         tops.append(np.nanmax(y[x >= start * x.max()], initial=0.0))
+        highest = max(highest, float(np.nanmax(y, initial=0.0)))
     top = min(ax.get_ylim()[1], _ROOM * max(tops))
     ax.set_ylim(0.0, top or None)
+    return " Jumps of the first few are cut off above." if 0 < top < highest else ""

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import numpy as np
 
 from quotakernels.cli.advice import fewer_places, first_best
 from quotakernels.cli.evaluation import Brought, Evaluation
-from quotakernels.report.choice import Choice, best_values
-from quotakernels.report.words import amount, listed, number, percent, signed
+from quotakernels.report.choice import Choice, best_values, no_best_cut, nothing_matters, same
+from quotakernels.report.words import (
+    amount,
+    at_most_three,
+    first_of,
+    number,
+    percent,
+    places_of,
+    signed,
+)
 
 __all__ = ["at_best_cuts", "how_many_by_gain", "what_it_brings"]
 
@@ -16,68 +24,122 @@ Said = tuple[str, tuple[str, ...]]
 
 def how_many_by_gain(evaluation: Evaluation, choice: Choice | None) -> Said:
     """How many to select: within the quota, and with free choice."""
-    assert evaluation.brought is not None
+    brought = evaluation.brought
+    assert brought is not None
+    if nothing_matters(brought):
+        return "It makes no difference", (f"Any number brings {amount(brought.gains.nobody)}.",)
     if evaluation.task.tune is not None:
-        return _tuned(evaluation, evaluation.brought, choice)
-    verdict, said = _best_cut(evaluation, evaluation.brought)
+        return _tuned(evaluation, brought, choice)
+    unit = evaluation.task.unit
+    assert unit is not None
+    if unit.column is not None and not unit.cost and not (brought.gains.selected < 0).any():
+        return _free(evaluation, choice)
+    verdict, said = _best_cut(evaluation, brought)
     if choice is not None and choice.places:
-        verdict, within = _within(evaluation, choice)
-        said = (*within, *(x.replace("The most", "Without a limit the most", 1) for x in said))
-    return verdict, (*said, *_mind(evaluation))
+        verdict, within = _within(evaluation, brought, choice)
+        if _reaches_best_cut(evaluation, brought, choice):
+            said = within
+        else:
+            said = (*within, *(x.replace("The most", "Without a limit the most", 1) for x in said))
+    return verdict, said
+
+
+def _free(evaluation: Evaluation, choice: Choice | None) -> Said:
+    """Where no row is a loss there is no reason to select fewer."""
+    said = ("No row is a loss, so that more never bring less; give --cost if places cost.",)
+    if choice is None or not choice.places:
+        return "All", said
+    return _all_of(places_of(choice.places, evaluation.task.weight is not None)), said
+
+
+def _all_of(places: str) -> str:
+    """All places, or all of a weight."""
+    return f"All {places}" if places.endswith("places") else f"All of {places}"
+
+
+def _reaches_best_cut(evaluation: Evaluation, brought: Brought, choice: Choice) -> bool:
+    """Whether the quota leaves room for the best of all cuts."""
+    fewer = fewer_places(evaluation, brought.at_quota[choice.quota])
+    model = first_best(brought.at_best_cut)
+    return fewer is not None and same(fewer.brings, float(brought.at_best_cut.of("brings")[model]))
 
 
 def at_best_cuts(evaluation: Evaluation, brought: Brought) -> Said:
     """The model whose best cut brings the most."""
     names, brings = evaluation.task.scores, brought.at_best_cut.of("brings")
+    nobody = amount(brought.gains.nobody)
+    if nothing_matters(brought):
+        return "None: every selection brings the same", (f"That is {nobody}.",)
+    if no_best_cut(brought):
+        said = f"It brings {nobody}, and no model's best cut more."
+        return "None: selecting nobody brings the most", (said,)
     first = first_best(brought.at_best_cut)
     others = sorted((k for k in range(len(names)) if k != first), key=lambda k: -brings[k])
-    each = listed([f"{names[k]} {amount(brings[k])}" for k in others])
+    each = at_most_three([f"{names[k]} {amount(brings[k])}" for k in others])
     said = f"Its best cut brings {amount(brings[first])}, that of {each}."
     return names[first], (said, "Give --quota to learn it for the places that you have.")
 
 
-def _mind(evaluation: Evaluation) -> Iterator[str]:
-    """What makes the best number doubtful."""
-    unit, brought = evaluation.task.unit, evaluation.brought
-    assert unit is not None
-    assert brought is not None
-    if unit.column is not None and not unit.cost and not (brought.gains.selected < 0).any():
-        yield "No place costs anything here (--cost), so that each one pays."
-    elif brought.ends is not None and brought.ends.expected is not None:
-        expected = amount(float(brought.ends.expected[first_best(brought.at_best_cut)]))
-        yield f"Expect {expected} of it on as many other rows, which did not choose it."
-
-
 def _best_cut(evaluation: Evaluation, brought: Brought) -> Said:
     """The cut that brings the most of all cuts of all models."""
-    model = first_best(brought.at_best_cut)
+    model, gains = first_best(brought.at_best_cut), brought.gains
     found = best_values(brought.at_best_cut, model)
     name, quota = evaluation.task.scores[model], found["quota"]
     if not quota:
         return "Nobody", (f"The most is brought by selecting nobody: {amount(found['brings'])}.",)
     if quota == evaluation.total:
         return "All", (f"The most is brought by selecting all: {amount(found['brings'])}.",)
-    return f"{number(quota)}, by {name}", (
-        f"The most is brought by the first {number(quota)} of {name} ({percent(found['fraction'])} "
-        f"of all): {amount(found['brings'])}.",
+    size = first_of(quota, evaluation.task.weight is not None)
+    said = (
+        f"The most is brought by the {size} of {name} ({percent(found['fraction'])} of all): "
+        f"{amount(found['brings'])}."
     )
+    ends = brought.ends
+    if ends is None or ends.expected is None:
+        return f"{number(quota)}, by {name}", (said,)
+    expected = float(ends.expected[model])
+    also, doubt = _on_other_rows(expected, gains.nobody, gains.everybody, "all")
+    return doubt or f"{number(quota)}, by {name}", (said, also)
 
 
-def _within(evaluation: Evaluation, choice: Choice) -> Said:
+def _on_other_rows(expected: float, nobody: float, whole: float, all_of_it: str) -> tuple[str, str]:
+    """What to expect of a cut that was chosen here, and the doubt whether it is worth choosing."""
+    said = f"Expect {amount(expected)} of that on as many other rows"
+    if expected <= nobody and nobody >= whole:
+        less = f"{said}: not more than selecting nobody brings ({amount(nobody)})."
+        return less, "Not clear that any number pays"
+    if expected <= whole:
+        less = f"{said}: not more than {all_of_it} may bring ({amount(whole)})."
+        return less, f"Not clear that fewer than {all_of_it} are better"
+    return f"{said}.", ""
+
+
+def _within(evaluation: Evaluation, brought: Brought, choice: Choice) -> Said:
     """Whether all places of the quota are worth filling."""
-    assert evaluation.brought is not None
-    places = number(choice.places)
-    fewer = fewer_places(evaluation, evaluation.brought.at_quota[choice.quota])
+    weighted = evaluation.task.weight is not None
+    places = places_of(choice.places, weighted)
+    everything = f"all {places}" if not weighted else f"the whole weight of {number(choice.places)}"
+    fewer = fewer_places(evaluation, brought.at_quota[choice.quota])
     if fewer is None:
-        return f"All {places} places", ("No smaller number brings more.",)
+        return _all_of(places), ("No smaller number brings more.",)
     if not fewer.places:
-        said = f"Each of the {places} places would cost more than it brings."
-        return "Nobody", (said,)
+        return "Nobody", ("No number of places brings more than selecting nobody.",)
     name = evaluation.task.scores[fewer.model]
-    return f"{number(fewer.places)} of the {places} places", (
-        f"The first {number(fewer.places)} of {name} bring {amount(fewer.brings)}, "
-        f"more than all {places} places do.",
+    said = f"The {first_of(fewer.places, weighted)} of {name} {_bring(fewer.places, weighted)} "
+    said += f"{amount(fewer.brings)}, more than {everything} do{'es' if weighted else ''}."
+    verdict = f"{number(fewer.places)} of the {'weight of ' if weighted else ''}" + (
+        number(choice.places) if weighted else places
     )
+    if brought.ends is None or brought.ends.expected_within is None:
+        return verdict, (said,)
+    expected = float(brought.ends.expected_within[choice.quota][fewer.model])
+    whole = float(np.nanmax(brought.at_quota[choice.quota].of("brings")))
+    also, doubt = _on_other_rows(expected, brought.gains.nobody, whole, everything)
+    return doubt or verdict, (said, also)
+
+
+def _bring(places: float, weighted: bool) -> str:
+    return "brings" if weighted or number(places) == "1" else "bring"
 
 
 def _tuned(evaluation: Evaluation, brought: Brought, choice: Choice | None) -> Said:
@@ -95,9 +157,9 @@ def _tuned(evaluation: Evaluation, brought: Brought, choice: Choice | None) -> S
     )
     if choice is None or not choice.places:
         return f"{reached}, by {name}", (said,)
-    places = number(choice.places)
+    places = places_of(choice.places, evaluation.task.weight is not None)
     room = found["quota"] < choice.places
-    return f"{reached} of the {places} places" if room else f"All {places} places", (said,)
+    return f"{reached} of {places}" if room else _all_of(places), (said,)
 
 
 def what_it_brings(evaluation: Evaluation, choice: Choice | None) -> Said:
@@ -111,10 +173,10 @@ def what_it_brings(evaluation: Evaluation, choice: Choice | None) -> Said:
         return f"{amount(best['brings'])} at the best cut", (beside, _unit(evaluation))
     total = float(choice.brings[choice.order[0]])
     per_place = (total - brought.gains.nobody) / choice.places
+    size = places_of(choice.places, evaluation.task.weight is not None)
     return f"{amount(total)}, at random {amount(choice.random_brings)}", (
-        f"With all {number(choice.places)} places{_interval(evaluation, choice)}. To select nobody "
-        f"brings {nobody}, and each place adds {amount(per_place)} on average. To select all "
-        f"brings {everybody}.",
+        f"With {size}{_interval(evaluation, choice)}. To select nobody brings {nobody}, to select "
+        f"all {everybody}; each place adds {amount(per_place)} on average.",
         _unit(evaluation),
     )
 
@@ -126,6 +188,10 @@ def _interval(evaluation: Evaluation, choice: Choice) -> str:
         return ""
     ends, model = brought.ends.at_quota[choice.quota], choice.order[0]
     lower, upper = (amount(float(x[model, 0])) for x in (ends.lower, ends.upper))
+    if nothing_matters(brought):
+        return ""
+    if lower == upper:
+        return ", the same in all resamples, which so do not tell how sure it is"
     return f" ({100 * certainty.tested_level:g}% interval {lower} to {upper})"
 
 
@@ -134,7 +200,7 @@ def _unit(evaluation: Evaluation) -> str:
     unit = evaluation.task.unit
     assert unit is not None
     if unit.impacts is None:
-        return f"Counted: {unit}."
+        return f"Counted: {unit}, which must be what selecting a row causes."
     cells = ("a positive selected", "a negative selected", "a positive left", "a negative left")
     each = [f"{cell} {signed(x)}" for cell, x in zip(cells, unit.impacts, strict=True)]
     return f"Counted: {', '.join(each)}."

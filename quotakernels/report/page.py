@@ -24,16 +24,16 @@ from quotakernels.report.tables import (
     overview,
     pair_tables,
 )
-from quotakernels.report.words import counted, number
+from quotakernels.report.words import counted, number, whole
 
 __all__ = ["Origin", "page_of"]
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a page comes from: the file, the command, the day, and whose the data are."""
+    """Where a page comes from: the words for the data, the command, the day, whose the data are."""
 
-    file: str
+    file: tuple[str, ...]
     command: str
     made: str
     attribution: tuple[str, ...] = ()
@@ -56,6 +56,7 @@ def page_of(evaluation: Evaluation, origin: Origin) -> str:
         "pairs": list(pair_tables(evaluation)),
         "notes": [x.replace(BETTER_INTERVALS, "") for x in notes_of_intervals(evaluation)],
         "steps": list(steps(evaluation, origin.file)),
+        "no_steps": _no_steps(evaluation),
         "ends": list(ends_of_quotas(evaluation)),
         "notation": NOTATION,
         "definitions": list(definitions(evaluation)),
@@ -84,7 +85,20 @@ def _title(evaluation: Evaluation) -> str:
     places = evaluation.places(task.quotas[0])
     if task.weight is not None:
         return f"Which model for a weight of {number(places)}?"
+    if not whole(places):
+        return f"Which model for {task.quotas[0]} of {number(evaluation.rows)} rows?"
     return f"Which model for {counted(places, 'place', 'places')}?"
+
+
+def _no_steps(evaluation: Evaluation) -> str:
+    """Why there is nothing to apply."""
+    if not evaluation.total:
+        return "There is nothing to select."
+    if evaluation.task.quotas:
+        return "The quota selects nobody."
+    if evaluation.brought is not None:
+        return "Selecting nobody brings the most; to fill places all the same, give --quota."
+    return "No places are to be filled: give --quota."
 
 
 def _about_curves(evaluation: Evaluation) -> str:
@@ -94,7 +108,7 @@ def _about_curves(evaluation: Evaluation) -> str:
         return "All rows are positive, so that there is nothing to tell apart."
     said = "Along the lower edge is how many are selected, the best scores first."
     marked = " The dashed vertical line is the quota." if evaluation.task.quotas else ""
-    return f"{said}{marked} Jumps of the first few are cut off above."
+    return f"{said}{marked}"
 
 
 def _about_tables(evaluation: Evaluation) -> Iterator[str]:

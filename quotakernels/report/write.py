@@ -21,17 +21,19 @@ __all__ = ["write_example", "write_report"]
 
 def write_report(path: Path, task: Task, output: Path) -> None:
     """Evaluate the columns of a file and write the page."""
-    _write(path, task, output, str(path), ())
+    _write(path, task, output, (str(path),), ())
 
 
 def write_example(name: str, chosen: dict[str, Any], output: Path) -> None:
     """Write the page of scores that come with the package."""
     task = task_of_example(name, chosen)
     with example_file(task) as path:
-        _write(path, task, output, task.source, tuple(ATTRIBUTION.splitlines()))
+        _write(path, task, output, ("--example", name), tuple(ATTRIBUTION.splitlines()))
 
 
-def _write(path: Path, task: Task, output: Path, file: str, attribution: tuple[str, ...]) -> None:
+def _write(
+    path: Path, task: Task, output: Path, file: tuple[str, ...], attribution: tuple[str, ...]
+) -> None:
     if not output.parent.is_dir():  # said before the evaluation, which takes its time
         raise InputError(f"{output} cannot be written: {output.parent} is no directory")
     evaluation = evaluate_file(path, task)

@@ -85,9 +85,9 @@ def test_difference_of_what_models_bring_is_that_of_the_same_resamples() -> None
     none = Ends((), *np.empty((3, 0, 0)))
     quota = Quota(2.0, percent=False)
     drawn = np.array([[3.0, 1.0], [6.0, 2.0], [5.0, 2.0], [np.nan, 0.0]])
-    ends = BroughtEnds(none, {quota: none}, None, {quota: drawn})
-    assert ends.difference(quota, 0, 1, 0.5) == (2.5, 3.5)
-    assert ends.difference(quota, 1, 0, 0.5) == (-3.5, -2.5)
+    ends = BroughtEnds(none, {quota: none}, None, None, {quota: drawn})
+    assert ends.lead(quota, 0, 1, 0.5) == (2.5, 3.5, 2 / 4)
+    assert ends.lead(quota, 1, 0, 0.5) == (-3.5, -2.5, 2 / 4)
 
 
 def test_weighted_gains(run: Run, arguments: list[Any]) -> None:

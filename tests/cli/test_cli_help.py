@@ -45,7 +45,7 @@ EXAMPLES = [
     *manual.OVERVIEW.values(),
     *(
         x
-        for page in (manual.EVALUATE, manual.SELECT, manual.TABLES)
+        for page in (manual.EVALUATE, manual.REPORT, manual.SELECT, manual.TABLES)
         for x in page["examples"].values()
     ),
 ]
@@ -58,7 +58,8 @@ def test_examples_can_be_typed(
     columns = {"bought": [0, 1] * 150, "a": list(range(300)), "b": [3, 1, 2] * 100}
     path = table(**columns, spend=[1] * 300, part=["a", "a", "b"] * 100)
     words = example.replace("\\\n", " ").replace("'scores/*.parquet'", "FILE").split()
-    places = {"FILE": path, "chosen.csv": tmp_path / "chosen.csv", "tables.csv": tmp_path / "b.csv"}
+    written = ("chosen.csv", "report.html", "tables.csv")
+    places = {"FILE": path, **{name: tmp_path / name for name in written}}
     outcome = run(*(places.get(word, word) for word in words[1:]))
     assert outcome.status == 0, outcome.err
 

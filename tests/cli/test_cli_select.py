@@ -39,6 +39,13 @@ def test_select_writes_who_is_in(run: Run, table: Callable[..., Path]) -> None:
         ]
 
 
+def test_select_of_the_example(run: Run, tmp_path: Path) -> None:
+    chosen = ("--score", "tree", "--quota", "3", "-o", tmp_path / "chosen.csv")
+    assert run("select", "--example", "credit", *chosen).out.endswith("rows, best first\n")
+    assert "Give FILE, or --example credit." in run("select", *chosen).err
+    assert run("select", tmp_path, "--example", "credit", *chosen).status == 2
+
+
 def test_select_from_a_threshold_on_among_some_rows(run: Run, table: Callable[..., Path]) -> None:
     path = table(s=["0.50", "0.9", "0.5", "0.1"], part=["a", "b", "b", "b"])
     output = path.with_name("chosen.csv")

@@ -83,6 +83,9 @@ def test_what_fits_and_what_is_read_first(
     names = ("--label", "</title><b>label", "--score", EVIL, "--score", ODD)
     pages = {
         "credit": made("--example", "credit", "--quota", 100),
+        "gains": made(
+            "--example", "credit", "--quota", 100, "--impact", "0,-5,-1,0", "--resamples", 100
+        ),
         "hostile": made(small, *names, "--gain", "g", "--quota", 7, "--quota", "50%", *few),
     }
     texts = {name: path.read_text(encoding="utf-8") for name, path in pages.items()}
@@ -92,5 +95,5 @@ def test_what_fits_and_what_is_read_first(
         assert found["wide"] == found["out"] == [], where
         assert found["verdicts"] == 4, where
         assert found["smallest"] >= 10, where
-        if page == "credit":
+        if page != "hostile":
             assert found["answer"] <= 0, where

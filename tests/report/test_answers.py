@@ -1,0 +1,131 @@
+"""What the page answers where models tie, where nothing pays, and where resamples say little."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quotakernels as qk
+from quotakernels.cli.certain_gains import brought_ends
+from quotakernels.cli.certainty import Certainty, Resampled, resamples_for
+from quotakernels.cli.gains import Gains
+from quotakernels.report.answers import _the_others
+from quotakernels.report.words import amount
+
+from .conftest import write
+from .test_page import read
+
+Made = Callable[..., Path]
+TWO = ("--label", "y", "--score", "a", "--score", "b")
+FEW = ("--resamples", 60)
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """200 rows; `a` is right about 50 of the 80 positives, and about the 20 that bring much; `b`
+    about all positives.  `noise` is 1 at the first row of `a`, 0 at the second, and then at random.
+    """
+    rng = np.random.default_rng(5)
+    y = (np.arange(200) < 80).astype(int)
+    a = np.where(np.arange(200) < 50, 400 - np.arange(200), rng.permutation(200))
+    b = np.where(y, 200, 0) + rng.permutation(200) / 1000
+    noise = (rng.random(200) < 0.5).astype(int)
+    noise[:2] = [1, 0]
+    gain = np.where(np.arange(200) < 20, 100, -9)
+    loss = -1 - rng.random(200).round(2)
+    path = tmp_path_factory.mktemp("rows") / "rows.csv"
+    return write(path, y=y, a=a, b=b, w=1 + y, noise=noise, gain=gain, loss=loss)
+
+
+def answers(made: Made, *arguments: Any) -> str:
+    return read(made(*arguments, drawn=False)).text.partition("On this page")[0]
+
+
+def test_tests_of_many_models_get_resamples_enough() -> None:
+    assert [resamples_for(n, None) for n in (0, 3, 7, 8, 9, 60)] == [1000] * 3 + [1119, 1439, 20000]
+    assert resamples_for(9, 0.9) == 1000
+
+
+def test_a_share_that_is_no_whole_number_of_rows(made: Made, rows: Path) -> None:
+    page = read(made(rows, *TWO, "--quota", "5.25%", *FEW, drawn=False)).text
+    assert "Which model for 5.25% of 200 rows?" in page
+    assert "5.25% are 10.5 places: the last row is in by chance." in page
+    assert "The last row is in by chance; --quota 10 fills whole places." in page
+    assert "by chance" not in answers(made, rows, *TWO, "--quota", "5%", *FEW)
+
+
+def test_too_few_resamples_are_the_verdict(made: Made, rows: Path) -> None:
+    said = answers(made, rows, *TWO, "--quota", 60, "--resamples", 20)
+    assert "Too few resamples to tell b finds" in said
+    assert "give --resamples 39 or more." in said
+    said = answers(made, rows, *TWO, "--quota", 60, "--gain", "gain", "--resamples", 20)
+    assert "Too few resamples to tell a brings" in said
+    assert "Give --resamples 39 or more." in said
+
+
+def test_without_a_quota_the_order_is_tested_by_what_made_it(made: Made, rows: Path) -> None:
+    assert "By AUC, sure that b is the first b has" in answers(made, rows, *TWO, *FEW)
+    said = answers(made, rows, *TWO, "--gain", "gain", *FEW)
+    assert "Which model should fill my quota? a Its best cut brings 2,000.00, that of b " in said
+    assert "Sure that a is the first The best cut of a brings " in said
+
+
+def test_where_nothing_pays_or_matters(made: Made, rows: Path) -> None:
+    said = answers(made, rows, *TWO, "--gain", "loss", *FEW)
+    assert "None: selecting nobody brings the most It brings 0.00, and no" in said
+    assert "No model is the first None brings more than selecting nobody." in said
+    said = answers(made, rows, *TWO, "--quota", 9, "--gain", "loss", *FEW)
+    assert "Nobody No number of places brings more than selecting nobody." in said
+    said = answers(made, rows, *TWO, "--quota", 9, "--impact", "5,5,5,5", *FEW)
+    assert "It makes no difference Any number brings 1,000.00." in said
+
+
+def test_a_cut_that_was_lucky_is_doubted(made: Made, rows: Path) -> None:
+    asked = ("--label", "noise", "--score", "a", "--quota", 10, "--impact", "1,-50,0,0", *FEW)
+    said = answers(made, rows, *asked)
+    assert "Not clear that any number pays" in said
+    assert "not more than selecting nobody brings (0.00)." in said
+
+
+def test_no_certainty_of_resamples_that_agree(made: Made, rows: Path) -> None:
+    """All of the first 20 are positive: in every resample, and yet not in all other rows."""
+    one = ("--label", "y", "--score", "b", "--quota", 20)
+    said = answers(made, rows, *one, "--impact", "1,-1,0,0", *FEW)
+    y, b = np.ones(20), np.arange(20)
+    lower = qk.hit_rate_interval(np.append(y, 0), np.append(b, -1), quota=20).lower
+    assert f"With 20 places (95% interval {amount(40 * float(lower) - 20)} to 20.00)." in said
+    assert "to 100.0% (95% interval, Wilson's)." in said
+    said = answers(made, rows, *one, "--weight", "w", "--impact", "1,-1,0,0", *FEW)
+    assert "With a weight of 20, the same in all resamples, which so do not tell" in said
+    assert "Its hit rate is the same in all resamples" in said
+
+
+def test_no_more_is_expected_of_a_best_cut_than_it_brings() -> None:
+    gains = Gains(np.asarray([1.0, 1, -1, 1]), np.zeros(4), None)
+    scores = np.asarray([4.0, 3, 2, 1])
+    data = Resampled(("s",), {}, lambda _: {"y_score": scores}, lambda _: None, lambda *_: None)
+    for seed in range(20):
+        found = brought_ends(data, Certainty(0.95, False, 2, seed, 2), gains, None)
+        assert found.expected is not None
+        assert found.expected[0] <= 2
+
+
+def test_other_models_are_counted_by_what_they_are() -> None:
+    assert list(_the_others(5.0, [7.0, 5.0, 5.0, 4.0])) == [
+        "1 other model more",
+        "2 other models as much",
+        "1 other model less",
+    ]
+
+
+def test_letters_without_a_glyph_are_no_warning(made: Made, tmp_path: Path) -> None:
+    path = write(tmp_path / "kanji.csv", y=[0, 1, 0, 1], 漢字=[4, 3, 2, 1], b=[1, 2, 3, 4])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "Glyph")
+        page = read(made(path, "--label", "y", "--score", "漢字", "--score", "b", *FEW))
+    assert ("text", "漢字") in page.texts
