@@ -59,8 +59,8 @@ Under JAX on the CPU the hull of a long table is found by NumPy, called from ins
 Sorts are not: as integers they take XLA about as long as NumPy.
 
 A call of one measure on a few examples is made of some 400 calls of Python and NumPy functions:
-more than half of its time goes into `rank`, which checks the labels and scores, sorts them and
-makes the table. Whoever wants several measures ranks once.
+`rank`, which checks the labels and scores, sorts them and makes the table, takes about half of its
+time. Whoever wants several measures ranks once.
 
 The states of a stream are histograms of 65536 bins, which of scores of 16 bits are exact, and
 buffers, which grow, or in JAX have place for 16 batches. In JAX updates are jitted, with the memory

@@ -140,7 +140,7 @@ def _report_file(
     from quotakernels.cli.report import Task, report_file
 
     _refuse_label_as_score(chosen["label"], chosen["scores"])
-    task = Task(file.name if file.is_file() else str(file), **chosen)
+    task = Task((file.exists() and file.name) or str(file), **chosen)
     report_file(file, task, as_json, engine, memory_limit)
 
 
