@@ -62,6 +62,9 @@ A call of one measure on a few examples is made of some 400 calls of Python and 
 `rank`, which checks the labels and scores, sorts them and makes the table, takes about half of its
 time. Whoever wants several measures ranks once.
 
+Of a resample with 30 % positive a quarter of the time goes into the draws, an eighth into the table
+and the rest into the five measures. Draws and table alone would reach 1/24 of scikit-learn's loop.
+
 The states of a stream are histograms of 65536 bins, which of scores of 16 bits are exact, and
 buffers, which grow, or in JAX have place for 16 batches. In JAX updates are jitted, with the memory
 of the state donated. An update of a histogram adds the counts of all bins, so that a batch of few
