@@ -284,6 +284,20 @@ def test_where_it_is_best_to_select_nobody():
     assert found.threshold.undefined == 20
 
 
+def test_what_nobody_brings_is_certain_unless_the_labels_decide_it():
+    labels, scores = np.arange(7) % 2, np.asarray([6, 1, 5, 2, 4, 3, 0])
+    drawn: dict[str, Any] = {"n_resamples": 100, "random_state": 1}
+    for impacts, value in (((2, -9, 0, 0), 0), ((2, -9, 0.3, 0.3), 0.3), ((0.7, 0.7, -9, 0), 0.7)):
+        found = qk.optimum_interval(qk.best_boundary, labels, scores, impacts=impacts, **drawn)
+        assert found.quota.estimate == (7 if value == 0.7 else 0)
+        assert value == 0.7 or found.value.upper > value, "resamples have better cuts"
+        assert found.expected[:3] == pytest.approx((value,) * 3, abs=1e-12)
+        assert found.optimism == 0
+    found = qk.optimum_interval(qk.best_boundary, labels, scores, impacts=(2, -9, -1, 0), **drawn)
+    assert found.quota.estimate == 0
+    assert found.expected.lower < found.expected.upper
+
+
 def test_a_cut_that_is_chosen_among_noise_brings_less_than_it_seems():
     labels, scores = np.arange(200) % 2, np.random.default_rng(2).random(200)
     found = qk.optimum_interval(

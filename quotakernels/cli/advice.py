@@ -29,7 +29,7 @@ def advice(evaluation: Evaluation) -> Iterator[str]:
     for quota, values in brought.at_quota.items():
         if places := evaluation.places(quota):
             yield _at_quota(evaluation, brought, places, values)
-    if evaluation.task.tune is None:
+    if evaluation.task.tune is None and _chosen(brought):
         yield FLATTERED + _expected(evaluation, brought)
 
 
@@ -49,6 +49,11 @@ def _most(evaluation: Evaluation, brought: Brought) -> str:
         f"{_compared(total, gains.everybody)} to select all, "
         f"{_compared(total, gains.nobody)} to select nobody."
     )
+
+
+def _chosen(brought: Brought) -> bool:
+    """Whether the best cut selects any: what nobody brings is no luck of a model's."""
+    return bool(brought.at_best_cut.of("quota")[first_best(brought.at_best_cut)])
 
 
 def _expected(evaluation: Evaluation, brought: Brought) -> str:

@@ -71,6 +71,7 @@ class _Model:
         self.thresholds = np.append(np.nan, falling[self.ends].astype(np.float64))
         self.gains = gains
         self.more = (gains.selected - gains.rejected)[self.order]
+        self.same = {0: _all_equal(gains.rejected), len(self.ends): _all_equal(gains.selected)}
 
     def cuts(self, mass: Floats) -> tuple[Floats, Floats]:
         """The quota of each cut, from the empty one on, and what all rows bring then."""
@@ -82,6 +83,22 @@ class _Model:
     def place(self, threshold: float) -> int:
         """The cut that selects the scores from a threshold on, none from NaN."""
         return int(np.count_nonzero(self.thresholds >= threshold))
+
+    def expected(self, best: int, totals: Floats, whole: Floats, there: int) -> float:
+        """What to expect of the best cut of all rows, of the first so many that bring `whole`.
+
+        That is less than it brings by as much as the resample's best brings more on the resample.
+        To select nobody, or all, may bring the same on any rows.
+        """
+        fits = whole[:there]
+        rounding = _ROUNDING * np.abs(whole).max()
+        if self.same.get(int(np.argmax(fits >= fits.max() - rounding)), False):
+            return float(fits.max())
+        return float(fits.max() - (totals[best] - whole[best]))
+
+
+def _all_equal(amounts: Floats) -> bool:
+    return bool(np.all(amounts == amounts[0])) if amounts.size else True
 
 
 def brought_ends(
@@ -104,7 +121,7 @@ def brought_ends(
         cuts.append(list(map(_cut, models, found, whole, places)))
         for quota, argument in data.quotas.items():
             at_quota[quota].append(
-                [_at(argument, *each) for each in zip(found, whole, strict=True)]
+                [_at(argument, *each) for each in zip(models, found, whole, strict=True)]
             )
         data.tell(number + 1, certainty.resamples)
     kept = {quota: np.moveaxis(np.asarray(x), -1, 0) for quota, x in at_quota.items()}
@@ -151,20 +168,15 @@ def _cut(
     if place is not None:
         return totals[[place]]
     best = int(np.argmax(totals))
-    expected = _expected(best, totals, whole[1], float(np.max(whole[1])))
+    expected = model.expected(best, totals, whole[1], len(totals))
     return np.asarray([totals[best], model.thresholds[best], quotas[best], expected])
 
 
-def _expected(best: int, totals: Floats, whole: Floats, most: float) -> float:
-    """What to expect of the best cut of all rows.
-
-    That is less than it brings by as much as the resample's best brings more on the resample.
-    """
-    return float(most - (totals[best] - whole[best]))
-
-
 def _at(
-    argument: QuotaArgument, found: tuple[Floats, Floats], whole: tuple[Floats, Floats]
+    argument: QuotaArgument,
+    model: _Model,
+    found: tuple[Floats, Floats],
+    whole: tuple[Floats, Floats],
 ) -> Floats:
     """What a quota brings, part of a tie group in proportion; NaN of more than there is.
 
@@ -177,7 +189,7 @@ def _at(
     there = int(np.searchsorted(whole[0], _places(argument, whole[0]), side="right"))
     fits = int(np.searchsorted(quotas, places, side="right"))
     best = int(np.argmax(totals[:fits]))
-    expected = _expected(best, totals, whole[1], float(np.max(whole[1][:there])))
+    expected = model.expected(best, totals, whole[1], there)
     return np.asarray([np.interp(places, quotas, totals), expected])
 
 

@@ -15,6 +15,7 @@ from quotakernels._array import (
     device,
     finish,
     namespace,
+    tolerance,
     wide_float,
 )
 from quotakernels.inference._intervals import defined
@@ -25,6 +26,9 @@ from quotakernels.measures.optimal import best_and_curve, optimal_cut
 from quotakernels.ranking import Ranking, rank
 
 __all__ = ["OptimumInterval", "optimum_interval"]
+
+SAME_VALUE = 2.0**-40
+"""Relative difference that is put down to rounding."""
 
 
 class OptimumInterval(NamedTuple):
@@ -43,7 +47,8 @@ class OptimumInterval(NamedTuple):
         where the smallest value is the best.
     expected : BootstrapResult
         What the chosen cut brings on other examples: ``value.estimate - optimism``, and how sure
-        that is.
+        that is.  Where the best is to select nobody, or all, and that brings the same in all
+        resamples, there is no optimism, and nothing is unsure.
     """
 
     value: BootstrapResult
@@ -57,6 +62,8 @@ class _Cut(NamedTuple):
     value: Array
     threshold: Array
     quota: Array
+    nobody: Array
+    everybody: Array
 
 
 def optimum_interval(best: Any, y_true: Any, y_score: Any, **keywords: Any) -> OptimumInterval:
@@ -132,6 +139,7 @@ def optimum_interval(best: Any, y_true: Any, y_score: Any, **keywords: Any) -> O
     data = {name: x for name, x in resampling.items() if name in _OF_RANK}
     curve = cuts(rank(y_true, y_score, **data))[1]
     more = _flattery(found.value.resamples, found.threshold.resamples, curve)
+    more = _without_choice(found, curve, more)
     level = resampling.get("confidence_level", 0.95)
     optimism, expected = _expected(found.value.estimate, more, level)
     return OptimumInterval(found.value, found.threshold, found.quota, optimism, expected)
@@ -159,10 +167,12 @@ def _best_cut(best: Any, own: dict[str, Any], ranking: Ranking) -> tuple[_Cut, C
     """The best cut of a ranking, and what each of its cuts brings."""
     if best is best_boundary:
         found = best_boundary(ranking, **own)
-        return _Cut(*found[:3]), found.curve
-    own = {"measure": None, "maximize": True} | own
-    cut, curve = best_and_curve((ranking,), own.pop("measure"), own.pop("maximize"), own)
-    return _Cut(*cut[:3]), curve
+        cut, curve = found[:3], found.curve
+    else:
+        own = {"measure": None, "maximize": True} | own
+        found, curve = best_and_curve((ranking,), own.pop("measure"), own.pop("maximize"), own)
+        cut = found[:3]
+    return _Cut(*cut, curve.value[..., 0], curve.value[..., -1]), curve
 
 
 def _flattery(value: Array, threshold: Array, curve: Curve) -> Array:
@@ -174,6 +184,22 @@ def _flattery(value: Array, threshold: Array, curve: Curve) -> Array:
         falling = xp.where(xp.isnan(along), xp.full_like(along, xp.inf), along)[..., 1:]
         taken = ops.bisect(xp, -falling, -threshold, beyond=True)
         return value - xp.take_along_axis(cast(xp, curve.value, wide), taken, axis=-1)
+
+
+def _without_choice(found: Any, curve: Curve, more: Array) -> Array:
+    """No flattery of nobody or all, where that is the best and brings the same on any examples."""
+    xp = namespace(more)
+    with computing(xp):
+        sides = (found.nobody, curve.quota[..., 0]), (found.everybody, curve.quota[..., -1])
+        for side, quota in sides:
+            values, estimate = (cast(xp, x, more.dtype) for x in (side.resamples, side.estimate))
+            estimate = xp.expand_dims(estimate, axis=-1)
+            rounding = tolerance(side.estimate, SAME_VALUE) * xp.abs(estimate)
+            alike = xp.all(xp.abs(values - estimate) <= rounding, axis=-1)
+            chosen = found.quota.estimate == cast(xp, quota, found.quota.estimate.dtype)
+            fixed = xp.expand_dims(alike & chosen, axis=-1)
+            more = xp.where(fixed, xp.zeros_like(more), more)
+    return more
 
 
 def _expected(

@@ -89,6 +89,19 @@ def test_what_the_best_cut_and_a_quota_bring(
     assert lower < model["quotas"]["100"]["brings"] < upper
 
 
+def test_nobody_brings_as_much_on_others(run: Run, table: Callable[..., Path]) -> None:
+    path = table(y=[0, 1, 0, 1, 0, 0, 1], s=range(7, 0, -1))
+    arguments = ("evaluate", path, "--label", "y", "--score", "s", "--impact", "2,-3,0,0")
+    asked = ("--confidence", 0.9, "--resamples", 60, "--quota", 3)
+    text = " ".join(run(*arguments, *asked).out.split())
+    assert "Best: select nobody, which brings 0.00." in text
+    assert "Expect" not in text
+    assert "will probably bring" not in text
+    (model,) = json.loads(run(*arguments, *asked, "--json").out)["models"]
+    assert model["best_cut"]["expected"] == 0
+    assert model["best_cut"]["intervals"]["expected"] == [0, 0]
+
+
 def test_gains_of_weighted_rows_and_of_a_cut_from_other_rows(
     run: Run, table: Callable[..., Path]
 ) -> None:
