@@ -161,8 +161,23 @@ def test_bands_of_what_does_not_vary():
         assert none.upper == pytest.approx(1 - 0.025**0.25)
         pairs = small("roc", *data, fpr=[0.5], groups=[0, 0, 1, 1, 2, 2, 3, 3])
         assert pairs.lower == pytest.approx(0.025**0.5), "two groups with a positive"
+    weights = [1, 1, 1, 1, 5, 1, 0, 1]
+    for model in (data, (data[0], -data[1])):
+        heavy = small("roc", *model, fpr=[0.5], sample_weight=weights)
+        least = 0.025 ** (27 / 49)
+        wanted = (least, 1) if model is data else (0, 1 - least)
+        assert (heavy.lower, heavy.upper) == pytest.approx(wanted), "as 49/27 positives"
     tied = small("lift", Y, np.zeros(N), simultaneous=True)
     assert np.allclose([tied.lower, tied.upper], 1, atol=1e-12)
+
+
+def test_hit_rates_of_weighted_or_grouped_rows_end_as_their_resamples_do():
+    data, rows = (np.arange(40) >= 20, np.arange(40)), np.arange(40)
+    assert small("hit_rate", *data, quota=[2]).lower == pytest.approx(0.025**0.5)
+    for more in ({"sample_weight": 1 + rows % 3}, {"groups": rows // 2}):
+        assert small("hit_rate", *data, quota=[2], **more).lower == 1
+    none = {"sample_weight": (rows < 20) * 1.0}
+    assert np.isnan(small("roc", *data, fpr=[0.5], **none).lower).all()
 
 
 def test_a_basic_band_ends_where_the_curve_must():

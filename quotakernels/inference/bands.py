@@ -126,8 +126,9 @@ def curve_band(
     Where all positives are found, or all of the selected are positive, all resamples agree, and the
     band would have no width.  It then goes down to (α/2)^(1/m), α the level's complement, for m
     positives or m selected: with less, so many alike would hardly be seen (Clopper & Pearson).
-    With groups m is at most the number of those that have a positive.  Where none is found, it
-    goes up to 1 less that.  The lift has no such ends.
+    With weights m is (Σw)²/Σw² of the positives (Kish), and with groups at most the number of
+    those that have a positive.  Where none is found, it goes up to 1 less that.  The lift has no
+    such ends, nor has the hit rate with weights or groups.
 
     Points at which all resamples agree, as at fraction 1, are no part of the maximum.  A
     simultaneous band ends where the curve must: at 0, and at 1, or for the lift at 1/fraction.
@@ -170,7 +171,8 @@ def curve_band(
             highest = xp.ones_like(at) if chosen != "lift" else xp.full_like(at, xp.inf)
             highest = 1 / at if (chosen, name) == ("lift", "fraction") else highest
             ends = _together(xp, found, highest, confidence_level)
-        if chosen != "lift":
+        drawn_alone = all(resampling.get(x) is None for x in ("sample_weight", "groups"))
+        if chosen in ("qrecall", "roc") or (chosen == "hit_rate" and drawn_alone):
             data = {k: x for k, x in resampling.items() if k in _DATA}
             few = _Few(admit(y_true, y_score, **data), resampling.get("groups"))
             tail = (1 - confidence_level) / 2
@@ -231,15 +233,27 @@ class _Few:
         return lower, upper
 
     def _totals(self, xp: Namespace) -> tuple[Array, Array, Array]:
-        """How many examples count, their mass, and how many are positive; shape (..., 1)."""
+        """How many examples count, their mass, and how many positives these amount to.
+
+        Positives of unequal weights amount to fewer equal ones.  The shapes are (..., 1).
+        """
         scores, labels, weights, valid = self.examples
         there = xp.ones(scores.shape, dtype=xp.bool, device=device(scores))
         there = there if valid is None else valid
-        counted = ops.count(xp, there)
-        mass = counted
-        if weights is not None:
-            mass = ops.total(xp, xp.where(there, weights, xp.zeros_like(weights)))[..., None]
-        return counted, mass, ops.count(xp, there & cast(xp, labels, xp.bool))
+        positive = there & cast(xp, labels, xp.bool)
+        counted, found = ops.count(xp, there), ops.count(xp, positive)
+        if weights is None:
+            return counted, counted, found
+        mass = ops.total(xp, xp.where(there, weights, xp.zeros_like(weights)))[..., None]
+        return counted, mass, xp.minimum(cast(xp, found, mass.dtype), _kish(xp, positive, weights))
+
+
+def _kish(xp: Namespace, flags: Array, weights: Array) -> Array:
+    """How many equal weights tell as much as those of the raised flags; NaN of none."""
+    own = xp.where(flags, weights, xp.zeros_like(weights))
+    own = own / xp.max(own, axis=-1, keepdims=True)
+    total, squares = (ops.total(xp, x)[..., None] for x in (own, own * own))
+    return total * total / squares
 
 
 def _together(
