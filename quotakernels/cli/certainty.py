@@ -30,7 +30,7 @@ __all__ = [
 
 Tell = Callable[[int, int], None]
 _LEVEL = 0.95
-_RESAMPLES, _MOST_RESAMPLES = 1000, 20_000
+_RESAMPLES, _MOST_RESAMPLES, _AMPLE = 1000, 20_000, 8
 _AREAS_IN_CLOSED_FORM: tuple[Literal["roc_auc", "gini", "pem"], ...] = ("roc_auc", "gini", "pem")
 CLOSED_FORMS = dict.fromkeys(_AREAS_IN_CLOSED_FORM, "logit") | {"hit_rate": "wilson"}
 """Measures of rows without weights whose intervals are not of resamples, and their method."""
@@ -91,9 +91,12 @@ class Certainty:
 
 
 def resamples_for(models: int, level: float | None) -> int:
-    """How many resamples tests take by default: more of many models, whose pairs are more."""
-    needed = _needed(models, _LEVEL if level is None else level)
-    return min(max(_RESAMPLES, needed), _MOST_RESAMPLES)
+    """How many resamples tests take by default: more of many models, whose pairs are more.
+
+    With just as many as are needed a single resample decides, and so the seed.
+    """
+    ample = _AMPLE * _needed(models, _LEVEL if level is None else level)
+    return min(max(_RESAMPLES, ample), _MOST_RESAMPLES)
 
 
 def _needed(models: int, level: float) -> int:

@@ -47,8 +47,9 @@ def answers(made: Made, *arguments: Any) -> str:
 
 
 def test_tests_of_many_models_get_resamples_enough() -> None:
-    assert [resamples_for(n, None) for n in (0, 3, 7, 8, 9, 60)] == [1000] * 3 + [1119, 1439, 20000]
-    assert resamples_for(9, 0.9) == 1000
+    ample = [8 * 239, 8 * 839]
+    assert [resamples_for(n, None) for n in (0, 3, 4, 7, 60)] == [1000, 1000, *ample, 20000]
+    assert resamples_for(4, 0.9) == 1000
 
 
 def test_a_share_that_is_no_whole_number_of_rows(made: Made, rows: Path) -> None:
