@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from quotakernels.cli.certainty import CLOSED_FORMS, Differences, Ends
-from quotakernels.cli.evaluation import Evaluation
+from quotakernels.cli.evaluation import Brought, Evaluation
 from quotakernels.cli.measures import Measure
 
 __all__ = [
@@ -33,6 +33,8 @@ _CHOSEN_HERE = (
     "much as the resamples' own best cuts bring more on them than on all rows."
 )
 _BY_WILSON = "What a quota brings: from Wilson's intervals of the hit rates of selected and others."
+_TWO_OF_EACH = "AUC and Gini have no intervals: DeLong's variance needs two rows of each class."
+_FEW_SCORES = 20
 _CHOSEN_ELSEWHERE = "What the best cuts bring: the cuts as they are, on resamples of these rows."
 DIFFERENCES = {"roc_auc": "Differences of AUC", "hit_rate": "Differences of the hit rate"}
 
@@ -102,10 +104,11 @@ def notes_of_intervals(evaluation: Evaluation) -> Iterator[str]:
     if found is None or certainty is None:
         return
     if evaluation.brought is not None:
-        yield _CHOSEN_HERE if evaluation.task.tune is None else _CHOSEN_ELSEWHERE
-        unit = evaluation.task.unit
-        if unit is not None and unit.impacts is not None and evaluation.task.weight is None:
-            yield _BY_WILSON
+        yield from _of_gains(evaluation, evaluation.brought)
+    if evaluation.task.weight is None:
+        classes = evaluation.positives, evaluation.rows - evaluation.positives
+        if min(classes) == 1:
+            yield _TWO_OF_EACH
     yield (
         "No intervals of hull AUC and achievable AUC-PR: as maxima over cuts they are higher in "
         "resamples."
@@ -128,6 +131,27 @@ def notes_of_intervals(evaluation: Evaluation) -> Iterator[str]:
         counts = {what: int(lost[row]) for what, _, _, lost in shown}
         if told := _counted({k: x for k, x in counts.items() if 0 < x < certainty.resamples}):
             yield f"Undefined resamples of {name}, left out of its intervals: {told}."
+
+
+def _of_gains(evaluation: Evaluation, brought: Brought) -> Iterator[str]:
+    """What the intervals of best cuts and of quotas are, and where the expected is too low."""
+    task = evaluation.task
+    yield _CHOSEN_HERE if task.tune is None else _CHOSEN_ELSEWHERE
+    impacts = task.unit is not None and task.unit.impacts is not None
+    if impacts and task.quotas and task.weight is None:
+        yield _BY_WILSON
+    if brought.ends is None or brought.ends.expected is None:
+        return
+    coarse = [
+        name
+        for name, ranking in zip(task.scores, evaluation.rankings, strict=True)
+        if np.count_nonzero(ranking.counts) < _FEW_SCORES
+    ]
+    if coarse:
+        yield (
+            f"Scores with few values ({', '.join(coarse)}): there is little luck in the choice of "
+            "a cut; what is expected on other rows is too low."
+        )
 
 
 def _in_a_line(measure: Measure) -> str:

@@ -59,23 +59,25 @@ class Certainty:
         """Whether there are resamples enough to tell any of so many models apart."""
         return self.test_resamples >= _needed(models, self.tested_level)
 
-    def in_words(self, weighted: bool) -> Iterator[str]:
-        """Tell what the ends are, and what was resampled."""
+    def in_words(self, weighted: bool, quotas: bool) -> Iterator[str]:
+        """Tell what the ends are, and what was resampled; of the hit rate only at quotas."""
         percent = f"{100 * self.tested_level:g}%"
         rows = "rows with their weights" if weighted else "rows"
+        rate = "hit rate: Wilson's; " if quotas else ""
 
         def resamples(number: int) -> str:
             return f"percentiles of {number} resamples of the {rows} (seed {self.seed})"
 
         if self.level is not None and weighted:
             yield (
-                f"[lower, upper]: {percent} intervals, {resamples(self.resamples)}, also of AUC, "
-                "Gini and the hit rate, whose formulas are for rows without weights."
+                f"[lower, upper]: {percent} intervals, {resamples(self.resamples)}, also of "
+                f"{'AUC, Gini and the hit rate' if quotas else 'AUC and Gini'}, whose formulas are "
+                "for rows without weights."
             )
         elif self.level is not None:
             yield (
                 f"[lower, upper]: {percent} intervals. AUC and Gini: logit, by DeLong's variance; "
-                f"hit rate: Wilson's; all others: {resamples(self.resamples)}."
+                f"{rate}all others: {resamples(self.resamples)}."
             )
         if self.compare:
             yield (

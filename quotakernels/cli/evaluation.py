@@ -159,6 +159,11 @@ class Evaluation:
         """The share of positives, by weight if there are weights; NaN without any."""
         return self.positive_total / self.total if self.total else float("nan")
 
+    @property
+    def weights_and_quotas(self) -> tuple[bool, bool]:
+        """Whether rows have weights, and whether there is a quota."""
+        return self.task.weight is not None, bool(self.task.quotas)
+
     def places(self, quota: Quota) -> float:
         """Return how many examples (or how much weight) a quota selects."""
         return quota.places(self.total)

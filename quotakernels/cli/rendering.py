@@ -77,7 +77,7 @@ def _print_certainty(evaluation: Evaluation, console: Console) -> None:
             console.print(note)
     if (certainty := evaluation.task.certainty) is not None:
         console.print("")
-        for line in certainty.in_words(evaluation.task.weight is not None):
+        for line in certainty.in_words(*evaluation.weights_and_quotas):
             console.print(line)
     for note in notes_of_intervals(evaluation):
         console.print(note)

@@ -115,7 +115,7 @@ def _about_tables(evaluation: Evaluation) -> Iterator[str]:
     yield "Bold and * mark the best model by a measure (of S2 the smallest)."
     certainty = evaluation.task.certainty
     if certainty is not None:
-        for said in certainty.in_words(evaluation.task.weight is not None):
+        for said in certainty.in_words(*evaluation.weights_and_quotas):
             yield said.replace("[lower, upper]:", "Below a value:").replace(
                 "[lower, upper] of a", "Of a"
             )

@@ -102,6 +102,26 @@ def test_nobody_brings_as_much_on_others(run: Run, table: Callable[..., Path]) -
     assert model["best_cut"]["intervals"]["expected"] == [0, 0]
 
 
+def test_notes_are_of_what_was_asked_and_could_be_found(
+    run: Run, table: Callable[..., Path]
+) -> None:
+    path = table(y=[0] * 24 + [1], s=range(25), t=[k // 2 for k in range(25)])
+    arguments = ("evaluate", path, "--label", "y", "--score", "s", "--score", "t")
+    asked = ("--impact", "9,-1,0,0", "--confidence", 0.9, "--resamples", 30)
+    text = " ".join(run(*arguments, *asked).out.split())
+    assert "Wilson" not in text
+    assert "Scores with few values (t): there is little luck" in text
+    assert "AUC and Gini have no intervals: DeLong's variance needs two rows" in text
+    text = " ".join(run(*arguments, *asked, "--quota", 3).out.split())
+    assert "DeLong's variance; hit rate: Wilson's; all others" in text
+    assert "What a quota brings: from Wilson's intervals" in text
+    path = table(y=[0] * 24 + [1, 1], s=range(26), w=range(1, 27))
+    weighted = ("evaluate", path, "--label", "y", "--score", "s", *asked)
+    text = " ".join(run(*weighted, "--weight", "w").out.split())
+    assert "also of AUC and Gini, whose formulas are for rows without weights" in text
+    assert "have no intervals" not in text + run(*weighted).out
+
+
 def test_gains_of_weighted_rows_and_of_a_cut_from_other_rows(
     run: Run, table: Callable[..., Path]
 ) -> None:
