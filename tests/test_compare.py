@@ -135,6 +135,8 @@ def test_columns_of_a_data_frame_are_models():
 
     found, wanted = (compared("delong", x) for x in (Frame(), {"good": GOOD, "bad": BAD}))
     assert all(np.array_equal(*pair) for pair in zip(found, wanted, strict=True))
+    arrow = pytest.importorskip("pyarrow").table({"good": GOOD, "bad": BAD})
+    assert np.array_equal(compared("delong", arrow).p_value, wanted.p_value)
     Frame.columns = ("good", "good")
     with pytest.raises(ValueError, match="must differ; got 'good' twice"):
         compared("delong", Frame())
@@ -362,7 +364,7 @@ BAD_CALLS: list[tuple[dict[str, Any], type[Exception], str]] = [
     (
         {"measure": lambda y_true, y_score: 0},
         TypeError,
-        "ranking alone, <lambda> is missing",
+        "<lambda> cannot be called with a ranking alone: missing",
     ),
     ({"measure": qk.summary}, TypeError, "one number for each model; got a Summary"),
     ({"measure": {"auc": qk.roc_auc}}, TypeError, "one number for each model; got a dict"),

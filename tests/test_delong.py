@@ -311,8 +311,9 @@ def test_options_and_shapes():
             qk.auc_interval(Y, A, confidence_level=level)
     with pytest.raises(ValueError, match='^method must be "logit" or "wald"; got'):
         qk.auc_interval(Y, A, method="exact")
-    with pytest.raises(ValueError, match='^measure must be "roc_auc", "gini" or "pem"; got'):
-        qk.delong_test(Y, A, A, measure="auc")
+    for measure in ("auc", np.asarray([1.0, 2.0])):
+        with pytest.raises(ValueError, match='^measure must be "roc_auc", "gini" or "pem"; got'):
+            qk.delong_test(Y, A, A, measure=measure)
     with pytest.raises(ValueError, match=r"^y_score must have an axis of models.*\(4,\)"):
         qk.auc_covariance(Y, A)
     with pytest.raises(ValueError, match=r"^y_true is 0 at position \(1, 0\); expected the label"):

@@ -20,7 +20,8 @@ def area_name(measure: Any) -> AreaName | None:
     """The name of an area that is given by its name or function; None of anything else."""
     while isinstance(measure, functools.partial) and not (measure.args or measure.keywords):
         measure = measure.func
-    return next((name for name, x in _FUNCTIONS.items() if measure in (name, x)), None)
+    named = measure if isinstance(measure, str) else None
+    return next((name for name, x in _FUNCTIONS.items() if measure is x or named == name), None)
 
 
 def scale_of(measure: Any) -> int:

@@ -42,7 +42,10 @@ def named_scores(models: Any) -> dict[str, Any]:
 
 def _names(models: Any) -> list[Any]:
     """Those of a mapping, or of the columns of what looks like a data frame."""
-    named = models if isinstance(models, Mapping) else getattr(models, "columns", None)
+    if isinstance(models, Mapping):
+        return list(models)
+    named = getattr(models, "column_names", None)  # of Arrow, whose columns are without names
+    named = getattr(models, "columns", None) if named is None else named
     if named is None or not hasattr(models, "__getitem__"):
         kind = type(models).__name__
         raise TypeError(

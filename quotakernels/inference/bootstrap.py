@@ -243,7 +243,7 @@ def _check_functions(measure: Any, options: dict[str, Any]) -> None:
         raise TypeError(f"{expected}; got {measure!r}")
     elif (wrong := _refusal(measure, options)) is not None:
         name = getattr(measure, "__name__", repr(measure))
-        raise TypeError(f"{expected}; given a ranking alone, {name} is {wrong}")
+        raise TypeError(f"{expected}; {name} {wrong}")
 
 
 def _refusal(measure: Any, options: dict[str, Any]) -> str | None:
@@ -260,5 +260,17 @@ def _refusal(measure: Any, options: dict[str, Any]) -> str | None:
     try:
         signature.bind(None, **options)
     except TypeError as error:
-        return str(error)
+        return _in_words(signature, options, error)
     return None
+
+
+def _in_words(signature: inspect.Signature, options: dict[str, Any], error: TypeError) -> str:
+    """What a function does not take, to be said after its name."""
+    parameters = signature.parameters.values()
+    if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+        for name in options:
+            if name not in signature.parameters:
+                return f"has no option {name}"
+    if all(p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD) for p in parameters):
+        return "takes no ranking"
+    return f"cannot be called with a ranking alone: {error}"
