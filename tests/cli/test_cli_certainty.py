@@ -102,6 +102,26 @@ def test_nobody_brings_as_much_on_others(run: Run, table: Callable[..., Path]) -
     assert model["best_cut"]["intervals"]["expected"] == [0, 0]
 
 
+@pytest.mark.parametrize("top", [0, 1], ids=["all selected are positive", "one is not"])
+def test_what_a_quota_brings_by_two_of_wilson(
+    run: Run, table: Callable[..., Path], top: int
+) -> None:
+    """Positives among the others are a loss: the more there are, the less is brought."""
+    y, s = np.asarray([1, 1, 1 - top, 1, 1] + [0, 1, 0] * 5), np.arange(20, 0, -1)
+    arguments = ("evaluate", table(y=y, s=s), "--label", "y", "--score", "s", "--quota", 5)
+    asked = ("--impact", "5,-4,-1,0.5", "--confidence", 0.9, "--resamples", 5, "--json")
+    (model,) = json.loads(run(*arguments, *asked).out)["models"]
+    chosen = qk.hit_rate_interval(y, s, quota=5, confidence_level=0.9)
+    others = qk.hit_rate_interval(y, -s, quota=15, confidence_level=0.9)
+    brings = 5 * (5 - top) - 4 * top - 1 * 5 + 0.5 * 10
+    less = np.hypot(45 * (chosen.estimate - chosen.lower), 22.5 * (others.upper - others.estimate))
+    more = np.hypot(45 * (chosen.upper - chosen.estimate), 22.5 * (others.estimate - others.lower))
+    found = model["quotas"]["5"]
+    assert found["brings"] == pytest.approx(brings)
+    assert found["intervals"]["brings"] == pytest.approx([brings - less, brings + more])
+    assert less > 10, "also where all of the selected are positive"
+
+
 def test_notes_are_of_what_was_asked_and_could_be_found(
     run: Run, table: Callable[..., Path]
 ) -> None:
