@@ -15,7 +15,7 @@ import quotakernels as qk
 from benchmarks.coverage import folds, page, seen
 from benchmarks.coverage.__main__ import main
 from benchmarks.coverage.sources import MEASURES, SOURCES, WORSE
-from benchmarks.coverage.study import KINDS
+from benchmarks.coverage.study import KINDS, POPULATIONS
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -66,9 +66,11 @@ def test_what_is_seen_is_counted():
     assert [intervals[x] for x in ("number", "above", "below")] == [4, 2, 1]
     assert intervals["width"] == pytest.approx((0.3 + 0.4 + 0.3 + 0.15) / 4)
     assert (tests["number"], tests["rejected"]) == (3, 2)
-    assert page._cell({**intervals, "number": 100}, 1.1) == "97.0"
-    assert page._cell({**intervals, "number": 20}, 1.0) == "85.0 −"
-    assert page._cell({"number": 100, "rejected": 2}, 1.0) == "2.0 +"
+    assert page._cell({**intervals, "number": 100}, 100) == "97.0"
+    assert page._cell({**intervals, "number": 20}, 20) == "85.0 −"
+    assert page._cell({"number": 1000, "rejected": 20}, 1000) == "2.0 +"
+    assert page._cell({"number": 28, "rejected": 0}, 500) == "0.0 of 28"
+    assert page._cell({"number": 450, "rejected": 0}, 500) == "0.0 +"
 
 
 def test_the_command_stores_and_shows(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -76,21 +78,30 @@ def test_the_command_stores_and_shows(tmp_path: Path, capsys: pytest.CaptureFixt
     given = ["--replications", "2", "--resamples", "40", "--sources", "strong"]
     assert main([*given, "--kinds", "folds", "--json", str(stored)]) == 0
     others = [kind for kind in KINDS if kind != "folds"]
-    assert main([*given, "--kinds", *others, "--json", str(stored)]) == 0
+    again = [*given, "--seed", "2"]
+    assert main([*again, "--kinds", *others, "--json", str(stored)]) == 0
     last = capsys.readouterr().out.strip()
     assert main(["report", str(stored), "-o", str(shown)]) == 0
-    assert last.endswith(shown.read_text("utf-8").strip())
-    results = json.loads(stored.read_text("utf-8"))["results"]
+    text = shown.read_text("utf-8")
+    assert last.endswith(text.strip())
+    assert (text.count("--seed 1`"), text.count("--seed 2`")) == (1, len(others))
+    results = json.loads(stored.read_text("utf-8"))
     assert list(results) == list(KINDS)
     for kind, found in results.items():
         hows = {row["how"] for row in found["strong"]["rows"]}
         assert hows >= set(page.SECTIONS[kind].columns), kind
 
 
+def test_seeds_of_kinds_and_populations_are_their_own():
+    assert len({kind.number for kind in KINDS.values()}) == len(KINDS)
+    assert list(POPULATIONS) == list(SOURCES)
+    assert len(set(POPULATIONS.values())) == len(SOURCES)
+
+
 def test_the_page_is_made_of_the_stored_run():
     run = json.loads((ROOT / page.STORED).read_text("utf-8"))
-    stored = [(kind, name) for kind, found in run["results"].items() for name in found]
+    stored = [(kind, name) for kind, found in run.items() for name in found]
     assert set(stored) >= {(kind, name) for kind in KINDS for name in ("tied", "rare", "strong")}
     for kind, name in stored:
-        assert run["results"][kind][name]["replications"] >= 500
+        assert run[kind][name]["replications"] >= 500
     assert (ROOT / page.PAGE).read_text("utf-8") == page.page(run)

@@ -35,14 +35,13 @@ def main(arguments: list[str]) -> int:
 
 def _stored(run: Run, file: Path) -> Run:
     """The run, and what a file already holds of others, stored there."""
-    before = json.loads(file.read_text(encoding="utf-8"))["results"] if file.exists() else {}
-    both = {kind: before.get(kind, {}) | run["results"].get(kind, {}) for kind in KINDS}
-    results = {
+    before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    both = {kind: before.get(kind, {}) | run.get(kind, {}) for kind in KINDS}
+    whole = {
         kind: {name: found[name] for name in SOURCES if name in found}
         for kind, found in both.items()
         if found
     }
-    whole = {**run, "results": results}
     file.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return whole
 

@@ -16,8 +16,8 @@ from quotakernels.inference._resampling import _HOST
 
 PLACES = np.asarray([0.05, 0.1, 0.2, 0.3, 0.5, 0.7])
 AT = {0.1: 1, 0.5: 4}
-CURVES = {"qrecall": "fraction", "roc": "fpr"}
-TITLES = {"qrecall": "Qrecall", "roc": "ROC"}
+CURVES = {"hit_rate": "fraction", "qrecall": "fraction", "roc": "fpr"}
+TITLES = {"hit_rate": "hit rate", "qrecall": "Qrecall", "roc": "ROC"}
 
 
 def bands(source: Scores, draw: Draw) -> Iterator[Seen]:

@@ -11,6 +11,7 @@ from benchmarks.coverage.sources import SOURCES
 
 STORED, PAGE = "benchmarks/coverage.json", "docs/coverage.md"
 Row = dict[str, Any]
+Part = dict[str, Any]
 
 
 class Section(NamedTuple):
@@ -104,19 +105,25 @@ SECTIONS = {
 
 
 def page(run: dict[str, Any]) -> str:
-    versions = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
-    every = [found for kind in run["results"].values() for found in kind.values()]
+    how = _how([part for found in run.values() for part in found.values()])
     lines = [
         words.ABOUT,
         *_populations(),
-        *(line for kind, found in run["results"].items() for line in _section(kind, found)),
-        "```sh no-run",
-        run["command"],
-        "```",
-        "",
-        f"{run['date']}, {versions}, {sum(x['cpu_seconds'] for x in every):.0f} s of one core.",
+        *(line for kind, found in run.items() for line in _section(kind, found, len(how) > 1)),
+        words.LEFT_OUT,
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *how[:1]] if len(how) == 1 else lines).rstrip() + "\n"
+
+
+def _how(parts: list[Part]) -> list[str]:
+    """Each way in which they were simulated."""
+    return list(dict.fromkeys(map(_made, parts)))
+
+
+def _made(part: Part) -> str:
+    versions = ", ".join(f"{name} {version}" for name, version in part["versions"].items())
+    command = f"`{part['command']}`" if part["command"] else words.EARLIER
+    return f"Simulated {part['date']} by {command}, {versions}."
 
 
 def _populations() -> list[str]:
@@ -127,7 +134,7 @@ def _populations() -> list[str]:
     return [*lines, ""]
 
 
-def _section(kind: str, found: dict[str, Any]) -> list[str]:
+def _section(kind: str, found: dict[str, Part], sign: bool) -> list[str]:
     section = SECTIONS[kind]
     lines = [
         f"## {section.title}",
@@ -139,15 +146,16 @@ def _section(kind: str, found: dict[str, Any]) -> list[str]:
         "|---" * (2 + len(section.columns)) + "|",
     ]
     for name, part in found.items():
-        rows, error = part["rows"], _error(part["replications"])
+        rows, drawn = part["rows"], part["replications"]
         for what in dict.fromkeys(row["what"] for row in rows):
-            cells = {row["how"]: _cell(row, error) for row in rows if row["what"] == what}
+            cells = {row["how"]: _cell(row, drawn) for row in rows if row["what"] == what}
             shown = (cells.get(how, "") for how in section.columns)
             lines.append(f"| {SOURCES[name].title} | {what} | {' | '.join(shown)} |")
-    return [*lines, ""]
+    how = _how(list(found.values())) if sign else []
+    return [*lines, "", *(line for each in how for line in (each, ""))]
 
 
-def _numbers(found: dict[str, Any]) -> str:
+def _numbers(found: dict[str, Part]) -> str:
     """How much was simulated."""
     fewest, resamples = (
         min(part[name] for part in found.values()) for name in ("replications", "resamples")
@@ -160,12 +168,17 @@ def _error(replications: int) -> float:
     return 100 * math.sqrt(LEVEL * (1 - LEVEL) / replications)
 
 
-def _cell(row: Row, error: float) -> str:
-    """In how many of 100 data sets the interval held the truth, or the test rejected it."""
-    if not row["number"]:
+def _cell(row: Row, drawn: int) -> str:
+    """In how many of 100 data sets the interval held the truth, or the test rejected it.
+
+    Where fewer than 90 % of them have one, in how many there was one.
+    """
+    defined = row["number"]
+    if not defined:
         return "undefined"
     missed = row["rejected"] if "rejected" in row else row["above"] + row["below"]
-    missed = 100 * missed / row["number"]
+    missed = 100 * missed / defined
     off = 100 * (1 - LEVEL) - missed
-    mark = "" if abs(off) <= 2 * error else " +" if off > 0 else " −"
-    return f"{missed if 'rejected' in row else 100 - missed:.1f}{mark}"
+    mark = "" if abs(off) <= 2 * _error(defined) else " +" if off > 0 else " −"
+    some = f" of {defined}" if defined < 0.9 * drawn else ""
+    return f"{missed if 'rejected' in row else 100 - missed:.1f}{some}{mark}"

@@ -15,23 +15,32 @@ from benchmarks.coverage.seen import Sights, rows, summed
 from benchmarks.coverage.sources import SOURCES, Draw, Scores
 
 Run = dict[str, Any]
-Kind = Callable[[Scores, Draw], Sights]
-KINDS: dict[str, Kind] = {
-    "bootstrap": single.bootstrap,
-    "closed forms": single.closed_forms,
-    "groups": single.groups,
-    "finite list": single.finite_list,
-    "differences": pairs.differences,
-    "levels": pairs.levels,
-    "bands": along.bands,
-    "optimum": along.optimum,
-    "folds": folds.summaries,
-    "levels over folds": folds.levels,
-    "poisson": single.poisson,
+
+
+class Kind(NamedTuple):
+    """What is simulated; its number is part of its seeds, and stays its own."""
+
+    number: int
+    sights: Callable[[Scores, Draw], Sights]
+
+
+KINDS = {
+    "bootstrap": Kind(0, single.bootstrap),
+    "closed forms": Kind(1, single.closed_forms),
+    "groups": Kind(2, single.groups),
+    "finite list": Kind(3, single.finite_list),
+    "differences": Kind(4, pairs.differences),
+    "levels": Kind(5, pairs.levels),
+    "bands": Kind(6, along.bands),
+    "optimum": Kind(7, along.optimum),
+    "folds": Kind(8, folds.summaries),
+    "levels over folds": Kind(9, folds.levels),
+    "poisson": Kind(10, single.poisson),
 }
+POPULATIONS = {"tied": 0, "rare": 1, "strong": 2, "moderate": 3}
+"""Their numbers, for the seeds too."""
 
-
-FURTHER = {"moderate": ("closed forms", "optimum")}
+FURTHER = {"moderate": ("closed forms", "optimum", "bootstrap")}
 """Populations that are simulated for these kinds only."""
 
 
@@ -48,30 +57,30 @@ class Plan(NamedTuple):
 def simulated(plan: Plan, say: Callable[[str], None]) -> Iterator[Run]:
     """The run as far as it has come, after each population of each kind."""
     about = machine.describe(False)
-    run: Run = {
+    how = {
         "command": f"python -m benchmarks.coverage --replications {plan.replications}"
         f" --resamples {plan.resamples} --seed {plan.seed}",
         "date": about["date"],
         "versions": {name: about["versions"].get(name) for name in ("quotakernels", "numpy")},
-        "results": {},
     }
+    run: Run = {}
     for kind in plan.kinds:
         for name in (x for x in plan.sources if kind in FURTHER.get(x, KINDS)):
-            found = _of_kind(plan, kind, name)
-            run["results"].setdefault(kind, {})[name] = found
+            found = {**how, **_of_kind(plan, kind, name)}
+            run.setdefault(kind, {})[name] = found
             say(f"{kind}, {name}: {found['cpu_seconds']} s")
             yield run
 
 
 def _of_kind(plan: Plan, kind: str, name: str) -> Run:
     found: dict[tuple[str, str], dict[str, float]] = {}
-    place = list(KINDS).index(kind), list(SOURCES).index(name)
+    place = KINDS[kind].number, POPULATIONS[name]
     start = time.process_time()
     for number in range(plan.replications):
         rng = np.random.default_rng([plan.seed, *place, number])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            summed(found, KINDS[kind](SOURCES[name], Draw(rng, plan.resamples)))
+            summed(found, KINDS[kind].sights(SOURCES[name], Draw(rng, plan.resamples)))
     return {
         "replications": plan.replications,
         "resamples": plan.resamples,

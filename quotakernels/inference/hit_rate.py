@@ -165,8 +165,7 @@ def hit_rate_interval(
     each has a probability of its own; tied ones that fill the last places in part vary less
     again.  So for a cut that was fixed before both intervals are wide rather than narrow.  That
     the cut itself moves with the sample is not part of them.  With a population this matters
-    most: where the sample is nearly the whole list, little else is uncertain, and in simulations
-    95 % intervals, exact ones too, held the list's hit rate in 85 to 95 % of the samples.
+    most: where the sample is nearly the whole list, little else is uncertain.
 
     References
     ----------
