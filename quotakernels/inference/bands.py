@@ -171,8 +171,7 @@ def curve_band(
             highest = xp.ones_like(at) if chosen != "lift" else xp.full_like(at, xp.inf)
             highest = 1 / at if (chosen, name) == ("lift", "fraction") else highest
             ends = _together(xp, found, highest, confidence_level)
-        drawn_alone = all(resampling.get(x) is None for x in ("sample_weight", "groups"))
-        if chosen in ("qrecall", "roc") or (chosen == "hit_rate" and drawn_alone):
+        if _has_exact_ends(chosen, resampling):
             data = {k: x for k, x in resampling.items() if k in _DATA}
             few = _Few(admit(y_true, y_score, **data), resampling.get("groups"))
             tail = (1 - confidence_level) / 2
@@ -199,6 +198,12 @@ def _chosen(curve: Any, places: dict[str, Any]) -> tuple[str, str, Any]:
     if at.ndim != 1 or at.shape[0] == 0:
         raise ValueError(f"{kind} must be a list of numbers; got shape {tuple(at.shape)}")
     return name, kind, to_numpy(at) if readable(at) else at
+
+
+def _has_exact_ends(curve: str, resampling: dict[str, Any]) -> bool:
+    """Whether it is known how many examples the points of a curve are made of."""
+    one_by_one = all(resampling.get(x) is None for x in ("sample_weight", "groups"))
+    return curve in ("qrecall", "roc") or (curve == "hit_rate" and one_by_one)
 
 
 class _Few:

@@ -19,6 +19,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.inference._intervals import defined
+from quotakernels.inference.bands import SAME_VALUE
 from quotakernels.inference.bootstrap import BootstrapResult, bootstrap, summary
 from quotakernels.measures.boundary import best_boundary
 from quotakernels.measures.curves import Curve
@@ -26,9 +27,6 @@ from quotakernels.measures.optimal import best_and_curve, optimal_cut
 from quotakernels.ranking import Ranking, rank
 
 __all__ = ["OptimumInterval", "optimum_interval"]
-
-SAME_VALUE = 2.0**-40
-"""Relative difference that is put down to rounding."""
 
 
 class OptimumInterval(NamedTuple):
@@ -166,13 +164,12 @@ class _FirstOf:
 def _best_cut(best: Any, own: dict[str, Any], ranking: Ranking) -> tuple[_Cut, Curve]:
     """The best cut of a ranking, and what each of its cuts brings."""
     if best is best_boundary:
-        found = best_boundary(ranking, **own)
-        cut, curve = found[:3], found.curve
+        *cut, curve = best_boundary(ranking, **own)
     else:
         own = {"measure": None, "maximize": True} | own
-        found, curve = best_and_curve((ranking,), own.pop("measure"), own.pop("maximize"), own)
-        cut = found[:3]
-    return _Cut(*cut, curve.value[..., 0], curve.value[..., -1]), curve
+        cut, curve = best_and_curve((ranking,), own.pop("measure"), own.pop("maximize"), own)
+    value, threshold, quota = cut[:3]
+    return _Cut(value, threshold, quota, curve.value[..., 0], curve.value[..., -1]), curve
 
 
 def _flattery(value: Array, threshold: Array, curve: Curve) -> Array:
