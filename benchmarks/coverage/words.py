@@ -32,8 +32,8 @@ Quantiles of the resamples (percentile), the same mirrored (basic), corrected fo
 skewness (BCa), and percentiles of resamples that keep the numbers of both classes (stratified).
 
 Take BCa, and closed forms where there are some. Basic intervals are as wide as percentile ones, but
-lean to the wrong side: the strong model's AUC was missed by intervals that lay too high in 112 data
-sets of 1000, too low in 1. Stratified ones take the prevalence as known, which it was not here, and
+lean to the wrong side: the strong model's AUC was missed by intervals that lay too high in 75 data
+sets of 500, too low in 1. Stratified ones take the prevalence as known, which it was not here, and
 are too narrow for AHR and mostly the hit rate. **No bootstrap holds a hit rate near 1**: all
 resamples are 1 as the sample is; take `hit_rate_interval`.
 """
@@ -78,8 +78,8 @@ BANDS = """\
 `curve_band` at the fractions, or false positive rates, 0.05, 0.1, 0.2, 0.3, 0.5 and 0.7. A
 pointwise band is for one place; that all places hold together is what a simultaneous band is for.
 
-Do not look along a pointwise band: some place often misses. Simultaneous bands of ROC and Qrecall
-hold about their level, with 20 positives or a few tied scores somewhat less, 91 %.
+Do not look along a pointwise band: some place often misses. Simultaneous bands hold about their
+level, with 20 positives or a few tied scores mostly somewhat less, 90 to 92 %.
 """
 OPTIMUM = """\
 `optimum_interval` of a best cut, for impacts by which a cut brings TPR − FPR. The best cut's
@@ -93,8 +93,8 @@ often. Where scores have a handful of values there is hardly any optimism, and t
 to neither side: take these.
 """
 POISSON = """\
-Examples that are drawn independently, once on average, by `poisson=True`: as other percentiles, a
-bit narrower near 1.
+Examples that are drawn independently, once on average, by `poisson=True`: they hold as
+often as other percentiles.
 """
 FOLDS = """\
 Models that are trained, on five features, by cross-validation with stratified folds; the true
