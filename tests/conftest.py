@@ -38,6 +38,10 @@ PRINT_TABLES = {
 """Functions whose examples print a table of one list, which is padded without the fast forms."""
 
 
+FAST_EXAMPLES = PRINT_TABLES | {"compare", "curve_band", "optimum_interval"}
+"""Those, and functions whose examples print what other draws than the fast ones would change."""
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Neighbours share programs and exact values: workers begin at a half each, not in turns."""
@@ -50,7 +54,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if isinstance(item, pytest.DoctestItem) and item.name.rpartition(".")[2] in PRINT_TABLES:
+        if isinstance(item, pytest.DoctestItem) and item.name.rpartition(".")[2] in FAST_EXAMPLES:
             item.add_marker(of_fast_forms)
 
 

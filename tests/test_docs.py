@@ -96,7 +96,8 @@ def test_code_runs_and_prints_what_it_says(block: Block, capsys: pytest.CaptureF
     exec(code, namespace)
     said = PRINTED.findall(block.text)
     printed = capsys.readouterr().out.splitlines()
-    assert printed == said or (STANDARD_ONLY and "compact" in block.marks)
+    other = "compact" in block.marks or "random_state" in block.text  # padded tables, other draws
+    assert printed == said or (STANDARD_ONLY and other)
 
 
 def test_marks_of_code_blocks_are_known():
@@ -172,6 +173,8 @@ def test_commands_print_what_is_shown_of_them(command: Block, output: Block):
     for name in ("click", "pyarrow", "rich"):
         pytest.importorskip(name)
     printed = "\n".join(printed_by(command.text.split()[1:])) + "\n"
+    if STANDARD_ONLY and "--confidence" in command.text:
+        return  # other draws
     parts = output.text.split("…\n")
     places = [printed.find(part) for part in parts]
     assert -1 not in places

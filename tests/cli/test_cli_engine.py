@@ -16,6 +16,7 @@ from rich.progress import Progress
 
 from quotakernels.cli import engine, progress
 from quotakernels.cli.evaluation import Task
+from quotakernels.ops import STANDARD_ONLY
 
 duckdb = pytest.importorskip("duckdb")
 
@@ -23,6 +24,13 @@ Run = Callable[..., Any]
 N = 3000
 SCORES = ("f8", "f4", "f2", "i2", "d", "b")
 ARGUMENTS = ("--quota", "100", "--quota", "5%", *(x for name in SCORES for x in ("--score", name)))
+
+
+def parsed(text: str) -> Any:
+    """JSON; a table of distinct scores and a padded one may differ in the last bit of a sum."""
+    return json.loads(
+        text, parse_float=lambda x: round(float(x), 12) if STANDARD_ONLY else float(x)
+    )
 
 
 def content() -> pa.Table:
@@ -74,10 +82,11 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 def test_both_engines_print_the_same(run: Run, data: Path, arguments: tuple[str, ...]) -> None:
     given = ("evaluate", data / "all.parquet", *arguments, *ARGUMENTS)
-    for form in ((), ("--json",)):
-        memory = run(*given, *form, "--engine", "memory")
-        assert memory.status == 0, memory.err
-        assert run(*given, *form, "--engine", "duckdb") == memory
+    memory = run(*given, "--engine", "memory")
+    assert memory.status == 0, memory.err
+    assert run(*given, "--engine", "duckdb") == memory
+    one, other = (parsed(run(*given, "--json", "--engine", x).out) for x in ("memory", "duckdb"))
+    assert one == other
 
 
 def test_weights_of_any_digits(run: Run, data: Path) -> None:
@@ -91,12 +100,12 @@ def test_weights_of_any_digits(run: Run, data: Path) -> None:
 
 def test_directories_and_patterns(run: Run, data: Path) -> None:
     given = ("--label", "y", *ARGUMENTS, "--json")
-    one = json.loads(run("evaluate", data / "all.parquet", *given, "--where", "letter=b").out)
+    one = parsed(run("evaluate", data / "all.parquet", *given, "--where", "letter=b").out)
     for many in (data / "parts", data / "parts" / "letter=*" / "*.parquet"):
         outcome = run("evaluate", many, *given, "--where", "letter=b")
         assert outcome.status == 0, outcome.err
         source = "parts" if many.exists() else str(many)
-        assert json.loads(outcome.out) == {**one, "source": source}
+        assert parsed(outcome.out) == {**one, "source": source}
 
 
 def test_no_rows(run: Run, tmp_path: Path) -> None:

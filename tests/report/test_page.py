@@ -19,6 +19,7 @@ from pyarrow import csv as arrow_csv
 import quotakernels as qk
 from quotakernels.cli.app import app
 from quotakernels.cli.errors import InputError
+from quotakernels.ops import STANDARD_ONLY
 from quotakernels.report import write
 
 from .conftest import EVIL, ODD
@@ -96,9 +97,9 @@ def test_first_answers_of_the_example(credit: Page) -> None:
         "100 places find 38.0% of all positives with naive_bayes; to find 50% takes 135",
         "What will it bring? 95 positives, at random 73.5 That is 21.5 more than a random choice",
         "Not sure: neural_net may be as good naive_bayes finds 5 more than neural_net in 100 ",
-        "p = 0.18). It is better than tree.",
     ):
         assert said in answers
+    assert STANDARD_ONLY or "p = 0.18). It is better than tree." in answers  # other draws
 
 
 def test_tables_hold_the_values_of_the_library(credit: Page, columns: dict[str, Any]) -> None:
@@ -119,8 +120,9 @@ def test_tables_hold_the_values_of_the_library(credit: Page, columns: dict[str, 
         n_resamples=1000,
         random_state=0,
     )
+    interval = f"−{-test.lower[0, 1]:.3f} to {test.upper[0, 1]:.3f}"
     p = f"{test.p_adjusted[0, 1]:.4f}"
-    assert f"naive_bayes neural_net 0.0500 −0.010 to 0.120 {p}" in credit.text
+    assert f"naive_bayes neural_net 0.0500 {interval} {p}" in credit.text
 
 
 def test_what_it_brings(made: Made, columns: dict[str, Any]) -> None:
