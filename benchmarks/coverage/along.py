@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 import quotakernels as qk
-from benchmarks.coverage.seen import LEVEL, Seen
+from benchmarks.coverage.seen import Seen
+from benchmarks.coverage.single import ends_of
 from benchmarks.coverage.sources import Array, Draw, Scores
-from quotakernels.inference._intervals import interval
-from quotakernels.inference._resampling import _HOST
 
 PLACES = np.asarray([0.05, 0.1, 0.2, 0.3, 0.5, 0.7])
 AT = {0.1: 1, 0.5: 4}
@@ -65,14 +64,10 @@ def optimum(source: Scores, draw: Draw) -> Iterator[Seen]:
     truths = {"the best cut's value": best.value, "the chosen cut's value": chosen}
     for what, truth in truths.items():
         for method in ("percentile", "basic"):
-            yield Seen(what, method, *_ends(method, found.value), truth)
+            yield Seen(what, method, *ends_of(method, found.value), truth)
         yield Seen(what, "BCa", found.value.lower, found.value.upper, truth)
         yield Seen(what, "expected", found.expected.lower, found.expected.upper, truth)
-    yield Seen("the best share", "percentile", *_ends("percentile", share), best.share)
-
-
-def _ends(method: Any, found: qk.BootstrapResult) -> tuple[Any, Any]:
-    return interval(_HOST, method, np.asarray(found.estimate), found.resamples, None, LEVEL)
+    yield Seen("the best share", "percentile", *ends_of("percentile", share), best.share)
 
 
 def _impacts(source: Scores) -> tuple[float, float, float, float]:

@@ -10,8 +10,8 @@ import numpy as np
 import quotakernels as qk
 from benchmarks.coverage.seen import LEVEL, Seen
 from benchmarks.coverage.sources import FRACTION, MEASURES, Array, Draw, Scores
+from quotakernels._array import namespace
 from quotakernels.inference._intervals import interval
-from quotakernels.inference._resampling import _HOST
 
 OF_ROWS = ("AUC", "AHR", "hit rate")
 LISTS = (1.05, 1.25, 2, 10)
@@ -27,14 +27,15 @@ def bootstrap(source: Scores, draw: Draw) -> Iterator[Seen]:
     for name, result in drawn.items():
         truth = source.truth(name)
         for method in ("percentile", "basic"):
-            yield Seen(name, method, *_ends(method, result), truth)
+            yield Seen(name, method, *ends_of(method, result), truth)
         yield Seen(name, "BCa", result.lower, result.upper, truth)
         yield Seen(name, "stratified", strata[name].lower, strata[name].upper, truth)
 
 
-def _ends(method: Any, found: qk.BootstrapResult) -> tuple[Any, Any]:
+def ends_of(method: Any, found: qk.BootstrapResult) -> tuple[Any, Any]:
     """Those of another method, from the same resamples."""
-    return interval(_HOST, method, np.asarray(found.estimate), found.resamples, None, LEVEL)
+    estimate = np.asarray(found.estimate)
+    return interval(namespace(estimate), method, estimate, found.resamples, None, LEVEL)
 
 
 def closed_forms(source: Scores, draw: Draw) -> Iterator[Seen]:
