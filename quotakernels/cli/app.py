@@ -158,9 +158,9 @@ def _certainty(
         if (resamples, seed) != (None, None):
             raise click.UsageError("--resamples and --seed go with --confidence or --compare.")
         return None
-    from quotakernels.cli.certainty import Certainty, resamples_for
+    from quotakernels.cli.certainty import RESAMPLES, Certainty, resamples_for
 
-    drawn = (1000, resamples_for(len(compared or ()), confidence))
+    drawn = (RESAMPLES, resamples_for(len(compared or ()), confidence))
     drawn = drawn if resamples is None else (resamples, resamples)
     return Certainty(confidence, compare, drawn[0], seed or 0, drawn[1])
 

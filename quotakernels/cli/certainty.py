@@ -18,6 +18,7 @@ from quotakernels.cli.quota import Quota, QuotaArgument
 
 __all__ = [
     "CLOSED_FORMS",
+    "RESAMPLES",
     "Certainty",
     "Differences",
     "Ends",
@@ -30,7 +31,7 @@ __all__ = [
 
 Tell = Callable[[int, int], None]
 _LEVEL = 0.95
-_RESAMPLES, _MOST_RESAMPLES, _AMPLE = 1000, 20_000, 8
+RESAMPLES, _MOST_RESAMPLES, _AMPLE = 1000, 20_000, 8
 _AREAS_IN_CLOSED_FORM: tuple[Literal["roc_auc", "gini", "pem"], ...] = ("roc_auc", "gini", "pem")
 CLOSED_FORMS = dict.fromkeys(_AREAS_IN_CLOSED_FORM, "logit") | {"hit_rate": "wilson"}
 """Measures of rows without weights whose intervals are not of resamples, and their method."""
@@ -98,7 +99,7 @@ def resamples_for(models: int, level: float | None) -> int:
     With just as many as are needed a single resample decides, and so the seed.
     """
     ample = _AMPLE * _needed(models, _LEVEL if level is None else level)
-    return min(max(_RESAMPLES, ample), _MOST_RESAMPLES)
+    return min(max(RESAMPLES, ample), _MOST_RESAMPLES)
 
 
 def _needed(models: int, level: float) -> int:
