@@ -1,5 +1,7 @@
 """Evaluation of probabilistic classifiers that must fill a limited quota."""
 
+import typing as _typing
+
 from quotakernels._version import __version__ as __version__
 from quotakernels.inference.auc_covariance import AucCovariance, auc_covariance
 from quotakernels.inference.auc_interval import AucInterval, auc_interval
@@ -142,6 +144,14 @@ from quotakernels.states.buffer import ScoreBuffer
 from quotakernels.states.files import StateInfo, load_state, save_state, state_info
 from quotakernels.states.fixed_buffer import FixedScoreBuffer
 from quotakernels.states.histogram import ScoreHistogram
+
+if not _typing.TYPE_CHECKING:  # to a type checker every name would exist
+
+    def __getattr__(name: str) -> _typing.NoReturn:
+        from quotakernels._elsewhere import absent
+
+        raise absent(name)
+
 
 __all__ = [
     "AucCovariance",

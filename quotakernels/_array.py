@@ -31,6 +31,12 @@ _BACKENDS = {
 }
 _KINDS = {"b": "bool", "i": "integral", "u": "integral", "f": "real floating"}
 """By the letters that NumPy has for them; the kinds of its other types are asked for by name."""
+_NOT_IN_MEMORY = {
+    "dask.array": "a Dask array; take quotakernels.adapters.dask, or pass {}.compute()",
+    "scipy.sparse": "a sparse array; pass {}.toarray()",
+    "sparse": "a sparse array; pass {}.todense()",
+}
+"""By the modules of arrays that have not all their values in memory: what to do with them."""
 
 __all__ = [
     "Across",
@@ -46,8 +52,12 @@ __all__ = [
     "device",
     "finish",
     "from_host",
+    "instead_of",
     "is_array",
     "kept",
+    "known",
+    "known_between",
+    "known_end",
     "lent",
     "library",
     "namespace",
@@ -82,6 +92,13 @@ def is_array(x: Any) -> bool:
     if isinstance(x, (bool, int, float, str, list, tuple)):
         return False
     return _is_tensor(x) or array_api_compat.is_array_api_obj(x)
+
+
+def instead_of(name: str, x: Any) -> str:
+    """What to say of an array that is lazy or sparse; nothing of others."""
+    module = f"{type(x).__module__}."
+    hints = [hint for key, hint in _NOT_IN_MEMORY.items() if module.startswith(f"{key}.")]
+    return f"{name} is {hints[0].format(name)}" if hints else ""
 
 
 def namespace(x: Array) -> Namespace:
@@ -169,6 +186,21 @@ def readable(x: Array) -> bool:
         return False
     xp = namespace(x)
     return bool(device(x) == xp.__array_namespace_info__().default_device())
+
+
+def known(flags: Array) -> bool:
+    """Whether it can be read that all flags are raised."""
+    return readable(flags) and bool(to_numpy(flags).all())
+
+
+def known_between(x: Array, low: float, high: float) -> bool:
+    """Whether it can be read, cheaply, that all numbers are between two."""
+    return readable(x) and bool((low < (host := to_numpy(x)).min()) and (host.max() < high))
+
+
+def known_end(x: Array) -> np.ndarray[Any, Any] | None:
+    """The last entries of the last axis, shape (..., 1), if they can be read."""
+    return to_numpy(x)[..., -1:] if readable(x) else None
 
 
 def kept(x: Array) -> Array:

@@ -18,10 +18,22 @@ from quotakernels._array import (
     placement,
 )
 
-__all__ = ["Bits", "dtype_name", "from_bits", "to_bits"]
+__all__ = ["WIDTHS", "Bits", "dtype_name", "from_bits", "to_bits"]
 
 Bits = np.ndarray[Any, Any]
 """Unsigned integers as wide as the numbers that they stand for."""
+
+_NAMES = {
+    1: (
+        "bool int8 uint8 int4 uint4 int2 uint2 float8_e3m4 float8_e4m3 float8_e4m3b11fnuz "
+        "float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu"
+    ),
+    2: "int16 uint16 float16 bfloat16",
+    4: "int32 uint32 float32",
+    8: "int64 uint64 float64",
+}
+WIDTHS = {name: width for width, names in _NAMES.items() for name in names.split()}
+"""The types whose bits are kept, by name, and how many bytes hold one number."""
 
 
 def dtype_name(dtype: Any) -> str:
@@ -56,6 +68,8 @@ def from_bits(bits: Bits, name: str, beside: Array | None) -> Array:
 
     None stands for NumPy.  The memory of the bits may become that of the array.
     """
+    if name not in WIDTHS:
+        raise TypeError(f"no numbers of type {name!r} are kept as bits")
     xp = None if beside is None else namespace(beside)
     if xp is None or backend(xp) == "numpy":
         return bits.view(_host_type(name))

@@ -20,13 +20,16 @@ from quotakernels._array import (
     to_numpy,
     wide_float,
 )
+from quotakernels._keywords import brief
 from quotakernels._labels import NAMED_LABELS, label_number
+from quotakernels._shapes import column_hint
 from quotakernels.validation import (
     Examples,
     adopt,
     as_column,
     bad_values,
     check_types,
+    example_columns,
     one_absent_example,
     read_without_fault,
     refuse_records,
@@ -42,11 +45,13 @@ def admit_classes(
     sample_weight: Any = None,
     where: Any = None,
     validate: bool = True,
-) -> Examples:
-    """Check and convert labels and scores of K classes to columns of shape (..., K, n)."""
+) -> tuple[Examples, Array | None]:
+    """Check and convert labels and scores of K classes to columns of shape (..., K, n).
+
+    And which rows of the batch are good for all classes, shape (..., 1); None if all are.
+    """
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
-    required = ("y_score", "y_true")
-    as_given = {k: as_column(k, x) for k, x in given.items() if x is not None or k in required}
+    as_given = example_columns(given)
     _check_score_shape(tuple(as_given["y_score"].shape))
     named, numbers, expected = _numbered(as_given, classes)
     check_types(named)
@@ -66,15 +71,19 @@ def admit_classes(
             weights = cast(xp, weights, wide_float(xp, device(scores)))
             valid = weights != 0 if valid is None else valid & (weights != 0)
         bad = bad_values(xp, scores, weights) | {"y_true": (flat["y_true"], expected)}
-        valid = _raise_or_exclude(xp, as_given, bad, valid, validate)
+        valid, good = _raise_or_exclude(xp, as_given, bad, valid, validate)
         columns = (_for_all_classes(xp, x, scores.shape) for x in (weights, valid))
-        return Examples(scores, xp.broadcast_to(belongs, scores.shape), *columns)
+        return Examples(scores, xp.broadcast_to(belongs, scores.shape), *columns), good
 
 
 def _check_score_shape(shape: tuple[int, ...]) -> None:
     if len(shape) < 2 or shape[-1] == 0:
         raise ValueError(
             f"y_score must have shape (n, classes) or (..., n, classes); got shape {shape}"
+        )
+    if hint := column_hint("y_score", shape):
+        raise ValueError(
+            f"y_score has shape {shape}, the scores of one class, and several are needed{hint}"
         )
 
 
@@ -83,10 +92,11 @@ def _check_shapes(arrays: dict[str, Array]) -> None:
     rows = (*batch, n)
     wanted = f"{(n,)} or {rows}" if batch else f"{rows}"
     for name, x in arrays.items():
-        if name != "y_score" and tuple(x.shape) not in (rows, (n,)):
+        own = tuple(x.shape)
+        if name != "y_score" and own not in (rows, (n,)):
             raise ValueError(
                 f"{name} must have shape {wanted}, as y_score has shape {(*rows, classes)}; "
-                f"got shape {tuple(x.shape)}"
+                f"got shape {own}{column_hint(name, own)}"
             )
 
 
@@ -118,7 +128,7 @@ def _listed(classes: Any, size: int) -> list[Any]:
     if not isinstance(classes, (list, tuple)):
         column = as_column("classes", classes)
         if column.ndim != 1 or not readable(column):
-            raise TypeError(f"classes must be a sequence of labels; got {classes!r}")
+            raise TypeError(f"classes must be a sequence of labels; got {brief(classes)}")
         classes = to_numpy(column).tolist()
     if len(classes) != size:
         raise ValueError(
@@ -129,7 +139,7 @@ def _listed(classes: Any, size: int) -> list[Any]:
         if not isinstance(label, Hashable) or label is None or label != label:
             raise TypeError(f"classes[{k}]={label!r} is no label")
         if label in seen:
-            raise ValueError(f"classes must be different labels; got {label!r} twice")
+            raise ValueError(f"classes must be different labels; got {brief(label)} twice")
         seen.add(label)
     return list(classes)
 
@@ -155,8 +165,9 @@ def _raise_or_exclude(
     bad: dict[str, tuple[Array, str]],
     valid: Array | None,
     validate: bool,
-) -> Array | None:
+) -> tuple[Array | None, Array | None]:
     """As for two classes; a bad score of one class excludes the row of the batch from all."""
+    good = None
     for name, (unfit, expected) in bad.items():
         of_scores = name == "y_score"
         wrong = unfit
@@ -167,4 +178,5 @@ def _raise_or_exclude(
             example = xp.any(wrong, axis=-2) if of_scores else wrong
             row_is_good = ~xp.any(example, axis=-1, keepdims=True)
             valid = row_is_good if valid is None else valid & row_is_good
-    return valid
+            good = row_is_good if good is None else good & row_is_good
+    return valid, good

@@ -19,6 +19,7 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
+from quotakernels._shapes import refuse_columns
 from quotakernels.validation import MASS_ROUNDING, adopt, as_column, first_bad
 
 __all__ = ["BadValues", "admit_groups", "good_rows"]
@@ -27,8 +28,8 @@ BadValues: TypeAlias = list[tuple[str, Array, str]]
 """For some arguments: where they are bad, and what was expected."""
 
 
-def admit_groups(given: dict[str, Any]) -> ops.Groups:
-    """Check and sort the rows of a grouped table."""
+def admit_groups(given: dict[str, Any]) -> tuple[ops.Groups, Array | None]:
+    """Check and sort the rows of a grouped table; and which rows of the batch are good."""
     optional = ("weights", "positive_weights")
     absent = {name for name in optional if given[name] is None}
     if len(absent) == 1:
@@ -44,7 +45,7 @@ def admit_groups(given: dict[str, Any]) -> ops.Groups:
         columns, repeated = _best_first(xp, columns)
         good = good_rows(xp, named, [("thresholds", repeated, "distinct thresholds")], good)
         columns = _by_class(xp, _without_the_bad(xp, columns, good))
-    return ops.Groups(*(columns.get(name) for name in ops.Groups._fields))
+    return ops.Groups(*(columns.get(name) for name in ops.Groups._fields)), good
 
 
 def _check_columns(named: dict[str, Array]) -> None:
@@ -61,6 +62,7 @@ def _check_columns(named: dict[str, Array]) -> None:
         if shape[-1] and not of_kind(namespace(x), x.dtype, kinds):
             what = "integers" if counting else "real numbers"
             raise TypeError(f"{name} must hold {what}; got dtype {x.dtype}")
+    refuse_columns({name: tuple(x.shape) for name, x in named.items()}, held="tie groups")
 
 
 def _one_empty_row(xp: Namespace, name: str, x: Array) -> Array:

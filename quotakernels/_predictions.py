@@ -17,13 +17,14 @@ from quotakernels._array import (
     of_kind,
     wide_float,
 )
+from quotakernels._keywords import brief
 from quotakernels._labels import NAMED_LABELS, numeric_labels, positive_labels
+from quotakernels._shapes import check_shapes
 from quotakernels.validation import (
     adopt,
-    as_column,
     bad_values,
-    check_shapes,
     check_types,
+    example_columns,
     one_absent_example,
     raise_or_exclude,
 )
@@ -32,20 +33,24 @@ __all__ = ["Predictions", "admit_predictions", "class_number"]
 
 
 class Predictions(NamedTuple):
-    """Checked labels and predictions: whether positive, or the numbers of their classes."""
+    """Checked labels and predictions: whether positive, or the numbers of their classes.
+
+    ``good`` is as in `validation.Admitted`.
+    """
 
     truth: Array
     predicted: Array
     weights: Array | None
     valid: Array | None
+    good: Array | None
 
 
 def class_number(num_classes: Any) -> int:
     """The number of classes, which must be a positive integer."""
     if isinstance(num_classes, bool) or not hasattr(num_classes, "__index__"):
-        raise TypeError(f"num_classes must be an integer; got {num_classes!r}")
+        raise TypeError(f"num_classes must be an integer; got {brief(num_classes)}")
     if index(num_classes) < 1:
-        raise ValueError(f"num_classes must be at least 1; got {num_classes!r}")
+        raise ValueError(f"num_classes must be at least 1; got {brief(num_classes)}")
     return index(num_classes)
 
 
@@ -60,12 +65,11 @@ def admit_predictions(
 ) -> tuple[Namespace, Predictions]:
     """Check and convert the labels and predictions of two classes, or of a number of them."""
     given = {"y_pred": y_pred, "y_true": y_true, "sample_weight": sample_weight, "where": where}
-    required = ("y_pred", "y_true")
-    as_given = {k: as_column(k, x) for k, x in given.items() if x is not None or k in required}
+    as_given = example_columns(given)
     named, label = (as_given, None) if num_classes else _numbered(as_given, pos_label)
     check_types(named)
     xp, arrays = adopt(named)
-    check_shapes(arrays, "y_pred")
+    check_shapes(arrays, "y_pred", given)
     with computing(xp):
         if arrays["y_pred"].shape[-1] == 0:
             arrays = one_absent_example(xp, arrays)
@@ -81,9 +85,9 @@ def admit_predictions(
             found, bad = _several_classes(xp, columns, num_classes)
         if weights is not None:
             bad["sample_weight"] = bad_values(xp, weights, weights)["sample_weight"]
-        valid, _ = raise_or_exclude(xp, as_given, bad, valid, validate)
+        valid, good = raise_or_exclude(xp, as_given, bad, valid, validate)
         valid = None if valid is None else xp.broadcast_to(valid, shape)
-    return xp, Predictions(found["y_true"], found["y_pred"], weights, valid)
+    return xp, Predictions(found["y_true"], found["y_pred"], weights, valid, good)
 
 
 _Found = tuple[dict[str, Array], dict[str, tuple[Array, str]]]

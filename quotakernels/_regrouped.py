@@ -17,13 +17,17 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels._grouped import BadValues, good_rows
+from quotakernels._shapes import refuse_columns
 from quotakernels.validation import adopt, as_column
 
-__all__ = ["cut_at", "cut_ends", "table_of_points"]
+__all__ = ["check_rows", "cut_at", "cut_ends", "table_of_points"]
 
 
-def table_of_points(fp: Any, tp: Any, thresholds: Any) -> ops.Groups:
-    """The table whose cuts are the given points: false and true positives, rising from 0."""
+def table_of_points(fp: Any, tp: Any, thresholds: Any) -> tuple[ops.Groups, Array | None]:
+    """The table whose cuts are the given points: false and true positives, rising from 0.
+
+    And which rows of the batch are good, shape (..., 1); None if all are.
+    """
     named = {"fp": as_column("fp", fp), "tp": as_column("tp", tp)}
     if thresholds is not None:
         named["thresholds"] = as_column("thresholds", thresholds)
@@ -44,7 +48,7 @@ def table_of_points(fp: Any, tp: Any, thresholds: Any) -> ops.Groups:
             length = steps["fp"].shape[-1]
             falling = xp.arange(length, 0, -1, dtype=xp.int64, device=device(steps["fp"]))
             given = xp.broadcast_to(falling, steps["fp"].shape)
-        return ops.without_empty_rows(xp, _table(xp, given, steps["fp"], steps["tp"]))
+        return ops.without_empty_rows(xp, _table(xp, given, steps["fp"], steps["tp"])), good
 
 
 def _check_columns(named: dict[str, Array]) -> None:
@@ -58,6 +62,7 @@ def _check_columns(named: dict[str, Array]) -> None:
             )
         if not of_kind(namespace(x), x.dtype, ("integral", "real floating")):
             raise TypeError(f"{name} must hold real numbers; got dtype {x.dtype}")
+    refuse_columns({name: tuple(x.shape) for name, x in named.items()}, held="points")
 
 
 def _of_one_type(xp: Namespace, columns: dict[str, Array]) -> dict[str, Array]:
@@ -84,16 +89,60 @@ def _bad_points(xp: Namespace, points: dict[str, Array], steps: dict[str, Array]
 
 def _not_falling(xp: Namespace, thresholds: Array, steps: dict[str, Array]) -> Array:
     """Where a threshold is not below that of the last point before it that added something."""
-    key = ops.order_key(xp, thresholds)
     there = (steps["fp"] > 0) | (steps["tp"] > 0)
+    key, higher, has_one = _after_another(xp, thresholds, there)
+    unfit = (key >= higher) & has_one
+    if of_kind(xp, thresholds.dtype, "real floating"):
+        unfit = unfit | xp.isnan(thresholds)
+    return unfit & there
+
+
+def _after_another(xp: Namespace, thresholds: Array, there: Array) -> tuple[Array, Array, Array]:
+    """The keys of thresholds, those of the last rows before them that are there, if there are."""
+    key = ops.order_key(xp, thresholds)
     places = xp.arange(1, key.shape[-1] + 1, dtype=xp.int64, device=device(there))
     upto = ops.running_max(xp, xp.where(there, places, xp.zeros_like(places)))
     before = ops.shifted(xp, upto, 1, 0)
     higher = xp.take_along_axis(key, xp.clip(before - 1, min=0), axis=-1)
-    unfit = (key >= higher) & (before > 0)
-    if of_kind(xp, thresholds.dtype, "real floating"):
-        unfit = unfit | xp.isnan(thresholds)
-    return unfit & there
+    return key, higher, before > 0
+
+
+def check_rows(named: dict[str, Array]) -> None:
+    """Raise for the first value that the columns of a ranking in NumPy cannot have."""
+    thresholds, counts, positives, *masses = named.values()
+    _check_form(named)
+    xp = namespace(counts)
+    with computing(xp):
+        whole = {"positive_weights": positives, "negative_weights": counts - positives}
+        bad: BadValues = [
+            ("counts", counts < 0, "a count, not negative"),
+            ("positives", (positives < 0) | (positives > counts), "between 0 and the row's count"),
+        ]
+        for (name, expected), mass in zip(whole.items(), masses, strict=True):
+            marks = ~(mass >= 0) & (counts == 0)  # of a spoilt row
+            if of_kind(xp, mass.dtype, "integral"):
+                wrong = (mass != expected) & ~(marks & (mass == -1))
+                bad.append((name, wrong, "the number of these examples, if it is whole"))
+            else:
+                right = (mass >= 0) & (mass < xp.inf) | marks & xp.isnan(mass)
+                bad.append((name, ~right, "a finite mass, not negative"))
+        key, higher, has_one = _after_another(xp, thresholds, counts > 0)
+        if of_kind(xp, thresholds.dtype, "real floating"):
+            bad.append(("thresholds", xp.isnan(thresholds) & (counts > 0), "a number"))
+        rising = (key > higher) & has_one & (counts > 0)
+        bad.append(("thresholds", rising, "scores from high to low; from_counts sorts them"))
+        good_rows(xp, named, bad, None)
+
+
+def _check_form(named: dict[str, Array]) -> None:
+    shape = named["thresholds"].shape
+    if shape[-1:] in ((), (0,)):
+        raise ValueError(f"thresholds must have a row or more; got shape {shape}")
+    for name, x in named.items():
+        if x.shape != shape:
+            raise ValueError(f"{name} must have the shape of thresholds, {shape}; got {x.shape}")
+        if name in ("counts", "positives") and x.dtype.kind not in "iu":
+            raise TypeError(f"{name} must hold integers; got dtype {x.dtype}")
 
 
 def _is_finite(xp: Namespace, x: Array) -> Array:

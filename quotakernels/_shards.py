@@ -16,6 +16,7 @@ from quotakernels._array import (
     namespace,
     readable,
 )
+from quotakernels._keywords import brief
 from quotakernels.validation import Examples
 
 __all__ = ["checked_sum", "sound_examples"]
@@ -29,7 +30,7 @@ _TYPES = (
 def checked_sum(across: Any) -> Across:
     """The caller's sum over the shards, from which something else than a sum is an error."""
     if not callable(across):
-        raise TypeError(f"across must be a function that sums over the shards; got {across!r}")
+        raise TypeError(f"across must be a function that sums over the shards; got {brief(across)}")
 
     def summed(x: Array) -> Array:
         total = across(x)
@@ -46,8 +47,12 @@ def checked_sum(across: Any) -> Across:
     return summed
 
 
-def sound_examples(examples: Examples, good: Array | None, across: Across) -> Examples:
+def sound_examples(
+    examples: Examples, good: Array | None, across: Across
+) -> tuple[Examples, Array]:
     """The examples, without those of a row of the batch that holds a bad value on any shard.
+
+    And which rows of the batch hold none, shape (..., 1).
 
     `good` is what the door says of the rows of this shard.
     """
@@ -59,8 +64,10 @@ def sound_examples(examples: Examples, good: Array | None, across: Across) -> Ex
         own = xp.broadcast_to(_type_marks(xp, scores), (*spoilt.shape[:-1], 3))
         sums = across(xp.concat([spoilt, own], axis=-1))
         _check_one_type(scores, sums)
-        sound = xp.broadcast_to(sums[..., :1] == 0, scores.shape)
-        return examples._replace(valid=sound if examples.valid is None else examples.valid & sound)
+        good = sums[..., :1] == 0
+        sound = xp.broadcast_to(good, scores.shape)
+        valid = sound if examples.valid is None else examples.valid & sound
+        return examples._replace(valid=valid), good
 
 
 def _type_marks(xp: Namespace, scores: Array) -> Array:

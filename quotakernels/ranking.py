@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
 from quotakernels import ops
 from quotakernels._array import (
     Array,
@@ -12,13 +14,16 @@ from quotakernels._array import (
     compiled,
     computing,
     device,
+    lent,
     namespace,
     of_kind,
     packed,
     unpacked,
     wide_float,
 )
-from quotakernels.validation import Examples, admit, check_tie_policy
+from quotakernels._keywords import public
+from quotakernels._spoilt import marked, spoilt_rows
+from quotakernels.validation import Examples, admitted, check_tie_policy
 
 __all__ = [
     "Ranking",
@@ -41,6 +46,9 @@ class Ranking(NamedTuple):
     A ranking is a named tuple of arrays only, so it passes through ``jax.jit``, ``jax.vmap``,
     ``torch.func.vmap`` and pickling as it is.
 
+    `rank` makes it of labels and scores, `from_counts` of grouped rows in any order.  Columns by
+    hand must be as below: those of NumPy arrays and CPU tensors are checked.
+
     Attributes
     ----------
     thresholds : array, shape (..., G)
@@ -53,6 +61,9 @@ class Ranking(NamedTuple):
         Mass of the positive and of the negative examples of the group: the sums of their sample
         weights, in float64 also under JAX without x64.  Without weights they are the numbers of
         these examples, and their integer dtype says so.
+
+    A row of the batch with a bad value that could not be read is spoilt.  It has no examples, its
+    masses are NaN, or -1 if they are integers, and all results of it are NaN.
     """
 
     thresholds: Array
@@ -72,6 +83,7 @@ class Ranking(NamedTuple):
         return _unpickled, tuple(packed(x) for x in self)
 
     @classmethod
+    @public
     def from_counts(
         cls,
         thresholds: Any,
@@ -106,8 +118,8 @@ class Ranking(NamedTuple):
             Counts that are not integers; arrays of two libraries or devices.
         ValueError
             Different shapes, NaN or repeated thresholds, negative counts or masses, more
-            positives than examples, 2**63 examples or more.  Where values cannot be read the row
-            of the batch that has such a value becomes empty, and its measures NaN.
+            positives than examples, 2**63 examples or more.  Where values cannot be read all
+            results of the row of the batch that has such a value are NaN.
 
         Examples
         --------
@@ -128,12 +140,13 @@ class Ranking(NamedTuple):
             "weights": weights,
             "positive_weights": positive_weights,
         }
-        table = admit_groups(named)
+        table, good = admit_groups(named)
         xp = namespace(table.counts)
         with computing(xp):
-            return ranking_of(split_ties(xp, table, ties))
+            return ranking_of(split_ties(xp, table, ties), good)
 
     @classmethod
+    @public
     def from_points(cls, fp: Any, tp: Any, *, thresholds: Any = None) -> Ranking:
         """Make a ranking whose cuts are given points of a ROC curve.
 
@@ -144,7 +157,8 @@ class Ranking(NamedTuple):
         ----------
         fp, tp : arrays, shape (..., G)
             False and true positives selected at each point, rising; the last ones are N and P.
-            The origin may be left out.
+            The origin may be left out.  A curve that was computed in a program has its counts as
+            floats: cast them to integers, or they are masses.
         thresholds : array, shape (..., G), optional
             The scores that belong to the points, falling.  By default G, G - 1, …, 1.
 
@@ -160,7 +174,7 @@ class Ranking(NamedTuple):
             Something that is not numbers; arrays of two libraries or devices.
         ValueError
             Different shapes, points that fall, thresholds that do not.  Where values cannot be
-            read the row of the batch that has such a value becomes empty, and its measures NaN.
+            read, all results of the row of the batch that has such a value are NaN.
 
         References
         ----------
@@ -176,9 +190,9 @@ class Ranking(NamedTuple):
         """
         from quotakernels._regrouped import table_of_points
 
-        table = table_of_points(fp, tp, thresholds)
+        table, good = table_of_points(fp, tp, thresholds)
         with computing(namespace(table.counts)):
-            return ranking_of(table)
+            return ranking_of(table, good)
 
     def at_thresholds(self, thresholds: Any) -> Ranking:
         """The same examples, with the cuts at some thresholds only.
@@ -221,13 +235,41 @@ class Ranking(NamedTuple):
 
         xp = namespace(self.counts)
         with computing(xp):
-            return ranking_of(cut_at(xp, table_of(xp, self), thresholds))
+            spoilt = spoilt_rows(self)
+            table = cut_at(xp, table_of(xp, self), thresholds)
+            return ranking_of(table, None if spoilt is None else ~spoilt)
+
+
+def _made_by_hand(
+    cls: type[Ranking],
+    thresholds: Array,
+    counts: Array,
+    positives: Array,
+    positive_weights: Array,
+    negative_weights: Array,
+) -> Ranking:
+    """A ranking of finished columns, checked where NumPy can read them.
+
+    JAX calls this too, for trees of anything: it is not made to wait for values.  This library
+    calls `_make`, which checks nothing.
+    """
+    columns = (thresholds, counts, positives, positive_weights, negative_weights)
+    on_host = columns if isinstance(thresholds, np.ndarray) else lent(columns)
+    if on_host is not None and all(isinstance(x, np.ndarray) for x in on_host):
+        from quotakernels._regrouped import check_rows
+
+        check_rows(dict(zip(Ranking._fields, on_host, strict=True)))
+    return cls._make(columns)
+
+
+Ranking.__new__ = _made_by_hand  # type: ignore[method-assign,assignment]  # of no named tuple's own
 
 
 def _unpickled(*columns: tuple[Array, bool]) -> Ranking:
-    return Ranking(*(unpacked(*column) for column in columns))
+    return Ranking._make(unpacked(*column) for column in columns)
 
 
+@public
 def rank(
     y_true: Any,
     y_score: Any,
@@ -245,8 +287,9 @@ def rank(
     y_true : array, shape (n,) or that of `y_score`
         Labels 0 and 1, of any dtype, or any two labels with `pos_label`.
     y_score : array, shape (..., n)
-        Scores; higher means more likely positive.  They are compared, never computed with, so
-        any real, integer or boolean dtype ranks by its exact value; -0.0 ties with 0.0.
+        Scores, of which the last axis holds the examples; higher means more likely positive.
+        They are compared, never computed with, so any real, integer or boolean dtype ranks by its
+        exact value; -0.0 ties with 0.0.
     sample_weight : array, shape (n,) or that of `y_score`, optional
         Weights, not negative.  An example of weight 0 is as if it were not there.
     where : boolean array, shape (n,) or that of `y_score`, optional
@@ -271,9 +314,9 @@ def rank(
     TypeError
         Unusable dtypes; arrays of two libraries or on two devices.
     ValueError
-        Shapes that do not match; NaN scores, labels that are not 0 and 1, negative, NaN or
-        infinite weights, with the first position.  Where values cannot be read (inside a trace,
-        on an accelerator) they make all measures of that row of the batch NaN instead.
+        Shapes that do not match, and column vectors; NaN scores, labels that are not 0 and 1,
+        negative, NaN or infinite weights, with the first position.  Where values cannot be read
+        (inside a trace, on an accelerator) they make all measures of that row of the batch NaN.
 
     References
     ----------
@@ -289,15 +332,19 @@ def rank(
     0.75 0.8888888888888888
     """
     check_tie_policy(ties)
-    examples = admit(y_true, y_score, sample_weight, where, pos_label, validate)
-    return rank_examples(examples, ties)
+    examples, _, good = admitted(y_true, y_score, sample_weight, where, pos_label, validate)
+    return rank_examples(examples, ties, good)
 
 
-def rank_examples(examples: Examples, ties: TiePolicy) -> Ranking:
-    """Rank what has passed the door."""
+def rank_examples(examples: Examples, ties: TiePolicy, good: Array | None = None) -> Ranking:
+    """Rank what has passed the door, with the rows of the batch that it calls good."""
     xp = namespace(examples.scores)
     with computing(xp):
-        return ranking_of(compiled(grouped, xp, ("ties",))(*examples, ties=ties))
+        return compiled(_ranked, xp, ("ties",))(examples, good, ties=ties)
+
+
+def _ranked(examples: Examples, good: Array | None, *, ties: TiePolicy) -> Ranking:
+    return ranking_of(grouped(*examples, ties=ties), good)
 
 
 def grouped(
@@ -333,9 +380,12 @@ def split_ties(xp: Namespace, table: ops.Groups, ties: TiePolicy) -> ops.Groups:
     return ops.without_empty_rows(xp, ops.Groups(thresholds, counts, positives, *masses))
 
 
-def ranking_of(table: ops.Groups) -> Ranking:
-    """The public form of a table: masses are never None."""
-    return Ranking(*table[:3], table.positive, table.negative)
+def ranking_of(table: ops.Groups, good: Array | None = None) -> Ranking:
+    """The public form of a table: masses are never None, and mark rows that are not `good`.
+
+    `good` has the shape (..., 1); None where all rows are.
+    """
+    return Ranking._make((*table[:3], *marked((table.positive, table.negative), good)))
 
 
 def table_of(xp: Namespace, ranking: Ranking) -> ops.Groups:

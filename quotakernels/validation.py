@@ -1,8 +1,8 @@
 """The door: what callers pass becomes clean arrays of one library on one device, or an error.
 
 Values that can be read are checked here and raise.  Where they cannot (in a trace, on an
-accelerator) a bad value empties its whole row of the batch, which makes every measure of that
-row undefined, NaN.
+accelerator) a bad value spoils its whole row of the batch: none of its examples counts, and all its
+results are NaN.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from quotakernels._array import (
     computing,
     device,
     from_host,
+    instead_of,
     is_array,
     lent,
     library,
@@ -30,7 +31,9 @@ from quotakernels._array import (
     to_numpy,
     wide_float,
 )
-from quotakernels._labels import numeric_labels, positive_labels
+from quotakernels._keywords import brief, check_flag
+from quotakernels._labels import NAMED_LABELS, numeric_labels, positive_labels
+from quotakernels._shapes import check_shapes
 
 __all__ = [
     "MASS_ROUNDING",
@@ -39,14 +42,15 @@ __all__ = [
     "admit",
     "admit_columns",
     "admit_scores",
+    "admitted",
     "adopt",
     "as_column",
     "bad_values",
     "check_one_device",
     "check_same_totals",
-    "check_shapes",
     "check_tie_policy",
     "check_types",
+    "example_columns",
     "first_bad",
     "one_absent_example",
     "raise_or_exclude",
@@ -85,7 +89,7 @@ class Admitted(NamedTuple):
 def check_tie_policy(ties: str) -> None:
     """Raise unless `ties` names a tie policy."""
     if ties not in TIE_POLICIES:
-        raise ValueError(f"ties must be one of {', '.join(TIE_POLICIES)}; got {ties!r}")
+        raise ValueError(f"ties must be one of {', '.join(TIE_POLICIES)}; got {brief(ties)}")
 
 
 def admit(
@@ -97,8 +101,20 @@ def admit(
     validate: bool = True,
 ) -> Examples:
     """Check and convert labels and scores."""
+    return admitted(y_true, y_score, sample_weight, where, pos_label, validate).examples
+
+
+def admitted(
+    y_true: Any,
+    y_score: Any,
+    sample_weight: Any = None,
+    where: Any = None,
+    pos_label: Any = None,
+    validate: bool = True,
+) -> Admitted:
+    """The same, with the rows of the batch that are good."""
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
-    return admit_columns(given, pos_label, validate).examples
+    return admit_columns(given, pos_label, validate)
 
 
 def admit_scores(
@@ -115,20 +131,21 @@ def admit_columns(
     validate: bool,
     numbers: tuple[str, ...] = (),
     leader: str = "y_score",
+    batched: bool = False,
 ) -> Admitted:
     """Check and convert the scores, which the leader names, and what is given beside them.
 
-    Columns of `numbers` come out as wide floats, finite where they count.
+    Columns of `numbers` come out as wide floats, finite where they count.  The scores of a state
+    may be known to be a batch.
     """
-    optional = ("sample_weight", "where")
-    absent = {name for name in optional if given[name] is None}
-    named = {name: as_column(name, x) for name, x in given.items() if name not in absent}
+    check_flag("validate", validate)
+    named = example_columns(given)
     as_given = dict(named)
     if "y_true" in named:
         named["y_true"], pos_label = numeric_labels(named["y_true"], pos_label)
     check_types(named)
     arrays = adopt(named, (leader,))[1]
-    check_shapes(arrays, leader)
+    check_shapes(arrays, leader, given, batched)
     if (on_host := lent(tuple(arrays.values()))) is not None:
         columns = dict(zip(arrays, on_host, strict=True))
         examples, floats, good = _clean(columns, as_given, pos_label, validate, numbers, leader)
@@ -184,6 +201,17 @@ def one_absent_example(xp: Namespace, arrays: dict[str, Array]) -> dict[str, Arr
     return absent | {"where": xp.zeros((1,), dtype=xp.bool, device=device(leader))}
 
 
+def example_columns(given: dict[str, Any]) -> dict[str, Array]:
+    """Each as an array, without the weights and the mask that are None."""
+    absent = {name for name in ("sample_weight", "where") if given.get(name) is None}
+    columns = {name: as_column(name, x) for name, x in given.items() if name not in absent}
+    for name, x in columns.items():
+        if isinstance(x, np.ndarray) and x.ndim == 0 and x.dtype.kind in NAMED_LABELS:
+            kind = type(x.item()).__name__
+            raise TypeError(f"{name} must be an array or a list; got a {kind}")
+    return columns
+
+
 def as_column(name: str, x: Any) -> Any:
     """`x` as an array: lists and data-frame columns become NumPy arrays."""
     if x is None:
@@ -191,11 +219,13 @@ def as_column(name: str, x: Any) -> Any:
     if type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative:
         return x
     refuse_records(name, x)
+    if instead := instead_of(name, x):
+        raise TypeError(instead)
     if is_array(x) and not isinstance(x, (np.ndarray, np.generic)):
         return x
     if _has_nulls(x):
         raise ValueError(_missing(name))
-    if hasattr(getattr(x, "dtype", None), "na_value") and x.dtype.kind in "biuf":
+    if hasattr(getattr(x, "dtype", None), "numpy_dtype") and x.dtype.kind in "biuf":
         x = x.to_numpy(dtype=x.dtype.numpy_dtype)  # pandas' nullable types
     try:
         column = np.asarray(x)
@@ -283,24 +313,6 @@ def check_one_device(named: dict[str, Array]) -> None:
             )
 
 
-def check_shapes(arrays: dict[str, Array], leader: str = "y_score") -> None:
-    """Raise unless all have the shape of the leader, or that of its last axis."""
-    shape = tuple(arrays[leader].shape)
-    if all(tuple(x.shape) == shape for x in arrays.values()) and shape:
-        return
-    if len(shape) == 0:
-        raise ValueError(
-            f"{leader} must have at least one axis, that of the examples; got a scalar"
-        )
-    wanted = f"{shape}" if len(shape) == 1 else f"{shape[-1:]} or {shape}"
-    for name, x in arrays.items():
-        if tuple(x.shape) not in (shape, shape[-1:]):
-            raise ValueError(
-                f"{name} must have shape {wanted}, as {leader} has shape {shape}; "
-                f"got shape {tuple(x.shape)}"
-            )
-
-
 def bad_values(
     xp: Namespace, scores: Array, weights: Array | None, leader: str = "y_score"
 ) -> dict[str, tuple[Array, str]]:
@@ -309,8 +321,10 @@ def bad_values(
     if of_kind(xp, scores.dtype, "real floating"):
         bad[leader] = (xp.isnan(scores), "a number, or where=False for an example to leave out")
     if weights is not None:
-        right = (weights >= 0) & (weights < xp.inf)
-        bad["sample_weight"] = (~right, "a finite weight, not negative")
+        most = float(xp.finfo(weights.dtype).max) / max(weights.shape[-1], 1)  # their sum is finite
+        right = (weights >= 0) & (weights <= most)
+        expected = "a finite weight, not negative, and small enough for a finite sum"
+        bad["sample_weight"] = (~right, expected)
     return bad
 
 

@@ -64,7 +64,7 @@ class Mode:
         if self.library == "torch":
             import torch
 
-            return torch.from_numpy(np.ascontiguousarray(x).copy())
+            return torch.from_numpy(x.copy())
         if self.library == "cupy":
             import cupy
 
@@ -173,6 +173,9 @@ LAZY = [mode for mode in MODES if mode.lazy and mode.name != "jax32-jit"]
 
 of_fast_forms = pytest.mark.skipif(STANDARD_ONLY, reason="QUOTAKERNELS_STANDARD_ONLY is set")
 """For tests of what the fast forms do, and not of a value."""
+
+any_quota = pytest.mark.filterwarnings("ignore:quota=.* is less than one example")
+"""For tests of quotas of any size, also of less than one example, which warn."""
 
 
 def random_state(mode: Mode) -> Any:

@@ -14,6 +14,11 @@ from hypothesis import settings
 
 from quotakernels.ops import STANDARD_ONLY
 
+if not os.environ.get("QUOTAKERNELS_XLA_OPTIMIZES"):
+    # Most of the time goes into compiling. LLVM's optimizations make a program fast and do not
+    # change what it says; XLA's own, which rewrite formulas, stay.
+    flags = (os.environ.get("XLA_FLAGS"), "--xla_backend_optimization_level=0")
+    os.environ["XLA_FLAGS"] = " ".join(filter(None, flags))
 if STANDARD_ONLY:
     # XLA fuses a running maximum in steps, each of which uses the last one twice, into code that
     # doubles with every step: a program of a hundred lines then compiles for minutes, in gigabytes.

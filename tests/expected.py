@@ -25,12 +25,13 @@ PR_AREAS: dict[str, dict[str, str]] = {
 }
 AT_QUOTA = ("hit_rate", "qrecall", "lift", "pearson")
 ONE_ROUNDING = {"roc_auc", "roc_hull_auc", "gini", "pem", "hit_rate", "qrecall", "average_qrecall"}
-ABSOLUTE = {"pearson", "s1", "s2", "s1_area", "s2_area", "lift_table"}
+ABSOLUTE = {"pearson", "pearson_observed", "s1", "s2", "s1_area", "s2_area", "lift_table"}
 
 
 def computed(ranking: qk.Ranking, quotas: Any, weighted: bool = False) -> dict[str, Any]:
     """Every measure of a ranking, by its public function."""
     values = {name: getattr(qk, name)(ranking, quota=quotas) for name in AT_QUOTA}
+    values["pearson_observed"] = qk.pearson(ranking, quota=quotas, labels="observed")
     values |= {name: getattr(qk, name)(ranking) for name in ("roc_auc", "gini", "pem")}
     values["average_hit_rate"] = qk.average_hit_rate(ranking)
     values["average_qrecall"] = qk.average_qrecall(ranking)
@@ -61,6 +62,10 @@ def _expected(
         ]
         for name in AT_QUOTA
     }
+    values["pearson_observed"] = [
+        ex.pearson(groups, quota, "observed") if fits else None
+        for quota, fits in zip(quotas, within, strict=True)
+    ]
     values |= {name: getattr(ex, name)(groups) for name in ("roc_auc", "gini", "pem")}
     values["average_hit_rate"] = ex.average_hit_rate(groups)
     values["average_qrecall"] = ex.average_qrecall(groups)
@@ -118,7 +123,7 @@ def check(name: str, actual: np.ndarray, wanted: np.ndarray, weighted: bool = Fa
     is_double = np.asarray(actual).dtype == np.float64
     if name in ABSOLUTE:
         tolerance = 1e-13 if is_double else 1e-5
-        scale = np.maximum(1, np.abs(wanted)) if name != "pearson" else 1
+        scale = np.maximum(1, np.abs(wanted))
         assert_within(actual, wanted, tolerance * scale, name)
     elif name in ONE_ROUNDING and is_double and not weighted:
         np.testing.assert_array_equal(actual, wanted, err_msg=name)
@@ -170,7 +175,7 @@ def filled(ranking: qk.Ranking) -> qk.Ranking:
     """A ranking of one list without empty rows, of which there is none but where all is empty."""
     real = np.asarray(ranking.counts) > 0
     assert_compact(real | (len(real) == 1))
-    return qk.Ranking(*(np.asarray(x)[real] for x in ranking))
+    return ranking._make(np.asarray(x)[real] for x in ranking)
 
 
 def assert_same_bits(found: qk.Ranking, wanted: qk.Ranking) -> None:

@@ -126,10 +126,24 @@ def test_a_third_label_in_another_partition() -> None:
 
 
 def test_dtypes_of_partitions_differ() -> None:
-    parts = [dask.delayed(np.ones)(2, dtype) for dtype in ("i8", "f8")]
-    arrays = [dask.array.from_delayed(x, (2,), dtype="f8") for x in parts]
-    with pytest.raises(TypeError, match="y_score must be of one dtype; got int64 and float64"):
-        ranking(dask.array.ones(4, chunks=2), dask.array.concatenate(arrays))
+    """The first partition of the other dtype is named, of a few or many."""
+    for count, changed in ((2, 1), (30, 27), (30, 8)):
+        kinds = ["i8" if k < changed else "f8" for k in range(count)]
+        parts = [dask.delayed(np.ones)(2, kind) for kind in kinds]
+        arrays = [dask.array.from_delayed(x, (2,), dtype="f8") for x in parts]
+        message = f"y_score is of dtype float64 in partition {changed} and of int64 in partition"
+        with pytest.raises(TypeError, match=message):
+            ranking(dask.array.ones(2 * count, chunks=2), dask.array.concatenate(arrays))
+
+
+@pytest.mark.parametrize("kinds", [("i8", "f8"), ("f8", "i8"), ("f4", "f8"), ("f8", "f4")])
+def test_directories_of_other_types_are_refused(tmp_path: Path, kinds: tuple[str, str]) -> None:
+    for number, kind in enumerate(kinds):
+        content = pd.DataFrame({"y": [0, 1], "s": np.array([0, 1], kind)})
+        content.to_parquet(tmp_path / f"{number}.parquet")
+    frame = dask.dataframe.read_parquet(str(tmp_path))
+    with pytest.raises(TypeError, match="y_score is of dtype .* in partition 1 and of .* in part"):
+        ranking("y", "s", data=frame)
 
 
 def test_columns_that_do_not_fit() -> None:

@@ -59,6 +59,13 @@ def test_unknown_tie_policies(ties: Any):
         qk.Ranking.from_counts([1], [1], [1], ties=ties)
 
 
+def test_pearson_knows_two_kinds_of_labels():
+    message = '^labels must be "expected" or "observed"; got \'own\''
+    for measure, own in ((qk.pearson, {"quota": 1}), (qk.pearson_curve, {})):
+        with pytest.raises(ValueError, match=message):
+            measure(Y, S, labels="own", **own)
+
+
 def test_decisions_refuse_what_they_do_not_know():
     for function in (qk.select, qk.quota_threshold):
         for bad in ({"y_true": Y}, {"ties": "given"}, {"pos_label": 1}):

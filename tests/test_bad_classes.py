@@ -135,7 +135,7 @@ ERRORS = [
     ({"ties": "none"}, ValueError, "ties must be one of"),
     ({"pos_label": 1}, TypeError, "one_vs_rest takes classes in place of pos_label"),
     ({"ranking": 1}, TypeError, "one_vs_rest takes y_true and y_score, and no Ranking"),
-    ({"quota": 1}, TypeError, "roc_auc got an unexpected keyword argument 'quota'"),
+    ({"quota": 1}, TypeError, "one_vs_rest got an unexpected keyword argument 'quota'"),
     ({"measure": qk.hit_rate}, TypeError, "give exactly one of quota="),
     ({"measure": qk.hit_rate, "quota": 7}, ValueError, r"quota is 7\.0; expected .* 0 to 6"),
     ({"measure": qk.hit_rate, "quota": 19, "average": "micro"}, ValueError, "quota is 19"),

@@ -47,7 +47,7 @@ EVERY_CALL = pytest.mark.parametrize("call", CALLS, ids=NAMES)
 # what is refused
 
 BAD_NUMBERS = [
-    ({"quota": 9}, r"quota is 9\.0; expected a number from 0 to 8\.0, what there is"),
+    ({"quota": 9}, r"quota is 9\.0; expected a number from 0 to 8\.0, the number of examples"),
     ({"quota": 8.0001}, r"quota is 8\.0001; expected a number from 0 to 8\.0"),
     ({"quota": -1}, r"quota is -1\.0; expected a number from 0 to 8\.0"),
     ({"quota": -1e-300}, r"quota is -1e-300; expected a number from 0"),
@@ -305,3 +305,55 @@ def test_a_mapped_quota_of_torch():
     chosen = torch.func.vmap(lambda q: qk.select(s, quota=q))(quotas)
     assert torch.isnan(chosen[2]).all()
     np.testing.assert_array_equal(chosen[0], [1, 0, 0, 0, 0, 0, 0, 0])
+
+
+# less than one example
+
+FOLDS = np.arange(8) % 2
+GAINS = S - 0.5
+AT_QUOTA = {
+    "hit_rate": lambda **q: qk.hit_rate(Y, S, **q),
+    "of a ranking": lambda **q: qk.qrecall(qk.rank(Y, S), **q),
+    "of a batch": lambda **q: qk.lift([Y, Y], [S, -S], **q),
+    "accuracy": lambda **q: qk.accuracy(Y, S, **q),
+    "confusion_table": lambda **q: qk.confusion_table(Y, S, **q),
+    "select": lambda **q: qk.select(S, **q),
+    "quota_threshold": lambda **q: qk.quota_threshold(S, **q),
+    "impact_at_quota": lambda **q: qk.impact_at_quota(S, GAINS, **q),
+    "mixture": lambda **q: qk.mixture(qk.roc_hull(Y, S), **q),
+    "rank_at_quota": lambda **q: qk.hit_rate(qk.rank_at_quota(Y, S, **q), **q),
+    "one_vs_rest": lambda **q: qk.one_vs_rest(qk.hit_rate, Y, np.stack([-S, S], -1), **q),
+    "buffer": lambda **q: qk.ScoreBuffer.empty(S).update(Y, S).compute(qk.hit_rate, **q),
+    "histogram": lambda **q: qk.ScoreHistogram.of(Y, S).compute(qk.hit_rate, **q),
+    "hit_rate_interval": lambda **q: qk.hit_rate_interval(Y, S, **q),
+    "compare_selections": lambda **q: qk.compare_selections(Y, S, -S, **q),
+    "bootstrap": lambda **q: qk.bootstrap(qk.hit_rate, Y, S, n_resamples=9, workers=2, **q),
+    "permutation": lambda **q: qk.compare(
+        Y, {"a": S, "b": -S}, qk.hit_rate, test="permutation", n_resamples=99, **q
+    ),
+    "fold_summary": lambda **q: qk.fold_summary(qk.hit_rate, Y, S, FOLDS, n_train=4, **q),
+    "fold_test": lambda **q: qk.fold_test(qk.hit_rate, Y, S, -S, FOLDS, n_train=4, **q),
+}
+
+
+@pytest.mark.parametrize("name", AT_QUOTA)
+def test_a_quota_below_one_example_warns_once(name: str):
+    message = r"^quota=0\.05 is less than one example; .* pass fraction=0\.05$"
+    with pytest.warns(UserWarning, match=message) as caught:
+        AT_QUOTA[name](quota=0.05)
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.parametrize("mode", FEW)
+def test_quotas_below_one_example_that_warn(mode: Mode):
+    """Whatever the one number is; where it cannot be read, and among several, there is none."""
+    quotas = [0.05, np.float32(0.05), np.asarray(0.05)]
+    if mode.name != "strictest-device1":
+        quotas.append(mode.array([0.05])[0])
+    for quota in quotas:
+        with pytest.warns(UserWarning, match=r"^quota=0\.05 is less than one example"):
+            mode.run(lambda s, y, quota=quota: qk.hit_rate(y, s, quota=quota), S, Y)
+    mode.run(lambda s, y: qk.hit_rate(y, s, quota=[0.05, 0.5]), S, Y)
+    mode.run(lambda s, y: qk.hit_rate(y, s, quota=0), S, Y)
+    mode.run(lambda s, y: qk.hit_rate(y, s, fraction=0.05), S, Y)
+    mode.run(lambda s, y, w: qk.hit_rate(y, s, quota=0.05, sample_weight=w), S, Y, W)

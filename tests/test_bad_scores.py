@@ -7,9 +7,11 @@ import warnings
 from typing import Any
 
 import everything as every
+import exact as ex
 import numpy as np
 import pytest
 from backends import MODES, Mode, available, parameters
+from expected import as_floats
 
 import quotakernels as qk
 
@@ -140,7 +142,7 @@ def test_all_patterns_of_half_precision(mode: Mode, name: str):
         assert name in str(found.thresholds.dtype)
         counts, positives = (np.asarray(x) for x in (found.counts, found.positives))
         alone = to_mode(mode, patterns[:, None])
-        each = qk.rank(to_mode(mode, np.zeros((2**16, 1), bool)), alone, validate=False)
+        each = qk.rank(to_mode(mode, np.zeros(1, bool)), alone, validate=False)
     filled = counts > 0
     wanted = groups_of(values[numbers], labels)
     np.testing.assert_array_equal(as_float64(found.thresholds)[filled], wanted[0])
@@ -327,3 +329,29 @@ def test_numbers_are_no_mask():
 def test_ragged_lists_are_refused():
     with pytest.raises(ValueError, match=r"^y_score must be an array of numbers"):
         qk.rank([1, 0], [[0.9, 0.1], [0.2]])
+
+
+PLACES = np.asarray([7.0, 6, 6, 4, 3, 3, 2, 1])
+SPANS = np.stack(
+    [
+        PLACES * 5e-324,
+        PLACES * 1e-310,
+        PLACES,
+        (PLACES - 4) * 2.0**1021,
+        np.where(PLACES > 4, 1.5e308, -1.5e308),
+        np.where(PLACES > 6, 1e308, -PLACES * 5e-324),
+        [*PLACES[:-1] * 1e-310, -np.inf],
+    ]
+)
+SPANNED = [m for m in MODES if m.name in ("numpy", "strict", "jax64", "jax64-jit", "torch-vmap")]
+
+
+@pytest.mark.parametrize("mode", parameters(SPANNED))
+def test_pearson_of_scores_that_span_all_floats_or_are_subnormal(mode: Mode):
+    labels = np.asarray([1, 0, 1, 1, 0, 0, 1, 0])
+    batch = np.broadcast_to(labels, SPANS.shape).copy()
+    found = mode.run(lambda y, s: qk.pearson(y, s, quota=[4, 8]), batch, SPANS)
+    for row, scores in zip(found, SPANS, strict=True):
+        groups = ex.groups(labels.tolist(), scores.tolist())
+        wanted = as_floats([ex.pearson(groups, quota) for quota in (4, 8)])
+        np.testing.assert_allclose(row, wanted, rtol=1e-14)

@@ -32,6 +32,7 @@ def test_bad_calls():
         (lambda: qk.confusion_table([0, 1], [1, 2], quota=1, inclusive=False), TypeError, "^incl"),
         (lambda: qk.confusion_table([0, 1], [1, 2], threshold=1, inclusive=1), TypeError, "^incl"),
         (lambda: qk.optimal_cut([0, 1], [1, 2], qk.roc_auc), TypeError, "^optimal_cut needs"),
+        (lambda: qk.optimal_cut([0, 1], [1, 2], qk.bias), TypeError, "^bias does not say whether"),
         (lambda: qk.table_curve([0, 1], [1, 2]), TypeError, "^table_curve needs"),
         (lambda: qk.optimal_cut([0, 1], [1, 2], qk.recall, maximize=0), TypeError, "^maximize"),
     ]

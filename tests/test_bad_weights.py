@@ -33,6 +33,9 @@ WEIGHTS = [
     [1, 2, 3, 4, 5, 6, 7, 8],
     [0, 2, 0, 4, 5, 0, 7, 8],
     [0, 0, 3e20, 0, 0, 1e-20, 0, 0],
+    *([w * 2.0**k for w in (1, 2, 3, 4, 5, 6, 7, 8)] for k in (-1000, -500, 500, 900)),
+    [1e-300] * 8,
+    [1e154] * 8,
 ]
 
 
@@ -160,3 +163,19 @@ def test_tie_policies_split_masses_of_any_size(ties: Any, wanted: float):
     given: Any = {"sample_weight": [1e20, 1.0, 1.0], "ties": ties}
     assert qk.roc_auc([1, 0, 1], [0.5, 0.5, 0.5], **given) == wanted
     assert qk.gini([0, 1, 0], [0.5, 0.5, 0.5], **given) == 2 * wanted - 1
+
+
+def test_weights_of_any_length_are_compiled():
+    """From the second length on torch.compile traces with a symbol in its place."""
+    torch = pytest.importorskip("torch")
+    torch._dynamo.reset()
+
+    def auc(y: Any, s: Any, w: Any) -> Any:
+        return qk.roc_auc(y, s, sample_weight=w)
+
+    made = torch.compile(auc, fullgraph=True, backend="eager")
+    for n in (8, 9, 11):
+        y, s, w = (
+            torch.tensor(x) for x in (np.arange(n) % 2, np.sin(np.arange(n)), 1.0 + np.arange(n))
+        )
+        assert made(y, s, w) == auc(y, s, w)

@@ -231,7 +231,7 @@ def test_bad_bands(curve: Any, options: dict[str, Any], error: type[Exception], 
 IMPACTS = (3, -1, 0, 0.5)
 CHOICES: list[tuple[Any, dict[str, Any]]] = [
     (qk.best_boundary, {"impacts": IMPACTS}),
-    (qk.optimal_cut, {"measure": qk.expected_cost, "maximize": False, "cost_fp": 1, "cost_fn": 2}),
+    (qk.optimal_cut, {"measure": qk.expected_cost, "cost_fp": 1, "cost_fn": 2}),
 ]
 
 
@@ -326,7 +326,7 @@ def test_a_cut_that_is_chosen_among_noise_brings_less_than_it_seems():
 def test_bad_optima():
     with pytest.raises(TypeError, match="best must be best_boundary or optimal_cut"):
         qk.optimum_interval(qk.best_quota, Y, S[0])
-    with pytest.raises(TypeError, match="maximize must be True or False"):
+    with pytest.raises(TypeError, match="maximize must be True, False or None"):
         qk.optimum_interval(qk.optimal_cut, Y, S[0], measure=qk.recall, maximize=1)
     with pytest.raises(TypeError, match="after them a measure of confusion tables"):
         qk.optimum_interval(qk.optimal_cut, Y, S[0])

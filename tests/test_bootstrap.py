@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -305,6 +306,8 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"measure": "roc_auc"}, TypeError, "measure must be a function of a ranking.*got 'roc_auc'"),
     ({"measure": {"auc": 0.5}}, TypeError, "measure must be a function of a ranking"),
     ({"measure": lambda _: 0, "n_resample": 3}, TypeError, "; <lambda> has no option n_resample$"),
+    ({"measure": len}, TypeError, "measure must give arrays; len gives 5$"),
+    ({"measure": {"own": lambda _: 0.5}}, TypeError, "must give arrays; <lambda> gives 0.5$"),
     ({"measure": lambda: 0}, TypeError, "; <lambda> takes no ranking$"),
     ({"measure": lambda _, __: 0}, TypeError, "cannot be called with a ranking alone: missing"),
     ({"n_resamples": 1.5}, TypeError, "n_resamples must be a whole number"),
@@ -314,7 +317,24 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"groups": GROUPS, "stratified": True}, ValueError, "cannot be combined"),
     ({"groups": [1, 2]}, ValueError, r"groups must have shape \(60,\)"),
     ({"random_state": "seed"}, TypeError, "random_state must be"),
-    ({"workers": 0}, ValueError, "workers must be"),
+    ({"n_resamples": True}, TypeError, "n_resamples must be a whole number; got True"),
+    (
+        {"random_state": True},
+        TypeError,
+        "random_state must be None, a whole number",
+    ),
+    ({"random_state": -1}, ValueError, "random_state must be a whole number from 0 on; got -1"),
+    ({"workers": 0}, ValueError, "workers must be at least 1; got 0"),
+    ({"workers": True}, TypeError, "workers must be a whole number; got True"),
+    ({"max_memory": -1}, ValueError, "max_memory must be at least 1; got -1"),
+    ({"max_memory": "1 GB"}, TypeError, "max_memory must be a whole number; got '1 GB'"),
+    ({"progress": "no"}, TypeError, "progress must be True or False; got 'no'"),
+    ({"stratified": "no"}, TypeError, "stratified must be True or False; got 'no'"),
+    ({"poisson": 1}, TypeError, "poisson must be True or False; got 1"),
+    ({"validate": "no"}, TypeError, "validate must be True or False; got 'no'"),
+    ({"confidence_level": "0.9"}, ValueError, "confidence_level must be a number above 0"),
+    ({"confidence_level": True}, ValueError, "confidence_level must be a number above 0"),
+    ({"groups": np.ones(N)}, ValueError, "groups must have two different values at least; got one"),
     ({"quota": 3}, TypeError, "quota"),
 ]
 
@@ -324,6 +344,34 @@ def test_bad_calls(given: dict[str, Any], error: type[Exception], message: str):
     given = dict(given)
     with pytest.raises(error, match=message):
         qk.bootstrap(given.pop("measure", qk.roc_auc), Y, S[0], **given)
+
+
+OF_OPTIONS = [call for call in BAD if not call[0].keys() & {"measure", "quota"}]
+
+
+@pytest.mark.parametrize(("given", "error", "message"), OF_OPTIONS)
+def test_bad_calls_of_others(given: dict[str, Any], error: type[Exception], message: str):
+    """`compare`, `curve_band` and `optimum_interval` have these options too."""
+    best, models = {"impacts": (1, 1, 1, 1)}, {"a": S[0], "b": S[1]}
+    calls: list[Callable[..., Any]] = [
+        lambda **x: qk.curve_band("roc", Y, S[0], **x),
+        lambda **x: qk.optimum_interval(qk.best_boundary, Y, S[0], **best, **x),
+    ]
+    if not given.keys() & {"method", "poisson"}:
+        calls.append(lambda **x: qk.compare(Y, models, qk.roc_auc, **x))
+    if not given.keys() & {"method", "poisson", "stratified"}:
+        calls.append(lambda **x: qk.compare(Y, models, qk.roc_auc, test="permutation", **x))
+    for call in calls:
+        with pytest.raises(error, match=message):
+            call(**given)
+
+
+def test_the_level_may_be_of_numpy():
+    found = (
+        qk.bootstrap(qk.roc_auc, Y, S[0], n_resamples=9, random_state=1, confidence_level=level)
+        for level in (0.75, np.float64(0.75), np.float32(0.75))
+    )
+    assert len({(float(x.lower), float(x.upper)) for x in found}) == 1
 
 
 def test_the_number_of_resamples_may_be_of_numpy():

@@ -196,11 +196,29 @@ def test_the_order_of_models_does_not_matter(test: str):
 
 def test_less_is_better_for_errors():
     error = functools.partial(qk.misclassification_rate, quota=24)
-    found = compared("permutation", measure=error, maximize=False, n_resamples=119)
+    found = compared("permutation", measure=error, n_resamples=119)
     most = compared("permutation", measure=qk.accuracy, quota=24, n_resamples=119)
     assert found.names == most.names
     assert found.estimate[0] < found.estimate[-1]
     assert np.array_equal(found.p_value, most.p_value)
+    turned = compared("permutation", measure=error, maximize=True, n_resamples=119)
+    assert set(turned.estimate) == set(found.estimate)
+    assert turned.estimate[0] > turned.estimate[-1]
+    cost = {"cost_fp": 1, "cost_fn": 1, "quota": 24}
+    cheap = compared("bootstrap", measure=qk.expected_cost, n_resamples=240, **cost)
+    assert cheap.names == found.names
+
+
+def test_a_measure_without_a_direction_must_be_given_one():
+    own = functools.partial(qk.hit_rate, quota=24)
+    for measure, name in ((lambda x: own(x), "<lambda>"), (qk.bias, "bias")):
+        given = {"quota": 24} if measure is qk.bias else {}
+        with pytest.raises(TypeError, match=f"^{name} does not say whether more is better; give m"):
+            compared("bootstrap", measure=measure, n_resamples=240, **given)
+        found = compared("bootstrap", measure=measure, maximize=True, n_resamples=240, **given)
+        assert found.estimate[0] >= found.estimate[-1]
+    with pytest.raises(TypeError, match="^maximize must be True, False or None; got 1"):
+        compared("delong", maximize=1)
 
 
 def test_p_values_of_models_that_are_alike_in_law_are_uniform():

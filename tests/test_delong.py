@@ -272,6 +272,11 @@ def test_tails_and_quantiles_of_the_normal_distribution():
         assert math.erf(quantile(level) / math.sqrt(2)) == pytest.approx(level, rel=1e-15)
 
 
+def test_one_pair_has_a_difference_and_no_error():
+    found = qk.delong_test([1, 0], [2, 1], [1, 2])
+    assert (found.difference, np.isnan(found.standard_error)) == (1, True)
+
+
 # bad input
 
 Y, A = [1, 0, 1, 0], [4, 3, 2, 1]

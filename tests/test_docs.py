@@ -1,11 +1,11 @@
 """The documents tell the truth: their code runs and prints what they say, their tables are whole.
 
 A block fenced as ``python`` is run by itself, one fenced as ``python continued`` after the blocks
-before it in its document; what it prints must be the comments behind its ``print`` calls.  A block
-fenced as ``python no-run`` is only compiled.  One that is also ``compact`` prints tables that only
-the fast forms do not pad; without them it is run, and what it prints is not compared.  A block
-fenced as ``output`` shows what the command in the ``sh`` block before it prints; lines of ``…``
-stand for what is left out.
+before it in its document, and ``python after-first`` after the first of them; what it prints must
+be the comments behind its ``print`` calls.  A block fenced as ``python no-run`` is only compiled.
+One that is also ``compact`` prints tables that only the fast forms do not pad; without them it is
+run, and what it prints is not compared.  A block fenced as ``output`` shows what the command in the
+``sh`` block before it prints; lines of ``…`` stand for what is left out.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ FENCE = re.compile(r"^```(\S+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
 OPTIONAL = (
-    *("clu", "cupy", "dask", "duckdb", "flax", "jax", "lightning", "matplotlib", "metrax"),
-    *("optax", "pandas", "sklearn", "torch", "torchmetrics"),
+    *("catboost", "clu", "cupy", "dask", "duckdb", "flax", "jax", "keras", "lightgbm"),
+    *("lightning", "matplotlib", "metrax", "mlflow", "optax", "optuna", "pandas", "sklearn"),
+    *("skorch", "tensorboard", "torch", "torchmetrics", "transformers", "xgboost"),
 )
 EXAMPLE = ["evaluate", "--example", "credit", "--quota", "100"]
 
@@ -74,6 +75,19 @@ def imported(tree: ast.AST) -> set[str]:
     return {name.partition(".")[0] for name in names}
 
 
+def earlier(block: Block, all_blocks: list[Block]) -> list[Block]:
+    """The blocks of its document that run before it."""
+    before = all_blocks[: all_blocks.index(block)]
+    ran = [x for x in before if x.path == block.path and "no-run" not in x.marks]
+    return ran if "continued" in block.marks else ran[:1] if "after-first" in block.marks else []
+
+
+def needed(block: Block, all_blocks: list[Block]) -> set[str]:
+    """The optional packages that a block and those that run before it import."""
+    texts = [x.text for x in (*earlier(block, all_blocks), block)]
+    return set().union(*(imported(ast.parse(text)) for text in texts)) & set(OPTIONAL)
+
+
 BLOCKS = [block for path in DOCUMENTS for block in blocks(path)]
 PYTHON = [block for block in BLOCKS if block.language == "python"]
 
@@ -84,15 +98,13 @@ def test_code_runs_and_prints_what_it_says(block: Block, capsys: pytest.CaptureF
     code = compile(source, str(block.path), "exec", dont_inherit=True)
     if "no-run" in block.marks:
         return
-    for name in imported(ast.parse(source)) & set(OPTIONAL):
+    for name in needed(block, PYTHON):
         if reason := missing(name):
             pytest.skip(reason)
     namespace: dict[str, Any] = {"__name__": "__document__"}
-    if "continued" in block.marks:
-        for earlier in PYTHON[: PYTHON.index(block)]:
-            if earlier.path == block.path and "no-run" not in earlier.marks:
-                exec(earlier.text, namespace)
-        capsys.readouterr()
+    for before in earlier(block, PYTHON):
+        exec(before.text, namespace)
+    capsys.readouterr()
     exec(code, namespace)
     said = PRINTED.findall(block.text)
     printed = capsys.readouterr().out.splitlines()
@@ -100,8 +112,23 @@ def test_code_runs_and_prints_what_it_says(block: Block, capsys: pytest.CaptureF
     assert printed == said or (STANDARD_ONLY and other)
 
 
+def test_a_continued_block_needs_what_the_blocks_before_it_import(tmp_path: Path):
+    page = tmp_path / "page.md"
+    fences = {"python": "import torch", "python no-run": "import jax", "python continued": "a = 1"}
+    page.write_text("".join(f"```{fence}\n{text}\n```\n" for fence, text in fences.items()))
+    first, shown, last = found = blocks(page)
+    others = [first._replace(path=tmp_path / "other.md", text="import sklearn"), *found]
+    assert earlier(last, others) == [first]
+    assert needed(last, others) == {"torch"}
+    alone = first._replace(marks=frozenset({"after-first"}), text="import optax")
+    assert earlier(alone, [*others, alone]) == [first]
+    assert needed(alone, [*others, last, alone]) == {"torch", "optax"}
+    assert (needed(shown, others), needed(others[0], others)) == ({"jax"}, {"sklearn"})
+
+
 def test_marks_of_code_blocks_are_known():
     assert frozenset().union(*(block.marks for block in PYTHON)) <= {
+        "after-first",
         "continued",
         "no-run",
         "compact",

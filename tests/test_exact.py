@@ -177,6 +177,30 @@ def test_pearson_counts_positions():
             assert value == literal_pearson(twice_x[: 2 * j - 1], twice_t[: 2 * j - 1])
 
 
+def test_pearson_with_the_labels_has_the_mean_moments_of_all_tie_orders():
+    for labels, scores in cases(4):
+        ranking = ex.groups(labels, scores)
+        best = sorted(set(scores), reverse=True)
+        tied = [[y for y, s in zip(labels, scores, strict=True) if s == x] for x in best]
+        x = sorted(scores, reverse=True)
+        orders = [sum(order, ()) for order in product(*map(permutations, tied))]
+        for j in range(1, len(x) + 1):
+            of_all = [y for order in orders for y in order[:j]]
+            value = ex.pearson_signed_square(ranking, j, "observed")
+            assert value == literal_pearson(x[:j] * len(orders), of_all)
+
+
+def test_few_scores_without_information_do_not_correlate_more_with_the_labels():
+    """The mean square over all orders of the labels is 1/(n - 1) for any scores that vary."""
+    for labels, scores in cases(4):
+        if len(set(labels)) == 2 <= len(set(scores)):
+            found = [
+                ex.pearson_signed_square(ex.groups(order, scores), len(scores), "observed")
+                for order in permutations(labels)
+            ]
+            assert sum(map(abs, found)) / len(found) == F(1, len(scores) - 1)
+
+
 def test_pearson_of_two_distinct_scores_is_degenerate():
     for labels, scores in cases(5):
         if len(set(scores)) == 2:

@@ -130,7 +130,8 @@ def fast_pairs(ranking):
         quota = share * ex.total_weight(ranking)
         yield ex.hit_rate(ranking, quota), ex.large_hit_rate(ranking, quota)
         yield ex.qrecall(ranking, quota), ex.large_qrecall(ranking, quota)
-        yield ex.pearson(ranking, quota), ex.large_pearson(ranking, quota)
+        for labels in ("expected", "observed"):
+            yield ex.pearson(ranking, quota, labels), ex.large_pearson(ranking, quota, labels)
 
 
 def assert_fast_is_literal(ranking):

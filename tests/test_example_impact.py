@@ -10,7 +10,7 @@ import everything as every
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, QUICK, Mode, mode_fixture, parameters
+from backends import MODES, QUICK, Mode, any_quota, mode_fixture, parameters
 from expected import as_floats, compact
 from hypothesis import given
 from hypothesis import strategies as st
@@ -198,6 +198,7 @@ examples = st.lists(
 )
 
 
+@any_quota
 @given(rows=examples, share=st.floats(0.0, 1.0))
 def test_rounding_is_bounded(rows: Any, share: float):
     s, g, r, w = (list(x) for x in zip(*rows, strict=True))

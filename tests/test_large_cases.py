@@ -69,6 +69,7 @@ def measures(mode: Mode, make: Any, n: int) -> dict[str, np.ndarray]:
         values: dict[str, Any] = qk.summary(ranking)._asdict()
         for measure in (qk.hit_rate, qk.qrecall, qk.pearson):
             values[measure.__name__] = measure(ranking, quota=list(QUOTAS))
+        values["observed"] = qk.pearson(ranking, quota=list(QUOTAS), labels="observed")
         return values
 
     return mode.run(all_of_them, *data(make, n))
@@ -90,6 +91,7 @@ def wanted(make: Any, n: int) -> dict[str, np.ndarray]:
         "hit_rate": [ex.large_hit_rate(ranking, q) for q in QUOTAS],
         "qrecall": [ex.large_qrecall(ranking, q) for q in QUOTAS],
         "pearson": [ex.large_pearson(ranking, q) for q in QUOTAS],
+        "observed": [ex.large_pearson(ranking, q, "observed") for q in QUOTAS],
     }
     as_float = np.vectorize(lambda x: np.nan if x is None else float(x), otypes=[float])
     return {name: as_float(np.asarray(value, dtype=object)) for name, value in values.items()}
@@ -106,7 +108,8 @@ def test_measures_of_a_hundred_thousand_are_the_exact_values(mode, make):
     for name in ("s1", "s2", "s3"):
         np.testing.assert_allclose(actual[name], exact[name], rtol=1e-13, atol=1e-10)
     tolerance = 1e-13 * max(1, spread_ratio(data(make, 100_000).scores))
-    np.testing.assert_allclose(actual["pearson"], exact["pearson"], rtol=0, atol=tolerance)
+    for name in ("pearson", "observed"):
+        np.testing.assert_allclose(actual[name], exact[name], rtol=0, atol=tolerance)
 
 
 def spread_ratio(scores: np.ndarray) -> float:

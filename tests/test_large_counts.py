@@ -10,6 +10,7 @@ from backends import MODES, Mode, parameters
 from large_tables import check_large, large_tables
 
 import quotakernels as qk
+from quotakernels.measures._paths import _exceeds
 
 make = qk.Ranking.from_counts
 
@@ -71,3 +72,24 @@ def test_counts_are_exact():
         make([1, 0], np.asarray([1, 2**63], dtype=np.uint64), [0, 0])
     with pytest.raises(TypeError, match=r"^counts must hold integers; got dtype object"):
         make([1], [2**70], [0])
+
+
+def test_average_qrecall_is_undefined_where_positions_are_no_floats():
+    at_most = make([2.0, 1], [2**53 - 2, 1], [1, 1])
+    beyond = make([2.0, 1], [2**53 - 1, 1], [1, 1])
+    for start in ("P", "P+1"):
+        assert 0 < qk.average_qrecall(at_most, start=start) < 1
+        assert np.isnan(qk.average_qrecall(beyond, start=start))
+    assert np.isnan(qk.summary(beyond).average_qrecall)
+
+
+def test_products_of_whole_numbers_are_compared_exactly():
+    """Also where they overflow, and where floats cannot tell them apart."""
+    dice = np.random.default_rng(7)
+    a, b = 2 ** dice.integers(0, 56, (2, 500)) - dice.integers(0, 2, (2, 500))
+    c, d = a + dice.integers(-1, 2, 500), b + dice.integers(-1, 2, 500)
+    for x, y, z, w in ((a, b, c, d), (a, b, b[::-1], a[::-1]), (a, b, a, b)):
+        lists = (column.tolist() for column in (x, y, z, w))
+        wanted = [p * q > r * s for p, q, r, s in zip(*lists, strict=True)]
+        with np.errstate(over="ignore"):
+            assert _exceeds(np, x, y, z, w).tolist() == wanted

@@ -135,7 +135,7 @@ def confusion(y: Any, s: Any, p: Any, w: Any) -> dict[str, Any]:
     rates = qk.confusion_table_from_rates(prevalence=s, tpr=s, fpr=0.5)
     ratios = qk.confusion_table_from_rates(prevalence=s, lr_positive=1 + w, lr_negative=s)
     own = {"cost_fp": w[..., :1], "cost_fn": 2}
-    cheap = qk.optimal_cut(ranking, qk.expected_cost, maximize=False, **own)
+    cheap = qk.optimal_cut(ranking, qk.expected_cost, **own)
     parts = {"table": table, "best": best, "curve": curve, "predicted": predicted, "cheap": cheap}
     parts |= {"classes": classes.by_class(), "rates": rates, "ratios": ratios}
     for name, part in parts.items():

@@ -98,3 +98,22 @@ def test_a_result_may_be_written_to():
         column += 1
     table = qk.lift_table(torch.from_numpy(LABELS), torch.from_numpy(SCORES), bins=3)
     table.start.zero_()
+
+
+def some_measures(lists: dict[str, Any]) -> tuple[Any, ...]:
+    ranking = qk.rank(**lists)
+    at_once = qk.hit_rate(**lists, fraction=0.3)
+    state = qk.ScoreHistogram.of(**lists, bits=10)
+    return qk.roc_auc(ranking), qk.roc_hull_auc(ranking), at_once, state.bounds(qk.roc_auc).upper
+
+
+@pytest.mark.parametrize("one", ["y_true", "y_score", "sample_weight", "where"])
+def test_vmap_goes_over_one_argument_and_not_over_others(one: str):
+    """The others can be read, and what they make together with it cannot."""
+    both = {"y_true": LABELS, "y_score": SCORES, "sample_weight": WEIGHTS, "where": WEIGHTS < 1.5}
+    lists = {name: torch.from_numpy(x[0]) for name, x in both.items()}
+    mapped = torch.from_numpy(both[one])
+    found = torch.func.vmap(lambda x: some_measures(lists | {one: x}))(mapped)
+    for k, each in enumerate(mapped):
+        for x, wanted in zip(found, some_measures(lists | {one: each}), strict=True):
+            np.testing.assert_allclose(x[k], wanted, rtol=1e-12)

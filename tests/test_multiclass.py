@@ -266,7 +266,7 @@ def test_results_of_every_kind_in_every_mode(mode: Mode):
 
 
 def best_of_each(y: Any, s: Any) -> tuple[Any, ...]:
-    best = functools.partial(qk.optimal_cut, measure=qk.expected_cost, maximize=False)
+    best = functools.partial(qk.optimal_cut, measure=qk.expected_cost)
     curve = functools.partial(qk.table_curve, measure=qk.f_score, beta=2)
     own: list[tuple[Any, dict[str, Any]]] = [
         (qk.best_boundary, {"impacts": (3, -1, 0, 0)}),
@@ -282,7 +282,7 @@ def test_the_best_cut_of_each_class(mode: Mode):
     for k in range(K):
         data = np.broadcast_to(y, s.shape[:-1]) == k, s[..., k]
         boundary = qk.best_boundary(*data, impacts=(3, -1, 0, 0))
-        cheap = {"cost_fp": 1, "cost_fn": 2, "maximize": False}
+        cheap = {"cost_fp": 1, "cost_fn": 2}
         cut = qk.optimal_cut(*data, qk.expected_cost, **cheap)
         curve = qk.table_curve(*data, qk.f_score, beta=2)
         pairs = [

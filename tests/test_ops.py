@@ -275,6 +275,18 @@ def test_hulls(library, kind, weighted, batch):
         np.testing.assert_array_equal(np.flatnonzero(ends[row]), wanted)
 
 
+def test_hulls_of_counts_whose_products_are_no_whole_numbers():
+    """The standard form takes floats for the batch's rows in which P·N is above 2**62."""
+    positive = np.array([[3, 1, 2, 0], [3, 1, 2, 0]]) * np.array([[1], [2**40]])
+    negative = np.array([[0, 1, 1, 3], [0, 1, 1, 3]]) * np.array([[1], [2**40]])
+    ends = hull.hull_ends(
+        namespace(positive), ops.Groups(np.zeros(4), positive + negative, positive, None, None)
+    )
+    wanted = ends_by_a_chain(negative[0], positive[0])
+    for row in ends:
+        np.testing.assert_array_equal(np.flatnonzero(row), wanted)
+
+
 def ends_by_a_chain(along: np.ndarray, up: np.ndarray) -> list[int]:
     """Rows that end at a strict vertex, one point after the other."""
     chain: list[tuple[float, float, int]] = [(0, 0, -1)]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from decimal import localcontext
 from typing import Any
 
 import numpy as np
+import pytest
 from backends import Mode
 from everything import main_modes
 from expected import compact
@@ -31,9 +33,24 @@ def best_of(y: Any, s: Any) -> Any:
     return (
         qk.optimal_cut(ranking, qk.informedness),
         qk.optimal_cut(ranking, qk.f_score, beta=0.5),
-        qk.optimal_cut(y, s, measure=qk.expected_cost, cost_fp=1, cost_fn=0.5, maximize=False),
+        qk.optimal_cut(y, s, measure=qk.expected_cost, cost_fp=1, cost_fn=0.5),
         qk.optimal_cut(ranking, qk.positive_likelihood_ratio),
     )
+
+
+def test_the_measure_says_what_is_best():
+    y, s, own = [1, 0, 1, 0, 0], [5, 4, 3, 2, 1], {"cost_fp": 1, "cost_fn": 4}
+    cheapest, dearest = (
+        qk.optimal_cut(y, s, qk.expected_cost, maximize=x, **own) for x in (None, True)
+    )
+    curve = qk.table_curve(y, s, qk.expected_cost, **own)
+    assert (cheapest.value, dearest.value) == (min(curve.value), max(curve.value))
+    found = qk.optimum_interval(
+        qk.optimal_cut, y, s, measure=qk.expected_cost, n_resamples=20, random_state=1, **own
+    )
+    assert found.value.estimate == cheapest.value
+    least = qk.optimal_cut(y, s, qk.bias, maximize=False)
+    assert (least.value, least.quota) == (0, 0)
 
 
 @main_modes
@@ -55,6 +72,25 @@ def test_optimal_cuts(mode: Mode):
             np.testing.assert_allclose(best.threshold[row], curve.threshold[first], 1e-6)
             assert best.quota[row] == curve.quota[first]
             assert best.optima[row].sum() == compact(curve.quota, same)[0].sum()
+
+
+def test_measures_with_options_are_taken():
+    """As `with_options` and `functools.partial` give them; later options go before theirs."""
+    y, s = [1, 0, 1, 1, 0, 0], [6, 5, 4, 3, 2, 1]
+    costs = {"cost_fp": 1, "cost_fn": 3}
+    wanted = qk.optimal_cut(y, s, qk.expected_cost, **costs)
+    for measure in (
+        qk.expected_cost.with_options(**costs),
+        functools.partial(qk.expected_cost.with_options(cost_fp=1), cost_fn=3),
+    ):
+        assert qk.optimal_cut(y, s, measure).value == wanted.value
+        assert qk.optimal_cut(y, s, measure=measure).threshold == wanted.threshold
+        again = qk.table_curve(y, s, measure, cost_fn=7).value
+        np.testing.assert_array_equal(
+            again, qk.table_curve(y, s, qk.expected_cost, cost_fp=1, cost_fn=7).value
+        )
+    with pytest.raises(TypeError, match="^optimal_cut got an unexpected .* 'threshold'"):
+        qk.optimal_cut(y, s, qk.f_score.with_options(threshold=3))
 
 
 def test_all_optima_are_found():
@@ -86,7 +122,7 @@ def of_units(y: Any, s: Any, units: Any) -> Any:
     impacts = (5 * unit, -4 * unit, 0, 0)
     best = [qk.best_boundary(ranking, impacts=impacts, kind=kind)[:4] for kind in KINDS]
     costs = {"cost_fp": 4 * unit, "cost_fn": 5 * unit}
-    return (*best, qk.optimal_cut(ranking, qk.expected_cost, maximize=False, **costs)[:4])
+    return (*best, qk.optimal_cut(ranking, qk.expected_cost, **costs)[:4])
 
 
 KINDS: Any = ("impact", "outcome")
@@ -120,8 +156,8 @@ def test_every_unit_and_no_unit():
         assert optima(best) == [False, False, False, True, False]
         even = qk.best_boundary(y, s, impacts=(0.1 * unit, -0.3 * unit, 0, 0))
         assert optima(even) == [False, True, False, False, False]
-        cheap = {"cost_fp": 0.1 * unit, "cost_fn": 0.05 * unit, "maximize": False}
+        cheap = {"cost_fp": 0.1 * unit, "cost_fn": 0.05 * unit}
         found = qk.optimal_cut(y, s, qk.expected_cost, **cheap)
         assert optima(found) == [False, True, False, True, False]
-    free = qk.optimal_cut(y, s, qk.expected_cost, cost_fp=0, cost_fn=0, maximize=False)
+    free = qk.optimal_cut(y, s, qk.expected_cost, cost_fp=0, cost_fn=0)
     assert all(optima(free))

@@ -60,7 +60,7 @@ def test_a_measure_is_traced_once_for_all_quotas():
         count += 1
         return qk.hit_rate._function(table, wanted)
 
-    measure: Measure[Any] = quota_measure(hits)
+    measure: Measure[Any] = quota_measure(greater_is_better=True)(hits)
     labels, scores = jax.numpy.asarray(Y), jax.numpy.asarray(S)
     found = [float(measure(labels, scores, quota=q)) for q in (1, 2, 2.5, 7)]
     assert count == 1

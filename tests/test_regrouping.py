@@ -8,6 +8,7 @@ import everything as every
 import exact as ex
 import numpy as np
 import pytest
+from array_api_compat import array_namespace
 from backends import LAZY, MODES, QUICK, Mode, available, mode_fixture, parameters
 from expected import as_floats, assert_compact, assert_vertices, check, expected, row_of, ulps
 from hypothesis import given
@@ -243,12 +244,14 @@ def test_the_origin_and_repeated_points_add_nothing(mode: Mode):
 
 @every.main_modes
 def test_points_of_a_curve_are_its_ranking(mode: Mode):
-    """With the thresholds of the curve, of which the first is NaN."""
+    """With its thresholds, of which the first is NaN; counts are floats in programs."""
 
     def again(y: Any, s: Any) -> Any:
         ranking = qk.rank(y, s)
         curve = qk.roc_curve(ranking)
-        made = from_points(curve.fp, curve.tp, thresholds=curve.threshold)
+        xp = array_namespace(curve.fp)
+        fp, tp = (xp.astype(x, xp.int32) for x in (curve.fp, curve.tp))
+        made = from_points(fp, tp, thresholds=curve.threshold)
         return list(ranking), list(made), points_measures(ranking), points_measures(made)
 
     ranking, made, wanted, found = mode.run(again, np.stack([Y, 1 - Y]), np.stack([S, -S]))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from backends import any_quota
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -172,8 +173,27 @@ def test_two_scores_correlate_fully_or_not_at_all(data):
 
 
 @given(ranked_data())
+def test_two_scores_and_the_labels_have_the_correlation_of_their_table(data):
+    labels, scores = data
+    crisp = (scores > np.median(scores)).astype(float)
+    value = qk.pearson(labels, crisp, fraction=1, labels="observed")
+    np.testing.assert_allclose(value, qk.matthews_corrcoef(labels, crisp, threshold=1), atol=1e-14)
+
+
+@given(ranked_data())
+def test_expected_labels_are_the_observed_ones_where_no_group_has_both(data):
+    for ties in ("given", "optimistic"):
+        ranking = qk.rank(*data, ties=ties)
+        found = (qk.pearson_curve(ranking, labels=x) for x in ("expected", "observed"))
+        np.testing.assert_array_equal(*(x.value for x in found))
+
+
+@given(ranked_data())
 def test_pearson_of_all_is_the_ordinary_correlation(data):
     labels, scores = data
+    if np.ptp(scores):
+        value = qk.pearson(labels, scores, fraction=1.0, labels="observed")
+        np.testing.assert_allclose(value, np.corrcoef(scores, labels)[0, 1], 1e-10, 1e-14)
     expected = np.array([labels[scores == s].mean() for s in scores])
     value = qk.pearson(labels, scores, fraction=1.0)
     if np.ptp(scores) == 0 or np.ptp(expected) < 1e-12:
@@ -196,6 +216,7 @@ def test_repetition_equals_integer_weights(data, times):
         (qk.qrecall, {"quota": quotas}),
         (qk.lift, {"quota": quotas}),
         (qk.pearson, {"quota": quotas}),
+        (qk.pearson, {"quota": quotas, "labels": "observed"}),
     ):
         np.testing.assert_allclose(
             measure(weighted, **own), measure(repeated, **own), rtol=1e-9, atol=1e-9
@@ -205,15 +226,18 @@ def test_repetition_equals_integer_weights(data, times):
 @given(ranked_data())
 def test_curves_agree_with_the_measures_at_their_cuts(data):
     ranking = qk.rank(*data)
-    for name in ("hit_rate", "qrecall", "lift", "pearson"):
-        curve = getattr(qk, f"{name}_curve")(ranking)
-        value = getattr(qk, name)(ranking, quota=curve.quota)
+    observed = {"labels": "observed"}
+    several = [(x, {}) for x in ("hit_rate", "qrecall", "lift", "pearson")]
+    for name, own in (*several, ("pearson", observed)):
+        curve = getattr(qk, f"{name}_curve")(ranking, **own)
+        value = getattr(qk, name)(ranking, quota=curve.quota, **own)
         np.testing.assert_allclose(curve.value, value, rtol=1e-13, atol=1e-13)
         selected = [(data[1] >= threshold).sum() for threshold in curve.threshold]
         assert selected[1:] == curve.quota[1:].tolist()
         assert math.isnan(curve.threshold[0])
 
 
+@any_quota
 @given(ranked_data())
 def test_selection_fills_the_quota(data):
     scores = data[1]

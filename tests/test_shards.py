@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import available
+from backends import any_quota, available
 from sharded import POLICIES, assert_same, in_threads, scores_of
 
 import quotakernels as qk
@@ -20,6 +20,7 @@ Y, S = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
 DTYPES = ("float16", "float32", "float64", "int8", "uint16", "int64", "uint64", "bool")
 
 
+@any_quota
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("ties", POLICIES)
 def test_shards_of_any_sizes(dtype: str, ties: qk.ranking.TiePolicy):

@@ -8,7 +8,7 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, of_fast_forms, parameters
+from backends import MODES, any_quota, of_fast_forms, parameters
 from expected import QUOTAS, as_floats, check, computed, expected
 
 import quotakernels as qk
@@ -112,6 +112,7 @@ def test_weighted_measures_are_right_on_every_small_case(mode):
         check(name, actual[name], as_floats([row[name] for row in rows]), weighted=True)
 
 
+@any_quota
 def test_selection_is_right_on_every_small_case(mode):
     quotas = (0.0, 0.5, 1.0, 2.5, 5.0)
     cases = [s for _, s in ex.ordered_cases(LENGTH, LENGTH) if _ == (0,) * LENGTH]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pickle
 from collections.abc import Callable
 from fractions import Fraction
@@ -16,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import quotakernels as qk
+from quotakernels._bits import from_bits
 
 Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 1])
 S = np.asarray([9, 9, 7, 7, 7, 5, 4, 4, 4, 4, -3, -8], dtype=np.int8)
@@ -97,6 +99,14 @@ def test_labels_may_have_other_names(name: str):
     state = STATES[name](S, False)
     named = state.update(np.where(Y, "yes", "no"), S, pos_label="yes")
     assert named.compute(qk.roc_auc) == qk.roc_auc(Y, S)
+
+
+@every_state
+def test_what_measures_give_is_checked(name: str):
+    state = streamed(STATES[name], Y, S)
+    for measure in (lambda ranking: 5, {"size": lambda ranking: 5}, lambda ranking: "5"):
+        with pytest.raises(TypeError, match=r"^measure must give a float or arrays; .* gives '?5"):
+            state.compute(measure)
 
 
 @every_state
@@ -194,7 +204,7 @@ def test_batches_that_do_not_fit_are_refused(name: str):
     state = STATES[name](np.zeros(1, np.float16), False)
     with pytest.raises(TypeError, match="dtype float64 and the state is for float16"):
         state.update([1, 0], [0.5, 0.25])
-    with pytest.raises(ValueError, match=r"shape \(n\), as the state has; got \(1, 2\)"):
+    with pytest.raises(ValueError, match=r"shape \(n,\), as the state has; got \(1, 2\)"):
         state.update([1, 0], np.zeros((1, 2), np.float16))
     with pytest.raises(ValueError, match="y_true must have shape"):
         state.update([1, 0, 1], np.zeros(2, np.float16))
@@ -272,22 +282,67 @@ def test_a_full_buffer_says_so():
         state.merge(state)
 
 
-def test_a_full_buffer_is_undefined_in_a_program():
+def test_a_full_buffer_is_undefined_in_a_program_and_an_error_after_it():
     jax = pytest.importorskip("jax")
-    state = qk.FixedScoreBuffer.empty(jax.numpy.zeros(1), capacity=3)
-    step = jax.jit(lambda state, y, s: state.update(y, s))
-    once = step(state, jax.numpy.asarray([1, 0]), jax.numpy.asarray([0.5, 0.25]))
-    twice = step(once, jax.numpy.asarray([1, 0]), jax.numpy.asarray([0.5, 0.25]))
-    assert once.compute(qk.roc_auc) == 1.0
-    assert np.isnan(twice.compute(qk.roc_auc))
+    jnp = jax.numpy
+    state = qk.FixedScoreBuffer.empty(jnp.zeros(1), capacity=3)
+    step = jax.jit(lambda state, y, s: (x := state.update(y, s), x.compute(qk.roc_auc)))
+    once, found = step(state, jnp.asarray([1, 0]), jnp.asarray([0.5, 0.25]))
+    assert once.compute(qk.roc_auc) == found == 1.0
+    twice, found = step(once, jnp.asarray([1, 0]), jnp.asarray([0.5, 0.25]))
+    assert np.isnan(found)
+    for read in (lambda: twice.compute(qk.roc_auc), twice.ranking):
+        with pytest.raises(ValueError, match="has place for 3 examples and 4 came, 1 too many, in"):
+            read()
     with pytest.raises(ValueError, match="place for 3 examples"):
-        step(state, jax.numpy.zeros(4), jax.numpy.zeros(4))
+        step(state, jnp.zeros(4), jnp.zeros(4))
 
 
-@pytest.mark.parametrize("capacity", [0, -1, 2.0, True, "3"])
+@pytest.mark.parametrize("mode", EAGER)
+def test_one_example_too_many_is_seen_where_it_can_be_read(mode: Mode):
+    three = np.asarray(3, dtype=np.uint64)
+    with mode.context():
+        y, s = mode.array(np.asarray([1, 0])), mode.array(np.asarray([0.5, 0.25]))
+        full = qk.FixedScoreBuffer.empty(s, capacity=2).update(y, s)
+        assert mode.to_numpy(full.compute(qk.roc_auc)) == 1.0
+        if mode.lazy:
+            assert np.isnan(mode.to_numpy(full.update(y, s).compute(qk.roc_auc)))
+            return
+        with pytest.raises(ValueError, match="place for 2 examples and 2 of them are taken, so 2"):
+            full.update(y, s)
+        with pytest.raises(ValueError, match="has place for 2 examples and 3 came, 1 too many"):
+            full._replace(filled=from_bits(three, "int64", full.filled)).compute(qk.roc_auc)
+
+
+def test_buffers_side_by_side_are_undefined_one_by_one():
+    full = qk.FixedScoreBuffer.empty(np.zeros((2, 0)), capacity=2)
+    full = full.update([1, 0], [[0.5, 0.25], [0.5, 0.25]])
+    full = full._replace(filled=np.asarray([2, 3]), bad=np.asarray([0, 1]))
+    assert np.array_equal(full.compute(qk.roc_auc), [1.0, np.nan], equal_nan=True)
+
+
+@pytest.mark.parametrize("capacity", [0, -1, 2.5, True, "3", None, 2**40 + 1, 2**80])
 def test_capacities_are_checked(capacity: Any):
-    with pytest.raises((TypeError, ValueError), match="capacity must be"):
+    with pytest.raises((TypeError, ValueError), match="^capacity must be .*; got"):
         qk.FixedScoreBuffer.empty([0.0], capacity=capacity)
+
+
+@pytest.mark.parametrize("bits", [True, -1, 0, 27, 2.5, "8"])
+def test_bits_are_checked(bits: Any):
+    with pytest.raises((TypeError, ValueError), match="^bits must be .*; got"):
+        qk.ScoreHistogram.empty([0.0], bits=bits)
+
+
+@every_state
+@pytest.mark.parametrize("value", ["no", None, 1, []])
+def test_flags_are_true_or_false(name: str, value: Any):
+    if name != "buffer":
+        with pytest.raises(TypeError, match="^weighted must be True or False; got"):
+            STATES[name](S, value)
+    for flag in (True, np.True_, False):
+        STATES[name](S, False).update(Y, S, validate=flag)
+    with pytest.raises(TypeError, match="^validate must be True or False; got"):
+        STATES[name](S, False).update(Y, S, validate=value)
 
 
 def test_capacities_are_any_integers():
@@ -305,8 +360,34 @@ def test_options_belong_to_one_measure():
         state.ranking("given")
 
 
+class Counted:
+    """An object that is called with a ranking, as a function or by a method."""
+
+    def __call__(self, ranking: qk.Ranking) -> Any:
+        return ranking.counts.sum()
+
+    def of(self, ranking: qk.Ranking) -> Any:
+        return self(ranking)
+
+
+NO_MEASURES = ["roc_auc", [qk.roc_auc], {"auc": "roc_auc"}, None, len, sum, np.mean, list, Counted]
+NO_MEASURES += [{"auc": qk.roc_auc, "length": len}, functools.partial(len), functools.partial(str)]
+
+
 @every_state
-@pytest.mark.parametrize("asked", ["roc_auc", [qk.roc_auc], {"auc": "roc_auc"}, None])
-def test_measures_are_callable(name: str, asked: Any):
-    with pytest.raises(TypeError, match="expected a measure, which is callable, or a mapping"):
-        STATES[name](S, False).compute(asked)
+@pytest.mark.parametrize("asked", NO_MEASURES)
+def test_what_is_no_measure_is_refused(name: str, asked: Any):
+    state = STATES[name](S, False).update(Y, S)
+    with pytest.raises(TypeError, match="^expected a measure, .*, or a mapping from names to"):
+        state.compute(asked)
+    if name == "histogram":
+        with pytest.raises(TypeError, match="^expected a measure"):
+            state.bounds(asked)
+
+
+@every_state
+def test_own_functions_of_a_ranking_are_measures(name: str):
+    state = STATES[name](S, False).update(Y, S)
+    for own in (Counted(), Counted().of, functools.partial(Counted().of), Counted.of):
+        asked = functools.partial(own, Counted()) if own is Counted.of else own
+        assert state.compute(asked) == 12

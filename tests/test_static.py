@@ -20,17 +20,18 @@ PACKAGE = Path(quotakernels.__file__).parent
 MAX_LINES, MAX_FUNCTION_LINES = 400, 35
 
 LAYERS = (
-    ("_version",),
+    ("_elsewhere", "_text", "_version"),
+    ("_keywords",),
     ("_array",),
-    ("_bits",),
+    ("_bits", "_replacing"),
     ("ops._bits", "ops._table"),
     ("ops.standard",),
     ("ops.around", "ops.binning", "ops.drawing", "ops.hull"),
     ("ops.native",),
     ("ops",),
-    ("_labels",),
+    ("_labels", "_shapes"),
     ("validation",),
-    ("_classes", "_grouped", "_predictions", "_regrouped", "_shards"),
+    ("_classes", "_grouped", "_predictions", "_regrouped", "_shards", "_spoilt"),
     ("ranking",),
     ("measures",),
     ("states",),
@@ -56,6 +57,7 @@ READS_VALUES = (
     "_classes",
     "_grouped",
     "_shards",
+    "_text",
     "measures._numbers",
     "measures._quota",
     "ops.drawing",
@@ -191,6 +193,20 @@ def test_one_module_imports_the_compat_layer():
         if any(within(x, "array_api_compat") for x in imports(tree))
     ]
     assert importing == ["_array"]
+
+
+def test_numbers_that_people_read_are_written_by_one_module():
+    """Coordinates and what is said of the page itself are not such numbers."""
+    found = [
+        (name, ast.unparse(node))
+        for name, tree in TREES.items()
+        if name.partition(".")[0] in ("cli", "report", "plots")
+        and name not in ("report.keys", "report.svg", "report.write")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FormattedValue) and node.format_spec is not None
+        if ast.unparse(node.format_spec).rstrip("'\"")[-1] in "efgn%"
+    ]
+    assert found == []
 
 
 def test_native_forms_import_their_own_library_only():

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import QUICK, Mode, of_fast_forms, parameters
+from backends import QUICK, Mode, any_quota, of_fast_forms, parameters
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,6 +54,7 @@ def test_equal_to_the_ranking(mode: Mode) -> None:
         np.testing.assert_array_equal(value, wanted[name], err_msg=name)
 
 
+@any_quota
 @given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=1), st.data())
 def test_any_quota(rows: list[tuple[bool, int]], data: st.DataObject) -> None:
     labels, scores = (np.array(x) for x in zip(*rows, strict=True))

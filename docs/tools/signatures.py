@@ -18,6 +18,8 @@ import quotakernels
 NAMES = frozenset(quotakernels.__all__)
 CODE = re.compile(r"(?<![`\[])`(\w+)`(?![`\]])")
 SEE_ALSO = re.compile(r"^See Also\n-+\n((?:[^\n]+\n?)+)", re.MULTILINE)
+AS_WRITTEN = ("overload", "public", "forwarding")
+"""Decorators that leave the signature as the source has it."""
 TYPED = ("Attributes", "Parameters", "Returns")
 TOGETHER = re.compile(r"^(\w+(?:, \w+)+) : (.*)\n((?:    .*\n)*)", re.MULTILINE)
 ITEM = re.compile(r"^(\w+(?:, \w+)*)(?: : (.*))?$")
@@ -92,7 +94,7 @@ class Signatures(griffe.Extension):
 
     def on_function_instance(self, *, func: griffe.Function, **_: Any) -> None:
         """Take the signature that a decorator gives."""
-        made = any(str(x.value) != "overload" for x in func.decorators)
+        made = any(str(x.value).partition("(")[0] not in AS_WRITTEN for x in func.decorators)
         if made and func.parent is not None and func.parent.is_module:
             module = importlib.import_module(func.parent.path)
             func.parameters = parameters(getattr(module, func.name))

@@ -6,7 +6,6 @@ import json
 from typing import Any, TypeAlias
 
 import torch
-from torchmetrics.utilities import dim_zero_cat
 
 from quotakernels import ScoreBuffer, ScoreHistogram
 from quotakernels.adapters.torch_distributed import added_sums
@@ -27,14 +26,17 @@ class KeptHistogram:
     """The counts of a `ScoreHistogram`, with weights its masses and their corrections in one."""
 
     def __init__(self, dtype: Any, weighted: bool, bits: int | None):
-        empty = ScoreHistogram.empty(
-            torch.empty(0, dtype=dtype, device="cpu"), bits=bits, weighted=weighted
-        )
+        like = torch.empty(0, dtype=dtype or torch.float32, device="cpu")
+        empty = ScoreHistogram.empty(like, bits=bits, weighted=weighted)
         self.dtype, self.weighted, self.bits = empty.like.dtype, weighted, empty.bits
         self.columns: Columns = [("counts", empty.counts, "sum")]
         if weighted:
             sums = torch.stack([empty.masses, empty.corrections])
             self.columns.append(("sums", sums, added_sums))
+
+    def type_of(self, _metric: Any) -> Any:
+        """The type of the scores."""
+        return self.dtype
 
     def read(self, metric: Any) -> ScoreHistogram:
         """What the metric holds."""
@@ -52,27 +54,37 @@ class KeptHistogram:
 
 
 class KeptBuffer:
-    """The columns of a `ScoreBuffer`, each a list of batches."""
+    """The columns of a `ScoreBuffer`, each a list of batches.
+
+    Without a type it takes that of the first batch.
+    """
 
     bits = None
 
     def __init__(self, dtype: Any, weighted: bool, bits: int | None):
         if bits is not None:
             raise ValueError("bits are those of a histogram; a buffer keeps whole scores")
-        ScoreBuffer.empty(torch.empty(0, dtype=dtype))  # refuses what are no scores
+        if dtype is not None:
+            ScoreBuffer.empty(torch.empty(0, dtype=dtype))  # refuses what are no scores
         self.dtype, self.weighted = dtype, weighted
-        types = {"scores": dtype, "labels": torch.uint8}
-        self._types = types | ({"weights": torch.float64} if weighted else {})
-        self.columns: Columns = [(name, [], "cat") for name in self._types]
+        names = ("scores", "labels", "weights") if weighted else ("scores", "labels")
+        self.columns: Columns = [(name, [], "cat") for name in names]
+
+    def type_of(self, metric: Any) -> Any:
+        """The type of the scores, None before any came."""
+        pieces = _pieces(metric, "scores")
+        return self.dtype or (pieces[0].dtype if pieces else None)
 
     def read(self, metric: Any) -> ScoreBuffer:
         """What the metric holds."""
-        self.fill(metric)
-        kept = {name: dim_zero_cat(getattr(metric, name)) for name in self._types}
-        scores, labels = kept["scores"], kept["labels"]
-        piece = Examples(scores, labels == 1, kept.get("weights"), labels != _ABSENT)
-        pieces = (piece,) if scores.shape[0] else ()
-        return ScoreBuffer(scores[:0], pieces, metric.bad.to(scores.device))
+        kept = {name: _pieces(metric, name) for name, _, _ in self.columns}
+        if not kept["scores"]:
+            like = torch.empty(0, dtype=self.type_of(metric), device=metric.bad.device)
+            return ScoreBuffer(like, (), metric.bad)
+        whole = {name: torch.cat(pieces) for name, pieces in kept.items()}
+        scores, labels = whole["scores"], whole["labels"]
+        piece = Examples(scores, labels == 1, whole.get("weights"), labels != _ABSENT)
+        return ScoreBuffer(scores[:0], (piece,), metric.bad.to(scores.device))
 
     def add(self, metric: Any, *columns: Any, **options: Any) -> None:
         """One batch more; parameters as in `ScoreBuffer.update`."""
@@ -80,7 +92,8 @@ class KeptBuffer:
             raise ValueError(
                 "sample_weight is given and the metric has no weights; make it weighted"
             )
-        empty = torch.empty(0, dtype=self.dtype, device=metric.bad.device)
+        dtype = self.type_of(metric) or columns[1].dtype
+        empty = torch.empty(0, dtype=dtype, device=metric.bad.device)
         batch = ScoreBuffer.empty(empty).update(*columns, **options)
         scores, labels, weights, valid = batch.pieces[0]
         codes = torch.as_tensor(labels, dtype=torch.uint8)
@@ -91,12 +104,18 @@ class KeptBuffer:
             metric.weights.append(ones if weights is None else weights)
         metric.bad = metric.bad + batch.bad
 
-    def fill(self, metric: Any) -> None:
+    def fill(self, metric: Any, dtype: Any) -> None:
         """Give empty lists an empty tensor of their type, which other ranks expect."""
-        for name, dtype in self._types.items():
-            if isinstance(getattr(metric, name), list) and not getattr(metric, name):
-                empty = torch.empty(0, dtype=dtype, device=metric.bad.device)
-                setattr(metric, name, [empty])
+        types = {"scores": dtype, "labels": torch.uint8, "weights": torch.float64}
+        for name, _, _ in self.columns:
+            empty = torch.empty(0, dtype=types[name], device=metric.bad.device)
+            setattr(metric, name, _pieces(metric, name) or [empty])
+
+
+def _pieces(metric: Any, name: str) -> list[Tensor]:
+    """The tensors of a column that hold examples; torchmetrics makes one of them when it syncs."""
+    kept = getattr(metric, name)
+    return [x for x in (kept if isinstance(kept, list) else [kept]) if x.numel()]
 
 
 def as_bytes(settings: dict[str, Any]) -> Tensor:

@@ -5,11 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["OutputNames"]
+from quotakernels.states._compute import check_measures
+
+__all__ = ["OutputNames", "check_metric"]
 
 
 SAMPLE_WEIGHT, WHERE = "sample_weight", "mask"
 """The usual names, of outputs that may be absent."""
+
+
+def check_metric(measures: Any, state: Any) -> None:
+    """Raise for something else than measures, and for a state of several lists of scores."""
+    check_measures(measures, state.like)
+    batch = tuple(state.like.shape[:-1])
+    if batch:
+        raise ValueError(
+            f"state must be for one list of scores, of shape (n,); got one with batch axes "
+            f"{batch}: make a metric for each model or class, from like=scores[:, 0]"
+        )
 
 
 class OutputNames(NamedTuple):

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 __all__ = [
     "EXACT_DIGITS",
+    "by_value",
     "exact_mass",
     "identifier",
+    "is_nan",
     "is_weight",
     "literal",
     "mass",
@@ -42,6 +44,21 @@ def literal(value: bool | int | float | str) -> str:
         escaped = value.replace("'", "''")
         return f"'{escaped}'"
     return f"CAST('{value!r}' AS DOUBLE)" if isinstance(value, float) else str(value)
+
+
+def is_nan(column: str) -> str:
+    """Whether a number is NaN, in words that statistics answer less often; see `by_value`."""
+    return f"(CAST({column} AS VARCHAR) = 'nan')"
+
+
+def by_value(column: str, kind: str) -> str:
+    """A column for filters and ``max``, which the statistics of a file must not answer.
+
+    Those of Parquet leave NaN out, so that DuckDB finds no NaN, or takes it for the other value of
+    its rows. It foresees nothing of what is volatile. Other types than floats have no NaN.
+    """
+    floats = kind.lower() in ("float", "double")
+    return f"({column} + CAST(0 * random() AS {kind}))" if floats else column
 
 
 def is_weight(weight: str) -> str:

@@ -7,16 +7,20 @@ first deadline is absent, for all.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
 import torch.distributed as dist
 
-__all__ = ["agreed", "exchanged", "finished", "group_or_world"]
+__all__ = ["agreed", "check_same", "exchanged", "finished", "group_or_world"]
 
-_LONGEST_PAUSE, _GRACE = 0.05, 1.0
+_LONGEST_PAUSE = 0.05
+_GRACE = 5.0
+"""Seconds in which the others read what this process has read, unless they have ended."""
 
 
 def group_or_world(group: Any) -> Any:
@@ -47,13 +51,18 @@ def agreed(
     text = json.dumps([facts, own], default=str)
     told = [json.loads(x) for x in exchanged(text, group, timeout)]
     for name in {name: None for known, _ in told for name in known}:
-        holders: dict[str, list[int]] = {}
-        for rank, (known, _) in enumerate(told):
-            holders.setdefault(json.dumps(known.get(name)), []).append(rank)
-        if len(holders) > 1:
-            found = ", ".join(f"{x} on {_named(ranks, group)}" for x, ranks in holders.items())
-            raise ValueError(f"the states of the ranks differ in {name}: {found}")
+        check_same(name, {rank: known.get(name) for rank, (known, _) in enumerate(told)}, group)
     return [stated for _, stated in told]
+
+
+def check_same(name: str, values: dict[int, Any], group: Any) -> None:
+    """Raise unless all ranks have the same value, with the ranks of each."""
+    holders: dict[str, list[int]] = {}
+    for rank, value in values.items():
+        holders.setdefault(json.dumps(value), []).append(rank)
+    if len(holders) > 1:
+        found = ", ".join(f"{x} on {_named(ranks, group)}" for x, ranks in holders.items())
+        raise ValueError(f"the states of the ranks differ in {name}: {found}")
 
 
 def exchanged(text: str, group: Any, timeout: float) -> list[str]:
@@ -82,7 +91,8 @@ class _Meeting:
         """Those of all; what was written two meetings ago is removed, since all have read it."""
         self.store.set(self.key("text", self.rank), text)
         if self.number > 2:
-            self.store.delete_key(self.key("text", self.rank, earlier=2))
+            for what in ("text", "read"):
+                self.store.delete_key(self.key(what, self.rank, earlier=2))
         keys = [self.key("text", rank) for rank in range(self.size)]
         verdict = self.key("absent", "all")
         come = self._written(keys, time.monotonic() + timeout, verdict)
@@ -90,7 +100,9 @@ class _Meeting:
             absent = [rank for rank, key in enumerate(keys) if not self.store.check([key])]
             if absent or self.store.check([verdict]):  # else the last one came just now
                 self._end(absent, timeout)
-        return [self.store.get(key).decode() for key in keys]
+        texts = [self.store.get(key).decode() for key in keys]
+        self._part(range(self.size))
+        return texts
 
     def _written(self, keys: list[str], deadline: float, otherwise: str | None = None) -> bool:
         """Whether all keys are written in time, and before another one is."""
@@ -103,19 +115,23 @@ class _Meeting:
         return True
 
     def _end(self, absent: list[int], timeout: float) -> None:
-        """Raise for what the first one found whose time was over, the same on each rank.
-
-        Who holds the store may end after that, so it waits for the others to know.
-        """
+        """Raise for what the first one found whose time was over, the same on each rank."""
         own = json.dumps([absent, timeout])
         absent, timeout = json.loads(self.store.compare_set(self.key("absent", "all"), "", own))
-        self.store.set(self.key("told", self.rank), "")
-        there = [rank for rank in range(self.size) if rank not in absent]
-        self._written([self.key("told", rank) for rank in there], time.monotonic() + _GRACE)
+        self._part(rank for rank in range(self.size) if rank not in absent)
         raise TimeoutError(
             f"{_named(absent, self.group)} of {self.size} did not come to reduce the state within "
             f"{timeout:g} s: ended, stuck, or without the same call"
         )
+
+    def _part(self, ranks: Iterable[int]) -> None:
+        """Go on when these have read all: who holds the store may end with the next error.
+
+        When it has ended, the others know that everyone has read.
+        """
+        with contextlib.suppress(dist.DistNetworkError):
+            self.store.set(self.key("read", self.rank), "")
+            self._written([self.key("read", rank) for rank in ranks], time.monotonic() + _GRACE)
 
 
 def finished(work: Any, group: Any, timeout: float) -> None:

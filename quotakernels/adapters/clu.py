@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from quotakernels.adapters._outputs import SAMPLE_WEIGHT, WHERE, OutputNames
+from quotakernels._keywords import public
+from quotakernels.adapters._outputs import SAMPLE_WEIGHT, WHERE, OutputNames, check_metric
 from quotakernels.adapters.jax import emptied
 
 try:
@@ -22,6 +23,7 @@ except ImportError:  # its methods are here, but for those that make other metri
 __all__ = ["clu_metric"]
 
 
+@public
 def clu_metric(
     measures: Any,
     state: Any,
@@ -41,8 +43,8 @@ def clu_metric(
     measures : callable, or a mapping from names to callables
         Functions of a `quotakernels.Ranking`, or ``functools.partial`` of them.
     state : ScoreHistogram or FixedScoreBuffer
-        Each object keeps one like it, at first empty.  Buffers that are gathered from devices need
-        the capacity for the examples of all of them.
+        Of one list of scores.  Each object keeps one like it, at first empty.  Buffers that are
+        gathered from devices need the capacity for the examples of all of them.
     labels, scores, sample_weight, where : str, or None
         The model outputs that are these arguments of the state's own `update`.  Other outputs are
         ignored.  The last two may be None; ``"sample_weight"`` and ``"mask"`` may be absent, other
@@ -53,6 +55,13 @@ def clu_metric(
     -------
     A class with the methods ``empty``, ``from_model_output``, ``merge``, ``reduce`` and
     ``compute``; the last gives what the state's own `compute` gives
+
+    Raises
+    ------
+    TypeError
+        Something else than measures, or than a state.
+    ValueError
+        A state with batch axes.
 
     See Also
     --------
@@ -72,6 +81,7 @@ def clu_metric(
     >>> print(metric.compute())
     0.75
     """
+    check_metric(measures, emptied(state))
     names = OutputNames(labels, scores, sample_weight, where)
 
     @flax.struct.dataclass

@@ -12,6 +12,7 @@ import numpy as np
 
 from quotakernels import Ranking, ops, rank
 from quotakernels._array import library, namespace
+from quotakernels._keywords import public
 from quotakernels.adapters._tables import check_grouped_ties, combined, ranking_of_groups
 from quotakernels.ranking import TiePolicy, table_of
 from quotakernels.validation import as_column
@@ -32,12 +33,17 @@ _COMBINED_AT_ONCE = 8
 
 
 class _Partial(NamedTuple):
-    """The table of some partitions; a negative label found beside `pos_label`, and where."""
+    """The table of some partitions, the first of which has a number.
 
+    Also a negative label found beside `pos_label`, and where.
+    """
+
+    number: int
     table: ops.Groups
     negative: tuple[Any, int] | None
 
 
+@public
 def ranking(
     y_true: Any,
     y_score: Any,
@@ -172,7 +178,7 @@ def _partial(number: int, part: dict[str, Any], pos_label: Any) -> _Partial:
         raise type(error)(f"partition {number}: {error}") from error
     negative = None if pos_label is None else _negative_label(arrays, pos_label)
     groups = table_of(namespace(table.counts), table)
-    return _Partial(combined([groups]), None if negative is None else (negative[0], number))
+    return _Partial(number, combined([groups]), None if negative is None else (negative[0], number))
 
 
 def _on_host(name: str, x: Any) -> np.ndarray:
@@ -200,4 +206,16 @@ def _together(parts: list[_Partial]) -> _Partial:
                 f"y_true is {label!r} in partition {number} and {found[0][0]!r} in partition "
                 f"{found[0][1]}; expected one label beside pos_label"
             )
-    return _Partial(combined([part.table for part in parts]), found[0] if found else None)
+    _check_types(parts)
+    table = combined([part.table for part in parts])
+    return _Partial(parts[0].number, table, found[0] if found else None)
+
+
+def _check_types(parts: list[_Partial]) -> None:
+    first, *others = ((part.number, part.table.thresholds.dtype) for part in parts)
+    for number, dtype in others:
+        if dtype != first[1]:
+            raise TypeError(
+                f"y_score is of dtype {dtype} in partition {number} and of {first[1]} in partition "
+                f"{first[0]}; expected one dtype"
+            )

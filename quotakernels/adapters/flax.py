@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from quotakernels.adapters._outputs import SAMPLE_WEIGHT, WHERE, OutputNames
+from quotakernels.adapters._outputs import SAMPLE_WEIGHT, WHERE, OutputNames, check_metric
 from quotakernels.adapters.jax import emptied
 
 try:
@@ -29,8 +29,8 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
     measures : callable, or a mapping from names to callables
         Functions of a `quotakernels.Ranking`, or ``functools.partial`` of them.
     state : ScoreHistogram or FixedScoreBuffer
-        The metric keeps one like it, at first empty.  A `ScoreBuffer`, which grows, will do
-        outside of compiled steps.
+        Of one list of scores.  The metric keeps one like it, at first empty.  A `ScoreBuffer`,
+        which grows, will do outside of compiled steps.
     labels, scores, sample_weight, where : str, or None
         The keywords by which `update` is given these arguments of the state's own `update`.  The
         last two may be None; ``"sample_weight"`` and ``"mask"`` may be absent, other names not.
@@ -39,6 +39,13 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
     ----------
     state : nnx.metrics.MetricState
         Holds the state; ``state.get_value()`` gives it.
+
+    Raises
+    ------
+    TypeError
+        Something else than measures, or than a state.
+    ValueError
+        A state with batch axes.
 
     See Also
     --------
@@ -72,10 +79,12 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         sample_weight: str | None = SAMPLE_WEIGHT,
         where: str | None = WHERE,
     ) -> None:
+        start = emptied(state)
+        check_metric(measures, start)
         self.several = isinstance(measures, Mapping)
         self.measures = tuple(measures.items()) if self.several else measures
         self.names = OutputNames(labels, scores, sample_weight, where)
-        self.state = nnx.metrics.MetricState(emptied(state))
+        self.state = nnx.metrics.MetricState(start)
 
     def update(self, **outputs: Any) -> None:
         """Count one more batch.

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from quotakernels import FixedScoreBuffer, ScoreBuffer, ScoreHistogram, ops
 from quotakernels._array import Array
+from quotakernels._keywords import public
 from quotakernels.validation import Examples
 
 try:
@@ -22,6 +23,7 @@ __all__ = ["across_devices", "emptied"]
 State = TypeVar("State", bound=ScoreHistogram | ScoreBuffer | FixedScoreBuffer)
 
 
+@public
 def across_devices(state: State, axis_name: Any) -> State:
     """The state that has seen what the states of all devices have seen, the same on each of them.
 
@@ -39,8 +41,9 @@ def across_devices(state: State, axis_name: Any) -> State:
     Returns
     -------
     The same kind of state
-        `FixedScoreBuffer` gets the capacity of all devices together.  ``shard_map`` may give it
-        out with ``PartitionSpec()``.
+        `FixedScoreBuffer` gets the capacity of all devices together; if one of them was given more
+        than it has place for, all places count as taken.  ``shard_map`` may give it out with
+        ``PartitionSpec()``.
 
     Raises
     ------
@@ -74,6 +77,7 @@ def across_devices(state: State, axis_name: Any) -> State:
         return joined
 
 
+@public
 def emptied(state: State) -> State:
     """A state that has seen nothing, like another one.
 
@@ -154,7 +158,9 @@ def _fixed_buffer(state: FixedScoreBuffer, axis_name: Any) -> FixedScoreBuffer:
         for name in ("scores", "labels", "weights", "valid")
     }
     bad = lax.psum(state.bad, axis_name)
-    return state._replace(**columns, filled=jnp.sum(lengths), bad=bad)
+    lost = lax.psum(state.filled - length, axis_name)  # if any, the whole counts as full
+    filled = jnp.where(lost > 0, devices * state.capacity + lost, jnp.sum(lengths))
+    return state._replace(**columns, filled=filled, bad=bad)
 
 
 def _sum_of_places(x: Array, start: Array, length: Any, axis_name: Any) -> Array:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 import numpy as np
 
 import quotakernels as qk
+from quotakernels._elsewhere import nearest
+from quotakernels._keywords import brief, keywords_of, public, refuse_unknown
+from quotakernels.measures._direction import check_value, direction_of, own_direction, title_of
 from quotakernels.ranking import TiePolicy
 
 try:
     from sklearn.base import BaseEstimator
+    from sklearn.metrics._scorer import _BaseScorer
     from sklearn.utils import column_or_1d
     from sklearn.utils.metadata_routing import UNUSED
+
+    from quotakernels.adapters._responses import Responses, class_codes
 except ImportError as error:
     raise ImportError(
         "quotakernels.adapters.sklearn needs scikit-learn: pip install 'quotakernels[sklearn]'"
@@ -21,17 +29,15 @@ except ImportError as error:
 
 __all__ = ["SCORERS", "get_scorer", "scorer", "together"]
 
-LOSSES = (
-    *("expected_cost", "misclassification_rate", "false_positive_rate", "false_negative_rate"),
-    "negative_likelihood_ratio",
-)
-"""Measures of which less is better; scikit-learn maximizes, so it is given their negative."""
 AVERAGES = ("macro", "weighted", "micro")
 BINARY = ("decision_function", "predict_proba")
 LARGE = qk.Ranking.from_counts([1, 0], [2**40, 2**40], [2**40, 0])
 """A ranking into which every quota fits, to try options on."""
+ONE_OF_EACH = qk.ConfusionTable(1, 1, 1, 1)
+CUTS = ("threshold", "quota", "fraction")
 
 
+@public
 def scorer(
     measure: Callable[..., Any],
     *,
@@ -57,9 +63,10 @@ def scorer(
     response_method : str or tuple of str, optional
         What gives the scores: the first of these methods that the estimator has.  By default
         ``("decision_function", "predict_proba")``; with `average`, ``"predict_proba"``.
+        With ``"predict"`` and no cut, a measure of confusion tables is of the predicted classes.
     greater_is_better : bool, optional
-        With False the scorer gives the negative.  By default it does so for costs and rates of
-        errors.
+        With False the scorer gives the negative.  By default that of the measure; to be given for
+        functions of your own, and for measures that have none, such as `bias`.
     **options : optional
         What the measure takes beside labels and scores: `quota`, `fraction`, `threshold`, …
 
@@ -72,7 +79,8 @@ def scorer(
     Raises
     ------
     TypeError, ValueError
-        Options that the measure does not take or lacks; a measure that gives more than one number.
+        Options that the measure does not take or lacks; a measure that gives more than one number,
+        or that does not say whether more is better.
 
     Examples
     --------
@@ -82,30 +90,64 @@ def scorer(
     scorer(hit_rate, fraction=0.1)
     """
     if not callable(measure):
-        raise TypeError(f"measure must be a measure or a function of a ranking; got {measure!r}")
-    name = getattr(measure, "__name__", repr(measure))
-    if average is not None:
-        _check_average(measure, average, pos_label)
+        raise TypeError(
+            f"measure must be a measure or a function of a ranking; got {brief(measure)}"
+        )
     qk.rank([0, 1], [0, 1], ties=ties)  # raises if that is no tie policy
-    tried = measure(LARGE, **options)
+    predicts = response_method == "predict" and _lacks_a_cut(measure, options)
+    _check_options(measure, options, predicts, ties, average, pos_label)
+    tried = measure(ONE_OF_EACH if predicts else LARGE, **options)
+    check_value(measure, tried)
     if isinstance(tried, tuple) or np.ndim(tried):
         kind = type(tried).__name__ if isinstance(tried, tuple) else "several numbers"
+        name = title_of(measure)
         raise TypeError(f"a scorer gives one number; with these options {name} gives {kind}")
-    better = name not in LOSSES if greater_is_better is None else greater_is_better
+    better = direction_of(measure, greater_is_better, "greater_is_better")
     return Scorer(measure, options, ties, pos_label, average, response_method, better)
+
+
+def _lacks_a_cut(measure: Any, options: dict[str, Any]) -> bool:
+    """Whether it is a measure of confusion tables, and nothing says at which cut."""
+    given = set(options)
+    while isinstance(measure, functools.partial):
+        given |= measure.keywords.keys()
+        measure = measure.func
+    return isinstance(measure, type(qk.f_score)) and given.isdisjoint(CUTS)
+
+
+def _check_options(
+    measure: Any,
+    options: dict[str, Any],
+    predicts: bool,
+    ties: str,
+    average: str | None,
+    pos_label: Any,
+) -> None:
+    """Raise for options that contradict each other or the measure."""
+    if predicts:
+        for name, differs in (("ties", ties != "expected"), ("average", average is not None)):
+            if differs:
+                raise TypeError(f"{name}= is of scores, and without a cut predictions are judged")
+    elif _lacks_a_cut(measure, options):
+        raise TypeError(
+            f"{title_of(measure)} needs quota=, fraction= or threshold=; or "
+            "response_method='predict', for the classes that the estimator predicts"
+        )
+    if average is not None:
+        _check_average(measure, average, pos_label)
 
 
 def _check_average(measure: Any, average: Any, pos_label: Any) -> None:
     if average not in AVERAGES:
-        raise ValueError(f"average must be one of {', '.join(AVERAGES)}; got {average!r}")
+        raise ValueError(f"average must be one of {', '.join(AVERAGES)}; got {brief(average)}")
     if pos_label is not None:
         raise TypeError("pos_label names one class, and average= stands for all of them")
     if not isinstance(measure, type(qk.roc_auc)):
-        raise TypeError(f"average= is of measures of this library; got {measure!r}")
+        raise TypeError(f"average= is of measures of this library; got {brief(measure)}")
 
 
-class Scorer(BaseEstimator):  # type: ignore[misc]
-    """What `scorer` makes; an estimator only in that it is cloned and requests metadata as one."""
+class Scorer(_BaseScorer):  # type: ignore[misc]
+    """What `scorer` makes: to scikit-learn, a scorer as those of ``make_scorer``."""
 
     __metadata_request__score = {"estimator": UNUSED}  # noqa: RUF012
 
@@ -113,11 +155,11 @@ class Scorer(BaseEstimator):  # type: ignore[misc]
         self,
         measure: Callable[..., Any],
         options: dict[str, Any],
-        ties: str = "expected",
-        pos_label: Any = None,
-        average: str | None = None,
-        response_method: str | tuple[str, ...] | None = None,
-        greater_is_better: bool = True,
+        ties: str,
+        pos_label: Any,
+        average: str | None,
+        response_method: str | tuple[str, ...] | None,
+        greater_is_better: bool,
     ):
         self.measure = measure
         self.options = options
@@ -126,6 +168,11 @@ class Scorer(BaseEstimator):  # type: ignore[misc]
         self.average = average
         self.response_method = response_method
         self.greater_is_better = greater_is_better
+        self._predicts = response_method == "predict" and _lacks_a_cut(measure, options)
+        self._sign = 1 if greater_is_better else -1
+        self._kwargs = options if pos_label is None else options | {"pos_label": pos_label}
+        by_default = BINARY if average is None else "predict_proba"
+        self._response_method = by_default if response_method is None else response_method
 
     def score(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The measure of what a fitted estimator says of `X`, whose true classes are `y`."""
@@ -133,29 +180,89 @@ class Scorer(BaseEstimator):  # type: ignore[misc]
 
     __call__ = score
 
+    def _score(self, _: Any, estimator: Any, X: Any, y: Any, **metadata: Any) -> float:
+        """The same where several scorers stand in one dictionary.
+
+        What they share there knows one positive class, and these may differ in it.
+        """
+        return self.score(estimator, X, y, **metadata)
+
     def of(self, responses: Responses, y: Any, sample_weight: Any) -> float:
         """The measure of responses."""
         classes = responses.classes()
-        codes = _codes(y, classes)
+        codes = class_codes(y, classes)
         try:
-            if self.average is None:
+            if self._predicts:
+                value = self._of_predictions(codes, responses.predicted(), classes, sample_weight)
+            elif self.average is None:
                 place = self._positive(classes)
-                scores = responses.of_class(place, len(classes), self.response_method or BINARY)
+                scores = responses.of_class(place, len(classes), self._response_method)
                 given: Any = {"sample_weight": sample_weight, "ties": self.ties}
-                ranking = qk.rank(codes == place, scores, **given)
-                value = self.measure(ranking, **self.options)
+                value = self.measure(qk.rank(codes == place, scores, **given), **self.options)
             else:
-                scores = responses.of_all(len(classes), self.response_method or "predict_proba")
+                scores = responses.of_all(len(classes), self._response_method)
                 value = self._averaged(codes, scores, sample_weight)
         except ValueError as error:
             if not str(error).startswith("quota is "):
                 raise
             raise ValueError(f"{error} in this fold; fraction= is a share of each fold") from None
-        return float(value) if self.greater_is_better else -float(value)
+        return self._sign * float(value)
 
     def _averaged(self, codes: Any, scores: Any, sample_weight: Any) -> Any:
         given: Any = {"sample_weight": sample_weight, "ties": self.ties, "average": self.average}
         return qk.one_vs_rest(self.measure, codes, scores, **given, **self.options).value
+
+    def _of_predictions(self, codes: Any, predicted: Any, classes: Any, weights: Any) -> Any:
+        """The measure of the table of two classes, or of more where the measure is of those too."""
+        given: Any = {"sample_weight": weights}
+        if len(classes) > 2 and self.pos_label is None:
+            given["num_classes"] = len(classes)
+        else:
+            place = self._positive(classes)
+            codes, predicted = codes == place, predicted == place
+        table = qk.confusion_table_from_predictions(codes, predicted, **given)
+        return self.measure(table, **self.options)
+
+    def _score_func(self, y_true: Any, y_pred: Any, *, sample_weight: Any = None, **_: Any) -> Any:
+        """The measure of predicted classes: what ``TunedThresholdClassifierCV`` asks for.
+
+        That takes the largest value, for which NaN would pass.  So a cut at which the measure is
+        undefined is the worst.
+        """
+        if not self._predicts:
+            raise TypeError(
+                f"{self!r} is of scores, and here predictions are judged, as by scorer(f_score, "
+                "response_method='predict'); for a cut that fills a quota see quota_threshold"
+            )
+        truth, predicted = column_or_1d(y_true), column_or_1d(y_pred)
+        positive = self._positive_among(np.unique(np.concatenate([truth, predicted])))
+        table = qk.confusion_table_from_predictions(
+            truth == positive, predicted == positive, sample_weight=sample_weight
+        )
+        value = float(self.measure(table, **self.options))
+        if value == value:
+            return value
+        if len(np.unique(truth)) == 1:
+            raise ValueError(
+                f"{title_of(self.measure)} is undefined in this fold, all of {truth[0]!r}; "
+                "stratified folds have both classes"
+            )
+        return -self._sign * np.inf
+
+    def _positive_among(self, labels: Any) -> Any:
+        """The positive class of the labels that occur."""
+        if self.pos_label is None and len(labels) != 2:
+            raise ValueError(
+                f"pos_label= must name the positive class; this fold has {labels.tolist()} only"
+            )
+        return labels[1] if self.pos_label is None else self.pos_label
+
+    def _get_metadata_request(self) -> Any:
+        """What `score` takes can be requested; what `_score_func` takes besides, cannot."""
+        return super(_BaseScorer, self)._get_metadata_request()
+
+    def __sklearn_clone__(self) -> Scorer:
+        return copy.deepcopy(self)
 
     def _positive(self, classes: Any) -> int:
         """Where the positive class stands among those of the estimator."""
@@ -174,116 +281,14 @@ class Scorer(BaseEstimator):  # type: ignore[misc]
             )
         return int(places[0])
 
-    def _accept_sample_weight(self) -> bool:
-        """Asked by scikit-learn where several scorers stand in one dictionary."""
-        return True
-
     def __repr__(self) -> str:
         name = getattr(self.measure, "__name__", repr(self.measure))
         own = {"ties": "expected", "pos_label": None, "average": None, "response_method": None}
         changed = {x: getattr(self, x) for x in own if getattr(self, x) != own[x]}
-        if self.greater_is_better != (name not in LOSSES):
+        if self.greater_is_better != own_direction(self.measure):
             changed["greater_is_better"] = self.greater_is_better
         named = (f"{x}={value!r}" for x, value in (self.options | changed).items())
         return f"scorer({', '.join([name, *named])})"
-
-
-class Responses:
-    """What an estimator says of some examples, asked once for each method."""
-
-    def __init__(self, estimator: Any, X: Any):
-        self.estimator, self._x = estimator, X
-        self._known: dict[str, Any] = {}
-
-    def classes(self) -> Any:
-        """The classes of the estimator, in its order."""
-        classes = getattr(self.estimator, "classes_", None)
-        if classes is None:
-            raise AttributeError(f"{self.estimator!r} has no classes_: is it a fitted classifier?")
-        if isinstance(classes, list) and any(np.ndim(x) for x in classes):
-            raise ValueError(f"{self.estimator!r} has several outputs; a scorer takes one")
-        return np.asarray(classes)
-
-    def of_all(self, number: int, methods: str | tuple[str, ...]) -> Any:
-        """Scores of all classes, shape (n, K)."""
-        name, scores = self._response(methods)
-        if scores.ndim == 1 and number == 2:
-            negative = _negative(name, scores)
-            return np.stack([negative, scores.astype(negative.dtype)], axis=-1)
-        if scores.shape[1:] != (number,):
-            raise ValueError(
-                f"{name} gives an array of shape {scores.shape} for {number} classes; "
-                "response_method= names another"
-            )
-        if name == "decision_function" and number > 2 and _compares_pairs(self.estimator):
-            raise ValueError(
-                f"{name} of {self.estimator!r} is of pairs of classes; "
-                "decision_function_shape='ovr' or response_method='predict_proba' is of each class"
-            )
-        return scores
-
-    def of_class(self, place: int, number: int, methods: str | tuple[str, ...]) -> Any:
-        """Scores of one class, shape (n,)."""
-        name, scores = self._response(methods)
-        if scores.ndim == 1 and number == 2:
-            return scores if place == 1 else _negative(name, scores)
-        return self.of_all(number, methods)[:, place]
-
-    def _response(self, methods: str | tuple[str, ...]) -> tuple[str, Any]:
-        names = (methods,) if isinstance(methods, str) else tuple(methods)
-        for name in names:
-            if hasattr(self.estimator, name):
-                if name not in self._known:
-                    self._known[name] = np.asarray(getattr(self.estimator, name)(self._x))
-                return name, _numbers(name, self._known[name])
-        raise AttributeError(f"{self.estimator!r} has no {' and no '.join(names)}")
-
-
-def _numbers(name: str, scores: Any) -> Any:
-    """The scores, if they are numbers."""
-    if scores.dtype.kind not in "biuf":
-        raise TypeError(
-            f"{name} gives values of dtype {scores.dtype}, and scores are numbers; "
-            "response_method= names another"
-        )
-    return scores
-
-
-def _negative(name: str, scores: Any) -> Any:
-    """The scores of the other one of two classes."""
-    if scores.dtype.kind == "f":
-        return -scores
-    if scores.size and max(int(scores.max()), -int(scores.min())) >= 2**63:
-        raise ValueError(
-            f"{name} gives integers as far from 0 as 2**63, of which int64 does not hold the "
-            "negative; give floats"
-        )
-    return -scores.astype(np.int64)
-
-
-def _compares_pairs(estimator: Any) -> bool:
-    """Whether the decision function has a column for each pair of classes."""
-    inside = [
-        *(getattr(estimator, name, None) for name in ("best_estimator_", "estimator_")),
-        *(step for _, step in getattr(estimator, "steps", [])[-1:]),
-    ]
-    own = getattr(estimator, "decision_function_shape", None) == "ovo"
-    return own or any(_compares_pairs(x) for x in inside if x is not None)
-
-
-def _codes(y: Any, classes: Any) -> Any:
-    """The place of each label among the classes."""
-    labels = column_or_1d(y)
-    matches = labels[:, None] == classes
-    known = matches.any(axis=-1)
-    if not known.all():
-        place = int(np.flatnonzero(~known)[0])
-        label = labels.tolist()[place]
-        raise ValueError(
-            f"y is {label!r} at position {place}; expected one of the classes of the estimator, "
-            f"{classes.tolist()}"
-        )
-    return matches.argmax(axis=-1)
 
 
 def together(**scorers: Scorer) -> Scorers:
@@ -307,7 +312,7 @@ def together(**scorers: Scorer) -> Scorers:
     """
     for name, x in scorers.items():
         if not isinstance(x, Scorer):
-            raise TypeError(f"{name} must be what scorer gives; got {x!r}")
+            raise TypeError(f"{name} must be what scorer gives; got {brief(x)}")
     return Scorers(scorers)
 
 
@@ -332,6 +337,10 @@ class Scorers(BaseEstimator):  # type: ignore[misc]
 
     __call__ = score
 
+    @property
+    def _score_func(self) -> Any:
+        raise AttributeError("together gives several numbers, and here one is asked for")
+
     def __repr__(self) -> str:
         return f"together({', '.join(f'{name}={x!r}' for name, x in self.scorers.items())})"
 
@@ -345,9 +354,14 @@ def get_scorer(name: str, **options: Any) -> Scorer:
     >>> get_scorer("qrecall", quota=100)
     scorer(qrecall, quota=100)
     """
-    measure = getattr(qk, name, None) if name in qk.__all__ else None
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a string; scorer takes a measure itself; got {brief(name)}")
+    measure = getattr(qk, name) if name in qk.__all__ else None
     if not isinstance(measure, type(qk.roc_auc)):
-        raise ValueError(f"{name!r} is not the name of a measure; ready are {', '.join(READY)}")
+        measures = [x for x in qk.__all__ if isinstance(getattr(qk, x), type(qk.roc_auc))]
+        way_out = nearest(name, measures) or f"ready are {', '.join(READY)}"
+        raise ValueError(f"{name!r} is not the name of a measure; {way_out}")
+    refuse_unknown("get_scorer", options, keywords_of(scorer), keywords_of(measure))
     return scorer(measure, **options)
 
 
@@ -364,7 +378,8 @@ class _Ready(Mapping[str, Scorer]):
 
     def __getitem__(self, name: str) -> Scorer:
         if name not in READY:
-            raise KeyError(name)
+            known = name in qk.__all__
+            raise KeyError(f"{name!r} needs options: get_scorer takes them" if known else name)
         return get_scorer(name)
 
     def __iter__(self) -> Iterator[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+import contextlib
+from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 import quotakernels
 from quotakernels import ScoreBuffer, ScoreHistogram
 from quotakernels._array import namespace, wide_float
+from quotakernels._keywords import brief, public
 from quotakernels.states.histogram import sum_and_loss
 from quotakernels.validation import Examples
 
@@ -25,11 +27,13 @@ __all__ = ["added_sums", "reduced"]
 Tensor: TypeAlias = Any
 State = TypeVar("State", ScoreHistogram, ScoreBuffer)
 
+_USUAL_TIMEOUT, _LONGEST = 60.0, 2.0**31
 _PIECE = 2**20
 """How many sums are gathered from all ranks at once."""
 
 
-def reduced(state: State, group: Any = None, *, timeout: float = 60.0) -> State:
+@public
+def reduced(state: State, group: Any = None, *, timeout: float = _USUAL_TIMEOUT) -> State:
     """The state that has seen what the states of all ranks have seen, the same on each of them.
 
     Every rank of the group has to call it.  First the ranks meet in the store of the group and
@@ -54,10 +58,11 @@ def reduced(state: State, group: Any = None, *, timeout: float = 60.0) -> State:
     Raises
     ------
     TypeError
-        Another object than such a state.
+        Another object than such a state; the other ranks get a ValueError.
     ValueError
         States that differ in kind, in the type of scores, bits, batch axes, in being weighted, or
-        in the version of this library: on every rank, with the ranks and what they have.
+        in the version of this library: on every rank, with the ranks and what they have.  A
+        `timeout` that is no number of seconds above 0.
     TimeoutError
         Ranks that ended or did not come, by number, on each of the others.
     RuntimeError
@@ -84,7 +89,8 @@ def reduced(state: State, group: Any = None, *, timeout: float = 60.0) -> State:
     ...     torch.distributed.destroy_process_group()
     tensor(0.5000, dtype=torch.float64)
     """
-    _check_state(state)
+    if (fault := _fault(state, timeout)) is not None:
+        _refuse(*fault, group, timeout if _are_seconds(timeout) else _USUAL_TIMEOUT)
     group = group_or_world(group)
     call = _Call(group, dist.get_world_size(group), timeout)
     if isinstance(state, ScoreHistogram):
@@ -117,13 +123,32 @@ class _Call(NamedTuple):
         return found
 
 
-def _check_state(state: Any) -> None:
+def _fault(state: Any, timeout: Any) -> tuple[str, Exception] | None:
+    """What the other ranks are told of arguments that cannot be reduced, and the error here."""
     if not isinstance(state, (ScoreHistogram, ScoreBuffer)):
-        raise TypeError(
-            f"state must be a ScoreHistogram or a ScoreBuffer; got {type(state).__name__}"
-        )
+        kind = type(state).__name__
+        return kind, TypeError(f"state must be a ScoreHistogram or a ScoreBuffer; got {kind}")
     if not isinstance(state.like, torch.Tensor):
-        raise TypeError(f"state must hold tensors; got {type(state.like).__name__}")
+        kind = type(state.like).__name__
+        return f"{type(state).__name__} of {kind}", TypeError(
+            f"state must hold tensors; got {kind}"
+        )
+    if not _are_seconds(timeout):
+        error = ValueError(f"timeout must be a number of seconds above 0; got {brief(timeout)}")
+        return "none, for its timeout", error
+    return None
+
+
+def _are_seconds(timeout: Any) -> bool:
+    is_number = isinstance(timeout, (int, float)) and not isinstance(timeout, bool)
+    return is_number and 0 < timeout < _LONGEST
+
+
+def _refuse(told: str, error: Exception, group: Any, timeout: float) -> NoReturn:
+    """Raise an error of this rank, once the others know that its state cannot be reduced."""
+    with contextlib.suppress(ValueError, TimeoutError, ConnectionError, RuntimeError):
+        agreed({"state": told}, {}, group_or_world(group), timeout)
+    raise error
 
 
 def _facts(state: ScoreHistogram | ScoreBuffer) -> dict[str, Any]:
@@ -156,6 +181,7 @@ def _with_masses(state: ScoreHistogram, call: _Call) -> ScoreHistogram:
     return state._replace(masses=masses, corrections=corrections)
 
 
+@public
 def added_sums(parts: list[Tensor] | Tensor) -> Tensor:
     """Masses and corrections of several histograms, shape (2, ...), added in their order."""
     masses, corrections = parts[0]

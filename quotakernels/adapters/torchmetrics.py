@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import quotakernels
+from quotakernels._keywords import brief
+from quotakernels.measures._direction import own_direction
 from quotakernels.states._compute import Bounds
 
 try:
@@ -25,24 +27,26 @@ from quotakernels.adapters._metric_states import (
     differences,
     first,
 )
-from quotakernels.adapters._torch_group import agreed, group_or_world
+from quotakernels.adapters._torch_group import agreed, check_same, group_or_world
 
 __all__ = ["RankingMetric"]
 
 Tensor: TypeAlias = Any
+_BOUNDS = ("midpoint", "lower", "upper", "both")
 _KINDS: dict[str, type[KeptBuffer] | type[KeptHistogram]] = {
-    "histogram": KeptHistogram,
     "buffer": KeptBuffer,
+    "histogram": KeptHistogram,
 }
 
 
 class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
     """One or several measures of all predictions, as a metric of ``torchmetrics``.
 
-    What has been seen is kept as in a `ScoreHistogram`, of a fixed size, or as in a `ScoreBuffer`,
-    which holds every example.  `update` reads no value on an accelerator and so does not wait for
-    it.  The states are saved with a module (``metric.persistent(False)`` leaves them out), and
-    metrics in a ``MetricCollection`` whose states are the same share them.
+    By default every example is kept, as in a `ScoreBuffer`, and the result is that of all
+    examples at once.  A histogram has a fixed size instead.  `update` reads no value on an
+    accelerator and so does not wait for it.  As elsewhere in torchmetrics, a checkpoint has no
+    states before ``metric.persistent(True)``.  Metrics in a ``MetricCollection`` whose states are
+    the same share them.
 
     Where ``torch.distributed`` runs, `compute` is of what all ranks have seen: before torchmetrics
     gathers the states, the ranks compare their settings.  Ranks may have different numbers of
@@ -53,22 +57,26 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
     measures : callable, or a mapping from names to callables
         Functions of a `Ranking`, such as `roc_auc`, or ``functools.partial`` of one, as in
         ``partial(hit_rate, quota=100)``.
-    state : {"histogram", "buffer"}
-        What is kept.  A histogram of float16 or bfloat16 scores is exact; one of wider scores has
-        certified bounds of the measures that do not fall where the ROC curve rises, and refuses
-        the others when they are computed.
-    dtype : torch.dtype
-        The type of the scores.
+    state : {"buffer", "histogram"}
+        What is kept.  A buffer has every example: its score and one byte more, and eight more with
+        weights.  A histogram has the size of its bins, a megabyte by default.  It is exact for
+        float16 and bfloat16 scores.  For wider ones it has certified bounds of the measures that
+        do not fall where the ROC curve rises, and refuses the others when they are computed.
+    dtype : torch.dtype, optional
+        The type of the scores.  The default of a buffer is that of the first batch, the default of
+        a histogram float32.
     bits : int, optional
         Of a histogram, as in `ScoreHistogram.empty`.
     weighted : bool
         Whether batches may come with sample weights.
-    bound : {"lower", "upper"}, optional
-        Take one of two bounds, where a logger wants one number.
+    bound : {"midpoint", "lower", "upper", "both"}
+        Which number stands for two bounds.  The exact value is at most half their distance away
+        from the midpoint.  With ``"both"`` there are two entries.
     pos_label : optional
         The label of the positives, as in `rank`.
-    higher_is_better : bool
-        What the metric says of itself.
+    higher_is_better : bool, optional
+        What the metric says of itself.  The default is what its measures say, and None where these
+        differ or say nothing.
     validate_args : bool
         Whether bad values raise where they can be read; else they make the results NaN.
     timeout : float
@@ -85,8 +93,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
 
     Notes
     -----
-    The states keep their types whatever a module around the metric is converted to.  A histogram
-    of 16 bits takes a megabyte.
+    The states keep their types whatever a module around the metric is converted to.
 
     Examples
     --------
@@ -94,7 +101,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
     >>> import torch
     >>> from quotakernels import hit_rate, roc_auc
     >>> from quotakernels.adapters.torchmetrics import RankingMetric
-    >>> metric = RankingMetric({"top2": partial(hit_rate, quota=2), "auc": roc_auc}, state="buffer")
+    >>> metric = RankingMetric({"top2": partial(hit_rate, quota=2), "auc": roc_auc})
     >>> metric.update(torch.tensor([0.9, 0.8]), torch.tensor([1, 0]))
     >>> metric.update(torch.tensor([0.7, 0.2]), torch.tensor([1, 0]))
     >>> print({name: value.item() for name, value in metric.compute().items()})
@@ -103,33 +110,35 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
 
     is_differentiable = False
     full_state_update = False
-    _update_count: int
+    if TYPE_CHECKING:  # torch.jit.script takes no annotation of an attribute that is a plain number
+        _update_count: int
 
     def __init__(
         self,
         measures: Callable[..., Any] | Mapping[str, Callable[..., Any]],
         *,
-        state: Literal["histogram", "buffer"] = "histogram",
-        dtype: Any = torch.float32,
+        state: Literal["buffer", "histogram"] = "buffer",
+        dtype: Any = None,
         bits: int | None = None,
         weighted: bool = False,
-        bound: Literal["lower", "upper"] | None = None,
+        bound: Literal["midpoint", "lower", "upper", "both"] = "midpoint",
         pos_label: Any = None,
-        higher_is_better: bool = True,
+        higher_is_better: bool | None = None,
         validate_args: bool = True,
         timeout: float = 60.0,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         if state not in _KINDS:
-            raise ValueError(f'state must be "histogram" or "buffer"; got {state!r}')
-        if bound not in (None, "lower", "upper"):
-            raise ValueError(f'bound must be "lower", "upper" or None; got {bound!r}')
+            raise ValueError(f'state must be "buffer" or "histogram"; got {brief(state)}')
+        if bound not in _BOUNDS:
+            raise ValueError(f"bound must be one of {', '.join(_BOUNDS)}; got {brief(bound)}")
         self.measures, self.bound = _checked(measures), bound
         self.pos_label, self.validate_args, self.timeout = pos_label, validate_args, timeout
-        self._better = higher_is_better
+        self._better = _direction(self.measures) if higher_is_better is None else higher_is_better
         self._kept = _KINDS[state](dtype, weighted, bits)
-        settings = {"format": 1, "state": state, "dtype": str(dtype), "bits": self._kept.bits}
+        kind = str(self._kept.dtype)
+        settings = {"format": 1, "state": state, "dtype": kind, "bits": self._kept.bits}
         self._settings = settings | {"weighted": weighted, "pos_label": pos_label}
         bad = torch.zeros((), dtype=torch.int64)
         columns = [
@@ -138,11 +147,11 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
             ("bad", bad, "sum"),
         ]
         for name, empty, reduction in columns:
-            self.add_state(name, empty, dist_reduce_fx=reduction, persistent=True)
+            self.add_state(name, empty, dist_reduce_fx=reduction)
 
     @property
-    def higher_is_better(self) -> bool:
-        """As it was given."""
+    def higher_is_better(self) -> bool | None:
+        """As it was given, or as the measures say."""
         return self._better
 
     def update(
@@ -164,12 +173,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         TypeError, ValueError
             Tensors that do not fit the metric; bad values where they can be read.
         """
-        if not isinstance(preds, torch.Tensor):
-            raise TypeError(f"preds must be a tensor; got {type(preds).__name__}")
-        if preds.ndim != 1:
-            raise ValueError(
-                f"preds must have shape (n,), one score of each example; got {tuple(preds.shape)}"
-            )
+        _check_batch(preds, target, self._kept.type_of(self))
         self._kept.add(
             self,
             target,
@@ -184,7 +188,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         """The measure as a tensor, or a dictionary of tensors.
 
         Several measures have entries by their names.  What a measure returns as a record has an
-        entry for each field, such as ``roc_auc_lower`` and ``roc_auc_upper`` of bounds.
+        entry for each field, such as ``roc_curve_fpr``.
         """
         state = self._kept.read(self)
         if isinstance(self.measures, Mapping):
@@ -193,8 +197,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
             found = {_name_of(self.measures): state.compute(self.measures)}
         entries: dict[str, Any] = {}
         for name, value in found.items():
-            one_of_two = bool(self.bound) and isinstance(value, Bounds)
-            entries |= _entries(name, getattr(value, str(self.bound)) if one_of_two else value)
+            entries |= _entries(name, _chosen(value, self.bound))
         single = not isinstance(self.measures, Mapping) and entries.keys() == found.keys()
         return next(iter(entries.values())) if single else entries
 
@@ -232,12 +235,25 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         """
         available = distributed_available or self.distributed_available_fn
         if should_sync and not self._is_synced and available():
-            if isinstance(self._kept, KeptBuffer):
-                self._kept.fill(self)
+            dtype = self._kept.type_of(self)
             if dist_sync_fn is None:
-                facts = {**self._settings, "version of quotakernels": quotakernels.__version__}
-                agreed(facts, {}, group_or_world(process_group or self.process_group), self.timeout)
+                dtype = self._agreed_type(dtype, process_group or self.process_group)
+            if isinstance(self._kept, KeptBuffer):
+                self._kept.fill(self, dtype)
         super().sync(dist_sync_fn, process_group, should_sync, distributed_available)
+
+    def _agreed_type(self, dtype: Any, group: Any) -> Any:
+        """The type of all ranks' scores, once the ranks have the same settings; None of no scores.
+
+        A rank without examples has no type of its own.
+        """
+        group = group_or_world(group)
+        facts = {**self._settings, "version of quotakernels": quotakernels.__version__}
+        own = {"dtype": str(dtype).removeprefix("torch.")} if dtype else {}
+        told = agreed(facts, own, group, self.timeout)
+        known = {rank: x["dtype"] for rank, x in enumerate(told) if x}
+        check_same("dtype", known, group)
+        return getattr(torch, next(iter(known.values()))) if known else None
 
     def plot(self, val: Any = None, ax: Any = None) -> Any:
         """Draw values of `compute` or `forward`, by default the present one."""
@@ -291,15 +307,49 @@ def _checked(measures: Any) -> Any:
     if not isinstance(measures, Mapping) or not all(map(callable, measures.values())):
         raise TypeError(
             "measures must be a function of a Ranking or a mapping from names to such functions; "
-            f"got {measures!r}"
+            f"got {brief(measures)}"
         )
     if not measures:
         raise ValueError("measures must name at least one measure; got an empty mapping")
     return dict(measures)
 
 
+def _check_batch(preds: Any, target: Any, dtype: Any) -> None:
+    if not isinstance(preds, torch.Tensor):
+        raise TypeError(f"preds must be a tensor; got {type(preds).__name__}")
+    if preds.ndim != 1:
+        raise ValueError(
+            "preds must have shape (n,), the scores of one model for one class; got "
+            f"{tuple(preds.shape)}; take a column, such as preds[:, 0], or put the metric in "
+            "torchmetrics.wrappers.MultioutputWrapper, which has one for each column"
+        )
+    if isinstance(target, torch.Tensor) and target.shape != preds.shape:
+        raise ValueError(
+            f"target must have shape {tuple(preds.shape)}, as preds has; got {tuple(target.shape)}"
+        )
+    if dtype is not None and preds.dtype != dtype:
+        raise TypeError(
+            f"preds has dtype {preds.dtype} and the metric keeps scores of {dtype}; convert preds, "
+            f"or make the metric with dtype={preds.dtype}"
+        )
+
+
+def _chosen(value: Any, bound: str) -> Any:
+    """One number in place of two bounds, if it is wanted."""
+    if not isinstance(value, Bounds) or bound == "both":
+        return value
+    return (value.lower + value.upper) / 2 if bound == "midpoint" else getattr(value, bound)
+
+
+def _direction(measures: Any) -> bool | None:
+    """What all of the measures say, None if they differ."""
+    several = measures.values() if isinstance(measures, Mapping) else [measures]
+    known = {own_direction(measure) for measure in several}
+    return known.pop() if len(known) == 1 else None
+
+
 def _name_of(measure: Any) -> str:
-    while isinstance(measure, functools.partial):
+    while isinstance(measure, functools.partial) and not hasattr(measure, "__name__"):
         measure = measure.func
     return getattr(measure, "__name__", "value")
 

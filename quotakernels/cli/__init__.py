@@ -5,6 +5,7 @@ Importing this package imports none of them, so that the command can say what to
 
 from __future__ import annotations
 
+import os
 import sys
 
 __all__ = ["main"]
@@ -16,12 +17,30 @@ _EXTRAS = {
 """Which extra brings a package that a command may lack."""
 
 
+def _failed(error: OSError) -> int:
+    """Say what cannot be written, unless a pipe was closed, and keep Python from trying again."""
+    if isinstance(error, BrokenPipeError):
+        status = 1
+    else:
+        what = error.filename or "the standard output"
+        print(f"Error: {what} cannot be written: {error.strerror}", file=sys.stderr)
+        status = 2
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+    return status
+
+
 def main() -> int:
     """Run the `quotakernels` command on `sys.argv` and return its exit status."""
     try:
         from quotakernels.cli.app import app
 
-        app(prog_name="quotakernels")
+        try:
+            app(prog_name="quotakernels")
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        return _failed(error)
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         if package not in _EXTRAS:

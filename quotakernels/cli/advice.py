@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from quotakernels._text import money, number
 from quotakernels.cli.evaluation import Brought, Evaluation, Values
-from quotakernels.cli.gains import money
-from quotakernels.cli.quota import plain
 
 __all__ = ["FLATTERED", "Fewer", "advice", "at_random", "fewer_places", "first_best"]
 
@@ -119,14 +118,14 @@ def _fewer(evaluation: Evaluation, values: Values) -> str:
 
 def _amount(evaluation: Evaluation, quota: float) -> str:
     if evaluation.task.weight is None:
-        return f"the {plain(quota)}" if quota != 1 else "the one"
-    return f"a weight of {plain(quota)} (of {plain(evaluation.total)})"
+        return f"the {number(quota)}" if quota != 1 else "the one"
+    return f"a weight of {number(quota)} (of {number(evaluation.total)})"
 
 
 def _places(evaluation: Evaluation, places: float) -> str:
     if evaluation.task.weight is None:
-        return f"{plain(places)} place{'' if places == 1 else 's'}"
-    return f"places for a weight of {plain(places)}"
+        return f"{number(places)} place{'' if places == 1 else 's'}"
+    return f"places for a weight of {number(places)}"
 
 
 def _compared(total: float, other: float) -> str:

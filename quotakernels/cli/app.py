@@ -10,20 +10,22 @@ from typing import Any, Literal, TypeVar
 import click
 
 from quotakernels import __version__
+from quotakernels._replacing import is_stdout
 from quotakernels.cli import manual
 from quotakernels.cli.completion import SHELLS, columns_of, script
 from quotakernels.cli.errors import InputError, listed
 from quotakernels.cli.options import COLUMN, CONDITION, ENGINES, DataPath, parse_impacts
 from quotakernels.cli.pages import CommandPage, GroupPage
 from quotakernels.cli.quota import Quota, parse_quota
+from quotakernels.cli.streams import name_of
 
 __all__ = ["app"]
 
 _T = TypeVar("_T")
 _QUOTA_HELP = "Places to fill, as in 200 or 5%"
 _OF_FILES = "FILE, --label, --weight, --pos-label, --engine and --memory-limit"
-_INPUT_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_OUTPUT_FILE = click.Path(dir_okay=False, path_type=Path)
+_INPUT_FILE = DataPath(several=False)
+_OUTPUT_FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
 
 
 @click.group(
@@ -130,7 +132,7 @@ def evaluate(
 
 def _lacking(file: Path | None) -> click.UsageError:
     names = columns_of(file)
-    known = f" {file.name} has the columns {listed(names)}." if file and names else ""
+    known = f" {name_of(file)} has the columns {listed(names)}." if file and names else ""
     return click.UsageError(f"FILE, --label and --score are needed, or --example credit.{known}")
 
 
@@ -140,7 +142,7 @@ def _report_file(
     from quotakernels.cli.report import Task, report_file
 
     _refuse_label_as_score(chosen["label"], chosen["scores"])
-    task = Task((file.exists() and file.name) or str(file), **chosen)
+    task = Task(name_of(file) if file.exists() else str(file), **chosen)
     report_file(file, task, as_json, engine, memory_limit)
 
 
@@ -244,7 +246,7 @@ def report(
         _refuse_label_as_score(label, score)
         _refuse_to_overwrite(file, output)
         columns = {"label": label, "weight": options["weight"], "pos_label": options["pos_label"]}
-        write_report(file, Task(file.name, **chosen, **columns), output)
+        write_report(file, Task(name_of(file), **chosen, **columns), output)
 
 
 def _chosen_for_report(
@@ -301,21 +303,23 @@ def _write_selected(
     where: tuple[str, str] | None,
 ) -> None:
     from quotakernels.cli.columns import of_rows, score_column, where_mask
-    from quotakernels.cli.files import file_format, read_table, write_table
+    from quotakernels.cli.exact import read_with_scores
+    from quotakernels.cli.files import output_format, read_table, write_table
     from quotakernels.cli.selection import reached, select_rows
 
     if (quota is None) == (threshold is None):
         raise click.UsageError("Give one of --quota and --threshold.")
     _refuse_to_overwrite(file, output)
-    typed = read_table(file, [score, *([] if where is None else [where[0]])])
+    typed = read_with_scores(file, [score, *([] if where is None else [where[0]])], [score])
     scores = of_rows(typed, where, lambda rows: score_column(rows, score))
-    table = read_table(file, as_text=file_format(output) == "csv")
+    table = read_table(file, as_text=output_format(output) == "csv")
     if where is not None:
         table = table.filter(where_mask(typed, *where))
     selection = select_rows(table, scores, quota or reached(scores, threshold))
     write_table(output, selection.table)
-    click.echo(selection)
-    click.echo(f"{output.name}: {selection.table.num_rows} rows, best first")
+    to_stderr = is_stdout(output)
+    click.echo(selection, err=to_stderr)
+    click.echo(f"{output.name}: {selection.table.num_rows} rows, best first", err=to_stderr)
 
 
 @app.command(cls=CommandPage, **manual.TABLES)
@@ -347,14 +351,15 @@ def tables(
     output tells its format: .csv, .tsv, .parquet, .arrow or .feather.
     """
     from quotakernels.cli.cuts import CutTask, rows_of_cuts
-    from quotakernels.cli.files import read_table, write_table
+    from quotakernels.cli.exact import read_with_scores
+    from quotakernels.cli.files import write_table
 
     _refuse_label_as_score(label, (score,))
     _refuse_to_overwrite(file, output)
     task = CutTask(label, score, weight, pos_label, ratio, where)
-    cuts = rows_of_cuts(read_table(file, task.columns), task)
+    cuts = rows_of_cuts(read_with_scores(file, task.columns, [task.score]), task)
     write_table(output, cuts)
-    click.echo(f"{output.name}: {cuts.num_rows} cuts, the empty one first")
+    click.echo(f"{output.name}: {cuts.num_rows} cuts, the empty one first", err=is_stdout(output))
 
 
 @app.command(cls=CommandPage, **manual.COMPLETION)

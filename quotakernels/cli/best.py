@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import quotakernels as qk
-from quotakernels.cli.quota import plain
+from quotakernels._text import number, percent
 
 __all__ = ["Stretch", "best_by_model", "best_by_quota", "dominant", "in_words"]
 
@@ -88,11 +88,7 @@ def _quotas(mine: Sequence[Stretch], end: float) -> str:
     if not mine:
         return "none"
     longest = sorted(sorted(mine, key=lambda x: x.width, reverse=True)[:_SHOWN])
-    shown = ", ".join(f"{_place(x.start)} to {_place(x.stop)}" for x in longest)
+    shown = ", ".join(f"{number(x.start)} to {number(x.stop)}" for x in longest)
     rest = len(mine) - len(longest)
     more = f" and {rest} shorter ones" if rest > 1 else " and a shorter one" if rest else ""
-    return f"{sum(x.width for x in mine) / end:.1%}, {shown}{more}"
-
-
-def _place(quota: float) -> str:
-    return plain(round(quota, 1))
+    return f"{percent(sum(x.width for x in mine) / end)}, {shown}{more}"

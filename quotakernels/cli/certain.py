@@ -12,6 +12,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from quotakernels._text import formatted, number
 from quotakernels.cli.certainty import CLOSED_FORMS, Differences, Ends
 from quotakernels.cli.evaluation import Brought, Evaluation
 from quotakernels.cli.measures import Measure
@@ -69,16 +70,18 @@ def _pairs(differences: Differences) -> list[tuple[int, int]]:
 
 
 def _number(value: float, digits: int) -> str:
-    return "undefined" if math.isnan(value) else f"{value:z.{digits}f}"
+    return "undefined" if math.isnan(value) else formatted(value, f".{digits}f")
 
 
-def in_sentences(differences: Differences, rows: int | str) -> str:
+def in_sentences(differences: Differences, rows: int) -> str:
     """Which models can be told apart, and which cannot."""
     found = differences.found
     if differences.too_few:
         return "Too few resamples to tell any models apart."
     alike = [group for group in found.groups if len(group) > 1]
-    lines = [f"{_listed(group)} cannot be told apart by these {rows} rows." for group in alike]
+    lines = [
+        f"{_listed(group)} cannot be told apart by these {number(rows)} rows." for group in alike
+    ]
     for k, name in enumerate(found.names):
         worse = [
             other

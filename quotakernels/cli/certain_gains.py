@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from quotakernels._text import digits, money, number
 from quotakernels.cli.certainty import Certainty, Ends, Resampled
-from quotakernels.cli.gains import Gains, digits, money
+from quotakernels.cli.gains import Gains
 from quotakernels.cli.measures import Measure
 from quotakernels.cli.quota import Quota, QuotaArgument
 
@@ -18,7 +19,7 @@ __all__ = ["BROUGHT_AT_QUOTA", "BroughtEnds", "Lead", "brought_ends"]
 Floats = NDArray[np.float64]
 _CHOSEN = (
     Measure("threshold", "score\nfrom", end_form=digits),
-    Measure("quota", "quota", end_form=digits),
+    Measure("quota", "quota", end_form=number),
     Measure("expected", "brings on\nother rows", end_form=money),
 )
 BROUGHT_AT_QUOTA = (Measure("brings", "brings", end_form=money),)
@@ -114,7 +115,7 @@ def brought_ends(
     at_quota: dict[Quota, list[list[Floats]]] = {quota: [] for quota in data.quotas}
     rng = np.random.default_rng(certainty.seed)
     data.on_step("resampling what they bring")
-    for number in range(certainty.resamples):
+    for done in range(certainty.resamples):
         drawn = rng.integers(0, ones.size, ones.size)
         mass = ones * np.bincount(drawn, minlength=ones.size)
         found = [model.cuts(mass) for model in models]
@@ -123,7 +124,7 @@ def brought_ends(
             at_quota[quota].append(
                 [_at(argument, *each) for each in zip(models, found, whole, strict=True)]
             )
-        data.tell(number + 1, certainty.resamples)
+        data.tell(done + 1, certainty.resamples)
     kept = {quota: np.moveaxis(np.asarray(x), -1, 0) for quota, x in at_quota.items()}
     return _summed_up(np.moveaxis(np.asarray(cuts), -1, 0), kept, whole, certainty, thresholds)
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import quotakernels as qk
+from quotakernels._text import plain
 from quotakernels.cli.measures import AREAS, AT_QUOTA, OVER_ALL, Measure
 from quotakernels.cli.quota import Quota, QuotaArgument
 
@@ -62,7 +63,7 @@ class Certainty:
 
     def in_words(self, weighted: bool, quotas: bool) -> Iterator[str]:
         """Tell what the ends are, and what was resampled; of the hit rate only at quotas."""
-        percent = f"{100 * self.tested_level:g}%"
+        percent = f"{plain(100 * self.tested_level)}%"
         rows = "rows with their weights" if weighted else "rows"
         rate = "hit rate: Wilson's; " if quotas else ""
 
@@ -84,7 +85,7 @@ class Certainty:
             yield (
                 f"[lower, upper] of a difference: {percent} interval of one pair, "
                 f"{resamples(self.test_resamples)}. "
-                f"Models differ where p (Holm) is at most {1 - self.tested_level:.4g}."
+                f"Models differ where p (Holm) is at most {plain(1 - self.tested_level)}."
             )
 
     def steps(self, models: int, quotas: int, gains: bool) -> int:
@@ -222,10 +223,10 @@ def _at_quota(quota: Quota, found: Any) -> list[Any]:
 def _measures(data: Resampled) -> dict[Hashable, Any]:
     """All measures that tables show, by what finds them in the result."""
     measures: dict[Hashable, Any] = {"summary": qk.summary}
-    measures |= {measure.name: getattr(qk, measure.name) for measure in _AREAS}
+    measures |= {measure.name: measure.function for measure in _AREAS}
     for quota, argument in data.quotas.items():
         for measure in AT_QUOTA:
-            measures[quota, measure.name] = partial(getattr(qk, measure.name), **argument)
+            measures[quota, measure.name] = partial(measure.function, **argument)
     return measures
 
 

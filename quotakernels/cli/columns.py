@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from quotakernels.cli.errors import InputError
+from quotakernels.cli.errors import InputError, missing_value, third_label
 
 __all__ = [
     "label_column",
@@ -82,16 +82,9 @@ def label_column(table: pa.Table, name: str, pos_label: str | None) -> NDArray[n
     if not _is_text(column.type):
         column = _numbers(column, name)
     values = pc.unique(column).to_pylist()
-    if not values:
-        return np.zeros(0, dtype=bool)
     if len(values) > 2:
         row = pc.index(column, values[2]).as_py() + 1
-        raise InputError(
-            f"column {name!r}: labels are not binary: {len(values)} different values "
-            f"({_listed(values[:3])}{', ...' if len(values) > 3 else ''}; "
-            f"the third one first in row {row}); "
-            "make a column for each class that has 1 where a row is of it and 0 elsewhere"
-        )
+        raise third_label(name, str(len(values)), values[:3], f"row {row}")
     positive = positive_value(values, name, pos_label)
     return np.asarray(pc.equal(column, pa.scalar(positive, column.type)).to_numpy(), dtype=bool)
 
@@ -101,9 +94,7 @@ def _complete(table: pa.Table, name: str) -> pa.ChunkedArray:
     column = _plain(table.column(name))
     if column.null_count:
         row = pc.index(column.is_null(), True).as_py() + 1
-        count = f", {column.null_count} in all" if column.null_count > 1 else ""
-        hint = "; fill these rows or leave them out"
-        raise InputError(f"column {name!r}: missing value at row {row}{count}{hint}")
+        raise missing_value(name, f"row {row}", column.null_count)
     return column
 
 
@@ -122,8 +113,6 @@ def _numbers(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     kind = column.type
     if pa.types.is_decimal(kind):  # Arrow's own cast to floats is not always to the nearest
         column = column.cast(pa.string()).cast(pa.float64())
-    elif pa.types.is_null(kind):  # a file without any row
-        column = column.cast(pa.float64())
     elif pa.types.is_float16(kind):  # Arrow cannot compare them; float32 holds each exactly
         column = pa.chunked_array([column.to_numpy().astype(np.float32)])
     elif _is_text(kind):

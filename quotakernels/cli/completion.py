@@ -14,6 +14,7 @@ from click.shell_completion import (
 )
 
 from quotakernels.cli.errors import InputError
+from quotakernels.cli.terminal import printable
 
 __all__ = ["SHELLS", "columns_of", "columns_on_the_line", "script"]
 
@@ -21,7 +22,14 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def columns_on_the_line(ctx: click.Context) -> list[str]:
-    """The columns of FILE or --example, if one is on the line and can be read."""
+    """The columns of FILE or --example, if one is on the line and can be read.
+
+    Names that would control the terminal are left out.
+    """
+    return [name for name in _columns_on_the_line(ctx) if name == printable(name)]
+
+
+def _columns_on_the_line(ctx: click.Context) -> list[str]:
     from quotakernels.cli.example import EXAMPLES, example_file
 
     example = ctx.params.get("example")

@@ -46,7 +46,7 @@ def _rows_of_cuts(table: pa.Table, task: CutTask) -> pa.Table:
     weights = None if task.weight is None else weight_column(table, task.weight)
     ranking = qk.rank(labels, scores, sample_weight=weights)
     if not ranking.counts.any():
-        raise InputError("there are no rows" if weights is None else "no row has any weight")
+        raise InputError("no row has any weight")
     cuts = qk.cut_tables(ranking, ratio=_checked(task.ratio, ranking))
     thresholds = pa.array(ranking.thresholds)
     columns = {"threshold": pa.concat_arrays([pa.nulls(1, thresholds.type), thresholds])}

@@ -7,7 +7,17 @@ from difflib import get_close_matches
 
 import click
 
-__all__ = ["InputError", "listed", "no_column"]
+from quotakernels.cli.terminal import printable
+
+__all__ = [
+    "InputError",
+    "listed",
+    "merged_scores",
+    "missing_value",
+    "no_column",
+    "no_rows",
+    "third_label",
+]
 
 _LISTED = 20
 """Names of columns that a message lists at most."""
@@ -17,6 +27,10 @@ class InputError(click.ClickException):
     """A file or a column that cannot be used: shown on stderr, exit status 2."""
 
     exit_code = 2
+
+    def format_message(self) -> str:
+        """The message, in which names from files control no terminal."""
+        return printable(self.message)
 
 
 def no_column(source: str, name: str, available: Sequence[str]) -> InputError:
@@ -32,7 +46,39 @@ def no_column(source: str, name: str, available: Sequence[str]) -> InputError:
     return InputError(f"{source} has no column {name!r}; {start} {listed(available)}")
 
 
+def no_rows(source: str) -> InputError:
+    """The error of data in which nothing can be evaluated or selected."""
+    return InputError(f"{source} has no rows")
+
+
+def missing_value(name: str, place: str, count: int) -> InputError:
+    """The error of missing values, the first of which is at a place."""
+    more = f", {count} in all" if count > 1 else ""
+    return InputError(
+        f"column {name!r}: missing value at {place}{more}; fill these rows or leave them out"
+    )
+
+
+def third_label(name: str, number: str, values: Sequence[object], place: str) -> InputError:
+    """The error of labels that are not binary: how many, the first ones, and where the third is."""
+    shown = ", ".join(map(repr, values))
+    return InputError(
+        f"column {name!r}: labels are not binary: {number} different values ({shown}; "
+        f"the third one first in {place}); "
+        "make a column for each class that has 1 where a row is of it and 0 elsewhere"
+    )
+
+
+def merged_scores(name: str, ties: int, example: str = "") -> InputError:
+    """The error of scores that differ in the file, and not as floats of 64 bits."""
+    more = "is 1 more tie" if ties == 1 else f"are {ties} more ties"
+    return InputError(
+        f"column {name!r}: there {more} among the scores as 64-bit floats than in the file"
+        f"{example}; write fewer digits, or their ranks"
+    )
+
+
 def listed(names: Sequence[str]) -> str:
     """The first of the names of columns, and how many more there are."""
     more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return ", ".join(names[:_LISTED]) + more
+    return printable(", ".join(names[:_LISTED]) + more)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 import quotakernels as qk
+from quotakernels._text import plain
 from quotakernels.cli.best import Stretch, best_by_quota
 from quotakernels.cli.certain_gains import BROUGHT_AT_QUOTA, BroughtEnds, brought_ends
 from quotakernels.cli.certain_impacts import ends_of_impacts
@@ -35,7 +36,7 @@ from quotakernels.cli.measures import (
     at_quota,
     over_all,
 )
-from quotakernels.cli.quota import Quota, plain
+from quotakernels.cli.quota import Quota
 
 __all__ = [
     "Brought",

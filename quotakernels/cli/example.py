@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
 
+from quotakernels._text import number
 from quotakernels.cli.evaluation import Evaluation, Task
-from quotakernels.cli.quota import Quota, plain
+from quotakernels.cli.quota import Quota
 
 __all__ = ["ATTRIBUTION", "EXAMPLES", "example_file", "loans_repaid"]
 
@@ -41,13 +42,8 @@ def loans_repaid(evaluation: Evaluation, quota: Quota) -> str:
         name: loans * float(rate) for name, rate in zip(evaluation.task.scores, rates, strict=True)
     }
     first, *others = sorted(repaid, key=lambda name: -repaid[name])
-    rest = "".join(f", by {name} {_rounded(repaid[name])}" for name in others)
+    rest = "".join(f", by {name} {number(repaid[name])}" for name in others)
     return (
-        f"With money for {plain(loans)} loans, choosing by {first}: {_rounded(repaid[first])} of "
-        f"{plain(loans)} are repaid{rest}; at random {_rounded(loans * evaluation.prevalence)}."
+        f"With money for {number(loans)} loans, choosing by {first}: {number(repaid[first])} of "
+        f"{number(loans)} are repaid{rest}; at random {number(loans * evaluation.prevalence)}."
     )
-
-
-def _rounded(number: float) -> str:
-    """Write an expected number, which ties can make fractional."""
-    return plain(round(number, 1))

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import csv
+import io
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 
-from quotakernels.cli.errors import InputError, no_column
+from quotakernels._replacing import is_stdout, is_stream, replacing
+from quotakernels.cli.errors import InputError, no_column, no_rows
+from quotakernels.cli.streams import name_of
 
-__all__ = ["READABLE", "WRITABLE", "column_names", "file_format", "read_table", "write_table"]
+__all__ = [
+    "READABLE",
+    "WRITABLE",
+    "column_names",
+    "file_format",
+    "output_file",
+    "output_format",
+    "read_table",
+    "write_table",
+]
 
 _FORMATS = {
     ".csv": "csv",
@@ -30,6 +42,8 @@ _FORMATS = {
 _COMPRESSIONS = (".gz", ".bz2", ".zst")
 # NaN is not among them: a NaN is a number that the user shall hear about, not a missing value.
 _MISSING = ["", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "None"]
+
+_ROWS_AT_ONCE = 2**16
 
 READABLE = "CSV or TSV (also .gz, .bz2, .zst), Parquet, Arrow/Feather, NPZ"
 WRITABLE = ".csv, .tsv, .parquet, .arrow or .feather"
@@ -59,14 +73,18 @@ def read_table(
     with _refusing(path):
         match file_format(path):
             case "csv":
-                return _read_csv(path, names, as_text)
+                table = _read_csv(path, names, as_text)
             case "parquet":
-                return _read_parquet(path, names)
+                table = _read_parquet(path, names)
             case "arrow":
-                return _read_arrow(path, names)
+                table = _read_arrow(path, names)
             case "npz":
-                return _read_npz(path, names)
-    raise InputError(f"{path.name}: unknown file type, expected {READABLE}")
+                table = _read_npz(path, names)
+            case _:
+                raise _unknown_type(path)
+    if not table.num_rows:
+        raise no_rows(name_of(path))
+    return table
 
 
 def column_names(path: Path) -> list[str]:
@@ -82,7 +100,12 @@ def column_names(path: Path) -> list[str]:
                     return list(_open_arrow(source).schema.names)
             case "npz":
                 return _npz_names(path)
-    raise InputError(f"{path.name}: unknown file type, expected {READABLE}")
+    raise _unknown_type(path)
+
+
+def _unknown_type(path: Path) -> InputError:
+    """The error of a name that tells no format."""
+    return InputError(f"{name_of(path)}: unknown file type, expected {READABLE}")
 
 
 @contextmanager
@@ -91,15 +114,37 @@ def _refusing(path: Path) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError, ValueError, zipfile.BadZipFile, zlib.error) as error:
-        raise InputError(f"{path.name} cannot be read: {error}") from error
+        raise InputError(f"{name_of(path)} cannot be read: {error}") from error
+
+
+def output_format(path: Path) -> str:
+    """Tell the format in which to write a file by its name; CSV to a stream without a suffix."""
+    found = _FORMATS.get(path.suffix.lower(), "")
+    if found in _WRITERS:
+        return found
+    if not path.suffix and is_stream(path):
+        return "csv"
+    raise InputError(f"{path.name}: unknown file type to write, expected {WRITABLE}")
 
 
 def write_table(path: Path, table: pa.Table) -> None:
     """Write a table in the format that the file's name asks for."""
+    write = _WRITERS[output_format(path)]
+    with output_file(path) as file:
+        write(table, file, path)
+
+
+@contextmanager
+def output_file(path: Path) -> Iterator[BinaryIO]:
+    """Yield a file that is written whole or not at all; an error names it."""
     try:
-        _writer(path)(table, path)
+        with replacing(path) as file:
+            yield file
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{path.name} cannot be written: {error}") from error
+        if isinstance(error, BrokenPipeError) and is_stdout(path):
+            raise
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path} cannot be written: {reason}") from error
 
 
 def _pick(path: Path, available: Sequence[str], names: Sequence[str] | None) -> list[str]:
@@ -107,9 +152,9 @@ def _pick(path: Path, available: Sequence[str], names: Sequence[str] | None) -> 
     for name in dict.fromkeys(available if names is None else names):
         count = available.count(name)
         if count == 0:
-            raise no_column(path.name, name, available)
+            raise no_column(name_of(path), name, available)
         if count > 1:
-            raise InputError(f"{path.name} has {count} columns with the name {name!r}")
+            raise InputError(f"{name_of(path)} has {count} columns with the name {name!r}")
     return list(dict.fromkeys(available if names is None else names))
 
 
@@ -185,57 +230,52 @@ def _npz_names(path: Path) -> list[str]:
 
 def _read_npz(path: Path, names: Sequence[str] | None) -> pa.Table:
     if not zipfile.is_zipfile(path):
-        raise InputError(f"{path.name} is not an NPZ archive")
+        raise InputError(f"{name_of(path)} is not an NPZ archive")
     with np.load(path, allow_pickle=False) as archive:
         picked = _pick(path, archive.files, names)
         columns = {name: _array_column(path, name, archive[name]) for name in picked}
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         listed = ", ".join(f"{name}: {length}" for name, length in lengths.items())
-        raise InputError(f"{path.name}: the arrays differ in length ({listed})")
+        raise InputError(f"{name_of(path)}: the arrays differ in length ({listed})")
     return pa.table(columns)
 
 
 def _array_column(path: Path, name: str, array: np.ndarray[Any, Any]) -> pa.Array:
     if array.ndim != 1:
-        raise InputError(f"{path.name}: array {name!r} has {array.ndim} dimensions, expected 1")
+        raise InputError(f"{name_of(path)}: array {name!r} has {array.ndim} dimensions, expected 1")
     native = array.astype(array.dtype.newbyteorder("="), copy=False)
     try:
         return pa.array(native)
     except pa.ArrowException as error:
         raise InputError(
-            f"{path.name}: array {name!r} of type {array.dtype} is neither numbers nor text"
+            f"{name_of(path)}: array {name!r} of type {array.dtype} is neither numbers nor text"
         ) from error
 
 
-def _writer(path: Path) -> Callable[[pa.Table, Path], None]:
-    if path.suffix.lower() in _FORMATS:
-        match file_format(path):
-            case "csv":
-                return _write_csv
-            case "parquet":
-                return _write_parquet
-            case "arrow":
-                return _write_arrow
-    raise InputError(f"{path.name}: unknown file type to write, expected {WRITABLE}")
-
-
-def _write_csv(table: pa.Table, path: Path) -> None:
+def _write_csv(table: pa.Table, file: BinaryIO, path: Path) -> None:
     # Python's writer quotes only what needs it; Arrow's puts quotes around every text.
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, delimiter=_delimiter(path), lineterminator="\n")
-        writer.writerow(table.schema.names)
-        for batch in table.to_batches():
-            writer.writerows(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=_delimiter(path), lineterminator="\n")
+    writer.writerow(table.schema.names)
+    for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
+        writer.writerows(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+        file.write(text.getvalue().encode())
+        text.seek(0)
+        text.truncate()
+    file.write(text.getvalue().encode())
 
 
-def _write_parquet(table: pa.Table, path: Path) -> None:
+def _write_parquet(table: pa.Table, file: BinaryIO, _: Path) -> None:
     from pyarrow import parquet
 
-    parquet.write_table(table, path)
+    parquet.write_table(table, file)
 
 
-def _write_arrow(table: pa.Table, path: Path) -> None:
+def _write_arrow(table: pa.Table, file: BinaryIO, _: Path) -> None:
     from pyarrow import feather
 
-    feather.write_feather(table, str(path))
+    feather.write_feather(table, file)
+
+
+_WRITERS = {"csv": _write_csv, "parquet": _write_parquet, "arrow": _write_arrow}

@@ -11,22 +11,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 import quotakernels as qk
+from quotakernels._text import digits, money, number, percent, plain
 from quotakernels.cli.columns import number_column
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.measures import Measure
-from quotakernels.cli.quota import QuotaArgument, plain
+from quotakernels.cli.quota import QuotaArgument
 
-__all__ = ["AT_BEST_CUT", "BROUGHT", "Cut", "Gains", "Unit", "digits", "gains_of", "money"]
-
-
-def money(amount: float) -> str:
-    """Write an amount with two decimals, or a small one with three digits."""
-    return f"{amount:z,.2f}" if amount == 0 or abs(amount) >= 0.1 else f"{amount:.3g}"
-
-
-def digits(number: float) -> str:
-    """Write a number with four digits."""
-    return f"{number:z,.4g}"
+__all__ = ["AT_BEST_CUT", "BROUGHT", "Cut", "Gains", "Unit", "gains_of"]
 
 
 BROUGHT = (
@@ -37,8 +28,8 @@ BROUGHT = (
 )
 AT_BEST_CUT = (
     Measure("threshold", "score\nfrom", form=str, compared=False),
-    Measure("quota", "quota", form="{:,.10g}".format, compared=False),
-    Measure("fraction", "of all", form="{:.1%}".format, compared=False),
+    Measure("quota", "quota", form=number, compared=False),
+    Measure("fraction", "of all", form=percent, compared=False),
     *BROUGHT[:2],
 )
 

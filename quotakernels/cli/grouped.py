@@ -1,28 +1,37 @@
 """Evaluations of Parquet data that DuckDB groups: memory holds the distinct scores, not the rows.
 
-Errors name the column, the number of bad rows and one bad value; rows have no number here.
+Errors name the column, the file and the row, as those of rows in memory do.
 """
 
 from __future__ import annotations
 
-import glob
 import math
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import click
 import duckdb
 
 import quotakernels as qk
 from quotakernels.adapters import _sql as sql
+from quotakernels.adapters._parquet import FILE, ROW, AbsentColumnError, dataset, with_rows
 from quotakernels.adapters.duckdb import ranking
 from quotakernels.cli.columns import parse_label, positive_value
-from quotakernels.cli.errors import InputError, no_column
+from quotakernels.cli.errors import (
+    InputError,
+    merged_scores,
+    missing_value,
+    no_column,
+    no_rows,
+    third_label,
+)
 from quotakernels.cli.evaluation import Evaluation, Task, Totals, evaluate_rankings
+from quotakernels.cli.terminal import printable
 
 __all__ = ["Source", "evaluate_source", "opened"]
 
@@ -32,14 +41,30 @@ _POSITIVE = "it is positive"
 
 @dataclass(frozen=True)
 class Source:
-    """Parquet files as one table of DuckDB."""
+    """Parquet files as one table of DuckDB, and the same with the file and the row of each row."""
 
     connection: Any
     rows: Any
+    numbered: Any
+    files: int
 
     def share_done(self) -> float:
         """How much of the query in progress is done, from 0 to 1; asked for in another thread."""
         return float(min(max(self.connection.query_progress(), 0.0), 100.0)) / 100
+
+    def filter(self, condition: str) -> Source:
+        """The rows for which a condition of SQL is true."""
+        rows, numbered = (x.filter(condition) for x in (self.rows, self.numbered))
+        return replace(self, rows=rows, numbered=numbered)
+
+    def first(self, name: str, condition: str = "true") -> tuple[Any, str] | None:
+        """The value in the first row for which a condition is true, and where that is."""
+        place = f"{sql.identifier(FILE)}, {sql.identifier(ROW)}"
+        found = self.numbered.filter(condition).order(place).limit(1)
+        for value, file, row in found.project(f"{sql.identifier(name)}, {place}").fetchall():
+            where = "a row" if row is None else f"row {row}"
+            return value, f"{where} of {file}" if self.files > 1 else where
+        return None
 
 
 @contextmanager
@@ -52,62 +77,108 @@ def opened(files: Sequence[Path], task: Task, memory_limit: str | None) -> Itera
             with duckdb.connect(config=settings) as connection:
                 for name in ("enable_progress_bar = true", "enable_progress_bar_print = false"):
                     connection.execute(f"SET {name}")
-                yield Source(connection, _columns(connection, files, task))
+                yield _source(connection, files, task)
         except (duckdb.Error, TypeError, ValueError) as error:
             raise InputError(f"{task.source}: {error}") from error
 
 
-def _columns(connection: Any, files: Sequence[Path], task: Task) -> Any:
+def _source(connection: Any, files: Sequence[Path], task: Task) -> Source:
     """The columns that the task needs; decimals as floats, as they are read into memory."""
-    listed = ", ".join(sql.literal(glob.escape(str(file))) for file in files)
+    full = with_rows(connection, [str(file) for file in files if file.stat().st_size])
+    if not full:
+        raise no_rows(task.source)
+    _tell_empty(sorted(set(map(str, files)) - set(full)))
     in_parts = len(files) > 1 and any("=" in name for file in files for name in file.parent.parts)
-    hive = "true, hive_types_autocast = false" if in_parts else "false"
-    found = connection.sql(f"FROM read_parquet([{listed}], hive_partitioning = {hive})")
-    kinds = dict(zip(found.columns, found.types, strict=True))
-    for name in task.columns:
-        if name not in kinds:
-            raise no_column(task.source, name, list(kinds))
-    return found.project(", ".join(_column(x, kinds[x]) for x in dict.fromkeys(task.columns)))
+    filtered = [task.label, *_weight(task), *([] if task.where is None else task.where[:1])]
+    try:
+        found = dataset(connection, full, task.columns, in_parts, filtered)
+    except AbsentColumnError as error:
+        raise no_column(task.source, error.column, error.available) from error
+    kinds = dict(zip(found.rows.columns, found.rows.types, strict=True))
+    _refuse_merged(found.rows, [x for x in task.scores if _is_wide(kinds[x])])
+    columns = ", ".join(_column(x, kinds[x]) for x in dict.fromkeys(task.columns))
+    place = f"{sql.identifier(FILE)}, {sql.identifier(ROW)}"
+    numbered = found.numbered.project(f"{columns}, {place}")
+    return Source(connection, found.rows.project(columns), numbered, len(full))
+
+
+def _tell_empty(files: Sequence[str]) -> None:
+    if files:
+        others = len(files) - 1
+        who = f"{files[0]} and {others} more have" if others else f"{files[0]} has"
+        click.echo(printable(f"{who} no rows: left out"), err=True)
+
+
+def _is_wide(kind: Any) -> bool:
+    """Whether a DOUBLE may not tell decimals apart."""
+    return bool(kind.id == "decimal" and dict(kind.children)["precision"] > sql.EXACT_DIGITS)
 
 
 def _column(name: str, kind: Any) -> str:
     column = sql.identifier(name)
-    if kind.id != "decimal":
-        return column
-    exact = dict(kind.children)["precision"] <= sql.EXACT_DIGITS
-    number = column if exact else f"CAST({column} AS VARCHAR)"  # which is rounded once
-    return f"CAST({number} AS DOUBLE) AS {column}"
+    return column if kind.id != "decimal" else f"{_as_double(column, kind)} AS {column}"
+
+
+def _as_double(column: str, kind: Any) -> str:
+    number = f"CAST({column} AS VARCHAR)" if _is_wide(kind) else column  # which is rounded once
+    return f"CAST({number} AS DOUBLE)"
+
+
+def _refuse_merged(rows: Any, names: Sequence[str]) -> None:
+    """Raise for decimals that are distinct and are not as floats."""
+    for name in names:
+        column = sql.identifier(name)
+        number = _as_double(column, rows.types[rows.columns.index(name)])
+        counts = f"count(DISTINCT {column}) - count(DISTINCT {number})"
+        if merged := _first_row(rows, counts)[0]:
+            raise merged_scores(name, merged)
 
 
 def evaluate_source(source: Source, task: Task, on_step: Callable[[str], object]) -> Evaluation:
     """Evaluate each score column against the labels, a query for each."""
-    rows = source.rows if task.where is None else _chosen(source.rows, *task.where)
-    labels = _labels(rows, task.label)
-    positive = positive_value(labels, task.label, task.pos_label) if labels else None
-    totals = _totals(rows, positive, task)
+    chosen = source if task.where is None else _chosen(source, *task.where)
+    positive = positive_value(_labels(chosen, task.label), task.label, task.pos_label)
+    totals = _totals(chosen, positive, task)
     task.check_quotas(totals)
-    sign = "false" if positive is None else _equals(task.label, positive)
+    sign = _equals(task.label, positive)
     columns = ", ".join(map(sql.identifier, dict.fromkeys([*task.scores, *_weight(task)])))
-    ready = rows.project(f"{sign} AS {sql.identifier(_POSITIVE)}, {columns}")
+    ready = chosen.rows.project(f"{sign} AS {sql.identifier(_POSITIVE)}, {columns}")
 
     def ranked(name: str) -> qk.Ranking:
-        return ranking(source.connection, ready, label=_POSITIVE, score=name, weight=task.weight)
+        try:
+            return ranking(
+                source.connection, ready, label=_POSITIVE, score=name, weight=task.weight
+            )
+        except ValueError as error:
+            _refuse_score(chosen, name, task.weight)
+            raise error from None
 
     return evaluate_rankings(task, totals, ranked, on_step)
+
+
+def _refuse_score(rows: Source, name: str, weight: str | None) -> None:
+    """Raise for the first score that is none, of the rows that count."""
+    counted = rows if weight is None else rows.filter(f"{_double(weight)} IS DISTINCT FROM 0")
+    _refuse_missing(counted, name, _first_row(counted.rows, _missing(name))[0])
+    _refuse_nan(counted, name)
 
 
 def _weight(task: Task) -> list[str]:
     return [] if task.weight is None else [task.weight]
 
 
-def _chosen(rows: Any, name: str, text: str) -> Any:
+def _double(name: str) -> str:
+    return f"CAST({sql.identifier(name)} AS DOUBLE)"
+
+
+def _chosen(source: Source, name: str, text: str) -> Source:
     """The rows that hold a value, which is written as a text, in a column; there is one."""
     column = sql.identifier(name)
-    missing, sample = _first_row(rows, f"count(*) FILTER ({column} IS NULL), any_value({column})")
-    _refuse_missing(name, missing)
+    missing, sample = _first_row(source.rows, f"{_missing(name)}, any_value({column})")
+    _refuse_missing(source, name, missing)
     wanted = parse_label(text, sample)
-    chosen = None if wanted is None else rows.filter(_equals(name, wanted))
-    if chosen is None or not _first_row(chosen, "count(*)")[0]:
+    chosen = None if wanted is None else source.filter(_equals(name, wanted))
+    if chosen is None or not _first_row(chosen.rows, "count(*)")[0]:
         raise InputError(f"no row has {text} in column {name!r}")
     return chosen
 
@@ -120,60 +191,80 @@ def _first_row(rows: Any, aggregates: str) -> Any:
     return rows.aggregate(aggregates).fetchall()[0]
 
 
-def _refuse_missing(name: str, missing: int) -> None:
-    if missing:
-        raise InputError(f"column {name!r}: {missing} missing value{'' if missing == 1 else 's'}")
+def _missing(name: str) -> str:
+    return f"count(*) FILTER ({sql.identifier(name)} IS NULL)"
 
 
-def _labels(rows: Any, name: str) -> list[Any]:
+def _refuse_missing(source: Source, name: str, missing: int) -> None:
+    if missing and (found := source.first(name, f"{sql.identifier(name)} IS NULL")):
+        raise missing_value(name, found[1], missing)
+
+
+def _refuse_nan(source: Source, name: str) -> None:
+    if found := source.first(name, sql.is_nan(sql.identifier(name))):
+        raise InputError(f"column {name!r}: NaN at {found[1]}, expected a number")
+
+
+def _labels(source: Source, name: str) -> list[Any]:
     """The values of the labels, of which there are at most two."""
     column = sql.identifier(name)
-    wanted = f"count(*) FILTER ({column} IS NULL), min({column}), max({column})"
-    missing, low, high = _first_row(rows, wanted)
-    _refuse_missing(name, missing)
-    if low is None:
-        return []
+    wanted = f"{_missing(name)}, min({column}), max({column})"
+    missing, low, high = _first_row(source.rows, wanted)
+    _refuse_missing(source, name, missing)
     if not isinstance(low, (bool, int, float, str)):
-        raise InputError(f"column {name!r} holds values of type {rows.types[0]}, expected numbers")
+        kind = source.rows.types[source.rows.columns.index(name)]
+        raise InputError(f"column {name!r} holds values of type {kind}, expected numbers")
     if high != high:
-        raise InputError(f"column {name!r}: NaN is among the labels, expected a number")
-    others = rows.filter(f"NOT {_equals(name, low)} AND NOT {_equals(name, high)}")
-    other = others.project(column).limit(1).fetchall()
-    if other:
-        listed = f"{low!r}, {high!r} and {other[0][0]!r}"
-        raise InputError(
-            f"column {name!r}: labels are not binary: more than 2 different values, {listed}"
-        )
+        _refuse_nan(source, name)
+    others = source.rows.filter(f"NOT {_equals(name, low)} AND NOT {_equals(name, high)}")
+    if others.limit(1).fetchall():
+        _refuse_third(source, name)
     return [low] if low == high else [low, high]
 
 
-def _totals(rows: Any, positive: Any, task: Task) -> Totals:
+def _refuse_third(source: Source, name: str) -> None:
+    """Raise for the first row that has neither of the two labels before it."""
+    values: list[Any] = []
+    while len(values) < 3:
+        new = " AND ".join(["true", *(f"NOT {_equals(name, x)}" for x in values)])
+        value, place = source.first(name, new) or (None, "")
+        values.append(value)
+    raise third_label(name, "more than 2", values, place)
+
+
+def _totals(source: Source, positive: Any, task: Task) -> Totals:
     """Numbers and weights of all rows and of the positive ones; sums are rounded once."""
     column = sql.identifier(task.label)
-    sign = "false" if positive is None else _equals(task.label, positive)
+    sign = _equals(task.label, positive)
     if task.weight is None:
-        count, positives = _first_row(rows, f"count({column}), count(*) FILTER ({sign})")
+        count, positives = _first_row(source.rows, f"count({column}), count(*) FILTER ({sign})")
         return Totals(count, positives, float(count), float(positives))
-    weight = f"CAST({sql.identifier(task.weight)} AS DOUBLE)"
+    weight = _double(task.weight)
     fits = f"coalesce({weight} >= 0 AND isfinite({weight}), false)"
     wanted = f"{sign} AS positive, {weight} AS weight, {sql.scale(weight)} AS scale, {fits} AS fits"
     units = f"sum({sql.units('weight', 'scale')})"
-    counts = f"count(*), count(*) FILTER (NOT fits), min(weight) FILTER (NOT fits), {units}"
-    groups = rows.project(wanted).aggregate(f"positive, scale, {counts}", "positive, scale")
+    counts = f"count(*), count(*) FILTER (NOT fits), {units}"
+    groups = source.rows.project(wanted).aggregate(f"positive, scale, {counts}", "positive, scale")
     found = groups.fetchall()
-    for *_, unfit, value, _ in found:
-        if unfit:
-            raise InputError(
-                f"column {task.weight!r}: {unfit} without a finite weight of 0 or more"
-                f"{'' if value is None else f', for example {value}'}"
-            )
+    if any(unfit for *_, unfit, _ in found):
+        _refuse_weight(source, task.weight)
     return _summed(found, task.weight)
+
+
+def _refuse_weight(source: Source, name: str) -> None:
+    _refuse_missing(source, name, _first_row(source.rows, _missing(name))[0])
+    weight = _double(name)
+    unfit = f"{weight} < 0 OR {weight} = 'inf'::DOUBLE OR {sql.is_nan(weight)}"
+    if found := source.first(name, unfit):
+        value = "NaN" if found[0] != found[0] else float(found[0])
+        expected = "a finite weight of 0 or more"
+        raise InputError(f"column {name!r}: {value} at {found[1]}, expected {expected}")
 
 
 def _summed(found: list[Any], weight: str) -> Totals:
     counts = {True: 0, False: 0}
     sums = {True: Fraction(0), False: Fraction(0)}
-    for positive, scale, count, _, _, units in found:
+    for positive, scale, count, _, units in found:
         counts[positive] += count
         sums[positive] += 0 if scale is None else sql.exact_mass(units, scale)
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from quotakernels.cli.completion import columns_on_the_line
+from quotakernels.cli.streams import as_file
 
 __all__ = ["COLUMN", "CONDITION", "ENGINES", "DataPath", "parse_impacts", "parse_where"]
 
@@ -18,17 +20,19 @@ ENGINES = ("auto", "memory", "duckdb")
 
 
 class DataPath(click.Path):
-    """A file, a directory, or a pattern of files such as `scores/*.parquet`."""
+    """A file or a pipe, or else a directory or a pattern of files such as `scores/*.parquet`."""
 
-    def __init__(self) -> None:
-        super().__init__(exists=True, path_type=Path)
+    def __init__(self, several: bool = True) -> None:
+        super().__init__(exists=True, dir_okay=several, path_type=Path)
+        self.several = several
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Take what exists, and a pattern that something fits."""
         pattern = str(value)
-        if not Path(pattern).exists() and glob.glob(pattern, recursive=True):
+        if self.several and not Path(pattern).exists() and glob.glob(pattern, recursive=True):
             return Path(pattern)
-        return super().convert(value, param, ctx)
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        return path if ctx is None or ctx.resilient_parsing else as_file(path, ctx)
 
 
 def parse_impacts(text: str) -> tuple[float, ...]:

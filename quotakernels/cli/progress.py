@@ -6,9 +6,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn
 from rich.progress_bar import ProgressBar
+
+from quotakernels.cli.terminal import TextConsole
 
 __all__ = ["Share", "progress_bar"]
 
@@ -54,7 +55,7 @@ def progress_bar(
     The bar goes to stderr, to a terminal only, appears after a second and leaves no trace.
     `share_done` tells how much of a step is done, from 0 to 1; it is called from another thread.
     """
-    console = Console(stderr=True)
+    console = TextConsole(stderr=True)
     if not console.is_interactive:
         yield lambda _: None
         return

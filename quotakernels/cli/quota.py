@@ -8,9 +8,10 @@ from typing import TypedDict
 
 import click
 
+from quotakernels._text import plain
 from quotakernels.cli.errors import InputError
 
-__all__ = ["Quota", "QuotaArgument", "parse_quota", "plain"]
+__all__ = ["Quota", "QuotaArgument", "parse_quota"]
 
 # A sum of weights may fall short of the number that it stands for by as much, relatively.
 _ROUNDING = 1e-12
@@ -21,11 +22,6 @@ class QuotaArgument(TypedDict, total=False):
 
     quota: float
     fraction: float
-
-
-def plain(number: float) -> str:
-    """Write a number without an exponent or trailing zeros where it is readable that way."""
-    return str(int(number)) if float(number).is_integer() else f"{number:.10g}"
 
 
 @dataclass(frozen=True)

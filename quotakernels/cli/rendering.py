@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rich.console import Console, Group
 from rich.table import Table
 
+from quotakernels._text import formatted, money, number, plain
 from quotakernels.cli.advice import advice
 from quotakernels.cli.best import dominant, in_words
 from quotakernels.cli.certain import (
@@ -26,18 +27,19 @@ from quotakernels.cli.certain import (
 )
 from quotakernels.cli.certainty import Ends
 from quotakernels.cli.evaluation import Brought, Evaluation, Values
-from quotakernels.cli.gains import money
-from quotakernels.cli.quota import Quota, plain
+from quotakernels.cli.quota import Quota
 from quotakernels.cli.tables import UNLIMITED, grid, grid_of_ends
+from quotakernels.cli.terminal import TextConsole, json_printable
 
 __all__ = ["as_json", "print_evaluation", "table_console"]
 
 _MARK = "* the best model by that measure (of S2, the area below chance, the smallest)"
+_PEARSON = "Pearson: correlation of the selected scores with their own labels, 0 and 1"
 
 
 def table_console() -> Console:
     """Return a console for stdout, as wide as the tables need when no terminal limits it."""
-    console = Console(highlight=False, markup=False)
+    console = TextConsole(highlight=False, markup=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = UNLIMITED
     return console
@@ -56,11 +58,12 @@ def print_evaluation(evaluation: Evaluation, console: Console) -> None:
             console.print("")
             intervals = grid_of_ends(evaluation.task.scores, ends)
             console.print(Group(*_spaced(intervals.tables(console))))
-    if marks:
-        console.print(f"\n{_MARK}")
+    notes = ([_MARK] if marks else []) + ([_PEARSON] if evaluation.at_quota else [])
+    if notes:
+        console.print("\n" + "\n".join(notes))
     _print_certainty(evaluation, console)
-    for number, line in enumerate(in_words(evaluation.best, evaluation.task.scores)):
-        console.print(line if number else f"\n{line}")
+    for k, line in enumerate(in_words(evaluation.best, evaluation.task.scores)):
+        console.print(line if k else f"\n{line}")
     for line in advice(evaluation):
         console.print(f"\n{line}")
 
@@ -112,15 +115,15 @@ def _gain_sections(evaluation: Evaluation, brought: Brought) -> Iterator[Section
 
 
 def _spaced(tables: list[Table]) -> Iterator[Table | str]:
-    for number, table in enumerate(tables):
-        if number:
+    for k, table in enumerate(tables):
+        if k:
             yield ""
         yield table
 
 
 def _over_all_heading(s3: NDArray[np.float64]) -> str:
     """Tell S3 here, as it is the same for all models."""
-    known = "" if math.isnan(s3[0]) else f" (S3 = {plain(round(float(s3[0]), 4))})"
+    known = "" if math.isnan(s3[0]) else f" (S3 = {plain(formatted(s3[0], '.4f'))})"
     return f"Over all quotas{known}"
 
 
@@ -128,7 +131,7 @@ def _quota_heading(evaluation: Evaluation, quota: Quota) -> str:
     if not quota.percent:
         return f"At quota {quota}"
     unit = "rows" if evaluation.task.weight is None else "of the total weight"
-    return f"At quota {quota} ({plain(evaluation.places(quota))} {unit})"
+    return f"At quota {quota} ({number(evaluation.places(quota))} {unit})"
 
 
 def as_json(evaluation: Evaluation) -> str:
@@ -158,7 +161,7 @@ def as_json(evaluation: Evaluation) -> str:
             for stretch in evaluation.best
         ],
     }
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    return json_printable(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def _gains_json(brought: Brought | None) -> dict[str, float]:
@@ -211,10 +214,15 @@ def _defined(value: float) -> float | None:
 
 def _data_line(evaluation: Evaluation) -> str:
     task = evaluation.task
-    parts = [f"{evaluation.rows} rows", f"{evaluation.positives} positive ({task.label})"]
+    parts = [
+        f"{number(evaluation.rows)} rows",
+        f"{number(evaluation.positives)} positive ({task.label})",
+    ]
     if task.weight is not None:
-        parts.append(f"total weight {plain(evaluation.total)} ({task.weight})")
+        parts.append(f"total weight {number(evaluation.total)} ({task.weight})")
     prevalence = _defined(evaluation.prevalence)
-    parts.append("prevalence " + ("undefined" if prevalence is None else f"{prevalence:.4g}"))
+    parts.append(
+        "prevalence " + ("undefined" if prevalence is None else formatted(prevalence, ".4g"))
+    )
     chosen = "" if task.where is None else f", rows with {task.where[0]} = {task.where[1]}"
     return f"{task.source}{chosen}\n" + ", ".join(parts)

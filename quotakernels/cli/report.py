@@ -10,10 +10,11 @@ import click
 
 from quotakernels.cli.engine import groups_first, parquet_files
 from quotakernels.cli.evaluation import Evaluation, Task, evaluate_models
+from quotakernels.cli.exact import read_with_scores
 from quotakernels.cli.example import ATTRIBUTION, EXAMPLES, example_file, loans_repaid
-from quotakernels.cli.files import read_table
 from quotakernels.cli.progress import Share, progress_bar
 from quotakernels.cli.rendering import as_json, print_evaluation, table_console
+from quotakernels.cli.streams import name_of
 
 __all__ = ["Task", "evaluate_file", "report_example", "report_file", "task_of_example"]
 
@@ -56,8 +57,9 @@ def evaluate_file(path: Path, task: Task) -> Evaluation:
     """Evaluate the columns of a file, and tell the progress on stderr."""
     share = Share()
     with progress_bar(task.steps, share) as step:
-        step(f"reading {path.name}")
-        return evaluate_models(task, read_table(path, task.columns), step, share.tell)
+        step(f"reading {name_of(path)}")
+        table = read_with_scores(path, task.columns, task.scores)
+        return evaluate_models(task, table, step, share.tell)
 
 
 def _evaluate_grouped(path: Path, task: Task, memory_limit: str | None) -> Evaluation:

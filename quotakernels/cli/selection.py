@@ -11,8 +11,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 import quotakernels as qk
+from quotakernels._text import number
 from quotakernels.cli.errors import InputError
-from quotakernels.cli.quota import Quota, plain
+from quotakernels.cli.quota import Quota
 
 __all__ = ["PROBABILITY", "Selection", "how_filled", "reached", "select_rows"]
 
@@ -70,8 +71,8 @@ def reached(scores: NDArray[Any], threshold: float | None) -> Quota:
     return Quota(float(np.count_nonzero(scores >= threshold)), percent=False)
 
 
-def _places(number: float) -> str:
-    return f"{plain(number)} place{'' if number == 1 else 's'}"
+def _places(places: float) -> str:
+    return f"{number(places)} place{'' if places == 1 else 's'}"
 
 
 def _best_first(scores: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -102,7 +102,7 @@ def grid_of_ends(models: tuple[str, ...], ends: Ends) -> Grid:
 
 def best(values: Values, rows: int) -> NDArray[np.bool_]:
     """Tell which values are the best of their column, if it has two to compare."""
-    smaller = np.array([measure.smaller_is_better for measure in values.measures])
+    smaller = np.array([measure.less_is_better for measure in values.measures])
     gain = np.where(smaller, -values.array, values.array)
     defined = ~np.isnan(gain)
     top = np.max(gain, axis=0, initial=-math.inf, where=defined)

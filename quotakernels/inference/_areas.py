@@ -6,6 +6,7 @@ import functools
 from typing import Any, Literal, TypeAlias
 
 from quotakernels import ops
+from quotakernels._keywords import brief
 from quotakernels.measures.discrimination import gini, pem, roc_auc
 
 __all__ = ["AreaName", "area_name", "refuse_masses", "refuse_weights", "scale_of"]
@@ -27,7 +28,7 @@ def area_name(measure: Any) -> AreaName | None:
 def scale_of(measure: Any) -> int:
     name = area_name(measure)
     if name is None:
-        raise ValueError(f'measure must be "roc_auc", "gini" or "pem"; got {measure!r}')
+        raise ValueError(f'measure must be "roc_auc", "gini" or "pem"; got {brief(measure)}')
     return _SCALES[name]
 
 

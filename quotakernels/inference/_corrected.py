@@ -8,6 +8,7 @@ from quotakernels._array import (
     Array,
     Namespace,
     cast,
+    computing,
     device,
     namespace,
     of_kind,
@@ -17,7 +18,7 @@ from quotakernels._array import (
 from quotakernels.inference._intervals import defined, spread
 from quotakernels.inference._student import quantiles
 
-__all__ = ["SAME_VALUE", "Corrected", "corrected", "float_of"]
+__all__ = ["SAME_VALUE", "Corrected", "ahead", "corrected", "first_less_second", "float_of"]
 
 SAME_VALUE = 2.0**-44
 """Relative difference of two values that is put down to rounding."""
@@ -55,3 +56,25 @@ def float_of(values: Array) -> Any:
     xp = namespace(values)
     is_float = of_kind(xp, values.dtype, "real floating")
     return values.dtype if is_float else result_float(xp, device(values))
+
+
+def first_less_second(pair: list[Array]) -> Array:
+    """The first less the second; 0 where that is rounding."""
+    a, b = pair
+    xp = namespace(a)
+    dtype = float_of(a)
+    with computing(xp):
+        a, b = (cast(xp, x, dtype) for x in (a, b))
+        less = a - b
+        same = xp.abs(less) <= tolerance(less, SAME_VALUE) * (xp.abs(a) + xp.abs(b))
+        return xp.where(same, xp.zeros_like(less), less)
+
+
+def ahead(difference: Array, maximize: bool | None) -> Array:
+    """1 where a difference is in favour of the first, -1 of the second, 0 of neither."""
+    xp = namespace(difference)
+    if maximize is None:
+        return xp.full_like(difference, xp.nan)
+    signs = (difference > 0, difference < 0) if maximize else (difference < 0, difference > 0)
+    first, second = (cast(xp, x, difference.dtype) for x in signs)
+    return xp.where(xp.isnan(difference), difference, first - second)

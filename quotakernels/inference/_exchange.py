@@ -11,7 +11,7 @@ import numpy as np
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, computing, device, lent, namespace
 from quotakernels.inference._plan import owners, seeds_numpy
-from quotakernels.inference._resampling import WORKING_COPIES, threads, value_of
+from quotakernels.inference._resampling import at_once, threads, value_again
 from quotakernels.inference._scores import host_floats
 from quotakernels.ranking import TiePolicy, rank_examples, ranking_of, split_ties
 from quotakernels.validation import Examples
@@ -44,7 +44,7 @@ class Exchange(NamedTuple):
             )
             there = None if valid is None else xp.broadcast_to(valid, scores.shape)
         ranking = rank_examples(Examples(scores, labels, weights, there), self.ties)
-        return host_floats(value_of(self.measure, ranking))
+        return host_floats(value_again(self.measure, ranking))
 
 
 def exchange_of(
@@ -104,9 +104,8 @@ def differences(
     if valid is not None:
         valid = valid[pair[0], ...] & valid[pair[1], ...]
     on_host = isinstance(ranks, np.ndarray)
-    size = _HOST_BATCH
-    if not on_host:
-        size = max(1, max_memory // (16 * WORKING_COPIES * ranks.shape[-1]))
+    size = at_once(max_memory, 16 * ranks.shape[-1])
+    size = _HOST_BATCH if on_host else size
     parts = []
     with ThreadPoolExecutor(threads(workers)) as pool:
         for start in range(0, n_resamples, size):
@@ -136,7 +135,7 @@ def _on_host(
         flips = exchange.flips(range(number, number + 1))[0][here]
         swapped = (np.where(flips, second, first), np.where(flips, first, second))
         tables = (split_ties(_HOST, _counted(x, *columns), exchange.ties) for x in swapped)
-        a, b = (host_floats(value_of(exchange.measure, ranking_of(table))) for table in tables)
+        a, b = (host_floats(value_again(exchange.measure, ranking_of(table))) for table in tables)
         return a - b
 
     return np.stack(list(pool.map(one, numbers)))

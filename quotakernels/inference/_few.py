@@ -30,7 +30,7 @@ def warn_of_few(examples: Examples, groups: Any) -> None:
         found = some if groups is None else f"group{'s' * (fewest > 1)} with {kind}"
         warnings.warn(
             f"only {fewest} {found}: with fewer than {ENOUGH} p-values are too small",
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
@@ -60,5 +60,5 @@ def warn_of_undefined(undefined: np.ndarray[Any, Any], n_resamples: int) -> None
         warnings.warn(
             f"the measure is undefined in {most} of {n_resamples} resamples: intervals and "
             "p-values are of the others",
-            stacklevel=5,
+            stacklevel=6,
         )

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels._array import Array, Namespace, computing, device, namespace, readable, to_numpy
-from quotakernels.inference._resampling import value_of
+from quotakernels._keywords import brief
+from quotakernels._shapes import column_hint
+from quotakernels.inference._resampling import value_again, value_of
 from quotakernels.inference._tree import trees_map
 from quotakernels.ranking import TiePolicy, rank_examples
 from quotakernels.validation import Examples, as_column
@@ -42,7 +44,7 @@ def admit_folds(folds: Any, scores: tuple[int, ...], n_train: Any) -> Folds:
     if column.ndim not in (1, 2) or column.shape != scores[len(scores) - column.ndim :]:
         raise ValueError(
             f"folds must have shape (n,), or (repeats, n) where the scores have such axes; got "
-            f"{column.shape} and scores of shape {scores}"
+            f"{column.shape} and scores of shape {scores}{column_hint('folds', column.shape)}"
         )
     if column.dtype.kind == "f" and np.isnan(column).any():
         raise ValueError("folds must not be NaN; -1 marks examples that are in none")
@@ -65,10 +67,10 @@ def _ratio(places: list[NDArray], whole: int, n_train: Any) -> float:
     tested = math.fsum(at.shape[0] for at in places) / len(places)
     trained = whole - tested if n_train is None else n_train
     if isinstance(trained, bool) or not isinstance(trained, (int, float, np.integer)):
-        raise TypeError(f"n_train must be a number; got {n_train!r}")
+        raise TypeError(f"n_train must be a number; got {brief(n_train)}")
     if not 0 < trained < math.inf:
         hint = "; pass it, as the folds hold all examples" if n_train is None else ""
-        raise ValueError(f"n_train must be above 0; got {trained!r}{hint}")
+        raise ValueError(f"n_train must be above 0; got {brief(trained)}{hint}")
     return float(tested / trained)
 
 
@@ -93,7 +95,8 @@ def _parts(examples: Examples, folds: Folds) -> list[Examples]:
 
 def each_fold(measure: Any, examples: Examples, folds: Folds, ties: TiePolicy) -> Any:
     """The measure of each fold by itself, on a last axis that is added."""
-    return _stacked([value_of(measure, rank_examples(x, ties)) for x in _parts(examples, folds)])
+    first, *others = (rank_examples(x, ties) for x in _parts(examples, folds))
+    return _stacked([value_of(measure, first), *(value_again(measure, x) for x in others)])
 
 
 def pooled_value(measure: Any, examples: Examples, folds: Folds, ties: TiePolicy) -> Any:
@@ -102,7 +105,7 @@ def pooled_value(measure: Any, examples: Examples, folds: Folds, ties: TiePolicy
     for repeat in range(len(folds.places) // k):
         places = np.sort(np.concatenate(folds.places[repeat * k : (repeat + 1) * k]))
         taken = _taken(examples, folds, repeat, places)
-        values.append(value_of(measure, rank_examples(taken, ties)))
+        values.append(value_again(measure, rank_examples(taken, ties)))
     return _stacked(values)
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from typing import TypeAlias
 
+import numpy as np
+
 from quotakernels._array import Array, Namespace
+from quotakernels._keywords import brief
 
 __all__ = ["check_level", "normal_cdf", "normal_quantile", "quantile", "two_sided"]
 
@@ -17,10 +20,10 @@ _MOST_ROUNDS = 50
 
 def check_level(confidence_level: float) -> None:
     """Raise unless it is a share that an interval can have."""
-    number = type(confidence_level) in (int, float)
+    number = isinstance(confidence_level, (float, np.floating))  # no whole number is between
     if not (number and 0 < confidence_level < 1):
         raise ValueError(
-            f"confidence_level must be a number above 0 and below 1; got {confidence_level!r}"
+            f"confidence_level must be a number above 0 and below 1; got {brief(confidence_level)}"
         )
 
 

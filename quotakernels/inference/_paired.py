@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from quotakernels._array import tolerance
+from quotakernels._keywords import brief
 from quotakernels.inference._areas import area_name
 from quotakernels.inference._exchange import differences, exchange_of
 from quotakernels.inference._few import warn_of_few, warn_of_undefined
@@ -19,6 +20,7 @@ from quotakernels.inference._progress import reporter
 from quotakernels.inference._scores import host_floats
 from quotakernels.inference.bootstrap import bootstrap
 from quotakernels.inference.delong import delong_test
+from quotakernels.measures._quota import silently
 from quotakernels.validation import admit
 
 __all__ = ["Task", "TestName", "Tested", "by_test", "check_test"]
@@ -66,7 +68,7 @@ def check_test(
 ) -> None:
     """Raise for a test that there is not, and warn of one that cannot find anything."""
     if test not in (*_STEPS, "delong"):
-        raise ValueError(f'test must be "bootstrap", "permutation" or "delong"; got {test!r}')
+        raise ValueError(f'test must be "bootstrap", "permutation" or "delong"; got {brief(test)}')
     if stratified and test != "bootstrap":
         raise ValueError(f'stratified has no meaning for test="{test}", which keeps all labels')
     if test == "delong":
@@ -76,7 +78,7 @@ def check_test(
         warnings.warn(
             f"{n_resamples} resamples cannot tell any of {models} models apart; "
             f"pass n_resamples={math.ceil(round(needed, 6))} or more",
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
@@ -90,9 +92,9 @@ def by_test(test: TestName, task: Task, stratified: bool) -> Tested:
 
 
 def _bootstrapped(task: Task, stratified: bool) -> Tested:
-    found = bootstrap(
-        task.measure, task.y_true, task.scores, stratified=stratified, **task.data, **task.drawn
-    )
+    drawn = {**task.data, **task.drawn}
+    with silently():
+        found = bootstrap(task.measure, task.y_true, task.scores, stratified=stratified, **drawn)
     values = host_floats(found.resamples).astype(np.float64)
     warn_of_undefined(np.isnan(values).sum(axis=-1), values.shape[-1])
 

@@ -17,6 +17,7 @@ from quotakernels._array import (
     readable,
     to_numpy,
 )
+from quotakernels._shapes import column_hint
 from quotakernels.inference._resampling import Plan, in_order
 from quotakernels.ranking import TiePolicy
 from quotakernels.validation import Examples, as_column
@@ -129,13 +130,20 @@ def owners(
     """
     column = as_column("groups", groups)
     shape = (examples.scores.shape[-1],)
-    if tuple(column.shape) != shape:
-        raise ValueError(f"groups must have shape {shape}; got {tuple(column.shape)}")
+    own = tuple(column.shape)
+    if own != shape:
+        hint = column_hint("groups", own)
+        raise ValueError(f"groups must have shape {shape}; got {own}{hint}")
     if not readable(column):
         raise TypeError("groups must be readable: pass them as a NumPy array")
     given, there = to_numpy(column), _counting(examples)
     _check_names(given, there)
     names = np.unique(given[there])
+    if names.shape[0] == 1:
+        raise ValueError(
+            "groups must have two different values at least; got one, "
+            f"{names[0].item()!r}, of which all resamples would be alike"
+        )
     owner = np.zeros(shape, dtype=np.int64)
     owner[there] = np.searchsorted(names, given[there])
     owner = xp.asarray(owner, device=device(examples.scores))

@@ -6,6 +6,8 @@ import sys
 import time
 from collections.abc import Callable
 
+from quotakernels._keywords import check_flag
+
 __all__ = ["reporter", "silent"]
 
 PATIENCE = 3.0
@@ -25,6 +27,8 @@ def reporter(
     """
     if callable(progress):
         return progress
+    if progress is not None:
+        check_flag("progress", progress)
     if progress is False or (progress is None and not sys.stderr.isatty()):
         return silent
     began = time.monotonic()

@@ -13,14 +13,37 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, compiled, computing, device, namespace
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    compiled,
+    computing,
+    device,
+    is_array,
+    namespace,
+)
+from quotakernels._keywords import brief
 from quotakernels.inference._tree import tree_map, trees_map
+from quotakernels.measures._direction import title_of
 from quotakernels.measures._measure import made_here, merges_negatives
+from quotakernels.measures._quota import silently
 from quotakernels.measures._together import sharing, together
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties
 from quotakernels.validation import Examples
 
-__all__ = ["Plan", "Sorted", "in_order", "resampled", "threads", "value_of", "values_of"]
+__all__ = [
+    "Plan",
+    "Sorted",
+    "at_once",
+    "from_one",
+    "in_order",
+    "resampled",
+    "threads",
+    "value_again",
+    "value_of",
+    "values_of",
+]
 
 NDArray = np.ndarray[Any, Any]
 WORKING_COPIES = 60
@@ -93,18 +116,27 @@ def value_of(measure: Any, ranking: Ranking) -> Any:
     """A measure of a ranking, or the mapping of several."""
     if isinstance(measure, Mapping):
         return {name: value_of(each, ranking) for name, each in measure.items()}
-    return measure(ranking)
+    value = measure(ranking)
+    if not isinstance(value, (tuple, Mapping)) and not is_array(value):
+        raise TypeError(f"measure must give arrays; {title_of(measure)} gives {brief(value)}")
+    return value
+
+
+def value_again(measure: Any, ranking: Ranking) -> Any:
+    """The same, without the warnings that there were for the first ranking."""
+    with silently():
+        return value_of(measure, ranking)
 
 
 def _value_of_table(measure: Any, table: ops.Groups) -> Any:
     """The same of a table; measures of a mapping that can share a pass over it do."""
     shared = sharing(measure) if isinstance(measure, Mapping) else {}
     if len(shared) < 2:
-        return value_of(measure, ranking_of(table))
+        return value_again(measure, ranking_of(table))
     values = together(shared, table)
     others = {name: each for name, each in measure.items() if name not in values}
     if others:
-        values |= value_of(others, ranking_of(table))
+        values |= value_again(others, ranking_of(table))
     return {name: values[name] for name in measure}
 
 
@@ -120,15 +152,15 @@ def values_of(
     """The measure of each resample, on a last axis that is added; the estimate shows its shape."""
     order = plan.examples.order
     xp = namespace(order)
+    size = at_once(max_memory, 8 * math.prod(order.shape))
+    lanes = 1 if workers is None else threads(workers)  # of several, each waits for the others
     if isinstance(order, np.ndarray):
-        lanes = 1 if workers is None else threads(workers)  # of several, each waits for the others
         run = functools.partial(_on_host, measure, plan, estimate, lanes)
         if order.shape[-1] <= FEW and made_here(measure):
             run = functools.partial(_few_on_host, measure, plan, run)
         size = 64
     else:
         run = functools.partial(_in_batch, measure, plan)
-        size = max(1, max_memory // (8 * WORKING_COPIES * math.prod(order.shape)))
     parts = []
     for start in range(0, len(numbers), size):
         parts.append(run(numbers[start : start + size]))
@@ -138,11 +170,26 @@ def values_of(
 
 
 def threads(workers: int | None) -> int:
-    if workers is None:
-        return min(os.cpu_count() or 1, 8)
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise ValueError(f"workers must be a whole number from 1 on; got {workers!r}")
-    return workers
+    """How many threads there may be."""
+    return min(os.cpu_count() or 1, 8) if workers is None else from_one("workers", workers)
+
+
+def at_once(max_memory: int, length: int) -> int:
+    """How many resamples may be in a batch, by the bytes that one of them takes for each copy."""
+    return max(1, from_one("max_memory", max_memory) // (WORKING_COPIES * length))
+
+
+def from_one(name: str, number: Any) -> int:
+    """A whole number, 1 or more."""
+    try:
+        if isinstance(number, (bool, np.bool_)):
+            raise TypeError
+        whole = operator.index(number)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number; got {brief(number)}") from None
+    if whole < 1:
+        raise ValueError(f"{name} must be at least 1; got {whole}")
+    return whole
 
 
 # batches of resamples, on a device or in a program

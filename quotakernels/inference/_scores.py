@@ -19,6 +19,8 @@ from quotakernels._array import (
     to_numpy,
 )
 from quotakernels._bits import to_bits
+from quotakernels._keywords import brief
+from quotakernels._shapes import column_hint
 from quotakernels.validation import admit_columns, adopt, as_column, check_types
 
 __all__ = ["host_floats", "named_scores", "stacked"]
@@ -32,9 +34,9 @@ def named_scores(models: Any) -> dict[str, Any]:
     names = _names(models)
     for name in names:
         if not isinstance(name, str):
-            raise TypeError(f"the names of models must be strings; got {name!r}")
+            raise TypeError(f"the names of models must be strings; got {brief(name)}")
         if names.count(name) > 1:
-            raise ValueError(f"the names of models must differ; got {name!r} twice")
+            raise ValueError(f"the names of models must differ; got {brief(name)} twice")
     if len(names) < 2:
         raise ValueError(f"models must hold at least two models; got {len(names)}")
     return {name: models[name] for name in names}
@@ -84,7 +86,10 @@ def _check_lengths(columns: dict[str, Array]) -> None:
     first, *_ = columns
     for name, x in columns.items():
         if x.ndim != 1:
-            raise ValueError(f"{name} must have shape (n,), a list of scores; got {tuple(x.shape)}")
+            hint = column_hint(name, tuple(x.shape))
+            raise ValueError(
+                f"{name} must have shape (n,), a list of scores; got {tuple(x.shape)}{hint}"
+            )
         if x.shape != columns[first].shape:
             raise ValueError(
                 f"{name} must have as many scores as {first}, {columns[first].shape[0]}; "

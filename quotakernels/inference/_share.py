@@ -53,7 +53,7 @@ def exact_lower(xp: Namespace, found: Array, trials: Array, tail: float) -> Arra
     whole = _below(xp, a, b, flat, width) + _below(xp, b, a, flat, width)
     at = -math.sqrt(-2 * math.log(2 * tail)) * width
     for _ in range(_ROUNDS):
-        rise = -a * rest * xp.expm1(at) / (rest + mean * xp.exp(at))
+        rise = a * rest * xp.expm1(at) / (rest + mean * xp.exp(at))
         part = _below(xp, a, b, at, 1 / (xp.abs(rise) + 1 / width))
         density = xp.exp(_log_density(xp, a, b, at))
         at = at - (xp.log(part / whole) - math.log(tail)) * (part / density)

@@ -14,6 +14,7 @@ from quotakernels._array import (
     result_float,
     returned,
 )
+from quotakernels._keywords import public
 from quotakernels.inference._areas import AreaName, refuse_weights, scale_of
 from quotakernels.inference._lost import lost_pairs, share, spread_of
 from quotakernels.measures._measure import finished
@@ -37,6 +38,7 @@ class AucCovariance(NamedTuple):
     covariance: Array
 
 
+@public
 def auc_covariance(
     y_true: Any,
     y_score: Any,

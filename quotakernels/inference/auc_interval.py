@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
+from quotakernels._keywords import brief
 from quotakernels.inference._areas import AreaName, refuse_masses, scale_of
 from quotakernels.inference._lost import Area, area_of, share
 from quotakernels.inference._normal import check_level, quantile
@@ -34,7 +35,7 @@ class AucInterval(NamedTuple):
     standard_error: Array
 
 
-@measure_of_tables
+@measure_of_tables(greater_is_better=None)
 def auc_interval(
     table: ops.Groups,
     *,
@@ -108,7 +109,7 @@ def auc_interval(
     scale = scale_of(measure)
     check_level(confidence_level)
     if method not in ("logit", "wald"):
-        raise ValueError(f'method must be "logit" or "wald"; got {method!r}')
+        raise ValueError(f'method must be "logit" or "wald"; got {brief(method)}')
     refuse_masses(table, "the ranking")
     xp = namespace(table.counts)
     area = area_of(xp, table)

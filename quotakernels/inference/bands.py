@@ -22,6 +22,7 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
+from quotakernels._keywords import brief, forwarding
 from quotakernels.inference._few import flags_of, units_of
 from quotakernels.inference._intervals import quantile
 from quotakernels.inference.bootstrap import BootstrapResult, bootstrap
@@ -65,6 +66,7 @@ class CurveBand(NamedTuple):
     undefined: Array
 
 
+@forwarding(bootstrap)
 def curve_band(
     curve: Any,
     y_true: Any,
@@ -186,7 +188,7 @@ def _chosen(curve: Any, places: dict[str, Any]) -> tuple[str, str, Any]:
     name = getattr(curve, "__name__", curve)
     name = name.removesuffix("_curve") if isinstance(name, str) else name
     if not isinstance(name, str) or name not in _CURVES:
-        raise ValueError(f"curve must be one of {', '.join(_CURVES)}; got {curve!r}")
+        raise ValueError(f"curve must be one of {', '.join(_CURVES)}; got {brief(curve)}")
     fitting = ("fpr",) if name == "roc" else ("fraction", "quota")
     if len(places) > 1 or not set(places) <= set(fitting):
         expected = " or ".join(f"{x}=" for x in fitting)

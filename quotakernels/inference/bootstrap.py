@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import operator
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -19,16 +18,23 @@ from quotakernels._array import (
     returned,
     wide_float,
 )
+from quotakernels._keywords import brief, public
 from quotakernels.inference._intervals import IntervalMethod, defined, interval, spread
 from quotakernels.inference._normal import check_level
 from quotakernels.inference._plan import parts_left_out, plan_of, seeds_numpy
 from quotakernels.inference._progress import reporter, silent
-from quotakernels.inference._resampling import value_of, values_of
+from quotakernels.inference._resampling import from_one, value_of, values_of
 from quotakernels.inference._tree import trees_map
 from quotakernels.ranking import TiePolicy, rank_examples
 from quotakernels.validation import Examples, admit, check_tie_policy
 
-__all__ = ["BootstrapResult", "bootstrap", "check_resampling", "summary", "with_options"]
+__all__ = [
+    "BootstrapResult",
+    "bootstrap",
+    "check_resampling",
+    "summary",
+    "with_options",
+]
 
 
 class BootstrapResult(NamedTuple):
@@ -57,6 +63,7 @@ class BootstrapResult(NamedTuple):
     resamples: Array
 
 
+@public
 def bootstrap(
     measure: Any,
     y_true: Any,
@@ -104,7 +111,8 @@ def bootstrap(
     stratified : bool
         Draw positives and negatives by themselves, so that every resample has as many of each.
     groups : array, shape (n,), optional
-        Examples with the same value, such as all rows of one customer, are drawn together.
+        Examples with the same value, such as all rows of one customer, are drawn together.  Two
+        different values at least.
     poisson : bool
         Draw each example independently, once on average, instead of n examples in all.
     random_state : None, int, or a random generator of the scores' library, optional
@@ -194,28 +202,16 @@ def check_resampling(
     groups: Any = None,
 ) -> int:
     """The number of resamples; raise for arguments that are out of range."""
-    n_resamples = _whole(n_resamples)
-    if n_resamples < 1:
-        raise ValueError(f"n_resamples must be at least 1; got {n_resamples}")
+    n_resamples = from_one("n_resamples", n_resamples)
     check_level(confidence_level)
     if method not in ("percentile", "basic", "bca"):
-        raise ValueError(f'method must be "percentile", "basic" or "bca"; got {method!r}')
+        raise ValueError(f'method must be "percentile", "basic" or "bca"; got {brief(method)}')
     check_tie_policy(ties)
     if ties == "given":
         raise ValueError('ties="given" has no meaning for rows that are drawn several times')
     if groups is not None and stratified:
         raise ValueError("stratified and groups cannot be combined: groups are drawn whole")
     return n_resamples
-
-
-def _whole(n_resamples: Any) -> int:
-    try:
-        if isinstance(n_resamples, bool):
-            raise TypeError
-        return operator.index(n_resamples)
-    except TypeError:
-        message = f"n_resamples must be a whole number; got {n_resamples!r}"
-        raise TypeError(message) from None
 
 
 def with_options(measure: Any, options: dict[str, Any]) -> Any:
@@ -240,7 +236,7 @@ def _check_functions(measure: Any, options: dict[str, Any]) -> None:
         for each in measure.values():
             _check_functions(each, {})
     elif not callable(measure):
-        raise TypeError(f"{expected}; got {measure!r}")
+        raise TypeError(f"{expected}; got {brief(measure)}")
     elif (wrong := _refusal(measure, options)) is not None:
         name = getattr(measure, "__name__", repr(measure))
         raise TypeError(f"{expected}; {name} {wrong}")

@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels._array import is_array
+from quotakernels._keywords import public
 from quotakernels.inference._letters import letters_of, together
 from quotakernels.inference._paired import Task, Tested, TestName, by_test, check_test
 from quotakernels.inference._pairs import holm
 from quotakernels.inference._resampling import value_of
 from quotakernels.inference._scores import host_floats, named_scores, stacked
 from quotakernels.inference.bootstrap import check_resampling, with_options
+from quotakernels.measures._direction import direction_of
 from quotakernels.ranking import TiePolicy, rank_examples
 from quotakernels.validation import Examples, admit
 
@@ -63,13 +65,14 @@ class Comparison(NamedTuple):
     groups: tuple[tuple[str, ...], ...]
 
 
+@public
 def compare(
     y_true: Any,
     models: Mapping[str, Any],
     measure: Any,
     *,
     test: TestName = "bootstrap",
-    maximize: bool = True,
+    maximize: bool | None = None,
     n_resamples: int = 2000,
     confidence_level: float = 0.95,
     stratified: bool = False,
@@ -99,8 +102,9 @@ def compare(
     test : {"bootstrap", "permutation", "delong"}
         The paired bootstrap, the exchange of scores between two models, or the closed form of
         `delong_test` for `roc_auc`, `gini` and `pem`.
-    maximize : bool
-        Whether more is better.  False for costs and errors.
+    maximize : bool, optional
+        Whether more is better.  By default as the measure says; to be given for functions of your
+        own, and for measures of which neither is better, such as `bias`.
     n_resamples : int
         The number of resamples, or of exchanges for each pair, R.
     confidence_level : float
@@ -125,7 +129,8 @@ def compare(
     ------
     TypeError
         Models that are no mapping from strings and no data frame; scores without values, in a
-        trace; a measure that gives a record; and as in `rank` and `bootstrap`.
+        trace; a measure that gives a record, or that does not say whether more is better; and as in
+        `rank` and `bootstrap`.
     ValueError
         Fewer than two models; scores of different lengths; a measure of more than one number for
         each model, as of several quotas; one of score values, not of their order, in a permutation
@@ -199,14 +204,16 @@ def compare(
     drawn |= {"ties": ties, "workers": workers, "max_memory": max_memory, "progress": progress}
     scores = stacked({f"models[{name!r}]": x for name, x in named.items()}, y_true, **data)
     applied = with_options(measure, options)
-    estimate = _estimates(applied, admit(y_true, scores, **data), ties)
+    estimate, worth = _estimates(applied, admit(y_true, scores, **data), ties, maximize)
     task = Task(applied, y_true, scores, estimate, confidence_level, data, drawn)
     tested = by_test(test, task, stratified)
-    return _compared(list(named), estimate, tested, confidence_level, maximize)
+    return _compared(list(named), estimate, worth, tested, confidence_level)
 
 
-def _estimates(measure: Any, examples: Examples, ties: TiePolicy) -> NDArray:
-    """The measure of each model, one number."""
+def _estimates(
+    measure: Any, examples: Examples, ties: TiePolicy, maximize: bool | None
+) -> tuple[NDArray, NDArray]:
+    """The measure of each model, one number, and one that is larger for the better model."""
     found = value_of(measure, rank_examples(examples, ties))
     if not is_array(found):
         kind = type(found).__name__
@@ -217,14 +224,15 @@ def _estimates(measure: Any, examples: Examples, ties: TiePolicy) -> NDArray:
             f"measure must give one number for each model, shape {(number,)}; "
             f"got shape {tuple(found.shape)}"
         )
-    return host_floats(found)
+    estimate = host_floats(found)
+    return estimate, estimate if direction_of(measure, maximize, "maximize") else -estimate
 
 
 def _compared(
-    names: list[str], estimate: NDArray, tested: Tested, confidence_level: float, maximize: bool
+    names: list[str], estimate: NDArray, worth: NDArray, tested: Tested, confidence_level: float
 ) -> Comparison:
     """Models in order, and the tests of all their pairs."""
-    worth = (estimate if maximize else -estimate).astype(np.float64)
+    worth = worth.astype(np.float64)
     lost, worth = np.isnan(worth), np.nan_to_num(worth, posinf=np.inf, neginf=-np.inf)
     order = sorted(range(len(names)), key=lambda k: (lost[k], -worth[k], names[k]))
     estimate, names = estimate[order].astype(np.float64), [names[k] for k in order]

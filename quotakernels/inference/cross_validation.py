@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,10 +18,10 @@ from quotakernels._array import (
     namespace,
     readable,
     to_numpy,
-    tolerance,
     wide_float,
 )
-from quotakernels.inference._corrected import SAME_VALUE, corrected, float_of
+from quotakernels._keywords import public
+from quotakernels.inference._corrected import ahead, corrected, first_less_second, float_of
 from quotakernels.inference._folds import (
     Folds,
     admit_folds,
@@ -31,6 +33,8 @@ from quotakernels.inference._normal import check_level
 from quotakernels.inference._student import two_sided
 from quotakernels.inference._tree import tree_map, trees_map
 from quotakernels.inference.bootstrap import with_options
+from quotakernels.measures._direction import direction_if_any
+from quotakernels.measures._quota import silently
 from quotakernels.ranking import TiePolicy
 from quotakernels.validation import (
     Examples,
@@ -96,6 +100,9 @@ class FoldTest(NamedTuple):
         Folds that leave one or both undefined.
     values : array, shape (..., k) or (..., repeats, k)
         The difference of each fold.
+    better : array, shape (...)
+        1 where the first model is the better one by the difference, -1 where the second is, and 0
+        where neither is; NaN where that is undefined, or nothing says whether more is better.
     """
 
     difference: Array
@@ -107,8 +114,10 @@ class FoldTest(NamedTuple):
     p_value: Array
     undefined: Array
     values: Array
+    better: Array
 
 
+@public
 def fold_summary(
     measure: Any,
     y_true: Any,
@@ -244,10 +253,11 @@ def _warn_of_undefined(measure: Any, values: Any, examples: Examples, folds: Fol
         warnings.warn(
             f"{name} is undefined in {undefined.sum()} of {undefined.size} folds, which are left "
             f"out: {why_undefined(examples, folds, undefined)}",
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
+@public
 def fold_test(
     measure: Any,
     y_true: Any,
@@ -255,6 +265,7 @@ def fold_test(
     scores_b: Any,
     folds: Any,
     *,
+    maximize: bool | None = None,
     confidence_level: float = 0.95,
     n_train: float | None = None,
     sample_weight: Any = None,
@@ -276,6 +287,9 @@ def fold_test(
         Scores of the two models on examples that they have not seen.
     folds : array, shape (n,) or (repeats, n)
         The fold of each example, as in `fold_summary`; both models were trained on the same.
+    maximize : bool, optional
+        Whether more is better, which `better` needs and the test does not.  By default as the
+        measure says; functions of your own do not.
     confidence_level : float
         Of the interval; above 0 and below 1.
     n_train : number, optional
@@ -333,29 +347,35 @@ def fold_test(
         "scores_b": as_column("scores_b", scores_b),
     }
     check_types(scores)
-    applied, found = with_options(measure, options), []
+    applied = with_options(measure, options)
+    found: list[Any] = []
     for column in adopt(scores)[1].values():
         examples = admit(y_true, column, sample_weight, where, pos_label, validate)
         split = admit_folds(folds, tuple(examples.scores.shape), n_train)
-        found.append(each_fold(applied, examples, split, ties))
-    differences = trees_map(_difference, found)
+        with silently(again=bool(found)):
+            found.append(each_fold(applied, examples, split, ties))
+    differences = trees_map(first_less_second, found)
     _warn_of_undefined(measure, differences, examples, split)
-    return tree_map(lambda values: _tested(values, split, confidence_level), differences)
+    tested = functools.partial(_tested, folds=split, confidence_level=confidence_level)
+    return _each_tested(tested, measure, maximize, differences)
 
 
-def _difference(pair: list[Array]) -> Array:
-    """The first less the second; 0 where that is rounding."""
-    a, b = pair
-    xp = namespace(a)
-    dtype = float_of(a)
-    with computing(xp):
-        a, b = (cast(xp, x, dtype) for x in (a, b))
-        difference = a - b
-        same = xp.abs(difference) <= tolerance(difference, SAME_VALUE) * (xp.abs(a) + xp.abs(b))
-        return xp.where(same, xp.zeros_like(difference), difference)
+def _each_tested(
+    tested: Callable[..., FoldTest], measure: Any, maximize: bool | None, differences: Any
+) -> Any:
+    """The test of a measure's differences, or those of each in a mapping, by its own direction."""
+    if isinstance(measure, Mapping):
+        return {
+            name: _each_tested(tested, each, maximize, differences[name])
+            for name, each in measure.items()
+        }
+    direction = direction_if_any(measure, maximize, "maximize")
+    return tree_map(functools.partial(tested, maximize=direction), differences)
 
 
-def _tested(values: Array, folds: Folds, confidence_level: float) -> FoldTest:
+def _tested(
+    values: Array, folds: Folds, confidence_level: float, maximize: bool | None
+) -> FoldTest:
     xp = namespace(values)
     dtype = values.dtype
     with computing(xp):
@@ -366,9 +386,11 @@ def _tested(values: Array, folds: Folds, confidence_level: float) -> FoldTest:
         statistic = xp.where(found.error > 0, statistic, xp.full_like(statistic, xp.nan))
         p_value = two_sided(xp, statistic, freedom, len(folds.places))
         floats = (mean, mean - half, mean + half, found.error, statistic, p_value)
-        difference, low, high, error, statistic, p_value = (finish(xp, x, dtype) for x in floats)
+        difference, low, high, error, statistic, p_value, better = (
+            finish(xp, x, dtype) for x in (*floats, ahead(mean, maximize))
+        )
         undefined = values.shape[-1] - 1 - freedom
         shaped = xp.reshape(values, (*values.shape[:-1], *folds.shape))
         return FoldTest(
-            difference, low, high, error, statistic, freedom, p_value, undefined, shaped
+            difference, low, high, error, statistic, freedom, p_value, undefined, shaped, better
         )

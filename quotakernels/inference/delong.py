@@ -16,6 +16,8 @@ from quotakernels._array import (
     result_float,
     returned,
 )
+from quotakernels._keywords import public
+from quotakernels._shapes import column_hint
 from quotakernels.inference._areas import AreaName, refuse_masses, refuse_weights, scale_of
 from quotakernels.inference._lost import area_of, lost_pairs, share, spread_of
 from quotakernels.inference._normal import check_level, quantile, two_sided
@@ -52,6 +54,7 @@ class DelongTest(NamedTuple):
     p_value: Array
 
 
+@public
 def delong_test(
     y_true: Any,
     scores_a: Any,
@@ -132,8 +135,9 @@ def delong_test(
     named = adopt(named, tuple(named))[1]
     shapes = [tuple(x.shape) for x in named.values()]
     if shapes[0] != shapes[1]:
+        hint = max(column_hint(f"scores_{x}", shape) for x, shape in zip("ab", shapes, strict=True))
         raise ValueError(
-            f"scores_a and scores_b must have one shape; got {shapes[0]} and {shapes[1]}"
+            f"scores_a and scores_b must have one shape; got {shapes[0]} and {shapes[1]}{hint}"
         )
     parts: list[Array] = []
     for name, scores in named.items():
@@ -185,6 +189,7 @@ def _tested(xp: Namespace, difference: Array, error: Array, confidence_level: fl
     return DelongTest(difference, lower, upper, error, statistic, p_value)
 
 
+@public
 def delong_test_unpaired(
     a: Ranking, b: Ranking, *, measure: AreaName = "roc_auc", confidence_level: float = 0.95
 ) -> DelongTest:
@@ -241,7 +246,7 @@ def delong_test_unpaired(
             raise TypeError(f"{name} must be a Ranking; got {type(given).__name__}")
     xp, rankings = in_one_library({"a": a, "b": b})
     if (on_host := lent(tuple(x for ranking in rankings for x in ranking))) is not None:
-        pair = [Ranking(*on_host[:5]), Ranking(*on_host[5:])]
+        pair = [Ranking._make(on_host[:5]), Ranking._make(on_host[5:])]
         found = _unpaired(namespace(on_host[0]), pair, scale, confidence_level)
         return returned(found, rankings[0].thresholds)  # type: ignore[no-any-return]
     return _unpaired(xp, rankings, scale, confidence_level)

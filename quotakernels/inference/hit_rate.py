@@ -16,6 +16,7 @@ from quotakernels._array import (
     namespace,
     result_float,
 )
+from quotakernels._keywords import brief
 from quotakernels.inference._areas import refuse_masses
 from quotakernels.inference._hypergeometric import Draws, ends
 from quotakernels.inference._normal import check_level, quantile
@@ -84,7 +85,7 @@ def _whole_parts(xp: Namespace, table: ops.Groups, wanted: Array) -> tuple[Array
 
 
 def _as_interval(function: Callable[..., HitRateInterval]) -> _IntervalMeasure:
-    return _IntervalMeasure(function, wanted_and_listed, local=True)
+    return _IntervalMeasure(function, wanted_and_listed, greater_is_better=None, local=True)
 
 
 @_as_interval
@@ -191,7 +192,7 @@ def hit_rate_interval(
     """
     check_level(confidence_level)
     if method not in ("wilson", "exact"):
-        raise ValueError(f'method must be "wilson" or "exact"; got {method!r}')
+        raise ValueError(f'method must be "wilson" or "exact"; got {brief(method)}')
     refuse_masses(table, "the ranking")
     xp = namespace(wanted)
     if method == "exact":

@@ -18,6 +18,7 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
+from quotakernels._keywords import brief, forwarding
 from quotakernels.inference._intervals import defined
 from quotakernels.inference.bands import SAME_VALUE
 from quotakernels.inference.bootstrap import BootstrapResult, bootstrap, summary
@@ -42,7 +43,7 @@ class OptimumInterval(NamedTuple):
         are among those that leave the threshold undefined.
     optimism : array, shape (...)
         How much more a cut brings on the examples by which it was chosen than on others; below 0
-        where the smallest value is the best.
+        for a measure of which less is better.
     expected : BootstrapResult
         What the chosen cut brings on other examples: ``value.estimate - optimism``, and how sure
         that is.  Where the best is to select nobody, or all, and that brings the same in all
@@ -64,6 +65,7 @@ class _Cut(NamedTuple):
     everybody: Array
 
 
+@forwarding(bootstrap)
 def optimum_interval(best: Any, y_true: Any, y_score: Any, **keywords: Any) -> OptimumInterval:
     """Confidence intervals of the best cut and of what it brings, and its optimism (bootstrap).
 
@@ -76,7 +78,7 @@ def optimum_interval(best: Any, y_true: Any, y_score: Any, **keywords: Any) -> O
     y_true, y_score : arrays, shape (n,) and (..., n)
         As in `bootstrap`; models are leading axes of the scores and share the resamples.
     **keywords
-        The function's own arguments, such as ``impacts=(5, -4, 0, 0)`` or ``measure=informedness``;
+        The function's own arguments, such as ``impacts=(5, -4, 0, 0)`` or ``measure=informedness``,
         and optional ones of `bootstrap`: `n_resamples`, `confidence_level`, `method`, `stratified`,
         `groups`, `poisson`, `random_state`, `sample_weight`, `where`, `pos_label`, `ties`,
         `validate`, `workers`, `max_memory` and `progress`.
@@ -129,7 +131,7 @@ def optimum_interval(best: Any, y_true: Any, y_score: Any, **keywords: Any) -> O
     0.331 0.23 0.43
     """
     if best is not best_boundary and best is not optimal_cut:
-        raise TypeError(f"best must be best_boundary or optimal_cut; got {best!r}")
+        raise TypeError(f"best must be best_boundary or optimal_cut; got {brief(best)}")
     own = {name: x for name, x in keywords.items() if name not in _OF_BOOTSTRAP}
     resampling = {name: x for name, x in keywords.items() if name in _OF_BOOTSTRAP}
     cuts = functools.partial(_best_cut, best, own)
@@ -166,7 +168,7 @@ def _best_cut(best: Any, own: dict[str, Any], ranking: Ranking) -> tuple[_Cut, C
     if best is best_boundary:
         *cut, curve = best_boundary(ranking, **own)
     else:
-        own = {"measure": None, "maximize": True} | own
+        own = {"measure": None, "maximize": None} | own
         cut, curve = best_and_curve((ranking,), own.pop("measure"), own.pop("maximize"), own)
     value, threshold, quota = cut[:3]
     return _Cut(value, threshold, quota, curve.value[..., 0], curve.value[..., -1]), curve

@@ -6,6 +6,7 @@ import math
 from typing import Any, Literal, NamedTuple
 
 from quotakernels._array import Array, cast, computing, namespace
+from quotakernels._keywords import brief, public
 from quotakernels.inference._discordant import (
     by_halves,
     by_sizes,
@@ -47,6 +48,7 @@ class SelectionComparison(NamedTuple):
     positives_b: float
 
 
+@public
 def compare_selections(
     y_true: Any,
     a: Any,
@@ -144,7 +146,7 @@ def compare_selections(
     0.5 3.0 1.0 0.625
     """
     if test not in ("mcnemar", "fisher"):
-        raise ValueError(f'test must be "mcnemar" or "fisher"; got {test!r}')
+        raise ValueError(f'test must be "mcnemar" or "fisher"; got {brief(test)}')
     check_level(confidence_level)
     scores = stacked({"a": a, "b": b}, y_true, None, where, pos_label, validate)
     labels, valid = admit(y_true, scores, None, where, pos_label, validate)[1::2]

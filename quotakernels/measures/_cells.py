@@ -21,11 +21,13 @@ from quotakernels._array import (
     result_float,
     wide_float,
 )
+from quotakernels._keywords import brief, check_flag
 from quotakernels._predictions import Predictions
 from quotakernels._regrouped import cut_ends
 from quotakernels.measures._measure import finished
 from quotakernels.measures._numbers import admit_numbers, checked
 from quotakernels.measures._quota import as_float, mass_totals, wanted_masses
+from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.curves import cut_masses
 from quotakernels.measures.quota import positives_at
 from quotakernels.validation import as_column, check_one_device, refuse_records
@@ -164,7 +166,7 @@ def cells_at(
         xp, table, threshold=threshold, quota=quota, fraction=fraction, inclusive=inclusive
     )
     if threshold is None:
-        return compiled(_cells_at_quotas, xp)(table, wanted), shape
+        return compiled(_CELLS_AT_QUOTAS, xp)(table, wanted), shape
     find = compiled(_cells_at_thresholds, xp, ("inclusive",))
     return find(table, wanted, inclusive=inclusive), shape
 
@@ -181,8 +183,7 @@ def wanted_cut(
     """The thresholds, shape (K,), or the masses, (..., K), and the shape for which K stands."""
     if sum(x is not None for x in (threshold, quota, fraction)) != 1:
         raise TypeError("give exactly one of threshold=, quota= and fraction=")
-    if not isinstance(inclusive, bool):
-        raise TypeError(f"inclusive must be True or False; got {inclusive!r}")
+    check_flag("inclusive", inclusive)
     if threshold is not None:
         wanted = _threshold_beside(table.thresholds, threshold)
         return xp.reshape(wanted, (-1,)), tuple(wanted.shape)
@@ -206,6 +207,9 @@ def _cells_at_quotas(table: ops.Groups, wanted: Array) -> ConfusionTable:
     tp, fp = positives_at(xp, table, wanted), positives_at(xp, swapped, wanted)
     rest = (xp.clip(whole - found, 0) for whole, found in ((positive, tp), (negative, fp)))
     return ConfusionTable(tp, fp, *rest)
+
+
+_CELLS_AT_QUOTAS = in_usual_units(_cells_at_quotas)
 
 
 def _cells_at_thresholds(
@@ -260,7 +264,7 @@ def _threshold_beside(scores: Array, threshold: Any) -> Array:
     if of_kind(xp, scores.dtype, "bool"):
         kinds = (*kinds, "bool")
     if not of_kind(namespace(column), column.dtype, kinds):
-        raise TypeError(f"threshold must hold real numbers; got {threshold!r}")
+        raise TypeError(f"threshold must hold real numbers; got {brief(threshold)}")
     if isinstance(column, np.ndarray):
         wide = column.dtype.kind not in "biu"
         column = column.astype(np.float64) if wide else column.copy()
@@ -276,7 +280,7 @@ def _threshold_beside(scores: Array, threshold: Any) -> Array:
 def binary_cells(pairs: Predictions) -> ConfusionTable:
     """Counts, or masses, of the four outcomes; shape (...)."""
     xp = namespace(pairs.truth)
-    truth, predicted, weights, valid = pairs
+    truth, predicted, weights, valid, _ = pairs
 
     def found(outcome: Array) -> Array:
         outcome = outcome if valid is None else outcome & valid

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels._array import Array, Namespace, namespace
+from quotakernels._keywords import brief
 from quotakernels.measures._cells import ConfusionTable
 from quotakernels.measures._table_measure import TableMeasure
 from quotakernels.measures.table_classes import informedness
@@ -127,7 +128,7 @@ def check_kind(kind: Any) -> None:
     """Refuse what is no kind of chart."""
     if not isinstance(kind, str) or kind not in _CHARTS:
         names = ", ".join(map(repr, _CHARTS))
-        raise ValueError(f"kind must be one of {names}; got {kind!r}")
+        raise ValueError(f"kind must be one of {names}; got {brief(kind)}")
 
 
 def coordinates(xp: Namespace, kind: Kind, table: ConfusionTable, smoothing: Any) -> Place:

@@ -26,7 +26,10 @@ __all__ = [
 
 
 class Gains(NamedTuple):
-    """Checked examples with what each brings if selected, and if rejected (None: nothing)."""
+    """Checked examples with what each brings if selected, and if rejected (None: nothing).
+
+    ``good`` is as in `validation.Admitted`.
+    """
 
     scores: Array
     labels: Array
@@ -34,6 +37,7 @@ class Gains(NamedTuple):
     valid: Array | None
     selected: Array
     rejected: Array | None
+    good: Array | None = None
 
 
 class GainGroups(NamedTuple):
@@ -70,7 +74,7 @@ def admit_gains(
     if not (type(gain_rejected) in (int, float) and gain_rejected == 0):
         given["gain_rejected"] = _one_for_all(columns["y_score"], gain_rejected)
         numbers.append("gain_rejected")
-    examples, gains, _ = admit_columns(given, pos_label, validate, tuple(numbers))
+    examples, gains, good = admit_columns(given, pos_label, validate, tuple(numbers))
     labels = examples.labels
     if labels is None:
         xp, dev = namespace(examples.scores), device(examples.scores)
@@ -83,6 +87,7 @@ def admit_gains(
         examples.valid,
         gains["gain"],
         gains.get("gain_rejected"),
+        good,
     )
 
 

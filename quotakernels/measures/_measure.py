@@ -19,11 +19,15 @@ from quotakernels._array import (
     result_float,
     returned,
 )
+from quotakernels._keywords import brief, refuse_unknown
+from quotakernels._spoilt import spoilt_rows, without_spoilt
+from quotakernels.measures._options import MeasureWithOptions, named
 from quotakernels.measures._quota import beside, wanted_masses
 from quotakernels.measures._reduction import Reduction, Sums
+from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures._unsorted import ranking_at
 from quotakernels.ranking import Ranking, TiePolicy, rank, table_of
-from quotakernels.validation import admit, check_tie_policy
+from quotakernels.validation import admitted, check_tie_policy
 
 R = TypeVar("R")
 M = TypeVar("M", bound="Measure[Any]")
@@ -36,7 +40,6 @@ __all__ = [
     "bounded_by_ties",
     "by_positives",
     "finished",
-    "local_quota_measure",
     "made_here",
     "measure",
     "measure_of",
@@ -56,11 +59,29 @@ class Measure(Generic[R]):
     door makes of the measure's own numbers.  The function's keyword-only parameters are options:
     plain values, for each of which it may be compiled anew.  A local measure needs no more of the
     scores than those around its quota.
+
+    Attributes
+    ----------
+    greater_is_better : bool or None
+        Whether more is better, or less; None of a measure of which neither is, and of curves.
+    advice : str
+        What messages say to those who give a direction to a measure that has none.
     """
 
-    def __init__(self, function: Callable[..., R], door: Door, local: bool = False):
+    def __init__(
+        self,
+        function: Callable[..., R],
+        door: Door,
+        *,
+        greater_is_better: bool | None,
+        local: bool = False,
+        advice: str = "",
+    ):
         functools.update_wrapper(self, function)
         self._function, self._door, self._local = function, door, local
+        self.greater_is_better, self.advice = greater_is_better, advice
+        scale_free = door in (_no_numbers, wanted_masses)
+        self._of_masses = in_usual_units(function) if scale_free else function
         self.monotone: Literal["", "always", "by default"] = ""
         self.most: float | None = None
         self.signed = self.drifting = False
@@ -69,6 +90,7 @@ class Measure(Generic[R]):
         numbers, options = _keywords(door), _keywords(function)
         self._numbers, self._options = (tuple(p.name for p in x) for x in (numbers, options))
         self._needed = [p.name for p in (*numbers, *options) if p.default is p.empty]
+        self.own_keywords = (*self._numbers, *self._options)
         self.__signature__ = inspect.Signature([*_FROM_DATA.values(), *numbers, *options])
 
     @overload
@@ -90,6 +112,7 @@ class Measure(Generic[R]):
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Compute the measure; see the docstring of the measure."""
+        refuse_unknown(self.__name__, keywords, ("ranking",), self.__signature__.parameters)
         numbers = {name: keywords.pop(name) for name in self._numbers if name in keywords}
         options = {name: keywords.pop(name) for name in self._options if name in keywords}
         ranking = beside(self._ranking(arguments, keywords, numbers), *numbers.values())
@@ -98,8 +121,43 @@ class Measure(Generic[R]):
                 raise TypeError(f"{self.__name__} needs {name}")
         options = {name: _plain(name, x) for name, x in options.items()}
         if (on_host := lent(ranking, *numbers.values())) is not None:
-            return returned(self._computed(Ranking(*on_host), numbers, options), ranking.thresholds)
+            found = self._computed(Ranking._make(on_host), numbers, options)
+            return returned(found, ranking.thresholds)
         return self._computed(ranking, numbers, options)
+
+    def with_options(self, *, name: str | None = None, **options: Any) -> MeasureWithOptions[R]:
+        """The measure with some of its keyword arguments fixed, as ``functools.partial`` does it.
+
+        Parameters
+        ----------
+        name : str, optional
+            The ``__name__`` of the result.  The default has the measure and its options in it.
+        **options
+            Keyword arguments of the measure, which later calls may override.
+
+        Returns
+        -------
+        MeasureWithOptions
+            A ``functools.partial`` with a ``__name__``.  It can be pickled and it stands wherever
+            a measure may: in `bootstrap`, `compare`, states, scorers and adapters.
+
+        Raises
+        ------
+        TypeError
+            An option that the measure lacks, a name that is not a string, or no name beside an
+            option for which none is made, such as an array.
+
+        Examples
+        --------
+        >>> from quotakernels import hit_rate
+        >>> best = hit_rate.with_options(quota=2)
+        >>> best.__name__, float(best([1, 0, 1], [0.9, 0.8, 0.7]))
+        ('hit_rate_quota_2', 0.5)
+        """
+        data = list(_FROM_DATA)[:2]
+        known = [name for name in self.__signature__.parameters if name not in data]
+        refuse_unknown(f"{self.__name__}.with_options", options, ["name"], known)
+        return named(self, name, options)
 
     def _computed(self, ranking: Ranking, numbers: dict[str, Any], options: dict[str, Any]) -> Any:
         xp = namespace(ranking.counts)
@@ -107,24 +165,33 @@ class Measure(Generic[R]):
         with computing(xp):
             table = table_of(xp, ranking)
             arrays, shape = self._door(xp, table, **numbers)
-            result: Any = compiled(self._function, xp, self._options)(table, *arrays, **options)
+            function = self._of_masses if table.weighted else self._function
+            result: Any = compiled(function, xp, self._options)(table, *arrays, **options)
             if arrays:
                 result = _last_axis_as(xp, result, shape)
-            return finished(xp, result, dtype)
+            result = finished(xp, result, dtype)
+            if isinstance(result, tuple):  # sums and counts, of which those of no examples are 0
+                result = without_spoilt(xp, result, spoilt_rows(ranking))
+            return result
 
     def _ranking(
-        self, arguments: tuple[Any, ...], keywords: dict[str, Any], numbers: dict[str, Any]
+        self,
+        arguments: tuple[Any, ...],
+        keywords: dict[str, Any],
+        numbers: dict[str, Any],
+        caller: str = "",
     ) -> Ranking:
         """The ranking among the arguments, or that of the labels and scores."""
-        names = list(_FROM_DATA)[:2]
+        names, caller = list(_FROM_DATA)[:2], caller or self.__name__
         if len(arguments) > len(names):
-            raise TypeError(f"{self.__name__} takes y_true and y_score, or a Ranking, by position")
+            raise TypeError(
+                f"{caller} takes y_true and y_score, or a Ranking, by position; for "
+                f"scoring= of scikit-learn: quotakernels.adapters.sklearn.scorer({self.__name__})"
+            )
         given = dict(zip(names, arguments, strict=False))
         for name, value in keywords.items():
             if name in given:
-                raise TypeError(f"{self.__name__} got {name} twice")
-            if name not in _FROM_DATA and name != "ranking":
-                raise TypeError(f"{self.__name__} got an unexpected keyword argument {name!r}")
+                raise TypeError(f"{caller} got {name} twice")
             given[name] = value
         name = "ranking" if "ranking" in given else "y_true"
         if isinstance(given.get(name), Ranking):
@@ -135,14 +202,14 @@ class Measure(Generic[R]):
         if "ranking" in given:
             raise TypeError(f"ranking must be a Ranking; got {type(given[name]).__name__}")
         if not all(name in given for name in names):
-            raise TypeError(f"{self.__name__} needs y_true and y_score, or a Ranking")
-        quota, fraction = (numbers.get(name) for name in ("quota", "fraction"))
-        if not self._local or (quota is None) == (fraction is None):
+            raise TypeError(f"{caller} needs y_true and y_score, or a Ranking")
+        cut = {name: numbers.get(name) for name in ("quota", "fraction")}
+        if not self._local or sum(x is None for x in cut.values()) != 1:
             return rank(**given)
         ties = given.pop("ties", "expected")
         check_tie_policy(ties)
-        examples = beside(admit(**given), quota, fraction)
-        return ranking_at(examples, ties, quota=quota, fraction=fraction)
+        examples, _, good = admitted(**given)
+        return ranking_at(beside(examples, *cut.values()), ties, good, **cut)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self
@@ -193,7 +260,7 @@ def _plain(name: str, value: Any) -> Any:
     try:
         hash(value)
     except TypeError:
-        raise TypeError(f"{name} must be a plain value; got {value!r}") from None
+        raise TypeError(f"{name} must be a plain value; got {brief(value)}") from None
     return value
 
 
@@ -208,9 +275,18 @@ def _no_numbers(*_: Any) -> tuple[tuple[()], tuple[()]]:
     return (), ()
 
 
-def measure_of(door: Door, local: bool = False) -> Callable[[Callable[..., R]], Measure[R]]:
+def measure_of(
+    door: Door, *, greater_is_better: bool | None, local: bool = False, advice: str = ""
+) -> Callable[[Callable[..., R]], Measure[R]]:
     """Make a measure of a function of a table and of numbers, which the door takes by keyword."""
-    return lambda function: Measure(function, door, local)
+    return lambda function: Measure(
+        function, door, greater_is_better=greater_is_better, local=local, advice=advice
+    )
+
+
+def measure(*, greater_is_better: bool | None) -> Callable[[Callable[..., R]], Measure[R]]:
+    """Make a measure of a function of a table."""
+    return measure_of(_no_numbers, greater_is_better=greater_is_better)
 
 
 def monotone(
@@ -290,18 +366,16 @@ def bounded_by_ties(measure: Any, options: dict[str, Any]) -> bool:
     return all(defaults.get(name) == value for name, value in options.items())
 
 
-measure = measure_of(_no_numbers)
-"""Make a measure of a function of a table."""
+def quota_measure(
+    *, greater_is_better: bool | None
+) -> Callable[[Callable[..., R]], QuotaMeasure[R]]:
+    """Make a measure of a function of a table and of the wanted masses, shape (..., K).
 
-
-def quota_measure(function: Callable[..., R]) -> QuotaMeasure[R]:
-    """Make a measure of a function of a table and of the wanted masses, shape (..., K)."""
-    return QuotaMeasure(function, wanted_masses)
-
-
-def local_quota_measure(function: Callable[..., R]) -> QuotaMeasure[R]:
-    """The same of a function that only uses the rows which hold the ends of the wanted masses."""
-    return QuotaMeasure(function, wanted_masses, local=True)
+    It uses no more of the table than the rows which hold the ends of these masses.
+    """
+    return lambda function: QuotaMeasure(
+        function, wanted_masses, greater_is_better=greater_is_better, local=True
+    )
 
 
 def finished(xp: Namespace, result: Any, dtype: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, computing, tolerance
+from quotakernels._spoilt import spoilt_rows
 from quotakernels.measures._reduction import totals
 from quotakernels.ranking import Ranking, table_of
 from quotakernels.validation import MASS_ROUNDING, adopt, check_same_totals
@@ -17,7 +18,10 @@ Models: TypeAlias = Ranking | Sequence[Ranking] | Mapping[Any, Ranking]
 
 
 class Family(NamedTuple):
-    """The tables of the models, and for each row of the batch: have all the same P and N?"""
+    """The tables of the models, and for each row of the batch: have all the same P and N?
+
+    A row that is spoilt in one of them does not agree.
+    """
 
     tables: tuple[ops.Groups, ...]
     agree: Array
@@ -41,13 +45,20 @@ def family_of(models: Models) -> Family:
         negative = xp.stack([x.negative for x in sums], axis=-1)
         differ = _differs(xp, positive) | _differs(xp, negative)
         check_same_totals(list(named), negative, positive, differ)
-        return Family(tables, ~xp.any(differ, axis=-1))
+        agree = ~xp.any(differ, axis=-1)
+        spoilt = [spoilt_rows(ranking) for ranking in rankings]
+        for rows in (x[..., 0] for x in spoilt if x is not None):
+            agree = agree & ~rows
+        return Family(tables, agree)
 
 
 def _differs(xp: Namespace, masses: Array) -> Array:
-    """Which of the last axis differ from the first by more than the rounding of sums."""
+    """Which of the last axis differ from the first by more than the rounding of sums.
+
+    Masses of spoilt rows are NaN, and differ from nothing.
+    """
     first = masses[..., :1]
-    return ~(xp.abs(masses - first) <= tolerance(first, MASS_ROUNDING) * first)
+    return xp.abs(masses - first) > tolerance(first, MASS_ROUNDING) * first
 
 
 def in_one_library(named: dict[str, Ranking]) -> tuple[Namespace, list[Ranking]]:
@@ -59,7 +70,7 @@ def in_one_library(named: dict[str, Ranking]) -> tuple[Namespace, list[Ranking]]
     }
     xp, columns = adopt(columns)
     values = iter(columns.values())
-    return xp, [Ranking(*(next(values) for _ in Ranking._fields)) for _ in named]
+    return xp, [Ranking._make(next(values) for _ in Ranking._fields) for _ in named]
 
 
 def named_models(models: Models) -> dict[str, Any]:
@@ -71,7 +82,7 @@ def named_models(models: Models) -> dict[str, Any]:
                 f"got shape {tuple(models.counts.shape)}"
             )
         number = models.counts.shape[-2]
-        named = {f"model {m}": Ranking(*(x[..., m, :] for x in models)) for m in range(number)}
+        named = {f"model {m}": Ranking._make(x[..., m, :] for x in models) for m in range(number)}
     elif isinstance(models, Mapping):
         named = {f"models[{name!r}]": model for name, model in models.items()}
     elif isinstance(models, Iterable):

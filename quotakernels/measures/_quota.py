@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import sys
+import warnings
+from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -13,6 +18,7 @@ from quotakernels._array import (
     Namespace,
     cast,
     computing,
+    concrete,
     constant,
     device,
     is_array,
@@ -24,6 +30,7 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
+from quotakernels._keywords import brief
 from quotakernels.validation import (
     MASS_ROUNDING,
     as_column,
@@ -41,12 +48,16 @@ __all__ = [
     "divisor",
     "mass_totals",
     "numbers_beside",
+    "quota_masses",
+    "silently",
     "wanted_masses",
+    "warn_below_one",
     "whole_if_close",
 ]
 
 ROUNDING = 2.0**-50
 """Relative distance within which ``fraction * n`` counts as the whole number beside it."""
+_SILENT: ContextVar[bool] = ContextVar("_SILENT", default=False)
 
 
 def beside(data: N, *quotas: Any) -> N:
@@ -88,7 +99,20 @@ def _whole_mass(xp: Namespace, table: ops.Groups) -> Array:
 def wanted_masses(
     xp: Namespace, table: ops.Groups, *, quota: Any = None, fraction: Any = None
 ) -> tuple[tuple[Array], tuple[int, ...]]:
-    """The wanted masses, shape (..., K), NaN where there are none, and the quota's own shape."""
+    """The wanted masses, shape (..., K), NaN where there are none, and the quota's own shape.
+
+    Warns of a quota of less than one example.
+    """
+    masses = quota_masses(xp, table, quota=quota, fraction=fraction)
+    if fraction is None and not table.weighted and concrete(table.counts):
+        warn_below_one(quota)
+    return masses
+
+
+def quota_masses(
+    xp: Namespace, table: ops.Groups, *, quota: Any = None, fraction: Any = None
+) -> tuple[tuple[Array], tuple[int, ...]]:
+    """The same without a warning."""
     if (quota is None) == (fraction is None):
         raise TypeError("give exactly one of quota= (examples) and fraction= (a share of them)")
     name = "quota" if fraction is None else "fraction"
@@ -111,10 +135,44 @@ def _within(
     limit = whole * (1 + tolerance(whole, MASS_ROUNDING)) if table.weighted else whole
     fits, expected = quota >= 0, "a number, not negative"
     if readable(whole) and bool(xp.any(whole > 0)):  # of no examples every quota is undefined
-        fits = fits & (quota <= xp.max(limit))
-        expected = f"a number from 0 to {float(xp.max(whole))!r}, what there is"
+        there = xp.where(whole > 0, whole, xp.zeros_like(whole))  # masses of spoilt rows are NaN
+        fits = fits & (quota <= xp.max(xp.where(whole > 0, limit, there)))
+        what = "total weight" if table.weighted else "number of examples"
+        expected = f"a number from 0 to {float(xp.max(there))!r}, the {what}"
     _raise_unless(xp, "quota", value, fits, expected)
     return xp.minimum(quota, whole), (quota >= 0) & (quota <= limit)
+
+
+def warn_below_one(quota: Any) -> None:
+    """Warn of a single quota between 0 and 1, which was meant as a fraction in all likelihood."""
+    plain = type(quota) in (int, float)
+    single = plain or (is_array(quota) and quota.ndim == 0 and readable(quota))
+    if single and 0 < quota < 1 and not _SILENT.get():
+        number = f"{float(quota):.7g}"
+        warnings.warn(
+            f"quota={number} is less than one example; for a share of all examples pass "
+            f"fraction={number}",
+            stacklevel=_level_of_caller(),
+        )
+
+
+def _level_of_caller() -> int:
+    """How many calls up from `warnings.warn` the first one outside of this library is."""
+    level, frame = 1, sys._getframe(1)
+    package = __name__.partition(".")[0]
+    while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+@contextlib.contextmanager
+def silently(again: bool = True) -> Iterator[None]:
+    """Where a quota is used `again`, there was a warning the first time."""
+    token = _SILENT.set(again)
+    try:
+        yield
+    finally:
+        _SILENT.reset(token)
 
 
 def whole_if_close(xp: Namespace, wanted: Array) -> Array:
@@ -133,10 +191,10 @@ def numbers_beside(data: Array, name: str, value: Any) -> Array:
     if isinstance(value, (list, tuple)) and all(type(x) in (int, float) for x in value):
         return constant(xp, [as_float(x) for x in value], wide, dev)
     if isinstance(value, (list, tuple)) and any(isinstance(x, bool) for x in value):
-        raise TypeError(f"{name} must be a number or an array of numbers; got {value!r}")
+        raise TypeError(f"{name} must be a number or an array of numbers; got {brief(value)}")
     value = as_column(name, value)
     if not of_kind(namespace(value), value.dtype, ("integral", "real floating")):
-        raise TypeError(f"{name} must be a number or an array of numbers; got {value!r}")
+        raise TypeError(f"{name} must be a number or an array of numbers; got {brief(value)}")
     if isinstance(value, np.ndarray):
         return xp.asarray(value.astype(np.float64), dtype=wide, device=dev)
     if namespace(value) is not xp:

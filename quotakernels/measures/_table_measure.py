@@ -20,6 +20,8 @@ from quotakernels._array import (
     returned,
     wide_float,
 )
+from quotakernels._keywords import brief, refuse_unknown
+from quotakernels._spoilt import spoilt_rows, without_spoilt
 from quotakernels.measures._cells import (
     ClassTable,
     ConfusionTable,
@@ -30,6 +32,7 @@ from quotakernels.measures._cells import (
 from quotakernels.measures._measure import Measure, finished
 from quotakernels.measures._numbers import Limits, checked
 from quotakernels.measures._quota import beside, numbers_beside
+from quotakernels.measures._scale import usual_unit
 from quotakernels.ranking import Ranking, TiePolicy, table_of
 
 __all__ = ["TableMeasure", "impacts_beside", "largest", "table_measure"]
@@ -50,9 +53,12 @@ class TableMeasure(Measure[Array]):
         of_classes: Callable[..., Array] | None,
         limits: Limits,
         unit: Callable[..., Array] | None,
+        in_masses: bool,
+        greater_is_better: bool | None,
     ):
-        super().__init__(function, cells_at, local=True)
+        super().__init__(function, cells_at, greater_is_better=greater_is_better, local=True)
         self._of_classes, self._limits, self._unit = of_classes, limits, unit
+        self._in_masses = in_masses
         parameters = self.__signature__.parameters
         self._defaults = {x: parameters[x].default for x in self._options}
         self._required = [x for x, value in self._defaults.items() if value is Parameter.empty]
@@ -94,6 +100,7 @@ class TableMeasure(Measure[Array]):
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Compute the measure; see the docstring of the measure."""
+        refuse_unknown(self.__name__, keywords, ("table", "ranking"), self.__signature__.parameters)
         own = self.take_own(keywords)
         if "table" in keywords:
             arguments = (keywords.pop("table"), *arguments)
@@ -107,7 +114,7 @@ class TableMeasure(Measure[Array]):
         cut = {name: keywords.pop(name) for name in self._numbers if name in keywords}
         ranking = beside(self.ranking(arguments, keywords, own, **cut), *cut.values())
         if (on_host := lent(ranking, *cut.values(), *_flat(own))) is not None:
-            return returned(self._at_cut(Ranking(*on_host), own, cut), ranking.thresholds)
+            return returned(self._at_cut(Ranking._make(on_host), own, cut), ranking.thresholds)
         return self._at_cut(ranking, own, cut)
 
     def _at_cut(self, ranking: Ranking, own: dict[str, Any], cut: dict[str, Any]) -> Array:
@@ -115,6 +122,7 @@ class TableMeasure(Measure[Array]):
         dtype = result_float(xp, device(ranking.counts))
         with computing(xp):
             cells, shape = cells_at(xp, table_of(xp, ranking), **cut)
+            cells = without_spoilt(xp, cells, spoilt_rows(ranking))
             cells = ConfusionTable(*(xp.reshape(x, (*x.shape[:-1], *shape)) for x in cells))
             return finished(xp, self.value(xp, cells, own), dtype)
 
@@ -131,10 +139,14 @@ class TableMeasure(Measure[Array]):
         arguments: tuple[Any, ...],
         keywords: dict[str, Any],
         own: dict[str, Any],
+        caller: str = "",
         **cut: Any,
     ) -> Ranking:
-        """The ranking among the arguments, or of the labels and scores, beside the own numbers."""
-        return beside(self._ranking(arguments, keywords, cut), *_flat(own))
+        """The ranking among the arguments, or of the labels and scores, beside the own numbers.
+
+        Errors are told by the name of the caller, by default the measure's.
+        """
+        return beside(self._ranking(arguments, keywords, cut, caller), *_flat(own))
 
     def _of_table(self, table: ConfusionTable | ClassTable, own: dict[str, Any]) -> Array:
         """The measure of a caller's table."""
@@ -164,6 +176,8 @@ class TableMeasure(Measure[Array]):
         wide = wide_float(xp, device(cells[0]))
         numbers = self._own_numbers(xp, cells, own)
         floats = type(cells)(*(cast(xp, x, wide) for x in cells))
+        if not self._in_masses and floats[0] is cells[0]:
+            floats = compiled(_in_usual_unit, xp)(floats)
         return compiled(function, xp)(floats, **numbers)
 
     def unit(self, xp: Namespace, cells: ConfusionTable, own: dict[str, Any]) -> Array | None:
@@ -191,6 +205,16 @@ class TableMeasure(Measure[Array]):
         return checked(xp, {name: numbers_beside(data, name, value)}, fits)[name]
 
 
+def _in_usual_unit(cells: ConfusionTable | ClassTable) -> ConfusionTable | ClassTable:
+    """The cells in a unit in which their products neither overflow nor vanish."""
+    xp = namespace(cells[0])
+    parts, whole = list(cells), sum(cells)
+    if isinstance(cells, ClassTable):
+        parts, whole = [], xp.sum(cells.cells, axis=(-2, -1), keepdims=True)
+    unit = usual_unit(xp, whole, parts)
+    return cells if unit is None else type(cells)(*(x * unit for x in cells))
+
+
 def _flat(own: dict[str, Any]) -> list[Any]:
     """All numbers among the own ones, also those that come as several."""
     return [
@@ -206,7 +230,7 @@ def impacts_beside(xp: Namespace, data: Array, impacts: Any) -> ConfusionTable:
     try:
         named = dict(zip(names, impacts, strict=True))
     except (TypeError, ValueError):
-        raise TypeError(f"impacts must be four: {', '.join(names)}; got {impacts!r}") from None
+        raise TypeError(f"impacts must be four: {', '.join(names)}; got {brief(impacts)}") from None
     numbers = {name: numbers_beside(data, name, x) for name, x in named.items()}
     return ConfusionTable(*checked(xp, numbers, dict.fromkeys(names, _FINITE)).values())
 
@@ -215,7 +239,7 @@ def class_impacts_beside(xp: Namespace, cells: Array, impacts: Any) -> Array:
     """K×K impacts as floats of the library and on the device of the cells."""
     if impacts is None or isinstance(impacts, ConfusionTable):
         raise TypeError(
-            f"impacts of a ClassTable must be an array of shape (K, K); got {impacts!r}"
+            f"impacts of a ClassTable must be an array of shape (K, K); got {brief(impacts)}"
         )
     number = numbers_beside(cells, "impacts", impacts)
     size = cells.shape[-1]
@@ -236,16 +260,21 @@ _FINITE = (_is_finite, "a finite number")
 
 def table_measure(
     *,
+    greater_is_better: bool | None,
     of_classes: Callable[..., Array] | None = None,
     limits: Limits | None = None,
     unit: Callable[..., Array] | None = None,
+    in_masses: bool = False,
 ) -> Callable[[Callable[..., Array]], TableMeasure]:
     """Make a measure of a function of the cells of a `ConfusionTable`.
 
     `of_classes` is the same for the cells of a `ClassTable`; `limits` says where the own numbers
-    are good; `unit`, a function of them too, how large values are that have a unit.
+    are good; `unit`, a function of them too, how large values are that have a unit.  Values that
+    are `in_masses` depend on the unit of the cells.
     """
-    return lambda function: TableMeasure(function, of_classes, limits or {}, unit)
+    return lambda function: TableMeasure(
+        function, of_classes, limits or {}, unit, in_masses, greater_is_better
+    )
 
 
 def largest(*numbers: Array) -> Array:

@@ -29,7 +29,7 @@ def _wanted_negatives(
 
 @by_positives
 @monotone("always")
-@measure_of(_wanted_negatives)
+@measure_of(_wanted_negatives, greater_is_better=True)
 def tpr_at(table: ops.Groups, wanted: Array) -> Array:
     """TPR on the ROC curve, which is straight between two cuts; where it is upright, the highest.
 

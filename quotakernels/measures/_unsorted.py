@@ -8,7 +8,7 @@ from typing import Any
 
 from quotakernels import ops
 from quotakernels._array import Across, Array, Namespace, cast, compiled, computing, namespace
-from quotakernels.measures._quota import wanted_masses
+from quotakernels.measures._quota import quota_masses
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples, ranking_of, split_ties
 from quotakernels.validation import Examples
 
@@ -16,22 +16,28 @@ __all__ = ["around_quota", "ranking_at"]
 
 
 def ranking_at(
-    examples: Examples, ties: TiePolicy, *, quota: Any = None, fraction: Any = None
+    examples: Examples,
+    ties: TiePolicy,
+    good: Array | None = None,
+    *,
+    quota: Any = None,
+    fraction: Any = None,
 ) -> Ranking:
     """A ranking of checked examples that is right at this quota.
 
     Sums of weights, and of several quotas, need the sorted scores.
     """
     if examples.weights is None and ties != "given" and examples.scores.shape[-1]:
-        found = around_quota(examples, ties, quota=quota, fraction=fraction)
+        found = around_quota(examples, ties, good, quota=quota, fraction=fraction)
         if found is not None:
             return found
-    return rank_examples(examples, ties)
+    return rank_examples(examples, ties, good)
 
 
 def around_quota(
     examples: Examples,
     ties: TiePolicy,
+    good: Array | None = None,
     *,
     quota: Any = None,
     fraction: Any = None,
@@ -45,11 +51,12 @@ def around_quota(
     xp = namespace(examples.scores)
     with computing(xp):
         whole = _program(_in_one_group, xp, across)(examples)
-        (wanted,), shape = wanted_masses(xp, whole, quota=quota, fraction=fraction)
+        (wanted,), shape = quota_masses(xp, whole, quota=quota, fraction=fraction)
         if shape:
             return None
         around = _program(_grouped_around, xp, across, ("ties",))
-        return ranking_of(around(examples, wanted, ties=ties))
+        ranking: Ranking = around(examples, good, wanted, ties=ties)
+        return ranking
 
 
 def _program(
@@ -69,10 +76,16 @@ def _in_one_group(examples: Examples, across: Across | None = None) -> ops.Group
 
 
 def _grouped_around(
-    examples: Examples, wanted: Array, *, ties: TiePolicy, across: Across | None = None
-) -> ops.Groups:
+    examples: Examples,
+    good: Array | None,
+    wanted: Array,
+    *,
+    ties: TiePolicy,
+    across: Across | None = None,
+) -> Ranking:
     xp = namespace(wanted)
     last = xp.where(wanted > 1, wanted, xp.ones_like(wanted))
     place = cast(xp, xp.ceil(last), xp.int64)
     scores, labels, _, valid = examples
-    return split_ties(xp, ops.groups_around(xp, scores, labels, valid, place, across), ties)
+    table = ops.groups_around(xp, scores, labels, valid, place, across)
+    return ranking_of(split_ties(xp, table, ties), good)

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
+from quotakernels._keywords import brief
 from quotakernels.measures._measure import measure
 from quotakernels.measures._reduction import Reduction, Totals, item_scale, reduced, totals
 
@@ -31,7 +32,7 @@ class PemAreas(NamedTuple):
     s3: Array
 
 
-@measure
+@measure(greater_is_better=None)
 def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> PemAreas:
     """The areas S1, S2 and S3 of which PEM is made (AR eq. 14-15, Table 5).
 
@@ -79,7 +80,7 @@ def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> P
     0.375 0.375 1.5
     """
     if method not in ("sum", "area"):
-        raise ValueError(f'method must be "sum" or "area"; got {method!r}')
+        raise ValueError(f'method must be "sum" or "area"; got {brief(method)}')
     if method == "sum" and table.weighted:
         raise ValueError(
             'with sample weights there are no positions to sum over; use method="area"'

@@ -7,6 +7,7 @@ from typing import Literal
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace
+from quotakernels._keywords import brief
 from quotakernels.measures._harmonic import harmonic_sums
 from quotakernels.measures._measure import by_positives, measure, monotone, sums
 from quotakernels.measures._quota import divisor
@@ -21,7 +22,7 @@ _COLUMNS = ("mass_before", "positive_before", "mass", "positive")
 
 @sums(lambda xp, table, total: hit_rate_mean(xp, table, total))  # noqa: PLW0108  defined below
 @by_positives
-@measure
+@measure(greater_is_better=True)
 def average_hit_rate(table: ops.Groups) -> Array:
     """Average hit rate: the mean of HitRate(j) over the positives (AR eq. 12).
 
@@ -114,7 +115,7 @@ def _tied_share(
 @sums(lambda xp, table, total: qrecall_mean(xp, table, total))  # noqa: PLW0108
 @by_positives
 @monotone("always", drifting=True)
-@measure
+@measure(greater_is_better=True)
 def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> Array:
     """Average Qrecall: the mean of Q(j) over the quotas that could hold all positives (AR eq. 13).
 
@@ -136,7 +137,8 @@ def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> A
         In the library and on the device of the input, in the widest real float there (float64;
         float32 under JAX without x64, on TPU and on MPS).
         Above 0 and at most 1; NaN where there are no positives and, with ``start="P+1"``, where
-        there are no negatives.
+        there are no negatives; and, without weights, from n = 2**53 on, where floats do not tell
+        positions apart.
 
     Raises
     ------
@@ -166,7 +168,7 @@ def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> A
     1.0
     """
     if start not in ("P", "P+1"):
-        raise ValueError(f'start must be "P" or "P+1"; got {start!r}')
+        raise ValueError(f'start must be "P" or "P+1"; got {brief(start)}')
     if start == "P+1" and table.weighted:
         raise ValueError(
             'start="P+1" is how published tables were computed, without sample weights; '
@@ -184,6 +186,8 @@ def qrecall_mean(xp: Namespace, table: ops.Groups, total: Totals, late: bool = F
         reduction = _qrecall_area(xp, table, total)
     last = total.negative if late else total.whole
     defined = (total.positive > 0) & (last > 0)
+    if not table.weighted:
+        defined = defined & (total.whole < EXACT)  # beyond, positions are not told apart
 
     def value(below: Array) -> Array:
         mean = reduction.value(below)

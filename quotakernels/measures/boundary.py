@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
+from quotakernels._keywords import brief, forwarding
 from quotakernels.measures._cells import ConfusionTable, cut_cells
 from quotakernels.measures._measure import measure_of
 from quotakernels.measures._numbers import checked
@@ -15,6 +16,7 @@ from quotakernels.measures.curves import Curve, cut_quotas, cut_thresholds
 from quotakernels.measures.impact import mean_impact, mean_outcome
 from quotakernels.measures.optimal import best_and_curve
 from quotakernels.measures.tuning import RATIO, tuned
+from quotakernels.ranking import rank
 
 __all__ = ["BestBoundary", "CutTables", "best_boundary", "cut_tables"]
 
@@ -68,16 +70,17 @@ def _unit(impacts: ConfusionTable) -> Array:
     return largest(*impacts)
 
 
-@table_measure(unit=_unit)
+@table_measure(greater_is_better=True, unit=_unit)
 def _mean_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     return mean_impact(table, impacts)
 
 
-@table_measure(unit=_unit)
+@table_measure(greater_is_better=True, unit=_unit)
 def _mean_outcome(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     return mean_outcome(table, impacts)
 
 
+@forwarding(rank)
 def best_boundary(
     *data: Any, impacts: Any, kind: Literal["impact", "outcome"] = "impact", **keywords: Any
 ) -> BestBoundary:
@@ -132,9 +135,10 @@ def best_boundary(
     [0.  1.  1.2 2.2 1.4]
     """
     if kind not in ("impact", "outcome"):
-        raise ValueError(f'kind must be "impact" or "outcome"; got {kind!r}')
+        raise ValueError(f'kind must be "impact" or "outcome"; got {brief(kind)}')
     measure = _mean_impact if kind == "impact" else _mean_outcome
-    best, curve = best_and_curve(data, measure, True, {"impacts": impacts, **keywords})
+    own = {"impacts": impacts, **keywords}
+    best, curve = best_and_curve(data, measure, True, own, "best_boundary")
     return BestBoundary(*best, curve)
 
 
@@ -151,7 +155,7 @@ def _admit_ratio(
     return (checked_number,), (table.counts.shape[-1] + 1,)
 
 
-@measure_of(_admit_ratio)
+@measure_of(_admit_ratio, greater_is_better=None)
 def cut_tables(table: ops.Groups, ratio: Array | None = None) -> CutTables:
     """The confusion table at every cut, to be published and used with anybody's impacts (EL).
 

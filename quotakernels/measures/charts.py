@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
+from quotakernels._keywords import brief, public
 from quotakernels.measures._cells import ConfusionTable, cut_cells
 from quotakernels.measures._chart_kinds import Kind, check_kind, coordinates, decisions
 from quotakernels.measures._measure import measure
 from quotakernels.measures._numbers import Limits, checked, of_numbers
 from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
+from quotakernels.measures._scale import in_masses, in_usual_units
 from quotakernels.measures.curves import cut_quotas, cut_thresholds
 from quotakernels.measures.discrimination import pairs_won
 from quotakernels.measures.points import CLASSES, ROUNDING
@@ -57,7 +59,8 @@ class ChartPoints(NamedTuple):
     y: Array
 
 
-@measure
+@in_masses
+@measure(greater_is_better=None)
 def powers_chart(table: ops.Groups, *, kind: Kind, smoothing: float = 1.0) -> Chart:
     """One of Powers' charts of a ranking: its cuts in the coordinates of the chart.
 
@@ -132,9 +135,9 @@ def powers_chart(table: ops.Groups, *, kind: Kind, smoothing: float = 1.0) -> Ch
 def _check_smoothing(smoothing: Any) -> None:
     is_number = isinstance(smoothing, Real) and not isinstance(smoothing, bool)
     if not is_number:
-        raise TypeError(f"smoothing must be a number; got {smoothing!r}")
+        raise TypeError(f"smoothing must be a number; got {brief(smoothing)}")
     if not 0 < smoothing < float("inf"):
-        raise ValueError(f"smoothing must be a finite number above 0; got {smoothing!r}")
+        raise ValueError(f"smoothing must be a finite number above 0; got {brief(smoothing)}")
 
 
 SMOOTHING = (lambda x: (x > 0) & (x < float("inf")), "a finite number above 0")
@@ -146,6 +149,7 @@ _POINTS: Limits = {
 }
 
 
+@public
 def chart_points(
     fp: Any, tp: Any, *, positives: Any, negatives: Any, kind: Kind, smoothing: Any = 1.0
 ) -> ChartPoints:
@@ -210,7 +214,8 @@ def chart_points(
     return result
 
 
-@measure
+@in_masses
+@measure(greater_is_better=True)
 def chart_area(table: ops.Groups, *, kind: Kind) -> Array:
     """Area under one of Powers' charts of a ranking, exactly.
 
@@ -261,11 +266,19 @@ def chart_area(table: ops.Groups, *, kind: Kind) -> Array:
     """
     check_kind(kind)
     _check_area(kind)
+    found: Array = (_found_area if kind == "pn" else _SCALE_FREE_AREA)(table, kind=kind)
+    return found
+
+
+def _found_area(table: ops.Groups, *, kind: Kind) -> Array:
     xp = namespace(table.counts)
     total = totals(xp, table)
     if kind == "pr":
         return reduced(xp, table, area_under_pr(xp, total, "roc"))[0]
     return reduced(xp, table, _area(xp, table, kind, total))[0]
+
+
+_SCALE_FREE_AREA = in_usual_units(_found_area)
 
 
 def _check_area(kind: Kind) -> None:

@@ -6,7 +6,9 @@ from typing import Any
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, compiled, computing, device, result_float
+from quotakernels._keywords import public
 from quotakernels._predictions import admit_predictions, class_number
+from quotakernels._spoilt import without_the_bad
 from quotakernels.measures._cells import (
     ClassTable,
     ConfusionTable,
@@ -26,7 +28,7 @@ __all__ = [
 ]
 
 
-@measure_of(cells_at, local=True)
+@measure_of(cells_at, greater_is_better=None, local=True)
 def confusion_table(
     table: ops.Groups,  # noqa: ARG001
     tp: Array,
@@ -61,6 +63,8 @@ def confusion_table(
         are weights; at a quota they are the expectation over the order of ties (AR eq. 5),
         whole or not.  Floats are in the widest real float of the library and device (float64;
         float32 under JAX without x64, on TPU and on MPS).
+        Where values cannot be read, integers come as floats (float64 where the device has it), so
+        that the cells of a row of the batch with a bad value can be NaN.
 
     Raises
     ------
@@ -69,8 +73,8 @@ def confusion_table(
         as in `rank`.
     ValueError
         A quota below 0 or above n, a fraction outside (0, 1]; and as in `rank`.  Where values
-        cannot be read, cells at such a quota are NaN, and bad examples leave their row of the
-        batch empty.
+        cannot be read, cells at such a quota are NaN, and so are all cells of a row of the
+        batch with a bad value.
 
     See Also
     --------
@@ -100,6 +104,7 @@ def confusion_table(
     return ConfusionTable(tp, fp, fn, tn)
 
 
+@public
 def confusion_table_from_predictions(
     y_true: Any,
     y_pred: Any,
@@ -135,6 +140,7 @@ def confusion_table_from_predictions(
     ConfusionTable or ClassTable
         Exact integers, or masses where there are weights (float64; float32 under JAX without x64,
         on TPU and on MPS).
+        Where values cannot be read, the integers come as floats, as in `confusion_table`.
 
     Raises
     ------
@@ -143,8 +149,8 @@ def confusion_table_from_predictions(
         `num_classes`.
     ValueError
         Shapes that do not match; labels or predictions that are none of the classes; negative,
-        NaN or infinite weights.  Where values cannot be read, one that counts leaves its row of
-        the batch empty, and all measures of it NaN.
+        NaN or infinite weights.  Where values cannot be read, all cells of a row of the batch with
+        such a value are NaN.
 
     References
     ----------
@@ -171,9 +177,11 @@ def confusion_table_from_predictions(
             table: Any = compiled(binary_cells, xp)(pairs)
         else:
             table = compiled(class_cells, xp, ("size",))(pairs, size=size)
-        return finished(xp, table, dtype)  # type: ignore[no-any-return]
+        table = finished(xp, table, dtype)
+        return without_the_bad(xp, table, pairs.good)  # type: ignore[no-any-return]
 
 
+@public
 def confusion_table_from_rates(
     *,
     prevalence: Any,

@@ -30,7 +30,8 @@ class Curve(NamedTuple):
     Attributes
     ----------
     quota : array, shape (..., G + 1)
-        Number of the selected examples, a whole number; with weights their mass, a float.
+        Number of the selected examples, a whole number; with weights their mass, a float.  Where
+        values cannot be read the whole numbers come as floats, NaN in a row with a bad value.
     value : array, shape (..., G + 1)
         The measure; NaN where it is undefined.
     threshold : array, shape (..., G + 1)
@@ -82,7 +83,7 @@ def float_thresholds(xp: Namespace, thresholds: Array) -> Array:
     return thresholds
 
 
-@measure
+@measure(greater_is_better=None)
 def hit_rate_curve(table: ops.Groups) -> Curve:
     """Hit rate at every cut (AR eq. 4): see `hit_rate` and `Curve`.
 
@@ -123,7 +124,7 @@ def hit_rate_curve(table: ops.Groups) -> Curve:
     return Curve(quota, value, cut_thresholds(xp, table))
 
 
-@measure
+@measure(greater_is_better=None)
 def qrecall_curve(table: ops.Groups) -> Curve:
     """Qrecall at every cut (AR eq. 6): see `qrecall` and `Curve`.
 
@@ -161,7 +162,7 @@ def qrecall_curve(table: ops.Groups) -> Curve:
     return Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
 
 
-@measure
+@measure(greater_is_better=None)
 def lift_curve(table: ops.Groups) -> Curve:
     """Cumulative lift at every cut: see `lift` and `Curve`.
 

@@ -41,7 +41,7 @@ def _won(table: ops.Groups) -> Won:
 @sums(pairs_won, attrgetter("share"))
 @by_positives
 @monotone("always")
-@measure
+@measure(greater_is_better=True)
 def roc_auc(table: ops.Groups) -> Array:
     """Area under the ROC curve: the share of pairs ranked rightly, ties counted half.
 
@@ -92,7 +92,7 @@ def roc_auc(table: ops.Groups) -> Array:
 @sums(pairs_won, attrgetter("surplus"))
 @by_positives
 @monotone("always", signed=True)
-@measure
+@measure(greater_is_better=True)
 def gini(table: ops.Groups) -> Array:
     """Gini coefficient, 2·AUC - 1.
 
@@ -137,7 +137,7 @@ def gini(table: ops.Groups) -> Array:
 @sums(pairs_won, attrgetter("surplus"))
 @by_positives
 @monotone("always", signed=True)
-@measure
+@measure(greater_is_better=True)
 def pem(table: ops.Groups) -> Array:
     """PEM, the performance relative to chance and optimum over all quotas (AR eq. 14-15).
 

@@ -13,6 +13,7 @@ from quotakernels._array import (
     namespace,
     result_float,
 )
+from quotakernels._keywords import brief, public
 from quotakernels.measures._envelope import best_stretches
 from quotakernels.measures._measure import finished
 from quotakernels.measures._models import Models, named_models
@@ -60,6 +61,7 @@ class Regions(NamedTuple):
     best: Array
 
 
+@public
 def dominates(a: Any, b: Any, *, space: Literal["roc", "pr"] = "roc") -> Array:
     """Whether one curve is at least as high as another everywhere.
 
@@ -113,7 +115,7 @@ def dominates(a: Any, b: Any, *, space: Literal["roc", "pr"] = "roc") -> Array:
     True
     """
     if space not in _SPACES:
-        raise ValueError(f'space must be "roc" or "pr"; got {space!r}')
+        raise ValueError(f'space must be "roc" or "pr"; got {brief(space)}')
     xp, sources = _admitted({"a": a, "b": b}, curves_too=True)
     with computing(xp):
         found, totals = compiled(_dominates, xp, ("space",))(*sources, space=space)
@@ -121,6 +123,7 @@ def dominates(a: Any, b: Any, *, space: Literal["roc", "pr"] = "roc") -> Array:
         return finished(xp, found, xp.bool)
 
 
+@public
 def compare_curves(models: Models, *, axis: Literal["quota", "fpr", "recall"] = "quota") -> Regions:
     """Where each of several models is the best: their areas of dominance.
 
@@ -180,7 +183,7 @@ def compare_curves(models: Models, *, axis: Literal["quota", "fpr", "recall"] = 
      [ True  True]]
     """
     if axis not in _AXES:
-        raise ValueError(f'axis must be "quota", "fpr" or "recall"; got {axis!r}')
+        raise ValueError(f'axis must be "quota", "fpr" or "recall"; got {brief(axis)}')
     named = named_models(models)
     xp, sources = _admitted(named, curves_too=False)
     dtype = result_float(xp, device(sources[0][0]))

@@ -15,6 +15,8 @@ from quotakernels._array import (
     result_float,
     tolerance,
 )
+from quotakernels._keywords import public
+from quotakernels._spoilt import without_the_bad
 from quotakernels.measures._cells import ConfusionTable, wanted_cut
 from quotakernels.measures._gains import (
     Cut,
@@ -57,6 +59,7 @@ class QuotaImpact(NamedTuple):
     net: Array
 
 
+@public
 def impact_at_quota(
     y_score: Any,
     gain: Any,
@@ -161,6 +164,7 @@ def _at_quotas(groups: GainGroups, wanted: Array) -> QuotaImpact:
     return QuotaImpact(*(x / cut.unit for x in sums))
 
 
+@public
 def best_quota(
     y_score: Any,
     gain: Any,
@@ -228,7 +232,8 @@ def best_quota(
     xp = namespace(gains.scores)
     dtype = result_float(xp, device(gains.scores))
     with computing(xp):
-        result: BestBoundary = finished(xp, compiled(_best, xp)(gains), dtype)
+        best = finished(xp, compiled(_best, xp)(gains), dtype)
+        result: BestBoundary = without_the_bad(xp, best, gains.good)
         return result
 
 
@@ -262,6 +267,7 @@ def _rounding(xp: Namespace, gains: Gains) -> Array:
     return xp.expand_dims(ops.total(xp, size), axis=-1)
 
 
+@public
 def cell_impacts(
     y_true: Any,
     y_score: Any,

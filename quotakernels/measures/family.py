@@ -11,6 +11,7 @@ from quotakernels._array import (
     cast,
     compiled,
     computing,
+    concrete,
     device,
     namespace,
     of_kind,
@@ -18,10 +19,13 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
+from quotakernels._keywords import public
+from quotakernels._spoilt import without_the_bad
 from quotakernels.measures._measure import finished
 from quotakernels.measures._models import Family, Models, family_of
 from quotakernels.measures._numbers import checked
-from quotakernels.measures._quota import numbers_beside
+from quotakernels.measures._quota import numbers_beside, warn_below_one
+from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.curves import cut_masses, cut_thresholds
 from quotakernels.measures.hull import RocHull, hull_ends, hull_vertices
 from quotakernels.validation import MASS_ROUNDING
@@ -58,6 +62,7 @@ class Mixture(NamedTuple):
     model_upper: Array
 
 
+@public
 def family_hull(models: Models) -> RocHull:
     """Upper convex hull of the ROC points of several models, each vertex naming its model.
 
@@ -105,7 +110,8 @@ def family_hull(models: Models) -> RocHull:
     xp = namespace(family.agree)
     dtype = result_float(xp, device(family.agree))
     with computing(xp):
-        result: RocHull = finished(xp, compiled(_hull_of_family, xp)(family), dtype)
+        hull = finished(xp, compiled(_hull_of_family, xp)(family), dtype)
+        result: RocHull = without_the_bad(xp, hull, family.agree[..., None])
     return result
 
 
@@ -128,7 +134,13 @@ def _hull_of_family(family: Family) -> RocHull:
         xp.take_along_axis(x, place, axis=-1) for x in (points.threshold, points.model)
     )
     model = xp.concat([xp.zeros_like(model[..., :1]), model], axis=-1)
-    return hull_vertices(xp, edges._replace(thresholds=threshold), model)
+    edges = edges._replace(thresholds=threshold)
+    return _HULL_VERTICES(edges, model)  # type: ignore[no-any-return]
+
+
+_HULL_VERTICES = in_usual_units(
+    lambda table, model: hull_vertices(namespace(model), table, model), of_masses=False
+)
 
 
 def _points_from_the_left(xp: Namespace, family: Family) -> _Points:
@@ -175,6 +187,7 @@ def _stairs(xp: Namespace, points: _Points, agree: Array) -> ops.Groups:
     return ops.Groups(place, there, found, up, along)
 
 
+@public
 def mixture(hull: RocHull, *, fpr: Any = None, tpr: Any = None, quota: Any = None) -> Mixture:
     """The two vertices of a hull, and the coin, that realise a point between them.
 
@@ -230,7 +243,9 @@ def mixture(hull: RocHull, *, fpr: Any = None, tpr: Any = None, quota: Any = Non
     xp = namespace(hull.fpr)
     dtype = result_float(xp, device(hull.fpr))
     with computing(xp):
-        value = numbers_beside(hull.fpr, name, value)
+        given, value = value, numbers_beside(hull.fpr, name, value)
+        if name == "quota" and of_kind(xp, hull.fp.dtype, "integral") and concrete(hull.fp):
+            warn_below_one(given)
         along = hull.fp + hull.tp if name == "quota" else getattr(hull, name)
         along = cast(xp, along, value.dtype)
         wanted = _within(xp, hull, along, name, value)

@@ -10,6 +10,7 @@ import numpy as np
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
+from quotakernels._keywords import brief
 from quotakernels.measures._beta import around, expected_loss, given
 from quotakernels.measures._measure import measure
 from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
@@ -23,7 +24,7 @@ SMALLEST, LARGEST = 0.1, 1000
 """Of the parameters of the cost distribution, between which the accuracy holds."""
 
 
-@measure
+@measure(greater_is_better=True)
 def h_measure(table: ops.Groups, *, cost_distribution: CostDistribution = "prevalence") -> Array:
     """H-measure: the share of the expected cost of errors that the ranking saves (Hand, 2009).
 
@@ -114,7 +115,7 @@ def _parameters(cost_distribution: Any) -> tuple[float, float] | None:
             return a, b
     raise ValueError(
         f'cost_distribution must be "prevalence" or two numbers (a, b) from {SMALLEST} to '
-        f"{LARGEST}; got {cost_distribution!r}"
+        f"{LARGEST}; got {brief(cost_distribution)}"
     )
 
 

@@ -39,7 +39,8 @@ class RocHull(NamedTuple):
         Score of the last selected example: ``score >= threshold`` selects.  NaN for the empty
         cut.
     fp, tp : array, shape (..., V)
-        Selected negatives and positives: whole numbers, or with weights their masses.
+        Selected negatives and positives: whole numbers, or with weights their masses.  Where
+        values cannot be read the whole numbers come as floats, NaN in a row with a bad value.
     slope_min, slope_max : array, shape (..., V)
         The vertex is the best of all cuts wherever one FPR costs as much as s TPR with s between
         these: the slopes ΔTPR/ΔFPR of the hull after and before the vertex.  With costs of a
@@ -59,7 +60,7 @@ class RocHull(NamedTuple):
     model: Array
 
 
-@measure
+@measure(greater_is_better=None)
 def roc_hull(table: ops.Groups) -> RocHull:
     """Upper convex hull of the ROC curve: the cuts that are best for some costs.
 
@@ -142,7 +143,7 @@ def hull_vertices(xp: Namespace, table: ops.Groups, model: Array | None = None) 
 
 @by_positives
 @monotone("always")
-@measure
+@measure(greater_is_better=True)
 def roc_hull_auc(table: ops.Groups) -> Array:
     """Area under the upper convex hull of the ROC curve.
 
@@ -191,7 +192,7 @@ def roc_hull_auc(table: ops.Groups) -> Array:
     return won.share
 
 
-@measure
+@measure(greater_is_better=None)
 def achievable_pr_curve(table: ops.Groups) -> PrCurve:
     """Achievable precision-recall curve: the vertices of the ROC hull in that space.
 
@@ -231,7 +232,7 @@ def achievable_pr_curve(table: ops.Groups) -> PrCurve:
 
 
 @monotone("always")
-@measure
+@measure(greater_is_better=True)
 def achievable_pr_auc(table: ops.Groups) -> Array:
     """Area under the achievable precision-recall curve, exactly.
 

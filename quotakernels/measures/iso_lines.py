@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels._array import Array, Namespace
+from quotakernels._keywords import brief, public
 from quotakernels.measures._chart_kinds import Kind, check_kind, coordinates, decisions
 from quotakernels.measures._numbers import Limits, of_numbers
 from quotakernels.measures._roc_lines import (
@@ -59,6 +60,7 @@ class ChartLine(NamedTuple):
     y: Array
 
 
+@public
 def iso_line(
     level: Any = None,
     *,
@@ -158,13 +160,13 @@ def iso_line(
 def _check_call(of: Any, level: Any, points: Any, *costs: Any) -> None:
     if not isinstance(of, str) or of not in (*_LEVELS, *_WITHOUT_LEVEL):
         names = ", ".join(map(repr, (*_LEVELS, *_WITHOUT_LEVEL)))
-        raise ValueError(f"of must be one of {names}; got {of!r}")
+        raise ValueError(f"of must be one of {names}; got {brief(of)}")
     if (level is None) != (of in _WITHOUT_LEVEL):
         raise TypeError(f"of={of!r} {'needs a' if level is None else 'takes no'} level")
     if any((cost is None) == (of == "cost") for cost in costs):
         raise TypeError("cost_fp and cost_fn are both needed for of='cost', and for that only")
     if isinstance(points, bool) or not isinstance(points, Integral):
-        raise TypeError(f"points must be an integer; got {points!r}")
+        raise TypeError(f"points must be an integer; got {brief(points)}")
     if points < 2:
         raise ValueError(f"points must be at least 2; got {points}")
 

@@ -17,7 +17,7 @@ LEVEL = 2.0**-60
 
 
 @monotone("always", signed=True)
-@measure
+@measure(greater_is_better=True)
 def auk(table: ops.Groups) -> Array:
     """AUK, the area under Cohen's κ over the false positive rate, exactly.
 

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
+from quotakernels._keywords import brief
 from quotakernels.measures._harmonic import harmonic_sums
 from quotakernels.measures._measure import measure
 from quotakernels.measures._reduction import reduced, totals
@@ -30,7 +31,7 @@ class Marks(NamedTuple):
     roc_auc: Array
 
 
-@measure
+@measure(greater_is_better=None)
 def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] = "chance") -> Marks:
     """AHR, AQR, PEM and AUC on one axis (AR Figure 10).
 
@@ -78,7 +79,7 @@ def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] =
     0.4444 0.3333 0.3333
     """
     if method not in ("chance", "minmax"):
-        raise ValueError(f'method must be "chance" or "minmax"; got {method!r}')
+        raise ValueError(f'method must be "chance" or "minmax"; got {brief(method)}')
     xp = namespace(table.counts)
     total = totals(xp, table)
     won, hit_rate, qrecall = reduced(

@@ -19,6 +19,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels._classes import admit_classes
+from quotakernels._keywords import brief, forwarding
 from quotakernels.measures._measure import Measure, finished
 from quotakernels.measures._quota import beside, mass_totals
 from quotakernels.measures.boundary import BestBoundary, CutTables, best_boundary
@@ -29,7 +30,7 @@ from quotakernels.measures.operating_point import OperatingPoint
 from quotakernels.measures.optimal import OptimalCut, optimal_cut, table_curve
 from quotakernels.measures.precision_recall import PrCurve
 from quotakernels.measures.roc import RocCurve
-from quotakernels.ranking import Ranking, TiePolicy, rank_examples, table_of
+from quotakernels.ranking import Ranking, TiePolicy, rank, rank_examples, table_of
 from quotakernels.validation import Examples, check_tie_policy
 
 __all__ = ["OneVsRest", "one_vs_rest"]
@@ -73,6 +74,7 @@ class OneVsRest(NamedTuple):
     defined: Any
 
 
+@forwarding(rank)
 def one_vs_rest(
     measure: Measure[Any] | Callable[..., Any],
     y_true: Any,
@@ -158,10 +160,10 @@ def one_vs_rest(
     """
     check_tie_policy(ties)
     _check_call(measure, average, own)
-    examples = admit_classes(y_true, y_score, classes, sample_weight, where, validate)
+    examples, good = admit_classes(y_true, y_score, classes, sample_weight, where, validate)
     pooled = average == "micro"
     problems = _pooled(examples) if pooled else _by_class(examples)
-    ranking = beside(rank_examples(problems, ties), own.get("quota"), own.get("fraction"))
+    ranking = beside(rank_examples(problems, ties, good), own.get("quota"), own.get("fraction"))
     results = _measured(measure, ranking, own, average)
     xp = namespace(ranking.counts)
     dtype = result_float(xp, device(ranking.counts))
@@ -181,11 +183,11 @@ def _check_call(measure: Any, average: Any, own: dict[str, Any]) -> None:
     if not (isinstance(measure, Measure) or _is_of_cuts(measure)):
         raise TypeError(
             "measure must be a measure of this library, such as roc_auc, with its parameters "
-            f"beside it; got {measure!r}"
+            f"beside it; got {brief(measure)}"
         )
     if average not in AVERAGES:
         names = ", ".join(map(repr, AVERAGES))
-        raise ValueError(f"average must be one of {names}; got {average!r}")
+        raise ValueError(f"average must be one of {names}; got {brief(average)}")
     if "pos_label" in own:
         raise TypeError("one_vs_rest takes classes in place of pos_label")
     if "ranking" in own:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace, tolerance
+from quotakernels._keywords import public
 from quotakernels.measures._measure import measure_of
 from quotakernels.measures._numbers import Limits, checked, common_shape, of_numbers
 from quotakernels.measures._quota import mass_totals, numbers_beside
@@ -56,6 +57,7 @@ _LIMITS: Limits = {
 }
 
 
+@public
 def iso_performance_slope(cost_fp: Any, cost_fn: Any, prevalence: Any) -> Array:
     """Slope in ROC space, ΔTPR/ΔFPR, of the lines along which the expected cost is the same.
 
@@ -137,7 +139,7 @@ def _mass_costs(
     return (xp.where(known, of_fp, nan), xp.where(known, of_fn, nan)), shape
 
 
-@measure_of(_mass_costs)
+@measure_of(_mass_costs, greater_is_better=None)
 def best_operating_point(table: ops.Groups, of_fp: Array, of_fn: Array) -> OperatingPoint:
     """The cut with the smallest expected cost, for given costs of the two kinds of errors.
 

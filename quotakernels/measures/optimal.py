@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 from quotakernels import ops
@@ -17,11 +18,14 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
+from quotakernels._keywords import brief, forwarding, keywords_of, refuse_unknown
+from quotakernels._spoilt import spoilt_rows, without_spoilt
 from quotakernels.measures._cells import ConfusionTable, cut_cells
+from quotakernels.measures._direction import direction_of
 from quotakernels.measures._measure import finished
 from quotakernels.measures._table_measure import TableMeasure
 from quotakernels.measures.curves import Curve, cut_quotas, cut_thresholds
-from quotakernels.ranking import Ranking, table_of
+from quotakernels.ranking import Ranking, rank, table_of
 
 __all__ = [
     "SAME_VALUE",
@@ -59,6 +63,7 @@ class OptimalCut(NamedTuple):
     optima: Array
 
 
+@forwarding(rank)
 def table_curve(*data: Any, measure: TableMeasure | None = None, **keywords: Any) -> Curve:
     """A measure of confusion tables at every cut of a ranking.
 
@@ -67,7 +72,7 @@ def table_curve(*data: Any, measure: TableMeasure | None = None, **keywords: Any
     y_true, y_score : arrays, shape (..., n)
         Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
     measure : measure of a `ConfusionTable`
-        `f_score`, `informedness`, …; after the data, or by keyword.
+        `f_score`, `informedness`, …, also with options fixed; after the data, or by keyword.
     **keywords : optional
         `sample_weight`, `where`, `pos_label`, `ties`, `validate` as in `rank`, beside labels and
         scores; and the measure's own numbers, such as `beta`, which broadcast against (..., G + 1).
@@ -105,13 +110,17 @@ def table_curve(*data: Any, measure: TableMeasure | None = None, **keywords: Any
     xp = namespace(ranking.counts)
     dtype = result_float(xp, device(ranking.counts))
     with computing(xp):
-        cells, curve, _ = compiled(_cuts, xp)(table_of(xp, ranking))
+        cells, curve, _ = _cuts_of(xp, ranking)
         curve = curve._replace(value=chosen.value(xp, cells, own))
         return finished(xp, curve, dtype)  # type: ignore[no-any-return]
 
 
+@forwarding(rank)
 def optimal_cut(
-    *data: Any, measure: TableMeasure | None = None, maximize: bool = True, **keywords: Any
+    *data: Any,
+    measure: TableMeasure | None = None,
+    maximize: bool | None = None,
+    **keywords: Any,
 ) -> OptimalCut:
     """The cut of a ranking at which a measure of confusion tables is best.
 
@@ -120,9 +129,10 @@ def optimal_cut(
     y_true, y_score : arrays, shape (..., n)
         Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
     measure : measure of a `ConfusionTable`
-        `f_score`, `informedness`, …; after the data, or by keyword.
-    maximize : bool
-        With False the smallest value is the best, as of `expected_cost`.
+        `f_score`, `informedness`, …, also with options fixed; after the data, or by keyword.
+    maximize : bool, optional
+        Whether the largest value is the best, or with False the smallest.  By default as the
+        measure says; to be given for measures that do not, such as `bias`.
     **keywords : optional
         `sample_weight`, `where`, `pos_label`, `ties`, `validate` as in `rank`, beside labels and
         scores; and the measure's own numbers, such as `beta`.
@@ -136,7 +146,8 @@ def optimal_cut(
     Raises
     ------
     TypeError
-        Something else than such a measure; and as in `rank` and the measure.
+        Something else than such a measure, or one that does not say whether more is better; and as
+        in `rank` and the measure.
     ValueError
         As in `rank` and the measure.
 
@@ -164,48 +175,54 @@ def optimal_cut(
     >>> best = optimal_cut(ranking, informedness)
     >>> print(best.value, best.threshold, best.quota, best.optima)
     0.5 0.6 4.0 [False False False  True False]
-    >>> print(optimal_cut(ranking, expected_cost, cost_fp=3, cost_fn=1, maximize=False).threshold)
+    >>> print(optimal_cut(ranking, expected_cost, cost_fp=3, cost_fn=1).threshold)
     0.9
     """
     return best_and_curve(data, measure, maximize, keywords)[0]
 
 
 def best_and_curve(
-    data: tuple[Any, ...], measure: TableMeasure | None, maximize: bool, keywords: dict[str, Any]
+    data: tuple[Any, ...],
+    measure: TableMeasure | None,
+    maximize: bool | None,
+    keywords: dict[str, Any],
+    caller: str = "optimal_cut",
 ) -> tuple[OptimalCut, Curve]:
     """The best cut, and the measure at all cuts, of one ranking made once."""
-    if not isinstance(maximize, bool):
-        raise TypeError(f"maximize must be True or False; got {maximize!r}")
-    chosen, ranking, own = _called("optimal_cut", data, measure, keywords)
+    chosen, ranking, own = _called(caller, data, measure, keywords)
+    largest = direction_of(chosen, maximize, "maximize")
     xp = namespace(ranking.counts)
     dtype = result_float(xp, device(ranking.counts))
     with computing(xp):
-        cells, curve, real = compiled(_cuts, xp)(table_of(xp, ranking))
+        cells, curve, real = _cuts_of(xp, ranking)
         value = chosen.value(xp, cells, own)
         if isinstance(value, tuple):
-            raise TypeError(f"optimal_cut compares single values; {chosen.__name__} has several")
+            raise TypeError(f"{caller} compares single values; {chosen.__name__} has several")
         unit = chosen.unit(xp, cells, own)
         rounding = None if unit is None else tolerance(unit, SAME_VALUE) * unit
         best = compiled(best_cut, xp, ("maximize",))
         curve = curve._replace(value=value)
-        found: OptimalCut = best(curve, real, rounding, maximize=maximize)
+        found: OptimalCut = best(curve, real, rounding, maximize=largest)
         return finished(xp, found, dtype), finished(xp, curve, dtype)
 
 
 def _called(
-    name: str, data: tuple[Any, ...], measure: Any, keywords: dict[str, Any]
+    caller: str, data: tuple[Any, ...], measure: Any, keywords: dict[str, Any]
 ) -> tuple[TableMeasure, Ranking, dict[str, Any]]:
     """The measure, the ranking, and the measure's own numbers."""
     if measure is None and data:
         *others, measure = data
         data = tuple(others)
+    while isinstance(measure, functools.partial) and not measure.args:
+        measure, keywords = measure.func, measure.keywords | keywords
     if not isinstance(measure, TableMeasure):
         raise TypeError(
-            f"{name} needs labels and scores, or a Ranking, and after them a measure of confusion "
-            f"tables, such as f_score; got {measure!r}"
+            f"{caller} needs labels and scores, or a Ranking, and after them a measure of "
+            f"confusion tables, such as f_score; got {brief(measure)}"
         )
     own = measure.take_own(keywords)
-    return measure, measure.ranking(data, keywords, own), own
+    refuse_unknown(caller, keywords, ("ranking",), keywords_of(rank))
+    return measure, measure.ranking(data, keywords, own, caller), own
 
 
 def real_cuts(xp: Namespace, table: ops.Groups) -> Array:
@@ -214,8 +231,13 @@ def real_cuts(xp: Namespace, table: ops.Groups) -> Array:
     return xp.concat([xp.ones_like(filled[..., :1]), filled], axis=-1)
 
 
-def _cuts(table: ops.Groups) -> tuple[ConfusionTable, Curve, Array]:
+def _cuts_of(xp: Namespace, ranking: Ranking) -> tuple[ConfusionTable, Curve, Array]:
     """The cells of every cut, a curve without values, and which cuts are not padding."""
+    cells, curve, real = compiled(_cuts, xp)(table_of(xp, ranking))
+    return *without_spoilt(xp, (cells, curve), spoilt_rows(ranking)), real
+
+
+def _cuts(table: ops.Groups) -> tuple[ConfusionTable, Curve, Array]:
     xp = namespace(table.counts)
     quota = cut_quotas(xp, table)
     real = real_cuts(xp, table)

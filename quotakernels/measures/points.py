@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, tolerance
+from quotakernels._keywords import brief, public
 from quotakernels.measures._numbers import Limits, checked, of_numbers, whole_steps
 
 __all__ = [
@@ -61,6 +62,7 @@ _AMOUNT = (_amount, "a finite number, not negative")
 CLASSES: Limits = {"positives": _AMOUNT, "negatives": _AMOUNT}
 
 
+@public
 def roc_to_pr(fpr: Any, tpr: Any, *, positives: Any, negatives: Any) -> PrPoints:
     """Points of ROC space in precision-recall space (DG Theorem 3.1).
 
@@ -112,6 +114,7 @@ def roc_to_pr(fpr: Any, tpr: Any, *, positives: Any, negatives: Any) -> PrPoints
     return result
 
 
+@public
 def pr_to_roc(recall: Any, precision: Any, *, positives: Any, negatives: Any) -> RocPoints:
     """Points of precision-recall space in ROC space (DG Theorem 3.1).
 
@@ -175,6 +178,7 @@ def pr_to_roc(recall: Any, precision: Any, *, positives: Any, negatives: Any) ->
 _REACHABLE = (lambda x: ~(x > 1 + tolerance(x, ROUNDING)), "at most 1 at this recall and precision")
 
 
+@public
 def interpolate_pr(
     start: tuple[Any, Any], stop: tuple[Any, Any], *, positives: Any, recall: Any = None
 ) -> PrPoints:
@@ -256,7 +260,7 @@ def _pair(name: str, cut: Any) -> tuple[Any, Any]:
     try:
         fp, tp = cut
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a pair of numbers, (FP, TP); got {cut!r}") from None
+        raise TypeError(f"{name} must be a pair of numbers, (FP, TP); got {brief(cut)}") from None
     return fp, tp
 
 

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace
+from quotakernels._keywords import brief
 from quotakernels.measures._harmonic import harmonic_sums, log_remainder
 from quotakernels.measures._measure import by_positives, measure, monotone
 from quotakernels.measures._quota import divisor
@@ -44,7 +45,8 @@ class PrCurve(NamedTuple):
         Score of the last selected example: ``score >= threshold`` selects.  NaN for the empty
         cut.  In the dtype of the scores, or in a float dtype where they are integers.
     fp, tp : array, shape (..., V)
-        Selected negatives and positives: whole numbers, or with weights their masses.
+        Selected negatives and positives: whole numbers, or with weights their masses.  Where
+        values cannot be read the whole numbers come as floats, NaN in a row with a bad value.
     """
 
     recall: Array
@@ -54,7 +56,7 @@ class PrCurve(NamedTuple):
     tp: Array
 
 
-@measure
+@measure(greater_is_better=None)
 def pr_curve(table: ops.Groups, *, start: Start = "roc") -> PrCurve:
     """Precision-recall curve: precision against recall at every cut.
 
@@ -118,7 +120,7 @@ def pr_vertices(xp: Namespace, table: ops.Groups, start: Start) -> PrCurve:
 
 
 @by_positives
-@measure
+@measure(greater_is_better=True)
 def average_precision(table: ops.Groups) -> Array:
     """Average precision: the precision at each cut, weighted with the recall that it adds.
 
@@ -175,7 +177,7 @@ def average_precision(table: ops.Groups) -> Array:
 
 
 @by_positives
-@measure
+@measure(greater_is_better=True)
 def expected_average_precision(table: ops.Groups) -> Array:
     """Average precision, expected over all orders of tied examples.
 
@@ -239,7 +241,7 @@ def expected_average_precision(table: ops.Groups) -> Array:
 
 
 @monotone("by default")
-@measure
+@measure(greater_is_better=True)
 def pr_auc(
     table: ops.Groups,
     *,
@@ -304,7 +306,7 @@ def pr_auc(
     0.5
     """
     if method not in ("exact", "trapezoid"):
-        raise ValueError(f'method must be "exact" or "trapezoid"; got {method!r}')
+        raise ValueError(f'method must be "exact" or "trapezoid"; got {brief(method)}')
     _check_start(start)
     if method == "trapezoid" and table.weighted:
         raise ValueError(
@@ -318,7 +320,7 @@ def pr_auc(
 
 def _check_start(start: str) -> None:
     if start not in ("roc", "horizontal"):
-        raise ValueError(f'start must be "roc" or "horizontal"; got {start!r}')
+        raise ValueError(f'start must be "roc" or "horizontal"; got {brief(start)}')
 
 
 def _over_positives(total: Totals, terms: Callable[..., tuple[Array, ...]]) -> Reduction:

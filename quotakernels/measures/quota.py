@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, namespace
-from quotakernels.measures._measure import by_positives, local_quota_measure, measure, monotone
+from quotakernels._keywords import brief
+from quotakernels.measures._measure import by_positives, measure, monotone, quota_measure
 from quotakernels.measures._quota import mass_totals
 
 __all__ = ["LiftTable", "hit_rate", "lift", "lift_table", "qrecall"]
@@ -77,7 +78,7 @@ def positives_at(xp: Namespace, table: ops.Groups, wanted: Array) -> Array:
 
 @by_positives
 @monotone("always")
-@local_quota_measure
+@quota_measure(greater_is_better=True)
 def hit_rate(table: ops.Groups, wanted: Array) -> Array:
     """Hit rate: the share of positives among the selected (AR eq. 4), T(j) / j.
 
@@ -137,7 +138,7 @@ def hit_rate(table: ops.Groups, wanted: Array) -> Array:
 
 @by_positives
 @monotone("always")
-@local_quota_measure
+@quota_measure(greater_is_better=True)
 def qrecall(table: ops.Groups, wanted: Array) -> Array:
     """Qrecall: the share of all positives that the quota catches (AR eq. 6), T(j) / P.
 
@@ -195,7 +196,7 @@ def qrecall(table: ops.Groups, wanted: Array) -> Array:
 
 @by_positives
 @monotone("always", most=None)
-@local_quota_measure
+@quota_measure(greater_is_better=True)
 def lift(table: ops.Groups, wanted: Array) -> Array:
     """Cumulative lift: the hit rate over the prevalence, (T(j) / j) / (P / n).
 
@@ -256,7 +257,7 @@ def lift(table: ops.Groups, wanted: Array) -> Array:
     return (filled.numerator / (filled.denominator * wanted)) / (positive / whole)
 
 
-@measure
+@measure(greater_is_better=None)
 def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
     """The examples in `bins` parts of equal size, best first, with the lift of each (AR 2.2.5).
 
@@ -273,7 +274,7 @@ def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
     -------
     LiftTable
         Arrays of shape (..., bins).  The lifts and ``qrecall`` are NaN where there are no
-        positives; everything but the edges and ``positives`` is NaN where there are no examples.
+        positives; everything is NaN where there are no examples.
 
     Raises
     ------
@@ -300,7 +301,7 @@ def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
     [1.167 0.833] [0.583 1.   ]
     """
     if isinstance(bins, bool) or not hasattr(bins, "__index__") or index(bins) < 1:
-        raise ValueError(f"bins must be a positive integer; got {bins!r}")
+        raise ValueError(f"bins must be a positive integer; got {brief(bins)}")
     bins = index(bins)
     xp = namespace(table.counts)
     whole, positives, _ = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))

@@ -28,7 +28,8 @@ class RocCurve(NamedTuple):
         Score of the last selected example: ``score >= threshold`` selects.  NaN for the empty
         cut.  In the dtype of the scores, or in a float dtype where they are integers.
     fp, tp : array, shape (..., V)
-        Selected negatives and positives: whole numbers, or with weights their masses.
+        Selected negatives and positives: whole numbers, or with weights their masses.  Where
+        values cannot be read the whole numbers come as floats, NaN in a row with a bad value.
     """
 
     fpr: Array
@@ -38,7 +39,7 @@ class RocCurve(NamedTuple):
     tp: Array
 
 
-@measure
+@measure(greater_is_better=None)
 def roc_curve(table: ops.Groups) -> RocCurve:
     """ROC curve: true positive rate against false positive rate at every cut.
 

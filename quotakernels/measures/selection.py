@@ -13,6 +13,7 @@ from quotakernels._array import (
     namespace,
     result_float,
 )
+from quotakernels._keywords import public
 from quotakernels.measures._measure import finished
 from quotakernels.measures._quota import beside, mass_totals, wanted_masses
 from quotakernels.measures._unsorted import ranking_at
@@ -49,6 +50,7 @@ def _unlabelled(examples: Examples) -> Examples:
     return examples._replace(labels=labels)
 
 
+@public
 def select(
     y_score: Any,
     *,
@@ -110,7 +112,7 @@ def select(
     >>> print(select([0.1, 0.5, 0.9, 0.5], quota=2))
     [0.  0.5 1.  0.5]
     """
-    scores = as_column("y_score", y_score)
+    scores = y_score if hasattr(y_score, "shape") else as_column("y_score", y_score)
     examples = beside(admit_scores(scores, sample_weight, where, validate), quota, fraction)
     xp = namespace(examples.scores)
     dtype = result_float(xp, device(examples.scores))
@@ -141,6 +143,7 @@ def _shares(examples: Examples, table: ops.Groups, wanted: Array) -> Array:
     return xp.where(xp.isnan(wanted), wanted, within)
 
 
+@public
 def quota_threshold(
     y_score: Any,
     *,

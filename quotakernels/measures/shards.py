@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from quotakernels._array import Across
+from quotakernels._keywords import public
 from quotakernels._shards import checked_sum, sound_examples
 from quotakernels.measures._quota import beside
 from quotakernels.measures._unsorted import around_quota
@@ -14,6 +15,7 @@ from quotakernels.validation import admit_columns, check_tie_policy
 __all__ = ["rank_at_quota"]
 
 
+@public
 def rank_at_quota(
     y_true: Any,
     y_score: Any,
@@ -109,8 +111,8 @@ def rank_at_quota(
     examples = beside(examples, quota, fraction)
     if across is not None:
         across = checked_sum(across)
-        examples = sound_examples(examples, good, across)
-    ranking = around_quota(examples, ties, quota=quota, fraction=fraction, across=across)
+        examples, good = sound_examples(examples, good, across)
+    ranking = around_quota(examples, ties, good, quota=quota, fraction=fraction, across=across)
     if ranking is None:
         raise ValueError("rank_at_quota takes one quota; got several")
     return ranking

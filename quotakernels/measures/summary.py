@@ -37,7 +37,7 @@ class Summary(NamedTuple):
 
 
 @by_positives
-@measure
+@measure(greater_is_better=None)
 def summary(table: ops.Groups) -> Summary:
     """All measures over all quotas, for less than the price of two of them.
 

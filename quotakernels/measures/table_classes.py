@@ -31,7 +31,7 @@ def surplus(table: ConfusionTable) -> Array:
     return table.tp * table.tn - table.fp * table.fn
 
 
-@table_measure(of_classes=accuracy_of_classes)
+@table_measure(greater_is_better=True, of_classes=accuracy_of_classes)
 def accuracy(table: ConfusionTable) -> Array:
     """Accuracy, total accuracy rate: the share of right decisions, (tp + tn)/n.
 
@@ -80,7 +80,7 @@ def accuracy(table: ConfusionTable) -> Array:
     return right / (right + (table.fp + table.fn))
 
 
-@table_measure(of_classes=errors_of_classes)
+@table_measure(greater_is_better=False, of_classes=errors_of_classes)
 def misclassification_rate(table: ConfusionTable) -> Array:
     """Misclassification rate: the share of wrong decisions, (fp + fn)/n.
 
@@ -128,7 +128,7 @@ def misclassification_rate(table: ConfusionTable) -> Array:
     return wrong / (wrong + (table.tp + table.tn))
 
 
-@table_measure(of_classes=informedness_of_classes)
+@table_measure(greater_is_better=True, of_classes=informedness_of_classes)
 def informedness(table: ConfusionTable) -> Array:
     """Informedness, Youden's J, ΔP′: TPR - FPR.
 
@@ -178,7 +178,7 @@ def informedness(table: ConfusionTable) -> Array:
     return surplus(table) / ((table.tp + table.fn) * (table.fp + table.tn))
 
 
-@table_measure(of_classes=markedness_of_classes)
+@table_measure(greater_is_better=True, of_classes=markedness_of_classes)
 def markedness(table: ConfusionTable) -> Array:
     """Markedness, ΔP: precision + inverse precision - 1.
 
@@ -227,7 +227,7 @@ def markedness(table: ConfusionTable) -> Array:
     return surplus(table) / ((table.tp + table.fp) * (table.fn + table.tn))
 
 
-@table_measure(of_classes=correlation_of_classes)
+@table_measure(greater_is_better=True, of_classes=correlation_of_classes)
 def matthews_corrcoef(table: ConfusionTable) -> Array:
     """Matthews correlation coefficient: the correlation of label and selection.
 
@@ -282,7 +282,7 @@ def matthews_corrcoef(table: ConfusionTable) -> Array:
     return surplus(table) / geometric_mean(positive * negative, selected * rejected)
 
 
-@table_measure(of_classes=kappa_of_classes)
+@table_measure(greater_is_better=True, of_classes=kappa_of_classes)
 def cohen_kappa(table: ConfusionTable) -> Array:
     """Cohen's κ: the agreement beyond chance, (a - e)/(1 - e), a the accuracy.
 

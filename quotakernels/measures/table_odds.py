@@ -120,7 +120,7 @@ def _is_base(x: Array) -> Array:
 _BASE = (_is_base, "a base of logarithms, above 0 and not 1")
 
 
-@table_measure()
+@table_measure(greater_is_better=True)
 def positive_likelihood_ratio(table: ConfusionTable) -> Array:
     """Positive likelihood ratio, LR₊ = TPR/FPR.
 
@@ -165,7 +165,7 @@ def positive_likelihood_ratio(table: ConfusionTable) -> Array:
     return (table.tp * negative) / (table.fp * positive)
 
 
-@table_measure()
+@table_measure(greater_is_better=False)
 def negative_likelihood_ratio(table: ConfusionTable) -> Array:
     """Negative likelihood ratio, LR₋ = FNR/TNR.
 
@@ -210,7 +210,7 @@ def negative_likelihood_ratio(table: ConfusionTable) -> Array:
     return (table.fn * negative) / (table.tn * positive)
 
 
-@table_measure()
+@table_measure(greater_is_better=True)
 def diagnostic_odds_ratio(table: ConfusionTable) -> Array:
     """Diagnostic odds ratio, DOR = tp·tn/(fp·fn) = LR₊/LR₋.
 
@@ -254,7 +254,7 @@ def diagnostic_odds_ratio(table: ConfusionTable) -> Array:
     return _odds_ratio(table)
 
 
-@table_measure()
+@table_measure(greater_is_better=True)
 def discriminant_power(table: ConfusionTable) -> Array:
     """Discriminant power, DP = (√3/π)·log(DOR), with the natural logarithm.
 
@@ -299,7 +299,7 @@ def discriminant_power(table: ConfusionTable) -> Array:
     return DISCRIMINANT * namespace(odds).log(odds)
 
 
-@table_measure(of_classes=_information_of_classes, limits={"base": _BASE})
+@table_measure(greater_is_better=True, of_classes=_information_of_classes, limits={"base": _BASE})
 def mutual_information(table: ConfusionTable, *, base: Any = None) -> Array:
     """Mutual information of labels and decisions.
 
@@ -349,7 +349,7 @@ def mutual_information(table: ConfusionTable, *, base: Any = None) -> Array:
     return _in_base(_information(_of_two(table)), base)
 
 
-@table_measure(of_classes=_coefficient_of_classes)
+@table_measure(greater_is_better=True, of_classes=_coefficient_of_classes)
 def information_coefficient(table: ConfusionTable) -> Array:
     """Information coefficient: mutual information over the entropy of the labels.
 

@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 
-@table_measure()
+@table_measure(greater_is_better=True)
 def precision(table: ConfusionTable) -> Array:
     """Precision: the share of positives among the selected, tp/(tp + fp).
 
@@ -62,7 +62,7 @@ def precision(table: ConfusionTable) -> Array:
     return table.tp / (table.tp + table.fp)
 
 
-@table_measure()
+@table_measure(greater_is_better=True)
 def recall(table: ConfusionTable) -> Array:
     """Recall, sensitivity, true positive rate: tp/(tp + fn).
 
@@ -105,7 +105,7 @@ def recall(table: ConfusionTable) -> Array:
     return table.tp / (table.tp + table.fn)
 
 
-@table_measure()
+@table_measure(greater_is_better=False)
 def false_positive_rate(table: ConfusionTable) -> Array:
     """False positive rate, fallout: fp/(fp + tn).
 
@@ -144,7 +144,7 @@ def false_positive_rate(table: ConfusionTable) -> Array:
     return table.fp / (table.fp + table.tn)
 
 
-@table_measure()
+@table_measure(greater_is_better=True)
 def true_negative_rate(table: ConfusionTable) -> Array:
     """True negative rate, specificity, inverse recall: tn/(fp + tn).
 
@@ -183,7 +183,7 @@ def true_negative_rate(table: ConfusionTable) -> Array:
     return table.tn / (table.fp + table.tn)
 
 
-@table_measure()
+@table_measure(greater_is_better=False)
 def false_negative_rate(table: ConfusionTable) -> Array:
     """False negative rate, miss rate: fn/(tp + fn), which is 1 - recall.
 
@@ -227,7 +227,7 @@ def false_negative_rate(table: ConfusionTable) -> Array:
     return table.fn / (table.tp + table.fn)
 
 
-@table_measure()
+@table_measure(greater_is_better=True)
 def inverse_precision(table: ConfusionTable) -> Array:
     """Inverse precision: the share of negatives among the rejected, tn/(fn + tn).
 
@@ -267,7 +267,7 @@ def inverse_precision(table: ConfusionTable) -> Array:
     return table.tn / (table.fn + table.tn)
 
 
-@table_measure()
+@table_measure(greater_is_better=None)
 def prevalence(table: ConfusionTable) -> Array:
     """Prevalence: the share of positives, (tp + fn)/n.
 
@@ -308,7 +308,7 @@ def prevalence(table: ConfusionTable) -> Array:
     return positive / (positive + (table.fp + table.tn))
 
 
-@table_measure()
+@table_measure(greater_is_better=None)
 def bias(table: ConfusionTable) -> Array:
     """Bias: the share of the selected, (tp + fp)/n.
 

@@ -34,7 +34,7 @@ _COST = (_is_cost, "a finite cost, not negative")
 _BETA = (lambda x: x >= 0, "a number, not negative")
 
 
-@table_measure(limits={"beta": _BETA})
+@table_measure(greater_is_better=True, limits={"beta": _BETA})
 def f_score(table: ConfusionTable, *, beta: Any = 1.0) -> Array:
     """F-score: the harmonic mean of precision and recall, recall counted β² times.
 
@@ -83,7 +83,7 @@ def f_score(table: ConfusionTable, *, beta: Any = 1.0) -> Array:
     return table.tp / (table.tp + missed + wrong)
 
 
-@table_measure()
+@table_measure(greater_is_better=True)
 def g_measure(table: ConfusionTable) -> Array:
     """G-measure: the geometric mean of precision and recall.
 
@@ -124,7 +124,7 @@ def g_measure(table: ConfusionTable) -> Array:
     return namespace(selected).sqrt((table.tp / selected) * (table.tp / positive))
 
 
-@table_measure()
+@table_measure(greater_is_better=True)
 def scott_pi(table: ConfusionTable) -> Array:
     """Scott's π: the agreement beyond chance, (a - e)/(1 - e), a the accuracy.
 
@@ -172,7 +172,7 @@ def scott_pi(table: ConfusionTable) -> Array:
     return _scott(table)
 
 
-@table_measure()
+@table_measure(greater_is_better=True)
 def fleiss_kappa(table: ConfusionTable) -> Array:
     """Fleiss' κ of two raters, the labels and the selection: Scott's π.
 
@@ -221,7 +221,7 @@ def fleiss_kappa(table: ConfusionTable) -> Array:
     return _scott(table)
 
 
-@table_measure()
+@table_measure(greater_is_better=True)
 def bennett_s(table: ConfusionTable) -> Array:
     """Bennett's S: the agreement beyond chance with e = ½, 2·accuracy - 1.
 
@@ -270,7 +270,9 @@ def _larger_cost(cost_fp: Array, cost_fn: Array) -> Array:
     return largest(cost_fp, cost_fn)
 
 
-@table_measure(limits={"cost_fp": _COST, "cost_fn": _COST}, unit=_larger_cost)
+@table_measure(
+    limits={"cost_fp": _COST, "cost_fn": _COST}, unit=_larger_cost, greater_is_better=False
+)
 def expected_cost(table: ConfusionTable, *, cost_fp: Any, cost_fn: Any) -> Array:
     """Expected cost per example of wrong decisions, (cost_fp·fp + cost_fn·fn)/n.
 
@@ -317,7 +319,7 @@ def expected_cost(table: ConfusionTable, *, cost_fp: Any, cost_fn: Any) -> Array
     return (cost_fp * table.fp + cost_fn * table.fn) / (wrong + right)
 
 
-@table_measure()
+@table_measure(greater_is_better=None)
 def base_ratio(table: ConfusionTable, *, impacts: Any) -> Array:
     """Base ratio: the share that right decisions have in the sum of all impacts.
 

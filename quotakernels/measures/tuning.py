@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from quotakernels._array import Array, computing, device, namespace, result_float
+from quotakernels._keywords import public
 from quotakernels.measures._cells import (
     ClassTable,
     ConfusionTable,
@@ -39,6 +40,7 @@ def tuned(table: ConfusionTable, positive: Any, negative: Any) -> ConfusionTable
     )
 
 
+@public
 def normalize_table(table: T) -> T:
     """A confusion table in which all classes have the same mass (EL).
 
@@ -81,6 +83,7 @@ def normalize_table(table: T) -> T:
     return result
 
 
+@public
 def tune_prevalence(table: ConfusionTable, ratio: Any) -> ConfusionTable:
     """A confusion table tuned to another ratio of the classes, with the same rates (EL).
 

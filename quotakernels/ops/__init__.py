@@ -47,6 +47,7 @@ __all__ = [
     "prefix_sum",
     "rows_at",
     "running_max",
+    "scaled",
     "segment_sum",
     "shifted",
     "sort_coded",
@@ -70,6 +71,7 @@ BEYOND_THE_STANDARD = (
     "from_order_key",
     "order_key",
     "prefix_sum",
+    "scaled",
     "widened",
 )
 """Native forms that do what their standard twins cannot on that library: bits, types, bounds.
@@ -120,6 +122,7 @@ piecewise = _native_where_there_is_one(standard.piecewise)
 prefix_sum = _native_where_there_is_one(standard.prefix_sum)
 rows_at = _native_where_there_is_one(standard.rows_at)
 running_max = _native_where_there_is_one(standard.running_max)
+scaled = _native_where_there_is_one(standard.scaled)
 segment_sum = _native_where_there_is_one(standard.segment_sum)
 sort_coded = _native_where_there_is_one(standard.sort_coded)
 sum_rows = _native_where_there_is_one(standard.sum_rows)

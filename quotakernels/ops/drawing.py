@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from quotakernels._array import Array, Device, Namespace, cast, constant, device, wide_float
+from quotakernels._keywords import brief
 from quotakernels.ops import standard
 
 __all__ = ["coins", "draws", "places_drawn", "poisson_steps", "source_of_draws"]
@@ -20,11 +21,14 @@ def source_of_draws(xp: Namespace, random_state: Any, dev: Device) -> Any:
     """Where draws come from: whole numbers that seed NumPy's generators."""
     if isinstance(random_state, np.random.Generator):
         return [int(x) for x in random_state.integers(2**32, size=4)]
-    if random_state is None or isinstance(random_state, (int, np.integer)):
+    whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
+    if whole and random_state < 0:
+        raise ValueError(f"random_state must be a whole number from 0 on; got {random_state}")
+    if random_state is None or whole:
         return np.random.SeedSequence(random_state).entropy
     raise TypeError(
         "random_state must be None, a whole number or a random generator of the scores' library; "
-        f"got {random_state!r}"
+        f"got {brief(random_state)}"
     )
 
 

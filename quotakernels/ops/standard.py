@@ -31,6 +31,7 @@ __all__ = [
     "prefix_sum",
     "rows_at",
     "running_max",
+    "scaled",
     "segment_max",
     "segment_sum",
     "shifted",
@@ -63,6 +64,11 @@ def from_order_key(xp: Namespace, key: Array, dtype: Any) -> Array:
 def widened(xp: Namespace, scores: Array) -> Array:
     """The scores as the widest floats, none of them changed but integers beyond 2**53."""
     return cast(xp, scores, wide_float(xp, device(scores)))
+
+
+def scaled(xp: Namespace, x: Array, power: Array) -> Array:
+    """Floats times powers of two, of one float type; subnormal ones are not taken for 0."""
+    return x * power
 
 
 def lowest_key(xp: Namespace, key: Array) -> Array:

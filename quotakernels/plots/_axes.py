@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter
 
+from quotakernels._text import number
 from quotakernels.plots._host import Numbers
 from quotakernels.plots._shared import is_of_model
 
@@ -83,7 +84,7 @@ class QuotaAxis:
         if not (self.same or percent):
             raise ValueError(
                 "rankings of different numbers of examples need percent=True; "
-                f"got {min(sizes):g} and {max(sizes):g} examples"
+                f"got {number(min(sizes))} and {number(max(sizes))} examples"
             )
         self.size = max(sizes, default=1.0)
         self.percent = percent

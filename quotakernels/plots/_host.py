@@ -34,8 +34,8 @@ def _ranking_on_host(ranking: Ranking) -> Ranking:
     columns = [_values(x) for x in (wide, *ranking[1:])]
     filled = columns[1] > 0
     if columns[1].ndim > 1 or filled.all() or not filled.any():
-        return Ranking(*columns)
-    return Ranking(*(x[filled] for x in columns))
+        return Ranking._make(columns)
+    return Ranking._make(x[filled] for x in columns)
 
 
 def _values(x: Array) -> Numbers:

@@ -8,6 +8,7 @@ from typing import Any
 
 from quotakernels import Ranking, rank
 from quotakernels._classes import admit_classes
+from quotakernels._keywords import brief
 from quotakernels.plots._host import on_host
 from quotakernels.ranking import rank_examples
 from quotakernels.validation import as_column, check_tie_policy
@@ -113,7 +114,7 @@ def _one_vs_rest(
     if pos_label is not None:
         raise TypeError("scores of several classes take classes in place of pos_label")
     check_tie_policy(ties)
-    examples = admit_classes(y_true, y_score, classes, sample_weight, where, validate)
+    examples, _ = admit_classes(y_true, y_score, classes, sample_weight, where, validate)
     *models, number = examples.scores.shape[:-1]
     labels = range(number) if classes is None else classes
     axes = [*_model_axes(tuple(models), name), [str(label) for label in labels]]
@@ -129,7 +130,7 @@ def _model_axes(shape: tuple[int, ...], name: Any) -> list[list[str]]:
         return [[f"model {m}" for m in range(number)]] if shape else []
     names = [name] if isinstance(name, str) else name
     if not isinstance(names, Sequence) or not all(isinstance(x, str) for x in names):
-        raise TypeError(f"name must be a string, or one for each model; got {name!r}")
+        raise TypeError(f"name must be a string, or one for each model; got {brief(name)}")
     if len(names) != number:
         raise ValueError(f"name must hold {number} names, one for each model; got {len(names)}")
     return [list(names)]
@@ -153,7 +154,7 @@ def _row(result: Any, row: int) -> Any:
 
 def _apart(key: str, ranking: Ranking, axes: list[list[str]]) -> Named:
     """The rankings of a batch one by one, under names made of those along its axes."""
-    flat = Ranking(*(x.reshape(-1, x.shape[-1]) for x in on_host(ranking)))
+    flat = Ranking._make(x.reshape(-1, x.shape[-1]) for x in on_host(ranking))
     return {
         label_of(key, *names): on_host(_row(flat, row))
         for row, names in enumerate(itertools.product(*axes))

@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 
 import quotakernels as qk
 from quotakernels import Ranking
+from quotakernels._text import formatted, plain
 from quotakernels.measures._chart_kinds import check_kind
 from quotakernels.plots._axes import rate_limits, room_above, titled, with_legend
 from quotakernels.plots._chart_labels import ABOVE, CHARTS
@@ -164,9 +165,9 @@ class PowersChartDisplay(Display):
     def _label(self, name: str, ranking: Ranking) -> str:
         """The name, with the area of the two charts that are known by theirs."""
         if self.kind == "roc":
-            return name and f"{name} (AUC = {qk.roc_auc(ranking):.3f})"
+            return name and f"{name} (AUC = {formatted(qk.roc_auc(ranking), '.3f')})"
         if self.kind == "pr":
-            return name and f"{name} (AUC-PR = {qk.pr_auc(ranking):.3f})"
+            return name and f"{name} (AUC-PR = {formatted(qk.pr_auc(ranking), '.3f')})"
         return name
 
     def _curve(self, canvas: Canvas, name: str, ranking: Ranking, options: dict[str, Any]) -> None:
@@ -188,7 +189,9 @@ class PowersChartDisplay(Display):
         hulls = Canvas(canvas.ax, self.hulls_, canvas.first, "hull")
         model = canvas.first + len(self.hulls_)
         areas = {"roc": qk.roc_hull_auc, "pr": qk.achievable_pr_auc}
-        area = f" (area {areas[self.kind](ranking):.3f})" if self.kind in areas else ""
+        area = (
+            f" (area {formatted(areas[self.kind](ranking), '.3f')})" if self.kind in areas else ""
+        )
         look: dict[str, Any] = {
             "color": COLOURS[model % len(COLOURS)],
             "linewidth": 0.8,
@@ -237,7 +240,7 @@ class PowersChartDisplay(Display):
         label = f"equal {of.replace('_', ' ')}"
         for level in levels:
             for line in canvas.references(self._lines(of, level, costs), label, ISO)[:1]:
-                _name_line(canvas.ax, *line.get_data(), f"{level:g}")
+                _name_line(canvas.ax, *line.get_data(), plain(level))
 
 
 def _name_line(ax: Axes, x: Any, y: Any, text: str) -> None:

@@ -11,6 +11,7 @@ from matplotlib.collections import PolyCollection
 
 import quotakernels as qk
 from quotakernels import Ranking
+from quotakernels._text import formatted
 from quotakernels.plots._axes import titled
 from quotakernels.plots._display import Display
 from quotakernels.plots._models import has_classes, label_of, named_rankings, written
@@ -139,7 +140,7 @@ class DominanceDisplay(Display):
             self.bars_.append(self.ax_.broken_barh(pieces, (row - 0.35, 0.7), **look))
         self.ax_.set_yticks(
             range(len(shares)),
-            [label_of(written(name), f"{share:.1%}") for name, share in shares.items()],
+            [label_of(written(name), formatted(share, ".1%")) for name, share in shares.items()],
         )
         self.ax_.tick_params(axis="y", length=0)
         self.ax_.set_ylim(len(shares) - 0.5, -0.5)

@@ -12,6 +12,8 @@ from matplotlib.lines import Line2D
 import quotakernels as qk
 from quotakernels import BestBoundary, Ranking
 from quotakernels._array import of_kind
+from quotakernels._keywords import brief
+from quotakernels._text import formatted, plain
 from quotakernels.plots._axes import QuotaAxis, titled, with_legend
 from quotakernels.plots._display import Canvas, Display
 from quotakernels.plots._host import Numbers, on_host
@@ -92,7 +94,7 @@ class ImpactDisplay(Display):
         if kind not in ("impact", "outcome") or (in_all and kind == "outcome"):
             raise ValueError(
                 'kind must be "impact" or "outcome", and "impact" if it is that of all examples; '
-                f"got {kind!r}"
+                f"got {brief(kind)}"
             )
         self.best: dict[str, BestBoundary] = {}
         self.in_all, self.kind = in_all, kind
@@ -184,7 +186,7 @@ class ImpactDisplay(Display):
         ImpactDisplay
         """
         if against not in ("quota", "threshold"):
-            raise ValueError(f'against must be "quota" or "threshold"; got {against!r}')
+            raise ValueError(f'against must be "quota" or "threshold"; got {brief(against)}')
         canvas = self._begin(ax, line_options)
         self.markers_ = []
         axis = self._axis(canvas, percent) if against == "quota" else None
@@ -242,8 +244,8 @@ def _label(name: str, best: BestBoundary) -> str:
     """The name, and the best cut with what it brings."""
     others = len(_tied(best))
     also = f" and {others} other{'s' * (others > 1)}" if others else ""
-    number = f"{best.value:.4g}".replace("-", "−")  # as the axis writes it
-    return label_of(name, f"B* at quota {best.quota:.10g}{also}: {number}")
+    number = formatted(best.value, ".4g").replace("-", "−")  # as the axis writes it
+    return label_of(name, f"B* at quota {plain(best.quota)}{also}: {number}")
 
 
 def _colour(model: int) -> str:

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 import quotakernels as qk
 from quotakernels import Ranking
 from quotakernels._array import of_kind
+from quotakernels._text import digits, formatted
 from quotakernels.plots._axes import QuotaAxis, rate_limits, titled, with_legend
 from quotakernels.plots._display import Canvas, Display, cuts, totals
 from quotakernels.plots._host import Numbers
@@ -154,13 +155,15 @@ class HitRateDisplay(_QuotaDisplay):
         """
         canvas, axis = self._over_quotas(ax, percent, band, line_options)
         for name, ranking in self.rankings.items():
-            label = name and f"{name} (AHR = {qk.average_hit_rate(ranking):.3f})"
+            label = name and f"{name} (AHR = {formatted(qk.average_hit_rate(ranking), '.3f')})"
             _draw_rate(canvas, axis, ranking, 1.0, label, line_options)
         rankings = self.rankings.values()
         if random:
             levels = [_prevalence(x) for x in rankings]
             lines = [([0, axis.end], [level] * 2) for level in levels]
-            canvas.references(lines, "random", alone=f"random (prevalence {levels[0]:.3g})")
+            canvas.references(
+                lines, "random", alone=f"random (prevalence {formatted(levels[0], '.3g')})"
+            )
         if optimal:
             canvas.references([_optimal_rate(axis, x, 1.0) for x in rankings], "optimal", OPTIMAL)
         canvas.ax.set_ylabel("Hit rate (positives / selected)")
@@ -342,7 +345,7 @@ class QrecallDisplay(_QuotaDisplay):
             fp, tp = cuts(ranking)
             with np.errstate(invalid="ignore"):
                 x, y = axis.of(fp + tp, fp[-1] + tp[-1]), tp / tp[-1]
-            label = name and f"{name} (PEM = {qk.pem(ranking):.3f})"
+            label = name and f"{name} (PEM = {formatted(qk.pem(ranking), '.3f')})"
             x, y = canvas.line(x, y, label, line_options)
             if shaded:
                 self._shade(canvas, axis, ranking, x, y)
@@ -365,10 +368,10 @@ class QrecallDisplay(_QuotaDisplay):
         model = canvas.first + len(self.lines_) - 1
         chance, colour = x / axis.end, COLOURS[model % len(COLOURS)]
         looks: tuple[tuple[Numbers, str, dict[str, Any]], ...] = (
-            (y >= chance, f"S1 = {s1:.4g}, above chance", {"facecolor": colour, "alpha": 0.2}),
+            (y >= chance, f"S1 = {digits(s1)}, above chance", {"facecolor": colour, "alpha": 0.2}),
             (
                 y <= chance,
-                f"S2 = {s2:.4g}, below chance",
+                f"S2 = {digits(s2)}, below chance",
                 {"facecolor": "#F5C9AE", "edgecolor": "#8C3B00", "hatch": "//////", "linewidth": 0},
             ),
         )

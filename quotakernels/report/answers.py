@@ -6,21 +6,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from quotakernels._text import formatted, number, percent, plain
 from quotakernels.cli.best import best_by_model
 from quotakernels.cli.evaluation import Evaluation
 from quotakernels.report.certain import how_sure
 from quotakernels.report.choice import Choice, no_best_cut, places_for, same
 from quotakernels.report.money import at_best_cuts, how_many_by_gain, what_it_brings
-from quotakernels.report.words import (
-    amount,
-    counted,
-    first_of,
-    listed,
-    number,
-    percent,
-    places_of,
-    whole,
-)
+from quotakernels.report.words import amount, counted, first_of, listed, places_of, whole
 
 __all__ = ["Answer", "answers"]
 
@@ -170,7 +162,8 @@ def _how_many(evaluation: Evaluation, choice: Choice | None) -> Said:
     ranking, name = evaluation.rankings[model], evaluation.task.scores[model]
     rounded = math.ceil if evaluation.task.weight is None else float
     needed = [
-        f"{share:.0%} takes {number(rounded(places_for(ranking, share)))}" for share in (0.5, 0.9)
+        f"{plain(100 * share)}% takes {number(rounded(places_for(ranking, share)))}"
+        for share in (0.5, 0.9)
     ]
     weighted = evaluation.task.weight is not None
     head = f"With {name}, to find {listed(needed)}{' of the weight' if weighted else ' places'}."
@@ -215,7 +208,7 @@ def _what(evaluation: Evaluation, choice: Choice | None) -> Said:
     size = places_of(choice.places, weighted)
     more = (
         f"That is {number(found - random)} more than a random choice of {size} "
-        f"would find: {lift:.3g} times as {'much' if weighted else 'many'}."
+        f"would find: {formatted(lift, '.3g')} times as {'much' if weighted else 'many'}."
         if choice.beats_chance
         else f"That is no more than a random choice of {size} would find."
     )

@@ -6,12 +6,13 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from quotakernels._text import number
 from quotakernels.cli.advice import first_best
 from quotakernels.cli.evaluation import Evaluation
 from quotakernels.cli.quota import Quota
 from quotakernels.cli.selection import how_filled
 from quotakernels.report.choice import best_values, choice_at, end_of, same
-from quotakernels.report.words import counted, number, whole
+from quotakernels.report.words import counted, whole
 
 __all__ = ["Step", "steps"]
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from quotakernels._text import formatted, plain
 from quotakernels.cli.advice import first_best
 from quotakernels.cli.certain_gains import Lead
 from quotakernels.cli.evaluation import Brought, Evaluation
@@ -78,10 +79,10 @@ def _more(
         return f"{said}."
     if found.lower == found.upper:
         return f"{said}, the same in all resamples."
-    level = f"{100 * certainty.tested_level:g}%"
+    level = f"{plain(100 * certainty.tested_level)}%"
     ends = f"{amount(found.lower)} to {amount(found.upper)}"
     p = "p" if len(leads) == 1 else "corrected p"
-    return f"{said} ({level} interval {ends}, {p} = {found.p_value:.2g})."
+    return f"{said} ({level} interval {ends}, {p} = {formatted(found.p_value, '.2g')})."
 
 
 def _verdict(evaluation: Evaluation, first: int, leads: dict[int, Lead], said: str) -> Said:

@@ -5,18 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from quotakernels._text import fixed, formatted, percent, plain
 from quotakernels.cli.certainty import Differences
 from quotakernels.cli.evaluation import Evaluation
 from quotakernels.report.by_gain import how_sure_by_gain
 from quotakernels.report.choice import Choice, same
-from quotakernels.report.words import (
-    MINUS,
-    at_most_three,
-    listed,
-    percent,
-    places_found,
-    places_of,
-)
+from quotakernels.report.words import MINUS, at_most_three, listed, places_found, places_of
 
 __all__ = ["how_sure"]
 
@@ -54,7 +48,7 @@ def _interval(evaluation: Evaluation, choice: Choice | None) -> list[str]:
         return ["Its hit rate is undefined."]
     if same(lower, upper):
         return ["Its hit rate is the same in all resamples, which so do not tell how sure it is."]
-    level = f"{100 * certainty.tested_level:g}% interval"
+    level = f"{plain(100 * certainty.tested_level)}% interval"
     by = f"{level}, Wilson's"
     if evaluation.task.weight is not None:
         by = f"{level} of {certainty.resamples} resamples"
@@ -106,7 +100,7 @@ def _lead(evaluation: Evaluation, choice: Choice | None, test: Differences, firs
     j = 1 if i == 0 else 0
     ends = [float(x[i, j]) for x in (found.difference, found.lower, found.upper)]
     if choice is None:
-        by, low, high = (f"{x:z.3f}".replace("-", MINUS) for x in ends)
+        by, low, high = (fixed(3)(x).replace("-", MINUS) for x in ends)
         lead = f"{first} has an AUC that is {by} above that of {found.names[j]}"
     else:
         by, low, high = (places_found(choice.places * x) for x in ends)
@@ -117,5 +111,6 @@ def _lead(evaluation: Evaluation, choice: Choice | None, test: Differences, firs
         lead = f"{first} finds {more} {found.names[j]} in {where}"
     if ends[1] == ends[2]:
         return f"{lead}, the same in all resamples."
-    level = f"{100 * certainty.tested_level:g}%"
-    return f"{lead} ({level} interval {low} to {high}, p = {found.p_adjusted[i, j]:.2g})."
+    level = f"{plain(100 * certainty.tested_level)}%"
+    p = formatted(found.p_adjusted[i, j], ".2g")
+    return f"{lead} ({level} interval {low} to {high}, p = {p})."

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from quotakernels._text import number, percent
 from quotakernels.cli.evaluation import Evaluation
-from quotakernels.report.words import counted, number, percent
+from quotakernels.report.words import counted
 
 __all__ = ["Fact", "data_facts", "data_line"]
 

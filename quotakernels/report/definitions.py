@@ -43,7 +43,7 @@ _AT_QUOTA = (
     ),
     Definition(
         "Pearson",
-        "correlation of the j highest scores with their labels",
+        "correlation of the j highest scores with their own labels, 0 and 1, also where they tie",
         "Whether scores order the selected among themselves, from −1 to 1. It is low where nearly "
         "all of the selected are positive, and says nothing about who is selected.",
     ),

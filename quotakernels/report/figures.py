@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from quotakernels import plots
+from quotakernels._text import digits, percent
 from quotakernels.cli.evaluation import Evaluation
 from quotakernels.plots._models import written
 from quotakernels.plots._style import OPTIMAL, RANDOM, REFERENCE, line_style
@@ -179,7 +180,7 @@ def _areas(shown: _Shown, ax: Axes) -> Said:
     ax.set_ylabel("Qrecall")
     display.areas_[0].set_facecolor(style["color"])
     values = shown.evaluation.over_all
-    s1, s2 = (f"{values.of(x)[shown.model]:,.4g}" for x in ("s1", "s2"))
+    s1, s2 = (digits(values.of(x)[shown.model]) for x in ("s1", "s2"))
     reading = (
         f"Of {name}: Gini = PEM is the area above chance less that below it, as a share of what "
         "the best possible order has above chance."
@@ -213,7 +214,7 @@ def _brought(shown: _Shown, ax: Axes) -> Said:
 
 def _dominance(shown: _Shown, ax: Axes) -> Said:
     display = plots.DominanceDisplay.from_ranking(shown.rankings, ax=ax)
-    shares = [f"{share:.1%}" for share in display.shares.values()]
+    shares = [percent(share) for share in display.shares.values()]
     labels = [f"{written(_cut(x))}\n{y}" for x, y in zip(shown.names, shares, strict=True)]
     ax.set_yticks(range(len(labels)), labels)
     reading = (

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from quotakernels._text import number, percent, plain
 from quotakernels.cli.advice import fewer_places, first_best
 from quotakernels.cli.evaluation import Brought, Evaluation
 from quotakernels.report.choice import Choice, best_values, no_best_cut, nothing_matters, same
-from quotakernels.report.words import (
-    amount,
-    at_most_three,
-    first_of,
-    number,
-    percent,
-    places_of,
-    signed,
-)
+from quotakernels.report.words import amount, at_most_three, first_of, places_of, signed
 
 __all__ = ["at_best_cuts", "how_many_by_gain", "what_it_brings"]
 
@@ -192,7 +185,7 @@ def _interval(evaluation: Evaluation, choice: Choice) -> str:
         return ""
     if lower == upper:
         return ", the same in all resamples, which so do not tell how sure it is"
-    return f" ({100 * certainty.tested_level:g}% interval {lower} to {upper})"
+    return f" ({plain(100 * certainty.tested_level)}% interval {lower} to {upper})"
 
 
 def _unit(evaluation: Evaluation) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import jinja2
 
 from quotakernels import __version__
+from quotakernels._text import number
 from quotakernels.cli.certain import BETTER_INTERVALS, notes_of_intervals
 from quotakernels.cli.evaluation import Evaluation
 from quotakernels.report.answers import answers
@@ -24,7 +25,7 @@ from quotakernels.report.tables import (
     overview,
     pair_tables,
 )
-from quotakernels.report.words import counted, number, whole
+from quotakernels.report.words import counted, whole
 
 __all__ = ["Origin", "page_of"]
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from quotakernels._text import number, percent
 from quotakernels.cli.certain import DIFFERENCES, in_sentences, pair_rows
 from quotakernels.cli.certainty import Differences, Ends
 from quotakernels.cli.evaluation import Brought, Evaluation, Values
@@ -13,7 +14,7 @@ from quotakernels.cli.measures import Measure
 from quotakernels.cli.quota import Quota
 from quotakernels.cli.tables import grid
 from quotakernels.report.choice import Choice, choice_at, end_of
-from quotakernels.report.words import MINUS, amount, listed, number, percent
+from quotakernels.report.words import MINUS, amount, listed
 
 __all__ = [
     "Cell",
@@ -152,8 +153,7 @@ def _intervals(ends: Ends) -> dict[tuple[int, str], str]:
 def _interval(measure: Measure, lower: float, upper: float) -> str:
     if math.isnan(lower) or math.isnan(upper):
         return ""
-    form = number if measure.name == "quota" else measure.end_form
-    return " to ".join(form(float(x)).replace("-", MINUS, 1) for x in (lower, upper))
+    return " to ".join(measure.end_form(x).replace("-", MINUS, 1) for x in (lower, upper))
 
 
 # pairs of models
@@ -168,7 +168,7 @@ def pair_tables(evaluation: Evaluation) -> Iterator[Table]:
             f"{DIFFERENCES[differences.measure]}{where}",
             ("better", "than", "by", "interval", "p (Holm)"),
             tuple(_pairs(differences)),
-            (in_sentences(differences, number(evaluation.rows)), *differences.notes),
+            (in_sentences(differences, evaluation.rows), *differences.notes),
         )
 
 

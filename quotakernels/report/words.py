@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from quotakernels.cli.gains import money
-from quotakernels.cli.quota import plain
+from quotakernels._text import money, number, plain
 
 __all__ = [
     "MINUS",
@@ -15,8 +13,6 @@ __all__ = [
     "counted",
     "first_of",
     "listed",
-    "number",
-    "percent",
     "places_found",
     "places_of",
     "signed",
@@ -27,12 +23,6 @@ MINUS = "\N{MINUS SIGN}"
 _MANY = 3
 
 
-def number(value: float) -> str:
-    """Write a number of rows or of places, which ties and weights can make fractional."""
-    rounded = round(value, 1)
-    return f"{int(rounded):,}" if rounded == int(rounded) else f"{rounded:,.1f}"
-
-
 def whole(places: float) -> bool:
     """Whether so many places can be filled without one that is left to chance."""
     return "." not in number(places)
@@ -41,13 +31,6 @@ def whole(places: float) -> bool:
 def counted(value: float, one: str, several: str) -> str:
     """Write a number and what it counts."""
     return f"{number(value)} {one if number(value) == '1' else several}"
-
-
-def percent(share: float) -> str:
-    """Write a share of a whole, a small one with two digits."""
-    if math.isnan(share):
-        return "undefined"
-    return f"{share:.1%}" if share == 0 or share >= 0.01 else f"{100 * share:.2g}%"
 
 
 def places_found(difference: float) -> str:

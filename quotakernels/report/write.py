@@ -10,10 +10,13 @@ from typing import Any
 
 import click
 
+from quotakernels._replacing import is_stdout
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.evaluation import Task
 from quotakernels.cli.example import ATTRIBUTION, example_file
+from quotakernels.cli.files import output_file
 from quotakernels.cli.report import evaluate_file, task_of_example
+from quotakernels.cli.streams import path_given
 from quotakernels.report.page import Origin, page_of
 
 __all__ = ["write_example", "write_report"]
@@ -21,7 +24,7 @@ __all__ = ["write_example", "write_report"]
 
 def write_report(path: Path, task: Task, output: Path) -> None:
     """Evaluate the columns of a file and write the page."""
-    _write(path, task, output, (str(path),), ())
+    _write(path, task, output, (str(path_given(path)),), ())
 
 
 def write_example(name: str, chosen: dict[str, Any], output: Path) -> None:
@@ -40,8 +43,8 @@ def _write(
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
     command = shlex.join(["quotakernels", *sys.argv[1:]])
     page = page_of(evaluation, Origin(file, command, made, attribution))
-    try:
-        output.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{output} cannot be written: {error.strerror}") from error
-    click.echo(f"{output}: {len(page.encode()) / 1000:.0f} kB, open it in a browser")
+    content = page.encode()
+    with output_file(output) as page_file:
+        page_file.write(content)
+    size = f"{len(content) / 1000:.0f} kB"
+    click.echo(f"{output}: {size}, open it in a browser", err=is_stdout(output))

@@ -20,6 +20,8 @@ from quotakernels._array import (
     takes_host_arrays,
     wide_float,
 )
+from quotakernels._keywords import brief
+from quotakernels._shapes import column_hint, refuse_columns
 from quotakernels.validation import Examples, admit_columns, as_column, check_one_device
 
 __all__ = ["Batch", "admit_batch", "scores_like", "whole_number", "with_fault"]
@@ -41,6 +43,7 @@ def scores_like(like: Any) -> tuple[Namespace, Array]:
             "like must be an array of scores, of which the last axis holds the examples; got "
             f"dtype {like.dtype} and shape {tuple(like.shape)}"
         )
+    refuse_columns({"like": tuple(like.shape)})
     return xp, like[..., :0]
 
 
@@ -62,9 +65,9 @@ def admit_batch(
     y_score = as_column("y_score", y_score)
     if isinstance(y_score, np.ndarray) and takes_host_arrays(xp):
         y_score = from_host(xp, "y_score", y_score, is_score=True)
-    given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
-    examples, _, good = admit_columns(given, pos_label, validate)
     _check_fits(like, y_score)
+    given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
+    examples, _, good = admit_columns(given, pos_label, validate, batched=like.ndim > 1)
     if weighted and examples.weights is None:
         with computing(xp):
             place = device(like)
@@ -87,10 +90,11 @@ def _check_fits(like: Array, scores: Array) -> None:
             "make it with like=y_score, or convert the scores yourself"
         )
     if scores.shape[:-1] != like.shape[:-1]:
-        wanted = ", ".join([*map(str, like.shape[:-1]), "n"])
-        raise ValueError(
-            f"y_score must have shape ({wanted}), as the state has; got {tuple(scores.shape)}"
-        )
+        batch = [str(size) for size in like.shape[:-1]]
+        wanted = ", ".join([*batch, "n"]) if batch else "n,"
+        own = tuple(scores.shape)
+        hint = column_hint("y_score", own)
+        raise ValueError(f"y_score must have shape ({wanted}), as the state has; got {own}{hint}")
 
 
 def with_fault(xp: Namespace, bad: Array, good: Array | None) -> Array:
@@ -105,5 +109,5 @@ def whole_number(name: str, value: Any) -> int:
     except TypeError:
         number = None
     if number is None or isinstance(value, bool):
-        raise TypeError(f"{name} must be a whole number; got {value!r}") from None
+        raise TypeError(f"{name} must be a whole number; got {brief(value)}") from None
     return number

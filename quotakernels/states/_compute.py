@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
+from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, computing, namespace, of_kind, tolerance
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    computing,
+    library,
+    namespace,
+    of_kind,
+    tolerance,
+)
+from quotakernels._keywords import brief
+from quotakernels.measures._direction import check_value
 from quotakernels.measures._measure import bounded_by_ties
+from quotakernels.measures._quota import silently
 from quotakernels.ranking import Ranking
 
-__all__ = ["Bounds", "bounds_of", "measured"]
+__all__ = ["Bounds", "bounds_of", "check_measures", "measured"]
 
 
 class Bounds(NamedTuple):
@@ -34,23 +47,46 @@ class Bounds(NamedTuple):
             return self.upper - self.lower
 
 
+def check_measures(measures: Any, scores: Array) -> None:
+    """Raise for what is no function of a ranking of such scores, and no mapping to such functions.
+
+    Python's own functions, and those of the array library, make something of any tuple of arrays.
+    """
+    for measure in measures.values() if isinstance(measures, Mapping) else [measures]:
+        if not _may_measure(measure, library(scores)):
+            raise TypeError(
+                "expected a measure, which is a function of a Ranking, or a mapping from names to "
+                f"measures; got {brief(measure)}"
+            )
+
+
+def _may_measure(function: Any, array_library: str) -> bool:
+    """Whether a function is one that was written for rankings, as far as can be seen."""
+    while True:
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        else:
+            break
+    home = str(getattr(function, "__module__", "")).partition(".")[0]
+    written = (function, type(function).__call__)
+    return home != array_library and any(isinstance(x, (FunctionType, MethodType)) for x in written)
+
+
 def measured(measures: Any, compute: Callable[..., Any], options: dict[str, Any]) -> Any:
     """``compute(measure, options)`` of one measure with options, or of each in a mapping."""
     several = isinstance(measures, Mapping)
-    for measure in measures.values() if several else [measures]:
-        if not callable(measure):
-            raise TypeError(
-                "expected a measure, which is callable, or a mapping from names to measures; got "
-                f"{measure!r}"
-            )
-    if not several:
-        return compute(measures, options)
-    if options:
+    if several and options:
         raise TypeError(
             f"{next(iter(options))} would go to all of several measures; give it to one by "
             "functools.partial"
         )
-    return {name: compute(measure, {}) for name, measure in measures.items()}
+    named = measures.items() if several else [("", measures)]
+    found = {name: compute(measure, options) for name, measure in named}
+    for name, measure in named:
+        check_value(measure, found[name])
+    return found if several else found[""]
 
 
 def bounds_of(
@@ -69,7 +105,9 @@ def bounds_of(
             "scores in a ScoreBuffer for its exact value, or for an approximate one take it of "
             "ranking(), in which the scores of one bin are tied"
         )
-    lower, upper = measure(worst, **options), measure(best, **options)
+    lower = measure(worst, **options)
+    with silently():
+        upper = measure(best, **options)
     xp = namespace(lower)
     with computing(xp):  # only measures of weights may leave their range, by as little
         step = _rounding(xp, best, lower.dtype, plain.drifting)

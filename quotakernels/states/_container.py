@@ -8,13 +8,12 @@ The layout, of which the first two lines and the last hold for all versions of t
 - the header: JSON in UTF-8, an object whose "arrays" list of each array its name, dtype, bytes of
   one number, shape, bytes in the file, and whether these are compressed by zlib; all else is what
   the caller says of the state
-- the arrays in that order, their numbers little-endian and in C order
+- the arrays in that order and nothing else, their numbers little-endian and in C order
 - 32 bytes the SHA-256 of everything before
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import struct
 import zlib
@@ -24,7 +23,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels._bits import Bits
+from quotakernels._bits import WIDTHS, Bits
+from quotakernels._replacing import replacing
+from quotakernels.states._header import DamagedFileError, Entry, damaged, entries_of, parsed
 
 __all__ = ["FORMAT_VERSION", "Column", "DamagedFileError", "Stored", "read", "write"]
 
@@ -34,10 +35,6 @@ _START = struct.Struct("<8sII")
 _DIGEST_BYTES = 32
 _SAMPLE_BYTES = 2**16
 _FASTEST = 1
-
-
-class DamagedFileError(ValueError):
-    """A file that is incomplete, has been changed, or never was a state file."""
 
 
 class Column(NamedTuple):
@@ -50,15 +47,19 @@ class Column(NamedTuple):
 class Stored(NamedTuple):
     """What is said in a file that is whole, and its arrays as they are stored."""
 
+    path: str | os.PathLike[str]
     header: dict[str, Any]
-    parts: dict[str, memoryview]
+    entries: list[Entry]
+    parts: memoryview
 
     def columns(self) -> dict[str, Column]:
         """All arrays, in memory of their own."""
-        return {
-            entry["name"]: Column(entry["dtype"], _unpacked(entry, self.parts[entry["name"]]))
-            for entry in self.header["arrays"]
-        }
+        found, place = {}, 0
+        for entry in self.entries:
+            part = self.parts[place : place + entry.stored]
+            place += entry.stored
+            found[entry.name] = Column(entry.dtype, _unpacked(self.path, entry, part))
+        return found
 
 
 def write(path: str | os.PathLike[str], header: dict[str, Any], columns: dict[str, Column]) -> None:
@@ -83,7 +84,8 @@ def write(path: str | os.PathLike[str], header: dict[str, Any], columns: dict[st
         {**header, "arrays": entries}, allow_nan=False, separators=(",", ":")
     ).encode()
     start = _START.pack(_MAGIC, FORMAT_VERSION, len(text))
-    _replace(Path(os.path.realpath(path)), _with_digest([start, text, *parts]))
+    with replacing(path) as file:
+        file.writelines(_with_digest([start, text, *parts]))
 
 
 def _packed(bits: Bits) -> tuple[bytes, bool]:
@@ -95,10 +97,33 @@ def _packed(bits: Bits) -> tuple[bytes, bool]:
     return zlib.compress(data, _FASTEST), True
 
 
-def _unpacked(entry: dict[str, Any], part: memoryview) -> Bits:
-    data = bytearray(zlib.decompress(part) if entry["compressed"] else part)
-    little: Bits = np.ndarray(tuple(entry["shape"]), f"<u{entry['width']}", buffer=data)
+def _unpacked(path: str | os.PathLike[str], entry: Entry, part: memoryview) -> Bits:
+    """The numbers of an array, of which no more is decompressed than its shape needs."""
+    data = _decompressed(part, entry.size) if entry.compressed else np.array(part)
+    if data is None:
+        raise damaged(path, f"array {entry.name!r} does not have {entry.size} bytes")
+    if entry.dtype == "bool" and data.size and data.max() > 1:
+        raise damaged(path, f"array {entry.name!r} has bytes that are neither 0 nor 1")
+    little: Bits = data.view(f"<u{WIDTHS[entry.dtype]}").reshape(entry.shape)
     return little.astype(little.dtype.newbyteorder("="), copy=False)
+
+
+def _decompressed(part: memoryview, size: int) -> Bits | None:
+    """Exactly so many bytes, or None."""
+    data = np.empty(size, np.uint8)
+    engine, filled = zlib.decompressobj(), 0
+    for start in range(0, len(part), _SAMPLE_BYTES):
+        if engine.eof:
+            return None
+        try:
+            found = engine.decompress(part[start : start + _SAMPLE_BYTES], size - filled + 1)
+        except zlib.error:
+            return None
+        if filled + len(found) > size:
+            return None
+        data[filled : filled + len(found)] = np.frombuffer(found, np.uint8)
+        filled += len(found)
+    return data if engine.eof and not engine.unused_data and filled == size else None
 
 
 def _with_digest(parts: Iterable[bytes]) -> Iterator[bytes]:
@@ -111,30 +136,9 @@ def _with_digest(parts: Iterable[bytes]) -> Iterator[bytes]:
     yield digest.digest()
 
 
-def _replace(path: Path, parts: Iterable[bytes]) -> None:
-    """Readers see the old file or the new one, also after the machine has lost its power."""
-    temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
-    try:
-        with open(temporary, "xb") as file:
-            file.writelines(parts)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    with contextlib.suppress(OSError):  # where directories cannot be opened
-        directory = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
-
-
 def read(path: str | os.PathLike[str]) -> Stored:
     """What a file holds, if nothing of it has changed since it was written."""
     import hashlib
-    import json
 
     data = memoryview(Path(path).read_bytes())
     body = data[:-_DIGEST_BYTES]
@@ -150,9 +154,6 @@ def read(path: str | os.PathLike[str]) -> Stored:
     if version != FORMAT_VERSION:
         raise ValueError(f"{path} has {of_version}")
     place = _START.size + length
-    header = json.loads(bytes(body[_START.size : place]))
-    parts = {}
-    for entry in header["arrays"]:
-        parts[entry["name"]] = body[place : place + entry["bytes"]]
-        place += entry["bytes"]
-    return Stored(header, parts)
+    header = parsed(path, bytes(body[_START.size : place]))
+    entries = entries_of(path, header, len(body) - place)
+    return Stored(path, header, entries, body[place:])

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from quotakernels._array import Array, Namespace, computing, device, kept, namespace, wide_float
+from quotakernels._keywords import public
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples
 from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import admit_batch, scores_like, with_fault
-from quotakernels.states._compute import measured
+from quotakernels.states._compute import check_measures, measured
 from quotakernels.states._pickled import pickled
 from quotakernels.validation import Examples, check_tie_policy
 
@@ -46,6 +47,7 @@ class ScoreBuffer(NamedTuple):
     bad: Array
 
     @classmethod
+    @public
     def empty(cls, like: Any) -> ScoreBuffer:
         """A state that has seen nothing.
 
@@ -64,6 +66,7 @@ class ScoreBuffer(NamedTuple):
         with computing(xp):
             return cls(like, (), xp.zeros(like.shape[:-1], dtype=xp.int64, device=device(like)))
 
+    @public
     def update(
         self,
         y_true: Any,
@@ -96,6 +99,7 @@ class ScoreBuffer(NamedTuple):
             bad = with_fault(xp, self.bad, batch.good)
         return self._replace(pieces=(*self.pieces, piece), bad=bad)
 
+    @public
     def merge(self, *others: ScoreBuffer) -> ScoreBuffer:
         """The state that has seen what this one and then the others have seen.
 
@@ -139,18 +143,25 @@ class ScoreBuffer(NamedTuple):
         Returns
         -------
         What the measure returns, or a mapping from the names to that
+
+        Raises
+        ------
+        TypeError
+            Something else than a measure, such as ``len``; options beside several measures.
         """
+        check_measures(measure, self.like)
         ranking = self.ranking()
         return measured(measure, lambda f, own: f(ranking, **own), options)
 
 
 def ranking_without_faults(examples: Examples, bad: Array, ties: TiePolicy) -> Ranking:
-    """The ranking of checked examples, empty where there were bad batches."""
+    """The ranking of checked examples, spoilt where there were bad batches."""
     xp = namespace(bad)
     with computing(xp):
-        good = xp.broadcast_to((bad == 0)[..., None], examples.scores.shape)
-        valid = good if examples.valid is None else good & examples.valid
-    return rank_examples(examples._replace(valid=valid), ties)
+        good = (bad == 0)[..., None]
+        sound = xp.broadcast_to(good, examples.scores.shape)
+        valid = sound if examples.valid is None else sound & examples.valid
+    return rank_examples(examples._replace(valid=valid), ties, good)
 
 
 def _nothing(xp: Namespace, like: Array) -> Examples:

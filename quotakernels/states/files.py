@@ -7,9 +7,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from quotakernels._bits import dtype_name, from_bits, to_bits
+from quotakernels._keywords import brief, public
 from quotakernels._version import __version__
 from quotakernels.states import _container
-from quotakernels.states._container import Column
+from quotakernels.states._container import Column, Stored
+from quotakernels.states._header import Entry
+from quotakernels.states._layout import check_layout
 from quotakernels.states.buffer import ScoreBuffer
 from quotakernels.states.fixed_buffer import FixedScoreBuffer
 from quotakernels.states.histogram import ScoreHistogram
@@ -54,6 +57,7 @@ class StateInfo(NamedTuple):
     library: str
 
 
+@public
 def save_state(
     state: State,
     path: str | os.PathLike[str],
@@ -64,7 +68,9 @@ def save_state(
     """Write a state to a file, in place of the file that is there.
 
     Whoever reads at the same time sees the old file or the new one, and so it is when the process
-    is killed or the machine stops; then a hidden file ``.NAME.….part`` may be left beside it.
+    is killed or the machine stops; then a hidden file ``.NAME.….part`` may be left beside it. The
+    new file has the mode and, where possible, the owner of the old one.  Links are followed; a pipe
+    or a device is written as it is.
 
     Parameters
     ----------
@@ -83,7 +89,8 @@ def save_state(
     TypeError
         Something that is no state, or has no values; notes that JSON cannot hold.
     OSError
-        A file that cannot be written.  An error leaves the old file as it is.
+        A file that cannot be written, or that is write-protected.  An error leaves the old file as
+        it is.
 
     See Also
     --------
@@ -110,6 +117,7 @@ def save_state(
     _container.write(path, header, columns)
 
 
+@public
 def load_state(
     path: str | os.PathLike[str],
     *,
@@ -136,7 +144,8 @@ def load_state(
     Raises
     ------
     DamagedFileError
-        A file of which any bit is not as it was written, or that is no state file.
+        A file of which any bit is not as it was written, that is no state file, or that does not
+        hold what it describes.
     ValueError
         A file of another format version; a state of another kind, type of scores, number of bits,
         capacity, batch axes or set of measures, or with weights where `like` has none.
@@ -161,16 +170,16 @@ def load_state(
     ValueError: the states differ in bits: the file has 19, and like has 12
     """
     expected = None if like is None else _facts("like", like)
-    stored = _container.read(path)
+    stored = _read(path)
     if expected is not None:
         _check_equal(stored.header, expected)
     if measures is not None:
         _check_equal(stored.header, {"measures": _names(measures)})
-    columns = stored.columns()
-    _check_types(columns, like)
-    return _state_of(_KINDS[stored.header["kind"]], columns, like)
+    _check_types(stored.entries, like)
+    return _state_of(_KINDS[stored.header["kind"]], stored.columns(), like)
 
 
+@public
 def state_info(path: str | os.PathLike[str]) -> StateInfo:
     """What a file says of the state in it, and what was saved beside it.
 
@@ -202,7 +211,7 @@ def state_info(path: str | os.PathLike[str]) -> StateInfo:
     >>> print(info.kind, info.scores, info.capacity, info.measures)
     FixedScoreBuffer float64 100 ('roc_auc',)
     """
-    said = _container.read(path).header
+    said = _read(path).header
     found: dict[str, Any] = {name: said.get(name) for name in StateInfo._fields}
     measures = found["measures"]
     found["measures"] = measures if measures is None else tuple(measures)
@@ -227,7 +236,7 @@ def _names(measures: Iterable[str] | None) -> list[str] | None:
         return None
     names = [measures] if isinstance(measures, str) else list(measures)
     if not all(isinstance(name, str) for name in names):
-        raise TypeError(f"measures must be names, or a mapping from names; got {measures!r}")
+        raise TypeError(f"measures must be names, or a mapping from names; got {brief(measures)}")
     return sorted(set(names))
 
 
@@ -242,13 +251,20 @@ def _check_equal(said: Mapping[str, Any], expected: dict[str, Any]) -> None:
             )
 
 
-def _check_types(columns: dict[str, Column], like: Any) -> None:
+def _read(path: str | os.PathLike[str]) -> Stored:
+    """A file that is whole, and has the arrays of the state that it says it holds."""
+    stored = _container.read(path)
+    check_layout(stored)
+    return stored
+
+
+def _check_types(entries: Iterable[Entry], like: Any) -> None:
     """Raise for numbers in a precision that the library or device of `like` does not have."""
-    for name, column in columns.items():
-        beside = getattr(like, name, None)
-        if beside is not None and column.dtype != dtype_name(beside.dtype):
+    for entry in entries:
+        name, beside = entry.name, getattr(like, entry.name, None)
+        if beside is not None and entry.dtype != dtype_name(beside.dtype):
             raise ValueError(
-                f"the states differ in the type of {name}: the file has {column.dtype}, and like "
+                f"the states differ in the type of {name}: the file has {entry.dtype}, and like "
                 f"has {dtype_name(beside.dtype)}"
             )
 

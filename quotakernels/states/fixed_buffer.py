@@ -17,15 +17,19 @@ from quotakernels._array import (
     readable,
     wide_float,
 )
+from quotakernels._keywords import check_flag, public
 from quotakernels.ranking import Ranking, TiePolicy
 from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import Batch, admit_batch, scores_like, whole_number, with_fault
-from quotakernels.states._compute import measured
+from quotakernels.states._compute import check_measures, measured
 from quotakernels.states._pickled import pickled
 from quotakernels.states.buffer import ranking_without_faults
 from quotakernels.validation import Examples, check_tie_policy
 
 __all__ = ["FixedScoreBuffer"]
+
+MOST_PLACES = 2**40
+"""More than any memory has; libraries say less clearly that they cannot have it."""
 
 
 class FixedScoreBuffer(NamedTuple):
@@ -45,7 +49,8 @@ class FixedScoreBuffer(NamedTuple):
         How many places are taken; masked examples take one too.
     bad : int64 array, shape (...)
         Batches with bad values that could not be read, and so not be refused, or for which there
-        was no place.  All measures are NaN where there was one.
+        was no place.  All measures are NaN where there was one; if `filled` can be read and tells
+        that there was no place, they are an error.
 
     Examples
     --------
@@ -67,6 +72,7 @@ class FixedScoreBuffer(NamedTuple):
     bad: Array
 
     @classmethod
+    @public
     def empty(cls, like: Any, *, capacity: int, weighted: bool = False) -> FixedScoreBuffer:
         """A state that has seen nothing.
 
@@ -83,14 +89,16 @@ class FixedScoreBuffer(NamedTuple):
         Raises
         ------
         TypeError
-            Scores that are not real numbers or booleans; a capacity that is no whole number.
+            Scores that are not real numbers or booleans; a capacity that is no whole number;
+            `weighted` that is no boolean.
         ValueError
-            A capacity below 1.
+            A capacity out of range.
         """
         xp, like = scores_like(like)
         capacity = whole_number("capacity", capacity)
-        if capacity < 1:
-            raise ValueError(f"capacity must be at least 1; got {capacity}")
+        if not 1 <= capacity <= MOST_PLACES:
+            raise ValueError(f"capacity must be from 1 to {MOST_PLACES}; got {capacity}")
+        check_flag("weighted", weighted)
         batch, place = like.shape[:-1], device(like)
         with computing(xp):
             size = (*batch, capacity)
@@ -122,6 +130,7 @@ class FixedScoreBuffer(NamedTuple):
         """Whether weights are kept."""
         return bool(self.weights.shape[-1])
 
+    @public
     def update(
         self,
         y_true: Any,
@@ -143,7 +152,8 @@ class FixedScoreBuffer(NamedTuple):
         ------
         TypeError, ValueError
             As `rank`; for a batch that does not fit the state, or for which there is no place.
-            What cannot be read (in a trace, on an accelerator) makes all measures NaN, for good.
+            What cannot be read (in a trace, on an accelerator) makes all measures NaN, for good;
+            where it can be read afterwards that there was no place, `compute` raises.
         """
         columns = (y_true, y_score, sample_weight, where)
         batch = admit_batch(self.like, columns, pos_label, validate, weighted=self.weighted)
@@ -153,6 +163,7 @@ class FixedScoreBuffer(NamedTuple):
         with computing(xp):
             return compiled(_with_batch, xp)(self, batch)
 
+    @public
     def merge(self, *others: FixedScoreBuffer) -> FixedScoreBuffer:
         """The state that has seen what this one and then the others have seen, with its capacity.
 
@@ -171,14 +182,31 @@ class FixedScoreBuffer(NamedTuple):
         return merged
 
     def ranking(self, ties: TiePolicy = "expected") -> Ranking:
-        """What has been seen as a ranking; parameters as in `rank`."""
+        """What has been seen as a ranking; parameters as in `rank`.
+
+        Raises
+        ------
+        ValueError
+            Another tie policy; more examples than there was place for, which came in a program and
+            can only be read now.
+        """
         check_tie_policy(ties)
+        _check_not_overfull(self)
         weights = self.weights if self.weighted else None
         examples = Examples(self.scores, self.labels, weights, self.valid)
         return ranking_without_faults(examples, self.bad, ties)
 
     def compute(self, measure: Any, **options: Any) -> Any:
-        """Any measures of what has been seen; as in `ScoreBuffer`."""
+        """Any measures of what has been seen; as in `ScoreBuffer`.
+
+        Raises
+        ------
+        TypeError
+            Something else than a measure.
+        ValueError
+            As `ranking`.
+        """
+        check_measures(measure, self.scores)
         ranking = self.ranking()
         return measured(measure, lambda f, own: f(ranking, **own), options)
 
@@ -192,6 +220,19 @@ def _check_place(state: FixedScoreBuffer, more: Any, at_least: int) -> None:
         raise ValueError(
             f"the state has place for {state.capacity} examples and {filled} of them are taken, "
             f"so {more} more do not fit; give it more capacity, or use ScoreBuffer"
+        )
+
+
+def _check_not_overfull(state: FixedScoreBuffer) -> None:
+    """Raise if a program has given one buffer more than it has place for; of several it is NaN."""
+    if state.filled.ndim or not readable(state.filled):
+        return
+    lost = int(state.filled) - state.capacity
+    if lost > 0:
+        raise ValueError(
+            f"the state has place for {state.capacity} examples and {state.capacity + lost} came, "
+            f"{lost} too many, in a program that could not refuse them; give it more capacity, or "
+            "use ScoreBuffer"
         )
 
 

@@ -17,10 +17,12 @@ from quotakernels._array import (
     readable,
     wide_float,
 )
+from quotakernels._keywords import check_flag, public
+from quotakernels._shapes import refuse_columns
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties
 from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import Batch, admit_batch, scores_like, whole_number, with_fault
-from quotakernels.states._compute import Bounds, bounds_of, measured
+from quotakernels.states._compute import Bounds, bounds_of, check_measures, measured
 from quotakernels.states._pickled import pickled
 from quotakernels.validation import as_column, check_tie_policy
 
@@ -77,6 +79,7 @@ class ScoreHistogram(NamedTuple):
     corrections: Array
 
     @classmethod
+    @public
     def empty(cls, like: Any, *, bits: int | None = None, weighted: bool = False) -> ScoreHistogram:
         """A state that has seen nothing.
 
@@ -99,11 +102,13 @@ class ScoreHistogram(NamedTuple):
         Raises
         ------
         TypeError
-            Scores that are not real numbers or booleans.
+            Scores that are not real numbers or booleans; `bits` that is no whole number,
+            `weighted` that is no boolean.
         ValueError
             `bits` out of range.
         """
         xp, like = scores_like(like)
+        check_flag("weighted", weighted)
         with computing(xp):
             place = device(like)
             if ops.key_bits(xp, like.dtype) > 16 and of_kind(xp, like.dtype, "integral"):
@@ -130,7 +135,9 @@ class ScoreHistogram(NamedTuple):
         bits: int | None = None,
     ) -> ScoreHistogram:
         """The state of one batch; parameters as those of `empty` and `update`."""
-        state = cls.empty(y_score, bits=bits, weighted=sample_weight is not None)
+        column = as_column("y_score", y_score)
+        refuse_columns({"y_score": tuple(column.shape)})
+        state = cls.empty(column, bits=bits, weighted=sample_weight is not None)
         return state.update(
             y_true,
             y_score,
@@ -158,6 +165,7 @@ class ScoreHistogram(NamedTuple):
         """Whether the state keeps masses beside counts."""
         return bool(self.masses.shape[-2])
 
+    @public
     def update(
         self,
         y_true: Any,
@@ -192,6 +200,7 @@ class ScoreHistogram(NamedTuple):
         with computing(xp):
             return compiled(_with_batch, xp)(self, batch)
 
+    @public
     def merge(self, *others: ScoreHistogram) -> ScoreHistogram:
         """The state that has seen what this one and the others have seen.
 
@@ -230,8 +239,9 @@ class ScoreHistogram(NamedTuple):
             good = _countable(xp, self.counts)
             if readable(good) and not bool(xp.all(good)):
                 raise ValueError("the state holds 2**63 examples or more")
+            good = (good & (self.bad == 0))[..., None]
             table = compiled(_table, xp, ("ties",))(self, good, ties=ties)
-            return ranking_of(ops.without_empty_rows(xp, table))
+            return ranking_of(ops.without_empty_rows(xp, table), good)
 
     def bounds(self, measure: Any, **options: Any) -> Any:
         """Two numbers between which the measure of the scores themselves lies.
@@ -251,9 +261,12 @@ class ScoreHistogram(NamedTuple):
 
         Raises
         ------
+        TypeError
+            Something else than a measure.
         ValueError
             Another measure.
         """
+        check_measures(measure, self.like)
         if self.exact:
             return measured(measure, lambda f, own: _both(self.compute(f, **own)), options)
         ends = self.ranking("pessimistic"), self.ranking("optimistic")
@@ -276,9 +289,12 @@ class ScoreHistogram(NamedTuple):
 
         Raises
         ------
+        TypeError
+            Something else than a measure.
         ValueError
             A measure without certified bounds, unless the state is `exact`.
         """
+        check_measures(measure, self.like)
         if not self.exact:
             return self.bounds(measure, **options)
         ranking = self.ranking()
@@ -358,10 +374,9 @@ def _flat(xp: Namespace, counts: Array) -> Array:
 
 def _table(state: ScoreHistogram, good: Array, *, ties: TiePolicy) -> ops.Groups:
     xp = namespace(state.like)
-    good = (good & (state.bad == 0))[..., None, None]
 
     def columns(x: Array) -> tuple[Array, Array]:
-        x = xp.where(good, x, xp.zeros_like(x))
+        x = xp.where(good[..., None], x, xp.zeros_like(x))
         return x[..., 0], x[..., 1]
 
     negatives, positives = columns(state.counts)

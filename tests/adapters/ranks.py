@@ -199,7 +199,7 @@ def some_ranks_only() -> None:
         refused("rank 0 is not in the group", lambda: reduced(state, group))
         return
     assert reduced(state, group).compute(roc_auc) == roc_auc(labels, scores)
-    state = ScoreBuffer.empty(scores[:, None] if dist.get_rank() == 2 else scores)
+    state = ScoreBuffer.empty(scores[:, None][:, :0] if dist.get_rank() == 2 else scores)
     refused(r"batch axes: [] on rank 1, [3001] on rank 2", lambda: reduced(state, group))
 
 
@@ -228,6 +228,26 @@ def misfits() -> None:
     refused('"of rank 1" on rank 1', lambda: reduced(ScoreBuffer.empty(single)))
     quotakernels.__version__ = version
     exact_histogram()
+
+
+def faults_of_one_rank() -> None:
+    """The rank raises its own error, and the others that they do not have such a state."""
+    state = ScoreBuffer.empty(torch.zeros(1))
+    faults: list[tuple[Any, Any, str, str, str]] = [
+        ([1, 0], 30, "TypeError", "state must be a ScoreHistogram or", '"list"'),
+        (ScoreBuffer.empty([0.5]), 30, "TypeError", "hold tensors", '"ScoreBuffer of ndarray"'),
+        (state, -1, "ValueError", "timeout must be a number of", '"none, for its timeout"'),
+        (None, "long", "TypeError", "state must be a ScoreHistogram", '"NoneType"'),
+    ]
+    for unfit, timeout, kind, message, name in faults:
+        if dist.get_rank() == 0:
+            found = told(partial(reduced, unfit, timeout=timeout))
+            assert found[0] == kind, found
+            assert message in found[1], found
+        else:
+            refused(f'state: {name} on rank 0, "ScoreBuffer" on ranks 1, 2', lambda: reduced(state))
+    kind, found, _ = told(lambda: reduced([1, 0]))
+    assert kind == "TypeError", found
 
 
 def training() -> None:
@@ -277,8 +297,9 @@ def metrics() -> None:
         (torch.bfloat16, "histogram", None),
         (torch.bfloat16, "buffer", None),
         (torch.float64, "buffer", None),
+        (None, "buffer", None),  # which the rank without examples learns
     ):
-        labels, scores, weights, mask = data(dtype)
+        labels, scores, weights, mask = data(dtype or torch.float16)
         weights = weights * 0 + 0.5  # sums without rounding
         for weight in (None, weights):
             metric = RankingMetric(
@@ -298,9 +319,14 @@ def metrics() -> None:
 def metrics_that_do_not_fit() -> None:
     from quotakernels.adapters.torchmetrics import RankingMetric
 
-    metric = RankingMetric(roc_auc, bits=8 + (dist.get_rank() == 1))
-    metric.update(torch.tensor([0.5, 0.2]), torch.tensor([1, 0]))
+    scores, labels = torch.tensor([0.5, 0.2]), torch.tensor([1, 0])
+    own = dist.get_rank()
+    metric = RankingMetric(roc_auc, state="histogram", bits=8 + (own == 1))
+    metric.update(scores, labels)
     refused("bits: 8 on ranks 0, 2, 9 on rank 1", metric.compute)
+    metric = RankingMetric(roc_auc)
+    metric.update(scores.half() if own == 2 else scores, labels)
+    refused('dtype: "float32" on ranks 0, 1, "float16" on rank 2', metric.compute)
 
 
 CASES = [
@@ -316,6 +342,7 @@ CASES = [
     no_data_at_all,
     some_ranks_only,
     misfits,
+    faults_of_one_rank,
     training,
 ]
 METRIC_CASES = [metrics, metrics_that_do_not_fit]
@@ -328,7 +355,7 @@ def die(*_: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def stops(groups: list[Any], write: Callable[..., None], with_metrics: bool, folder: Path) -> None:
+def stops(groups: list[Any], write: Callable[..., None], with_metrics: bool) -> None:
     """The last rank is late, then the second dies in a reduction, then the first with the store."""
     own = dist.get_rank()
     state = ScoreBuffer.empty(torch.empty(0))
@@ -338,7 +365,7 @@ def stops(groups: list[Any], write: Callable[..., None], with_metrics: bool, fol
     if own != 2 and with_metrics:
         from quotakernels.adapters.torchmetrics import RankingMetric
 
-        metric = RankingMetric(roc_auc, state="buffer", process_group=groups[1], timeout=TIMEOUT)
+        metric = RankingMetric(roc_auc, process_group=groups[1], timeout=TIMEOUT)
         metric.update(torch.tensor([0.1, 0.2]), torch.tensor([1, 0]))
         write("absent of a metric", told(metric.compute))
     dist.barrier()
@@ -347,17 +374,8 @@ def stops(groups: list[Any], write: Callable[..., None], with_metrics: bool, fol
     if own == 1:
         torch_distributed._Call.sum = die
     write("killed", told(lambda: reduced(state, groups[2], timeout=TIMEOUT)))
-    if own == 0:
-        wait_for(folder / "2.json", "killed")  # its store is what the other one hears of it by
     if own == 2:
         write("store", told(lambda: reduced(state, groups[3], timeout=20 * TIMEOUT)))
-
-
-def wait_for(file: Path, name: str) -> None:
-    """Until another rank has written a result of that name; not for ever."""
-    limit = time.monotonic() + PATIENCE
-    while f'"{name}"' not in file.read_text() and time.monotonic() < limit:
-        time.sleep(0.05)
 
 
 def store_of(own: int, folder: Path) -> Any:
@@ -394,7 +412,7 @@ def main(own: int, folder: Path) -> None:
         except Exception:
             write(case.__name__, traceback.format_exc())
         print(case.__name__, round(time.monotonic() - start, 2))
-    stops([dist.new_group() for _ in range(4)], write, with_metrics, folder)
+    stops([dist.new_group() for _ in range(4)], write, with_metrics)
     sys.stdout.flush()
     os._exit(0)  # what is left of the groups cannot be taken down in order
 

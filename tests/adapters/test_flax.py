@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ import pytest
 import quotakernels as qk
 
 nnx = pytest.importorskip("flax.nnx")
+import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 
+from quotakernels.adapters.clu import clu_metric  # noqa: E402
 from quotakernels.adapters.flax import RankingMetric  # noqa: E402
 
 MEASURES = {"auc": qk.roc_auc, "hits": functools.partial(qk.hit_rate, quota=jnp.array([1, 3]))}
@@ -80,3 +83,49 @@ def test_states_may_grow_outside_of_programs():
     metric.update(labels=LABELS[1], logits=LOGITS[1])
     assert metric.compute() == 0.625
     assert metric.state.get_value().examples().scores.shape == (4,)
+
+
+ONE_LIST = [
+    (LABELS[0], LOGITS.T, r"y_score must have shape \(n,\), as the state has; got \(4, 2\)"),
+    (LABELS.T, LOGITS.T, r"y_score must have shape \(n,\), as the state has; got \(4, 2\)"),
+    (LABELS, LOGITS, r"y_score must have shape \(n,\), as the state has; got \(2, 4\)"),
+    (LABELS[0], LOGITS[:1].T, r"y_score"),
+    (LABELS.T, LOGITS[0], r"y_true must have shape \(4,\)"),
+]
+
+
+def check_single(make: Callable[[Any, Any], Any], value: Callable[..., Any]) -> None:
+    """What makes a metric of measures and a state takes one list of scores and gives arrays."""
+    state = qk.FixedScoreBuffer.empty(LOGITS[0], capacity=8)
+    for labels, logits, message in ONE_LIST:
+        with pytest.raises(ValueError, match=message):
+            value(make(qk.roc_auc, state), labels, logits)
+    several = qk.FixedScoreBuffer.empty(LOGITS, capacity=8)
+    with pytest.raises(ValueError, match=r"for one list of scores, .* with batch axes \(2,\)"):
+        make(qk.roc_auc, several)
+    for bad in (len, "roc_auc", {"auc": len}):
+        with pytest.raises(TypeError, match="^expected a measure"):
+            make(bad, state)
+    with pytest.raises(TypeError, match="^state must be one of"):
+        make(qk.roc_auc, None)
+    found = value(make(qk.roc_auc, state), LABELS[0], LOGITS[0])
+    assert isinstance(found, jax.Array)
+    assert found.shape == ()
+    found = value(make(MEASURES, state), LABELS[0], LOGITS[0])
+    assert {name: x.shape for name, x in found.items()} == {"auc": (), "hits": (2,)}
+    assert all(isinstance(x, jax.Array) for x in found.values())
+
+
+def test_metrics_are_of_one_list():
+    def value(metric: Any, labels: Any, logits: Any) -> Any:
+        metric.update(labels=labels, logits=logits)
+        return metric.compute()
+
+    check_single(RankingMetric, value)
+
+
+def test_classes_of_metrics_are_of_one_list():
+    def value(metric: Any, labels: Any, logits: Any) -> Any:
+        return metric.from_model_output(labels=labels, logits=logits).compute()
+
+    check_single(clu_metric, value)

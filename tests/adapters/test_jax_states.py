@@ -145,6 +145,19 @@ def test_a_bad_batch_of_one_device_counts_for_all():
     assert np.isnan(joined.compute(qk.roc_auc))
 
 
+def test_too_many_examples_of_one_device_are_seen_by_all():
+    labels, scores = CASES[2].arrays()
+    step = jax.jit(lambda state: state.update(labels[0], scores[0]))
+    full = step(fixed_buffer(scores[0], capacity=60))
+    joined, parts = on_each(full, labels[:, :21], scores[:, :21])
+    assert [int(x.filled) for x in (*parts, joined)] == [61, 61, 61, 3 * 60 + 3]
+    with pytest.raises(ValueError, match="has place for 180 examples and 183 came, 3 too many"):
+        joined.compute(qk.roc_auc)
+    joined, _ = on_each(full, labels[:, :20], scores[:, :20])
+    assert int(joined.filled) == 3 * 60
+    assert joined.compute(qk.roc_auc) > 0
+
+
 def test_growing_buffers_of_devices_keep_the_order():
     labels, scores = CASES[2].arrays()
     state = qk.ScoreBuffer.empty(scores[0]).update(labels[0], scores[0])

@@ -38,9 +38,11 @@ def test_lightning_logs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         def __init__(self) -> None:
             super().__init__()
             self.linear = torch.nn.Linear(2, 1)
-            self.hits = RankingMetric(partial(qk.hit_rate, quota=30), state="buffer")
+            self.hits = RankingMetric(partial(qk.hit_rate, quota=30))
+            self.auc = RankingMetric(qk.roc_auc)
+            coarse = RankingMetric(qk.roc_auc, state="histogram")
             self.several = torchmetrics.MetricCollection(
-                {"auc": RankingMetric(qk.roc_auc, bound="lower"), "sum": torchmetrics.SumMetric()}
+                {"midpoint": coarse, "sum": torchmetrics.SumMetric()}
             )
             self.seen: list[Any] = []
 
@@ -52,10 +54,12 @@ def test_lightning_logs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         def validation_step(self, batch: Any, index: int) -> None:
             scores = self.linear(batch[0])[:, 0]
             self.hits.update(scores, batch[1])
-            self.several["auc"].update(scores, batch[1])
+            self.auc.update(scores, batch[1])
+            self.several["midpoint"].update(scores, batch[1])
             self.seen.append((scores, batch[1]))
             self.log("hit_rate", self.hits)
-            self.log("auc", self.several["auc"], on_step=False, on_epoch=True)
+            self.log("auc", self.auc)
+            self.log("midpoint", self.several["midpoint"], on_step=False, on_epoch=True)
 
         def configure_optimizers(self) -> Any:
             return torch.optim.SGD(self.parameters(), lr=0.1)
@@ -77,5 +81,7 @@ def test_lightning_logs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     scores, seen = (torch.cat(x) for x in zip(*model.seen, strict=True))
     ranking = qk.rank(seen, scores)
     assert logged["hit_rate"] == qk.hit_rate(ranking, quota=30)
-    assert abs(logged["auc"] - qk.roc_auc(ranking)) < 0.01
+    assert logged["auc"] == qk.roc_auc(ranking)
+    assert abs(logged["midpoint"] - qk.roc_auc(ranking)) < 0.01
+    assert model.state_dict().keys() == {"linear.weight", "linear.bias"}
     assert list(tmp_path.iterdir()) == []

@@ -25,10 +25,10 @@ from quotakernels.adapters.torchmetrics import RankingMetric
 N = 999
 MEASURES = {"hits": partial(qk.hit_rate, quota=100), "auc": qk.roc_auc}
 KINDS: dict[str, dict[str, Any]] = {
-    "histogram": {"dtype": torch.bfloat16},
-    "buffer": {"state": "buffer"},
-    "weighted histogram": {"dtype": torch.int8, "weighted": True},
-    "weighted buffer": {"state": "buffer", "weighted": True, "dtype": torch.float64},
+    "buffer": {},
+    "histogram": {"state": "histogram", "dtype": torch.bfloat16},
+    "weighted buffer": {"weighted": True, "dtype": torch.float64},
+    "weighted histogram": {"state": "histogram", "dtype": torch.int8, "weighted": True},
 }
 EVERY_KIND = pytest.mark.parametrize("options", KINDS.values(), ids=KINDS)
 
@@ -82,7 +82,8 @@ def test_forward_gives_the_batch_and_keeps_all(options: dict[str, Any]):
 
 
 def test_sums_of_weights_lose_nothing_by_forward():
-    metric = RankingMetric(qk.roc_auc, dtype=torch.float16, bits=4, weighted=True)
+    options = {"dtype": torch.float16, "bits": 4, "weighted": True}
+    metric = RankingMetric(qk.roc_auc, state="histogram", **options)
     score, label = torch.tensor([1.0]).half(), torch.tensor([1])
     for weight in (1.0, *[2.0**-60] * 4):
         metric(score, label, torch.tensor([weight], dtype=torch.float64))
@@ -99,25 +100,44 @@ def test_masked_examples_and_other_labels(options: dict[str, Any]):
     assert metric.compute().tolist() == [1, 1, 2 / 3]
 
 
-def test_bounds_have_two_entries_or_one_number():
+def test_bounds_are_one_number_by_default_and_two_on_request():
     parts = batches({})
-    both = filled({"bits": 10}, parts).compute()
+    coarse = {"state": "histogram", "bits": 10}
+    both = filled({**coarse, "bound": "both"}, parts).compute()
     wanted = at_once(parts)
     assert list(both) == ["hits_lower", "hits_upper", "auc_lower", "auc_upper"]
     assert both["auc_lower"] < wanted["auc"] < both["auc_upper"]
     for bound in ("lower", "upper"):
-        metric = RankingMetric(MEASURES["hits"], bits=10, bound=bound)
+        metric = RankingMetric(MEASURES["hits"], **coarse, bound=bound)
         for part in parts:
             metric.update(*part)
         assert metric.compute() == both[f"hits_{bound}"]
-    metric = RankingMetric(qk.roc_auc, bits=10)
+    middle = filled(coarse, parts).compute()
+    assert list(middle) == ["hits", "auc"]
+    assert middle["auc"] == (both["auc_lower"] + both["auc_upper"]) / 2
+    metric = RankingMetric(qk.roc_auc, **coarse, bound="both")
     metric.update(*parts[0])
     assert list(metric.compute()) == ["roc_auc_lower", "roc_auc_upper"]
 
 
+@pytest.mark.parametrize(
+    "dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.bool]
+)
+def test_a_measure_alone_is_exact_for_scores_of_any_type(dtype: Any):
+    parts = [(scores.to(dtype), labels) for scores, labels in batches({})]
+    metric = RankingMetric(qk.roc_auc)
+    for part in parts:
+        metric.update(*part)
+    found = metric.compute()
+    assert isinstance(found, torch.Tensor)
+    assert found == at_once(parts, qk.roc_auc)
+    metric.reset()
+    metric.update(parts[0][0].double(), parts[0][1])  # another stream, another type
+
+
 def test_nothing_seen_is_undefined():
     for state in ("buffer", "histogram"):
-        metric = RankingMetric(MEASURES, state=state, dtype=torch.bfloat16)
+        metric = RankingMetric(MEASURES, state=state)
         with pytest.warns(UserWarning, match="before the ``update``"):
             found = metric.compute()
         assert all(value.isnan() for value in found.values())
@@ -126,8 +146,18 @@ def test_nothing_seen_is_undefined():
 def test_what_a_metric_says_of_itself():
     metric = RankingMetric(qk.roc_auc)
     assert (metric.is_differentiable, metric.full_state_update) == (False, False)
-    assert metric.higher_is_better
-    assert not RankingMetric(qk.expected_cost, higher_is_better=False).higher_is_better
+    losses = [partial(qk.false_positive_rate, threshold=0.5), qk.false_negative_rate]
+    for measures, better in (
+        (qk.roc_auc, True),
+        (losses[0], False),
+        (MEASURES, True),
+        ({"a": losses[0], "b": losses[1]}, False),
+        ({"a": qk.roc_auc, "b": losses[1]}, None),
+        (lambda ranking: ranking.counts.sum(), None),
+    ):
+        assert RankingMetric(measures).higher_is_better is better
+        for given in (True, False):
+            assert RankingMetric(measures, higher_is_better=given).higher_is_better is given
 
 
 # errors
@@ -139,10 +169,15 @@ def test_what_a_metric_says_of_itself():
         (("auc",), {}, TypeError, r"^measures must be a function of a Ranking or a mapping"),
         (({"auc": 1},), {}, TypeError, r"^measures must be a function"),
         (({},), {}, ValueError, r"^measures must name at least one"),
-        ((qk.roc_auc,), {"state": "list"}, ValueError, r"^state must be \"histogram\" or \"buf"),
-        ((qk.roc_auc,), {"bound": "mean"}, ValueError, r"^bound must be \"lower\", \"upper\" or"),
-        ((qk.roc_auc,), {"bits": 40}, ValueError, r"^bits must be from 1 to 26"),
-        ((qk.roc_auc,), {"state": "buffer", "bits": 9}, ValueError, r"^bits are those of a his"),
+        ((qk.roc_auc,), {"state": "list"}, ValueError, r"^state must be \"buffer\" or \"hist"),
+        ((qk.roc_auc,), {"bound": "mean"}, ValueError, r"^bound must be one of midpoint, lower, u"),
+        (
+            (qk.roc_auc,),
+            {"state": "histogram", "bits": 40},
+            ValueError,
+            r"^bits must be from 1 to 26",
+        ),
+        ((qk.roc_auc,), {"bits": 9}, ValueError, r"^bits are those of a his"),
         ((qk.roc_auc,), {"dtype": torch.complex64}, TypeError, r"^like must be an array of scores"),
     ],
 )
@@ -157,17 +192,22 @@ def test_bad_batches(state: Any):
     labels, scores = torch.tensor([0, 1]), torch.tensor([0.5, 0.2])
     with pytest.raises(ValueError, match=r"^y_score is nan at position 1"):
         metric.update(scores / torch.tensor([1, 0]) * 0, labels)
-    with pytest.raises(ValueError, match=r"^preds must have shape \(n,\).*got \(2, 1\)"):
-        metric.update(scores[:, None], labels)
+    for columns in (scores[:, None], scores.expand(2, -1), scores[0]):
+        with pytest.raises(ValueError, match=r"^preds must have shape \(n,\).*MultioutputWrapper"):
+            metric.update(columns, torch.ones(columns.shape))
+    with pytest.raises(ValueError, match=r"^target must have shape \(2,\).*got \(2, 3\)"):
+        metric.update(scores, labels[:, None].expand(-1, 3))
     with pytest.raises(TypeError, match=r"^preds must be a tensor; got list"):
         metric.update([0.5, 0.2], labels)
-    with pytest.raises(TypeError, match=r"^y_score has dtype torch.float64"):
+    metric.update(scores, labels)
+    message = r"^preds has dtype torch.float64 and .*torch.float32; .* with dtype=torch.float64$"
+    with pytest.raises(TypeError, match=message):
         metric.update(scores.double(), labels)
     with pytest.raises(ValueError, match=r"^sample_weight is given"):
         metric.update(scores[:1], labels[:1], labels[:1])
 
 
-@pytest.mark.parametrize("options", [{"dtype": torch.bfloat16}, {"state": "buffer"}])
+@pytest.mark.parametrize("options", [KINDS["buffer"], KINDS["histogram"]])
 def test_bad_values_that_are_not_read_are_remembered(options: dict[str, Any]):
     metric = RankingMetric(qk.roc_auc, validate_args=False, **options)
     scores = torch.tensor([0.5, torch.nan]).to(options.get("dtype", torch.float32))
@@ -196,6 +236,7 @@ def saved_states(state: dict[str, Any]) -> dict[str, Any]:
 def test_state_dict_restores(options: dict[str, Any]):
     parts = batches(options)
     model = torch.nn.ModuleDict({"metric": filled(options, parts[:2])})
+    model["metric"].persistent(True)
     state = saved(model.state_dict())
     other = torch.nn.ModuleDict({"metric": filled(options, parts[2:])})
     assert other["metric"].compute() == at_once(parts[2:])  # which is kept until another update
@@ -212,28 +253,38 @@ def test_state_dict_restores(options: dict[str, Any]):
     assert {x.device.type for y in kept for x in (y if isinstance(y, list) else [y])} == {"meta"}
 
 
+def persistent(metric: RankingMetric) -> RankingMetric:
+    metric.persistent(True)
+    return metric
+
+
 def test_states_of_other_settings_are_not_loaded():
-    state = RankingMetric(qk.roc_auc, bits=12).state_dict()
+    coarse = {"state": "histogram", "bits": 12}
+    state = persistent(RankingMetric(qk.roc_auc, **coarse)).state_dict()
     for options, message in (
         ({"bits": 13}, "bits is 13 here and 12 there"),
-        ({"bits": 12, "dtype": torch.float64}, "dtype is 'torch.float64' here and 'torch.float32'"),
-        ({"bits": 12, "pos_label": 2}, "pos_label is 2 here and None there"),
+        ({"dtype": torch.float64}, "dtype is 'torch.float64' here and 'torch.float32'"),
+        ({"pos_label": 2}, "pos_label is 2 here and None there"),
     ):
-        metric = RankingMetric(qk.roc_auc, **options)
+        metric = RankingMetric(qk.roc_auc, **(coarse | options))
         with pytest.raises(RuntimeError, match=message):
             metric.load_state_dict(state)
-        assert metric.counts.shape[0] == 2 ** options["bits"]
+        assert metric.counts.shape[0] == 2 ** options.get("bits", 12)
     with pytest.raises(RuntimeError, match=r"Missing key.*\"scores\", \"labels\""):
-        RankingMetric(qk.roc_auc, state="buffer").load_state_dict({})
+        persistent(RankingMetric(qk.roc_auc)).load_state_dict({})
     with pytest.raises(RuntimeError, match=r"Missing key.*\"settings\""):
-        RankingMetric(qk.roc_auc).load_state_dict({"counts": state["counts"]})
+        RankingMetric(qk.roc_auc, **coarse).load_state_dict({"counts": state["counts"]})
 
 
-def test_states_may_stay_out_of_checkpoints():
-    metric = RankingMetric(qk.roc_auc)
-    metric.persistent(False)
-    assert metric.state_dict() == {}
-    metric.load_state_dict({})
+def test_checkpoints_from_before_the_metric_still_load():
+    """A metric that is added to a module adds no keys, unless its states are made persistent."""
+    old = torch.nn.ModuleDict({"linear": torch.nn.Linear(1, 1)}).state_dict()
+    new = torch.nn.ModuleDict({"linear": torch.nn.Linear(1, 1)})
+    new["metric"] = RankingMetric(qk.roc_auc)
+    new["metric"].update(*batches({})[0])
+    assert new.state_dict().keys() == old.keys()
+    new.load_state_dict(old)
+    assert new["metric"].compute() == at_once(batches({})[:1], qk.roc_auc)
 
 
 @EVERY_KIND
@@ -262,9 +313,9 @@ def test_merge_state_after_compute(options: dict[str, Any]):
 
 
 def test_metrics_of_other_settings_are_not_merged():
-    metric = RankingMetric(qk.roc_auc, bits=12)
+    metric = RankingMetric(qk.roc_auc, state="histogram", bits=12)
     with pytest.raises(ValueError, match=r"^the states of the metrics do not fit: bits is 12 here"):
-        metric.merge_state(RankingMetric(qk.roc_auc, bits=13))
+        metric.merge_state(RankingMetric(qk.roc_auc, state="histogram", bits=13))
     with pytest.raises(ValueError, match="Expected incoming state"):
         metric.merge_state(torchmetrics.SumMetric())
 
@@ -281,12 +332,11 @@ def test_reductions_of_torchmetrics(options: dict[str, Any]):
 
 
 def collection() -> torchmetrics.MetricCollection:
-    kinds = {"histogram": {"dtype": torch.bfloat16}, "buffer": {"state": "buffer"}}
-    kinds["buffer"]["dtype"] = torch.bfloat16
+    options: dict[str, Any] = {"weighted": True, "dtype": torch.bfloat16}
     return torchmetrics.MetricCollection(
         {
-            f"{kind}_{name}": RankingMetric(measure, weighted=True, **options)
-            for kind, options in kinds.items()
+            f"{kind}_{name}": RankingMetric(measure, state=kind, **options)
+            for kind in ("histogram", "buffer")
             for name, measure in MEASURES.items()
         }
     )

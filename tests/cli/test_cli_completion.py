@@ -37,7 +37,7 @@ def offered(run: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str
 def test_columns_of_the_file(
     offered: Callable[..., list[str]], table: Callable[..., Path], option: str
 ) -> None:
-    path = table(bought=[0, 1], a=[1, 2], **{"a b": [1, 2]})
+    path = table(bought=[0, 1], a=[1, 2], **{"a b": [1, 2], "a\x1b[2J": [1, 2]})
     assert offered("evaluate", path, option, "") == ["bought", "a", "'a b'"]
     assert offered("evaluate", path, option, "a") == ["a", "'a b'"]
     assert offered("evaluate", path, option, "none") == []

@@ -10,18 +10,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 import quotakernels as qk
 from quotakernels.cli import progress
 from quotakernels.cli.evaluation import Values
 from quotakernels.cli.measures import Measure
 from quotakernels.cli.tables import best
+from quotakernels.cli.terminal import TextConsole
 
 OVER_ALL = ("roc_auc", "gini", "pem", "average_hit_rate", "average_qrecall")
 AREAS = ("s1", "s2", "s3")
 CURVES = ("roc_hull_auc", "pr_auc", "achievable_pr_auc", "average_precision")
-AT_QUOTA = ("hit_rate", "qrecall", "lift", "pearson")
+PEARSON = "pearson_labels_observed"
+AT_QUOTA = {name: getattr(qk, name) for name in ("hit_rate", "qrecall", "lift")}
+AT_QUOTA[PEARSON] = qk.pearson.with_options(labels="observed")
 MODELS = ("tree", "naive_bayes", "neural_net")
 PUBLISHED_AUC = {"tree": 0.605, "naive_bayes": 0.8035, "neural_net": 0.7471}
 Run = Callable[..., Any]
@@ -45,9 +47,9 @@ def test_json_holds_what_the_library_computes(
         for text, argument in (("50", {"quota": 50}), ("5%", {"fraction": 0.05})):
             at_quota = model["quotas"][text]
             assert set(at_quota) == {"places", *AT_QUOTA}
-            for measure in AT_QUOTA:
-                value = getattr(qk, measure)(ranking, **argument)
-                assert at_quota[measure] == (None if np.isnan(value) else value)
+            for name, measure in AT_QUOTA.items():
+                value = measure(ranking, **argument)
+                assert at_quota[name] == (None if np.isnan(value) else value)
         assert model["quotas"]["50"]["places"] == 50
         assert model["quotas"]["5%"]["places"] == pytest.approx(17)
         assert model["roc_auc"] == pytest.approx(PUBLISHED_AUC[model["score"]], abs=5e-4)
@@ -64,13 +66,13 @@ def test_weights(run: Run, table: Callable[..., Path]) -> None:
     ranking = qk.rank(labels, scores, sample_weight=weights)
     assert model["roc_auc"] == qk.roc_auc(ranking)
     assert tuple(model[area] for area in AREAS) == qk.pem_areas(ranking, method="area")
-    for measure in AT_QUOTA:
-        assert model["quotas"]["3"][measure] == getattr(qk, measure)(ranking, quota=3.0)
+    for name, measure in AT_QUOTA.items():
+        assert model["quotas"]["3"][name] == measure(ranking, quota=3.0)
     text = run(*arguments, "--quota", "50%").out
     assert "4 rows, 2 positive (y), total weight 7.5 (w), prevalence 0.1333" in text
     assert f"Over all quotas (S3 = {model['s3']:.10g})" in text
     assert "At quota 3\n" in text
-    assert "At quota 50% (3.75 of the total weight)\n" in text
+    assert "At quota 50% (3.8 of the total weight)\n" in text
 
 
 def test_quota_of_the_whole_weight(run: Run, table: Callable[..., Path]) -> None:
@@ -88,11 +90,29 @@ def test_undefined_is_null_and_never_best(run: Run, table: Callable[..., Path]) 
     model = json.loads(run(*arguments, "--json").out)["models"][0]
     assert model["roc_auc"] is None
     assert model["gini"] is None
-    undefined = {"hit_rate": None, "lift": None, "pearson": None}
+    undefined = {"hit_rate": None, "lift": None, PEARSON: None}
     assert model["quotas"]["0"] == {"places": 0, "qrecall": 0, **undefined}
     text = run(*arguments).out
     assert "undefined" in text
     assert "undefined*" not in text
+
+
+def test_a_coin_toss_is_not_the_best_by_pearson(run: Run, table: Callable[..., Path]) -> None:
+    """Of its two scores all correlations with expected labels are -1 or 1."""
+    rng = np.random.default_rng(3)
+    y = (rng.random(500) < 0.3).astype(int)
+    good, toss = y + rng.normal(size=500), rng.integers(0, 2, 500)
+    assert abs(qk.pearson(y, toss, quota=450) - 1) < 1e-12
+    path = table(y=y.tolist(), good=good.tolist(), toss=toss.tolist())
+    arguments = ("evaluate", path, "--label", "y", "--score", "good", "--score", "toss")
+    text = run(*arguments, "--quota", 450).out
+    rows = [line.split() for line in text.split("At quota 450")[1].splitlines()]
+    (starred,) = [row for row in rows if row[:1] == ["good"]]
+    (plain,) = [row for row in rows if row[:1] == ["toss"]]
+    assert starred[4].endswith("*")
+    assert abs(float(plain[4])) < 0.1
+    assert "\nPearson: correlation of the selected scores with their own labels, 0 and 1" in text
+    assert "Pearson:" not in run(*arguments).out
 
 
 def test_areas_without_positives(run: Run, table: Callable[..., Path]) -> None:
@@ -110,7 +130,7 @@ def best_of(measure: Measure, column: list[float], rows: int = 10) -> list[int]:
 
 
 def test_best() -> None:
-    more, less = Measure("s1"), Measure("s2", smaller_is_better=True)
+    more, less = Measure("s1"), Measure("expected_cost")
     nan = float("nan")
     assert best_of(more, [1.0, 3.0, nan, 3.0 * (1 + 1e-15), 2.0]) == [1, 3]
     assert best_of(less, [1.0, 3.0, nan, 1.0 * (1 + 1e-15), 2.0]) == [0, 3]
@@ -131,11 +151,8 @@ def test_the_least_area_below_chance_is_the_best(run: Run, monkeypatch: pytest.M
 
 
 def test_file_without_rows(run: Run, table: Callable[..., Path]) -> None:
-    arguments = ("evaluate", table(y=[], s=[]), "--label", "y", "--score", "s")
-    content = json.loads(run(*arguments, "--json").out)
-    assert (content["rows"], content["prevalence"]) == (0, None)
-    assert content["models"][0] == {"score": "s", **dict.fromkeys((*OVER_ALL, *AREAS, *CURVES))}
-    assert "0 rows, 0 positive (y), prevalence undefined" in run(*arguments).out
+    given = ("evaluate", table(y=[], s=[]), "--label", "y", "--score", "s")
+    assert run(*given, "--json").error == run(*given).error == "Error: data.csv has no rows\n"
 
 
 def test_example_at_80_columns(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +170,7 @@ def test_example_at_80_columns(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     assert [row[0] for row in rows] == [*MODELS, *MODELS]
     assert [row[1] for row in rows[:3]] == ["0.6054", "0.8035*", "0.7471"]
     assert [row[2] for row in rows[:3]] == ["0.2107", "0.6070*", "0.4941"]
-    assert [row[4] for row in rows[3:]] == ["-0.9560", "0.3573*", "0.0601"]
+    assert [row[4] for row in rows[3:]] == ["-0.2847", "0.3573*", "0.0601"]
     assert "(of S2, the area below chance, the smallest)" in outcome.out
     assert "10.24432/C5NC77" in outcome.out
     assert "CC BY 4.0" in outcome.out
@@ -284,8 +301,8 @@ def test_progress_bar_appears_when_it_takes_long(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(progress, "_PATIENCE_S", 0.0)
     monkeypatch.setattr(
         progress,
-        "Console",
-        lambda **_: Console(file=shown, force_terminal=True, force_interactive=True),
+        "TextConsole",
+        lambda **_: TextConsole(file=shown, force_terminal=True, force_interactive=True),
     )
     with progress.progress_bar(steps=2) as step:
         step("reading")

@@ -169,14 +169,14 @@ def test_whom_to_mail(run: Run, shared: Path) -> None:
     chosen = ["--where", "train=0", "--gain", "spend", "--cost", "0.8", "--quota", "5%"]
     path = shared / HILLSTROM
     text = run("evaluate", path, "--label", "conversion", *scores, *chosen).out
-    assert "Best: select the 15555 that logistic.score puts first" in text
+    assert "Best: select the 15,555 that logistic.score puts first" in text
     assert "That brings 7,351.41: 3,951.02 more than to select all" in text
-    assert "With 1600 places, logistic.score brings 2,118.84, and a random choice 170.02. " in text
+    assert "With 1,600 places, logistic.score brings 2,118.84, and a random choice 170.02. " in text
     tuned = run(
         "evaluate", path, "--label", "conversion", *scores, *chosen, "--tune", "train=1"
     ).out
     assert "for each place), chosen on the rows with train = 1\n" in tuned
-    assert "Best: select the 21277 that logistic.score puts first" in tuned
+    assert "Best: select the 21,277 that logistic.score puts first" in tuned
 
 
 def test_cuts_chosen_on_other_rows(run: Run, arguments: list[Any]) -> None:

@@ -218,6 +218,7 @@ def test_labels_that_need_pos_label(
 
 def test_files_that_cannot_be_read(run: Run, tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "header.csv").write_text("y,s\n")
     (tmp_path / "ragged.csv").write_text("y,s\n1,2\n3\n")
     (tmp_path / "twice.csv").write_text("y,s,s\n1,2,3\n")
     for name in ("a.parquet", "a.arrow", "a.npz", "a.xlsx"):
@@ -229,6 +230,7 @@ def test_files_that_cannot_be_read(run: Run, tmp_path: Path) -> None:
     np.savez(tmp_path / "dates.npz", y=[0, 1], s=np.array(["2020-01-01"] * 2, "M8[D]"))
     expected = {
         "empty.csv": "Empty CSV file",
+        "header.csv": "Error: header.csv has no rows\n",
         "ragged.csv": "Expected 2 columns, got 1",
         "twice.csv": "2 columns with the name 's'",
         "a.parquet": "a.parquet cannot be read",

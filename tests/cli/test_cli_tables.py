@@ -83,7 +83,7 @@ def test_tables_refuses(run: Run, table: Callable[..., Path], tmp_path: Path) ->
         (path, "y", "s", path): "data.csv is the input",
         (path, "z", "s", out): "no column 'z'",
         (path, "y", "z", out): "no column 'z'",
-        (empty, "y", "s", out): "there are no rows",
+        (empty, "y", "s", out): "empty.csv has no rows",
         (path, "y", "s", out, "--weight", "w"): "no row has any weight",
         (one, "y", "s", out, "--ratio", 1): "--ratio needs both classes; there is no negative row",
         (path, "y", "s", out, "--ratio", 0): "--ratio 0.0 is not a finite number above 0",

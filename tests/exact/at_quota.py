@@ -125,26 +125,41 @@ def _lift_bin(ranking: Sequence[Group], start: Fraction, stop: Fraction) -> Lift
     )
 
 
-def pearson(ranking: Sequence[Group], quota: Number) -> float | None:
-    """Correlation of the j best scores with their t (AR eq 8-11), correctly rounded."""
-    signed_square = pearson_signed_square(ranking, quota)
+def pearson(ranking: Sequence[Group], quota: Number, labels: str = "expected") -> float | None:
+    """Correlation of the j best scores with their t (AR eq 8-11) or labels, correctly rounded."""
+    signed_square = pearson_signed_square(ranking, quota, labels)
     return None if signed_square is None else signed_root(signed_square)
 
 
-def pearson_signed_square(ranking: Sequence[Group], quota: Number) -> Fraction | None:
+def pearson_signed_square(
+    ranking: Sequence[Group], quota: Number, labels: str = "expected"
+) -> Fraction | None:
     """sign(r)·r², r = cov(x, t)/√(var(x)·var(t)) over what the quota takes.
+
+    With observed labels, t is 1 for the positives of each portion and 0 for its negatives.
 
     Undefined when either variance is 0 or a score that the quota takes is not finite.
     """
     taken = portions(ranking, quota)
     if not taken or any(isinstance(p.score, float) and math.isinf(p.score) for p in taken):
         return None
+    if labels == "observed":
+        taken = [each for portion in taken for each in by_label(portion)]
     weights = [portion.weight for portion in taken]
-    scores = _centred([Fraction(portion.score) for portion in taken], weights)
-    labels = _centred([portion.label for portion in taken], weights)
-    variances = _moment(scores, scores, weights) * _moment(labels, labels, weights)
-    covariance = _moment(scores, labels, weights)
+    x = _centred([Fraction(portion.score) for portion in taken], weights)
+    t = _centred([portion.label for portion in taken], weights)
+    variances = _moment(x, x, weights) * _moment(t, t, weights)
+    covariance = _moment(x, t, weights)
     return ratio(covariance * abs(covariance), variances)
+
+
+def by_label(portion: Portion) -> list[Portion]:
+    """The positives and the negatives of a portion, each with their own label."""
+    score, weight, label = portion
+    return [
+        Portion(score, weight * label, Fraction(1)),
+        Portion(score, weight * (1 - label), Fraction(0)),
+    ]
 
 
 def _centred(values: Sequence[Fraction], weights: Sequence[Fraction]) -> list[Fraction]:

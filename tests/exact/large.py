@@ -190,23 +190,28 @@ def _over(sums: dict[int, int], denominator: int) -> Fraction:
     return sum((Fraction(value, m * denominator) for m, value in sums.items()), Fraction(0))
 
 
-def large_pearson(ranking: Sequence[Group], quota: Number) -> float | None:
+def large_pearson(
+    ranking: Sequence[Group], quota: Number, labels: str = "expected"
+) -> float | None:
     """(Σw·Σwxt - Σwx·Σwt) / √[(Σw·Σwx² - (Σwx)²)·(Σw·Σwt² - (Σwt)²)], the sums being exact.
 
-    Scores, masses w and positive masses wt are integers, each in a unit of its own, which the
-    ratio does not see; only wt² = (wt)²/w is a fraction where a group has both classes.
+    Scores are integers in a unit of their own, masses w and positive masses wt in another, which
+    the ratio does not see; only wt² = (wt)²/w is a fraction where a group has both classes.
+    With observed labels it is wt.
     """
     taken = portions(ranking, quota)
     if not taken or any(isinstance(p.score, float) and math.isinf(p.score) for p in taken):
         return None
     x = _integers([Fraction(portion.score) for portion in taken])
-    w = _integers([portion.weight for portion in taken])
-    wt = _integers([portion.weight * portion.label for portion in taken])
+    masses = [portion.weight for portion in taken]
+    both = _integers([*masses, *(portion.weight * portion.label for portion in taken)])
+    w, wt = both[: len(taken)], both[len(taken) :]
     sw, swt = sum(w), sum(wt)
     swx, swxt = sum(map(mul, w, x)), sum(map(mul, wt, x))
     swxx = sum(a * b * b for a, b in zip(w, x, strict=True))
     covariance = sw * swxt - swx * swt
-    variances = (sw * swxx - swx**2) * (sw * _sum_of_ratios(wt, w) - swt**2)
+    swtt = swt if labels == "observed" else _sum_of_ratios(wt, w)
+    variances = (sw * swxx - swx**2) * (sw * swtt - swt**2)
     square = ratio(Fraction(covariance * abs(covariance)), variances)
     return None if square is None else signed_root(square)
 

@@ -23,6 +23,7 @@ from quotakernels.ops import STANDARD_ONLY
 from quotakernels.report import write
 
 from .conftest import EVIL, ODD
+from .conftest import write as write_columns
 
 Made = Callable[..., Path]
 EMPTY = {"meta", "link", "br"}
@@ -123,6 +124,15 @@ def test_tables_hold_the_values_of_the_library(credit: Page, columns: dict[str, 
     interval = f"−{-test.lower[0, 1]:.3f} to {test.upper[0, 1]:.3f}"
     p = f"{test.p_adjusted[0, 1]:.4f}"
     assert f"naive_bayes neural_net 0.0500 {interval} {p}" in credit.text
+
+
+def test_a_number_is_one_text_on_a_page(made: Made, tmp_path: Path) -> None:
+    """NumPy rounds 1.15 up, and Python down."""
+    y, a = [1] * 4 + [0] * 36, [3] + [2] * 20 + [1] * 19
+    path = write_columns(tmp_path / "tied.csv", y=y, a=a)
+    text = read(made(path, "--label", "y", "--score", "a", "--quota", 2, drawn=False)).text
+    assert "Of the first 2 cases by a, 1.2 are positive (y)" in text
+    assert "1.2 positives, at random 0.2 That is 0.95 more" in text
 
 
 def test_what_it_brings(made: Made, columns: dict[str, Any]) -> None:

@@ -58,6 +58,17 @@ def widened(xp: Namespace, scores: Array) -> Array:
     return jnp.where(magnitude < 2**info.nmant, jnp.where(bits < 0, -small, small), wide)
 
 
+def scaled(xp: Namespace, x: Array, power: Array) -> Array:
+    """See `standard.scaled`; XLA on CPU flushes subnormals, which are made of their bits here."""
+    info = jnp.finfo(x.dtype)
+    bits = jax.lax.bitcast_convert_type(x, _WORDS[info.bits])
+    magnitude = bits & jnp.iinfo(bits.dtype).max
+    least = jax.lax.bitcast_convert_type(power, bits.dtype)  # power times the least subnormal
+    least = jnp.maximum(least - ((info.nmant - int(info.minexp)) << info.nmant), 0)
+    small = magnitude.astype(x.dtype) * jax.lax.bitcast_convert_type(least, x.dtype)
+    return jnp.where(magnitude < 2**info.nmant, jnp.where(bits < 0, -small, small), x * power)
+
+
 def sort_coded(
     xp: Namespace, key: Array, code: Array, weights: Array | None, stable: bool
 ) -> tuple[Array, Array, Array | None]:

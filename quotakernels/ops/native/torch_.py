@@ -65,7 +65,8 @@ def binned(
     bits: int,
 ) -> tuple[Array, Array | None]:
     """See `binning.binned`; without weights each example is added where it belongs."""
-    if weights is not None and scores.dtype not in _SIGNED and readable(scores):
+    on_host = _all_readable(scores, labels, weights, valid)
+    if weights is not None and scores.dtype not in _SIGNED and on_host:
         key, mask = to_numpy(order_key(xp, scores)), None if valid is None else to_numpy(valid)
         found = binning.binned(host, key, to_numpy(labels), to_numpy(weights), mask, bits)
         return torch.from_numpy(found[0]), torch.from_numpy(found[1])
@@ -89,6 +90,11 @@ def key_at(xp: Namespace, key: Array, place: Array, across: Across | None = None
     return torch.from_numpy(numpy_.key_at(host, to_numpy(key), to_numpy(place)))
 
 
+def _all_readable(*arrays: Array | None) -> bool:
+    """Whether all can be read; of some that were given, ``vmap`` may go over one alone."""
+    return all(x is None or readable(x) for x in arrays)
+
+
 def running_max(xp: Namespace, x: Array) -> Array:
     """See `standard.running_max`."""
     return torch.cummax(x, dim=-1).values
@@ -106,14 +112,14 @@ def total(xp: Namespace, x: Array) -> Array:
 
 def hull_ends(xp: Namespace, table: Groups) -> Array:
     """See `hull.hull_ends`; in readable memory it is found by NumPy."""
-    if not readable(table.counts):
+    if not _all_readable(*table):
         return hull.hull_ends(xp, table)
     return torch.from_numpy(numpy_.hull_ends(host, _columns(table, table.counts)))
 
 
 def merged(xp: Namespace, table: Groups, last: Array) -> Groups:
     """See `standard.merged`; one list in readable memory becomes a table without empty rows."""
-    if last.ndim != 1 or not readable(last):
+    if last.ndim != 1 or not _all_readable(last, *table):  # of one row, only last
         return standard.merged(xp, table, last)
     places = _columns(table, torch.arange(last.shape[0]))
     groups = numpy_.merged(host, places, to_numpy(last)).map(torch.from_numpy)
@@ -151,7 +157,7 @@ def tie_groups(
     given: bool,
 ) -> Groups:
     """See `standard.tie_groups`; one list of scores in readable memory is ranked by NumPy."""
-    if scores.ndim != 1 or not readable(scores):
+    if scores.ndim != 1 or not _all_readable(scores, labels, weights, valid):
         return standard.tie_groups(xp, scores, labels, weights, valid, given)
     key = to_numpy(order_key(xp, scores))
     masses, mask = (None if x is None else to_numpy(x) for x in (weights, valid))

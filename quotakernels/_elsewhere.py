@@ -1,0 +1,135 @@
+"""Names known from elsewhere: what to call here, or that it is not offered."""
+
+from __future__ import annotations
+
+import difflib
+
+__all__ = ["INSTEAD", "NOT_OFFERED", "absent", "hint", "nearest"]
+
+_PREDICTIONS = "confusion_table_from_predictions(y_true, y_pred)"
+_KS = "optimal_cut(y_true, y_score, informedness).value"
+_RECALL = "recall(y_true, y_score, threshold=t)"
+_SPECIFICITY = "true_negative_rate(y_true, y_score, threshold=t)"
+_FALL_OUT = "false_positive_rate(y_true, y_score, threshold=t)"
+_MISS_RATE = "false_negative_rate(y_true, y_score, threshold=t)"
+_GAINS = "qrecall_curve(y_true, y_score)"
+
+INSTEAD = {
+    "accuracy_ratio": "gini(y_true, y_score)",
+    "accuracy_score": f"accuracy({_PREDICTIONS})",
+    "auc": "roc_auc(y_true, y_score), and pr_auc for the precision-recall curve",
+    "aucpr": "pr_auc(y_true, y_score)",
+    "auprc": "pr_auc(y_true, y_score)",
+    "auroc": "roc_auc(y_true, y_score)",
+    "average_precision_score": "average_precision(y_true, y_score)",
+    "balanced_accuracy": f"(informedness({_PREDICTIONS}) + 1) / 2",
+    "balanced_accuracy_score": f"(informedness({_PREDICTIONS}) + 1) / 2",
+    "bootstrap_ci": "bootstrap(roc_auc, y_true, y_score)",
+    "classification_report": f"{_PREDICTIONS}, and measures of that table",
+    "cohen_kappa_score": f"cohen_kappa({_PREDICTIONS})",
+    "confusion_matrix": _PREDICTIONS,
+    "cumulative_gain": _GAINS,
+    "cumulative_gain_curve": _GAINS,
+    "cumulative_gains": _GAINS,
+    "cumulative_gains_curve": _GAINS,
+    "decile_table": "lift_table(y_true, y_score)",
+    "delong": "delong_test(y_true, y_score, y_score_b)",
+    "det_curve": "roc_curve(y_true, y_score), and 1 - tpr, the false negative rate",
+    "f1": f"f_score({_PREDICTIONS})",
+    "f1_score": f"f_score({_PREDICTIONS})",
+    "fall_out": _FALL_OUT,
+    "fbeta_score": f"f_score({_PREDICTIONS}, beta=2)",
+    "fnr": _MISS_RATE,
+    "fpr": _FALL_OUT,
+    "gain_chart": _GAINS,
+    "gain_curve": _GAINS,
+    "gains_chart": _GAINS,
+    "gains_table": "lift_table(y_true, y_score)",
+    "gini_coefficient": "gini(y_true, y_score)",
+    "gini_score": "gini(y_true, y_score)",
+    "hit_rate_at_k": "hit_rate(y_true, y_score, quota=k)",
+    "kappa": f"cohen_kappa({_PREDICTIONS})",
+    "kolmogorov_smirnov": _KS,
+    "ks": _KS,
+    "ks_score": _KS,
+    "ks_statistic": _KS,
+    "lift_at_k": "lift(y_true, y_score, quota=k)",
+    "lift_chart": "lift_curve(y_true, y_score)",
+    "lift_score": "lift(y_true, y_score, fraction=0.1)",
+    "matthews_corr_coef": f"matthews_corrcoef({_PREDICTIONS})",
+    "mcc": f"matthews_corrcoef({_PREDICTIONS})",
+    "mcnemar": "compare_selections(y_true, y_score, y_score_b, quota=k)",
+    "mean_average_precision": "average_precision(y_true, y_score), and the mean of its values",
+    "miss_rate": _MISS_RATE,
+    "mutual_info_score": f"mutual_information({_PREDICTIONS})",
+    "npv": "inverse_precision(y_true, y_score, threshold=t)",
+    "ppv": "precision(y_true, y_score, threshold=t)",
+    "precision_at_k": "hit_rate(y_true, y_score, quota=k)",
+    "precision_recall_curve": "pr_curve(y_true, y_score)",
+    "precision_score": f"precision({_PREDICTIONS})",
+    "r_precision": "hit_rate(y_true, y_score, quota=sum(y_true))",
+    "recall_at_k": "qrecall(y_true, y_score, quota=k)",
+    "recall_score": f"recall({_PREDICTIONS})",
+    "roc_auc_score": "roc_auc(y_true, y_score)",
+    "sensitivity": _RECALL,
+    "specificity": _SPECIFICITY,
+    "tnr": _SPECIFICITY,
+    "tpr": _RECALL,
+    "youden_index": f"informedness({_PREDICTIONS})",
+    "youden_j": f"informedness({_PREDICTIONS})",
+    "zero_one_loss": f"misclassification_rate({_PREDICTIONS})",
+}
+"""What to call, by the name that something has elsewhere."""
+
+_PROBABILITIES = "it judges probabilities, and measures here see the order of the scores"
+_DISCOUNT = "of the averages here, average_hit_rate gives the first places the most weight"
+_CLASSES = (
+    "it is of the k best classes of each example; hit_rate with quota=k is of the k best examples"
+)
+_FIRST = "it sees the first positive alone"
+
+NOT_OFFERED = {
+    "brier_score": _PROBABILITIES,
+    "brier_score_loss": _PROBABILITIES,
+    "calibration_curve": _PROBABILITIES,
+    "calibration_error": _PROBABILITIES,
+    "cross_entropy": _PROBABILITIES,
+    "dcg": _DISCOUNT,
+    "dcg_score": _DISCOUNT,
+    "expected_calibration_error": _PROBABILITIES,
+    "jaccard": "f_score puts models into the same order",
+    "jaccard_score": "f_score puts models into the same order",
+    "log_loss": _PROBABILITIES,
+    "mean_reciprocal_rank": _FIRST,
+    "mrr": _FIRST,
+    "ndcg": _DISCOUNT,
+    "ndcg_score": _DISCOUNT,
+    "top_k_accuracy": _CLASSES,
+    "top_k_accuracy_score": _CLASSES,
+}
+"""Why not, and what is near it, by the name that something has elsewhere."""
+
+
+def hint(name: str) -> str | None:
+    """What to do who looks for `name`; None if nobody is known to."""
+    if name in INSTEAD:
+        return f"use {INSTEAD[name]}"
+    return f"it is not offered: {NOT_OFFERED[name]}" if name in NOT_OFFERED else None
+
+
+def absent(name: str) -> AttributeError:
+    """The error for a name that the package lacks."""
+    found = hint(name)
+    if found is None:
+        return AttributeError(f"module 'quotakernels' has no attribute {name!r}")
+    return AttributeError(f"quotakernels has no {name}; {found}")
+
+
+def nearest(name: str, measures: list[str]) -> str | None:
+    """Which of the measures is meant by a name that is none of them, or why none is."""
+    ours = hint(name.removeprefix("neg_")) or ""
+    meant = [x for x in measures if ours.startswith(f"use {x}(")]
+    if ours and not meant:
+        return ours
+    meant = meant or difflib.get_close_matches(name, measures)
+    return f"did you mean {' or '.join(meant)}?" if meant else None

@@ -1,0 +1,104 @@
+"""Keywords of public functions: one that is misspelt, and a flag that is no boolean, are told."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+import reprlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+
+__all__ = ["brief", "check_flag", "forwarding", "keywords_of", "public", "refuse_unknown"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_MEASURES = ("measure", "measures", "best", "curve")
+"""Parameters whose functions are given what a public function has no name for."""
+_shown = reprlib.Repr()
+_shown.maxother = _shown.maxstring = 100
+brief = _shown.repr
+"""What messages show of any value, be it as long as it may."""
+
+
+def forwarding(*others: Callable[..., Any]) -> Callable[[F], F]:
+    """Make a function public that hands keywords on: to these public functions, and to measures.
+
+    Where a function from elsewhere is among its arguments, what that takes is left to be seen.
+    """
+
+    def decorated(function: F) -> F:
+        parameters = inspect.signature(function).parameters.values()
+        kinds = {p.kind for p in parameters}
+        known = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        known = [name for name in known if name not in ("self", "cls")]
+        handed_on = inspect.Parameter.VAR_KEYWORD in kinds
+        known += ["ranking"] if handed_on or inspect.Parameter.VAR_POSITIONAL in kinds else []
+        known += [name for other in others for name in keywords_of(other) or ()]
+        flags = {p.name for p in parameters if p.annotation == "bool"}
+
+        @functools.wraps(function)
+        def checked(*arguments: Any, **keywords: Any) -> Any:
+            for name, value in keywords.items():
+                if name in flags:
+                    check_flag(name, value)
+                elif name not in known:
+                    measures = _measures(arguments, keywords) if handed_on else ()
+                    refuse_unknown(function.__name__, [name], known, *map(keywords_of, measures))
+            return function(*arguments, **keywords)
+
+        checked.own_keywords = tuple(known)  # type: ignore[attr-defined]
+        return checked  # type: ignore[return-value]
+
+    return decorated
+
+
+def public(function: F) -> F:
+    """Make a function public: it tells a misspelt keyword, and a flag that is no boolean."""
+    return forwarding()(function)
+
+
+def _measures(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Iterator[Any]:
+    """What may be given further keywords."""
+    for x in (*arguments, *(keywords[name] for name in _MEASURES if name in keywords)):
+        if callable(x) or isinstance(x, Mapping):
+            yield x
+
+
+def keywords_of(function: Any) -> tuple[str, ...] | None:
+    """What a measure, a public function, a partial of one or a mapping of them takes; or None."""
+    if isinstance(function, Mapping):
+        return _all_of(x for x in function.values() if callable(x))
+    if isinstance(function, functools.partial):
+        return _all_of((function.func, *_measures(function.args, function.keywords)))
+    own: tuple[str, ...] | None = getattr(function, "own_keywords", None)
+    return own
+
+
+def _all_of(functions: Iterable[Any]) -> tuple[str, ...] | None:
+    names: list[str] = []
+    for own in map(keywords_of, functions):
+        if own is None:
+            return None
+        names.extend(own)
+    return tuple(names)
+
+
+def refuse_unknown(name: str, given: Iterable[str], *known: Iterable[str] | None) -> None:
+    """Raise for the first keyword that a function does not know, and name the one like it."""
+    if any(names is None for names in known):
+        return
+    right = [x for names in known for x in names or ()]
+    for keyword in given:
+        if keyword not in right:
+            near = difflib.get_close_matches(keyword, right, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise TypeError(f"{name} got an unexpected keyword argument {keyword!r}{hint}")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raise for what is neither True nor False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False; got {brief(value)}")

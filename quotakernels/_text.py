@@ -1,0 +1,89 @@
+"""Numbers as people read them: the same value is the same text, whatever its type."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from functools import partial
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+__all__ = ["digits", "fixed", "formatted", "money", "number", "percent", "plain", "rounded"]
+
+_NARROW: dict[str, type[np.floating[Any]]] = {"float16": np.float16, "float32": np.float32}
+_DIGITS = 14  # what differs beyond them differs by rounding
+_NOTHING = 1e-9
+
+
+def rounded(value: Any) -> int | float:
+    """The decimal number that a value stands for, which all further rounding starts from.
+
+    NumPy and Python round halves differently, a float of 32 bits is another number in 64, and one
+    sum in two orders may end on both sides of a half.
+    """
+    if isinstance(value, Integral):
+        return int(value)
+    exact = float(value)
+    narrow = _NARROW.get(str(getattr(value, "dtype", "")).rpartition(".")[-1])
+    if narrow is not None:
+        exact = float(str(narrow(exact)))
+    return exact if exact.is_integer() else float(f"{exact:.{_DIGITS}g}")
+
+
+def formatted(value: Any, form: str) -> str:
+    """Write a number in a form of Python's; where that leaves nothing of it, without a sign.
+
+    Decimals are cut from the decimal number, halves to the even digit: 0.15 is 0.2.
+    """
+    known: Any = rounded(value)
+    if form[-1] in "f%" and math.isfinite(known):
+        known = Decimal(repr(known))
+    return format(known, f"z{form}")
+
+
+def fixed(decimals: int) -> Callable[[Any], str]:
+    """Write numbers with so many decimals."""
+    return partial(formatted, form=f".{decimals}f")
+
+
+def plain(value: Any) -> str:
+    """Write a number without an exponent or trailing zeros where it is readable that way."""
+    known = rounded(value)
+    return str(int(known)) if float(known).is_integer() else f"{known:.10g}"
+
+
+def number(value: Any) -> str:
+    """Write a number of rows or of places, which ties and weights can make fractional.
+
+    A small one has two digits, and what may be left of 0 by rounding is 0.
+    """
+    known = rounded(value)
+    if _NOTHING < abs(known) < 1:
+        return formatted(known, ".2g")
+    return formatted(known, ",.1f").removesuffix(".0")
+
+
+def percent(share: Any) -> str:
+    """Write a share of a whole, a small one with two digits."""
+    if math.isnan(share):
+        return "undefined"
+    known = rounded(share)
+    return (
+        formatted(known, ".1%")
+        if known == 0 or abs(known) >= 0.01
+        else f"{formatted(100 * known, '.2g')}%"
+    )
+
+
+def money(amount: Any) -> str:
+    """Write an amount with two decimals, or a small one with three digits."""
+    known = rounded(amount)
+    return formatted(known, ",.2f" if known == 0 or abs(known) >= 0.1 else ".3g")
+
+
+def digits(value: Any) -> str:
+    """Write a number with four digits."""
+    return formatted(value, ",.4g")

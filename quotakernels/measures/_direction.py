@@ -1,0 +1,54 @@
+"""Which of two values of a measure is the better one, and what is no value of a measure."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from quotakernels._keywords import brief
+from quotakernels.measures._measure import Measure
+
+__all__ = ["check_value", "direction_if_any", "direction_of", "own_direction", "title_of"]
+
+
+def own_direction(measure: Any) -> bool | None:
+    """Whether more is better of a measure or a `functools.partial` of one; None of others."""
+    inner = _inner(measure)
+    return inner.greater_is_better if isinstance(inner, Measure) else None
+
+
+def direction_if_any(measure: Any, given: bool | None, name: str) -> bool | None:
+    """Whether more of a measure is better: what is given by that name, or the measure's own."""
+    if given is not None and not isinstance(given, bool):
+        raise TypeError(f"{name} must be True, False or None; got {brief(given)}")
+    return own_direction(measure) if given is None else given
+
+
+def direction_of(measure: Any, given: bool | None, name: str) -> bool:
+    """The same where there must be one."""
+    direction = direction_if_any(measure, given, name)
+    if direction is None:
+        raise TypeError(
+            f"{title_of(measure)} does not say whether more is better; give {name}=True or "
+            f"{name}=False{getattr(_inner(measure), 'advice', '')}"
+        )
+    return direction
+
+
+def title_of(measure: Any) -> str:
+    """What messages call a measure."""
+    inner = _inner(measure)
+    return getattr(inner, "__name__", repr(inner))
+
+
+def _inner(measure: Any) -> Any:
+    """What is called by `functools.partial`, at any depth."""
+    while isinstance(measure, functools.partial):
+        measure = measure.func
+    return measure
+
+
+def check_value(measure: Any, value: Any) -> None:
+    """Raise for what no measure gives, as ``len`` does."""
+    if value is None or isinstance(value, (int, str)):
+        raise TypeError(f"measure must give a float or arrays; {title_of(measure)} gives {value!r}")

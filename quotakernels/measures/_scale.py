@@ -1,0 +1,123 @@
+"""Masses of any size, brought near 1 by powers of two, which change no digit.
+
+Products of a few masses then neither overflow nor vanish.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, cast, known, known_between, namespace, of_kind
+from quotakernels.measures._quota import mass_totals
+
+M = TypeVar("M", bound=Any)
+
+__all__ = ["in_masses", "in_usual_units", "usual_unit"]
+
+MASSES = ("quota", "start", "stop", "positives", "tp", "fp", "fn", "tn")
+"""Fields of results that are masses; all others are free of their unit."""
+
+
+def in_usual_units(function: Callable[..., Any], of_masses: bool = True) -> Callable[..., Any]:
+    """A function of a table and of arrays, such that the unit of the masses does not matter.
+
+    The arrays are masses too, of shape (..., K), if it is `of_masses`.  `MASSES` among the fields
+    of the result are in the caller's unit.
+    """
+
+    @functools.wraps(function)
+    def scaled(table: ops.Groups, *arrays: Array, **options: Any) -> Any:
+        xp = namespace(table.counts)
+        unit = None
+        if table.weighted:
+            whole, *classes = (x[..., None] for x in mass_totals(xp, table))
+            unit = usual_unit(xp, whole, classes)
+        if unit is None:
+            return function(table, *arrays, **options)
+        positive, negative = (x * unit for x in table[3:])
+        table = table._replace(positive_weights=positive, negative_weights=negative)
+        if of_masses:
+            arrays = tuple(x * unit for x in arrays)
+        return _in_callers_unit(function(table, *arrays, **options), 1 / unit)
+
+    return scaled
+
+
+def _in_callers_unit(result: Any, unit: Array) -> Any:
+    if not hasattr(result, "_fields"):
+        return result
+    masses = {name: x * unit for name, x in result._asdict().items() if name in MASSES}
+    return result._replace(**masses)
+
+
+def in_masses(measure: M) -> M:
+    """Say that what a measure of a ranking gives depends on the unit of the masses."""
+    measure._of_masses = measure._function
+    return measure
+
+
+def usual_unit(xp: Namespace, mass: Array, parts: Iterable[Array] = ()) -> Array | None:
+    """A power of two for each mass that is far from 1, which brings it near; for others 1.
+
+    It leaves no part so small that its square is no usual float.  None where it is known that no
+    mass is far.
+    """
+    most = 1024 if _fraction_bits(xp, mass) == 52 else 128
+    far = most // 8
+    if 0 not in mass.shape and known_between(mass, 2.0**-far, 2.0**far):
+        return None
+    usual = _is_usual(xp, mass, most, far)
+    if known(usual):
+        return None
+    least = mass
+    for part in parts:
+        least = xp.where(part > 0, xp.minimum(least, part), least)
+    room = _exponent(xp, least, most) + (most - far) // 2
+    exponent = xp.minimum(_exponent(xp, mass, most), xp.where(room > 0, room, xp.zeros_like(room)))
+    limit = most - most // 40  # where the power and its inverse are usual floats
+    exponent = xp.clip(exponent, -limit, limit) // 2 * 2  # so that square roots keep their digits
+    exponent = xp.where(usual, xp.zeros_like(exponent), exponent)
+    return _power(xp, -exponent, mass, most)
+
+
+def _is_usual(xp: Namespace, mass: Array, most: int, far: int) -> Array:
+    """Whether a mass is 0 or near 1; by its bits, since subnormals may be compared equal to 0."""
+    key = ops.order_key(xp, mass)
+    least, highest = 2.0**-far, 2.0**far
+    if of_kind(xp, key.dtype, "integral"):
+        least, highest = ((most - 1 + x) << _fraction_bits(xp, mass) for x in (-far, far))
+    return ~((key > highest) | ((key < least) & (key > 0)))
+
+
+def _exponent(xp: Namespace, mass: Array, most: int) -> Array:
+    """The exponents of positive floats, from their bits; without these, within one."""
+    key = ops.order_key(xp, mass)
+    if of_kind(xp, key.dtype, "integral"):
+        return (key >> _fraction_bits(xp, mass)) - (most - 1)
+    usual = xp.where((mass > 0) & xp.isfinite(mass), mass, xp.ones_like(mass))
+    return cast(xp, xp.floor(xp.log2(usual)), xp.int64)
+
+
+def _power(xp: Namespace, exponent: Array, mass: Array, most: int) -> Array:
+    """Two to this power, as floats like the mass."""
+    key = ops.order_key(xp, mass)
+    if of_kind(xp, key.dtype, "integral"):
+        bits = (exponent + (most - 1)) << _fraction_bits(xp, mass)
+        return ops.from_order_key(xp, cast(xp, bits, key.dtype), mass.dtype)
+    power = xp.ones_like(mass)
+    step = most // 2
+    while step:
+        has = (abs(exponent) & step) > 0
+        factor = xp.where(
+            exponent > 0, xp.full_like(mass, 2.0**step), xp.full_like(mass, 2.0**-step)
+        )
+        power = xp.where(has, power * factor, power)
+        step //= 2
+    return power
+
+
+def _fraction_bits(xp: Namespace, mass: Array) -> int:
+    return 52 if xp.finfo(mass.dtype).bits == 64 else 23

@@ -1,0 +1,169 @@
+"""`evaluate` on directories whose files differ: the same answer in any order, or an error."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+pytest.importorskip("duckdb")
+
+Run = Callable[..., Any]
+NAN = float("nan")
+Y = [0, 1, 0, 1]
+FLOATS = [0.1, 0.9, 0.2, 0.95]
+
+
+def part(s: Any = FLOATS, y: Any = Y, kind: Any = None, **more: Any) -> pa.Table:
+    return pa.table({"y": y, "s": pa.array(s, kind), **more})
+
+
+def write(folder: Path, *parts: pa.Table) -> list[Path]:
+    folder.mkdir()
+    paths = [folder / f"{number}.parquet" for number in range(len(parts))]
+    for path, content in zip(paths, parts, strict=True):
+        parquet.write_table(content, path)
+    return paths
+
+
+def evaluate(run: Run, path: Path, *more: str) -> Any:
+    return run("evaluate", path, "--label", "y", "--score", "s", *more, "--json")
+
+
+PROMOTED = {
+    "integers and floats": [part([0, 1, 0, 1]), part()],
+    "single and double": [part(kind="f4"), part()],
+    "half, single and double": [part(np.float16(FLOATS)), part(kind="f4"), part()],
+    "narrow and wide integers": [part([1, 100, 3, 4], kind="i1"), part([1, 10**12, 3, 4])],
+    "signs": [part([1, 200, 3, 4], kind="u1"), part([-1, 100, 3, 4], kind="i1")],
+    "booleans and floats": [part([False, True, False, True]), part()],
+    "decimals and floats": [part(list(map(Decimal, "1927")), kind=pa.decimal128(9, 2)), part()],
+    "large integers": [part([2**60, 2**60 + 1, 5, 6]), part([1, 2, 3, 4], kind="i4")],
+    "labels": [part(y=[False, True, False, True]), part(y=[0.0, 1.0, 1.0, 0.0]), part()],
+    "other columns and their order": [part(a=[1] * 4), part().select(["s", "y"]), part(a=Y)],
+    "rows": [part(), pa.table({"y": pa.nulls(0), "s": pa.array([], "str")})],
+}
+
+
+@pytest.mark.parametrize("name", PROMOTED)
+def test_types_that_differ_are_promoted(run: Run, tmp_path: Path, name: str) -> None:
+    """The numbers are those of all rows in one file, in whatever order the files are."""
+    parts = PROMOTED[name]
+    columns = [np.concatenate([np.asarray(x[c]) for x in parts if len(x)]) for c in "ys"]
+    if name == "decimals and floats":
+        columns[1] = columns[1].astype(float)
+    one = tmp_path / "one.parquet"
+    parquet.write_table(pa.table(dict(zip("ys", columns, strict=True))), one)
+    expected = json.loads(evaluate(run, one).out)
+    for number, ordered in enumerate(permutations(parts)):
+        write(tmp_path / str(number), *ordered)
+        outcome = evaluate(run, tmp_path / str(number))
+        assert outcome.status == 0, outcome.err
+        assert json.loads(outcome.out) == {**expected, "source": str(number)}
+        assert ("no rows" in outcome.err) == (name == "rows")
+
+
+TEXTS = part(["0.1", "0.9", "0.2", "0.95"])
+LARGE = part([2**53 + 1, 1, 2, 3])
+REFUSED = [
+    (part(), TEXTS, "column 's' is of type {} in {} and of type {} in {}; no type holds both"),
+    (part([1, 2, 3, 4]), TEXTS, "column 's' is of type {} in {} and of type {} in {}; no type"),
+    (part([1, 2, 3, 4], kind="u8"), part([1, 2, 3, 4]), "column 's' is of type {} in {} and"),
+    (part(), pa.table({"y": Y}), "has no column 's'; "),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "message"), REFUSED)
+def test_types_that_nothing_holds_are_refused(
+    run: Run, tmp_path: Path, one: pa.Table, other: pa.Table, message: str
+) -> None:
+    for number, parts in enumerate(((one, other), (other, one))):
+        paths = write(tmp_path / str(number), *parts)
+        error = evaluate(run, tmp_path / str(number)).error
+        head, *_ = message.split("{}")
+        assert head in error
+        assert all(str(path) in error for path in paths)
+
+
+def test_integers_that_floats_do_not_hold_are_refused(run: Run, tmp_path: Path) -> None:
+    for number, parts in enumerate(((part(), part([1, 2, 3, 4]), LARGE), (LARGE, part()))):
+        paths = write(tmp_path / str(number), *parts)
+        error = evaluate(run, tmp_path / str(number)).error
+        large, small = paths[parts.index(LARGE)], paths[parts.index(part())]
+        assert f"column 's' is of type BIGINT in {large} and of type DOUBLE in {small}; " in error
+        assert "beyond 2**53" in error
+
+
+BAD = [
+    ({"s": [0.1, 0.9, NAN, 0.95]}, (), "column 's': NaN at row 3 of {}, expected a number"),
+    ({"s": [0.5, 0.5, NAN, 0.5]}, (), "column 's': NaN at row 3 of {}, expected a number"),
+    ({"y": [1.0, 1.0, NAN, 1.0]}, (), "column 'y': NaN at row 3 of {}, expected a number"),
+    ({"w": [0.0, 0.0, 0.0, NAN]}, ("--weight", "w"), "column 'w': NaN at row 4 of {}, expected"),
+    ({"s": [0.1, None, NAN, None]}, (), "column 's': missing value at row 2 of {}, 2 in all"),
+    ({"y": [0, 1, 2, 1]}, (), "(0, 1, 2; the third one first in row 3 of {})"),
+    ({"y": [0, 1, NAN, 1]}, (), "column 'y': NaN at row 3 of {}, expected a number"),
+    ({"y": [0, 1, 1, None]}, (), "column 'y': missing value at row 4 of {}; fill"),
+    ({"w": [1.0, NAN, 1.0, 1.0]}, ("--weight", "w"), "column 'w': NaN at row 2 of {}, expected"),
+    ({"w": [1.0, 1.0, 1.0, -2.0]}, ("--weight", "w"), "column 'w': -2.0 at row 4 of {}, expected"),
+    ({"w": [1.0, None, 1.0, 1.0]}, ("--where", "w=1"), "column 'w': missing value at row 2 of {}"),
+]
+
+
+@pytest.mark.parametrize(("columns", "options", "message"), BAD)
+def test_bad_values_tell_their_file_and_row(
+    run: Run,
+    tmp_path: Path,
+    columns: dict[str, list[Any]],
+    options: tuple[str, ...],
+    message: str,
+) -> None:
+    """Also where the statistics of the file, which leave out NaN, would answer."""
+    good = {"y": Y, "s": FLOATS, "w": [1.0] * 4}
+    parts = [pa.table(good), pa.table(good | columns)]
+    for folder, ordered in (("0", parts), ("1", parts[::-1])):
+        paths = write(tmp_path / folder, *ordered)
+        error = evaluate(run, tmp_path / folder, *options).error
+        bad = paths[ordered.index(parts[1])]
+        assert message.format(bad) in error
+
+
+def test_a_third_label_among_floats(run: Run, tmp_path: Path) -> None:
+    parts = [part(), part(y=[0.0, 0.6, 0.0, 1.0])]
+    for folder, ordered in (("0", parts), ("1", parts[::-1])):
+        paths = write(tmp_path / folder, *ordered)
+        error = evaluate(run, tmp_path / folder).error
+        row, value = (2, 0.6) if ordered is parts else (4, 1.0)
+        place = f"row {row} of {paths[ordered.index(parts[1])]}"
+        assert f"{value}; the third one first in {place}" in error
+
+
+def test_files_without_rows(run: Run, tmp_path: Path) -> None:
+    """One that is empty is left out, with a word; data without any row are an error."""
+    write(tmp_path / "some", part())
+    (tmp_path / "some" / "empty.parquet").touch()
+    outcome = evaluate(run, tmp_path / "some")
+    assert outcome.status == 0
+    empty = tmp_path / "some" / "empty.parquet"
+    assert outcome.err == f"{empty} has no rows: left out\n"
+    write(tmp_path / "none", part().slice(0, 0), part().slice(0, 0))
+    assert evaluate(run, tmp_path / "none").error == "Error: none has no rows\n"
+    (tmp_path / "some" / "junk.parquet").write_text("nothing of that kind")
+    assert "junk.parquet" in evaluate(run, tmp_path / "some").error
+
+
+def test_names_that_the_database_uses(run: Run, tmp_path: Path) -> None:
+    """Columns of them are like any others; rows then have no number."""
+    names = dict.fromkeys(("filename", "file_row_number", "file_index"), FLOATS)
+    paths = write(tmp_path / "good", part(**names), part())
+    assert evaluate(run, tmp_path / "good").status == 0
+    paths = write(tmp_path / "bad", part(**names), part([0.1, NAN, 0.2, 0.3]))
+    error = evaluate(run, tmp_path / "bad").error
+    assert f"column 's': NaN at a row of {paths[1]}, expected a number" in error

@@ -1,0 +1,87 @@
+"""What holds labels and scores, but is no array in memory: an error that says what to pass."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+
+import quotakernels as qk
+
+Y = np.asarray([1, 0, 1, 0, 0])
+S = np.asarray([0.9, 0.8, 0.7, 0.0, 0.0])
+COO = type("COO", (), {"__module__": "sparse.numba_backend._coo.core"})
+"""By its name an array of the package sparse."""
+
+SPARSE = [
+    (scipy.sparse.csr_matrix, "is a sparse array; pass {}.toarray()"),
+    (scipy.sparse.coo_array, "is a sparse array; pass {}.toarray()"),
+    (lambda x: COO(), "is a sparse array; pass {}.todense()"),
+]
+
+
+@pytest.mark.parametrize(("made", "message"), SPARSE)
+def test_sparse_arrays(made: Any, message: str):
+    check(made, message)
+
+
+def test_dask_arrays():
+    dask = pytest.importorskip("dask.array")
+    hint = "is a Dask array; take quotakernels.adapters.dask, or pass {}.compute()"
+    check(dask.from_array, hint)
+
+
+def check(made: Any, message: str) -> None:
+    """Under every name, with and without `pos_label`."""
+    calls = {
+        "y_true": lambda: qk.roc_auc(made(Y), S),
+        "y_score": lambda: qk.select(made(S), quota=1),
+        "sample_weight": lambda: qk.rank(Y, S, sample_weight=made(S)),
+        "gain": lambda: qk.impact_at_quota(S, made(S), quota=1),
+        "y_pred": lambda: qk.confusion_table_from_predictions(Y, made(Y), pos_label=1),
+        "models['b']": lambda: qk.compare(Y, {"a": S, "b": made(S)}, qk.roc_auc),
+        "like": lambda: qk.ScoreBuffer.empty(made(S)),
+    }
+    for name, call in calls.items():
+        with pytest.raises(TypeError, match=f"^{re.escape(f'{name} {message.format(name)}')}$"):
+            call()
+    with pytest.raises(TypeError, match=f"^y_true {re.escape(message.format('y_true'))}$"):
+        qk.one_vs_rest(qk.roc_auc, made(Y), np.stack([1 - S, S], axis=-1))
+
+
+NO_LISTS = [
+    (dict(enumerate(S)), "dict"),
+    (set(S), "set"),
+    ("0.5", "str"),
+    (b"0.5", "bytes"),
+    ((x for x in S), "generator"),
+    (dict(enumerate(S)).values(), "dict_values"),
+]
+
+
+@pytest.mark.parametrize(("x", "kind"), NO_LISTS, ids=[kind for _, kind in NO_LISTS])
+def test_what_is_no_list(x: Any, kind: str):
+    calls = {
+        "y_true": [lambda: qk.roc_auc(x, S), lambda: qk.roc_auc(x, S, pos_label=1)],
+        "y_score": [lambda: qk.roc_auc(Y, x), lambda: qk.select(x, quota=1)],
+        "where": [lambda: qk.roc_auc(Y, S, where=x)],
+        "y_pred": [lambda: qk.confusion_table_from_predictions(Y, x)],
+    }
+    for name, some in calls.items():
+        message = f"^{name} must be an array or a list; got a {kind}$"
+        for call in some:
+            with pytest.raises(TypeError, match=message):
+                call()
+
+
+def test_sparse_columns_of_pandas():
+    scores, labels = (pd.Series(pd.arrays.SparseArray(x)) for x in (S, Y))
+    assert qk.roc_auc(labels, scores) == qk.roc_auc(Y, S)
+    assert qk.roc_auc(labels, scores.array, pos_label=0) == qk.roc_auc(Y, S, pos_label=0)
+    missing = pd.Series(pd.arrays.SparseArray([0.5, np.nan, 0.1, 0.2, 0.3]))
+    with pytest.raises(ValueError, match="^y_score has missing values"):
+        qk.roc_auc(Y, missing)

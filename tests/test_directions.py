@@ -1,0 +1,85 @@
+"""Whether more of a measure is better, and who reads that."""
+
+from __future__ import annotations
+
+import functools
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quotakernels as qk
+from quotakernels.measures._measure import Measure, measure_of
+from quotakernels.measures._table_measure import table_measure
+
+Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0, 0, 0])
+GOOD = np.asarray([9, 3, 8, 7, 6, 5, 4, 2, 1, 0])
+BAD = np.asarray([4, 8, 6, 2, 7, 1, 3, 9, 5, 0])
+MEASURES = {name: each for name in qk.__all__ if isinstance(each := getattr(qk, name), Measure)}
+WITHOUT = {"bias", "prevalence", "base_ratio", "pearson"}
+"""Single numbers of which neither more nor less is better."""
+OWN = {
+    "quota": 4,
+    "cost_fp": 2,
+    "cost_fn": 3,
+    "impacts": (5, -4, -1, 0),
+    "kind": "roc",
+}
+
+
+def value(measure: Measure[Any], scores: Any) -> Any:
+    """The measure, with whatever it needs; of an impact the first of three."""
+    parameters = measure.__signature__.parameters
+    own = {name: x for name, x in OWN.items() if name in parameters}
+    found = measure(Y, scores, **own)
+    return found[0] if isinstance(found, (qk.Impact, qk.OutcomeImpact)) else found
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_the_better_model_has_the_better_value(name: str):
+    measure = MEASURES[name]
+    good, bad = value(measure, GOOD), value(measure, BAD)
+    if isinstance(good, tuple) or name in WITHOUT:
+        assert measure.greater_is_better is None
+    else:
+        assert good > bad if measure.greater_is_better else good < bad
+        assert isinstance(measure.greater_is_better, bool)
+
+
+def test_no_coin_toss_is_the_best_by_pearson():
+    """The correlation of two scores with their expected labels is 1 by construction."""
+    toss = np.asarray([1, 0, 1, 0, 0, 1, 1, 0, 0, 0])
+    assert qk.pearson(Y, toss, quota=10) == 1 > qk.pearson(Y, GOOD, quota=10)
+    with pytest.raises(TypeError, match=r'give maximize=True .*, and labels="observed": with the'):
+        qk.compare(Y, {"good": GOOD, "toss": toss}, qk.pearson, quota=10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of so few examples
+        found = qk.compare(
+            Y,
+            {"toss": toss, "good": GOOD},
+            qk.pearson,
+            quota=10,
+            labels="observed",
+            maximize=True,
+            random_state=0,
+        )
+    assert found.names[0] == "good"
+
+
+@pytest.mark.parametrize("make", [functools.partial(measure_of, lambda: None), table_measure])
+def test_no_measure_is_made_without_a_direction(make: Any):
+    with pytest.raises(TypeError, match="greater_is_better"):
+        make()
+
+
+def test_the_page_of_measures_lists_the_directions():
+    page = (Path(__file__).parents[1] / "docs" / "measures.md").read_text(encoding="utf-8")
+    row = {
+        key: set(re.findall(r"`(\w+)`", text))
+        for key, text in re.findall(r"^\| `(False|None)`, (.+) \|$", page, re.MULTILINE)
+    }
+    losses = {name for name, x in MEASURES.items() if x.greater_is_better is False}
+    assert row == {"False": losses, "None": WITHOUT}

@@ -1,0 +1,73 @@
+"""Every column of the lift table, with any number of bins, against the exact one."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import exact as ex
+import numpy as np
+import pytest
+from backends import MODES, Mode, parameters
+from expected import as_floats, assert_within
+
+import quotakernels as qk
+
+BINS = (10, 1, 3)
+USED = ("numpy", "strictest", "jax32-jit", "torch", "torch-vmap", "cupy")
+modes = pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in USED]))
+
+
+@cache
+def cases() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labels, scores and weights, one example of weight 0 in those that have one less."""
+    every = [case for case in ex.weighted_cases(3) if len(case[0]) > 1]
+    rows = [[(*column, 0)[:3] for column in case] for case in every]
+    labels, scores, weights = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
+    return labels, scores, weights
+
+
+def default_and_chosen(y: Any, s: Any, w: Any = None) -> dict[int, qk.LiftTable]:
+    """The tables of each number of bins, that of ten by default."""
+    ranking = qk.rank(y, s, sample_weight=w)
+    chosen = {bins: qk.lift_table(ranking, bins=bins) for bins in BINS[1:]}
+    return {BINS[0]: qk.lift_table(ranking)} | chosen
+
+
+def check(found: dict[int, qk.LiftTable], rankings: list[list[ex.Group]]) -> None:
+    for bins, table in found.items():
+        exact = [ex.lift_table(ranking, bins) for ranking in rankings]
+        for name in ex.LiftBin._fields:
+            wanted = as_floats([[getattr(row, name) for row in rows] for rows in exact])
+            value = getattr(table, name)
+            assert value.shape == wanted.shape, (bins, name)
+            near = 1e-13 if value.dtype == np.float64 else 1e-5
+            assert_within(value, wanted, near * np.maximum(1, wanted), f"{bins} {name}")
+
+
+@modes
+def test_every_column_is_exact(mode: Mode):
+    found = mode.run(default_and_chosen, *cases())
+    rows = zip(*(column.tolist() for column in cases()), strict=True)
+    check(found, [ex.groups(*row) for row in rows])
+
+
+def test_one_list_has_the_same_columns_as_a_batch():
+    for labels, scores in ex.cases(4):
+        found = default_and_chosen(labels, scores)
+        one = {k: qk.LiftTable(*(x[None] for x in table)) for k, table in found.items()}
+        check(one, [ex.groups(labels, scores)])
+
+
+def test_columns_are_in_the_order_of_the_exact_table():
+    assert qk.LiftTable._fields == ex.LiftBin._fields
+
+
+def test_one_bin_is_the_whole():
+    table = qk.lift_table([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], bins=1)
+    assert np.stack(table).ravel().tolist() == [0, 5, 3, 0.6, 1, 0.6, 1, 1]
+
+
+def test_without_examples_nothing_is_defined():
+    for table in default_and_chosen(np.zeros((2, 0)), np.zeros((2, 0))).values():
+        assert np.isnan(np.stack(table)).all()

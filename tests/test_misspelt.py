@@ -1,0 +1,195 @@
+"""Keywords that are misspelt, and flags that are none: errors name the function and the keyword."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quotakernels as qk
+from quotakernels._keywords import keywords_of
+from quotakernels.measures._measure import Measure
+
+Y = np.arange(400) % 3 == 0
+S = np.arange(400.0)
+FREE = {"together", "get_scorer"}
+"""Functions whose keywords are names of the caller's, or are those of what a name stands for."""
+ADAPTERS = ("clu", "dask", "duckdb", "jax", "sklearn", "torch_distributed")
+
+
+def functions(module: Any) -> Iterator[Any]:
+    """The functions among the public names, measures too."""
+    for name in module.__all__:
+        x = getattr(module, name)
+        if callable(x) and not inspect.isclass(x) and name not in FREE:
+            yield x
+
+
+def check(function: Callable[..., Any]) -> None:
+    """Every keyword of a function, when its last letter is doubled."""
+    names = keywords_of(function)
+    parameters = inspect.signature(function).parameters.values()
+    spelt = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    assert names is not None
+    for right in {*names, *spelt} - {"ranking"}:
+        wrong = right + right[-1]
+        with pytest.raises(TypeError) as error:
+            function(**{wrong: 3})
+        expected = f"got an unexpected keyword argument '{wrong}'; did you mean '{right}'?"
+        assert str(error.value) == f"{function.__name__} {expected}"
+
+
+@pytest.mark.parametrize("function", list(functions(qk)), ids=lambda x: x.__name__)
+def test_every_keyword_of_every_function(function: Callable[..., Any]):
+    check(function)
+
+
+def test_every_keyword_of_methods():
+    like = np.zeros(0)
+    states = [
+        qk.ScoreBuffer.empty(like),
+        qk.FixedScoreBuffer.empty(like, capacity=9),
+        qk.ScoreHistogram.empty(like),
+    ]
+    for state in states:
+        check(state.update)
+        check(state.merge)
+        check(type(state).empty)
+    check(qk.Ranking.from_counts)
+    check(qk.Ranking.from_points)
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_every_keyword_of_adapters(name: str):
+    try:
+        module = importlib.import_module(f"quotakernels.adapters.{name}")
+    except ImportError as error:
+        pytest.skip(str(error))
+    found = list(functions(module))
+    for function in found:
+        if not hasattr(function, "keys"):  # SCORERS is a mapping
+            check(function)
+    assert found
+
+
+def flags(function: Callable[..., Any]) -> list[str]:
+    """Options that are True or False."""
+    parameters = inspect.signature(function).parameters.values()
+    return [p.name for p in parameters if p.annotation == "bool"]
+
+
+FLAGGED = [x for x in functions(qk) if flags(x)]
+
+
+@pytest.mark.parametrize("function", FLAGGED, ids=lambda x: x.__name__)
+def test_every_flag_of_every_function(function: Callable[..., Any]):
+    given: dict[str, Any] = {}
+    if isinstance(function, Measure):  # others look at flags first
+        own = {"quota": 5, "fpr": 0.5, "cost_fp": 1, "cost_fn": 1, "impacts": (1, 1, 1, 1)}
+        own |= {"kind": "roc"}
+        given = {name: x for name, x in own.items() if name in keywords_of(function)}
+        given |= {"y_true": Y, "y_score": S}
+    for name in flags(function):
+        for bad in ("no", 1, None):
+            with pytest.raises(TypeError, match=f"^{name} must be True or False; got {bad!r}$"):
+                function(**given, **{name: bad})
+
+
+def called_with(options: dict[str, Any], measure: Any) -> Iterator[tuple[str, Any]]:
+    """Functions that hand keywords on to the measure."""
+    models, folds = {"a": S, "b": S}, np.arange(400) % 5
+    yield "bootstrap", lambda: qk.bootstrap(measure, Y, S, **options)
+    yield "bootstrap", lambda: qk.bootstrap(measure=measure, y_true=Y, y_score=S, **options)
+    yield "compare", lambda: qk.compare(Y, models, measure, **options)
+    yield "fold_summary", lambda: qk.fold_summary(measure, Y, S, folds, **options)
+    yield "fold_test", lambda: qk.fold_test(measure, Y, S, S, folds, **options)
+    yield "one_vs_rest", lambda: qk.one_vs_rest(measure, folds, np.stack([S] * 5, -1), **options)
+    yield "optimal_cut", lambda: qk.optimal_cut(Y, S, measure, **options)
+    yield "table_curve", lambda: qk.table_curve(Y, S, measure=measure, **options)
+
+
+def test_options_of_measures():
+    for name, call in called_with({"bta": 2}, qk.f_score):
+        with pytest.raises(TypeError, match=f"^{name} got .* 'bta'; did you mean 'beta'"):
+            call()
+    given = {"best": qk.optimal_cut, "y_true": Y, "y_score": S, "measure": qk.f_score}
+    for wrong, right in (("bta", "beta"), ("n_resample", "n_resamples"), ("maximise", "maximize")):
+        with pytest.raises(TypeError, match=f"^optimum_interval got .* '{wrong}'; .* '{right}'"):
+            qk.optimum_interval(**given, **{wrong: 2})
+    several = {"a": qk.hit_rate, "b": functools.partial(qk.f_score, threshold=3)}
+    with pytest.raises(TypeError, match="^bootstrap got .* 'quot'; did you mean 'quota'"):
+        qk.bootstrap(several, Y, S, quot=3)
+    for call in (qk.optimal_cut, qk.table_curve):
+        with pytest.raises(TypeError, match=f"^{call.__name__} got an unexpected .* 'threshold'$"):
+            call(Y, S, qk.f_score, threshold=3)
+    with pytest.raises(TypeError, match=r"^f_score got .* 'bta'; did you mean 'beta'"):
+        qk.f_score(qk.ConfusionTable(1, 1, 1, 1), bta=2)
+    with pytest.raises(TypeError, match="^bootstrap got an unexpected keyword argument 'xyz'$"):
+        qk.bootstrap(qk.roc_auc, Y, S, xyz=2)
+
+
+def test_options_of_functions_from_elsewhere():
+    """What they take is their own affair."""
+    found = qk.bootstrap(lambda x, own: qk.hit_rate(x, quota=own), Y, S, n_resamples=3, own=5)
+    assert found.estimate == qk.hit_rate(Y, S, quota=5)
+    with pytest.raises(TypeError, match="<lambda> has no option own"):
+        qk.bootstrap(lambda x: qk.hit_rate(x, quota=3), Y, S, own=5)
+
+
+def test_options_of_scorers():
+    sklearn = pytest.importorskip("quotakernels.adapters.sklearn")
+    for name, call in (
+        ("scorer", lambda **x: sklearn.scorer(qk.qrecall, **x)),
+        ("get_scorer", lambda **x: sklearn.get_scorer("qrecall", **x)),
+    ):
+        for wrong, right in (("quot", "quota"), ("tie", "ties")):
+            with pytest.raises(TypeError, match=f"^{name} got .* '{wrong}'; .* '{right}'"):
+                call(**{wrong: 3})
+
+
+def test_errors_name_the_call():
+    for name, call in (
+        ("best_boundary", lambda *x: qk.best_boundary(*x, impacts=(1, 1, 1, 1))),
+        ("optimal_cut", lambda *x: qk.optimal_cut(*x, measure=qk.f_score)),
+        ("table_curve", lambda *x: qk.table_curve(*x, measure=qk.f_score)),
+    ):
+        with pytest.raises(TypeError, match=f"^{name} needs y_true and y_score, or a Ranking"):
+            call(Y)
+        with pytest.raises(TypeError, match=f"^{name} takes y_true and y_score"):
+            call(Y, S, S)
+
+
+def test_warnings_are_of_the_line_that_calls():
+    few, folds, models = np.arange(400) < 5, np.arange(400) // 200, {"a": S, "b": S % 7}
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        qk.compare(few, models, qk.roc_auc, n_resamples=10, random_state=1)
+        qk.compare(few[:9], {"a": S[:9], "b": -S[:9]}, qk.roc_auc, n_resamples=40, random_state=1)
+        qk.fold_summary(qk.roc_auc, few, S, folds)
+        qk.fold_test(qk.roc_auc, few, S, -S, folds)
+    told = [str(x.message) for x in found]
+    for part in ("cannot tell", "fewer than 10", "resamples", "roc_auc is undefined in 1 of 2"):
+        assert any(part in x for x in told), told
+    assert {x.filename for x in found} == {__file__}
+
+
+def test_errors_do_not_print_whole_lists():
+    for scores in (S, S.tolist()):
+        for call in (
+            qk.table_curve,
+            lambda y, x: qk.bootstrap(x, y, S),
+            lambda y, x: qk.one_vs_rest(y, np.stack([x, x], -1), qk.roc_auc),
+            lambda y, x: qk.total_impact(y, S, threshold=3, impacts=x),
+            lambda y, x: qk.roc_auc(y, S, ties=[x]),
+            lambda y, x: qk.confusion_table_from_predictions(y, y, num_classes=x),
+            lambda y, x: qk.powers_chart(y, S, kind="roc", smoothing=x),
+        ):
+            with pytest.raises((TypeError, ValueError)) as error:
+                call(Y, scores)
+            assert len(str(error.value)) < 300, str(error.value)

@@ -1,0 +1,77 @@
+"""Names known from elsewhere are missing, and the error says what to call instead."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quotakernels as qk
+from quotakernels._elsewhere import INSTEAD, NOT_OFFERED
+
+Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0])
+S = np.asarray([0.9, 0.8, 0.8, 0.6, 0.1, 0.4, 0.7, 0.3])
+GIVEN = {"y_true": Y, "y_score": S, "y_score_b": S[::-1], "y_pred": S > 0.5, "k": 3, "t": 0.5}
+
+
+@pytest.mark.parametrize("name", sorted(INSTEAD))
+def test_what_is_named_instead_can_be_called(name: str):
+    expression, *_ = INSTEAD[name].split(", and ")
+    value: Any = eval(expression, vars(qk) | {"sum": sum}, dict(GIVEN))
+    assert isinstance(value, tuple) or not np.isnan(value)
+
+
+def test_what_is_named_instead_is_what_is_looked_for():
+    metrics = pytest.importorskip("sklearn.metrics")
+    predictions = ("accuracy_score", "balanced_accuracy_score", "cohen_kappa_score", "f1_score")
+    predictions += ("mutual_info_score", "precision_score", "recall_score", "zero_one_loss")
+    for name in (*predictions, "average_precision_score", "roc_auc_score"):
+        theirs = getattr(metrics, name)(Y, GIVEN["y_pred"] if name in predictions else S)
+        assert eval(INSTEAD[name], dict(vars(qk)), dict(GIVEN)) == pytest.approx(theirs), name
+    fpr, tpr, _ = metrics.roc_curve(Y, S)
+    assert eval(INSTEAD["ks"], dict(vars(qk)), dict(GIVEN)) == pytest.approx(max(tpr - fpr))
+
+
+@pytest.mark.parametrize("name", sorted({**INSTEAD, **NOT_OFFERED}))
+def test_the_error_of_a_missing_name_says_what_to_do(name: str):
+    with pytest.raises(AttributeError, match=rf"^quotakernels has no {name}; (use |it is not off)"):
+        getattr(qk, name)
+    assert not hasattr(qk, name)
+    assert name not in dir(qk)
+
+
+def test_reasons_name_what_is_there():
+    named = {x for text in NOT_OFFERED.values() for x in re.findall(r"\b\w+_\w+\b", text)}
+    assert named <= set(qk.__all__)
+    assert len(named) > 2
+    assert INSTEAD.keys() & NOT_OFFERED.keys() == set()
+
+
+def test_other_names_are_missing_as_in_any_module():
+    with pytest.raises(AttributeError, match="^module 'quotakernels' has no attribute 'roc_acu'$"):
+        _ = qk.roc_acu
+    with pytest.raises(ImportError, match="cannot import name 'f1_score'"):
+        exec("from quotakernels import f1_score")
+    assert not hasattr(qk, "__path_of_nothing__")
+
+
+def test_the_hints_are_read_when_a_name_is_missing():
+    code = (
+        "import sys, quotakernels as qk\n"
+        "assert 'quotakernels._elsewhere' not in sys.modules\n"
+        "assert not hasattr(qk, 'ndcg') and 'quotakernels._elsewhere' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+@pytest.mark.parametrize("measure", [qk.roc_auc, qk.hit_rate, qk.f_score], ids=lambda x: x.__name__)
+def test_a_measure_called_as_a_scorer_names_the_adapter(measure: Any):
+    """So scikit-learn calls what it is given as `scoring=`."""
+    name = measure.__name__
+    match = rf"^{name} takes .*: quotakernels.adapters.sklearn.scorer\({name}\)$"
+    with pytest.raises(TypeError, match=match):
+        measure(object(), S[:, None], Y)

@@ -1,0 +1,136 @@
+"""What a state keeps of each batch and of each state that it is merged with."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quotakernels as qk
+from quotakernels._bits import dtype_name
+
+Y, S = np.array([1, 0, 1]), np.array([[3, 2, 1], [1, 2, 3]], np.int8)
+W = np.array([0.5, 2.0, 4.0])
+Make = Callable[[Any, bool], Any]
+STATES: dict[str, Make] = {
+    "histogram": lambda like, weighted: qk.ScoreHistogram.empty(like, weighted=weighted),
+    "buffer": lambda like, weighted: qk.ScoreBuffer.empty(like),
+    "fixed": lambda like, weighted: qk.FixedScoreBuffer.empty(like, capacity=9, weighted=weighted),
+}
+every_state = pytest.mark.parametrize("make", STATES.values(), ids=STATES)
+
+
+@every_state
+@pytest.mark.parametrize("weighted", [False, True])
+def test_each_of_several_is_counted_once(make: Make, weighted: bool):
+    """Three states in one call, in their order, and the first of them stays as it was."""
+    batches = [(Y, S), (1 - Y, S + 1), (np.array([1, 1, 0]), S - 1)]
+    options = {"sample_weight": W} if weighted else {}
+    states = [make(S, weighted).update(*batch, **options) for batch in batches]
+    merged = states[0].merge(*states[1:])
+    labels, scores = (np.concatenate(x, axis=-1) for x in zip(*batches, strict=True))
+    weights = {"sample_weight": np.tile(W, 3)} if weighted else {}
+    for measure in (qk.roc_auc, qk.pr_auc):
+        np.testing.assert_array_equal(merged.compute(measure), measure(labels, scores, **weights))
+        one = measure(*batches[0], **options)
+        np.testing.assert_array_equal(states[0].compute(measure), one)
+    assert np.array_equal(states[0].merge().compute(qk.roc_auc), states[0].compute(qk.roc_auc))
+
+
+@pytest.mark.parametrize("kind", ["buffer", "fixed"])
+def test_buffers_keep_the_order(kind: str):
+    one, two, three = (STATES[kind](S, False).update(Y, S + k) for k in (0, 10, 20))
+    merged = one.merge(two, three)
+    kept = merged.examples().scores if kind == "buffer" else merged.scores
+    assert kept.dtype == np.int8
+    np.testing.assert_array_equal(kept, np.concatenate([S, S + 10, S + 20], axis=-1))
+
+
+def test_the_place_for_several_is_counted_together():
+    full = STATES["fixed"](S, False).update(Y, S)
+    assert int(full.merge(full, full).filled) == 9
+    with pytest.raises(ValueError, match="place for 9 examples and 9 of them are taken, so 3 more"):
+        full.merge(full, full, full)
+    small = qk.FixedScoreBuffer.empty(S, capacity=3).update(Y, S)
+    assert full.merge(small).capacity == 9
+    with pytest.raises(ValueError, match="place for 3 examples and 3 of them are taken, so 3 more"):
+        small.merge(full)
+
+
+@every_state
+def test_a_bad_row_stays_bad_on_either_side(make: Make):
+    """Without validation a bad value is not read; it spoils its row, and no other, for good."""
+    scores = S.astype(np.float16)
+    spoilt = scores.copy()
+    spoilt[1, 2] = np.nan
+    good = make(scores, False).update(Y, scores)
+    bad = make(scores, False).update(Y, spoilt, validate=False)
+    twice = bad.update(Y, spoilt, validate=False)
+    for state in (bad, good.merge(bad), bad.merge(good), bad.update(Y, scores), twice):
+        found = state.compute(lambda ranking: qk.roc_auc(ranking))
+        np.testing.assert_array_equal(found, [0.5, np.nan])
+    assert twice.bad.tolist() == [0, 2]
+    assert bad.merge(twice).bad.tolist() == [0, 3]
+
+
+def test_what_rounding_took_is_kept_of_both_sides():
+    like, small = np.zeros(1, np.int8), 2.0**-60
+    state = qk.ScoreHistogram.empty(like, weighted=True)
+    one = state.update([1], like, sample_weight=[1.0]).update([1], like, sample_weight=[small])
+    assert one.corrections.sum() == small
+    assert one.merge(state).corrections.sum() == state.merge(one).corrections.sum() == small
+    assert one.merge(one).corrections.sum() == 2 * small
+    assert state.update([1], like).masses.sum() == 1.0
+
+
+@pytest.mark.parametrize(
+    ("dtype", "usual", "most"),
+    [("int8", 8, 8), ("float16", 16, 16), ("float32", 16, 26), ("float64", 19, 26)],
+)
+def test_how_many_bits_there_are(dtype: str, usual: int, most: int):
+    like = np.zeros(1, dtype)
+    state = qk.ScoreHistogram.empty(like)
+    assert (state.bits, state.exact) == (usual, usual == most)
+    assert qk.ScoreHistogram.empty(like, bits=1).counts.shape == (2, 2)
+    assert not qk.ScoreHistogram.empty(like, bits=7).exact
+    for bits in (0, most + 1):
+        with pytest.raises(ValueError, match=f"bits must be from 1 to {most} for scores of"):
+            qk.ScoreHistogram.empty(like, bits=bits)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint32", "uint64"])
+def test_wide_integers_are_counted_as_floats(dtype: str):
+    scores = np.array([3, 2, 1], dtype)
+    state = qk.ScoreHistogram.of(Y, scores)
+    assert (dtype_name(state.like.dtype), state.bits) == ("float64", 19)
+    lower, upper = state.compute(qk.roc_auc)
+    assert lower <= qk.roc_auc(Y, scores) <= upper < lower + 1e-12
+    assert state.update(Y, scores.astype(float)).counts.sum() == 6
+
+
+def test_options_of_a_call_stand_before_those_of_a_partial():
+    state = qk.ScoreHistogram.of(Y, S[0].astype(np.float32))
+    for asked in (qk.hit_rate, functools.partial(qk.hit_rate, quota=1)):
+        assert state.compute(asked, quota=3).lower == pytest.approx(2 / 3)
+    trapezoid = functools.partial(qk.pr_auc, method="trapezoid")
+    with pytest.raises(ValueError, match="pr_auc has no certified bounds"):
+        state.compute(trapezoid)
+    assert state.compute(trapezoid, method="exact").width >= 0
+
+
+def test_states_on_two_devices_are_not_merged():
+    torch = pytest.importorskip("torch")
+    for make in STATES.values():
+        here, there = (make(torch.zeros(1, device=x), False) for x in ("cpu", "meta"))
+        with pytest.raises((TypeError, ValueError), match=r"device|meta"):
+            here.merge(there)
+
+
+def test_the_example_of_scores_has_axes():
+    for make in STATES.values():
+        with pytest.raises(TypeError, match="last axis holds the examples; got .* and shape"):
+            make(np.float32(1), False)
+        assert make(np.ones((2, 5)), False).like.shape == (2, 0)
