@@ -1,0 +1,109 @@
+"""The exact counterpart of every public measure: one table, by name.
+
+A measure with several kinds or parts has several counterparts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import at_quota, charts, confusion, costs, delong, draws, impact, pr, roc, summary
+
+Counterparts = tuple[Callable[..., Any], ...]
+
+AT_QUOTA: dict[str, Counterparts] = {
+    "hit_rate": (at_quota.hit_rate,),
+    "hit_rate_interval": (draws.binomial_tail, draws.listed_interval),
+    "lift": (at_quota.lift,),
+    "lift_table": (at_quota.lift_table,),
+    "pearson": (at_quota.pearson,),
+    "qrecall": (at_quota.qrecall,),
+    "confusion_table": (confusion.table_at_threshold, confusion.table_at_quota),
+    "cut_tables": (confusion.table_at_quota,),
+}
+
+OVER_QUOTAS: dict[str, Counterparts] = {
+    "average_hit_rate": (summary.average_hit_rate,),
+    "average_qrecall": (summary.average_qrecall,),
+    "hit_rate_curve": (at_quota.hit_rate,),
+    "lift_curve": (at_quota.lift,),
+    "normalized_marks": (
+        summary.chance_average_hit_rate,
+        summary.chance_average_qrecall,
+        summary.normalized_mark,
+    ),
+    "pearson_curve": (at_quota.pearson,),
+    "pem": (summary.pem,),
+    "pem_areas": (summary.pem_areas,),
+    "qrecall_curve": (at_quota.qrecall,),
+    "summary": (summary.average_hit_rate, summary.average_qrecall, summary.pem),
+}
+
+ROC_AND_PR: dict[str, Counterparts] = {
+    "achievable_pr_auc": (pr.achievable_pr_auc,),
+    "achievable_pr_curve": (pr.achievable_pr_curve,),
+    "auc_interval": (delong.auc_covariance,),
+    "average_precision": (pr.average_precision,),
+    "best_operating_point": (costs.best_operating_point,),
+    "expected_average_precision": (pr.expected_average_precision,),
+    "gini": (summary.gini,),
+    "h_measure": (costs.h_measure,),
+    "pr_auc": (pr.pr_auc_exact, pr.pr_auc_trapezoid),
+    "pr_curve": (pr.pr_curve,),
+    "roc_auc": (summary.roc_auc,),
+    "roc_curve": (roc.roc_curve,),
+    "roc_hull": (roc.roc_hull,),
+    "roc_hull_auc": (roc.roc_hull_auc,),
+}
+
+OF_TABLES: dict[str, Counterparts] = {
+    "accuracy": (confusion.accuracy,),
+    "base_ratio": (confusion.base_ratio,),
+    "bennett_s": (confusion.bennett_s,),
+    "bias": (confusion.bias,),
+    "cohen_kappa": (confusion.cohen_kappa,),
+    "diagnostic_odds_ratio": (confusion.diagnostic_odds_ratio,),
+    "discriminant_power": (confusion.discriminant_power,),
+    "expected_cost": (confusion.expected_cost,),
+    "f_score": (confusion.f_score,),
+    "false_negative_rate": (confusion.false_negative_rate,),
+    "false_positive_rate": (confusion.false_positive_rate,),
+    "fleiss_kappa": (confusion.fleiss_kappa,),
+    "g_measure": (confusion.g_measure,),
+    "information_coefficient": (confusion.information_coefficient,),
+    "informedness": (confusion.informedness,),
+    "inverse_precision": (confusion.inverse_precision,),
+    "markedness": (confusion.markedness,),
+    "matthews_corrcoef": (confusion.matthews_corrcoef,),
+    "misclassification_rate": (confusion.misclassification_rate,),
+    "mutual_information": (confusion.mutual_information,),
+    "negative_likelihood_ratio": (confusion.negative_likelihood_ratio,),
+    "positive_likelihood_ratio": (confusion.positive_likelihood_ratio,),
+    "precision": (confusion.precision,),
+    "prevalence": (confusion.prevalence,),
+    "recall": (confusion.recall,),
+    "scott_pi": (confusion.scott_pi,),
+    "true_negative_rate": (confusion.true_negative_rate,),
+}
+
+OF_CHARTS: dict[str, Counterparts] = {
+    "auk": (charts.auk,),
+    "chart_area": (
+        *(charts.area_under, charts.lift_area, charts.bift_area),
+        *(charts.boc_area, charts.boc_dual_area, charts.bprd_area),
+    ),
+    "powers_chart": (charts.chart, charts.bird_points),
+}
+
+OF_IMPACTS: dict[str, Counterparts] = {
+    "best_quota": (impact.best_example_quota,),
+    "cell_impacts": (impact.category_means,),
+    "conditional_impact": (impact.outcome_impact, impact.class_outcome_impact),
+    "impact": (impact.impact, impact.class_impact),
+    "impact_at_quota": (impact.example_impact,),
+    "outcome_impact": (impact.outcome_impact, impact.class_outcome_impact),
+    "total_impact": (impact.impact, impact.class_impact),
+}
+
+COUNTERPARTS = AT_QUOTA | OVER_QUOTAS | ROC_AND_PR | OF_TABLES | OF_CHARTS | OF_IMPACTS

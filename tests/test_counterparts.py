@@ -1,0 +1,143 @@
+"""Every public measure has an exact counterpart in tests/exact, and is tested against it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import exact as ex
+import numpy as np
+import pytest
+from exact.counterparts import COUNTERPARTS, OF_TABLES
+from exact.small_tables import tables
+from expected import as_floats, compact
+
+import quotakernels as qk
+
+TESTS = Path(__file__).resolve().parent
+
+
+def rooms() -> Iterator[ModuleType]:
+    """The package and its public modules."""
+    yield qk
+    found = (getattr(qk, name) for name in dir(qk) if not name.startswith("_"))
+    yield from (x for x in found if isinstance(x, ModuleType))
+
+
+def public() -> dict[str, Any]:
+    return {name: getattr(x, name) for x in rooms() for name in getattr(x, "__all__", ())}
+
+
+def measures() -> set[str]:
+    """What says whether more of it is better is a measure."""
+    return {name for name, x in public().items() if hasattr(x, "greater_is_better")}
+
+
+def test_every_public_measure_has_an_exact_counterpart():
+    assert measures() - COUNTERPARTS.keys() == set()
+
+
+def test_only_public_functions_have_counterparts():
+    assert COUNTERPARTS.keys() - public().keys() == set()
+
+
+def test_counterparts_are_of_the_exact_reference():
+    modules = {x.__module__.partition(".")[0] for found in COUNTERPARTS.values() for x in found}
+    assert modules == {"exact"}
+
+
+@cache
+def words_of_tests() -> dict[str, set[str]]:
+    """The names in each file of tests, of code and of strings, with those of the files it imports.
+
+    Files that test nothing say nothing of what is tested.
+    """
+    trees = {p.stem: ast.parse(p.read_text("utf-8")) for p in TESTS.glob("*.py")}
+    own = {name: words(tree) for name, tree in trees.items()}
+    imported = {name: own[name].intersection(own) - {name} for name in own}
+    return {
+        name: own[name].union(*(own[x] for x in imported[name] if not x.startswith("test_")))
+        for name in own
+        if name.startswith("test_")
+    }
+
+
+def words(tree: ast.AST) -> set[str]:
+    texts = (x for node in ast.walk(tree) for _, x in ast.iter_fields(node) if isinstance(x, str))
+    return {word for text in texts for word in re.findall(r"\w+", text)}
+
+
+@pytest.mark.parametrize("name", sorted(COUNTERPARTS.keys() - OF_TABLES))
+def test_a_test_names_a_measure_with_its_counterpart(name: str):
+    """In one file, with those of its helpers; measures of tables are tested below."""
+    for exact in COUNTERPARTS[name]:
+        assert any({name, exact.__name__, "exact"} <= x for x in words_of_tests().values()), exact
+
+
+# measures that no other test compares with their counterparts
+
+OWN: dict[str, dict[str, Any]] = {
+    "expected_cost": {"cost_fp": 2, "cost_fn": 5},
+    "base_ratio": {"impacts": (3, 1, 2, 0)},
+}
+CASES = [(ex.groups(y, s), qk.rank(y, s)) for y, s in ex.ordered_cases(3)]
+
+
+def assert_near(found: Any, wanted: Any) -> None:
+    np.testing.assert_allclose(found, as_floats(wanted), rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", sorted(OF_TABLES))
+def test_measures_of_all_small_tables(name: str):
+    (exact,), own = OF_TABLES[name], OWN.get(name, {})
+    cells = np.asarray(list(tables(4)), dtype=int)
+    found = public()[name](qk.ConfusionTable(*cells.T), **own)
+    assert_near(found, [exact(ex.confusion.table(*row), **own) for row in cells.tolist()])
+
+
+@pytest.mark.parametrize("name", ["hit_rate", "lift", "pearson", "qrecall"])
+def test_curves_of_all_small_cases(name: str):
+    """A curve is the measure at all cuts."""
+    (exact,) = COUNTERPARTS[f"{name}_curve"]
+    for groups, ranking in CASES:
+        curve = public()[f"{name}_curve"](ranking)
+        cuts, values = compact(curve.quota, curve.quota, curve.value)
+        np.testing.assert_array_equal(cuts, as_floats(ex.cuts(groups)))
+        assert_near(values, [exact(groups, quota) for quota in ex.cuts(groups)])
+
+
+def test_marks_of_all_small_cases():
+    for groups, ranking in CASES:
+        n, positives = ex.total_count(groups), int(ex.total_positive_weight(groups))
+        hit_rate = ex.normalized_mark(
+            ex.average_hit_rate(groups), ex.chance_average_hit_rate(n, positives)
+        )
+        qrecall = ex.normalized_mark(
+            ex.average_qrecall(groups), ex.chance_average_qrecall(n, positives)
+        )
+        wanted = (hit_rate, qrecall, ex.pem(groups), ex.gini(groups))
+        assert_near(qk.normalized_marks(ranking), wanted)
+
+
+def test_tables_of_all_small_cases():
+    """Of scores that occur and of scores between them, and of whole and broken quotas."""
+    for groups, ranking in CASES:
+        size = ex.total_count(groups)
+        scores = sorted({group.score for group in groups})
+        scores = [*scores, scores[0] - 1, *(x + Fraction(1, 4) for x in scores)]
+        for inclusive in (True, False):
+            at_scores = qk.confusion_table(
+                ranking, threshold=[float(x) for x in scores], inclusive=inclusive
+            )
+            wanted = [ex.confusion.table_at_threshold(groups, x, inclusive) for x in scores]
+            assert_near(np.stack(at_scores, axis=-1), wanted)
+        quotas = [Fraction(k, 2) for k in range(2, 2 * size + 1)]
+        at_quotas = qk.confusion_table(ranking, quota=[float(q) for q in quotas])
+        wanted = [ex.confusion.table_at_quota(groups, quota) for quota in quotas]
+        assert_near(np.stack(at_quotas, axis=-1), wanted)
