@@ -3,63 +3,98 @@
 import typing as _typing
 
 from quotakernels._version import __version__ as __version__
-from quotakernels.inference.auc_covariance import AucCovariance, auc_covariance
-from quotakernels.inference.auc_interval import AucInterval, auc_interval
-from quotakernels.inference.bands import CurveBand, curve_band
-from quotakernels.inference.bootstrap import BootstrapResult, bootstrap
-from quotakernels.inference.compare import Comparison, compare
-from quotakernels.inference.cross_validation import (
+from quotakernels.inference.comparison.compare import Comparison, compare
+from quotakernels.inference.comparison.selections import SelectionComparison, compare_selections
+from quotakernels.inference.delong.covariance import AucCovariance, auc_covariance
+from quotakernels.inference.delong.difference import DelongTest, delong_test, delong_test_unpaired
+from quotakernels.inference.delong.interval import AucInterval, auc_interval
+from quotakernels.inference.folds.cross_validation import (
     FoldSummary,
     FoldTest,
     fold_summary,
     fold_test,
 )
-from quotakernels.inference.delong import DelongTest, delong_test, delong_test_unpaired
-from quotakernels.inference.hit_rate import HitRateInterval, hit_rate_interval
-from quotakernels.inference.optimum import OptimumInterval, optimum_interval
-from quotakernels.inference.selections import SelectionComparison, compare_selections
-from quotakernels.measures.areas import PemAreas, pem_areas
-from quotakernels.measures.average import average_hit_rate, average_qrecall
-from quotakernels.measures.boundary import (
-    BestBoundary,
-    CutTables,
-    best_boundary,
-    cut_tables,
-)
-from quotakernels.measures.charts import (
+from quotakernels.inference.proportions.hit_rate import HitRateInterval, hit_rate_interval
+from quotakernels.inference.resampling.bands import CurveBand, curve_band
+from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap
+from quotakernels.inference.resampling.optimum import OptimumInterval, optimum_interval
+from quotakernels.measures.at_quota.curves import Curve, hit_rate_curve, lift_curve, qrecall_curve
+from quotakernels.measures.at_quota.hit_rate import LiftTable, hit_rate, lift, lift_table, qrecall
+from quotakernels.measures.at_quota.pearson import pearson, pearson_curve
+from quotakernels.measures.at_quota.selection import QuotaThreshold, quota_threshold, select
+from quotakernels.measures.at_quota.shards import rank_at_quota
+from quotakernels.measures.charts.auk import auk
+from quotakernels.measures.charts.lines import ChartLine, iso_line
+from quotakernels.measures.charts.powers import (
     Chart,
     ChartPoints,
     chart_area,
     chart_points,
     powers_chart,
 )
-from quotakernels.measures.confusion import (
-    ClassTable,
-    ConfusionTable,
-    confusion_table,
-    confusion_table_from_predictions,
-    confusion_table_from_rates,
-)
-from quotakernels.measures.correlation import pearson, pearson_curve
-from quotakernels.measures.curves import Curve, hit_rate_curve, lift_curve, qrecall_curve
-from quotakernels.measures.discrimination import gini, pem, roc_auc
-from quotakernels.measures.dominance import Regions, compare_curves, dominates
-from quotakernels.measures.example_impact import (
+from quotakernels.measures.gains.impact_at_quota import (
     QuotaImpact,
     best_quota,
     cell_impacts,
     impact_at_quota,
 )
-from quotakernels.measures.family import Mixture, family_hull, mixture
-from quotakernels.measures.h_measure import h_measure
-from quotakernels.measures.hull import (
+from quotakernels.measures.multiclass import OneVsRest, one_vs_rest
+from quotakernels.measures.over_quotas.areas import PemAreas, gini, pem, pem_areas, roc_auc
+from quotakernels.measures.over_quotas.averages import average_hit_rate, average_qrecall
+from quotakernels.measures.over_quotas.marks import Marks, normalized_marks
+from quotakernels.measures.over_quotas.summary import Summary, summary
+from quotakernels.measures.roc_pr.costs import (
+    OperatingPoint,
+    best_operating_point,
+    h_measure,
+    iso_performance_slope,
+)
+from quotakernels.measures.roc_pr.dominance import Regions, compare_curves, dominates
+from quotakernels.measures.roc_pr.family import Mixture, family_hull, mixture
+from quotakernels.measures.roc_pr.hull import (
     RocHull,
     achievable_pr_auc,
     achievable_pr_curve,
     roc_hull,
     roc_hull_auc,
 )
-from quotakernels.measures.impact import (
+from quotakernels.measures.roc_pr.points import (
+    PrPoints,
+    RocPoints,
+    interpolate_pr,
+    pr_to_roc,
+    roc_to_pr,
+)
+from quotakernels.measures.roc_pr.precision_recall import (
+    PrCurve,
+    average_precision,
+    expected_average_precision,
+    pr_auc,
+    pr_curve,
+)
+from quotakernels.measures.roc_pr.roc import RocCurve, roc_curve
+from quotakernels.measures.tables.accuracy import (
+    accuracy,
+    base_ratio,
+    expected_cost,
+    f_score,
+    g_measure,
+    misclassification_rate,
+)
+from quotakernels.measures.tables.boundary import (
+    BestBoundary,
+    CutTables,
+    best_boundary,
+    cut_tables,
+)
+from quotakernels.measures.tables.confusion import (
+    ClassTable,
+    ConfusionTable,
+    confusion_table,
+    confusion_table_from_predictions,
+    confusion_table_from_rates,
+)
+from quotakernels.measures.tables.impact import (
     ClassImpact,
     Impact,
     OutcomeImpact,
@@ -68,56 +103,21 @@ from quotakernels.measures.impact import (
     outcome_impact,
     total_impact,
 )
-from quotakernels.measures.iso_lines import ChartLine, iso_line
-from quotakernels.measures.kappa_area import auk
-from quotakernels.measures.marks import Marks, normalized_marks
-from quotakernels.measures.multiclass import OneVsRest, one_vs_rest
-from quotakernels.measures.operating_point import (
-    OperatingPoint,
-    best_operating_point,
-    iso_performance_slope,
+from quotakernels.measures.tables.information import information_coefficient, mutual_information
+from quotakernels.measures.tables.informedness import informedness, markedness, matthews_corrcoef
+from quotakernels.measures.tables.kappas import bennett_s, cohen_kappa, fleiss_kappa, scott_pi
+from quotakernels.measures.tables.odds import (
+    diagnostic_odds_ratio,
+    discriminant_power,
+    negative_likelihood_ratio,
+    positive_likelihood_ratio,
 )
-from quotakernels.measures.optimal import (
+from quotakernels.measures.tables.optimal import (
     OptimalCut,
     optimal_cut,
     table_curve,
 )
-from quotakernels.measures.points import (
-    PrPoints,
-    RocPoints,
-    interpolate_pr,
-    pr_to_roc,
-    roc_to_pr,
-)
-from quotakernels.measures.precision_recall import (
-    PrCurve,
-    average_precision,
-    expected_average_precision,
-    pr_auc,
-    pr_curve,
-)
-from quotakernels.measures.quota import LiftTable, hit_rate, lift, lift_table, qrecall
-from quotakernels.measures.roc import RocCurve, roc_curve
-from quotakernels.measures.selection import QuotaThreshold, quota_threshold, select
-from quotakernels.measures.shards import rank_at_quota
-from quotakernels.measures.summary import Summary, summary
-from quotakernels.measures.table_classes import (
-    accuracy,
-    cohen_kappa,
-    informedness,
-    markedness,
-    matthews_corrcoef,
-    misclassification_rate,
-)
-from quotakernels.measures.table_odds import (
-    diagnostic_odds_ratio,
-    discriminant_power,
-    information_coefficient,
-    mutual_information,
-    negative_likelihood_ratio,
-    positive_likelihood_ratio,
-)
-from quotakernels.measures.table_rates import (
+from quotakernels.measures.tables.rates import (
     bias,
     false_negative_rate,
     false_positive_rate,
@@ -127,16 +127,7 @@ from quotakernels.measures.table_rates import (
     recall,
     true_negative_rate,
 )
-from quotakernels.measures.table_scores import (
-    base_ratio,
-    bennett_s,
-    expected_cost,
-    f_score,
-    fleiss_kappa,
-    g_measure,
-    scott_pi,
-)
-from quotakernels.measures.tuning import normalize_table, tune_prevalence
+from quotakernels.measures.tables.tuning import normalize_table, tune_prevalence
 from quotakernels.ranking import Ranking, rank
 from quotakernels.states._compute import Bounds
 from quotakernels.states._container import DamagedFileError

@@ -51,6 +51,7 @@ __all__ = [
     "constant",
     "device",
     "finish",
+    "finished",
     "from_host",
     "instead_of",
     "is_array",
@@ -398,3 +399,11 @@ def finish(xp: Namespace, x: Array, dtype: Any) -> Array:
     """A result as the caller gets it: in the given dtype, a NumPy scalar where NumPy gives one."""
     x = cast(xp, x, dtype)
     return x[()] if isinstance(x, np.ndarray) else x
+
+
+def finished(xp: Namespace, result: Any, dtype: Any) -> Any:
+    """Float arrays of a result in the caller's precision; other dtypes stay."""
+    if isinstance(result, tuple):
+        return type(result)(*(finished(xp, x, dtype) for x in result))
+    wide = result.dtype == xp.float64
+    return finish(xp, result, dtype if wide else result.dtype)

@@ -21,9 +21,9 @@ from quotakernels._array import (
     unpacked,
     wide_float,
 )
-from quotakernels._keywords import public
-from quotakernels._spoilt import marked, spoilt_rows
-from quotakernels.validation import Examples, admitted, check_tie_policy
+from quotakernels.inputs.bad_rows import marked, spoilt_rows
+from quotakernels.inputs.examples import Examples, admitted, check_tie_policy
+from quotakernels.inputs.keywords import public
 
 __all__ = [
     "Ranking",
@@ -128,7 +128,7 @@ class Ranking(NamedTuple):
         >>> print(hit_rate(ranking, quota=4))
         0.6666666666666666
         """
-        from quotakernels._grouped import admit_groups
+        from quotakernels.inputs.grouped_counts import admit_groups
 
         check_tie_policy(ties)
         if ties == "given":
@@ -188,7 +188,7 @@ class Ranking(NamedTuple):
         >>> print(roc_auc(figure_7), pr_auc(figure_7).round(4))
         0.875 0.0385
         """
-        from quotakernels._regrouped import table_of_points
+        from quotakernels.inputs.curve_points import table_of_points
 
         table, good = table_of_points(fp, tp, thresholds)
         with computing(namespace(table.counts)):
@@ -231,7 +231,7 @@ class Ranking(NamedTuple):
         >>> print(chosen, roc_curve(test.at_thresholds(chosen)).threshold)
         [nan 0.9 0.6 0.2] [ nan 0.95 0.65 0.5 ]
         """
-        from quotakernels._regrouped import cut_at
+        from quotakernels.inputs.curve_points import cut_at
 
         xp = namespace(self.counts)
         with computing(xp):
@@ -256,7 +256,7 @@ def _made_by_hand(
     columns = (thresholds, counts, positives, positive_weights, negative_weights)
     on_host = columns if isinstance(thresholds, np.ndarray) else lent(columns)
     if on_host is not None and all(isinstance(x, np.ndarray) for x in on_host):
-        from quotakernels._regrouped import check_rows
+        from quotakernels.inputs.curve_points import check_rows
 
         check_rows(dict(zip(Ranking._fields, on_host, strict=True)))
     return cls._make(columns)

@@ -14,7 +14,7 @@ from backends import MODES, Mode, tree_map
 from bad_inputs import CALLS, OPTION_CALLS, Input, Option, S, Y
 from expected import as_floats, check, ulps
 
-from quotakernels.measures.optimal import SAME_VALUE
+from quotakernels.measures.tables.optimal import SAME_VALUE
 
 
 class Way(NamedTuple):

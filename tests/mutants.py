@@ -56,11 +56,11 @@ class Mutant(NamedTuple):
 
 DECIDED: dict[tuple[str, str], str] = {
     (
-        "quotakernels/inference/_few.py",
+        "quotakernels/inference/comparison/small_samples.py",
         "good, bad = np.any(both.reshape(2, -(2), both.shape[-1]) > 0, axis=1)",
     ): "NumPy takes any negative length for the open one",
     (
-        "quotakernels/inference/_lost.py",
+        "quotakernels/inference/delong/placements.py",
         "defined = (((sizes[0] >= 1)) & (sizes[1] > 1))[..., None] & good",
     ): "the deviation of a single example is 0/0, NaN too",
     (
@@ -68,31 +68,31 @@ DECIDED: dict[tuple[str, str], str] = {
         "if (abs(step) < 1e-15 * z):",
     ): "one more step where it is as large as the bound",
     (
-        "quotakernels/inference/_plan.py",
+        "quotakernels/inference/resampling/plan.py",
         "places = xp.argsort(xp.argsort(number, stable=True), stable=(False))",
     ): "the numbers that this one puts in order are all different",
     (
-        "quotakernels/inference/_plan.py",
+        "quotakernels/inference/resampling/plan.py",
         "return drawn if owner is None else xp.take(drawn, owner, axis=(1))",
     ): "resamples and units are the two axes",
     (
-        "quotakernels/inference/_student.py",
+        "quotakernels/inference/folds/student.py",
         "return found[: most + (2)]",
     ): "a longer list, the end of which is not read",
     (
-        "quotakernels/inference/bands.py",
+        "quotakernels/inference/resampling/bands.py",
         "SAME_VALUE = 2.0**-(41)",
     ): "far from rounding and from real differences, too",
     (
-        "quotakernels/inference/bootstrap.py",
+        "quotakernels/inference/resampling/bootstrap.py",
         "max_memory: int = (2 * 30),",
     ): "how many resamples are held at once",
     (
-        "quotakernels/measures/_beta.py",
+        "quotakernels/measures/roc_pr/beta.py",
         "return xp.where(share > (1.5), xp.log1p(-other), xp.log(share))",
     ): "last places alone",
     (
-        "quotakernels/measures/_chart_kinds.py",
+        "quotakernels/measures/charts/powers.py",
         "return xp.where((direct >= FAR), xp.log2(rest) - xp.log2(part), direct)",
     ): "both forms hold at the bound",
     (
@@ -100,15 +100,15 @@ DECIDED: dict[tuple[str, str], str] = {
         "measure.by_positives = (False)",
     ): "the slower of two ways to the same value",
     (
-        "quotakernels/measures/_quota.py",
+        "quotakernels/inputs/quotas.py",
         "return math.inf if number > (1) else -math.inf",
     ): "the number is beyond all floats",
     (
-        "quotakernels/measures/table_odds.py",
+        "quotakernels/measures/tables/information.py",
         "near = (surplus > -base / (3)) & (surplus < base)",
     ): "both forms hold between the two bounds",
     (
-        "quotakernels/measures/tuning.py",
+        "quotakernels/measures/tables/tuning.py",
         "shares = xp.where(truth > 0, cells / truth / cells.shape[-(2)], xp.full_like(cells, xp.nan))",  # noqa: E501
     ): "tables are square",
     (

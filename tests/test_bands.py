@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import quotakernels as qk
-from quotakernels.inference._plan import plan_of
-from quotakernels.measures._tpr_at import tpr_at
-from quotakernels.validation import admit
+from quotakernels.inference.resampling.bands import tpr_at
+from quotakernels.inference.resampling.plan import plan_of
+from quotakernels.inputs.examples import admit
 
 RNG = np.random.default_rng(7)
 N = 60

@@ -13,10 +13,10 @@ from expected import ulps
 
 import quotakernels as qk
 from quotakernels.inference import _resampling
-from quotakernels.inference._plan import parts_left_out, plan_of
-from quotakernels.inference._resampling import values_of
+from quotakernels.inference.resampling.plan import parts_left_out, plan_of
+from quotakernels.inference.resampling.resamples import values_of
+from quotakernels.inputs.examples import admit
 from quotakernels.ranking import rank_examples
-from quotakernels.validation import admit
 
 RNG = np.random.default_rng(7)
 N = 60

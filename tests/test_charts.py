@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import quotakernels as qk
-from quotakernels.measures._chart_kinds import Kind
+from quotakernels.measures.charts.powers import Kind
 
 mode = mode_fixture(QUICK)
 

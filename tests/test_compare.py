@@ -13,9 +13,9 @@ import pytest
 from backends import MODES, Mode, available, parameters
 
 import quotakernels as qk
-from quotakernels.inference._exchange import Exchange, differences, exchange_of
-from quotakernels.inference._pairs import holm, of_exchanges, of_resamples
-from quotakernels.validation import admit
+from quotakernels.inference.comparison.multiple_testing import holm, of_exchanges, of_resamples
+from quotakernels.inference.comparison.permutation import Exchange, differences, exchange_of
+from quotakernels.inputs.examples import admit
 
 RNG = np.random.default_rng(11)
 N = 60

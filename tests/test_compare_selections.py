@@ -10,7 +10,7 @@ import pytest
 from backends import MODES, Mode, parameters
 
 import quotakernels as qk
-from quotakernels.inference._discordant import (
+from quotakernels.inference.comparison.selections import (
     by_halves,
     by_sizes,
     interval_by_halves,

@@ -13,7 +13,7 @@ import pytest
 
 import quotakernels as qk
 from quotakernels.measures._measure import Measure, measure_of
-from quotakernels.measures._table_measure import table_measure
+from quotakernels.measures.tables.measure import table_measure
 
 Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0, 0, 0])
 GOOD = np.asarray([9, 3, 8, 7, 6, 5, 4, 2, 1, 0])

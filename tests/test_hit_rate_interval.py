@@ -126,7 +126,7 @@ def test_exact_interval_of_a_list(mode: Mode):
 def test_tails_of_large_lists():
     """Against scipy, where its sums are exact enough."""
     stats = pytest.importorskip("scipy.stats")
-    from quotakernels.inference._hypergeometric import reached
+    from quotakernels.inference.proportions.hypergeometric import reached
 
     for case in ((3, 10, 40, 100), (60_000, 10**5, 5 * 10**6, 10**7), (1, 1000, 3, 10**7)):
         found, drawn, good, listed = case

@@ -10,7 +10,7 @@ from backends import MODES, Mode, parameters
 from large_tables import check_large, large_tables
 
 import quotakernels as qk
-from quotakernels.measures._paths import _exceeds
+from quotakernels.measures.roc_pr.regions import _exceeds
 
 make = qk.Ranking.from_counts
 

@@ -6,8 +6,7 @@ import itertools
 
 import numpy as np
 
-from quotakernels.inference._letters import letters_of, together
-from quotakernels.inference._pairs import holm
+from quotakernels.inference.comparison.multiple_testing import holm, letters_of, together
 
 
 def test_holm_by_hand():

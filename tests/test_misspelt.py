@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import quotakernels as qk
-from quotakernels._keywords import keywords_of
+from quotakernels.inputs.keywords import keywords_of
 from quotakernels.measures._measure import Measure
 
 Y = np.arange(400) % 3 == 0

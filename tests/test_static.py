@@ -17,11 +17,11 @@ import quotakernels
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(quotakernels.__file__).parent
-MAX_LINES, MAX_FUNCTION_LINES = 400, 35
+MAX_CODE_LINES, MAX_FUNCTION_LINES = 300, 35
 
 LAYERS = (
     ("_elsewhere", "_text", "_version"),
-    ("_keywords",),
+    ("inputs", "inputs.keywords"),
     ("_array",),
     ("_bits", "_replacing"),
     ("ops._bits", "ops._table"),
@@ -29,9 +29,19 @@ LAYERS = (
     ("ops.around", "ops.binning", "ops.drawing", "ops.hull"),
     ("ops.native",),
     ("ops",),
-    ("_labels", "_shapes"),
-    ("validation",),
-    ("_classes", "_grouped", "_predictions", "_regrouped", "_shards", "_spoilt"),
+    ("inputs.labels", "inputs.shapes"),
+    ("inputs.examples",),
+    (
+        "inputs.bad_rows",
+        "inputs.classes",
+        "inputs.curve_points",
+        "inputs.grouped_counts",
+        "inputs.models",
+        "inputs.numbers",
+        "inputs.predictions",
+        "inputs.quotas",
+        "inputs.shards",
+    ),
     ("ranking",),
     ("measures",),
     ("states",),
@@ -52,14 +62,15 @@ READS_VALUES = (
     "_array",
     "_bits",
     "ops.native",
-    "_labels",
-    "validation",
-    "_classes",
-    "_grouped",
-    "_shards",
+    "inputs.labels",
+    "inputs.examples",
+    "inputs.classes",
+    "inputs.grouped_counts",
+    "inputs.models",
+    "inputs.numbers",
+    "inputs.quotas",
+    "inputs.shards",
     "_text",
-    "measures._numbers",
-    "measures._quota",
     "ops.drawing",
     "states.histogram",
     "states.fixed_buffer",
@@ -335,9 +346,26 @@ def test_types_have_a_docstring_of_their_own():
 # sizes and metadata
 
 
+def code_lines(source: str) -> int:
+    """Lines that hold code: no docstring, no comment, no blank line."""
+    tree = ast.parse(source)
+    documents = {
+        line
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        for line in range(node.lineno, (node.end_lineno or 0) + 1)
+    }
+    numbered = enumerate(map(str.strip, source.splitlines()), start=1)
+    return sum(bool(x) and x[0] != "#" and n not in documents for n, x in numbered)
+
+
+def test_code_lines_leave_out_prose():
+    assert code_lines('"""One\n\ntwo."""\n\n# why\nx = 1\n"""Of x."""\n') == 1
+
+
 def test_files_are_short():
-    lines = {name: len(path.read_text("utf-8").splitlines()) for name, path in PATHS.items()}
-    assert {name: n for name, n in lines.items() if n > MAX_LINES} == {}
+    lines = {name: code_lines(path.read_text("utf-8")) for name, path in PATHS.items()}
+    assert {name: n for name, n in lines.items() if n > MAX_CODE_LINES} == {}
 
 
 def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

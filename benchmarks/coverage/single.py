@@ -11,7 +11,7 @@ import quotakernels as qk
 from benchmarks.coverage.seen import LEVEL, Seen
 from benchmarks.coverage.sources import FRACTION, MEASURES, Array, Draw, Scores
 from quotakernels._array import namespace
-from quotakernels.inference._intervals import interval
+from quotakernels.inference.resampling.intervals import interval
 
 OF_ROWS = ("AUC", "AHR", "hit rate")
 LISTS = (1.05, 1.25, 2, 10)

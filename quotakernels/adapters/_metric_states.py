@@ -9,7 +9,7 @@ import torch
 
 from quotakernels import ScoreBuffer, ScoreHistogram
 from quotakernels.adapters.torch_distributed import added_sums
-from quotakernels.validation import Examples
+from quotakernels.inputs.examples import Examples
 
 __all__ = ["KeptBuffer", "KeptHistogram", "as_bytes", "differences", "first"]
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from quotakernels import Ranking, ops
 from quotakernels._array import computing, namespace
+from quotakernels.inputs.examples import check_tie_policy
 from quotakernels.ranking import TiePolicy, ranking_of, split_ties
-from quotakernels.validation import check_tie_policy
 
 __all__ = ["check_grouped_ties", "combined", "ranking_of_groups"]
 

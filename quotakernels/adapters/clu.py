@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from quotakernels._keywords import public
 from quotakernels.adapters._outputs import SAMPLE_WEIGHT, WHERE, OutputNames, check_metric
 from quotakernels.adapters.jax import emptied
+from quotakernels.inputs.keywords import public
 
 try:
     import flax.struct

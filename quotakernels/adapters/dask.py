@@ -12,10 +12,10 @@ import numpy as np
 
 from quotakernels import Ranking, ops, rank
 from quotakernels._array import library, namespace
-from quotakernels._keywords import public
 from quotakernels.adapters._tables import check_grouped_ties, combined, ranking_of_groups
+from quotakernels.inputs.examples import as_column
+from quotakernels.inputs.keywords import public
 from quotakernels.ranking import TiePolicy, table_of
-from quotakernels.validation import as_column
 
 try:
     import dask

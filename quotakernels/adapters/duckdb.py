@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from quotakernels import Ranking, ops
-from quotakernels._keywords import public
 from quotakernels.adapters import _sql as sql
 from quotakernels.adapters._parquet import dataset, with_rows
 from quotakernels.adapters._tables import check_grouped_ties, combined, ranking_of_groups
+from quotakernels.inputs.keywords import public
 from quotakernels.ranking import TiePolicy
 
 try:

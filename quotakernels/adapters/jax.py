@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 from quotakernels import FixedScoreBuffer, ScoreBuffer, ScoreHistogram, ops
 from quotakernels._array import Array
-from quotakernels._keywords import public
-from quotakernels.validation import Examples
+from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.keywords import public
 
 try:
     import jax

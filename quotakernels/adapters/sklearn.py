@@ -11,7 +11,7 @@ import numpy as np
 
 import quotakernels as qk
 from quotakernels._elsewhere import nearest
-from quotakernels._keywords import brief, keywords_of, public, refuse_unknown
+from quotakernels.inputs.keywords import brief, keywords_of, public, refuse_unknown
 from quotakernels.measures._direction import check_value, direction_of, own_direction, title_of
 from quotakernels.ranking import TiePolicy
 

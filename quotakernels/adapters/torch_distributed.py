@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 import quotakernels
 from quotakernels import ScoreBuffer, ScoreHistogram
 from quotakernels._array import namespace, wide_float
-from quotakernels._keywords import brief, public
+from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.keywords import brief, public
 from quotakernels.states.histogram import sum_and_loss
-from quotakernels.validation import Examples
 
 try:
     import torch

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import quotakernels
-from quotakernels._keywords import brief
+from quotakernels.inputs.keywords import brief
 from quotakernels.measures._direction import own_direction
 from quotakernels.states._compute import Bounds
 

@@ -6,8 +6,8 @@ import functools
 from typing import Any, Literal, TypeAlias
 
 from quotakernels import ops
-from quotakernels._keywords import brief
-from quotakernels.measures.discrimination import gini, pem, roc_auc
+from quotakernels.inputs.keywords import brief
+from quotakernels.measures.over_quotas.areas import gini, pem, roc_auc
 
 __all__ = ["AreaName", "area_name", "refuse_masses", "refuse_weights", "scale_of"]
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from quotakernels._array import Array, Namespace
-from quotakernels._keywords import brief
+from quotakernels.inputs.keywords import brief
 
 __all__ = ["check_level", "normal_cdf", "normal_quantile", "quantile", "two_sided"]
 

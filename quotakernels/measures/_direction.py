@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from quotakernels._keywords import brief
+from quotakernels.inputs.keywords import brief
 from quotakernels.measures._measure import Measure
 
 __all__ = ["check_value", "direction_if_any", "direction_of", "own_direction", "title_of"]

@@ -13,21 +13,21 @@ from quotakernels._array import (
     compiled,
     computing,
     device,
-    finish,
+    finished,
     lent,
     namespace,
     result_float,
     returned,
 )
-from quotakernels._keywords import brief, refuse_unknown
-from quotakernels._spoilt import spoilt_rows, without_spoilt
+from quotakernels.inputs.bad_rows import spoilt_rows, without_spoilt
+from quotakernels.inputs.examples import admitted, check_tie_policy
+from quotakernels.inputs.keywords import brief, refuse_unknown
+from quotakernels.inputs.quotas import beside, wanted_masses
 from quotakernels.measures._options import MeasureWithOptions, named
-from quotakernels.measures._quota import beside, wanted_masses
 from quotakernels.measures._reduction import Reduction, Sums
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures._unsorted import ranking_at
 from quotakernels.ranking import Ranking, TiePolicy, rank, table_of
-from quotakernels.validation import admitted, check_tie_policy
 
 R = TypeVar("R")
 M = TypeVar("M", bound="Measure[Any]")
@@ -39,7 +39,6 @@ __all__ = [
     "Measure",
     "bounded_by_ties",
     "by_positives",
-    "finished",
     "made_here",
     "measure",
     "measure_of",
@@ -376,11 +375,3 @@ def quota_measure(
     return lambda function: QuotaMeasure(
         function, wanted_masses, greater_is_better=greater_is_better, local=True
     )
-
-
-def finished(xp: Namespace, result: Any, dtype: Any) -> Any:
-    """Float arrays of a result in the caller's precision; other dtypes stay."""
-    if isinstance(result, tuple):
-        return type(result)(*(finished(xp, x, dtype) for x in result))
-    wide = result.dtype == xp.float64
-    return finish(xp, result, dtype if wide else result.dtype)

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, computing, tolerance
-from quotakernels._spoilt import spoilt_rows
+from quotakernels.inputs.bad_rows import spoilt_rows
+from quotakernels.inputs.examples import MASS_ROUNDING, adopt, check_same_totals
 from quotakernels.measures._reduction import totals
 from quotakernels.ranking import Ranking, table_of
-from quotakernels.validation import MASS_ROUNDING, adopt, check_same_totals
 
 __all__ = ["Family", "Models", "family_of", "in_one_library", "named_models"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any, TypeVar
 
-from quotakernels._keywords import brief
+from quotakernels.inputs.keywords import brief
 
 R = TypeVar("R")
 

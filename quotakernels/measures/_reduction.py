@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast
-from quotakernels.measures._quota import mass_totals
+from quotakernels.inputs.quotas import mass_totals
 
 __all__ = ["Reduction", "Sums", "Totals", "item_scale", "reduced", "totals"]
 

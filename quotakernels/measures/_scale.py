@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, known, known_between, namespace, of_kind
-from quotakernels.measures._quota import mass_totals
+from quotakernels.inputs.quotas import mass_totals
 
 M = TypeVar("M", bound=Any)
 

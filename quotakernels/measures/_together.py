@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from quotakernels import ops
-from quotakernels._array import compiled, computing, device, namespace, result_float
-from quotakernels.measures._measure import Measure, finished
+from quotakernels._array import compiled, computing, device, finished, namespace, result_float
+from quotakernels.measures._measure import Measure
 from quotakernels.measures._reduction import Reduction, reduced, totals
 
 __all__ = ["sharing", "together"]

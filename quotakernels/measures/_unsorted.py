@@ -8,9 +8,9 @@ from typing import Any
 
 from quotakernels import ops
 from quotakernels._array import Across, Array, Namespace, cast, compiled, computing, namespace
-from quotakernels.measures._quota import quota_masses
+from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.quotas import quota_masses
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples, ranking_of, split_ties
-from quotakernels.validation import Examples
 
 __all__ = ["around_quota", "ranking_at"]
 

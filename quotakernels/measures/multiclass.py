@@ -13,25 +13,26 @@ from quotakernels._array import (
     compiled,
     computing,
     device,
+    finished,
     namespace,
     of_kind,
     result_float,
     wide_float,
 )
-from quotakernels._classes import admit_classes
-from quotakernels._keywords import brief, forwarding
-from quotakernels.measures._measure import Measure, finished
-from quotakernels.measures._quota import beside, mass_totals
-from quotakernels.measures.boundary import BestBoundary, CutTables, best_boundary
-from quotakernels.measures.charts import Chart
-from quotakernels.measures.curves import Curve
-from quotakernels.measures.hull import RocHull
-from quotakernels.measures.operating_point import OperatingPoint
-from quotakernels.measures.optimal import OptimalCut, optimal_cut, table_curve
-from quotakernels.measures.precision_recall import PrCurve
-from quotakernels.measures.roc import RocCurve
+from quotakernels.inputs.classes import admit_classes
+from quotakernels.inputs.examples import Examples, check_tie_policy
+from quotakernels.inputs.keywords import brief, forwarding
+from quotakernels.inputs.quotas import beside, mass_totals
+from quotakernels.measures._measure import Measure
+from quotakernels.measures.at_quota.curves import Curve
+from quotakernels.measures.charts.powers import Chart
+from quotakernels.measures.roc_pr.costs import OperatingPoint
+from quotakernels.measures.roc_pr.hull import RocHull
+from quotakernels.measures.roc_pr.precision_recall import PrCurve
+from quotakernels.measures.roc_pr.roc import RocCurve
+from quotakernels.measures.tables.boundary import BestBoundary, CutTables, best_boundary
+from quotakernels.measures.tables.optimal import OptimalCut, optimal_cut, table_curve
 from quotakernels.ranking import Ranking, TiePolicy, rank, rank_examples, table_of
-from quotakernels.validation import Examples, check_tie_policy
 
 __all__ = ["OneVsRest", "one_vs_rest"]
 

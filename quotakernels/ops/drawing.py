@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from quotakernels._array import Array, Device, Namespace, cast, constant, device, wide_float
-from quotakernels._keywords import brief
+from quotakernels.inputs.keywords import brief
 from quotakernels.ops import standard
 
 __all__ = ["coins", "draws", "places_drawn", "poisson_steps", "source_of_draws"]

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from quotakernels import Ranking, rank
-from quotakernels._classes import admit_classes
-from quotakernels._keywords import brief
+from quotakernels.inputs.classes import admit_classes
+from quotakernels.inputs.examples import as_column, check_tie_policy
+from quotakernels.inputs.keywords import brief
 from quotakernels.plots._host import on_host
 from quotakernels.ranking import rank_examples
-from quotakernels.validation import as_column, check_tie_policy
 
 __all__ = [
     "Named",

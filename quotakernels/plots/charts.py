@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 import quotakernels as qk
 from quotakernels import Ranking
 from quotakernels._text import formatted, plain
-from quotakernels.measures._chart_kinds import check_kind
+from quotakernels.measures.charts.powers import check_kind
 from quotakernels.plots._axes import rate_limits, room_above, titled, with_legend
 from quotakernels.plots._chart_labels import ABOVE, CHARTS
 from quotakernels.plots._display import Canvas, Display, cuts, totals

@@ -12,8 +12,8 @@ from matplotlib.lines import Line2D
 import quotakernels as qk
 from quotakernels import BestBoundary, Ranking
 from quotakernels._array import of_kind
-from quotakernels._keywords import brief
 from quotakernels._text import formatted, plain
+from quotakernels.inputs.keywords import brief
 from quotakernels.plots._axes import QuotaAxis, titled, with_legend
 from quotakernels.plots._display import Canvas, Display
 from quotakernels.plots._host import Numbers, on_host

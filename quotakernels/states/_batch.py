@@ -20,9 +20,9 @@ from quotakernels._array import (
     takes_host_arrays,
     wide_float,
 )
-from quotakernels._keywords import brief
-from quotakernels._shapes import column_hint, refuse_columns
-from quotakernels.validation import Examples, admit_columns, as_column, check_one_device
+from quotakernels.inputs.examples import Examples, admit_columns, as_column, check_one_device
+from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.shapes import column_hint, refuse_columns
 
 __all__ = ["Batch", "admit_batch", "scores_like", "whole_number", "with_fault"]
 

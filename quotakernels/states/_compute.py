@@ -18,10 +18,10 @@ from quotakernels._array import (
     of_kind,
     tolerance,
 )
-from quotakernels._keywords import brief
+from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.quotas import silently
 from quotakernels.measures._direction import check_value
 from quotakernels.measures._measure import bounded_by_ties
-from quotakernels.measures._quota import silently
 from quotakernels.ranking import Ranking
 
 __all__ = ["Bounds", "bounds_of", "check_measures", "measured"]

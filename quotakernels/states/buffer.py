@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from quotakernels._array import Array, Namespace, computing, device, kept, namespace, wide_float
-from quotakernels._keywords import public
+from quotakernels.inputs.examples import Examples, check_tie_policy
+from quotakernels.inputs.keywords import public
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples
 from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import admit_batch, scores_like, with_fault
 from quotakernels.states._compute import check_measures, measured
 from quotakernels.states._pickled import pickled
-from quotakernels.validation import Examples, check_tie_policy
 
 __all__ = ["ScoreBuffer"]
 

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from quotakernels._bits import dtype_name, from_bits, to_bits
-from quotakernels._keywords import brief, public
 from quotakernels._version import __version__
+from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.keywords import brief, public
 from quotakernels.states import _container
 from quotakernels.states._container import Column, Stored
 from quotakernels.states._header import Entry
@@ -16,7 +17,6 @@ from quotakernels.states._layout import check_layout
 from quotakernels.states.buffer import ScoreBuffer
 from quotakernels.states.fixed_buffer import FixedScoreBuffer
 from quotakernels.states.histogram import ScoreHistogram
-from quotakernels.validation import Examples
 
 __all__ = ["StateInfo", "load_state", "save_state", "state_info"]
 

@@ -17,14 +17,14 @@ from quotakernels._array import (
     readable,
     wide_float,
 )
-from quotakernels._keywords import check_flag, public
+from quotakernels.inputs.examples import Examples, check_tie_policy
+from quotakernels.inputs.keywords import check_flag, public
 from quotakernels.ranking import Ranking, TiePolicy
 from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import Batch, admit_batch, scores_like, whole_number, with_fault
 from quotakernels.states._compute import check_measures, measured
 from quotakernels.states._pickled import pickled
 from quotakernels.states.buffer import ranking_without_faults
-from quotakernels.validation import Examples, check_tie_policy
 
 __all__ = ["FixedScoreBuffer"]
 

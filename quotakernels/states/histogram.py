@@ -17,14 +17,14 @@ from quotakernels._array import (
     readable,
     wide_float,
 )
-from quotakernels._keywords import check_flag, public
-from quotakernels._shapes import refuse_columns
+from quotakernels.inputs.examples import as_column, check_tie_policy
+from quotakernels.inputs.keywords import check_flag, public
+from quotakernels.inputs.shapes import refuse_columns
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties
 from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import Batch, admit_batch, scores_like, whole_number, with_fault
 from quotakernels.states._compute import Bounds, bounds_of, check_measures, measured
 from quotakernels.states._pickled import pickled
-from quotakernels.validation import as_column, check_tie_policy
 
 __all__ = ["MOST_BITS", "ScoreHistogram", "sum_and_loss"]
 

@@ -1,0 +1,267 @@
+"""Which of several models is better: paired tests of all pairs, and groups that cannot be told
+apart.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quotakernels._array import is_array
+from quotakernels.inference.comparison.multiple_testing import holm, letters_of, together
+from quotakernels.inference.comparison.paired import Task, Tested, TestName, by_test, check_test
+from quotakernels.inference.resampling.bootstrap import check_resampling, with_options
+from quotakernels.inference.resampling.resamples import value_of
+from quotakernels.inputs.examples import Examples, admit
+from quotakernels.inputs.keywords import public
+from quotakernels.inputs.models import host_floats, named_scores, stacked
+from quotakernels.measures._direction import direction_of
+from quotakernels.ranking import TiePolicy, rank_examples
+
+__all__ = ["Comparison", "compare"]
+
+NDArray = np.ndarray[Any, Any]
+
+
+class Comparison(NamedTuple):
+    """Models in order of a measure, and the tests of all pairs; on the host.
+
+    Tables of pairs have the shape (M, M), in the order of the names: row i and column j are about
+    model i less model j.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The models, best first; those with NaN last.
+    estimate : float array, shape (M,)
+        The measure of each model.
+    difference : float array, shape (M, M)
+        The row's estimate less the column's.
+    lower, upper : float arrays, shape (M, M)
+        Ends of the confidence interval of each difference; NaN of a permutation test.
+    p_value : float array, shape (M, M)
+        Of the two-sided test that a pair does not differ; 1 on the diagonal.
+    p_adjusted : float array, shape (M, M)
+        The same, corrected for the number of pairs by Holm's method.
+    letters : tuple of str
+        For each model the letters of the groups that it is in.  Two models differ, at
+        ``p_adjusted <= 1 - confidence_level``, if they have no letter in common.
+    groups : tuple of tuples of str
+        The largest groups of models that cannot be told apart, in the order of the letters.
+    """
+
+    names: tuple[str, ...]
+    estimate: NDArray
+    difference: NDArray
+    lower: NDArray
+    upper: NDArray
+    p_value: NDArray
+    p_adjusted: NDArray
+    letters: tuple[str, ...]
+    groups: tuple[tuple[str, ...], ...]
+
+
+@public
+def compare(
+    y_true: Any,
+    models: Mapping[str, Any],
+    measure: Any,
+    *,
+    test: TestName = "bootstrap",
+    maximize: bool | None = None,
+    n_resamples: int = 2000,
+    confidence_level: float = 0.95,
+    stratified: bool = False,
+    groups: Any = None,
+    random_state: Any = None,
+    sample_weight: Any = None,
+    where: Any = None,
+    pos_label: Any = None,
+    ties: TiePolicy = "expected",
+    validate: bool = True,
+    workers: int | None = None,
+    max_memory: int = 2**30,
+    progress: bool | Callable[[int, int], None] | None = None,
+    **options: Any,
+) -> Comparison:
+    """Which of several models is better: differences of all pairs, tests, and a ranking.
+
+    Parameters
+    ----------
+    y_true, sample_weight, where, pos_label, ties, validate
+        As in `rank`, of shape (n,), the same for all models; not ``ties="given"``.
+    models : mapping from names to arrays, shape (n,), or a data frame
+        The scores of each model, as in `rank`, two models at least.  Of a data frame the columns.
+    measure : callable
+        A function of a `Ranking` that gives one number for each ranking of a batch: a measure of
+        this library, ``functools.partial`` of one, or your own.
+    test : {"bootstrap", "permutation", "delong"}
+        The paired bootstrap, the exchange of scores between two models, or the closed form of
+        `delong_test` for `roc_auc`, `gini` and `pem`.
+    maximize : bool, optional
+        Whether more is better.  By default as the measure says; to be given for functions of your
+        own, and for measures of which neither is better, such as `bias`.
+    n_resamples : int
+        The number of resamples, or of exchanges for each pair, R.
+    confidence_level : float
+        Of each interval by itself; and 1 less the level at which adjusted p-values tell models
+        apart.
+    stratified : bool
+        As in `bootstrap`, and only for it.
+    groups : array, shape (n,), optional
+        Examples with the same value are drawn, or change places, together.
+    random_state, workers, max_memory, progress
+        As in `bootstrap`.
+    **options
+        The measure's own arguments, such as ``quota=100``.
+
+    Returns
+    -------
+    Comparison
+        On the host.  What is undefined is NaN: all of a model whose measure is, and what only
+        undefined resamples tell.  Such pairs count as not told apart.
+
+    Raises
+    ------
+    TypeError
+        Models that are no mapping from strings and no data frame; scores without values, in a
+        trace; a measure that gives a record, or that does not say whether more is better; and as in
+        `rank` and `bootstrap`.
+    ValueError
+        Fewer than two models; scores of different lengths; a measure of more than one number for
+        each model, as of several quotas; one of score values, not of their order, in a permutation
+        test; another measure than the three, weights, groups or another tie policy with
+        ``test="delong"``; and as in `rank` and `bootstrap`.
+
+    Warns
+    -----
+    UserWarning
+        With so few resamples no pair of so many models could be told apart.  By the bootstrap or
+        DeLong's test: fewer than 10 positives or negatives, or groups that have one, whose
+        p-values are too small.  Resamples in which the measure is undefined.
+
+    See Also
+    --------
+    compare_selections : two models at one quota, by what only one of them selects.
+    compare_curves : which model is best at which quota.
+
+    Notes
+    -----
+    Bootstrap.  All models are measured on the same resamples.  The interval is that of the
+    percentiles of the differences d*, and p = min(1, 2·(1 + k)/(1 + R)), where k is the lesser of
+    the numbers of d* <= 0 and d* >= 0: about the level beyond which the interval includes 0.  The
+    test does not suppose the models to be alike in anything but the measure.
+
+    Permutation.  A model's scores are replaced by their ranks (mean ranks of ties), since scores
+    of two models may have different scales.  Then a coin for each example decides whether the two
+    models' ranks of it change places: p = (1 + k)/(1 + R), k the number of exchanges after which
+    the difference is as large as without.  Exact for models that are exchangeable, and so a test
+    of more than the equality of one measure; there is no interval.
+
+    In both, R resamples cannot give a p-value below 2/(1 + R) and 1/(1 + R), which Holm's method
+    multiplies by the number of pairs, M(M - 1)/2, or less.
+
+    References
+    ----------
+    Efron & Tibshirani, "An Introduction to the Bootstrap", chapters 13 and 16.
+    Venkatraman & Begg, "A distribution-free procedure for comparing receiver operating
+    characteristic curves from a paired experiment", Biometrika 83 (1996).
+    Bandos, Rockette & Gur, "A permutation test sensitive to differences in areas for comparing ROC
+    curves from a paired design", Statistics in Medicine 24 (2005).
+    Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
+    Statistics 6 (1979).
+    Piepho, "An algorithm for a letter-based representation of all-pairwise comparisons", Journal of
+    Computational and Graphical Statistics 13 (2004).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quotakernels import compare, hit_rate
+    >>> rng = np.random.default_rng(1)
+    >>> labels = rng.random(2000) < 0.2
+    >>> signal = rng.normal(labels)
+    >>> models = {
+    ...     "noisy": signal + 2 * rng.normal(size=2000),
+    ...     "copy": signal + 0.1 * rng.normal(size=2000),
+    ...     "plain": signal,
+    ... }
+    >>> found = compare(labels, models, hit_rate, quota=200, random_state=1)
+    >>> print(found.names, found.estimate, found.letters)
+    ('copy', 'plain', 'noisy') [0.605 0.59  0.315] ('a', 'a', 'b')
+    >>> print(found.lower[0].round(2), found.p_adjusted[0].round(3))
+    [ 0.   -0.03  0.2 ] [1.    0.958 0.003]
+    """
+    n_resamples = check_resampling(n_resamples, confidence_level, "percentile", ties)
+    named = named_scores(models)
+    check_test(test, len(named), n_resamples, confidence_level, stratified)
+    data = {"sample_weight": sample_weight, "where": where, "pos_label": pos_label}
+    data["validate"] = validate
+    drawn = {"n_resamples": n_resamples, "random_state": random_state, "groups": groups}
+    drawn |= {"ties": ties, "workers": workers, "max_memory": max_memory, "progress": progress}
+    scores = stacked({f"models[{name!r}]": x for name, x in named.items()}, y_true, **data)
+    applied = with_options(measure, options)
+    estimate, worth = _estimates(applied, admit(y_true, scores, **data), ties, maximize)
+    task = Task(applied, y_true, scores, estimate, confidence_level, data, drawn)
+    tested = by_test(test, task, stratified)
+    return _compared(list(named), estimate, worth, tested, confidence_level)
+
+
+def _estimates(
+    measure: Any, examples: Examples, ties: TiePolicy, maximize: bool | None
+) -> tuple[NDArray, NDArray]:
+    """The measure of each model, one number, and one that is larger for the better model."""
+    found = value_of(measure, rank_examples(examples, ties))
+    if not is_array(found):
+        kind = type(found).__name__
+        raise TypeError(f"measure must give one number for each model; got a {kind}")
+    number = examples.scores.shape[0]
+    if tuple(found.shape) != (number,):
+        raise ValueError(
+            f"measure must give one number for each model, shape {(number,)}; "
+            f"got shape {tuple(found.shape)}"
+        )
+    estimate = host_floats(found)
+    return estimate, estimate if direction_of(measure, maximize, "maximize") else -estimate
+
+
+def _compared(
+    names: list[str], estimate: NDArray, worth: NDArray, tested: Tested, confidence_level: float
+) -> Comparison:
+    """Models in order, and the tests of all their pairs."""
+    worth = worth.astype(np.float64)
+    lost, worth = np.isnan(worth), np.nan_to_num(worth, posinf=np.inf, neginf=-np.inf)
+    order = sorted(range(len(names)), key=lambda k: (lost[k], -worth[k], names[k]))
+    estimate, names = estimate[order].astype(np.float64), [names[k] for k in order]
+    pairs = list(itertools.combinations(range(len(names)), 2))
+    results = [tested(order[i], order[j]) for i, j in pairs]
+    lower, upper, p_value = (np.asarray(x) for x in zip(*results, strict=True))
+    adjusted = holm(p_value)
+    with np.errstate(invalid="ignore"):
+        difference = estimate[:, None] - estimate
+    adjusted = _table(pairs, adjusted, adjusted, 1)
+    groups = together(adjusted <= round(1 - confidence_level, 12))
+    return Comparison(
+        tuple(names),
+        estimate,
+        difference,
+        _table(pairs, lower, 0.0 - upper, 0),  # 0, and not -0
+        _table(pairs, upper, 0.0 - lower, 0),
+        _table(pairs, p_value, p_value, 1),
+        adjusted,
+        letters_of(groups, len(names)),
+        tuple(tuple(names[k] for k in group) for group in groups),
+    )
+
+
+def _table(
+    pairs: list[tuple[int, int]], above: NDArray, below: NDArray, diagonal: float
+) -> NDArray:
+    """Of pairs in rising order a square: what is said of them and of them turned round."""
+    number = pairs[-1][1] + 1
+    table = np.full((number, number), float(diagonal))
+    rows, columns = np.asarray(pairs).T
+    table[rows, columns], table[columns, rows] = above, below
+    return table

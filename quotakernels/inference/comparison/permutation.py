@@ -1,0 +1,174 @@
+"""The permutation test of two models: coins decide which examples' scores change places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, cast, computing, device, lent, namespace
+from quotakernels.inference.resampling.plan import owners, seeds_numpy
+from quotakernels.inference.resampling.resamples import at_once, threads, value_again
+from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.models import host_floats
+from quotakernels.ranking import TiePolicy, rank_examples, ranking_of, split_ties
+
+__all__ = ["Exchange", "differences", "exchange_of"]
+
+NDArray = np.ndarray[Any, Any]
+_HOST_BATCH = 64
+_HOST: Namespace = namespace(np.empty(0))
+
+
+class Exchange(NamedTuple):
+    """What is measured, of models whose scores are ranks, shape (M, n), and whose coins fall.
+
+    ``flips(numbers)`` gives for a range of exchanges which examples take part, shape (R, n).
+    """
+
+    measure: Any
+    examples: Examples
+    ties: TiePolicy
+    flips: Callable[[range], Array]
+
+    def values(self, scores: Array, valid: Array | None) -> NDArray:
+        """The measure of scores of these examples, shape (..., n), on the host."""
+        xp = namespace(scores)
+        with computing(xp):
+            labels, weights = (
+                None if x is None else xp.broadcast_to(x[0, ...], scores.shape)
+                for x in self.examples[1:3]
+            )
+            there = None if valid is None else xp.broadcast_to(valid, scores.shape)
+        ranking = rank_examples(Examples(scores, labels, weights, there), self.ties)
+        return host_floats(value_again(self.measure, ranking))
+
+
+def exchange_of(
+    measure: Any, examples: Examples, groups: Any, random_state: Any, ties: TiePolicy
+) -> Exchange:
+    """Coins for checked examples, or for groups of them; tensors are lent where NumPy may draw."""
+    on_host = lent(examples) if seeds_numpy(random_state) else None
+    examples = examples if on_host is None else Examples(*on_host)
+    xp = namespace(examples.scores)
+    with computing(xp):
+        ranks = _mid_ranks(xp, examples)
+        source = ops.source_of_draws(xp, random_state, device(ranks))
+        units, owner = ranks.shape[-1], None
+        if groups is not None:
+            units, owner = owners(xp, examples, groups, None)
+        like = xp.zeros(units, dtype=xp.int8, device=device(ranks))
+
+    def flips(numbers: range) -> Array:
+        with computing(xp):
+            coins = ops.coins(xp, source, numbers, like)
+            return coins if owner is None else xp.take(coins, owner, axis=-1)
+
+    return Exchange(measure, examples._replace(scores=ranks), ties, flips)
+
+
+def _mid_ranks(xp: Namespace, examples: Examples) -> Array:
+    """Twice the mean rank of each example's tie group, from below: whole numbers up to 2n.
+
+    Less 1, so that one example of n has 2k - 1 if k - 1 are below it.
+    """
+    scores, valid = examples.scores, examples.valid
+    key = ops.order_key(xp, scores)
+    there = xp.ones(scores.shape, dtype=xp.int64, device=device(scores))
+    if valid is not None:
+        key = xp.where(valid, key, xp.zeros_like(key))
+        there = cast(xp, valid, xp.int64)
+    order = xp.argsort(key, axis=-1, stable=True)
+    rising, counts = (xp.take_along_axis(x, order, axis=-1) for x in (key, there))
+    upto = ops.shifted(xp, xp.concat([ops.prefix_sum(xp, counts), counts[..., :1]], axis=-1), 1, 0)
+    below, within = (ops.bisect(xp, rising, key, beyond) for beyond in (False, True))
+    below, within = (xp.take_along_axis(upto, x, axis=-1) for x in (below, within))
+    small = scores.shape[-1] < 2**30
+    return cast(xp, below + within, xp.int32 if small else xp.int64)
+
+
+def differences(
+    exchange: Exchange,
+    pair: tuple[int, int],
+    n_resamples: int,
+    workers: int | None,
+    max_memory: int,
+    tell: Callable[[int], None],
+) -> NDArray:
+    """The first model's measure less the second's, after each of the exchanges."""
+    ranks, _, _, valid = exchange.examples
+    first, second = (ranks[model, ...] for model in pair)
+    if valid is not None:
+        valid = valid[pair[0], ...] & valid[pair[1], ...]
+    on_host = isinstance(ranks, np.ndarray)
+    size = at_once(max_memory, 16 * ranks.shape[-1])
+    size = _HOST_BATCH if on_host else size
+    parts = []
+    with ThreadPoolExecutor(threads(workers)) as pool:
+        for start in range(0, n_resamples, size):
+            numbers = range(start, min(start + size, n_resamples))
+            if on_host:
+                parts.append(_on_host(exchange, first, second, valid, numbers, pool))
+            else:
+                parts.append(_in_batch(exchange, first, second, valid, numbers))
+            tell(numbers.stop)
+    return np.concatenate(parts)
+
+
+def _on_host(
+    exchange: Exchange,
+    first: NDArray,
+    second: NDArray,
+    valid: NDArray | None,
+    numbers: range,
+    pool: ThreadPoolExecutor,
+) -> NDArray:
+    """Each list by itself, which is much faster than a batch of lists in NumPy."""
+    here = slice(None) if valid is None else np.flatnonzero(valid)
+    columns: list[Any] = [None if x is None else x[0][here] for x in exchange.examples[1:3]]
+    first, second = first[here], second[here]
+
+    def one(number: int) -> NDArray:
+        flips = exchange.flips(range(number, number + 1))[0][here]
+        swapped = (np.where(flips, second, first), np.where(flips, first, second))
+        tables = (split_ties(_HOST, _counted(x, *columns), exchange.ties) for x in swapped)
+        a, b = (host_floats(value_again(exchange.measure, ranking_of(table))) for table in tables)
+        return a - b
+
+    return np.stack(list(pool.map(one, numbers)))
+
+
+def _counted(ranks: NDArray, labels: NDArray, weights: NDArray | None) -> ops.Groups:
+    """The table of examples by their ranks, without a sort: these are small whole numbers."""
+    place = np.max(ranks, initial=0) - ranks
+    counts = np.bincount(place, minlength=1)
+    rows = np.flatnonzero(counts) if ranks.size else np.zeros(1, dtype=np.int64)
+    positives = np.bincount(place[labels], minlength=counts.size)[rows]
+    masses: list[NDArray | None] = [None, None]
+    if weights is not None:
+        masses = [
+            np.bincount(place[one], weights[one], minlength=counts.size)[rows]
+            for one in (labels, ~labels)
+        ]
+    return ops.Groups(-rows.astype(np.float64), counts[rows], positives, *masses)
+
+
+def _in_batch(
+    exchange: Exchange,
+    first: Array,
+    second: Array,
+    valid: Array | None,
+    numbers: range,
+) -> NDArray:
+    """All at once, on the device."""
+    xp = namespace(first)
+    flips = exchange.flips(numbers)
+    with computing(xp):
+        swapped = xp.stack(
+            [xp.where(flips, second, first), xp.where(flips, first, second)], axis=-2
+        )
+    values = exchange.values(swapped, valid)
+    return values[:, 0] - values[:, 1]

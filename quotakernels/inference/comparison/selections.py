@@ -1,0 +1,285 @@
+"""Two selections at one quota: is one of them right more often where they differ?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+from quotakernels._array import Array, cast, computing, namespace
+from quotakernels.inference._normal import check_level, quantile
+from quotakernels.inputs.examples import admit
+from quotakernels.inputs.keywords import brief, public
+from quotakernels.inputs.models import host_floats, stacked
+from quotakernels.measures.at_quota.selection import select
+
+__all__ = [
+    "SelectionComparison",
+    "by_halves",
+    "by_sizes",
+    "compare_selections",
+    "interval_by_halves",
+    "interval_by_sizes",
+    "normal_tails",
+]
+
+
+_NEGLIGIBLE = 2.0**-60
+_FEW = 5000
+"""Up to which numbers binomial coefficients are made of whole numbers."""
+
+
+def by_halves(first: int, second: int, mid_p: bool) -> float:
+    """McNemar: each of the successes is the first's with probability ½."""
+    least, number = min(first, second), first + second
+    if number <= _FEW:
+        at = math.comb(number, least) / 2**number
+    else:
+        at = math.exp(_log_ways(number, least) - number * math.log(2))
+    return _two_sided(at, least, lambda k: k / (number - k + 1), mid_p)
+
+
+def by_sizes(first: int, second: int, size: int, mid_p: bool) -> float:
+    """Fisher: the successes are spread at random over two times so many trials."""
+    least, number = min(first, second), first + second
+    ways, rest = (size, least), (size, number - least)
+    if size <= _FEW:
+        at = math.comb(*ways) * math.comb(*rest) / math.comb(2 * size, number)
+    else:
+        at = math.exp(_log_ways(*ways) + _log_ways(*rest) - _log_ways(2 * size, number))
+
+    def ratio(k: int) -> float:
+        return k / (size - k + 1) * ((size - number + k) / (number - k + 1))
+
+    return _two_sided(at, least, ratio, mid_p)
+
+
+def _two_sided(at: float, least: int, ratio: Callable[[int], float], mid_p: bool) -> float:
+    """Twice the probability of `least` or less, at most 1; with `mid_p` less once that of `least`.
+
+    ``ratio(k)`` is the probability of k - 1 over that of k.
+    """
+    tail, term = at, at
+    for k in range(least, 0, -1):
+        term *= ratio(k)
+        tail += term
+        if term <= _NEGLIGIBLE * tail:
+            break
+    return min(1.0, 2 * tail - at if mid_p else 2 * tail)
+
+
+def _log_ways(number: int, taken: int) -> float:
+    return math.lgamma(number + 1) - math.lgamma(taken + 1) - math.lgamma(number - taken + 1)
+
+
+def normal_tails(first: float, second: float, size: float | None, corrected: bool) -> float:
+    """The same by the normal distribution, for numbers that need not be whole.
+
+    Corrected for continuity it is near the exact test, else near its mid-p.
+    """
+    apart = max(abs(first - second) - (1 if corrected else 0), 0.0)
+    variance = first + second
+    if size is not None:
+        variance *= 1 - variance / (2 * size) if size else 0
+    return math.erfc(apart / math.sqrt(2 * variance)) if apart else 1.0
+
+
+def interval_by_halves(
+    first: float, second: float, examples: float, confidence_level: float
+) -> tuple[float, float]:
+    """Of first - second, where examples were counted by one, the other or neither."""
+    size = examples + 2
+    centre, both = (first - second) / size, (first + second + 2) / size
+    half = quantile(confidence_level) * math.sqrt((both - centre * centre) / size)
+    return examples * (centre - half), examples * (centre + half)
+
+
+def interval_by_sizes(
+    first: float, second: float, size: float, confidence_level: float
+) -> tuple[float, float]:
+    """Of first - second, each of so many trials."""
+    shares = [(x + 1) / (size + 2) for x in (first, second)]
+    error = math.sqrt(sum(x * (1 - x) for x in shares) / (size + 2))
+    half, centre = quantile(confidence_level) * error, shares[0] - shares[1]
+    return size * (centre - half), size * (centre + half)
+
+
+class SelectionComparison(NamedTuple):
+    """What two selections of equal size differ in; plain numbers.
+
+    Attributes
+    ----------
+    difference : float
+        The first hit rate less the second.
+    lower, upper : float
+        Ends of its confidence interval.
+    p_value : float
+        Of the two-sided test that neither selection hits more often.
+    discordant : float
+        How many examples only the first selects; the second alone selects as many.
+    positives_a, positives_b : float
+        How many of these are positive, for the first selection and for the second.
+    """
+
+    difference: float
+    lower: float
+    upper: float
+    p_value: float
+    discordant: float
+    positives_a: float
+    positives_b: float
+
+
+@public
+def compare_selections(
+    y_true: Any,
+    a: Any,
+    b: Any,
+    *,
+    quota: Any = None,
+    fraction: Any = None,
+    test: Literal["mcnemar", "fisher"] = "mcnemar",
+    mid_p: bool = False,
+    confidence_level: float = 0.95,
+    where: Any = None,
+    pos_label: Any = None,
+    validate: bool = True,
+) -> SelectionComparison:
+    """Whether one of two models fills a quota j better, by what only one of them selects.
+
+    Examples that both models select, or neither, do not tell which is better.  Of the others, each
+    model alone selects equally many, D.  Let B be the positives among those of `a`, and C among
+    those of `b`: the hit rates differ by (B - C)/j.
+
+    McNemar's test takes B + C as given: if neither model is better, B is binomial with probability
+    ½.  Fisher's takes D as given too: B + C positives are spread at random over 2D places.
+
+    Parameters
+    ----------
+    y_true : array, shape (n,)
+        Labels, as in `rank`.
+    a, b : arrays, shape (n,)
+        Scores of the two models, as in `rank`.
+    quota, fraction : number
+        The size of the selections, as in `select`; one of the two.
+    test : {"mcnemar", "fisher"}
+        What the test and the interval take as given.
+    mid_p : bool
+        Count the probability of the very numbers at hand half: wrong about as often as the p-value
+        says, where the exact test is wrong at most as often.
+    confidence_level : float
+        Of the interval; above 0 and below 1.
+    where, pos_label, validate : optional
+        As in `rank`.
+
+    Returns
+    -------
+    SelectionComparison
+        Python's floats.  NaN for the quota 0, for no examples, and where a bad value could not be
+        read; but the p-value is 1 if no positive is selected by one model alone.
+
+    Raises
+    ------
+    TypeError
+        Scores without values, in a trace; both or none of `quota` and `fraction`; as in `rank`.
+    ValueError
+        More than one quota, or one that is out of range; another `test`; as in `rank`.
+
+    See Also
+    --------
+    compare : more than two models, other measures, weights.
+    select : who is selected.
+
+    Notes
+    -----
+    Where a quota ends in a tie group an example is selected with a probability, s.  It is then
+    selected by `a` alone with max(s_a - s_b, 0): as far as possible both select the same.  The
+    difference stays that of the expected hit rates.  If such numbers are not whole for some example
+    the test is the χ² test with the fractional numbers, (|B - C| - 1)²/V, with mid-p without the
+    correction for continuity by 1; V = B + C for McNemar's, (B + C)·(1 - (B + C)/2D) for Fisher's.
+
+    The intervals add to the numbers, so that they hold the difference as often as they say for
+    small ones too: for McNemar's test 1 to B and to C, 2 to n (Bonett & Price); for Fisher's 1 to
+    B, to D - B, to C and to D - C (Agresti & Caffo).  For few examples an interval may include 0
+    where p is small, and the other way round.
+
+    McNemar's test does not know that both models select equally many.  So it is careful, and where
+    most of what only one of them selects is positive it hardly finds anything; Fisher's does not
+    have that fault.
+
+    References
+    ----------
+    McNemar, "Note on the sampling error of the difference between correlated proportions or
+    percentages", Psychometrika 12 (1947).
+    Bonett & Price, "Adjusted Wald confidence interval for a difference of binomial proportions
+    based on paired data", Journal of Educational and Behavioral Statistics 37 (2012).
+    Agresti & Caffo, "Simple and effective confidence intervals for proportions and differences of
+    proportions result from adding two successes and two failures", The American Statistician 54
+    (2000).
+
+    Examples
+    --------
+    >>> from quotakernels import compare_selections
+    >>> y_true = [1, 1, 1, 0, 1, 0, 0, 0, 0, 1]
+    >>> a = [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
+    >>> b = [1, 2, 3, 9, 8, 7, 6, 0, 4, 5]
+    >>> found = compare_selections(y_true, a, b, quota=4)
+    >>> print(found.difference, found.positives_a, found.positives_b, found.p_value)
+    0.5 3.0 1.0 0.625
+    """
+    if test not in ("mcnemar", "fisher"):
+        raise ValueError(f'test must be "mcnemar" or "fisher"; got {brief(test)}')
+    check_level(confidence_level)
+    scores = stacked({"a": a, "b": b}, y_true, None, where, pos_label, validate)
+    labels, valid = admit(y_true, scores, None, where, pos_label, validate)[1::2]
+    chosen = select(scores, quota=quota, fraction=fraction, where=where, validate=validate)
+    found = _counts(chosen, labels, valid)
+    if not (found.examples > 0 and found.selected > 0):
+        return SelectionComparison(*[math.nan] * 7)
+    ends = (x / found.selected for x in _interval(found, test, confidence_level))
+    lower, upper = (min(max(x, -1.0), 1.0) for x in ends)
+    difference = (found.first - found.second) / found.selected
+    return SelectionComparison(difference, lower, upper, _p_value(found, test, mid_p), *found[:3])
+
+
+class _Counts(NamedTuple):
+    """Examples that only the first selects, the positives among them and among those of the second;
+    all examples, all that one selects, and whether each is selected by one alone, or not at all.
+    """
+
+    discordant: float
+    first: float
+    second: float
+    examples: float
+    selected: float
+    whole: float
+
+
+def _interval(found: _Counts, test: str, confidence_level: float) -> tuple[float, float]:
+    pair = (found.first, found.second)
+    if test == "mcnemar":
+        return interval_by_halves(*pair, found.examples, confidence_level)
+    return interval_by_sizes(*pair, found.discordant, confidence_level)
+
+
+def _p_value(found: _Counts, test: str, mid_p: bool) -> float:
+    size = None if test == "mcnemar" else found.discordant
+    if not found.whole:
+        return normal_tails(found.first, found.second, size, not mid_p)
+    pair = (round(found.first), round(found.second))
+    return by_halves(*pair, mid_p) if size is None else by_sizes(*pair, round(size), mid_p)
+
+
+def _counts(chosen: Array, labels: Array, valid: Array | None) -> _Counts:
+    """From the probabilities of both selections, shape (2, n)."""
+    xp = namespace(chosen)
+    with computing(xp):
+        more = chosen[0, ...] - chosen[1, ...]
+        zero = xp.zeros_like(more)
+        only = [xp.maximum(x, zero) for x in (more, -more)]
+        positive = [xp.where(labels[0, ...], x, zero) for x in only]
+        there = xp.ones_like(labels[0, ...]) if valid is None else valid[0, ...] & valid[1, ...]
+        whole = xp.all((more == 0) | (xp.abs(more) == 1))
+        sums = [only[0], *positive, cast(xp, there, more.dtype), chosen[0, ...]]
+        numbers = [*(xp.sum(x) for x in sums), cast(xp, whole, more.dtype)]
+        return _Counts(*(float(x) for x in host_floats(xp.stack(numbers))))

@@ -1,0 +1,1 @@
+"""Closed-form intervals and tests of AUC, PEM and Gini."""

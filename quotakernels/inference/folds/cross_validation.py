@@ -1,0 +1,396 @@
+"""Cross-validation: measures of the folds, their mean, and the comparison of two models."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quotakernels._array import (
+    Array,
+    cast,
+    computing,
+    device,
+    finish,
+    namespace,
+    readable,
+    to_numpy,
+    wide_float,
+)
+from quotakernels.inference._normal import check_level
+from quotakernels.inference._tree import tree_map, trees_map
+from quotakernels.inference.folds.corrected_t import ahead, corrected, first_less_second, float_of
+from quotakernels.inference.folds.splits import (
+    Folds,
+    admit_folds,
+    each_fold,
+    pooled_value,
+    why_undefined,
+)
+from quotakernels.inference.folds.student import two_sided
+from quotakernels.inference.resampling.bootstrap import with_options
+from quotakernels.inputs.examples import (
+    Examples,
+    admit,
+    adopt,
+    as_column,
+    check_tie_policy,
+    check_types,
+)
+from quotakernels.inputs.keywords import public
+from quotakernels.inputs.quotas import silently
+from quotakernels.measures._direction import direction_if_any
+from quotakernels.ranking import TiePolicy
+
+__all__ = ["FoldSummary", "FoldTest", "fold_summary", "fold_test"]
+
+
+class FoldSummary(NamedTuple):
+    """A measure over the folds of a cross-validation.
+
+    Attributes
+    ----------
+    estimate : array, shape (...)
+        The mean over the folds that have the measure defined.
+    lower, upper : arrays, shape (...)
+        Ends of the confidence interval, of the corrected resampled t.  NaN for fewer than two
+        defined folds.
+    standard_error : array, shape (...)
+        s·√(1/J + n_test/n_train) of J defined folds.
+    standard_deviation : array, shape (...)
+        s, of the folds.
+    undefined : integer array, shape (...)
+        Folds that leave the measure undefined, for want of a class for example.
+    values : array, shape (..., k) or (..., repeats, k)
+        The measure of each fold.
+    pooled : array, shape (...), or None
+        The measure of all folds ranked together, or the mean of that over the repeats; None unless
+        it was asked for.
+    """
+
+    estimate: Array
+    lower: Array
+    upper: Array
+    standard_error: Array
+    standard_deviation: Array
+    undefined: Array
+    values: Array
+    pooled: Array | None
+
+
+class FoldTest(NamedTuple):
+    """The difference of two models over the folds, and the test that it is 0.
+
+    Attributes
+    ----------
+    difference : array, shape (...)
+        The mean of the first less the second, over the folds that have both defined.
+    lower, upper : arrays, shape (...)
+        Ends of its confidence interval.
+    standard_error : array, shape (...)
+        s·√(1/J + n_test/n_train) of J differences.
+    statistic, degrees_of_freedom : arrays, shape (...)
+        The difference over its standard error, t, and J - 1.
+    p_value : array, shape (...)
+        The probability of a |t| that is at least as large if the models are equally good.
+    undefined : integer array, shape (...)
+        Folds that leave one or both undefined.
+    values : array, shape (..., k) or (..., repeats, k)
+        The difference of each fold.
+    better : array, shape (...)
+        1 where the first model is the better one by the difference, -1 where the second is, and 0
+        where neither is; NaN where that is undefined, or nothing says whether more is better.
+    """
+
+    difference: Array
+    lower: Array
+    upper: Array
+    standard_error: Array
+    statistic: Array
+    degrees_of_freedom: Array
+    p_value: Array
+    undefined: Array
+    values: Array
+    better: Array
+
+
+@public
+def fold_summary(
+    measure: Any,
+    y_true: Any,
+    y_score: Any,
+    folds: Any,
+    *,
+    pooled: bool = False,
+    confidence_level: float = 0.95,
+    n_train: float | None = None,
+    sample_weight: Any = None,
+    where: Any = None,
+    pos_label: Any = None,
+    ties: TiePolicy = "expected",
+    validate: bool = True,
+    **options: Any,
+) -> Any:
+    """The mean of a measure over the folds of a cross-validation, and how sure it is.
+
+    Each fold is ranked by itself: the scores of two folds come from two models, and need not be
+    comparable.
+
+    Parameters
+    ----------
+    measure : callable, or a mapping from names to callables
+        A function of a `Ranking`: a measure of this library, or your own.
+    y_true, y_score, sample_weight, where, pos_label, ties, validate
+        As in `rank`; each score from a model that has not seen its example.  Repeats are an axis
+        before the last, shape (..., repeats, n); axes before it are models.
+    folds : array, shape (n,) or (repeats, n)
+        The fold of each example: whole numbers, strings or other values, in memory that can be
+        read.  The number -1 marks examples that were not tested.
+    pooled : bool
+        Also rank the examples of all folds together, as if one model had given all scores.
+    confidence_level : float
+        The share of such intervals that should hold the true value.
+    n_train : number, optional
+        Examples that each model was trained on; by default all that are not in its fold.
+    **options
+        The measure's own arguments, such as ``fraction=0.1``.
+
+    Returns
+    -------
+    FoldSummary
+        Or the mapping, or the record that the measure returns, with one in the place of each array.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`, and as the measure raises; folds that do not fit the scores.
+
+    Warns
+    -----
+    UserWarning
+        Folds that leave a measure undefined are named, where values can be read.
+
+    See Also
+    --------
+    fold_test : two models over the same folds.
+
+    Notes
+    -----
+    Two training sets of k folds share most of their examples, so that the folds' values vary less
+    than those of independent studies would.  Nadeau and Bengio correct the variance s²/J of their
+    mean to (1/J + n_test/n_train)·s², here with Student's t of J - 1 degrees of freedom, also for J
+    values of repeated cross-validation.  This is an approximation: no estimate from one
+    cross-validation is unbiased.  The interval is not cut at the range of the measure.
+
+    References
+    ----------
+    Nadeau & Bengio, "Inference for the Generalization Error", Machine Learning 52 (2003).
+    Bouckaert & Frank, "Evaluating the Replicability of Significance Tests for Comparing Learning
+    Algorithms", PAKDD 2004: the same for repeated cross-validation.
+    Forman & Scholz, "Apples-to-Apples in Cross-Validation Studies", SIGKDD Explorations 12 (2010):
+    what pooled scores do to AUC.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quotakernels import fold_summary, roc_auc
+    >>> rng, folds = np.random.default_rng(1), np.arange(200) % 5
+    >>> labels = rng.random(200) < 0.3
+    >>> scores = rng.normal(labels) + folds  # each model has a scale of its own
+    >>> found = fold_summary(roc_auc, labels, scores, folds, pooled=True)
+    >>> print(found.values.round(2), found.estimate.round(2))
+    [0.86 0.73 0.76 0.87 0.73] 0.79
+    >>> print(found.lower.round(2), found.upper.round(2), found.pooled.round(2))
+    0.66 0.92 0.66
+    """
+    check_level(confidence_level)
+    check_tie_policy(ties)
+    examples = admit(y_true, y_score, sample_weight, where, pos_label, validate)
+    split = admit_folds(folds, tuple(examples.scores.shape), n_train)
+    applied = with_options(measure, options)
+    values = each_fold(applied, examples, split, ties)
+    _warn_of_undefined(measure, values, examples, split)
+    together = pooled_value(applied, examples, split, ties) if pooled else values
+
+    def summarised(found: list[Array]) -> FoldSummary:
+        return _summary(found[0], found[1] if pooled else None, split, confidence_level)
+
+    return trees_map(summarised, [values, together])
+
+
+def _summary(
+    values: Array, pooled: Array | None, folds: Folds, confidence_level: float
+) -> FoldSummary:
+    xp = namespace(values)
+    dtype = float_of(values)
+    with computing(xp):
+        wide = cast(xp, values, wide_float(xp, device(values)))
+        found = corrected(xp, wide, folds.ratio, confidence_level)
+        low, high = found.mean - found.half, found.mean + found.half
+        floats = (found.mean, low, high, found.error, found.deviation)
+        mean, low, high, error, deviation = (finish(xp, x, dtype) for x in floats)
+        undefined = values.shape[-1] - 1 - found.freedom
+        shaped = xp.reshape(cast(xp, values, dtype), (*values.shape[:-1], *folds.shape))
+        together = None
+        if pooled is not None:
+            together = finish(xp, xp.mean(cast(xp, pooled, wide.dtype), axis=-1), dtype)
+        return FoldSummary(mean, low, high, error, deviation, undefined, shaped, together)
+
+
+def _warn_of_undefined(measure: Any, values: Any, examples: Examples, folds: Folds) -> None:
+    """Say which folds are left out, where values can be read."""
+    leaves: list[Array] = []
+    tree_map(leaves.append, values)
+    if not all(readable(x) for x in leaves):
+        return
+    unknown = [np.isnan(to_numpy(x)).reshape(-1, len(folds.places)).any(axis=0) for x in leaves]
+    undefined = np.any(unknown, axis=0)
+    if undefined.any():
+        name = getattr(measure, "__name__", "a measure")
+        warnings.warn(
+            f"{name} is undefined in {undefined.sum()} of {undefined.size} folds, which are left "
+            f"out: {why_undefined(examples, folds, undefined)}",
+            stacklevel=4,
+        )
+
+
+@public
+def fold_test(
+    measure: Any,
+    y_true: Any,
+    scores_a: Any,
+    scores_b: Any,
+    folds: Any,
+    *,
+    maximize: bool | None = None,
+    confidence_level: float = 0.95,
+    n_train: float | None = None,
+    sample_weight: Any = None,
+    where: Any = None,
+    pos_label: Any = None,
+    ties: TiePolicy = "expected",
+    validate: bool = True,
+    **options: Any,
+) -> Any:
+    """Whether two models differ over the same folds: the corrected resampled t-test.
+
+    Parameters
+    ----------
+    measure : callable, or a mapping from names to callables
+        A function of a `Ranking`: a measure of this library, or your own.
+    y_true : array, shape (n,), or that of the scores
+        Labels, as in `rank`.
+    scores_a, scores_b : arrays, shape (..., n) or (..., repeats, n)
+        Scores of the two models on examples that they have not seen.
+    folds : array, shape (n,) or (repeats, n)
+        The fold of each example, as in `fold_summary`; both models were trained on the same.
+    maximize : bool, optional
+        Whether more is better, which `better` needs and the test does not.  By default as the
+        measure says; functions of your own do not.
+    confidence_level : float
+        Of the interval; above 0 and below 1.
+    n_train : number, optional
+        Examples that each model was trained on; by default all that are not in its fold.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`.
+    **options
+        The measure's own arguments, such as ``fraction=0.1``.
+
+    Returns
+    -------
+    FoldTest
+        Or the mapping, or the record that the measure returns, with one in the place of each array.
+        Statistic and p-value are NaN where all folds differ by the same, and all but the difference
+        for fewer than two folds with a difference.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`, and as the measure raises; folds that do not fit the scores.
+
+    Warns
+    -----
+    UserWarning
+        Folds that leave a measure undefined are named, where values can be read.
+
+    See Also
+    --------
+    fold_summary : one model.
+
+    Notes
+    -----
+    Of J differences with the mean d and the standard deviation s, t = d/(s·√(1/J + n_test/n_train))
+    is compared with Student's t of J - 1 degrees of freedom, two-sided.  The uncorrected t, without
+    n_test/n_train, finds differences where there are none.
+
+    References
+    ----------
+    Nadeau & Bengio, "Inference for the Generalization Error", Machine Learning 52 (2003).
+
+    Examples
+    --------
+    >>> from quotakernels import fold_test, roc_auc
+    >>> labels, folds = [1, 0, 1, 0] * 3, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]
+    >>> first = [4, 1, 3, 2, 4, 2, 3, 1, 4, 1, 2, 3]
+    >>> second = [4, 3, 2, 1, 1, 4, 3, 2, 4, 2, 1, 3]
+    >>> found = fold_test(roc_auc, labels, first, second, folds)
+    >>> print(found.values, found.difference.round(3), found.p_value.round(3))
+    [0.25 0.75 0.25] 0.417 0.255
+    """
+    check_level(confidence_level)
+    check_tie_policy(ties)
+    scores = {
+        "scores_a": as_column("scores_a", scores_a),
+        "scores_b": as_column("scores_b", scores_b),
+    }
+    check_types(scores)
+    applied = with_options(measure, options)
+    found: list[Any] = []
+    for column in adopt(scores)[1].values():
+        examples = admit(y_true, column, sample_weight, where, pos_label, validate)
+        split = admit_folds(folds, tuple(examples.scores.shape), n_train)
+        with silently(again=bool(found)):
+            found.append(each_fold(applied, examples, split, ties))
+    differences = trees_map(first_less_second, found)
+    _warn_of_undefined(measure, differences, examples, split)
+    tested = functools.partial(_tested, folds=split, confidence_level=confidence_level)
+    return _each_tested(tested, measure, maximize, differences)
+
+
+def _each_tested(
+    tested: Callable[..., FoldTest], measure: Any, maximize: bool | None, differences: Any
+) -> Any:
+    """The test of a measure's differences, or those of each in a mapping, by its own direction."""
+    if isinstance(measure, Mapping):
+        return {
+            name: _each_tested(tested, each, maximize, differences[name])
+            for name, each in measure.items()
+        }
+    direction = direction_if_any(measure, maximize, "maximize")
+    return tree_map(functools.partial(tested, maximize=direction), differences)
+
+
+def _tested(
+    values: Array, folds: Folds, confidence_level: float, maximize: bool | None
+) -> FoldTest:
+    xp = namespace(values)
+    dtype = values.dtype
+    with computing(xp):
+        wide = cast(xp, values, wide_float(xp, device(values)))
+        found = corrected(xp, wide, folds.ratio, confidence_level)
+        mean, half, freedom = found.mean, found.half, found.freedom
+        statistic = mean / found.error
+        statistic = xp.where(found.error > 0, statistic, xp.full_like(statistic, xp.nan))
+        p_value = two_sided(xp, statistic, freedom, len(folds.places))
+        floats = (mean, mean - half, mean + half, found.error, statistic, p_value)
+        difference, low, high, error, statistic, p_value, better = (
+            finish(xp, x, dtype) for x in (*floats, ahead(mean, maximize))
+        )
+        undefined = values.shape[-1] - 1 - freedom
+        shaped = xp.reshape(values, (*values.shape[:-1], *folds.shape))
+        return FoldTest(
+            difference, low, high, error, statistic, freedom, p_value, undefined, shaped, better
+        )

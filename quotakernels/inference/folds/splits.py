@@ -1,0 +1,134 @@
+"""Folds of cross-validation: which examples each holds, and measures of them one by one."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quotakernels._array import Array, Namespace, computing, device, namespace, readable, to_numpy
+from quotakernels.inference._tree import trees_map
+from quotakernels.inference.resampling.resamples import value_again, value_of
+from quotakernels.inputs.examples import Examples, as_column
+from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.shapes import column_hint
+from quotakernels.ranking import TiePolicy, rank_examples
+
+__all__ = ["Folds", "admit_folds", "each_fold", "pooled_value", "why_undefined"]
+
+NDArray = np.ndarray[Any, Any]
+_SHOWN = 5
+"""Folds that a warning names."""
+
+
+class Folds(NamedTuple):
+    """The folds of all repeats, one after the other: how to name each, and where its examples are.
+
+    `shape` is (k,), or (repeats, k) where the scores have an axis of repeats; `ratio` is that of
+    examples tested to examples trained on.
+    """
+
+    shape: tuple[int, ...]
+    names: list[str]
+    places: list[NDArray]
+    ratio: float
+
+
+def admit_folds(folds: Any, scores: tuple[int, ...], n_train: Any) -> Folds:
+    """Check the folds of scores of a shape."""
+    column = as_column("folds", folds)
+    if not readable(column):
+        raise TypeError("folds must be readable: pass them as a NumPy array")
+    column = to_numpy(column)
+    if column.ndim not in (1, 2) or column.shape != scores[len(scores) - column.ndim :]:
+        raise ValueError(
+            f"folds must have shape (n,), or (repeats, n) where the scores have such axes; got "
+            f"{column.shape} and scores of shape {scores}{column_hint('folds', column.shape)}"
+        )
+    if column.dtype.kind == "f" and np.isnan(column).any():
+        raise ValueError("folds must not be NaN; -1 marks examples that are in none")
+    names, places = [], []
+    for repeat, row in enumerate(np.atleast_2d(column)):
+        numbered = [(x, np.flatnonzero(row == x)) for x in np.unique(row)]
+        numbered = [(x, at) for x, at in numbered if column.dtype.kind not in "if" or x != -1]
+        beside = f" of repeat {repeat}" if column.ndim == 2 else ""
+        names += [f"{x}{beside}" for x, _ in numbered]
+        places.append([at for _, at in numbered])
+    if len({len(part) for part in places}) != 1 or not places[0]:
+        raise ValueError("folds must number at least one in each repeat, in all equally many")
+    shape = (*column.shape[:-1], len(places[0]))
+    flat = [at for part in places for at in part]
+    return Folds(shape, names, flat, _ratio(flat, column.shape[-1], n_train))
+
+
+def _ratio(places: list[NDArray], whole: int, n_train: Any) -> float:
+    """The mean number of examples tested, over that of examples trained on."""
+    tested = math.fsum(at.shape[0] for at in places) / len(places)
+    trained = whole - tested if n_train is None else n_train
+    if isinstance(trained, bool) or not isinstance(trained, (int, float, np.integer)):
+        raise TypeError(f"n_train must be a number; got {brief(n_train)}")
+    if not 0 < trained < math.inf:
+        hint = "; pass it, as the folds hold all examples" if n_train is None else ""
+        raise ValueError(f"n_train must be above 0; got {brief(trained)}{hint}")
+    return float(tested / trained)
+
+
+def _part(xp: Namespace, x: Array, folds: Folds, repeat: int, places: NDArray) -> Array:
+    row = x[..., repeat, :] if len(folds.shape) == 2 else x
+    return xp.take(row, xp.asarray(places, device=device(x)), axis=-1)
+
+
+def _taken(examples: Examples, folds: Folds, repeat: int, places: NDArray) -> Examples:
+    xp = namespace(examples.scores)
+    with computing(xp):
+        return Examples(
+            *(None if x is None else _part(xp, x, folds, repeat, places) for x in examples)
+        )
+
+
+def _parts(examples: Examples, folds: Folds) -> list[Examples]:
+    """The examples of each fold."""
+    k = folds.shape[-1]
+    return [_taken(examples, folds, number // k, at) for number, at in enumerate(folds.places)]
+
+
+def each_fold(measure: Any, examples: Examples, folds: Folds, ties: TiePolicy) -> Any:
+    """The measure of each fold by itself, on a last axis that is added."""
+    first, *others = (rank_examples(x, ties) for x in _parts(examples, folds))
+    return _stacked([value_of(measure, first), *(value_again(measure, x) for x in others)])
+
+
+def pooled_value(measure: Any, examples: Examples, folds: Folds, ties: TiePolicy) -> Any:
+    """The measure of all folds of a repeat ranked together, on a last axis of repeats."""
+    k, values = folds.shape[-1], []
+    for repeat in range(len(folds.places) // k):
+        places = np.sort(np.concatenate(folds.places[repeat * k : (repeat + 1) * k]))
+        taken = _taken(examples, folds, repeat, places)
+        values.append(value_again(measure, rank_examples(taken, ties)))
+    return _stacked(values)
+
+
+def _stacked(values: list[Any]) -> Any:
+    def joined(parts: list[Array]) -> Array:
+        return namespace(parts[0]).stack(parts, axis=-1)
+
+    return trees_map(joined, values)
+
+
+def why_undefined(examples: Examples, folds: Folds, undefined: NDArray) -> str:
+    """Which folds leave a measure undefined, as far as it can be told with their classes."""
+    parts = _parts(examples, folds)
+    told = []
+    for number in np.flatnonzero(undefined)[:_SHOWN].tolist():
+        part = parts[number]
+        absent = ""
+        if readable(part.labels) and (part.valid is None or readable(part.valid)):
+            valid = True if part.valid is None else to_numpy(part.valid)
+            found = [to_numpy(x) & valid for x in (part.labels, ~part.labels)]
+            names = ("positives", "negatives")
+            missing = [name for name, x in zip(names, found, strict=True) if not x.any()]
+            absent = f" (no {' and no '.join(missing)})" if missing else ""
+        told.append(f"{folds.names[number]}{absent}")
+    more = int(undefined.sum()) - len(told)
+    return ", ".join(told) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,220 @@
+"""Intervals of the hit rate at a quota: Wilson's, and exact ones, also of a finite list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+from quotakernels import ops
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    compiled,
+    computing,
+    device,
+    finished,
+    namespace,
+    result_float,
+)
+from quotakernels.inference._areas import refuse_masses
+from quotakernels.inference._normal import check_level, quantile
+from quotakernels.inference.proportions.binomial import exact_lower, wilson
+from quotakernels.inference.proportions.finite_population import wanted_and_listed
+from quotakernels.inference.proportions.hypergeometric import Draws, ends
+from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.quotas import whole_if_close
+from quotakernels.measures._measure import Measure
+from quotakernels.measures.at_quota.hit_rate import positives_at, share_found
+from quotakernels.ranking import Ranking, table_of
+
+__all__ = ["HitRateInterval", "hit_rate_interval"]
+
+
+class HitRateInterval(NamedTuple):
+    """A hit rate with its confidence interval; all of one shape.
+
+    Attributes
+    ----------
+    estimate : array
+        The hit rate.
+    lower, upper : array
+        The ends of the interval.
+    """
+
+    estimate: Array
+    lower: Array
+    upper: Array
+
+
+class _IntervalMeasure(Measure[HitRateInterval]):
+    """A measure, but for the exact interval of a finite list, which is summed on the host."""
+
+    def _computed(self, ranking: Ranking, numbers: dict[str, Any], options: dict[str, Any]) -> Any:
+        finite = numbers.get("population") is not None
+        if not finite or options.get("method") != "exact":
+            return super()._computed(ranking, numbers, options)
+        level = options.get("confidence_level", 0.95)
+        check_level(level)
+        xp = namespace(ranking.counts)
+        dtype = result_float(xp, device(ranking.counts))
+        with computing(xp):
+            table = table_of(xp, ranking)
+            refuse_masses(table, "the ranking")
+            (wanted, listed), shape = self._door(xp, table, **numbers)
+            draws, estimate = compiled(_draws, xp)(table, wanted, listed)
+            bounds = (xp.asarray(x, device=device(wanted)) for x in ends(draws, (1 - level) / 2))
+            found = HitRateInterval(estimate, *bounds)
+            found = HitRateInterval(*(xp.reshape(x, (*x.shape[:-1], *shape)) for x in found))
+            return finished(xp, found, dtype)
+
+
+def _draws(table: ops.Groups, wanted: Array, listed: Array) -> tuple[Draws, Array]:
+    """The whole numbers of a quota, rounded so that the interval grows, and the hit rate."""
+    xp = namespace(wanted)
+    found, missed = _whole_parts(xp, table, wanted)
+    rounded = (found, missed, xp.ceil(wanted), xp.ceil(whole_if_close(xp, listed)))
+    there = wanted > 0
+    draws = (cast(xp, xp.where(there, x, xp.zeros_like(x)), xp.int64) for x in rounded)
+    return Draws(*draws), share_found(xp, table, wanted)
+
+
+def _whole_parts(xp: Namespace, table: ops.Groups, wanted: Array) -> tuple[Array, Array]:
+    """Positives and negatives among the selected, rounded down."""
+    found = whole_if_close(xp, positives_at(xp, table, wanted))
+    return xp.floor(found), xp.floor(whole_if_close(xp, wanted - found))
+
+
+def _as_interval(function: Callable[..., HitRateInterval]) -> _IntervalMeasure:
+    return _IntervalMeasure(function, wanted_and_listed, greater_is_better=None, local=True)
+
+
+@_as_interval
+def hit_rate_interval(
+    table: ops.Groups,
+    wanted: Array,
+    listed: Array,
+    *,
+    confidence_level: float = 0.95,
+    method: Literal["wilson", "exact"] = "wilson",
+) -> HitRateInterval:
+    """Confidence interval of the hit rate at a quota: of T(j)/j, the share of positives.
+
+    The selected are read as j independent draws, T(j) of them positive, from the cases that a
+    model scores so high; the interval is for the share of positives among these cases.  With
+    `population` the examples are a random sample of a finite list, and the interval is for the
+    list's own best, which fill the quota's share of it: J = j·population/n places.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight : None
+        Refused, as a ranking with weights is: the draws are counted.
+    where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    quota : number or array, shape Q, optional
+        How many examples are selected, from 0 to n.  It need not be whole.
+    fraction : number or array, shape Q, optional
+        The same as a share of all examples, in (0, 1].  Exactly one of `quota` and `fraction` is
+        given.
+    population : number, optional
+        How many cases the list has, of which the n examples are a random sample without
+        replacement: a whole number below 2**53, at least n.  If it is n, all is known.
+    confidence_level : float
+        Above 0 and below 1.
+    method : {"wilson", "exact"}
+        Wilson's score interval, which covers the level on average over hit rates, but not where
+        few positives or few negatives are expected; or the exact one of Clopper and Pearson, which
+        covers it at every hit rate for a cut that was fixed before, and so more on average.
+
+    Returns
+    -------
+    HitRateInterval
+        Arrays of shape (..., *Q), in the library and on the device of the input, in the widest
+        real float there (float64; float32 under JAX without x64, on TPU and on MPS).
+        The ends are within 0 and 1; all is NaN for quota 0 and where there are no examples.
+
+    Raises
+    ------
+    TypeError
+        Weights; both or none of `quota` and `fraction`; and as in `rank`.
+    ValueError
+        A quota below 0 or above n, a fraction outside (0, 1], a population that is not a whole
+        number or below n; another method; a level that is no share; and as in `rank`.  Where
+        values cannot be read the result is NaN instead; the exact interval of a population, which
+        is summed on the host, is an error there.
+
+    See Also
+    --------
+    hit_rate : the estimate.
+
+    Notes
+    -----
+    Wilson's ends are the shares p for which T(j) is z standard errors from p·j, of the variance
+    f·j·p(1 - p), f = (J - j)/(J - 1) with a population and 1 without.  They take fractional T(j)
+    and j as they are.
+
+    The exact ends are the shares with which as many positives, or as few, have a probability of
+    α/2, α the level's complement: quantiles of a beta distribution, right to about 1e-10 of
+    themselves.  With a population the number of positives on the list's J places takes the part
+    of the share, and the draws are hypergeometric; the ends are the least and the greatest number
+    that leave at least α/2.  Where ties or the quota leave fractions, what is known is rounded
+    down and what is not is rounded up (positives and negatives found, and j and J), so that the
+    interval only grows.
+
+    Given the scores, positives among the selected vary less than draws from one share do, since
+    each has a probability of its own; tied ones that fill the last places in part vary less
+    again.  So for a cut that was fixed before both intervals are wide rather than narrow.  That
+    the cut itself moves with the sample is not part of them.  With a population this matters
+    most: where the sample is nearly the whole list, little else is uncertain.
+
+    References
+    ----------
+    Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", Journal of the
+    American Statistical Association 22 (1927).  Clopper & Pearson, "The Use of Confidence or
+    Fiducial Limits Illustrated in the Case of the Binomial", Biometrika 26 (1934).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quotakernels import hit_rate_interval
+    >>> score = np.arange(40, 0, -1)
+    >>> repaid = score % 5 > 0
+    >>> found = hit_rate_interval(repaid, score, quota=10)
+    >>> print(found.estimate, found.lower.round(4), found.upper.round(4))
+    0.8 0.4902 0.9433
+    >>> exact = hit_rate_interval(repaid, score, quota=10, method="exact")
+    >>> print(exact.lower.round(4), exact.upper.round(4))
+    0.4439 0.9748
+    >>> listed = hit_rate_interval(repaid, score, quota=10, method="exact", population=60)
+    >>> print(listed.lower.round(4), listed.upper.round(4))
+    0.6 0.8667
+    """
+    check_level(confidence_level)
+    if method not in ("wilson", "exact"):
+        raise ValueError(f'method must be "wilson" or "exact"; got {brief(method)}')
+    refuse_masses(table, "the ranking")
+    xp = namespace(wanted)
+    if method == "exact":
+        tail, trials = (1 - confidence_level) / 2, xp.ceil(wanted)
+        parts = xp.stack(_whole_parts(xp, table, wanted))
+        bounds = exact_lower(xp, parts, trials, tail)
+        lower, upper = bounds[0, ...], 1 - bounds[1, ...]
+    else:
+        found = xp.minimum(positives_at(xp, table, wanted), wanted)
+        unknown = _unknown(xp, wanted, listed)
+        lower, upper = wilson(xp, found, wanted - found, quantile(confidence_level), unknown)
+    nan = xp.full_like(wanted, xp.nan)
+    lower, upper = (xp.where(wanted > 0, x, nan) for x in (lower, upper))
+    return HitRateInterval(share_found(xp, table, wanted), lower, upper)
+
+
+def _unknown(xp: Namespace, wanted: Array, listed: Array) -> Array:
+    """The factor of the variance for a sample of a finite list, (J - j)/(J - 1)."""
+    one = xp.ones_like(wanted)
+    finite = xp.where(listed < xp.inf, listed, one)
+    several = finite > 1
+    factor = (finite - wanted) / xp.where(several, finite - 1, one)
+    factor = xp.where(several, xp.minimum(factor, one), one)
+    return xp.where(listed > wanted, xp.where(listed < xp.inf, factor, one), xp.zeros_like(one))

@@ -1,0 +1,1 @@
+"""The bootstrap: intervals, bands around curves, and the best cut."""

@@ -1,0 +1,322 @@
+"""Bands around curves: point by point, and for the whole curve at once."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quotakernels import ops
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    computing,
+    device,
+    finish,
+    namespace,
+    readable,
+    to_numpy,
+    tolerance,
+    wide_float,
+)
+from quotakernels.inference.comparison.small_samples import flags_of, units_of
+from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap
+from quotakernels.inference.resampling.intervals import quantile
+from quotakernels.inputs.examples import MASS_ROUNDING, Examples, admit, as_column
+from quotakernels.inputs.keywords import brief, forwarding
+from quotakernels.inputs.numbers import checked
+from quotakernels.inputs.quotas import mass_totals, numbers_beside
+from quotakernels.measures._measure import by_positives, measure_of, monotone
+from quotakernels.measures.at_quota.curves import cut_masses
+from quotakernels.measures.at_quota.hit_rate import hit_rate, lift, qrecall
+
+__all__ = ["CurveBand", "curve_band", "tpr_at"]
+
+
+_RATE = (lambda x: (x >= 0) & (x <= 1), "a rate, from 0 to 1")
+
+
+def _wanted_negatives(
+    xp: Namespace, table: ops.Groups, *, fpr: Any
+) -> tuple[tuple[Array], tuple[int, ...]]:
+    """The false positives, or their mass, at each rate, shape (..., K)."""
+    rate = checked(xp, {"fpr": numbers_beside(table.counts, "fpr", fpr)}, {"fpr": _RATE})["fpr"]
+    negative = xp.expand_dims(mass_totals(xp, table)[2], axis=-1)
+    wanted = xp.reshape(rate, (-1,)) * negative
+    return (xp.where(negative > 0, wanted, xp.full_like(wanted, xp.nan)),), tuple(rate.shape)
+
+
+@by_positives
+@monotone("always")
+@measure_of(_wanted_negatives, greater_is_better=True)
+def tpr_at(table: ops.Groups, wanted: Array) -> Array:
+    """TPR on the ROC curve, which is straight between two cuts; where it is upright, the highest.
+
+    NaN where a class is absent.
+    """
+    xp = namespace(wanted)
+    along, up = (cast(xp, x, wanted.dtype) for x in cut_masses(xp, table))
+    reached = wanted + tolerance(wanted, MASS_ROUNDING) * along[..., -1:]
+    above = ops.bisect(xp, along, reached, beyond=True)  # 1 at least, as the curve begins with 0
+    above, below = (ops.clip(xp, x, 0, along.shape[-1] - 1) for x in (above, above - 1))
+
+    def between(x: Array) -> tuple[Array, Array]:
+        start = xp.take_along_axis(x, below, axis=-1)
+        return start, xp.take_along_axis(x, above, axis=-1) - start
+
+    (start, way), (found, more) = between(along), between(up)
+    share = xp.where(way > 0, (wanted - start) / way, xp.zeros_like(way))
+    share = ops.clip(xp, share, 0.0, 1.0)
+    height = (found + share * more) / up[..., -1:]
+    return xp.where(xp.isnan(wanted), wanted, height)
+
+
+_CURVES = {"hit_rate": hit_rate, "qrecall": qrecall, "lift": lift, "roc": tpr_at}
+_DATA = ("sample_weight", "where", "pos_label", "validate")
+_STEPS = 20
+"""Points of a curve for which none are given."""
+SAME_VALUE = 2.0**-40
+"""Relative standard error that is put down to rounding."""
+
+
+class CurveBand(NamedTuple):
+    """A curve at K places, and the band around it.
+
+    Attributes
+    ----------
+    at : array, shape (K,)
+        The fractions, quotas or false positive rates.
+    estimate : array, shape (..., K)
+        The curve there; NaN where it is undefined.
+    lower, upper : arrays, shape (..., K)
+        Both edges of the band.
+    standard_error : array, shape (..., K)
+        The standard deviation over the resamples.
+    undefined : integer array, shape (..., K)
+        Resamples that leave the curve undefined there.  The band is that of the others.
+    """
+
+    at: Array
+    estimate: Array
+    lower: Array
+    upper: Array
+    standard_error: Array
+    undefined: Array
+
+
+@forwarding(bootstrap)
+def curve_band(
+    curve: Any,
+    y_true: Any,
+    y_score: Any,
+    *,
+    fraction: Any = None,
+    quota: Any = None,
+    fpr: Any = None,
+    simultaneous: bool = False,
+    confidence_level: float = 0.95,
+    **resampling: Any,
+) -> CurveBand:
+    """Confidence band of a curve, by the bootstrap: at each point, or for the whole curve at once.
+
+    Of pointwise intervals each holds its true value with the wanted confidence, and somewhere along
+    a curve one of them often fails.  A simultaneous band holds the true curve at all its points
+    together: estimate ± c·s with the standard error s of each point, where c is the quantile over
+    the resamples of the largest |curve* - curve|/s along the curve (sup-t band).
+
+    Parameters
+    ----------
+    curve : {"hit_rate", "qrecall", "lift", "roc"}
+        Or the measure itself: `hit_rate`, `qrecall`, `lift`, `roc_curve`, or the curve of one.
+    y_true, y_score : arrays, shape (n,) and (..., n)
+        As in `bootstrap`; models are leading axes of the scores and share the resamples.
+    fraction, quota : array, shape (K,), optional
+        Where to look at a curve over quotas, as in `hit_rate`; one of both.
+    fpr : array, shape (K,), optional
+        Where to look at the ROC curve, which is straight between two cuts.  Where it is upright its
+        highest point is taken.  By default all curves are taken at 0.05, 0.1, … and 1.
+    simultaneous : bool
+        A band for the whole curve, instead of an interval for each point.
+    confidence_level : float
+        The share of such bands that should hold the true curve, or at each point its value.
+    **resampling : optional
+        `n_resamples`, `method`, `stratified`, `groups`, `poisson`, `random_state`, `sample_weight`,
+        `where`, `pos_label`, `ties`, `validate`, `workers`, `max_memory` and `progress` as in
+        `bootstrap`.
+
+    Returns
+    -------
+    CurveBand
+        In the library and on the device of the scores, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).  NaN at the points where the curve is
+        undefined, and in the band where it is so in all resamples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Another curve; places of the wrong kind for it, or that are no list; and as in `bootstrap`.
+
+    See Also
+    --------
+    bootstrap : intervals of any measure.
+    optimum_interval : how sure the best cut is.
+
+    Notes
+    -----
+    Where all positives are found, or all of the selected are positive, all resamples agree, and the
+    band would have no width.  It then goes down to (α/2)^(1/m), α the level's complement, for m
+    positives or m selected: with less, so many alike would hardly be seen (Clopper & Pearson).
+    With weights m is (Σw)²/Σw² of the positives (Kish), and with groups at most the number of
+    those that have a positive.  Where none is found, it goes up to 1 less that.  The lift has no
+    such ends, nor has the hit rate with weights or groups.
+
+    Points at which all resamples agree, as at fraction 1, are no part of the maximum.  A
+    simultaneous band ends where the curve must: at 0, and at 1, or for the lift at 1/fraction.
+    Where its symmetry would make it narrower on one side than the pointwise interval, it is as wide
+    as that.  It is one for the K points; between them it promises nothing.
+
+    References
+    ----------
+    Montiel Olea & Plagborg-Møller, "Simultaneous Confidence Bands: Theory, Implementation, and an
+    Application to SVARs", Journal of Applied Econometrics 34 (2019): the sup-t band.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quotakernels import curve_band
+    >>> rng = np.random.default_rng(1)
+    >>> labels = rng.random(500) < 0.2
+    >>> scores = rng.normal(labels)
+    >>> found = curve_band("qrecall", labels, scores, fraction=[0.1, 0.5], random_state=1)
+    >>> print(found.estimate.round(2), found.lower.round(2), found.upper.round(2))
+    [0.24 0.72] [0.17 0.65] [0.3 0.8]
+    >>> whole = curve_band(
+    ...     "qrecall", labels, scores, fraction=[0.1, 0.5], simultaneous=True, random_state=1
+    ... )
+    >>> print(whole.lower.round(2), whole.upper.round(2))
+    [0.17 0.63] [0.31 0.81]
+    """
+    places = {"fraction": fraction, "quota": quota, "fpr": fpr}
+    chosen, name, at = _chosen(curve, {k: x for k, x in places.items() if x is not None})
+    measure = functools.partial(_CURVES[chosen], **{name: at})
+    found = bootstrap(measure, y_true, y_score, confidence_level=confidence_level, **resampling)
+    xp = namespace(found.resamples)
+    dtype = found.resamples.dtype
+    with computing(xp):
+        wide = wide_float(xp, device(found.resamples))
+        found = BootstrapResult(*(x if x is found.undefined else cast(xp, x, wide) for x in found))
+        ends = found.lower, found.upper
+        at = numbers_beside(found.resamples, name, at)
+        if simultaneous:
+            highest = xp.ones_like(at) if chosen != "lift" else xp.full_like(at, xp.inf)
+            highest = 1 / at if (chosen, name) == ("lift", "fraction") else highest
+            ends = _together(xp, found, highest, confidence_level)
+        if _has_exact_ends(chosen, resampling):
+            data = {k: x for k, x in resampling.items() if k in _DATA}
+            few = _Few(admit(y_true, y_score, **data), resampling.get("groups"))
+            tail = (1 - confidence_level) / 2
+            ends = few.beyond(xp, found.estimate, ends, (chosen, name), at, tail)
+        floats = (at, found.estimate, *ends, found.standard_error)
+        at, estimate, lower, upper, error = (finish(xp, x, dtype) for x in floats)
+        return CurveBand(at, estimate, lower, upper, error, found.undefined)
+
+
+def _chosen(curve: Any, places: dict[str, Any]) -> tuple[str, str, Any]:
+    """The name of the curve, and that of its places, and these."""
+    name = getattr(curve, "__name__", curve)
+    name = name.removesuffix("_curve") if isinstance(name, str) else name
+    if not isinstance(name, str) or name not in _CURVES:
+        raise ValueError(f"curve must be one of {', '.join(_CURVES)}; got {brief(curve)}")
+    fitting = ("fpr",) if name == "roc" else ("fraction", "quota")
+    if len(places) > 1 or not set(places) <= set(fitting):
+        expected = " or ".join(f"{x}=" for x in fitting)
+        raise TypeError(f"{name} takes {expected}; got {', '.join(places)}")
+    if not places:
+        return name, fitting[0], np.arange(1, _STEPS + 1) / _STEPS
+    ((kind, given),) = places.items()
+    at = as_column(kind, given)
+    if at.ndim != 1 or at.shape[0] == 0:
+        raise ValueError(f"{kind} must be a list of numbers; got shape {tuple(at.shape)}")
+    return name, kind, to_numpy(at) if readable(at) else at
+
+
+def _has_exact_ends(curve: str, resampling: dict[str, Any]) -> bool:
+    """Whether it is known how many examples the points of a curve are made of."""
+    one_by_one = all(resampling.get(x) is None for x in ("sample_weight", "groups"))
+    return curve in ("qrecall", "roc") or (curve == "hit_rate" and one_by_one)
+
+
+class _Few:
+    """Examples that may all be found, or none of them: then resamples all agree, and yet the curve
+    of others need not.
+    """
+
+    def __init__(self, examples: Examples, groups: Any):
+        self.examples = examples
+        self.groups = None if groups is None else units_of(flags_of(examples)["positives"], groups)
+
+    def beyond(
+        self,
+        xp: Namespace,
+        estimate: Array,
+        ends: tuple[Array, Array],
+        what: tuple[str, str],
+        at: Array,
+        tail: float,
+    ) -> tuple[Array, Array]:
+        """Ends that go as far as those of Clopper and Pearson where all or none are found."""
+        counted, mass, positive = (cast(xp, x, at.dtype) for x in self._totals(xp))
+        share = at / mass if what[1] == "quota" else at
+        units = share * counted if what[0] == "hit_rate" else positive
+        if self.groups is not None:
+            units = ops.clip(xp, units, None, float(self.groups))
+        least = xp.exp(math.log(tail) / units)
+        close = tolerance(estimate, SAME_VALUE)
+        unsure = share < 1 - close
+        lower = xp.where(unsure & (estimate >= 1 - close), xp.minimum(ends[0], least), ends[0])
+        upper = xp.where(unsure & (estimate == 0), xp.maximum(ends[1], 1 - least), ends[1])
+        return lower, upper
+
+    def _totals(self, xp: Namespace) -> tuple[Array, Array, Array]:
+        """How many examples count, their mass, and how many positives these amount to.
+
+        Positives of unequal weights amount to fewer equal ones.  The shapes are (..., 1).
+        """
+        scores, labels, weights, valid = self.examples
+        there = xp.ones(scores.shape, dtype=xp.bool, device=device(scores))
+        there = there if valid is None else valid
+        positive = there & cast(xp, labels, xp.bool)
+        counted, found = ops.count(xp, there), ops.count(xp, positive)
+        if weights is None:
+            return counted, counted, found
+        mass = ops.total(xp, xp.where(there, weights, xp.zeros_like(weights)))[..., None]
+        return counted, mass, xp.minimum(cast(xp, found, mass.dtype), _kish(xp, positive, weights))
+
+
+def _kish(xp: Namespace, flags: Array, weights: Array) -> Array:
+    """How many equal weights tell as much as those of the raised flags; NaN of none."""
+    own = xp.where(flags, weights, xp.zeros_like(weights))
+    own = own / xp.max(own, axis=-1, keepdims=True)
+    total, squares = (ops.total(xp, x)[..., None] for x in (own, own * own))
+    return total * total / squares
+
+
+def _together(
+    xp: Namespace, found: BootstrapResult, highest: Array, confidence_level: float
+) -> tuple[Array, Array]:
+    """Both edges of the band that holds so many resamples of the whole curve."""
+    estimate, lower, upper, error, _, resamples = found
+    varies = error > tolerance(error, SAME_VALUE) * xp.abs(estimate)
+    unit = xp.where(varies, error, xp.ones_like(error))
+    away = xp.abs(resamples - xp.expand_dims(estimate, axis=-1)) / xp.expand_dims(unit, axis=-1)
+    counts = xp.expand_dims(varies, axis=-1) & (resamples == resamples)
+    largest = xp.max(xp.where(counts, away, xp.zeros_like(away)), axis=-2)
+    largest = xp.where(xp.any(counts, axis=-2), largest, xp.full_like(largest, xp.nan))
+    factor = xp.expand_dims(quantile(xp, largest, confidence_level), axis=-1)
+    half = xp.where(varies, factor * unit, xp.zeros_like(unit))
+    half = xp.where(xp.isnan(error), error, half)
+    low, high = xp.minimum(estimate - half, lower), xp.maximum(estimate + half, upper)
+    return ops.clip(xp, low, 0.0), xp.minimum(high, highest)

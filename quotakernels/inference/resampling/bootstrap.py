@@ -1,0 +1,272 @@
+"""Bootstrap intervals of any measure, from one sort."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from quotakernels._array import (
+    Array,
+    cast,
+    computing,
+    device,
+    finish,
+    lent,
+    namespace,
+    returned,
+    wide_float,
+)
+from quotakernels.inference._normal import check_level
+from quotakernels.inference._tree import trees_map
+from quotakernels.inference.resampling.intervals import IntervalMethod, defined, interval, spread
+from quotakernels.inference.resampling.plan import parts_left_out, plan_of, seeds_numpy
+from quotakernels.inference.resampling.progress import reporter, silent
+from quotakernels.inference.resampling.resamples import from_one, value_of, values_of
+from quotakernels.inputs.examples import Examples, admit, check_tie_policy
+from quotakernels.inputs.keywords import brief, public
+from quotakernels.ranking import TiePolicy, rank_examples
+
+__all__ = [
+    "BootstrapResult",
+    "bootstrap",
+    "check_resampling",
+    "summary",
+    "with_options",
+]
+
+
+class BootstrapResult(NamedTuple):
+    """An estimate and how sure it is.
+
+    Attributes
+    ----------
+    estimate : array, shape (...)
+        The measure of the examples themselves.
+    lower, upper : arrays, shape (...)
+        Ends of the confidence interval.
+    standard_error : array, shape (...)
+        The standard deviation of the measure over the resamples.
+    undefined : integer array, shape (...)
+        Resamples that leave the measure undefined, for want of a class for example.  Interval and
+        standard error are those of the others.
+    resamples : array, shape (..., R)
+        The measure of each resample.
+    """
+
+    estimate: Array
+    lower: Array
+    upper: Array
+    standard_error: Array
+    undefined: Array
+    resamples: Array
+
+
+@public
+def bootstrap(
+    measure: Any,
+    y_true: Any,
+    y_score: Any,
+    *,
+    n_resamples: int = 1000,
+    confidence_level: float = 0.95,
+    method: IntervalMethod = "percentile",
+    stratified: bool = False,
+    groups: Any = None,
+    poisson: bool = False,
+    random_state: Any = None,
+    sample_weight: Any = None,
+    where: Any = None,
+    pos_label: Any = None,
+    ties: TiePolicy = "expected",
+    validate: bool = True,
+    workers: int | None = None,
+    max_memory: int = 2**30,
+    progress: bool | Callable[[int, int], None] | None = None,
+    **options: Any,
+) -> Any:
+    """Confidence intervals of any measure or curve, by drawing the examples again and again.
+
+    The scores are sorted once.  A resample is a list of counts, how often each example was drawn,
+    and so a ranking with other counts: its measures are those of the rows really repeated, which
+    tie with each other.  Several models, which are leading axes of `y_score`, are measured on the
+    same resamples.
+
+    Parameters
+    ----------
+    measure : callable, or a mapping from names to callables
+        A function of a `Ranking` that gives arrays of fixed shapes: a measure of this library,
+        ``functools.partial`` of one, or your own.
+    y_true, y_score, sample_weight, where, pos_label, ties, validate
+        As in `rank`; not ``ties="given"``.  A weight counts each time that its example is drawn.
+        `where` has the shape (n,).
+    n_resamples : int
+        The number of resamples, R.
+    confidence_level : float
+        The share of such intervals that should hold the true value.
+    method : {"percentile", "basic", "bca"}
+        Quantiles of the resamples; these mirrored at the estimate; or quantiles corrected for bias
+        and skewness (Efron's bias-corrected and accelerated interval).
+    stratified : bool
+        Draw positives and negatives by themselves, so that every resample has as many of each.
+    groups : array, shape (n,), optional
+        Examples with the same value, such as all rows of one customer, are drawn together.  Two
+        different values at least.
+    poisson : bool
+        Draw each example independently, once on average, instead of n examples in all.
+    random_state : None, int, or a random generator of the scores' library, optional
+        A whole number gives the same resamples again: for the same library and, on a device, the
+        same `max_memory`.  For JAX also a key.  Two calls with the same number are not paired,
+        since each list is put in order first: models to be compared must be leading axes of one
+        call.
+    workers : int, optional
+        Threads, on NumPy; by default one.  More of them gain little or nothing for measures of this
+        library, whose steps are so short that threads wait for each other.
+    max_memory : int
+        Bytes that a batch of resamples may take, on devices and in JAX.
+    progress : bool or callable, optional
+        ``progress(done, n_resamples)`` is called from time to time.  By default a line on a
+        terminal tells, once it takes long.
+    **options
+        The measure's own arguments, such as ``quota=100``.
+
+    Returns
+    -------
+    BootstrapResult
+        Or the mapping, or the record that the measure returns, with one in the place of each array.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`, and as the measure raises; arguments out of range.
+
+    Notes
+    -----
+    The acceleration of BCa comes from leaving out each example in turn, or of more than 200 each of
+    200 parts.  Where one of these leaves the measure undefined, as the only positive does, so are
+    both ends of the interval.
+
+    References
+    ----------
+    Efron & Tibshirani, "An Introduction to the Bootstrap", chapters 13 and 14.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quotakernels import bootstrap, hit_rate
+    >>> rng = np.random.default_rng(1)
+    >>> labels = rng.random(500) < 0.2
+    >>> scores = rng.normal(labels)
+    >>> found = bootstrap(hit_rate, labels, scores, quota=50, random_state=1)
+    >>> print(found.estimate, found.lower.round(2), found.upper.round(2))
+    0.48 0.32 0.6
+    """
+    n_resamples = check_resampling(n_resamples, confidence_level, method, ties, stratified, groups)
+    given = admit(y_true, y_score, sample_weight, where, pos_label, validate)
+    on_host = lent(given) if seeds_numpy(random_state) else None
+    examples = given if on_host is None else Examples(*on_host)
+    applied = with_options(measure, options)
+    estimate = value_of(applied, rank_examples(examples, ties))
+    plan = plan_of(examples, groups, stratified, poisson, random_state, ties)
+    found = functools.partial(values_of, applied, estimate, workers, max_memory)
+    drawn = found(plan, range(n_resamples), reporter(progress, "bootstrap"))
+    left_out = found(*parts_left_out(plan), silent) if method == "bca" else drawn
+    summarised = functools.partial(summary, method, confidence_level)
+    result = trees_map(summarised, [estimate, drawn, left_out])
+    return result if on_host is None else returned(result, given.scores)
+
+
+def summary(method: IntervalMethod, confidence_level: float, found: list[Array]) -> BootstrapResult:
+    """What the values of the resamples, and of the parts left out, say of one estimate."""
+    estimate, values, left_out = found
+    xp = namespace(values)
+    dtype = estimate.dtype
+    with computing(xp):
+        wide = wide_float(xp, device(values))
+        estimate, values, left_out = (cast(xp, x, wide) for x in (estimate, values, left_out))
+        ends = interval(xp, method, estimate, values, left_out, confidence_level)
+        undefined = values.shape[-1] - defined(xp, values)
+        value, low, high, error = (
+            finish(xp, x, dtype) for x in (estimate, *ends, spread(xp, values))
+        )
+        return BootstrapResult(value, low, high, error, undefined, cast(xp, values, dtype))
+
+
+def check_resampling(
+    n_resamples: int,
+    confidence_level: float,
+    method: str,
+    ties: str,
+    stratified: bool = False,
+    groups: Any = None,
+) -> int:
+    """The number of resamples; raise for arguments that are out of range."""
+    n_resamples = from_one("n_resamples", n_resamples)
+    check_level(confidence_level)
+    if method not in ("percentile", "basic", "bca"):
+        raise ValueError(f'method must be "percentile", "basic" or "bca"; got {brief(method)}')
+    check_tie_policy(ties)
+    if ties == "given":
+        raise ValueError('ties="given" has no meaning for rows that are drawn several times')
+    if groups is not None and stratified:
+        raise ValueError("stratified and groups cannot be combined: groups are drawn whole")
+    return n_resamples
+
+
+def with_options(measure: Any, options: dict[str, Any]) -> Any:
+    """A measure with its options, or a mapping of measures that has none."""
+    _check_functions(measure, options)
+    if not isinstance(measure, Mapping):
+        return functools.partial(measure, **options) if options else measure
+    if options:
+        raise TypeError(
+            f"{next(iter(options))} would go to all of several measures; give it to one by "
+            "functools.partial"
+        )
+    return measure
+
+
+def _check_functions(measure: Any, options: dict[str, Any]) -> None:
+    expected = (
+        "measure must be a function of a ranking, such as quotakernels.roc_auc, or a mapping "
+        "of names to them"
+    )
+    if isinstance(measure, Mapping):
+        for each in measure.values():
+            _check_functions(each, {})
+    elif not callable(measure):
+        raise TypeError(f"{expected}; got {brief(measure)}")
+    elif (wrong := _refusal(measure, options)) is not None:
+        name = getattr(measure, "__name__", repr(measure))
+        raise TypeError(f"{expected}; {name} {wrong}")
+
+
+def _refusal(measure: Any, options: dict[str, Any]) -> str | None:
+    """Why a function from elsewhere cannot be called with a ranking, where its signature tells."""
+    inner = measure
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    if str(getattr(inner, "__module__", "")).partition(".")[0] == "quotakernels":
+        return None  # its signature is the one for labels and scores
+    try:
+        signature = inspect.signature(measure)
+    except (TypeError, ValueError):
+        return None
+    try:
+        signature.bind(None, **options)
+    except TypeError as error:
+        return _in_words(signature, options, error)
+    return None
+
+
+def _in_words(signature: inspect.Signature, options: dict[str, Any], error: TypeError) -> str:
+    """What a function does not take, to be said after its name."""
+    parameters = signature.parameters.values()
+    if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+        for name in options:
+            if name not in signature.parameters:
+                return f"has no option {name}"
+    if all(p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD) for p in parameters):
+        return "takes no ranking"
+    return f"cannot be called with a ranking alone: {error}"

@@ -1,0 +1,193 @@
+"""What is drawn in a resample: examples, strata of them, or whole groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from quotakernels import ops
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    computing,
+    device,
+    namespace,
+    readable,
+    to_numpy,
+)
+from quotakernels.inference.resampling.resamples import Plan, in_order
+from quotakernels.inputs.examples import Examples, as_column
+from quotakernels.inputs.shapes import column_hint
+from quotakernels.ranking import TiePolicy
+
+__all__ = ["owners", "parts_left_out", "plan_of", "seeds_numpy"]
+
+PARTS = 200
+"""Parts of the examples that are left out, one at a time, for the acceleration of BCa."""
+
+
+def seeds_numpy(random_state: Any) -> bool:
+    """Whether NumPy can draw from it."""
+    return random_state is None or isinstance(random_state, (int, np.integer, np.random.Generator))
+
+
+def plan_of(
+    examples: Examples,
+    groups: Any,
+    stratified: bool,
+    poisson: bool,
+    random_state: Any,
+    ties: TiePolicy,
+) -> Plan:
+    """How resamples of checked examples are made.
+
+    A single list is put in order first, so that its resamples do not depend on the order in which
+    it came.
+    """
+    xp = namespace(examples.scores)
+    with computing(xp):
+        source = ops.source_of_draws(xp, random_state, device(examples.scores))
+        ordered = in_order(examples)
+        given, members = examples, None
+        if examples.scores.ndim == 1:
+            members = ordered.order
+            examples = _taken(xp, examples, members)
+            length = xp.arange(members.shape[0], dtype=xp.int64, device=device(members))
+            ordered = ordered._replace(order=length)
+        if groups is not None:
+            units, owner = owners(xp, given, groups, members)
+            sizes: tuple[Any, ...] = (units,)
+        else:
+            units = examples.scores.shape[-1]
+            sizes, owner = _strata(xp, examples, stratified)
+        like = xp.zeros(units, dtype=xp.int8, device=device(examples.scores))
+
+    def counts(numbers: range) -> Array:
+        with computing(xp):
+            drawn = ops.draws(xp, source, numbers, sizes, like, poisson)
+            return drawn if owner is None else xp.take(drawn, owner, axis=-1)
+
+    varies = poisson or groups is not None or examples.weights is not None
+    return Plan(ordered, counts, ties, varies, units, owner)
+
+
+def _taken(xp: Namespace, examples: Examples, order: Array) -> Examples:
+    return Examples(*(None if x is None else xp.take(x, order, axis=-1) for x in examples))
+
+
+def _first_row(x: Array) -> Array:
+    """One list of a batch of lists."""
+    while x.ndim > 1:
+        x = x[0, ...]
+    return x
+
+
+def _strata(
+    xp: Namespace, examples: Examples, stratified: bool
+) -> tuple[tuple[Any, ...], Array | None]:
+    """Sizes of the strata, and the place of each example among them; None where it is its own.
+
+    Examples that do not count come last and are not drawn.
+    """
+    valid, length = examples.valid, examples.scores.shape[-1]
+    if valid is not None:
+        while valid.ndim > 1:
+            valid = xp.any(valid, axis=0)
+        if readable(valid) and bool(xp.all(valid)):
+            valid = None
+    if valid is None and not stratified:
+        return (length,), None
+    there = xp.ones((length,), dtype=xp.bool, device=device(examples.scores))
+    there = there if valid is None else valid
+    strata = [there]
+    if stratified:
+        positive = _first_row(examples.labels)
+        _check_one_labelling(xp, examples.labels, positive)
+        strata = [there & positive, there & ~positive]
+    number = xp.full((length,), len(strata), dtype=xp.int64, device=device(there))
+    for index, flags in enumerate(strata):
+        number = xp.where(flags, index, number)
+    sizes = [xp.count_nonzero(flags) for flags in strata]
+    places = xp.argsort(xp.argsort(number, stable=True), stable=True)
+    return tuple(sizes), places
+
+
+def _check_one_labelling(xp: Namespace, labels: Array, first: Array) -> None:
+    differ = labels != first
+    if readable(differ) and bool(xp.any(differ)):
+        raise ValueError("stratified needs the same labels for all models")
+
+
+def owners(
+    xp: Namespace, examples: Examples, groups: Any, order: Array | None
+) -> tuple[int, Array]:
+    """The number of groups that have an example that counts, and to which one each belongs.
+
+    `order` puts the owners, not the examples, in another order.  Examples that count for no model
+    get any owner.
+    """
+    column = as_column("groups", groups)
+    shape = (examples.scores.shape[-1],)
+    own = tuple(column.shape)
+    if own != shape:
+        hint = column_hint("groups", own)
+        raise ValueError(f"groups must have shape {shape}; got {own}{hint}")
+    if not readable(column):
+        raise TypeError("groups must be readable: pass them as a NumPy array")
+    given, there = to_numpy(column), _counting(examples)
+    _check_names(given, there)
+    names = np.unique(given[there])
+    if names.shape[0] == 1:
+        raise ValueError(
+            "groups must have two different values at least; got one, "
+            f"{names[0].item()!r}, of which all resamples would be alike"
+        )
+    owner = np.zeros(shape, dtype=np.int64)
+    owner[there] = np.searchsorted(names, given[there])
+    owner = xp.asarray(owner, device=device(examples.scores))
+    owner = cast(xp, owner, xp.int64)
+    units = max(1, names.shape[0])
+    return units, owner if order is None else xp.take(owner, order, axis=-1)
+
+
+def _counting(examples: Examples) -> np.ndarray[Any, Any]:
+    """Which examples count for any of the models, on the host."""
+    length = examples.scores.shape[-1]
+    if examples.valid is None:
+        return np.ones(length, dtype=np.bool_)
+    if not readable(examples.valid):
+        raise TypeError(
+            "groups need a mask that can be read, to know which of them have examples that count; "
+            "pass where as a NumPy array, or leave such examples out"
+        )
+    there: np.ndarray[Any, Any] = np.any(to_numpy(examples.valid).reshape(-1, length), axis=0)
+    return there
+
+
+def _check_names(names: np.ndarray[Any, Any], there: np.ndarray[Any, Any]) -> None:
+    """Raise for a group without a name, which would make one cluster of strangers."""
+    nameless = np.flatnonzero(there & (names != names))
+    if nameless.size:
+        first = int(nameless[0])
+        raise ValueError(
+            f"groups is {str(names[first]).lower()} at position {first}; expected the group's name"
+        )
+
+
+def parts_left_out(plan: Plan) -> tuple[Plan, range]:
+    """A plan whose resamples lack one unit each, or one of many parts of the units."""
+    xp = namespace(plan.examples.order)
+    parts = min(plan.units, PARTS)
+    shuffled = np.random.default_rng(0).permutation(plan.units) % parts
+    with computing(xp):
+        part = xp.asarray(shuffled, device=device(plan.examples.order))
+        part = part if plan.owner is None else xp.take(part, plan.owner, axis=-1)
+
+    def counts(numbers: range) -> Array:
+        with computing(xp):
+            number = xp.arange(numbers.start, numbers.stop, dtype=part.dtype, device=device(part))
+            return cast(xp, part != xp.expand_dims(number, axis=-1), xp.int64)
+
+    return plan._replace(counts=counts, varies=True), range(parts)

@@ -1,0 +1,355 @@
+"""Rankings of resamples: one sort serves all of them, each is another list of counts."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+import os
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quotakernels import ops
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    compiled,
+    computing,
+    device,
+    is_array,
+    namespace,
+)
+from quotakernels.inference._tree import tree_map, trees_map
+from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.quotas import silently
+from quotakernels.measures._direction import title_of
+from quotakernels.measures._measure import made_here, merges_negatives
+from quotakernels.measures._together import sharing, together
+from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties
+
+__all__ = [
+    "Plan",
+    "Sorted",
+    "at_once",
+    "from_one",
+    "in_order",
+    "resampled",
+    "threads",
+    "value_again",
+    "value_of",
+    "values_of",
+]
+
+NDArray = np.ndarray[Any, Any]
+WORKING_COPIES = 60
+"""Arrays as long as the examples that a batch of resamples needs at once."""
+
+
+FEW = 1000
+"""Up to so many examples, the price of a call is more than that of padded rows in a batch."""
+
+
+class Sorted(NamedTuple):
+    """Examples best first, and where rows of a ranking end among them.
+
+    `order` holds their places among the examples as they came; `there` is 0 for those that do not
+    count, and None where all do.
+    """
+
+    order: Array
+    thresholds: Array
+    labels: Array
+    weights: Array | None
+    there: Array | None
+    last: Array
+
+    def map(self, function: Callable[[Array], Array]) -> Sorted:
+        """The same with every column that it has put through the function."""
+        return Sorted(*(None if x is None else function(x) for x in self))
+
+
+class Plan(NamedTuple):
+    """What is drawn, and of what.
+
+    ``counts(numbers)`` gives, for a range of resamples, how often each example is in them, shape
+    (R, n).  Where their size `varies`, a quota may be more than there is, and is undefined then.
+    Each of so many `units` is drawn whole; the `owner` of an example is the unit that it is in.
+    """
+
+    examples: Sorted
+    counts: Callable[[range], Array]
+    ties: TiePolicy
+    varies: bool
+    units: int
+    owner: Array | None
+
+
+def in_order(examples: Examples) -> Sorted:
+    """Checked examples, sorted once; those that do not count come last."""
+    xp = namespace(examples.scores)
+    scores, labels, weights, valid = examples
+    key = ops.order_key(xp, scores)
+    if valid is not None:
+        lowest = xp.min(key, axis=-1, keepdims=True)
+        key = xp.where(valid, key, lowest)
+    labels = cast(xp, labels, xp.int64)
+    order = xp.argsort(labels, axis=-1, stable=True)  # among ties not as they came
+    falling = xp.take_along_axis(key, order, axis=-1)
+    falling = xp.argsort(falling, axis=-1, descending=True, stable=True)
+    order = xp.take_along_axis(order, falling, axis=-1)
+    key, scores, labels = (xp.take_along_axis(x, order, axis=-1) for x in (key, scores, labels))
+    if weights is not None:
+        weights = xp.take_along_axis(weights, order, axis=-1)
+    if valid is not None:
+        valid = xp.take_along_axis(cast(xp, valid, xp.int64), order, axis=-1)
+    edge = xp.ones((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
+    last = xp.concat([key[..., 1:] != key[..., :-1], edge], axis=-1)
+    return Sorted(order, scores, labels, weights, valid, last)
+
+
+def value_of(measure: Any, ranking: Ranking) -> Any:
+    """A measure of a ranking, or the mapping of several."""
+    if isinstance(measure, Mapping):
+        return {name: value_of(each, ranking) for name, each in measure.items()}
+    value = measure(ranking)
+    if not isinstance(value, (tuple, Mapping)) and not is_array(value):
+        raise TypeError(f"measure must give arrays; {title_of(measure)} gives {brief(value)}")
+    return value
+
+
+def value_again(measure: Any, ranking: Ranking) -> Any:
+    """The same, without the warnings that there were for the first ranking."""
+    with silently():
+        return value_of(measure, ranking)
+
+
+def _value_of_table(measure: Any, table: ops.Groups) -> Any:
+    """The same of a table; measures of a mapping that can share a pass over it do."""
+    shared = sharing(measure) if isinstance(measure, Mapping) else {}
+    if len(shared) < 2:
+        return value_again(measure, ranking_of(table))
+    values = together(shared, table)
+    others = {name: each for name, each in measure.items() if name not in values}
+    if others:
+        values |= value_again(others, ranking_of(table))
+    return {name: values[name] for name in measure}
+
+
+def values_of(
+    measure: Any,
+    estimate: Any,
+    workers: int | None,
+    max_memory: int,
+    plan: Plan,
+    numbers: range,
+    progress: Callable[[int, int], None],
+) -> Any:
+    """The measure of each resample, on a last axis that is added; the estimate shows its shape."""
+    order = plan.examples.order
+    xp = namespace(order)
+    size = at_once(max_memory, 8 * math.prod(order.shape))
+    lanes = 1 if workers is None else threads(workers)  # of several, each waits for the others
+    if isinstance(order, np.ndarray):
+        run = functools.partial(_on_host, measure, plan, estimate, lanes)
+        if order.shape[-1] <= FEW and made_here(measure):
+            run = functools.partial(_few_on_host, measure, plan, run)
+        size = 64
+    else:
+        run = functools.partial(_in_batch, measure, plan)
+    parts = []
+    for start in range(0, len(numbers), size):
+        parts.append(run(numbers[start : start + size]))
+        progress(min(start + size, len(numbers)), len(numbers))
+    with computing(xp):
+        return trees_map(lambda x: x[0] if len(x) == 1 else xp.concat(x, axis=-1), parts)
+
+
+def threads(workers: int | None) -> int:
+    """How many threads there may be."""
+    return min(os.cpu_count() or 1, 8) if workers is None else from_one("workers", workers)
+
+
+def at_once(max_memory: int, length: int) -> int:
+    """How many resamples may be in a batch, by the bytes that one of them takes for each copy."""
+    return max(1, from_one("max_memory", max_memory) // (WORKING_COPIES * length))
+
+
+def from_one(name: str, number: Any) -> int:
+    """A whole number, 1 or more."""
+    try:
+        if isinstance(number, (bool, np.bool_)):
+            raise TypeError
+        whole = operator.index(number)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number; got {brief(number)}") from None
+    if whole < 1:
+        raise ValueError(f"{name} must be at least 1; got {whole}")
+    return whole
+
+
+# batches of resamples, on a device or in a program
+
+
+def _in_batch(measure: Any, plan: Plan, numbers: range) -> Any:
+    xp = namespace(plan.examples.order)
+    with computing(xp):
+        table = compiled(resampled, xp, ("ties",))(
+            plan.examples, plan.counts(numbers), ties=plan.ties
+        )
+    values = _value_of_table(measure, table)
+    with computing(xp):
+        return trees_map(lambda x: xp.moveaxis(x[0], 0, -1), [values])
+
+
+def resampled(examples: Sorted, counts: Array, *, ties: TiePolicy) -> ops.Groups:
+    """The tables of resamples, shape (R, ..., n), in which examples are so often: shape (R, n)."""
+    xp = namespace(counts)
+    shape = (counts.shape[0], *examples.order.shape)
+    between = (1,) * (len(shape) - 2)
+    counts = xp.reshape(counts, (shape[0], *between, shape[-1]))
+    examples = examples.map(lambda x: xp.broadcast_to(x, shape))
+    counts = xp.take_along_axis(xp.broadcast_to(counts, shape), examples.order, axis=-1)
+    columns = counted(examples, counts)
+    rows = ops.Groups(examples.thresholds, *columns)
+    return split_ties(xp, ops.merged(xp, rows, examples.last), ties)
+
+
+def counted(examples: Sorted, counts: Array) -> tuple[Array, Array, Array | None, Array | None]:
+    """Counts, positives and masses of each example, so often as it is there."""
+    counts = counts if examples.there is None else counts * examples.there
+    labels = examples.labels
+    if examples.weights is None:
+        return counts, counts * labels, None, None
+    mass = counts * examples.weights
+    return counts, counts * labels, mass * labels, mass * (1 - labels)
+
+
+def _few_on_host(
+    measure: Any, plan: Plan, one_by_one: Callable[[range], Any], numbers: range
+) -> Any:
+    """As on a device, unless a quota is beyond all of the resamples."""
+    try:
+        return _in_batch(measure, plan, numbers)
+    except ValueError:
+        return one_by_one(numbers)
+
+
+# one resample after the other, in memory that NumPy reads
+
+
+def _on_host(measure: Any, plan: Plan, estimate: Any, workers: int, numbers: range) -> Any:
+    """Each of the models by itself: a list is much faster than a batch of lists in NumPy."""
+    models = list(_host_tables(plan, merges_negatives(measure)))
+    shape = plan.examples.order.shape[:-1]
+
+    def one(number: int) -> Any:
+        counts = plan.counts(range(number, number + 1))[0]
+        try:
+            values = [_value_of_table(measure, table(counts)) for table in models]
+        except ValueError:
+            if not plan.varies:
+                raise
+            return _beside_all(measure, plan, estimate, counts)
+        return trees_map(lambda x: np.reshape(np.stack(x), (*shape, *np.shape(x[0]))), values)
+
+    if workers == 1 or len(numbers) == 1:
+        values = [one(number) for number in numbers]
+    else:
+        with ThreadPoolExecutor(workers) as pool:
+            values = list(pool.map(one, numbers))
+    return trees_map(lambda x: np.stack(x, axis=-1), values)
+
+
+def _beside_all(measure: Any, plan: Plan, estimate: Any, counts: NDArray) -> Any:
+    """A resample that lacks a quota, in a batch with all examples: only there it is undefined."""
+    if not made_here(measure):
+        return tree_map(lambda x: np.full(np.shape(x), np.nan), estimate)
+    both = np.stack([counts, np.ones_like(counts)])
+    values = _value_of_table(measure, resampled(plan.examples, both, ties=plan.ties))
+    return tree_map(lambda x: x[0, ...], values)
+
+
+class _Spans(NamedTuple):
+    """Rows of a table among the examples of one model, best first; a row's positives come last.
+
+    `order` is None where the examples already are in that order.  Where `merging`, rows without
+    positives become one with their neighbours.
+    """
+
+    merging: bool
+    examples: Sorted
+    order: NDArray | None
+    start: NDArray
+    positive: NDArray
+    stop: NDArray
+
+
+def _host_tables(plan: Plan, merging: bool) -> Iterator[Callable[[NDArray], ops.Groups]]:
+    """For each model the function that makes a table of the counts of a resample."""
+    length = plan.examples.order.shape[-1]
+    models = plan.examples.map(lambda x: x.reshape(-1, length))
+    for number in range(models.order.shape[0]):
+        spans = _spans(models.map(operator.itemgetter(number)), merging)
+        yield functools.partial(_host_table, spans, plan.ties)
+
+
+def _spans(examples: Sorted, merging: bool) -> _Spans:
+    ends = np.flatnonzero(examples.last)
+    starts = np.append(0, ends[:-1] + 1)
+    positives = np.add.reduceat(examples.labels, starts)
+    merging = merging and examples.weights is None
+    if merging:
+        ends = ends[_last_of_runs(positives)]
+        starts = np.append(0, ends[:-1] + 1)
+        positives = np.add.reduceat(examples.labels, starts)
+    rows = examples._replace(thresholds=examples.thresholds[ends])
+    order = examples.order
+    in_place = order[0] == 0 and bool((order[1:] > order[:-1]).all())
+    order_or_none = None if in_place else order
+    return _Spans(merging, rows, order_or_none, starts, ends + 1 - positives, ends + 1)
+
+
+def _last_of_runs(positives: NDArray) -> NDArray:
+    """The rows with positives, and of others that follow each other the last one."""
+    found = positives > 0
+    kept = np.empty_like(found)
+    np.logical_or(found[1:], found[:-1], out=kept[:-1])
+    kept[-1:] = True
+    return np.flatnonzero(kept)
+
+
+def _host_table(spans: _Spans, ties: TiePolicy, counts: NDArray) -> ops.Groups:
+    examples = spans.examples
+    counts = counts if spans.order is None else counts[spans.order]
+    if examples.weights is None:
+        table = _whole_table(spans, counts)
+    else:
+        columns = counted(examples, counts)
+        sums = (None if x is None else np.add.reduceat(x, spans.start) for x in columns)
+        table = ops.Groups(examples.thresholds, *sums)
+    return split_ties(_HOST, table, ties)
+
+
+def _whole_table(spans: _Spans, counts: NDArray) -> ops.Groups:
+    """Examples and positives of each row, as differences of running sums."""
+    counts = counts if spans.examples.there is None else counts * spans.examples.there
+    most = counts.shape[0] * int(counts.max())
+    upto = np.empty(counts.shape[0] + 1, dtype=np.int32 if most < 2**31 else np.int64)
+    upto[0] = 0
+    counts.cumsum(out=upto[1:])
+    thresholds, ends = spans.examples.thresholds, upto[spans.stop]
+    positives = ends - upto[spans.positive]
+    if spans.merging:
+        rows = _last_of_runs(positives)
+        thresholds, ends, positives = thresholds[rows], ends[rows], positives[rows]
+    items = ends.copy()
+    items[1:] -= ends[:-1]
+    return ops.Groups(thresholds, items, positives, None, None)
+
+
+_HOST: Namespace = namespace(np.empty(0))

@@ -1,0 +1,182 @@
+"""The door for the scores of several classes: what it lets in is one binary problem per class."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from quotakernels import ops
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    computing,
+    constant,
+    device,
+    namespace,
+    readable,
+    to_numpy,
+    wide_float,
+)
+from quotakernels.inputs.examples import (
+    Examples,
+    adopt,
+    as_column,
+    bad_values,
+    check_types,
+    example_columns,
+    one_absent_example,
+    read_without_fault,
+    refuse_records,
+)
+from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.labels import NAMED_LABELS, label_number
+from quotakernels.inputs.shapes import column_hint
+
+__all__ = ["admit_classes"]
+
+
+def admit_classes(
+    y_true: Any,
+    y_score: Any,
+    classes: Any = None,
+    sample_weight: Any = None,
+    where: Any = None,
+    validate: bool = True,
+) -> tuple[Examples, Array | None]:
+    """Check and convert labels and scores of K classes to columns of shape (..., K, n).
+
+    And which rows of the batch are good for all classes, shape (..., 1); None if all are.
+    """
+    given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
+    as_given = example_columns(given)
+    _check_score_shape(tuple(as_given["y_score"].shape))
+    named, numbers, expected = _numbered(as_given, classes)
+    check_types(named)
+    scores = named["y_score"]
+    named["y_score"] = namespace(scores).matrix_transpose(scores)
+    xp, arrays = adopt(named)
+    _check_shapes(arrays)
+    with computing(xp):
+        if arrays["y_score"].shape[-1] == 0:
+            arrays = one_absent_example(xp, arrays)
+        scores = arrays.pop("y_score")
+        belongs, wrong = _classified(xp, arrays["y_true"], numbers)
+        rows = (*scores.shape[:-2], scores.shape[-1])
+        flat = {k: xp.broadcast_to(x, rows) for k, x in (arrays | {"y_true": wrong}).items()}
+        weights, valid = flat.get("sample_weight"), flat.get("where")
+        if weights is not None:
+            weights = cast(xp, weights, wide_float(xp, device(scores)))
+            valid = weights != 0 if valid is None else valid & (weights != 0)
+        bad = bad_values(xp, scores, weights) | {"y_true": (flat["y_true"], expected)}
+        valid, good = _raise_or_exclude(xp, as_given, bad, valid, validate)
+        columns = (_for_all_classes(xp, x, scores.shape) for x in (weights, valid))
+        return Examples(scores, xp.broadcast_to(belongs, scores.shape), *columns), good
+
+
+def _check_score_shape(shape: tuple[int, ...]) -> None:
+    if len(shape) < 2 or shape[-1] == 0:
+        raise ValueError(
+            f"y_score must have shape (n, classes) or (..., n, classes); got shape {shape}"
+        )
+    if hint := column_hint("y_score", shape):
+        raise ValueError(
+            f"y_score has shape {shape}, the scores of one class, and several are needed{hint}"
+        )
+
+
+def _check_shapes(arrays: dict[str, Array]) -> None:
+    *batch, classes, n = arrays["y_score"].shape
+    rows = (*batch, n)
+    wanted = f"{(n,)} or {rows}" if batch else f"{rows}"
+    for name, x in arrays.items():
+        own = tuple(x.shape)
+        if name != "y_score" and own not in (rows, (n,)):
+            raise ValueError(
+                f"{name} must have shape {wanted}, as y_score has shape {(*rows, classes)}; "
+                f"got shape {own}{column_hint(name, own)}"
+            )
+
+
+def _numbered(as_given: dict[str, Array], classes: Any) -> tuple[dict[str, Array], list[Any], str]:
+    """The arguments with labels that are numbers, the number of each class, what is expected."""
+    y_true, size = as_given["y_true"], as_given["y_score"].shape[-1]
+    has_names = isinstance(y_true, np.ndarray) and y_true.dtype.kind in NAMED_LABELS
+    if classes is None:
+        if has_names:
+            raise ValueError(
+                f"y_true must hold the classes 0 to {size - 1}; for other labels pass classes, "
+                "in the order of the columns of y_score"
+            )
+        numbers = [label_number(y_true, k, "class") for k in range(size)]
+        return dict(as_given), numbers, f"0 to {size - 1}; for other labels pass classes"
+    listed = _listed(classes, size)
+    if has_names:
+        index = {label: k for k, label in enumerate(listed)}
+        codes = np.asarray([index.get(x, -1) for x in y_true.ravel().tolist()], dtype=np.int64)
+        y_true, numbers = codes.reshape(y_true.shape), list(range(size))
+    else:
+        numbers = [label_number(y_true, x, f"classes[{k}]") for k, x in enumerate(listed)]
+    return as_given | {"y_true": y_true}, numbers, "one of classes"
+
+
+def _listed(classes: Any, size: int) -> list[Any]:
+    """The labels of the classes, all different."""
+    refuse_records("classes", classes)
+    if not isinstance(classes, (list, tuple)):
+        column = as_column("classes", classes)
+        if column.ndim != 1 or not readable(column):
+            raise TypeError(f"classes must be a sequence of labels; got {brief(classes)}")
+        classes = to_numpy(column).tolist()
+    if len(classes) != size:
+        raise ValueError(
+            f"classes must have {size} labels, one per column of y_score; got {len(classes)}"
+        )
+    seen: set[Any] = set()
+    for k, label in enumerate(classes):
+        if not isinstance(label, Hashable) or label is None or label != label:
+            raise TypeError(f"classes[{k}]={label!r} is no label")
+        if label in seen:
+            raise ValueError(f"classes must be different labels; got {brief(label)} twice")
+        seen.add(label)
+    return list(classes)
+
+
+def _classified(xp: Namespace, labels: Array, numbers: list[Any]) -> tuple[Array, Array]:
+    """Which class each label is, shape (..., K, n), and which labels are not exactly one.
+
+    Labels are compared by their order keys, as those of two classes are.
+    """
+    wanted = constant(xp, numbers, labels.dtype, device(labels))
+    key = xp.expand_dims(ops.order_key(xp, labels), axis=-2)
+    belongs = key == xp.expand_dims(ops.order_key(xp, wanted), axis=-1)
+    return belongs, xp.sum(cast(xp, belongs, xp.int32), axis=-2) != 1
+
+
+def _for_all_classes(xp: Namespace, x: Array | None, shape: tuple[int, ...]) -> Array | None:
+    return None if x is None else xp.broadcast_to(xp.expand_dims(x, axis=-2), shape)
+
+
+def _raise_or_exclude(
+    xp: Namespace,
+    as_given: dict[str, Array],
+    bad: dict[str, tuple[Array, str]],
+    valid: Array | None,
+    validate: bool,
+) -> tuple[Array | None, Array | None]:
+    """As for two classes; a bad score of one class excludes the row of the batch from all."""
+    good = None
+    for name, (unfit, expected) in bad.items():
+        of_scores = name == "y_score"
+        wrong = unfit
+        if valid is not None:
+            wrong = unfit & (xp.expand_dims(valid, axis=-2) if of_scores else valid)
+        place = xp.matrix_transpose(wrong) if of_scores else wrong
+        if not read_without_fault(xp, name, as_given[name], place, expected, validate):
+            example = xp.any(wrong, axis=-2) if of_scores else wrong
+            row_is_good = ~xp.any(example, axis=-1, keepdims=True)
+            valid = row_is_good if valid is None else valid & row_is_good
+            good = row_is_good if good is None else good & row_is_good
+    return valid, good

@@ -1,0 +1,118 @@
+"""The door for scores of several models, each under its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from quotakernels import ops
+from quotakernels._array import (
+    Array,
+    Namespace,
+    computing,
+    concrete,
+    is_array,
+    of_kind,
+    readable,
+    to_numpy,
+)
+from quotakernels._bits import to_bits
+from quotakernels.inputs.examples import admit_columns, adopt, as_column, check_types
+from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.shapes import column_hint
+
+__all__ = ["host_floats", "named_scores", "stacked"]
+
+NDArray = np.ndarray[Any, Any]
+_EXACT = 2**53
+
+
+def named_scores(models: Any) -> dict[str, Any]:
+    """The scores of each model, under the model's name, also from the columns of a data frame."""
+    names = _names(models)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"the names of models must be strings; got {brief(name)}")
+        if names.count(name) > 1:
+            raise ValueError(f"the names of models must differ; got {brief(name)} twice")
+    if len(names) < 2:
+        raise ValueError(f"models must hold at least two models; got {len(names)}")
+    return {name: models[name] for name in names}
+
+
+def _names(models: Any) -> list[Any]:
+    """Those of a mapping, or of the columns of what looks like a data frame."""
+    if isinstance(models, Mapping):
+        return list(models)
+    named = getattr(models, "column_names", None)  # of Arrow, whose columns are without names
+    named = getattr(models, "columns", None) if named is None else named
+    if named is None or not hasattr(models, "__getitem__"):
+        kind = type(models).__name__
+        raise TypeError(
+            f"models must be a mapping from names to scores, or a data frame; got {kind}"
+        )
+    return list(named)
+
+
+def stacked(
+    named: dict[str, Any],
+    y_true: Any,
+    sample_weight: Any = None,
+    where: Any = None,
+    pos_label: Any = None,
+    validate: bool = True,
+) -> Array:
+    """The scores of all models, shape (M, n), each checked with what is given beside them."""
+    columns = {name: as_column(name, x) for name, x in named.items()}
+    beside = {"y_true": y_true, "sample_weight": sample_weight, "where": where}
+    for name, x in (columns | beside).items():
+        if is_array(x) and not concrete(x):
+            raise TypeError(
+                f"{name} is traced, or holds shapes only; this comparison reads values and gives "
+                "its results on the host"
+            )
+    check_types(columns)
+    _check_lengths(columns)
+    for name, column in columns.items():
+        admit_columns({name: column, **beside}, pos_label, validate, leader=name)
+    xp, columns = adopt(columns, tuple(columns))
+    with computing(xp):
+        return xp.stack(_of_one_dtype(xp, columns))
+
+
+def _check_lengths(columns: dict[str, Array]) -> None:
+    first, *_ = columns
+    for name, x in columns.items():
+        if x.ndim != 1:
+            hint = column_hint(name, tuple(x.shape))
+            raise ValueError(
+                f"{name} must have shape (n,), a list of scores; got {tuple(x.shape)}{hint}"
+            )
+        if x.shape != columns[first].shape:
+            raise ValueError(
+                f"{name} must have as many scores as {first}, {columns[first].shape[0]}; "
+                f"got {x.shape[0]}"
+            )
+
+
+def _of_one_dtype(xp: Namespace, columns: dict[str, Array]) -> list[Array]:
+    """Columns of several types as wide floats, which keep their order and their ties."""
+    if len({x.dtype for x in columns.values()}) == 1:
+        return list(columns.values())
+    for name, x in columns.items():
+        if of_kind(xp, x.dtype, "integral") and x.shape[0] and readable(x):
+            low, high = (int(f(to_numpy(x))) for f in (np.min, np.max))
+            if max(high, -low) > _EXACT:
+                raise ValueError(
+                    f"{name} holds integers beyond 2**53 and other models scores of another type; "
+                    "pass scores of one type"
+                )
+    return [ops.widened(xp, x) for x in columns.values()]
+
+
+def host_floats(x: Array) -> NDArray:
+    """The floats of an array that has values, wherever they are, in NumPy."""
+    bits = to_bits(x)
+    return bits.view(f"f{bits.dtype.itemsize}")

@@ -1,0 +1,105 @@
+"""The door for plain numbers: rates, counts and costs that come without examples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    computing,
+    device,
+    finished,
+    namespace,
+    of_kind,
+    readable,
+    result_float,
+    wide_float,
+)
+from quotakernels.inputs.examples import adopt, as_column, first_bad
+from quotakernels.inputs.quotas import numbers_beside
+
+__all__ = ["Limits", "admit_numbers", "checked", "common_shape", "of_numbers", "whole_steps"]
+
+Limits: TypeAlias = Mapping[str, tuple[Callable[[Any], Any], str]]
+"""For some arguments: where their values are good, and how to say it."""
+
+
+def of_numbers(formula: Callable[..., Any], named: dict[str, Any], limits: Limits) -> Any:
+    """``formula(xp, *arrays)`` of numbers and arrays that broadcast, NaN where a value is bad."""
+    xp, arrays = admit_numbers(named)
+    common_shape(arrays)
+    first = next(iter(arrays.values()))
+    dtype = result_float(xp, device(first))
+    with computing(xp):
+        arrays = {name: cast(xp, x, wide_float(xp, device(x))) for name, x in arrays.items()}
+        arrays = checked(xp, arrays, limits)
+        return finished(xp, formula(xp, *arrays.values()), dtype)
+
+
+def admit_numbers(named: dict[str, Any]) -> tuple[Namespace, dict[str, Array]]:
+    """Numbers and arrays in one library; single numbers go wherever the arrays are."""
+    plain = {name for name, x in named.items() if type(x) in (int, float)}  # no arrays in a trace
+    columns = {name: as_column(name, x) for name, x in named.items() if name not in plain}
+    for name, x in columns.items():
+        if not of_kind(namespace(x), x.dtype, ("integral", "real floating")):
+            raise TypeError(f"{name} must be a number or an array of numbers; got {named[name]!r}")
+    single = {name for name, x in columns.items() if isinstance(x, np.ndarray) and x.ndim == 0}
+    xp, arrays = adopt({name: x for name, x in columns.items() if name not in single})
+    data = next(iter(arrays.values()), np.empty(0))
+    with computing(xp):
+        numbers = {name: numbers_beside(data, name, named[name]) for name in plain | single}
+    return xp, {name: numbers[name] if name in numbers else arrays[name] for name in named}
+
+
+def common_shape(named: dict[str, Array]) -> tuple[int, ...]:
+    """The shape that the arrays have when they are broadcast together."""
+    shape: list[int] = []
+    for x in named.values():
+        own = [1] * (len(shape) - x.ndim) + list(x.shape)
+        shape = [1] * (len(own) - len(shape)) + shape
+        if any(1 not in pair and pair[0] != pair[1] for pair in zip(shape, own, strict=True)):
+            large = {name: x for name, x in named.items() if x.ndim}
+            shapes = ", ".join(str(tuple(x.shape)) for x in large.values())
+            raise ValueError(f"{', '.join(large)} must fit together; got the shapes {shapes}")
+        shape = [b if a == 1 else a for a, b in zip(shape, own, strict=True)]
+    return tuple(shape)
+
+
+def checked(xp: Namespace, arrays: dict[str, Array], limits: Limits) -> dict[str, Array]:
+    """The arrays, with NaN for bad values that cannot be read; for others there is an error."""
+    good = dict(arrays)
+    for name, (fits, expected) in limits.items():
+        x = arrays[name]
+        wrong = ~fits(x)
+        if not readable(wrong):
+            good[name] = xp.where(wrong, xp.full_like(x, xp.nan), x)
+        elif bool(xp.any(wrong)):
+            raise ValueError(first_bad(name, x, wrong, expected))
+    return good
+
+
+def whole_steps(named: dict[str, Any], start: str, stop: str) -> Array:
+    """From the first of two readable numbers on in steps of one, and the second.
+
+    In the library of all the arguments.
+    """
+    ends = []
+    for name in (start, stop):
+        x = admit_numbers({name: named[name]})[1][name]
+        if x.ndim or not readable(x):
+            raise ValueError(f"{name} must be one number that can be read; or pass recall=")
+        ends.append(float(x))
+    first, last = ends
+    count = max(math.ceil(last - first), 0) if math.isfinite(last - first) else 1
+    xp, arrays = admit_numbers(named)
+    with computing(xp):
+        dev = device(arrays[start])
+        wide = wide_float(xp, dev)
+        steps = cast(xp, xp.arange(count, dtype=xp.int64, device=dev), wide)
+        return xp.concat([steps + first, xp.full((1,), last, dtype=wide, device=dev)])

@@ -1,0 +1,219 @@
+"""What a quota may be, and the masses that it stands for."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+import warnings
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from quotakernels import ops
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    computing,
+    concrete,
+    constant,
+    device,
+    is_array,
+    library,
+    namespace,
+    of_kind,
+    readable,
+    takes_host_arrays,
+    tolerance,
+    wide_float,
+)
+from quotakernels.inputs.examples import (
+    MASS_ROUNDING,
+    as_column,
+    check_one_device,
+    first_bad,
+    refuse_records,
+)
+from quotakernels.inputs.keywords import brief
+
+N = TypeVar("N", bound=NamedTuple)
+
+__all__ = [
+    "ROUNDING",
+    "as_float",
+    "beside",
+    "divisor",
+    "mass_totals",
+    "numbers_beside",
+    "quota_masses",
+    "silently",
+    "wanted_masses",
+    "warn_below_one",
+    "whole_if_close",
+]
+
+ROUNDING = 2.0**-50
+"""Relative distance within which ``fraction * n`` counts as the whole number beside it."""
+_SILENT: ContextVar[bool] = ContextVar("_SILENT", default=False)
+
+
+def beside(data: N, *quotas: Any) -> N:
+    """The arrays of `data`, moved to the library of the quota if that takes NumPy arrays."""
+    if not isinstance(data[0], np.ndarray):
+        return data
+    for quota in quotas:
+        foreign = is_array(quota) and not isinstance(quota, (np.ndarray, np.generic))
+        if foreign and takes_host_arrays(xp := namespace(quota)):
+            with computing(xp):
+                return data._make(None if x is None else xp.asarray(x) for x in data)
+    return data
+
+
+def divisor(xp: Namespace, mass: Array) -> Array:
+    """The mass, or where it is 0 something to divide by; no other mass is changed by it."""
+    return mass + xp.finfo(mass.dtype).smallest_normal
+
+
+def mass_totals(xp: Namespace, table: ops.Groups) -> tuple[Array, Array, Array]:
+    """Mass of all examples, of the positive and of the negative ones, per row of the batch."""
+    wide = wide_float(xp, device(table.counts))
+    if table.weighted:
+        positive, negative = (ops.total(xp, x) for x in (table.positive, table.negative))
+        whole = positive + negative
+        return whole, positive, negative
+    whole, positive = (xp.sum(x, axis=-1, dtype=xp.int64) for x in (table.counts, table.positives))
+    return cast(xp, whole, wide), cast(xp, positive, wide), cast(xp, whole - positive, wide)
+
+
+def _whole_mass(xp: Namespace, table: ops.Groups) -> Array:
+    """The first of the `mass_totals`, shape (..., 1)."""
+    if table.weighted:
+        return mass_totals(xp, table)[0][..., None]
+    whole = xp.sum(table.counts, axis=-1, keepdims=True, dtype=xp.int64)
+    return cast(xp, whole, wide_float(xp, device(whole)))
+
+
+def wanted_masses(
+    xp: Namespace, table: ops.Groups, *, quota: Any = None, fraction: Any = None
+) -> tuple[tuple[Array], tuple[int, ...]]:
+    """The wanted masses, shape (..., K), NaN where there are none, and the quota's own shape.
+
+    Warns of a quota of less than one example.
+    """
+    masses = quota_masses(xp, table, quota=quota, fraction=fraction)
+    if fraction is None and not table.weighted and concrete(table.counts):
+        warn_below_one(quota)
+    return masses
+
+
+def quota_masses(
+    xp: Namespace, table: ops.Groups, *, quota: Any = None, fraction: Any = None
+) -> tuple[tuple[Array], tuple[int, ...]]:
+    """The same without a warning."""
+    if (quota is None) == (fraction is None):
+        raise TypeError("give exactly one of quota= (examples) and fraction= (a share of them)")
+    name = "quota" if fraction is None else "fraction"
+    value = numbers_beside(table.counts, name, quota if fraction is None else fraction)
+    whole, flat = _whole_mass(xp, table), xp.reshape(value, (-1,))
+    if name == "quota":
+        wanted, fits = _within(xp, table, value, flat, whole)
+    else:
+        fits = (flat > 0) & (flat <= 1)
+        _raise_unless(xp, name, value, fits, "a share of the examples, above 0 and at most 1")
+        wanted = whole_if_close(xp, flat * whole)
+    nan = constant(xp, xp.nan, wanted.dtype, device(wanted))
+    return (xp.where(fits & (whole > 0), wanted, nan),), tuple(value.shape)
+
+
+def _within(
+    xp: Namespace, table: ops.Groups, value: Array, quota: Array, whole: Array
+) -> tuple[Array, Array]:
+    """The quota, at most the whole mass, and whether it fits each row of the batch."""
+    limit = whole * (1 + tolerance(whole, MASS_ROUNDING)) if table.weighted else whole
+    fits, expected = quota >= 0, "a number, not negative"
+    if readable(whole) and bool(xp.any(whole > 0)):  # of no examples every quota is undefined
+        there = xp.where(whole > 0, whole, xp.zeros_like(whole))  # masses of spoilt rows are NaN
+        fits = fits & (quota <= xp.max(xp.where(whole > 0, limit, there)))
+        what = "total weight" if table.weighted else "number of examples"
+        expected = f"a number from 0 to {float(xp.max(there))!r}, the {what}"
+    _raise_unless(xp, "quota", value, fits, expected)
+    return xp.minimum(quota, whole), (quota >= 0) & (quota <= limit)
+
+
+def warn_below_one(quota: Any) -> None:
+    """Warn of a single quota between 0 and 1, which was meant as a fraction in all likelihood."""
+    plain = type(quota) in (int, float)
+    single = plain or (is_array(quota) and quota.ndim == 0 and readable(quota))
+    if single and 0 < quota < 1 and not _SILENT.get():
+        number = f"{float(quota):.7g}"
+        warnings.warn(
+            f"quota={number} is less than one example; for a share of all examples pass "
+            f"fraction={number}",
+            stacklevel=_level_of_caller(),
+        )
+
+
+def _level_of_caller() -> int:
+    """How many calls up from `warnings.warn` the first one outside of this library is."""
+    level, frame = 1, sys._getframe(1)
+    package = __name__.partition(".")[0]
+    while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+@contextlib.contextmanager
+def silently(again: bool = True) -> Iterator[None]:
+    """Where a quota is used `again`, there was a warning the first time."""
+    token = _SILENT.set(again)
+    try:
+        yield
+    finally:
+        _SILENT.reset(token)
+
+
+def whole_if_close(xp: Namespace, wanted: Array) -> Array:
+    """The numbers, but whole ones where rounding alone has moved them."""
+    nearest, close = xp.round(wanted), tolerance(wanted, ROUNDING) * wanted
+    return xp.where(xp.abs(wanted - nearest) <= close, nearest, wanted)
+
+
+def numbers_beside(data: Array, name: str, value: Any) -> Array:
+    """Numbers as a wide float array of the library and on the device of the data."""
+    xp, dev = namespace(data), device(data)
+    wide = wide_float(xp, dev)
+    if type(value) in (int, float):
+        return constant(xp, as_float(value), wide, dev)
+    refuse_records(name, value)
+    if isinstance(value, (list, tuple)) and all(type(x) in (int, float) for x in value):
+        return constant(xp, [as_float(x) for x in value], wide, dev)
+    if isinstance(value, (list, tuple)) and any(isinstance(x, bool) for x in value):
+        raise TypeError(f"{name} must be a number or an array of numbers; got {brief(value)}")
+    value = as_column(name, value)
+    if not of_kind(namespace(value), value.dtype, ("integral", "real floating")):
+        raise TypeError(f"{name} must be a number or an array of numbers; got {brief(value)}")
+    if isinstance(value, np.ndarray):
+        return xp.asarray(value.astype(np.float64), dtype=wide, device=dev)
+    if namespace(value) is not xp:
+        raise TypeError(
+            f"{name} is an array of {library(value)} and the scores are of {library(data)}"
+        )
+    check_one_device({name: value, "y_score": data})
+    return cast(xp, value, wide)
+
+
+def as_float(number: int | float) -> float:
+    """The number, infinite where it is an integer beyond all floats."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def _raise_unless(xp: Namespace, name: str, value: Array, fits: Array, expected: str) -> None:
+    if readable(fits) and not bool(xp.all(fits)):
+        wrong = xp.reshape(~fits, value.shape)
+        raise ValueError(first_bad(name, value, wrong, expected))

@@ -1,0 +1,1 @@
+"""Measures of the best examples that fill one quota."""

@@ -1,0 +1,204 @@
+"""The measures at a quota as curves: their values at every cut."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, cast, device, namespace, of_kind, wide_float
+from quotakernels.inputs.quotas import mass_totals
+from quotakernels.measures._measure import measure
+
+__all__ = [
+    "Curve",
+    "cut_masses",
+    "cut_quotas",
+    "cut_thresholds",
+    "float_thresholds",
+    "hit_rate_curve",
+    "lift_curve",
+    "qrecall_curve",
+]
+
+
+class Curve(NamedTuple):
+    """A measure at every cut: cut g selects the first g tie groups, cut 0 nothing.
+
+    Between two cuts T is a straight line; for values there use the measure with ``quota=``.
+    Rows of the ranking that are padding repeat the cut before them.
+
+    Attributes
+    ----------
+    quota : array, shape (..., G + 1)
+        Number of the selected examples, a whole number; with weights their mass, a float.  Where
+        values cannot be read the whole numbers come as floats, NaN in a row with a bad value.
+    value : array, shape (..., G + 1)
+        The measure; NaN where it is undefined.
+    threshold : array, shape (..., G + 1)
+        Score of the last selected example: ``score >= threshold`` selects.  NaN at cut 0.  In
+        the dtype of the scores, or in a float dtype where they are integers.
+    """
+
+    quota: Array
+    value: Array
+    threshold: Array
+
+
+def _from_zero(xp: Namespace, x: Array) -> Array:
+    """Running sums that start with 0."""
+    return xp.concat([xp.zeros_like(x[..., :1]), ops.prefix_sum(xp, x)], axis=-1)
+
+
+def cut_quotas(xp: Namespace, table: ops.Groups) -> Array:
+    """The selected mass at every cut; without weights whole numbers, exact."""
+    return _from_zero(xp, table.mass)
+
+
+def cut_masses(xp: Namespace, table: ops.Groups) -> tuple[Array, Array]:
+    """The selected negative and positive mass at every cut; without weights whole numbers."""
+    return _from_zero(xp, table.negative), _from_zero(xp, table.positive)
+
+
+def _cut_positives(xp: Namespace, table: ops.Groups) -> Array:
+    """The selected positive mass at every cut, as floats."""
+    return cast(xp, _from_zero(xp, table.positive), wide_float(xp, device(table.counts)))
+
+
+def cut_thresholds(xp: Namespace, table: ops.Groups) -> Array:
+    """The threshold of every cut, NaN for cut 0; padding repeats the group before it."""
+    thresholds = float_thresholds(xp, table.thresholds)
+    filled = table.counts > 0
+    places = xp.arange(1, filled.shape[-1] + 1, dtype=xp.int64, device=device(filled))
+    owner = ops.running_max(xp, xp.where(filled, places, xp.zeros_like(places)))
+    nan = xp.full((*filled.shape[:-1], 1), xp.nan, dtype=thresholds.dtype, device=device(filled))
+    with_empty = xp.concat([nan, thresholds], axis=-1)
+    owner = xp.concat([xp.zeros_like(owner[..., :1]), owner], axis=-1)
+    return xp.take_along_axis(with_empty, owner, axis=-1)
+
+
+def float_thresholds(xp: Namespace, thresholds: Array) -> Array:
+    """Thresholds in a type that has NaN."""
+    if not of_kind(xp, thresholds.dtype, "real floating"):
+        return cast(xp, thresholds, wide_float(xp, device(thresholds)))
+    return thresholds
+
+
+@measure(greater_is_better=None)
+def hit_rate_curve(table: ops.Groups) -> Curve:
+    """Hit rate at every cut (AR eq. 4): see `hit_rate` and `Curve`.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+
+    Returns
+    -------
+    Curve
+        One point for each of the G rows of the ranking and one for the empty cut, where ``value``
+        is NaN.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`.
+
+    References
+    ----------
+    AR eq. 4: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import hit_rate_curve
+    >>> curve = hit_rate_curve([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
+    >>> print(curve.quota, curve.threshold)
+    [0 1 3 4 5] [nan 0.9 0.8 0.6 0.1]
+    >>> print(curve.value.round(3))
+    [  nan 1.    0.667 0.75  0.6  ]
+    """
+    xp = namespace(table.counts)
+    quota, positive = cut_quotas(xp, table), _cut_positives(xp, table)
+    value = positive / cast(xp, quota, positive.dtype)
+    return Curve(quota, value, cut_thresholds(xp, table))
+
+
+@measure(greater_is_better=None)
+def qrecall_curve(table: ops.Groups) -> Curve:
+    """Qrecall at every cut (AR eq. 6): see `qrecall` and `Curve`.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+
+    Returns
+    -------
+    Curve
+        One point for each of the G rows of the ranking and one for the empty cut.  ``value`` is NaN
+        where there are no positives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`.
+
+    References
+    ----------
+    AR eq. 6: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import qrecall_curve
+    >>> curve = qrecall_curve([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
+    >>> print(curve.quota, curve.value.round(3))
+    [0 1 3 4 5] [0.    0.333 0.667 1.    1.   ]
+    """
+    xp = namespace(table.counts)
+    value = _cut_positives(xp, table) / xp.expand_dims(mass_totals(xp, table)[1], axis=-1)
+    return Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
+
+
+@measure(greater_is_better=None)
+def lift_curve(table: ops.Groups) -> Curve:
+    """Cumulative lift at every cut: see `lift` and `Curve`.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+
+    Returns
+    -------
+    Curve
+        One point for each of the G rows of the ranking and one for the empty cut.  ``value`` is
+        NaN at the empty cut and where there are no positives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`.
+
+    References
+    ----------
+    AR eq. 4: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import lift_curve
+    >>> curve = lift_curve([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
+    >>> print(curve.quota, curve.value.round(3))
+    [0 1 3 4 5] [  nan 1.667 1.111 1.25  1.   ]
+    """
+    xp = namespace(table.counts)
+    quota, positive = cut_quotas(xp, table), _cut_positives(xp, table)
+    whole, positives, _ = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
+    value = (positive / cast(xp, quota, positive.dtype)) / (positives / whole)
+    # XLA knows that the first numerator is 0, and on the CPU takes (0/0)·x for 0.
+    value = xp.where(quota > 0, value, xp.full_like(value, xp.nan))
+    return Curve(quota, value, cut_thresholds(xp, table))

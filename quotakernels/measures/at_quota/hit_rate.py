@@ -1,0 +1,327 @@
+"""Measures at a quota: hit rate, Qrecall, lift; and the lift table."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import NamedTuple
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, device, namespace
+from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.quotas import mass_totals
+from quotakernels.measures._measure import by_positives, measure, monotone, quota_measure
+
+__all__ = ["LiftTable", "hit_rate", "lift", "lift_table", "qrecall"]
+
+
+class LiftTable(NamedTuple):
+    """The examples in bins of equal size, best first; every field has shape (..., bins).
+
+    Attributes
+    ----------
+    start, stop : array
+        Edges of the bin on the quota axis, i·n/bins: fractional, so that no bin is empty.
+    positives : array
+        Expected number (or mass) of positives in the bin.
+    hit_rate : array
+        Share of positives in the bin.
+    lift : array
+        That share over the prevalence; the mean over the bins is 1.
+    cumulative_hit_rate, cumulative_lift, qrecall : array
+        Hit rate, lift and Qrecall of all bins down to this one.
+    """
+
+    start: Array
+    stop: Array
+    positives: Array
+    hit_rate: Array
+    lift: Array
+    cumulative_hit_rate: Array
+    cumulative_lift: Array
+    qrecall: Array
+
+
+class _Filled(NamedTuple):
+    """Expected positives within each wanted mass as a fraction: ``numerator / denominator``.
+
+    For counts both are whole numbers below 2**53 (n up to 9e7), so that one division of
+    products of them is the exact value rounded once.
+    """
+
+    numerator: Array
+    denominator: Array
+
+
+def _filled(xp: Namespace, table: ops.Groups, wanted: Array) -> _Filled:
+    _, row = ops.rows_at(xp, ops.head(xp, table, wanted), wanted)
+    mass = xp.where(row.mass > 0, row.mass, xp.ones_like(row.mass))
+    within = xp.minimum(wanted - row.mass_before, row.mass)  # rounded sums may overshoot
+    return _Filled(row.positive_before * mass + within * row.positive, mass)
+
+
+def _share(xp: Namespace, value: Array) -> Array:
+    """A share, which rounded sums of weights may lift above 1 by an ulp."""
+    return xp.minimum(value, xp.ones_like(value))
+
+
+def share_found(xp: Namespace, table: ops.Groups, wanted: Array) -> Array:
+    """T(j) / j, of counts rounded once."""
+    filled = _filled(xp, table, wanted)
+    return _share(xp, filled.numerator / (filled.denominator * wanted))
+
+
+def positives_at(xp: Namespace, table: ops.Groups, wanted: Array) -> Array:
+    """T(q), the expected positive mass within each wanted mass (AR eq. 5), shape (..., K)."""
+    filled = _filled(xp, table, wanted)
+    return filled.numerator / filled.denominator
+
+
+@by_positives
+@monotone("always")
+@quota_measure(greater_is_better=True)
+def hit_rate(table: ops.Groups, wanted: Array) -> Array:
+    """Hit rate: the share of positives among the selected (AR eq. 4), T(j) / j.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    quota : number or array, shape Q, optional
+        How many examples are selected (with weights: how much mass), from 0 to n.  It need not
+        be whole.
+    fraction : number or array, shape Q, optional
+        The same as a share of all examples (of the whole mass), in (0, 1].  Exactly one of
+        `quota` and `fraction` is given.
+
+    Returns
+    -------
+    array, shape (..., *Q)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From 0 to 1; NaN for quota 0 and where there are no examples.
+
+    Raises
+    ------
+    TypeError
+        Both or none of `quota` and `fraction`, or one that is not a number; and as in `rank`.
+    ValueError
+        A quota below 0 or above n, a fraction outside (0, 1]; and as in `rank`.  Where values
+        cannot be read the result is NaN instead, as it is for the rows of a batch that have
+        fewer examples than others and than the quota.
+
+    Notes
+    -----
+    T(j) is the expected number of positives among the j best, when ties are broken at random
+    (AR eq. 5).  Inside a tie group it grows linearly, so a quota may be any real number.  A
+    product ``fraction * n`` that is whole but for rounding counts as whole.  With weights, j and
+    T(j) are masses.  The optimistic and the pessimistic policy give bounds.
+
+    References
+    ----------
+    AR eq. 4-5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import hit_rate
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
+    >>> print(hit_rate(y_true, y_score, quota=2))
+    0.75
+    >>> print(hit_rate(y_true, y_score, quota=2, ties="pessimistic"))
+    0.5
+    >>> print(hit_rate(y_true, y_score, fraction=[0.2, 0.5, 1.0]))
+    [1.  0.7 0.6]
+    """
+    return share_found(namespace(wanted), table, wanted)
+
+
+@by_positives
+@monotone("always")
+@quota_measure(greater_is_better=True)
+def qrecall(table: ops.Groups, wanted: Array) -> Array:
+    """Qrecall: the share of all positives that the quota catches (AR eq. 6), T(j) / P.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    quota : number or array, shape Q, optional
+        How many examples are selected (with weights: how much mass), from 0 to n.  It need not
+        be whole.
+    fraction : number or array, shape Q, optional
+        The same as a share of all examples (of the whole mass), in (0, 1].  Exactly one of
+        `quota` and `fraction` is given.
+
+    Returns
+    -------
+    array, shape (..., *Q)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From 0 to 1; NaN where there are no positives.
+
+    Raises
+    ------
+    TypeError
+        Both or none of `quota` and `fraction`, or one that is not a number; and as in `rank`.
+    ValueError
+        A quota below 0 or above n, a fraction outside (0, 1]; and as in `rank`.  Where values
+        cannot be read the result is NaN instead, as it is for the rows of a batch that have
+        fewer examples than others and than the quota.
+
+    Notes
+    -----
+    T(j) as in `hit_rate`.  Qrecall does not decrease with the quota; it is 0 at 0 and 1 at n.  At
+    quota P it equals the hit rate (the break-even point).  The optimistic and the pessimistic
+    policy give bounds.
+
+    References
+    ----------
+    AR eq. 5-6: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import qrecall
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
+    >>> print(qrecall(y_true, y_score, quota=[0, 2, 5]))
+    [0.  0.5 1. ]
+    """
+    xp = namespace(wanted)
+    filled = _filled(xp, table, wanted)
+    positive = xp.expand_dims(mass_totals(xp, table)[1], axis=-1)
+    return _share(xp, filled.numerator / (filled.denominator * positive))
+
+
+@by_positives
+@monotone("always", most=None)
+@quota_measure(greater_is_better=True)
+def lift(table: ops.Groups, wanted: Array) -> Array:
+    """Cumulative lift: the hit rate over the prevalence, (T(j) / j) / (P / n).
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    quota : number or array, shape Q, optional
+        How many examples are selected (with weights: how much mass), from 0 to n.  It need not
+        be whole.
+    fraction : number or array, shape Q, optional
+        The same as a share of all examples (of the whole mass), in (0, 1].  Exactly one of
+        `quota` and `fraction` is given.
+
+    Returns
+    -------
+    array, shape (..., *Q)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From 0 to n/P, and 1 at quota n; NaN for quota 0 and where there are no positives.
+
+    Raises
+    ------
+    TypeError
+        Both or none of `quota` and `fraction`, or one that is not a number; and as in `rank`.
+    ValueError
+        A quota below 0 or above n, a fraction outside (0, 1]; and as in `rank`.  Where values
+        cannot be read the result is NaN instead, as it is for the rows of a batch that have
+        fewer examples than others and than the quota.
+
+    See Also
+    --------
+    lift_table : the lift of each tenth of the ranking.
+
+    Notes
+    -----
+    T(j) as in `hit_rate`.  A constant score has lift 1 at every quota.  The optimistic and the
+    pessimistic policy give bounds.
+
+    References
+    ----------
+    AR eq. 4-5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import lift
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
+    >>> print(lift(y_true, y_score, quota=2))
+    1.25
+    >>> print(lift(y_true, [0.5] * 5, fraction=0.1))
+    1.0
+    """
+    xp = namespace(wanted)
+    filled = _filled(xp, table, wanted)
+    whole, positive, _ = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
+    return (filled.numerator / (filled.denominator * wanted)) / (positive / whole)
+
+
+@measure(greater_is_better=None)
+def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
+    """The examples in `bins` parts of equal size, best first, with the lift of each (AR 2.2.5).
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    bins : int
+        Number of bins, at least 1.
+
+    Returns
+    -------
+    LiftTable
+        Arrays of shape (..., bins).  The lifts and ``qrecall`` are NaN where there are no
+        positives; everything is NaN where there are no examples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`; and a number of bins that is not a positive integer.
+
+    Notes
+    -----
+    The edges i·n/bins may be fractional.  A bin then takes a part of an example, just as a quota
+    does, so no bin is empty, all are of one size, and the lifts have the mean 1.  The tie
+    policies bound the cumulative columns and ``qrecall``, not the columns of a single bin.
+
+    References
+    ----------
+    AR section 2.2.5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import lift_table
+    >>> table = lift_table([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], bins=2)
+    >>> print(table.start, table.stop, table.positives)
+    [0.  2.5] [2.5 5. ] [1.75 1.25]
+    >>> print(table.lift.round(3), table.qrecall.round(3))
+    [1.167 0.833] [0.583 1.   ]
+    """
+    if isinstance(bins, bool) or not hasattr(bins, "__index__") or index(bins) < 1:
+        raise ValueError(f"bins must be a positive integer; got {brief(bins)}")
+    bins = index(bins)
+    xp = namespace(table.counts)
+    whole, positives, _ = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
+    edge = xp.arange(bins + 1, dtype=whole.dtype, device=device(whole))
+    edges = xp.where(whole > 0, edge * whole / bins, xp.full_like(whole, xp.nan))
+    found = positives_at(xp, table, edges)
+    start, stop = edges[..., :-1], edges[..., 1:]
+    inside = found[..., 1:] - found[..., :-1]
+    share, cumulative, prevalence = (
+        inside / (stop - start),
+        found[..., 1:] / stop,
+        positives / whole,
+    )
+    return LiftTable(
+        start,
+        stop,
+        inside,
+        share,
+        share / prevalence,
+        cumulative,
+        cumulative / prevalence,
+        found[..., 1:] / positives,
+    )

@@ -1,0 +1,251 @@
+"""Pearson's correlation of the best scores with their labels, at a quota."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple, TypeAlias
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, cast, constant, device, namespace, wide_float
+from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.quotas import divisor, wanted_masses
+from quotakernels.measures._measure import measure, measure_of
+from quotakernels.measures._scale import usual_unit
+from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
+
+__all__ = ["pearson", "pearson_curve"]
+
+Labels: TypeAlias = Literal["expected", "observed"]
+
+
+class _Moments(NamedTuple):
+    """Mass, its sum of scores and of labels, and the three centred second moments."""
+
+    mass: Array
+    score: Array
+    label: Array
+    score_score: Array
+    score_label: Array
+    label_label: Array
+
+
+class _Part(NamedTuple):
+    """The mass taken of a tie group, and the group's own mass, positive mass and score.
+
+    `within` is the variance of its labels; None if its expected label is correlated, of which it
+    has one only.
+    """
+
+    taken: Array
+    mass: Array
+    positive: Array
+    score: Array
+    within: Array | None
+
+
+def _relative_scores(xp: Namespace, table: ops.Groups) -> Array:
+    """Scores minus the best one, in units of their range; 0 in empty rows.
+
+    Squares of such numbers neither lose an offset's worth of digits nor overflow.
+    """
+    filled = table.counts > 0
+    scores = _near_one(xp, ops.widened(xp, table.thresholds), filled)
+    inf = constant(xp, xp.inf, scores.dtype, device(scores))
+    best = xp.max(xp.where(filled, scores, -inf), axis=-1, keepdims=True)
+    below = xp.where(filled, scores - best, xp.zeros_like(scores))
+    finite = xp.where(xp.isfinite(below), xp.abs(below), xp.zeros_like(below))
+    span = xp.max(finite, axis=-1, keepdims=True)
+    return below / xp.where(span > 0, span, xp.ones_like(span))
+
+
+def _near_one(xp: Namespace, scores: Array, filled: Array) -> Array:
+    """The scores times a power of two for each row of the batch, where they are far from 1.
+
+    Then their range is no more than the largest float, and they are not subnormal.
+    """
+    size = ops.order_key(xp, xp.abs(scores))
+    size = xp.where(filled & xp.isfinite(scores), size, xp.zeros_like(size))
+    largest = xp.max(size, axis=-1, keepdims=True)
+    power = usual_unit(xp, ops.from_order_key(xp, largest, scores.dtype))
+    return scores if power is None else ops.scaled(xp, scores, power)
+
+
+def _steps(xp: Namespace, mass: Array, score: Array, label: Array, part: _Part) -> Iterator[Array]:
+    """What a part adds to the second moments of what is before it (the parallel-variance rule).
+
+    Nothing where there is no mass before it, but for the variance within, or none in it.  One
+    after the other, since each may be as long as the table.
+    """
+    share = mass * (part.taken / divisor(xp, mass + part.taken))
+    gap = part.score - score / divisor(xp, mass)
+    weighted = gap * share
+    yield gap * weighted
+    del gap
+    # a difference of fractions over their common denominator: exactly 0 where they are equal
+    unequal = part.positive * mass - label * part.mass
+    label_gap = unequal / divisor(xp, part.mass * mass)
+    del unequal
+    yield label_gap * weighted
+    del weighted
+    between = label_gap * label_gap * share
+    yield between if part.within is None else between + part.taken * part.within
+
+
+def _moments_before(
+    xp: Namespace, table: ops.Groups, labels: Labels, chosen: Callable[[Array], Array]
+) -> tuple[_Moments, _Part]:
+    """For the chosen rows: the moments of all rows before each, and the row itself."""
+    wide = wide_float(xp, device(table.counts))
+    mass, positive = (cast(xp, x, wide) for x in (table.mass, table.positive))
+    score = _relative_scores(xp, table)
+    within = _variance_within(xp, table, labels)
+    part = _Part(mass, mass, positive, score, within)
+    before, scores, labels = (ops.exclusive(xp, x) for x in (mass, mass * score, positive))
+    second = [chosen(ops.exclusive(xp, x)) for x in _steps(xp, before, scores, labels, part)]
+    first = map(chosen, (before, scores, labels))
+    return _Moments(*first, *second), _Part(*(None if x is None else chosen(x) for x in part))
+
+
+def _variance_within(xp: Namespace, table: ops.Groups, labels: Labels) -> Array | None:
+    """The variance of the labels of each group; None of expected ones, which are all the same."""
+    if labels == "expected":
+        return None
+    if labels != "observed":
+        raise ValueError(f'labels must be "expected" or "observed"; got {brief(labels)}')
+    wide = wide_float(xp, device(table.counts))
+    mass = divisor(xp, cast(xp, table.mass, wide))
+    positive, negative = (cast(xp, x, wide) / mass for x in (table.positive, table.negative))
+    return positive * negative
+
+
+def _correlation(xp: Namespace, before: _Moments, part: _Part) -> Array:
+    """Correlation over what stands before and a part; NaN where either does not vary."""
+    steps = _steps(xp, before.mass, before.score, before.label, part)
+    score, both, label = (x + step for x, step in zip(before[3:], steps, strict=True))
+    varies = (score > 0) & (label > 0)
+    value = both / (xp.sqrt(score) * xp.sqrt(label))
+    value = ops.clip(xp, value, -1.0, 1.0)
+    return xp.where(varies, value, xp.full_like(value, xp.nan))
+
+
+@measure_of(
+    wanted_masses,
+    greater_is_better=None,
+    advice=', and labels="observed": with the expected labels few distinct scores make it large',
+)
+def pearson(table: ops.Groups, wanted: Array, *, labels: Labels = "expected") -> Array:
+    """Pearson's correlation of the j best scores with their labels (AR eq. 8-11).
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    quota : number or array, shape Q, optional
+        How many examples are selected (with weights: how much mass), from 0 to n.  It need not
+        be whole.
+    fraction : number or array, shape Q, optional
+        The same as a share of all examples (of the whole mass), in (0, 1].  Exactly one of
+        `quota` and `fraction` is given.
+    labels : {"expected", "observed"}
+        What the scores are correlated with: the expected label of each example, which is the share
+        of positives in its tie group (AR eq. 5), or its own label, 0 or 1.
+
+    Returns
+    -------
+    array, shape (..., *Q)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From -1 to 1; NaN where the scores or these labels within the quota do not vary, and where
+        a score within the quota is infinite.
+
+    Raises
+    ------
+    TypeError
+        Both or none of `quota` and `fraction`, or one that is not a number; and as in `rank`.
+    ValueError
+        Unknown `labels`; a quota below 0 or above n, a fraction outside (0, 1]; and as in `rank`.
+        Where values cannot be read a bad quota gives NaN instead, and so does one for the rows of
+        a batch that have fewer examples.
+
+    Notes
+    -----
+    The moments are those of a population.  A quota that ends inside a group takes that part of the
+    group's mass, positives and negatives alike.  This is the only measure that computes with the
+    scores, so it changes when they are transformed.  The optimistic and the pessimistic policy give
+    no bounds here.
+
+    With the expected labels few distinct scores make a value large by themselves, and two make it
+    1, -1 or NaN: a coin toss gets 1.  So this measure has no direction, and `compare` asks for
+    ``maximize``.  Compare models by their observed labels.  Those have the same covariance with the
+    scores and the variance h(1 - h), with h the hit rate; the result is the point-biserial
+    correlation.  Where no tie group has both classes, both are the same.
+
+    Moments are updated from group to group and not differences of sums of squares, so a common
+    offset of the scores costs no digits.
+
+    References
+    ----------
+    AR eq. 8-11: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import pearson
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
+    >>> print(pearson(y_true, y_score, quota=[1, 3, 5]).round(3))
+    [  nan 1.    0.708]
+    >>> print(pearson(y_true, y_score, quota=[1, 3, 5], labels="observed").round(3))
+    [ nan 0.5  0.54]
+    """
+    xp = namespace(wanted)
+    table = ops.head(xp, table, wanted)
+    index, _ = ops.rows_at(xp, table, wanted)
+    before, part = _moments_before(
+        xp, table, labels, lambda x: xp.take_along_axis(x, index, axis=-1)
+    )
+    return _correlation(
+        xp, before, part._replace(taken=xp.minimum(wanted - before.mass, part.mass))
+    )
+
+
+@measure(greater_is_better=None)
+def pearson_curve(table: ops.Groups, *, labels: Labels = "expected") -> Curve:
+    """Pearson's correlation at every cut (AR eq. 8-11): see `pearson` and `Curve`.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    labels : {"expected", "observed"}
+        What the scores are correlated with, as in `pearson`.
+
+    Returns
+    -------
+    Curve
+        One point for each of the G rows of the ranking and one for the empty cut.  ``value`` is NaN
+        where `pearson` is; in particular at the empty cut and the one after it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`; ValueError of unknown `labels`.
+
+    References
+    ----------
+    AR eq. 8-11: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import pearson_curve
+    >>> curve = pearson_curve([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
+    >>> print(curve.quota, curve.value.round(3))
+    [0 1 3 4 5] [   nan    nan  1.    -0.229  0.708]
+    """
+    xp = namespace(table.counts)
+    before, part = _moments_before(xp, table, labels, lambda x: x)
+    value = _correlation(xp, before, part)
+    value = xp.concat([xp.full_like(value[..., :1], xp.nan), value], axis=-1)
+    return Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))

@@ -1,0 +1,232 @@
+"""Who fills the quota: decisions from scores alone, without labels."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from quotakernels import ops
+from quotakernels._array import (
+    Array,
+    compiled,
+    computing,
+    device,
+    finished,
+    namespace,
+    result_float,
+)
+from quotakernels.inputs.examples import Examples, admit_scores, as_column
+from quotakernels.inputs.keywords import public
+from quotakernels.inputs.quotas import beside, mass_totals, wanted_masses
+from quotakernels.measures._unsorted import ranking_at
+from quotakernels.measures.at_quota.curves import float_thresholds
+from quotakernels.ranking import table_of
+
+__all__ = ["QuotaThreshold", "quota_threshold", "select"]
+
+
+class QuotaThreshold(NamedTuple):
+    """Where a quota ends, each of the shape of the batch and the quota.
+
+    Attributes
+    ----------
+    threshold : array
+        Score of the last selected example, shared by those tied with it; NaN for quota 0.  In
+        the dtype of the scores, or in a float dtype where they are integers.
+    above : array
+        Number (or mass) of examples with a higher score: all of them are in.
+    tied : array
+        Number (or mass) of examples with exactly this score: they share the other places.
+    """
+
+    threshold: Array
+    above: Array
+    tied: Array
+
+
+def _unlabelled(examples: Examples) -> Examples:
+    """The examples, all of them negative."""
+    xp = namespace(examples.scores)
+    labels = xp.zeros(examples.scores.shape, dtype=xp.bool, device=device(examples.scores))
+    return examples._replace(labels=labels)
+
+
+@public
+def select(
+    y_score: Any,
+    *,
+    quota: Any = None,
+    fraction: Any = None,
+    sample_weight: Any = None,
+    where: Any = None,
+    validate: bool = True,
+) -> Array:
+    """Probability of each example of being among the j best, when ties are broken at random.
+
+    It is 1 above the threshold, 0 below it, and at it the share of the places that remain.
+
+    Parameters
+    ----------
+    y_score : array, shape (..., n)
+        Scores, as in `rank`.
+    quota : number, optional
+        How many examples are selected (with weights: how much mass), from 0 to n.  It need not
+        be whole.
+    fraction : number, optional
+        The same as a share of all examples (of the whole mass), in (0, 1].  Exactly one of
+        `quota` and `fraction` is given.
+    sample_weight, where, validate : optional
+        As in `rank`.
+
+    Returns
+    -------
+    array, shape (..., n)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        The values sum to the quota (with weights: the values times the weights).  An example
+        that `where` masks or whose weight is 0 has 0.  NaN in a row of the batch that has no
+        examples, fewer than the quota, or a bad value that cannot be read.
+
+    Raises
+    ------
+    TypeError
+        Both or none of `quota` and `fraction`, or one that is not a number; and as in `rank`.
+    ValueError
+        More than one quota; one below 0 or above n; a fraction outside (0, 1]; and as in `rank`.
+
+    See Also
+    --------
+    quota_threshold : the score at which the quota ends, for one or more quotas.
+
+    Notes
+    -----
+    The sum of these probabilities over the positives is T(j), the numerator of `hit_rate` and
+    `qrecall`.
+
+    References
+    ----------
+    AR eq. 5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import select
+    >>> print(select([0.1, 0.5, 0.9, 0.5], quota=2))
+    [0.  0.5 1.  0.5]
+    """
+    scores = y_score if hasattr(y_score, "shape") else as_column("y_score", y_score)
+    examples = beside(admit_scores(scores, sample_weight, where, validate), quota, fraction)
+    xp = namespace(examples.scores)
+    dtype = result_float(xp, device(examples.scores))
+    with computing(xp):
+        ranking = ranking_at(_unlabelled(examples), "expected", quota=quota, fraction=fraction)
+        table = table_of(xp, ranking)
+        (wanted,), shape = wanted_masses(xp, table, quota=quota, fraction=fraction)
+        if shape:
+            raise ValueError(f"select takes one quota; got an array of shape {shape}")
+        chosen = finished(xp, compiled(_shares, xp)(examples, table, wanted), dtype)
+        return chosen if scores.shape[-1] else chosen[..., :0]
+
+
+def _shares(examples: Examples, table: ops.Groups, wanted: Array) -> Array:
+    xp = namespace(wanted)
+    index, row = ops.rows_at(xp, table, wanted)
+    key = ops.order_key(xp, examples.scores)
+    last = xp.take_along_axis(ops.order_key(xp, table.thresholds), index, axis=-1)
+    mass = xp.where(row.mass > 0, row.mass, xp.ones_like(row.mass))
+    one, zero = xp.ones_like(wanted), xp.zeros_like(wanted)
+    taken = xp.minimum((wanted - row.mass_before) / mass, one)  # sums of weights are rounded
+    share = xp.where(wanted > row.mass_before, taken, zero)
+    within = xp.where(key == last, share, xp.where(key > last, one, zero))
+    whole = xp.expand_dims(mass_totals(xp, table)[0], axis=-1)
+    within = xp.where(wanted >= whole, one, within)  # whatever the rounding of the sums
+    if examples.valid is not None:
+        within = xp.where(examples.valid, within, xp.zeros_like(within))
+    return xp.where(xp.isnan(wanted), wanted, within)
+
+
+@public
+def quota_threshold(
+    y_score: Any,
+    *,
+    quota: Any = None,
+    fraction: Any = None,
+    sample_weight: Any = None,
+    where: Any = None,
+    validate: bool = True,
+) -> QuotaThreshold:
+    """The score at which a quota ends, how many lie above it, and how many are tied at it.
+
+    Parameters
+    ----------
+    y_score : array, shape (..., n)
+        Scores, as in `rank`.
+    quota : number or array, shape Q, optional
+        How many examples are selected (with weights: how much mass), from 0 to n.  It need not
+        be whole.
+    fraction : number or array, shape Q, optional
+        The same as a share of all examples (of the whole mass), in (0, 1].  Exactly one of
+        `quota` and `fraction` is given.
+    sample_weight, where, validate : optional
+        As in `rank`.
+
+    Returns
+    -------
+    QuotaThreshold
+        Arrays of shape (..., *Q).  For quota 0 the threshold is NaN and nothing is above or at
+        it.  All NaN in a row of the batch that has no examples, fewer than the quota, or a bad
+        value that cannot be read.
+
+    Raises
+    ------
+    TypeError
+        Both or none of `quota` and `fraction`, or one that is not a number; and as in `rank`.
+    ValueError
+        A quota below 0 or above n, a fraction outside (0, 1]; and as in `rank`.  Where values
+        cannot be read the result is NaN instead, as it is for the rows of a batch that have
+        fewer examples than others and than the quota.
+
+    See Also
+    --------
+    select : what becomes of each example.
+
+    Notes
+    -----
+    ``score > threshold`` selects ``above``, at most the quota; ``score >= threshold`` selects
+    ``above + tied``, at least the quota.
+
+    References
+    ----------
+    AR eq. 5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import quota_threshold
+    >>> end = quota_threshold([0.1, 0.5, 0.9, 0.5], quota=2)
+    >>> print(end.threshold, end.above, end.tied)
+    0.5 1.0 2.0
+    """
+    examples = admit_scores(y_score, sample_weight, where, validate)
+    examples = beside(examples, quota, fraction)
+    xp = namespace(examples.scores)
+    dtype = result_float(xp, device(examples.scores))
+    with computing(xp):
+        ranking = ranking_at(_unlabelled(examples), "expected", quota=quota, fraction=fraction)
+        table = table_of(xp, ranking)
+        (wanted,), shape = wanted_masses(xp, table, quota=quota, fraction=fraction)
+        result = compiled(_threshold, xp)(table, wanted)
+        batch = wanted.shape[:-1]
+        shaped = QuotaThreshold(*(xp.reshape(x, (*batch, *shape)) for x in result))
+        return finished(xp, shaped, dtype)  # type: ignore[no-any-return]
+
+
+def _threshold(table: ops.Groups, wanted: Array) -> QuotaThreshold:
+    xp = namespace(wanted)
+    index, row = ops.rows_at(xp, table, wanted)
+    threshold = xp.take_along_axis(float_thresholds(xp, table.thresholds), index, axis=-1)
+    filled = wanted > 0
+    nan = xp.full_like(wanted, xp.nan)
+    unknown = xp.where(xp.isnan(wanted), nan, xp.zeros_like(wanted))
+    return QuotaThreshold(
+        xp.where(filled, threshold, xp.full_like(threshold, xp.nan)),
+        xp.where(filled, row.mass_before, unknown),
+        xp.where(filled, row.mass, unknown),
+    )

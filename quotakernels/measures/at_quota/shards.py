@@ -1,0 +1,118 @@
+"""One quota of scores that lie on many devices or processes, and are not gathered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quotakernels._array import Across
+from quotakernels.inputs.examples import admit_columns, check_tie_policy
+from quotakernels.inputs.keywords import public
+from quotakernels.inputs.quotas import beside
+from quotakernels.inputs.shards import checked_sum, sound_examples
+from quotakernels.measures._unsorted import around_quota
+from quotakernels.ranking import Ranking, TiePolicy
+
+__all__ = ["rank_at_quota"]
+
+
+@public
+def rank_at_quota(
+    y_true: Any,
+    y_score: Any,
+    *,
+    quota: Any = None,
+    fraction: Any = None,
+    sample_weight: None = None,
+    where: Any = None,
+    pos_label: Any = None,
+    ties: TiePolicy = "expected",
+    validate: bool = True,
+    across: Across | None = None,
+) -> Ranking:
+    """A ranking that is right at one quota, of scores that may lie on many shards, unsorted.
+
+    It has three rows: all scores above the one at which the quota ends, those equal to it, and
+    the rest.  At that quota they give the exact hit rate, Qrecall, lift and confusion table.
+
+    Parameters
+    ----------
+    y_true : array, shape (n,) or that of `y_score`
+        Labels, as in `rank`; of this shard, if there are several.
+    y_score : array, shape (..., n)
+        Scores, as in `rank`.  The shards may have any numbers of examples, also none, but have
+        the same dtype and the same leading axes.
+    quota : number, optional
+        How many examples are selected, of all shards, from 0 to their number.  It need not be
+        whole, and is the same on every shard.
+    fraction : number, optional
+        The same as a share of all examples, in (0, 1].  Exactly one of `quota` and `fraction` is
+        given.
+    sample_weight : None
+        Refused: exact sums of weights need the sorted scores, as `rank` has them.
+    where, pos_label, validate : optional
+        As in `rank`.
+    ties : {"expected", "optimistic", "pessimistic"}
+        Tie policy, see `rank`.
+    across : callable, optional
+        Sums an array of int64 over all shards and returns the sum on each of them, in an array of
+        the same shape.  Without it there is one shard.
+
+    Returns
+    -------
+    Ranking
+        The same on all shards, in the library and on the device of the input; 6 rows under the
+        optimistic and the pessimistic policy.  All thresholds are the score at which the quota
+        ends.  At other quotas, and for measures of the whole ranking, it is wrong.
+
+    Raises
+    ------
+    TypeError
+        Sample weights; both or none of `quota` and `fraction`; scores of different types on the
+        shards, or of one whose bits cannot be read; something from `across` that is not such a
+        sum; and as in `rank`.
+    ValueError
+        Several quotas; one below 0 or above n, a fraction outside (0, 1]; ``ties="given"``; and
+        as in `rank`.  With `across` a bad score or label raises nothing, since the other shards
+        would wait: the ranking of that row of the batch is empty, and its measures NaN, on all.
+
+    See Also
+    --------
+    rank : all quotas, of scores in one place.
+    quota_threshold : the score at which a quota ends.
+
+    Notes
+    -----
+    The score at place j is found bit by bit: a bit is set if at least j of all scores reach the
+    number that has it.  So `across` is called 3 times more than a score has bits: 35 times for
+    float32, 67 for float64, 19 for float16 and bfloat16, 11 for bool.  Each time it sums one
+    number per row of the batch, but 4, 2 and 6 in the three other calls.
+
+    Errors in types, shapes and tie policies are raised where they are made, at once.  Each shard
+    checks by itself that its labels are `pos_label` and one other.
+
+    References
+    ----------
+    AR eq. 5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import hit_rate, rank_at_quota
+    >>> ranking = rank_at_quota([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], quota=2)
+    >>> print(ranking.counts, ranking.positives, hit_rate(ranking, quota=2))
+    [1 2 2] [1 1 1] 0.75
+    """
+    if sample_weight is not None:
+        raise TypeError("sample_weight needs sorted scores; use rank, on all examples together")
+    check_tie_policy(ties)
+    if ties == "given":
+        raise ValueError('ties="given" needs the order of all examples; use rank')
+    given = {"y_score": y_score, "y_true": y_true, "sample_weight": None, "where": where}
+    examples, _, good = admit_columns(given, pos_label, validate and across is None)
+    examples = beside(examples, quota, fraction)
+    if across is not None:
+        across = checked_sum(across)
+        examples, good = sound_examples(examples, good, across)
+    ranking = around_quota(examples, ties, good, quota=quota, fraction=fraction, across=across)
+    if ranking is None:
+        raise ValueError("rank_at_quota takes one quota; got several")
+    return ranking

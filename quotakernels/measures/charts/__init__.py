@@ -1,0 +1,1 @@
+"""Powers' charts, lines in them and the area under kappa."""

@@ -1,0 +1,1 @@
+"""What selected and rejected examples bring, each its own amount."""

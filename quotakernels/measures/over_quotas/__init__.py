@@ -1,0 +1,1 @@
+"""Averages over all quotas: hit rate, Qrecall, AUC and PEM."""

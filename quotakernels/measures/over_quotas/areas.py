@@ -1,0 +1,324 @@
+"""Discrimination over all pairs: ROC AUC, the Gini coefficient, PEM."""
+
+from __future__ import annotations
+
+from functools import partial
+from operator import attrgetter
+from typing import Literal, NamedTuple
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, namespace
+from quotakernels.inputs.keywords import brief
+from quotakernels.measures._measure import by_positives, measure, monotone, sums
+from quotakernels.measures._reduction import Reduction, Totals, item_scale, reduced, totals
+
+__all__ = ["PemAreas", "advantage_areas", "gini", "pairs_won", "pem", "pem_areas", "roc_auc"]
+
+
+class PemAreas(NamedTuple):
+    """The three areas of PEM = (S1 - S2) / S3, each of shape (...).
+
+    Attributes
+    ----------
+    s1 : array
+        Where Qrecall is above chance, d(j) = Q(j) - j/n > 0.
+    s2 : array
+        Where it is below chance, counted positive.
+    s3 : array
+        S1 of the optimal ranking, N/2.
+    """
+
+    s1: Array
+    s2: Array
+    s3: Array
+
+
+@measure(greater_is_better=None)
+def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> PemAreas:
+    """The areas S1, S2 and S3 of which PEM is made (AR eq. 14-15, Table 5).
+
+    With d(j) = Q(j) - j/n, S1 sums the positive d(j), S2 sums -d(j) over the negative ones, and
+    S3 = N/2 is S1 of the optimal ranking.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    method : {"sum", "area"}
+        "sum" adds up d(j) at j = 1..n, as Table 5 does.  "area" integrates d(x) from 0 to n, so
+        that it also counts the parts of a step on either side of a change of sign.
+
+    Returns
+    -------
+    PemAreas
+        In units of examples.  All 0 where there are no negatives, NaN where there are no positives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`; another `method`; and "sum" with sample weights, which have no positions to
+        sum over.
+
+    Notes
+    -----
+    (S1 - S2) / S3 is the same by both methods.  Weighted areas are on masses rescaled to a mean
+    of one per example.  The optimistic policy gives upper bounds of S1 and lower bounds of S2,
+    the pessimistic policy the other way round.
+
+    References
+    ----------
+    AR eq. 14-15, Table 5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import pem_areas
+    >>> y_true, y_score = [1, 0, 0, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.1]
+    >>> print(*pem_areas(y_true, y_score))
+    0.4 0.4 1.5
+    >>> print(*pem_areas(y_true, y_score, method="area"))
+    0.375 0.375 1.5
+    """
+    if method not in ("sum", "area"):
+        raise ValueError(f'method must be "sum" or "area"; got {brief(method)}')
+    if method == "sum" and table.weighted:
+        raise ValueError(
+            'with sample weights there are no positions to sum over; use method="area"'
+        )
+    xp = namespace(table.counts)
+    return reduced(xp, table, advantage_areas(xp, table, totals(xp, table), method))[0]  # type: ignore[no-any-return]
+
+
+def advantage_areas(
+    xp: Namespace, table: ops.Groups, total: Totals, method: Literal["sum", "area"]
+) -> Reduction:
+    """S1, S2 and S3; d is a straight line within each row."""
+    whole, positive = total.per_row(xp)
+    by_sum = method == "sum"
+    first = 1 if by_sum else 0
+    above, below = (partial(_one_side, xp, sign, by_sum) for sign in (1, -1))
+
+    def terms(before: Array, found: Array, size: Array, here: Array) -> tuple[Array, Array]:
+        """n·P·Σd of each row, above and below zero."""
+        start = whole * found - positive * before
+        change = whole * here - positive * size
+        line = (start, change, size, size * start + change * ((size + first) / 2))
+        crosses = start * (start + change) < 0
+        return above(crosses, *line), below(crosses, *line)
+
+    def value(above: Array, below: Array) -> PemAreas:
+        scale = item_scale(xp, table, total.whole)
+        unit = total.whole * total.positive / scale
+        optimum = scale * total.negative / 2
+        defined = total.positive > 0
+        return PemAreas(
+            above / unit, below / unit, xp.where(defined, optimum, xp.full_like(optimum, xp.nan))
+        )
+
+    return Reduction(("mass_before", "positive_before", "mass", "positive"), terms, value)
+
+
+def _one_side(xp: Namespace, sign: int, by_sum: bool, crosses: Array, *line: Array) -> Array:
+    crossing = _crossing_sum if by_sum else _crossing_area
+    return ops.piecewise(
+        xp,
+        crosses,
+        lambda start, change, size, _: crossing(xp, sign * start, sign * change, size),
+        lambda *line: xp.maximum(sign * line[-1], xp.zeros_like(line[-1])),
+        *line,
+    )
+
+
+def _crossing_area(xp: Namespace, start: Array, change: Array, size: Array) -> Array:
+    """Area above zero of a line that crosses it: start + x·change/size for x in [0, size]."""
+    height = xp.maximum(start, start + change)
+    return size * height * (height / xp.abs(change)) / 2
+
+
+def _crossing_sum(xp: Namespace, start: Array, change: Array, size: Array) -> Array:
+    """Sum of the positive values of start + k·change/size, k = 1..size, for a line that crosses.
+
+    A value so near zero that rounding puts it on the wrong side adds nothing either way.
+    """
+    slope = change / size
+    before_zero = xp.floor(size * xp.abs(start / change))
+    rises = change > 0
+    first = xp.where(rises, before_zero + 1, xp.ones_like(size))
+    last = xp.where(rises, size, before_zero)
+    ends = (xp.maximum(start + k * slope, xp.zeros_like(start)) for k in (first, last))
+    return (last - first + 1) * sum(ends) / 2
+
+
+class Won(NamedTuple):
+    """Share of the pairs won, ties counted half; and pairs won less pairs lost, over all."""
+
+    share: Array
+    surplus: Array
+
+
+def pairs_won(_xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction:
+    """AUC is the share of the pairs of a positive and a negative that are won, Gini the surplus."""
+
+    def won_twice(found: Array, here: Array, below: Array) -> tuple[Array]:
+        return (below * (2 * found + here),)
+
+    def value(won: Array) -> Won:
+        pairs = total.positive * total.negative
+        return Won(won / (2 * pairs), (won - pairs) / pairs)
+
+    return Reduction(("positive_before", "positive", "negative"), won_twice, value)
+
+
+def _won(table: ops.Groups) -> Won:
+    xp = namespace(table.counts)
+    return reduced(xp, table, pairs_won(xp, table, totals(xp, table)))[0]  # type: ignore[no-any-return]
+
+
+@sums(pairs_won, attrgetter("share"))
+@by_positives
+@monotone("always")
+@measure(greater_is_better=True)
+def roc_auc(table: ops.Groups) -> Array:
+    """Area under the ROC curve: the share of pairs ranked rightly, ties counted half.
+
+    A pair is a positive and a negative; it is ranked rightly if the positive has the higher
+    score.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+
+    Returns
+    -------
+    array, shape (...)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From 0 to 1; NaN where one class is absent.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`.
+
+    Notes
+    -----
+    Numerator and denominator are whole numbers, exact as long as 2PN < 2**53 (n up to 1.3e8);
+    beyond that the result is within a few ulp.  With weights a pair counts the product of its
+    weights.  The optimistic and the pessimistic policy give bounds.
+
+    References
+    ----------
+    Hanley & McNeil (1982), "The Meaning and Use of the Area under a Receiver Operating
+    Characteristic (ROC) Curve", Radiology 143.
+
+    Examples
+    --------
+    >>> from quotakernels import roc_auc
+    >>> print(roc_auc([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]))
+    0.75
+    >>> print(roc_auc([1, 1], [0.9, 0.8]))
+    nan
+    """
+    return _won(table).share
+
+
+@sums(pairs_won, attrgetter("surplus"))
+@by_positives
+@monotone("always", signed=True)
+@measure(greater_is_better=True)
+def gini(table: ops.Groups) -> Array:
+    """Gini coefficient, 2·AUC - 1.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+
+    Returns
+    -------
+    array, shape (...)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From -1 to 1; NaN where one class is absent.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`.
+
+    See Also
+    --------
+    pem : always the same number.
+    roc_auc : the area, and what holds for weights and ties.
+
+    References
+    ----------
+    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT,
+    ROC & BIRD".
+
+    Examples
+    --------
+    >>> from quotakernels import gini
+    >>> print(gini([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]))
+    0.5
+    """
+    return _won(table).surplus
+
+
+@sums(pairs_won, attrgetter("surplus"))
+@by_positives
+@monotone("always", signed=True)
+@measure(greater_is_better=True)
+def pem(table: ops.Groups) -> Array:
+    """PEM, the performance relative to chance and optimum over all quotas (AR eq. 14-15).
+
+    PEM = (S1 - S2) / S3 = (Σ Q(j) - (n + 1)/2) / (N/2), summed over j = 1..n.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+
+    Returns
+    -------
+    array, shape (...)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From -1 (worst) over 0 (chance) to 1 (optimum); NaN where one class is absent.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`.
+
+    See Also
+    --------
+    pem_areas : S1, S2 and S3.
+
+    Notes
+    -----
+    Since Σ Q(j) = (P + 1)/2 + N·AUC, PEM equals 2·AUC - 1, the Gini coefficient, for every
+    ranking, with ties, and for either class.  It is computed as such, and with weights it is
+    defined as such.  The optimistic and the pessimistic policy give bounds.
+
+    References
+    ----------
+    AR eq. 14-15: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import pem
+    >>> print(pem([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]))
+    0.5
+    >>> print(pem([0, 1], [0.9, 0.1]))
+    -1.0
+    """
+    return _won(table).surplus

@@ -1,0 +1,252 @@
+"""Averages over all quotas: hit rate and Qrecall."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Literal
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, cast, namespace
+from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.quotas import divisor
+from quotakernels.measures._measure import by_positives, measure, monotone, sums
+from quotakernels.measures._reduction import Reduction, Totals, item_scale, reduced, totals
+from quotakernels.measures.over_quotas.harmonic import harmonic_sums
+
+__all__ = ["average_hit_rate", "average_qrecall", "hit_rate_mean", "qrecall_mean"]
+
+EXACT = 2.0**53
+"""Whole numbers below this are exact in float64."""
+_COLUMNS = ("mass_before", "positive_before", "mass", "positive")
+
+
+@sums(lambda xp, table, total: hit_rate_mean(xp, table, total))  # noqa: PLW0108  defined below
+@by_positives
+@measure(greater_is_better=True)
+def average_hit_rate(table: ops.Groups) -> Array:
+    """Average hit rate: the mean of HitRate(j) over the positives (AR eq. 12).
+
+    AHR = Σ t[j]·HitRate(j) / P over all positions j, where t[j] is the expected label at j.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+
+    Returns
+    -------
+    array, shape (...)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        Above 0 and at most 1; NaN where there are no positives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`.
+
+    Notes
+    -----
+    Eq. 12 is taken literally: t[j] is the weight of position j and also enters HitRate(j).
+    Without ties this is the average precision.  With ties it is at most the mean of AHR over all
+    tie orders, and it can be below the pessimistic value: labels 0, 0, 1 with scores 0, 1, 0 give
+    7/24, and 1/3 with positives last.  So the optimistic and the pessimistic policy give no
+    bounds.  All scores equal: AHR is the prevalence.
+
+    With weights, the mass and the positive mass of a tie group are spread evenly over its
+    examples, which stay the positions.  Positions are examples, so a weight of 2 is not a
+    repetition.
+
+    References
+    ----------
+    AR eq. 12: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import average_hit_rate
+    >>> print(average_hit_rate([1, 0, 1, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.1]).round(4))
+    0.8056
+    >>> print(average_hit_rate([0, 0, 1], [0, 1, 0]).round(4))
+    0.2917
+    """
+    xp = namespace(table.counts)
+    return reduced(xp, table, hit_rate_mean(xp, table, totals(xp, table)))[0]
+
+
+def hit_rate_mean(xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction:
+    """AHR: Σ t[j]·HitRate(j) over the positives."""
+
+    def several(*row: Array) -> Array:
+        return ops.piecewise(xp, row[-1] > 2, partial(_tied_share, xp), _pair_share, *row)
+
+    def terms(*row: Array) -> tuple[Array]:
+        _, _, _, here, items = row
+        tied = (items > 1) & (here > 0)  # without positives any formula gives 0
+        return (ops.piecewise(xp, tied, several, partial(_single_share, xp), *row),)
+
+    columns = ("mass_before", "mass", "positive_before", "positive", "items")
+    return Reduction(columns, terms, lambda shares: shares / total.positive)
+
+
+def _single_share(
+    xp: Namespace, mass_before: Array, mass: Array, found: Array, here: Array, _items: Array
+) -> Array:
+    """t[j]·HitRate(j) of a group of one."""
+    return here * ((found + here) / divisor(xp, mass_before + mass))
+
+
+def _pair_share(mass_before: Array, mass: Array, found: Array, here: Array, _items: Array) -> Array:
+    """Σ t[j]·HitRate(j) over a group of two, each with half of the masses."""
+    first = (found + here / 2) / (mass_before + mass / 2)
+    return here / 2 * (first + (found + here) / (mass_before + mass))
+
+
+def _tied_share(
+    xp: Namespace, mass_before: Array, mass: Array, found: Array, here: Array, items: Array
+) -> Array:
+    """The same sum over a group of any size, in closed form."""
+    mass, items = divisor(xp, mass), divisor(xp, items)
+    ones, ramps = harmonic_sums(xp, mass_before * (items / mass), items)
+    return here / mass * (found * ones + here / items * ramps)
+
+
+@sums(lambda xp, table, total: qrecall_mean(xp, table, total))  # noqa: PLW0108
+@by_positives
+@monotone("always", drifting=True)
+@measure(greater_is_better=True)
+def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> Array:
+    """Average Qrecall: the mean of Q(j) over the quotas that could hold all positives (AR eq. 13).
+
+    AQR = Σ Q(j) / (N + 1) over j = P..n.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    start : {"P", "P+1"}
+        The first quota of the sum.  "P" is eq. 13.  "P+1" starts one later and divides by N, as
+        the published tables 8 and 9 do.
+
+    Returns
+    -------
+    array, shape (...)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        Above 0 and at most 1; NaN where there are no positives and, with ``start="P+1"``, where
+        there are no negatives; and, without weights, from n = 2**53 on, where floats do not tell
+        positions apart.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`; another `start`; and "P+1" with sample weights.
+
+    Notes
+    -----
+    AQR is 1 exactly where all positives are ranked above all negatives.  It is not a function of
+    the AUC.  All scores equal: (1 + P/n) / 2.  It is linear in the expected labels, so it is the
+    mean over all tie orders, and the optimistic and the pessimistic policy give bounds.
+
+    With weights, masses are rescaled to a mean of one per example, and the sum is the area
+    [∫ T(x)dx from P to n + (T(P) + P)/2] / (P(N + 1)), which for constant weights equals eq. 13.
+
+    References
+    ----------
+    AR eq. 13: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import average_qrecall
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.1]
+    >>> print(average_qrecall(y_true, y_score).round(4))
+    0.8889
+    >>> print(average_qrecall(y_true, y_score, start="P+1"))
+    1.0
+    """
+    if start not in ("P", "P+1"):
+        raise ValueError(f'start must be "P" or "P+1"; got {brief(start)}')
+    if start == "P+1" and table.weighted:
+        raise ValueError(
+            'start="P+1" is how published tables were computed, without sample weights; '
+            'use start="P"'
+        )
+    xp = namespace(table.counts)
+    return reduced(xp, table, qrecall_mean(xp, table, totals(xp, table), start == "P+1"))[0]
+
+
+def qrecall_mean(xp: Namespace, table: ops.Groups, total: Totals, late: bool = False) -> Reduction:
+    """AQR: ΣQ(j) / (N + 1) from j = P, or `late`, ΣQ(j) / N from j = P + 1."""
+    if not table.weighted:
+        reduction = _qrecall_sum(xp, table, total, late)
+    else:
+        reduction = _qrecall_area(xp, table, total)
+    last = total.negative if late else total.whole
+    defined = (total.positive > 0) & (last > 0)
+    if not table.weighted:
+        defined = defined & (total.whole < EXACT)  # beyond, positions are not told apart
+
+    def value(below: Array) -> Array:
+        mean = reduction.value(below)
+        return xp.where(defined, mean, xp.full_like(mean, xp.nan))
+
+    return reduction._replace(value=value)
+
+
+def _owner(xp: Namespace, table: ops.Groups, wanted: Array) -> ops.Rows:
+    """The row that owns one wanted mass per row of the batch."""
+    _, row = ops.rows_at(xp, table, xp.expand_dims(wanted, axis=-1))
+    return ops.Rows(*(x[..., 0] for x in row))
+
+
+def _qrecall_sum(xp: Namespace, table: ops.Groups, total: Totals, late: bool) -> Reduction:
+    """In whole numbers: twice ΣT is `integer + part / items`.
+
+    The only fraction is that of the group which the first position falls into.  While all that
+    fits float64 there is one rounding, that of the last division; otherwise there are two.
+    """
+    first = total.positive + 1 if late else total.positive
+    start = xp.expand_dims(first, axis=-1)
+
+    def full_groups(before: Array, found: Array, items: Array, here: Array) -> tuple[Array]:
+        doubled = items * (2 * found) + here * (items + 1)
+        return (doubled * cast(xp, before >= start, doubled.dtype),)
+
+    def value(below: Array) -> Array:
+        row = _owner(xp, table, first)
+        items = xp.where(row.items > 0, row.items, xp.ones_like(row.items))
+        place = first - row.mass_before
+        number = items - place + 1
+        upto = row.positive * place
+        each = xp.floor(upto / items)
+        integer = below + number * (2 * row.positive_before + row.positive + each)
+        part = number * (upto - each * items)
+        whole = 2 * total.positive * (total.negative + (0 if late else 1))
+        at_once = (integer * items + part) / (whole * items)
+        return xp.where(whole * items < EXACT, at_once, (integer + part / items) / whole)
+
+    return Reduction(_COLUMNS, full_groups, value)
+
+
+def _qrecall_area(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
+    """As areas under T, by the trapezoid rule, on masses of mean one."""
+    start = xp.expand_dims(total.positive, axis=-1)
+
+    def area(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
+        """Area under T from P on, within each row."""
+        left_out = xp.minimum(ops.clip(xp, start - before, 0.0), mass)
+        left = found + left_out * here / divisor(xp, mass)
+        return ((mass - left_out) * (left + found + here) / 2,)
+
+    def value(below: Array) -> Array:
+        scale = item_scale(xp, table, total.whole)
+        row = _owner(xp, table, total.positive)
+        share = (total.positive - row.mass_before) / divisor(xp, row.mass)
+        found = row.positive_before + share * row.positive
+        quotas = scale * total.negative + 1
+        return (below * scale + (total.positive + found) / 2) / (total.positive * quotas)
+
+    return Reduction(_COLUMNS, area, value)

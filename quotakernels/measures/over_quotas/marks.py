@@ -1,0 +1,119 @@
+"""Marks on one axis: how far each average measure is from chance, or between compared models."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, namespace
+from quotakernels.inputs.keywords import brief
+from quotakernels.measures._measure import measure
+from quotakernels.measures._reduction import reduced, totals
+from quotakernels.measures.over_quotas.areas import pairs_won
+from quotakernels.measures.over_quotas.averages import hit_rate_mean, qrecall_mean
+from quotakernels.measures.over_quotas.harmonic import harmonic_sums
+
+__all__ = ["Marks", "normalized_marks"]
+
+
+class Marks(NamedTuple):
+    """Normalised measures, each of shape (...): 0 is chance and 1 the optimum, or worst and best.
+
+    Attributes
+    ----------
+    average_hit_rate, average_qrecall, pem, roc_auc : array
+        The mark of that measure.
+    """
+
+    average_hit_rate: Array
+    average_qrecall: Array
+    pem: Array
+    roc_auc: Array
+
+
+@measure(greater_is_better=None)
+def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] = "chance") -> Marks:
+    """AHR, AQR, PEM and AUC on one axis (AR Figure 10).
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    method : {"chance", "minmax"}
+        "chance" gives (v - c) / (1 - c), with c the expectation of the measure under random
+        order.  "minmax" gives (v - min) / (max - min) over the compared models, which are the
+        last batch axis of the scores.
+
+    Returns
+    -------
+    Marks
+        Arrays of shape (...).  By "chance" NaN where the measure is undefined or c = 1 (all
+        examples positive); by "minmax" NaN where all models have the same value or one of them
+        is undefined.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`; another `method`; "chance" with sample weights, for which c is not defined;
+        "minmax" without a batch axis.
+
+    Notes
+    -----
+    The figure does not say how it normalises.  The expectations are (n + P)/(2n) for AQR, 0 for
+    PEM, 1/2 for AUC, and for AHR b + (1 - b)·H/n with b = (P - 1)/(n - 1) and H = 1 + 1/2 + … +
+    1/n.  Orders without ties are meant: a constant score has AHR = P/n, below that expectation,
+    and so a negative mark.  The marks of PEM and AUC are equal by "chance".  Marks of different
+    measures are not comparable with each other.
+
+    References
+    ----------
+    AR Figure 10: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import normalized_marks
+    >>> marks = normalized_marks([1, 0, 1, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.1])
+    >>> print(marks.average_qrecall.round(4), marks.pem.round(4), marks.roc_auc.round(4))
+    0.4444 0.3333 0.3333
+    """
+    if method not in ("chance", "minmax"):
+        raise ValueError(f'method must be "chance" or "minmax"; got {brief(method)}')
+    xp = namespace(table.counts)
+    total = totals(xp, table)
+    won, hit_rate, qrecall = reduced(
+        xp,
+        table,
+        pairs_won(xp, table, total),
+        hit_rate_mean(xp, table, total),
+        qrecall_mean(xp, table, total),
+    )
+    values = Marks(hit_rate, qrecall, won.surplus, won.share)
+    if method == "minmax":
+        return Marks(*(_between_models(xp, x) for x in values))
+    if table.weighted:
+        raise ValueError(
+            "the expectation under random order is not defined with sample weights; "
+            'use method="minmax"'
+        )
+    chance = _chance(xp, total.whole, total.positive)
+    pairs = zip(values, chance, strict=True)
+    return Marks(*((value - expected) / (1 - expected) for value, expected in pairs))
+
+
+def _between_models(xp: Namespace, values: Array) -> Array:
+    if values.ndim == 0:
+        raise ValueError('method="minmax" compares models; give scores of shape (models, n)')
+    low = xp.min(values, axis=-1, keepdims=True)
+    return (values - low) / (xp.max(values, axis=-1, keepdims=True) - low)
+
+
+def _chance(xp: Namespace, whole: Array, positive: Array) -> Marks:
+    """The expectation of each measure when the examples are in random order."""
+    harmonic, _ = harmonic_sums(xp, xp.zeros_like(whole), whole)
+    others = xp.where(whole > 1, whole - 1, xp.ones_like(whole))
+    share = (positive - 1) / others
+    zero = xp.zeros_like(whole)
+    hit_rate = share + (1 - share) * harmonic / whole
+    return Marks(hit_rate, (whole + positive) / (2 * whole), zero, zero + 0.5)

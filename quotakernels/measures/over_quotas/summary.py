@@ -1,0 +1,82 @@
+"""All measures over all quotas at once: one pass over the table."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from quotakernels import ops
+from quotakernels._array import Array, namespace
+from quotakernels.measures._measure import by_positives, measure
+from quotakernels.measures._reduction import reduced, totals
+from quotakernels.measures.over_quotas.areas import advantage_areas, pairs_won
+from quotakernels.measures.over_quotas.averages import hit_rate_mean, qrecall_mean
+
+__all__ = ["Summary", "summary"]
+
+
+class Summary(NamedTuple):
+    """Every measure that takes all quotas into account, each of shape (...).
+
+    Attributes
+    ----------
+    roc_auc, gini, pem, average_hit_rate, average_qrecall : array
+        As the functions of these names give them.
+    s1, s2, s3 : array
+        As `pem_areas` gives them: by sums, or with sample weights by areas.
+    """
+
+    roc_auc: Array
+    gini: Array
+    pem: Array
+    average_hit_rate: Array
+    average_qrecall: Array
+    s1: Array
+    s2: Array
+    s3: Array
+
+
+@by_positives
+@measure(greater_is_better=None)
+def summary(table: ops.Groups) -> Summary:
+    """All measures over all quotas, for less than the price of two of them.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+
+    Returns
+    -------
+    Summary
+        Each value is the one that its own function gives, NaN where it is undefined.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`.
+
+    References
+    ----------
+    AR eq. 12-15: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import summary
+    >>> values = summary([1, 0, 1, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.1])
+    >>> print(values.pem.round(4), values.average_qrecall.round(4))
+    0.3333 0.8889
+    """
+    xp = namespace(table.counts)
+    total = totals(xp, table)
+    method: Literal["sum", "area"] = "area" if table.weighted else "sum"
+    won, hit_rate, qrecall, areas = reduced(
+        xp,
+        table,
+        pairs_won(xp, table, total),
+        hit_rate_mean(xp, table, total),
+        qrecall_mean(xp, table, total),
+        advantage_areas(xp, table, total, method),
+    )
+    return Summary(won.share, won.surplus, won.surplus, hit_rate, qrecall, *areas)

@@ -1,0 +1,1 @@
+"""ROC and precision-recall space: curves, areas, hulls, dominance and costs."""

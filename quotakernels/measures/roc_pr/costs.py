@@ -1,0 +1,351 @@
+"""Costs: which cut is the cheapest, and where cuts cost the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, cast, namespace, tolerance
+from quotakernels.inputs.keywords import brief, public
+from quotakernels.inputs.numbers import Limits, checked, common_shape, of_numbers
+from quotakernels.inputs.quotas import mass_totals, numbers_beside
+from quotakernels.measures._measure import measure, measure_of
+from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
+from quotakernels.measures.at_quota.curves import cut_thresholds
+from quotakernels.measures.roc_pr.beta import around, expected_loss, given
+from quotakernels.measures.roc_pr.hull import hull_table
+
+__all__ = ["OperatingPoint", "best_operating_point", "h_measure", "iso_performance_slope"]
+
+
+CostDistribution: TypeAlias = Literal["prevalence"] | tuple[float, float]
+NUMBERS = (int, float, np.integer, np.floating)
+SMALLEST, LARGEST = 0.1, 1000
+"""Of the parameters of the cost distribution, between which the accuracy holds."""
+
+
+@measure(greater_is_better=True)
+def h_measure(table: ops.Groups, *, cost_distribution: CostDistribution = "prevalence") -> Array:
+    """H-measure: the share of the expected cost of errors that the ranking saves (Hand, 2009).
+
+    H = 1 - L/Lmax.  L is the expectation over c of the smallest c·(1 - π)·FPR +
+    (1 - c)·π·(1 - TPR) of all cuts; Lmax is that of a ranking that tells nothing.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    cost_distribution : "prevalence" or (a, b)
+        The distribution of c, the cost of a false positive as a share of the costs of both
+        errors: Beta(1 + π, 2 - π), with its mode at π, or Beta(a, b), with a and b from 0.1 to
+        1000.
+
+    Returns
+    -------
+    array, shape (...)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From 0 (chance) to 1 (optimum); NaN where one class is absent.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`; and another `cost_distribution`.
+
+    See Also
+    --------
+    best_operating_point : the best cut for known costs.
+    roc_hull : the cuts that are best for some c.
+
+    Notes
+    -----
+    Hand (2009) took Beta(2, 2).  Hand & Anagnostopoulos (2014) propose the default, since an
+    error in the rarer class is mostly the more serious one.
+
+    With the edges of the ROC hull, m examples of which the share v is positive, L = Σ (m/n)·g(v)
+    and Lmax = g(π), where g(v) is the expectation of min(c·(1 - v), (1 - c)·v).  For Beta(2, 2)
+    g(v) = v(1 - v)(1 + v(1 - v))/2; in general it takes the incomplete beta function.  In float64
+    the absolute error is below 1e-13, and below 1e-12 where a or b exceeds 100.  With weights m,
+    n and π are masses.  The optimistic and the pessimistic policy give bounds.
+
+    References
+    ----------
+    Hand, "Measuring classifier performance: a coherent alternative to the area under the ROC
+    curve", Machine Learning 77, 2009.
+
+    Hand & Anagnostopoulos, "A better Beta for the H measure of classification performance",
+    Pattern Recognition Letters 40, 2014.
+
+    Examples
+    --------
+    >>> from quotakernels import h_measure
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
+    >>> print(h_measure(y_true, y_score).round(4))
+    0.4436
+    >>> print(h_measure(y_true, y_score, cost_distribution=(2, 2)).round(4))
+    0.4524
+    >>> print(h_measure(y_true, [0.5] * 5))
+    0.0
+    """
+    parameters = _parameters(cost_distribution)
+    xp = namespace(table.counts)
+    hull = hull_table(xp, table)
+    total = totals(xp, hull)
+    loss = _loss(xp, total, parameters)
+    whole, positive, negative = (xp.expand_dims(x, axis=-1) for x in total)
+    worst = loss(whole, positive, negative)[0][..., 0]
+
+    def value(expected: Array) -> Array:
+        saved = 1 - expected / worst
+        return xp.maximum(saved, xp.zeros_like(saved))  # but for rounding it is not negative
+
+    return reduced(xp, hull, Reduction(("mass", "positive", "negative"), loss, value))[0]
+
+
+def _parameters(cost_distribution: Any) -> tuple[float, float] | None:
+    """The numbers a and b, None where they follow the prevalence."""
+    if isinstance(cost_distribution, str) and cost_distribution == "prevalence":
+        return None
+    if isinstance(cost_distribution, tuple) and len(cost_distribution) == 2:
+        numbers = [x for x in cost_distribution if type(x) is not bool and isinstance(x, NUMBERS)]
+        if len(numbers) == 2 and all(SMALLEST <= x <= LARGEST for x in numbers):
+            a, b = (math.fabs(x) for x in numbers)  # Python's floats
+            return a, b
+    raise ValueError(
+        f'cost_distribution must be "prevalence" or two numbers (a, b) from {SMALLEST} to '
+        f"{LARGEST}; got {brief(cost_distribution)}"
+    )
+
+
+def _loss(
+    xp: Namespace, total: Totals, parameters: tuple[float, float] | None
+) -> Callable[[Array, Array, Array], tuple[Array]]:
+    """The expected loss of rows, times a factor that all have."""
+    if parameters is None:
+        whole, positive, negative = (xp.expand_dims(x, axis=-1) for x in total)
+        beta = around(xp, positive / whole, negative / whole)
+    else:
+        beta = given(*parameters)
+
+    def loss(mass: Array, positive: Array, negative: Array) -> tuple[Array]:
+        divisor = xp.where(mass > 0, mass, xp.ones_like(mass))
+        return (mass * expected_loss(xp, beta, positive / divisor, negative / divisor),)
+
+    return loss
+
+
+SAME_COST = 2.0**-48
+"""Relative difference below which two costs are taken as equal."""
+
+
+class OperatingPoint(NamedTuple):
+    """A cut and what it costs, each of the shape of the batch and the costs.
+
+    Attributes
+    ----------
+    threshold : array
+        Score of the last selected example: ``score >= threshold`` selects.  NaN for the empty
+        cut.  In the dtype of the scores, or in a float dtype where they are integers.
+    quota : array
+        Number of the selected examples; with weights their mass.
+    fpr, tpr : array
+        False and true positive rate.
+    cost : array
+        Expected cost per example.
+    """
+
+    threshold: Array
+    quota: Array
+    fpr: Array
+    tpr: Array
+    cost: Array
+
+
+def _is_cost(x: Array) -> Array:
+    return (x >= 0) & (x < float("inf"))
+
+
+def _is_share(x: Array) -> Array:
+    return (x >= 0) & (x <= 1)
+
+
+_LIMITS: Limits = {
+    "cost_fp": (_is_cost, "a finite cost, not negative"),
+    "cost_fn": (_is_cost, "a finite cost, not negative"),
+    "prevalence": (_is_share, "a share, from 0 to 1"),
+}
+
+
+@public
+def iso_performance_slope(cost_fp: Any, cost_fn: Any, prevalence: Any) -> Array:
+    """Slope in ROC space, ΔTPR/ΔFPR, of the lines along which the expected cost is the same.
+
+    It is cost_fp·(1 - π) / (cost_fn·π).
+
+    Parameters
+    ----------
+    cost_fp, cost_fn : number or array
+        Costs of a false positive and of a false negative, finite and not negative.
+    prevalence : number or array
+        π, the share of positives where the classifier will be used, from 0 to 1.
+
+    Returns
+    -------
+    array
+        Of the shape that the three have when broadcast together, in the library and on the
+        device of those that are arrays, in the widest real float there (float64; float32 under
+        JAX without x64, on TPU and on MPS).  Not negative, and infinite where only false positives
+        cost; NaN where nothing costs.
+
+    Raises
+    ------
+    TypeError
+        Arguments that are not numbers; arrays of two libraries or devices.
+    ValueError
+        Negative, NaN or infinite costs, a prevalence outside 0 to 1.  Where values cannot be
+        read the result is NaN instead.
+
+    See Also
+    --------
+    best_operating_point : the cut that the highest of these lines touches.
+
+    Notes
+    -----
+    Every line of this slope joins points of equal cost, the cheaper the higher it lies.  The hull
+    vertex with ``slope_min <= slope <= slope_max`` (see `roc_hull`) is on the cheapest.
+
+    References
+    ----------
+    Provost & Fawcett, "Robust Classification for Imprecise Environments", Machine Learning 42,
+    2001.
+
+    Examples
+    --------
+    >>> from quotakernels import iso_performance_slope
+    >>> print(iso_performance_slope(1, 5, 0.5))
+    0.2
+    >>> print(iso_performance_slope(1, [1, 5, 0], 0.25))
+    [3.  0.6 inf]
+    """
+    named = {"cost_fp": cost_fp, "cost_fn": cost_fn, "prevalence": prevalence}
+    return of_numbers(_slope, named, _LIMITS)
+
+
+def _slope(_: Namespace, cost_fp: Array, cost_fn: Array, prevalence: Array) -> Array:
+    return cost_fp * (1 - prevalence) / (cost_fn * prevalence)
+
+
+def _mass_costs(
+    xp: Namespace, table: ops.Groups, *, cost_fp: Any, cost_fn: Any, prevalence: Any = None
+) -> tuple[tuple[Array, Array], tuple[int, ...]]:
+    """What each selected negative and each other positive adds to the cost per example.
+
+    Both of shape (..., K); NaN where a class is absent or a value is bad.
+    """
+    given = {"cost_fp": cost_fp, "cost_fn": cost_fn}
+    given |= {} if prevalence is None else {"prevalence": prevalence}
+    values = {name: numbers_beside(table.counts, name, x) for name, x in given.items()}
+    shape = common_shape(values)
+    values = checked(xp, values, {name: _LIMITS[name] for name in values})
+    flat = {name: xp.reshape(xp.broadcast_to(x, shape), (-1,)) for name, x in values.items()}
+    whole, positive, negative = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
+    one_fp, one_fn = 1 / whole, 1 / whole
+    if prevalence is not None:
+        one_fp, one_fn = (1 - flat["prevalence"]) / negative, flat["prevalence"] / positive
+    of_fp, of_fn = flat["cost_fp"] * one_fp, flat["cost_fn"] * one_fn
+    known = (positive > 0) & (negative > 0) & ~xp.isnan(of_fp + of_fn)
+    nan = xp.full_like(of_fp, xp.nan)
+    return (xp.where(known, of_fp, nan), xp.where(known, of_fn, nan)), shape
+
+
+@measure_of(_mass_costs, greater_is_better=None)
+def best_operating_point(table: ops.Groups, of_fp: Array, of_fn: Array) -> OperatingPoint:
+    """The cut with the smallest expected cost, for given costs of the two kinds of errors.
+
+    The cost per example is cost_fp·(1 - π)·FPR + cost_fn·π·(1 - TPR).
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    cost_fp, cost_fn : number or array
+        Costs of a false positive and of a false negative, finite and not negative.  Arrays are
+        broadcast together, to the shape Q.
+    prevalence : number or array, optional
+        π, the share of positives where the classifier will be used, from 0 to 1; broadcast with
+        the costs.  By default that of the data, of each row of the batch.
+
+    Returns
+    -------
+    OperatingPoint
+        Arrays of shape (..., *Q), in the widest real float (float64; float32 under JAX without
+        x64, on TPU and on MPS).  All NaN where one class is absent.
+
+    Raises
+    ------
+    TypeError
+        Costs or a prevalence that are not numbers; and as in `rank`.
+    ValueError
+        Negative, NaN or infinite costs, a prevalence outside 0 to 1, shapes that do not fit
+        together; and as in `rank`.  Where values cannot be read the result is NaN instead.
+
+    See Also
+    --------
+    iso_performance_slope : the slope of lines of equal cost.
+    roc_hull : all cuts that are best for some costs.
+
+    Notes
+    -----
+    All cuts take part, those that select nothing and everything too.  Of cuts of the same cost
+    the one with the smallest quota is given.  More is selected only if it saves more than it
+    costs by a relative difference of 2**-48, which rounding cannot make.  A tie group is selected
+    as a whole or not at all; no part of one could be cheaper than both.  Only vertices of the
+    hull can be best, and its slope falls, so that each cost takes one binary search.
+
+    References
+    ----------
+    Provost & Fawcett, "Robust Classification for Imprecise Environments", Machine Learning 42,
+    2001.
+
+    Examples
+    --------
+    >>> from quotakernels import best_operating_point
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
+    >>> best = best_operating_point(y_true, y_score, cost_fp=1, cost_fn=[0.2, 1, 5])
+    >>> print(best.threshold, best.quota, best.cost)
+    [0.9 0.6 0.6] [1. 4. 4.] [0.08 0.2  0.2 ]
+    >>> print(best_operating_point(y_true, y_score, cost_fp=1, cost_fn=5, prevalence=0.02).quota)
+    1.0
+    """
+    xp = namespace(table.counts)
+    hull = ops.filled_first(xp, hull_table(xp, table))
+    up, along = (cast(xp, x, of_fp.dtype) for x in (hull.positive, hull.negative))
+    price = xp.where(up > 0, along / up, xp.full_like(up, xp.inf))
+    taken = ops.bisect(xp, price, of_fn / of_fp * (1 - tolerance(price, SAME_COST)))
+    unknown = xp.isnan(of_fp)
+
+    def there(x: Array) -> Array:
+        found = xp.take_along_axis(x, taken, axis=-1)
+        return xp.where(unknown, xp.full_like(found, xp.nan), found)
+
+    (fp, tn), (tp, fn) = (map(there, _selected_and_not(xp, x)) for x in (along, up))
+    cost = of_fp * fp + of_fn * fn
+    return OperatingPoint(
+        there(cut_thresholds(xp, hull)), fp + tp, fp / (fp + tn), tp / (tp + fn), cost
+    )
+
+
+def _selected_and_not(xp: Namespace, mass: Array) -> tuple[Array, Array]:
+    """The mass before and from each cut on, each summed from 0."""
+    nothing = xp.zeros_like(mass[..., :1])
+    before = xp.concat([nothing, ops.prefix_sum(xp, mass)], axis=-1)
+    after = xp.concat([nothing, ops.prefix_sum(xp, xp.flip(mass, axis=-1))], axis=-1)
+    return before, xp.flip(after, axis=-1)

@@ -1,0 +1,297 @@
+"""The hull of several models together, and the points between its vertices."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from quotakernels import ops
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    compiled,
+    computing,
+    concrete,
+    device,
+    finished,
+    namespace,
+    of_kind,
+    result_float,
+    tolerance,
+    wide_float,
+)
+from quotakernels.inputs.bad_rows import without_the_bad
+from quotakernels.inputs.examples import MASS_ROUNDING
+from quotakernels.inputs.keywords import public
+from quotakernels.inputs.numbers import checked
+from quotakernels.inputs.quotas import numbers_beside, warn_below_one
+from quotakernels.measures._models import Family, Models, family_of
+from quotakernels.measures._scale import in_usual_units
+from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
+from quotakernels.measures.roc_pr.hull import RocHull, hull_ends, hull_vertices
+
+__all__ = ["Mixture", "family_hull", "mixture"]
+
+
+class Mixture(NamedTuple):
+    """Two classifiers of a hull, and the coin that realises a point between them.
+
+    Attributes
+    ----------
+    lower, upper : integer array, shape (..., *Q)
+        Places of the two vertices in the hull; equal where the point is a vertex, and 0 where it
+        is undefined.
+    share : array, shape (..., *Q)
+        Probability with which each example is given to the upper one.
+    fpr, tpr : array, shape (..., *Q)
+        Expected false and true positive rate.
+    threshold_lower, threshold_upper : array, shape (..., *Q)
+        Thresholds of the two cuts, ``score >= threshold``; NaN for the empty cut.
+    model_lower, model_upper : integer array, shape (..., *Q)
+        Which models of the family they are.
+    """
+
+    lower: Array
+    upper: Array
+    share: Array
+    fpr: Array
+    tpr: Array
+    threshold_lower: Array
+    threshold_upper: Array
+    model_lower: Array
+    model_upper: Array
+
+
+@public
+def family_hull(models: Models) -> RocHull:
+    """Upper convex hull of the ROC points of several models, each vertex naming its model.
+
+    Parameters
+    ----------
+    models : mapping or sequence of `Ranking`, or one `Ranking` of shape (..., M, G)
+        Rankings of the same examples by M models, in the order of which ``model`` counts from 0.
+
+    Returns
+    -------
+    RocHull
+        The hull of all their points together.  A point that several models have belongs to the
+        first of them.  Rates and slopes are NaN where one class is absent.
+
+    Raises
+    ------
+    TypeError
+        Something else than rankings; rankings of two libraries.
+    ValueError
+        No model; models whose numbers of positives or of negatives differ (NaN instead where
+        they cannot be read).
+
+    See Also
+    --------
+    roc_hull : the hull of one model.
+    mixture : how to reach the points between the vertices.
+
+    References
+    ----------
+    AR section 2.2.2: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import family_hull, rank
+    >>> y_true = [1, 1, 0, 0, 1, 0]
+    >>> models = {
+    ...     "strict": rank(y_true, [0.9, 0.2, 0.5, 0.4, 0.3, 0.1]),
+    ...     "mild": rank(y_true, [0.5, 0.9, 0.8, 0.2, 0.7, 0.1]),
+    ... }
+    >>> hull = family_hull(models)
+    >>> print(hull.fp, hull.tp, hull.model)
+    [0 0 1 3] [0 1 3 3] [0 0 1 0]
+    """
+    family = family_of(models)
+    xp = namespace(family.agree)
+    dtype = result_float(xp, device(family.agree))
+    with computing(xp):
+        hull = finished(xp, compiled(_hull_of_family, xp)(family), dtype)
+        result: RocHull = without_the_bad(xp, hull, family.agree[..., None])
+    return result
+
+
+class _Points(NamedTuple):
+    """The points of all models from the left to the right, the highest first, each with its cut."""
+
+    fp: Array
+    tp: Array
+    threshold: Array
+    model: Array
+
+
+def _hull_of_family(family: Family) -> RocHull:
+    xp = namespace(family.agree)
+    points = _points_from_the_left(xp, family)
+    stairs = _stairs(xp, points, xp.expand_dims(family.agree, axis=-1))
+    edges = ops.filled_first(xp, ops.merged(xp, stairs, hull_ends(xp, stairs)))
+    place = edges.thresholds
+    threshold, model = (
+        xp.take_along_axis(x, place, axis=-1) for x in (points.threshold, points.model)
+    )
+    model = xp.concat([xp.zeros_like(model[..., :1]), model], axis=-1)
+    edges = edges._replace(thresholds=threshold)
+    return _HULL_VERTICES(edges, model)  # type: ignore[no-any-return]
+
+
+_HULL_VERTICES = in_usual_units(
+    lambda table, model: hull_vertices(namespace(model), table, model), of_masses=False
+)
+
+
+def _points_from_the_left(xp: Namespace, family: Family) -> _Points:
+    """Of points that are the same the first model's comes first."""
+    columns = ((*cut_masses(xp, table), cut_thresholds(xp, table)) for table in family.tables)
+    fp, tp, thresholds = (_of_one_type(xp, list(x)) for x in zip(*columns, strict=True))
+    fp, tp = _to_one_end(xp, fp), _to_one_end(xp, tp)
+    models = [
+        xp.full(x.shape, number, dtype=xp.int32, device=device(x)) for number, x in enumerate(fp)
+    ]
+    points = _Points(*(xp.concat(list(x), axis=-1) for x in (fp, tp, thresholds, models)))
+    for name, falling in (("tp", True), ("fp", False)):
+        order = xp.argsort(getattr(points, name), axis=-1, descending=falling, stable=True)
+        points = _Points(*(xp.take_along_axis(x, order, axis=-1) for x in points))
+    return points
+
+
+def _of_one_type(xp: Namespace, columns: list[Array]) -> list[Array]:
+    """Columns of several models; counts beside masses become masses too."""
+    dtypes = {x.dtype for x in columns}
+    if len(dtypes) == 1:
+        return columns
+    whole = all(of_kind(xp, dtype, "integral") for dtype in dtypes)
+    common = xp.int64 if whole else wide_float(xp, device(columns[0]))
+    return [cast(xp, x, common) for x in columns]
+
+
+def _to_one_end(xp: Namespace, columns: list[Array]) -> list[Array]:
+    """All models end where the first does: their totals differ by the order of adding only."""
+    end = columns[0][..., -1:]
+    return [xp.where(x == x[..., -1:], end, xp.minimum(x, end)) for x in columns]
+
+
+def _stairs(xp: Namespace, points: _Points, agree: Array) -> ops.Groups:
+    """The steps along the highest points up to each FP; thresholds are places among the points."""
+    highest = ops.running_max(xp, points.tp)
+    along, up = (x - ops.shifted(xp, x, 1, 0) for x in (points.fp, highest))
+    along, up = (xp.where(agree, x, xp.zeros_like(x)) for x in (along, up))
+    place = xp.arange(along.shape[-1], dtype=xp.int64, device=device(along))
+    place = xp.broadcast_to(place, along.shape)
+    if of_kind(xp, along.dtype, "integral"):
+        return ops.Groups(place, along + up, up, None, None)
+    there, found = (cast(xp, x, xp.int32) for x in ((along > 0) | (up > 0), up > 0))
+    return ops.Groups(place, there, found, up, along)
+
+
+@public
+def mixture(hull: RocHull, *, fpr: Any = None, tpr: Any = None, quota: Any = None) -> Mixture:
+    """The two vertices of a hull, and the coin, that realise a point between them.
+
+    Use the upper vertex's cut for an example with probability `share`, else the lower one's: the
+    expected rates then lie on the hull, above those of any cut between the two.
+
+    Parameters
+    ----------
+    hull : RocHull
+        What `roc_hull` or `family_hull` gives.
+    fpr, tpr : number or array, shape Q, optional
+        Wanted false or true positive rate, 0…1.
+    quota : number or array, shape Q, optional
+        Wanted number of selected examples (with weights: mass), from 0 to n.  Exactly one of the
+        three is given.
+
+    Returns
+    -------
+    Mixture
+        Floats in the widest real float.  At a vertex, lower and upper are the same and the share
+        is 0: at FPR 0 the vertex with the highest TPR, at TPR 1 the one with the lowest FPR.
+        NaN where the hull is undefined.
+
+    Raises
+    ------
+    TypeError
+        Not exactly one of `fpr`, `tpr` and `quota`; something that is not a number.
+    ValueError
+        A rate outside 0…1, a quota outside 0…n; NaN instead where values cannot be read, and in
+        those rows of a batch whose n it exceeds.
+
+    References
+    ----------
+    DG section 4: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+
+    Examples
+    --------
+    >>> from quotakernels import mixture, roc_hull
+    >>> hull = roc_hull([1, 0, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.2, 0.1])
+    >>> mixed = mixture(hull, quota=2)
+    >>> print(mixed.threshold_lower, mixed.threshold_upper, mixed.share.round(3))
+    0.9 0.6 0.333
+    >>> print(mixed.fpr.round(3), mixed.tpr.round(3))
+    0.111 0.556
+    """
+    given = {"fpr": fpr, "tpr": tpr, "quota": quota}
+    named = {name: x for name, x in given.items() if x is not None}
+    if len(named) != 1:
+        raise TypeError("give exactly one of fpr=, tpr= and quota=")
+    if not isinstance(hull, RocHull):
+        raise TypeError(f"hull must be a RocHull; got {type(hull).__name__}")
+    ((name, value),) = named.items()
+    xp = namespace(hull.fpr)
+    dtype = result_float(xp, device(hull.fpr))
+    with computing(xp):
+        given, value = value, numbers_beside(hull.fpr, name, value)
+        if name == "quota" and of_kind(xp, hull.fp.dtype, "integral") and concrete(hull.fp):
+            warn_below_one(given)
+        along = hull.fp + hull.tp if name == "quota" else getattr(hull, name)
+        along = cast(xp, along, value.dtype)
+        wanted = _within(xp, hull, along, name, value)
+        mixed = compiled(_mixture, xp)(hull, along, wanted)
+        shape = (*hull.fpr.shape[:-1], *value.shape)
+        return finished(xp, Mixture(*(xp.reshape(x, shape) for x in mixed)), dtype)  # type: ignore[no-any-return]
+
+
+def _within(xp: Namespace, hull: RocHull, along: Array, name: str, value: Array) -> Array:
+    """The wanted values, shape (..., K); NaN where they are beyond the hull, or it is undefined."""
+    whole: Array | int = 1
+    highest: Array | int = 1
+    whole_numbers = of_kind(xp, hull.fp.dtype, "integral")
+    rounded_up = 1.0 if whole_numbers else 1 + tolerance(along, MASS_ROUNDING)
+    expected = "a rate, from 0 to 1"
+    if name == "quota":
+        whole = xp.max(along, axis=-1, keepdims=True)
+        highest = xp.max(whole) * rounded_up
+        expected = "a number from 0 to that of all examples"
+    none = highest == 0  # of no examples every quota is undefined
+    fits = {name: (lambda x: (x >= 0) & ((x <= highest) | none), expected)}
+    flat = xp.reshape(checked(xp, {name: value}, fits)[name], (-1,))
+    wanted = xp.broadcast_to(flat, (*along.shape[:-1], *flat.shape))
+    defined = ~xp.isnan(hull.fpr[..., :1])
+    good = (wanted >= 0) & (wanted <= whole * rounded_up) & defined
+    return xp.where(good, xp.clip(wanted, max=whole), xp.full_like(wanted, xp.nan))
+
+
+def _mixture(hull: RocHull, along: Array, wanted: Array) -> Mixture:
+    """`along` does not fall from vertex to vertex; it reaches every wanted value but NaN."""
+    xp = namespace(along)
+    last = along.shape[-1] - 1
+
+    def at(x: Array, places: Array) -> Array:
+        return xp.take_along_axis(x, places, axis=-1)
+
+    upper = xp.clip(ops.bisect(xp, along, wanted), max=last)
+    above = xp.clip(upper + 1, max=last)
+    higher = (at(along, above) == wanted) & (at(hull.tpr, above) > at(hull.tpr, upper))
+    upper = xp.where(higher, above, upper)
+    lower = xp.where(at(along, upper) == wanted, upper, xp.clip(upper - 1, min=0))
+    way = at(along, upper) - at(along, lower)
+    share = (wanted - at(along, lower)) / xp.where(way == 0, xp.ones_like(way), way)
+    rates = tuple(
+        at(x, lower) + share * (at(x, upper) - at(x, lower)) for x in (hull.fpr, hull.tpr)
+    )
+    cuts = tuple(at(x, place) for x in (hull.threshold, hull.model) for place in (lower, upper))
+    lower, upper = (cast(xp, x, xp.int32) for x in (lower, upper))
+    return Mixture(lower, upper, share, *rates, *cuts)

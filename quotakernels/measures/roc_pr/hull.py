@@ -1,0 +1,275 @@
+"""The upper convex hull of the ROC curve, and what can be achieved on it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, cast, device, namespace
+from quotakernels.inputs.quotas import divisor
+from quotakernels.measures._measure import by_positives, measure, monotone
+from quotakernels.measures._reduction import reduced, totals
+from quotakernels.measures.over_quotas.areas import pairs_won
+from quotakernels.measures.roc_pr.precision_recall import PrCurve, area_under_pr, pr_vertices
+from quotakernels.measures.roc_pr.roc import roc_vertices
+
+__all__ = [
+    "RocHull",
+    "achievable_pr_auc",
+    "achievable_pr_curve",
+    "hull_ends",
+    "hull_table",
+    "hull_vertices",
+    "roc_hull",
+    "roc_hull_auc",
+]
+
+
+class RocHull(NamedTuple):
+    """The vertices of the upper convex hull of a ROC curve, from (0, 0) to (1, 1).
+
+    No vertex lies on the straight line between others.  Where shapes are fixed (in a batch, in a
+    trace, on an accelerator) the last vertex is repeated.
+
+    Attributes
+    ----------
+    fpr, tpr : array, shape (..., V)
+        False and true positive rate; NaN where one class is absent.
+    threshold : array, shape (..., V)
+        Score of the last selected example: ``score >= threshold`` selects.  NaN for the empty
+        cut.
+    fp, tp : array, shape (..., V)
+        Selected negatives and positives: whole numbers, or with weights their masses.  Where
+        values cannot be read the whole numbers come as floats, NaN in a row with a bad value.
+    slope_min, slope_max : array, shape (..., V)
+        The vertex is the best of all cuts wherever one FPR costs as much as s TPR with s between
+        these: the slopes ΔTPR/ΔFPR of the hull after and before the vertex.  With costs of a
+        false positive and a false negative and a prevalence π, s is
+        ``cost_fp * (1 - π) / (cost_fn * π)``.  Both are 0 for repeated vertices.
+    model : integer array, shape (..., V)
+        Which model of a family the cut belongs to; 0 for a single ranking.
+    """
+
+    fpr: Array
+    tpr: Array
+    threshold: Array
+    fp: Array
+    tp: Array
+    slope_min: Array
+    slope_max: Array
+    model: Array
+
+
+@measure(greater_is_better=None)
+def roc_hull(table: ops.Groups) -> RocHull:
+    """Upper convex hull of the ROC curve: the cuts that are best for some costs.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+
+    Returns
+    -------
+    RocHull
+        Floats in the widest real float (float64; float32 under JAX without x64, on TPU and on MPS).
+        Rates and slopes are NaN where one class is absent.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`.
+
+    See Also
+    --------
+    family_hull : the hull of several models together.
+    mixture : how to reach the points between the vertices.
+
+    Notes
+    -----
+    Any point of the hull between two vertices is reached by using the one cut or the other, as a
+    coin says.  Turns are compared in whole numbers, exactly while 2PN < 2**63; with weights
+    slopes that differ by less than 2**-48, relatively, count as equal.
+
+    References
+    ----------
+    DG section 3: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+
+    Examples
+    --------
+    >>> from quotakernels import roc_hull
+    >>> hull = roc_hull([1, 0, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.2, 0.1])
+    >>> print(hull.fp, hull.tp, hull.threshold)
+    [0 0 1 3] [0 1 3 3] [nan 0.9 0.6 0.1]
+    >>> print(hull.slope_min, hull.slope_max)
+    [inf  2.  0.  0.] [inf inf  2.  0.]
+    """
+    xp = namespace(table.counts)
+    return hull_vertices(xp, ops.filled_first(xp, hull_table(xp, table)))
+
+
+def hull_table(xp: Namespace, table: ops.Groups) -> ops.Groups:
+    """The table in which the groups along each edge of the hull are one."""
+    return ops.merged(xp, table, hull_ends(xp, table))
+
+
+def hull_ends(xp: Namespace, table: ops.Groups) -> Array:
+    """Which rows end at a vertex; masses as shares of their class, whose products stay in range."""
+    if table.weighted:
+        classes = (table.positive, table.negative)
+        shares = (x / divisor(xp, ops.total(xp, x)[..., None]) for x in classes)
+        table = ops.Groups(*table[:3], *shares)
+    return ops.hull_ends(xp, table)
+
+
+def hull_vertices(xp: Namespace, table: ops.Groups, model: Array | None = None) -> RocHull:
+    """The hull of a table of its edges, empty rows at the end; `model` is that of each vertex."""
+    curve = roc_vertices(xp, table)
+    positive, negative = (xp.expand_dims(x, axis=-1) for x in totals(xp, table)[1:])
+    up, along = (cast(xp, x, positive.dtype) for x in (table.positive, table.negative))
+    slope = up * negative / (along * positive)
+    slope = xp.where(table.counts > 0, slope, xp.zeros_like(slope))
+    slope_min = xp.concat([slope, xp.zeros_like(slope[..., :1])], axis=-1)
+    slope_max = xp.concat([xp.full_like(slope[..., :1], xp.inf), slope], axis=-1)
+    defined = (positive > 0) & (negative > 0)
+    floats = (curve.fpr, curve.tpr, slope_min, slope_max)
+    fpr, tpr, slope_min, slope_max = (xp.where(defined, x, xp.full_like(x, xp.nan)) for x in floats)
+    if model is None:
+        model = xp.zeros(fpr.shape, dtype=xp.int32, device=device(fpr))
+    return RocHull(fpr, tpr, *curve[2:], slope_min, slope_max, model)
+
+
+@by_positives
+@monotone("always")
+@measure(greater_is_better=True)
+def roc_hull_auc(table: ops.Groups) -> Array:
+    """Area under the upper convex hull of the ROC curve.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+
+    Returns
+    -------
+    array, shape (...)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From 0.5 to 1; NaN where one class is absent.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`.
+
+    See Also
+    --------
+    roc_auc : the area under the curve itself, which is not larger.
+
+    Notes
+    -----
+    The AUC of a ranking in which the groups along each edge of the hull are tied.  On the data
+    that the hull was found on it flatters the classifier; see `Ranking.at_thresholds` for its
+    use on others.
+
+    References
+    ----------
+    DG section 3: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+
+    Examples
+    --------
+    >>> from quotakernels import roc_auc, roc_hull_auc
+    >>> y_true, y_score = [1, 0, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.2, 0.1]
+    >>> print(roc_hull_auc(y_true, y_score).round(4), roc_auc(y_true, y_score).round(4))
+    0.8889 0.7778
+    """
+    xp = namespace(table.counts)
+    won = reduced(xp, hull_table(xp, table), pairs_won(xp, table, totals(xp, table)))[0]
+    return won.share
+
+
+@measure(greater_is_better=None)
+def achievable_pr_curve(table: ops.Groups) -> PrCurve:
+    """Achievable precision-recall curve: the vertices of the ROC hull in that space.
+
+    It is the best curve that can be reached by mixing cuts, as the hull is in ROC space.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+
+    Returns
+    -------
+    PrCurve
+        Floats in the widest real float (float64; float32 under JAX without x64, on TPU and on MPS).
+        The recall is NaN where there are no positives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`.
+
+    References
+    ----------
+    DG section 3: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+
+    Examples
+    --------
+    >>> from quotakernels import achievable_pr_curve
+    >>> curve = achievable_pr_curve([0, 1, 1, 0], [0.9, 0.8, 0.7, 0.1])
+    >>> print(curve.recall, curve.precision.round(3))
+    [0. 1. 1.] [0.667 0.667 0.5  ]
+    """
+    xp = namespace(table.counts)
+    return pr_vertices(xp, ops.filled_first(xp, hull_table(xp, table)), "roc")
+
+
+@monotone("always")
+@measure(greater_is_better=True)
+def achievable_pr_auc(table: ops.Groups) -> Array:
+    """Area under the achievable precision-recall curve, exactly.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+
+    Returns
+    -------
+    array, shape (...)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From the prevalence to 1; NaN where there are no positives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`.
+
+    See Also
+    --------
+    pr_auc : the area under the curve of the cuts themselves, which is not larger.
+
+    References
+    ----------
+    DG section 3: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+
+    Examples
+    --------
+    >>> from quotakernels import achievable_pr_auc, pr_auc
+    >>> y_true, y_score = [0, 1, 1, 0], [0.9, 0.8, 0.7, 0.1]
+    >>> print(achievable_pr_auc(y_true, y_score).round(4), pr_auc(y_true, y_score).round(4))
+    0.6667 0.4507
+    """
+    xp = namespace(table.counts)
+    area = area_under_pr(xp, totals(xp, table), "roc")
+    return reduced(xp, hull_table(xp, table), area)[0]

@@ -1,0 +1,367 @@
+"""Precision-recall space: the curve, the exact area under it, average precision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, cast, namespace
+from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.quotas import divisor
+from quotakernels.measures._measure import by_positives, measure, monotone
+from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
+from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
+from quotakernels.measures.over_quotas.harmonic import harmonic_sums, log_remainder
+
+__all__ = [
+    "PrCurve",
+    "area_under_pr",
+    "average_precision",
+    "expected_average_precision",
+    "pr_auc",
+    "pr_curve",
+    "pr_vertices",
+]
+
+Start = Literal["roc", "horizontal"]
+_COLUMNS = ("mass_before", "positive_before", "mass", "positive")
+
+
+class PrCurve(NamedTuple):
+    """The vertices of a precision-recall curve: the empty cut, and one per tie group's end.
+
+    Between two vertices the curve is not a straight line: see `interpolate_pr`.  Where shapes
+    are fixed (in a batch, in a trace, on an accelerator) the last vertex is repeated up to the
+    length G + 1.
+
+    Attributes
+    ----------
+    recall : array, shape (..., V)
+        TP/P; NaN where there are no positives.
+    precision : array, shape (..., V)
+        TP/(TP + FP), and at the empty cut what `start` says; NaN where there are no examples.
+    threshold : array, shape (..., V)
+        Score of the last selected example: ``score >= threshold`` selects.  NaN for the empty
+        cut.  In the dtype of the scores, or in a float dtype where they are integers.
+    fp, tp : array, shape (..., V)
+        Selected negatives and positives: whole numbers, or with weights their masses.  Where
+        values cannot be read the whole numbers come as floats, NaN in a row with a bad value.
+    """
+
+    recall: Array
+    precision: Array
+    threshold: Array
+    fp: Array
+    tp: Array
+
+
+@measure(greater_is_better=None)
+def pr_curve(table: ops.Groups, *, start: Start = "roc") -> PrCurve:
+    """Precision-recall curve: precision against recall at every cut.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    start : {"roc", "horizontal"}
+        Precision of the empty cut, 0/0: the limit along the first segment of the ROC curve,
+        which is p/m for the m best tied examples, p of them positive, and so 0 if they are all
+        negative; or that of the first cut that has a positive, also for the cuts before it.
+
+    Returns
+    -------
+    PrCurve
+        Floats in the widest real float (float64; float32 under JAX without x64, on TPU and on MPS).
+        Recall is NaN where there are no positives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`; and another `start`.
+
+    See Also
+    --------
+    pr_auc : the area under it.
+    achievable_pr_curve : the curve of the ROC hull.
+
+    References
+    ----------
+    DG sections 2-4: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC
+    Curves".
+
+    Examples
+    --------
+    >>> from quotakernels import pr_curve
+    >>> curve = pr_curve([0, 1, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
+    >>> print(curve.recall.round(3), curve.precision.round(3))
+    [0.    0.    0.667 1.    1.   ] [0.    0.    0.667 0.75  0.6  ]
+    >>> print(pr_curve([0, 1], [0.9, 0.8], start="horizontal").precision)
+    [0.5 0.5 0.5]
+    """
+    _check_start(start)
+    xp = namespace(table.counts)
+    return pr_vertices(xp, ops.filled_first(xp, table), start)
+
+
+def pr_vertices(xp: Namespace, table: ops.Groups, start: Start) -> PrCurve:
+    """The curve of a table whose empty rows stand at the end."""
+    fp, tp = cut_masses(xp, table)
+    positive = xp.expand_dims(totals(xp, table).positive, axis=-1)
+    found = cast(xp, tp, positive.dtype)
+    selected = cast(xp, fp + tp, positive.dtype)
+    precision = found / selected
+    undecided = (selected if start == "roc" else found) == 0
+    first = xp.clip(ops.count(xp, undecided), max=selected.shape[-1] - 1)
+    precision = xp.where(undecided, xp.take_along_axis(precision, first, axis=-1), precision)
+    return PrCurve(found / positive, precision, cut_thresholds(xp, table), fp, tp)
+
+
+@by_positives
+@measure(greater_is_better=True)
+def average_precision(table: ops.Groups) -> Array:
+    """Average precision: the precision at each cut, weighted with the recall that it adds.
+
+    AP = Σ (recall_g - recall_(g-1)) · precision_g over the cuts between tie groups: the area
+    under a curve of steps.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+
+    Returns
+    -------
+    array, shape (...)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From 0 to 1; NaN where there are no positives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`.
+
+    See Also
+    --------
+    pr_auc : the area under the curve that the classifier can really reach.
+    expected_average_precision : over all orders of tied examples.
+    average_hit_rate : the same number where there are no ties.
+
+    Notes
+    -----
+    The same as scikit-learn's ``average_precision_score``.  A tie group counts with the
+    precision at its end.  Without ties AP ≥ exact AUC-PR ≥ trapezoid AUC-PR.
+
+    References
+    ----------
+    DG section 1: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+
+    Examples
+    --------
+    >>> from quotakernels import average_precision
+    >>> print(average_precision([1, 0, 1, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.1]).round(4))
+    0.8056
+    """
+    xp = namespace(table.counts)
+    total = totals(xp, table)
+
+    def steps(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
+        return (here * ((found + here) / divisor(xp, before + mass)),)
+
+    return reduced(xp, table, _over_positives(total, steps))[0]
+
+
+@by_positives
+@measure(greater_is_better=True)
+def expected_average_precision(table: ops.Groups) -> Array:
+    """Average precision, expected over all orders of tied examples.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    sample_weight : None
+        Refused: positions are examples here.
+
+    Returns
+    -------
+    array, shape (...)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From 0 to 1; NaN where there are no positives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`; and with sample weights.
+
+    See Also
+    --------
+    average_precision : where a tie group counts with the precision at its end.
+
+    Notes
+    -----
+    A group of m examples, p of them positive, after S examples with C positives adds
+    p/m · Σ_k (C + 1 + (k - 1)·b)/(S + k), k = 1..m, with b = (p - 1)/(m - 1): given that
+    position k holds a positive, the other p - 1 are spread over the other m - 1 positions.
+
+    References
+    ----------
+    AR eq. 5: Arbel & Rokach, "Classifier Evaluation under Limited Resources", for the
+    expectation over tie orders.
+
+    Examples
+    --------
+    >>> from quotakernels import expected_average_precision
+    >>> print(expected_average_precision([1, 0], [0.5, 0.5]))
+    0.75
+    """
+    if table.weighted:
+        raise ValueError(
+            "with sample weights or other masses there are no positions to take the expectation "
+            "over; use average_precision"
+        )
+    xp = namespace(table.counts)
+    total = totals(xp, table)
+
+    def groups(before: Array, found: Array, items: Array, here: Array) -> tuple[Array]:
+        others = ops.clip(xp, items - 1, 1.0)
+        share = ops.clip(xp, here - 1, 0.0) / others
+        ones, ramps = harmonic_sums(xp, before, items)
+        return (here / divisor(xp, items) * ((found + (1 - share)) * ones + share * ramps),)
+
+    return reduced(xp, table, _over_positives(total, groups))[0]
+
+
+@monotone("by default")
+@measure(greater_is_better=True)
+def pr_auc(
+    table: ops.Groups,
+    *,
+    method: Literal["exact", "trapezoid"] = "exact",
+    start: Start = "roc",
+) -> Array:
+    """Area under the precision-recall curve, with the interpolation that is right there.
+
+    Between two cuts the false positives grow in proportion to the true positives, so that
+    precision = TP/(TP + FP) follows a hyperbola, never a straight line.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    method : {"exact", "trapezoid"}
+        The integral of the curve; or the trapezoid rule on its points at every whole number of
+        true positives, which is near it and has no weighted form.
+    start : {"roc", "horizontal"}
+        Whether the curve follows the ROC curve from recall 0 on, or runs horizontally from
+        recall 0 to the first cut that has a positive.
+
+    Returns
+    -------
+    array, shape (...)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From 0 to 1; NaN where there are no positives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`; another `method` or `start`; and "trapezoid" with sample weights.
+
+    See Also
+    --------
+    average_precision : the area under a curve of steps, which is another number.
+    achievable_pr_auc : the area under the curve of the ROC hull.
+
+    Notes
+    -----
+    A group of mass m with p positive, after S with C positive, adds the integral over t from 0
+    to p of (C + t)/(S + t·m/p), over P: with x = m/S that is
+    p/m · [C·log(1 + x) + p·(x - log(1 + x))/x] / P.  The optimistic and the pessimistic policy
+    give bounds.
+
+    References
+    ----------
+    DG section 4: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+
+    Examples
+    --------
+    >>> from quotakernels import pr_auc
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
+    >>> print(pr_auc(y_true, y_score).round(4))
+    0.829
+    >>> print(pr_auc(y_true, y_score, method="trapezoid").round(4))
+    0.8472
+    >>> print(pr_auc([1, 0], [0.5, 0.5]))
+    0.5
+    """
+    if method not in ("exact", "trapezoid"):
+        raise ValueError(f'method must be "exact" or "trapezoid"; got {brief(method)}')
+    _check_start(start)
+    if method == "trapezoid" and table.weighted:
+        raise ValueError(
+            "with sample weights or other masses there are no whole numbers of true positives; "
+            'use method="exact"'
+        )
+    xp = namespace(table.counts)
+    area = area_under_pr if method == "exact" else _trapezoids
+    return reduced(xp, table, area(xp, totals(xp, table), start))[0]
+
+
+def _check_start(start: str) -> None:
+    if start not in ("roc", "horizontal"):
+        raise ValueError(f'start must be "roc" or "horizontal"; got {brief(start)}')
+
+
+def _over_positives(total: Totals, terms: Callable[..., tuple[Array, ...]]) -> Reduction:
+    """A sum over the groups, divided by the number of positives."""
+    return Reduction(_COLUMNS, terms, lambda value: value / total.positive)
+
+
+def area_under_pr(xp: Namespace, total: Totals, start: Start) -> Reduction:
+    """The integral of precision over recall, hyperbola by hyperbola."""
+
+    def integral(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
+        one = xp.ones_like(mass)
+        mass = xp.where(mass > 0, mass, one)
+        base = xp.where(before > 0, before, one)
+        rest = log_remainder(xp, base, mass) * (base / mass)
+        curved = here / mass * (found * xp.log1p(mass / base) + here * rest)
+        is_level, level = _level(xp, start, before, found, mass, here)
+        return (xp.where(is_level, level, curved),)
+
+    return _over_positives(total, integral)
+
+
+def _trapezoids(xp: Namespace, total: Totals, start: Start) -> Reduction:
+    """Sums of the precision at every whole TP, half of it at the ends of each group."""
+
+    def terms(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
+        share = here / divisor(xp, mass)
+        ones, ramps = harmonic_sums(xp, before * share, here)
+        begin = xp.where(before > 0, found / divisor(xp, before), share)
+        end = (found + here) / divisor(xp, before + mass)
+        sums = share * (found * ones + ramps) - (end - begin) / 2
+        is_level, level = _level(xp, start, before, found, mass, here)
+        area = xp.where(is_level, level, sums)
+        return (xp.where(here > 0, area, xp.zeros_like(area)),)
+
+    return _over_positives(total, terms)
+
+
+def _level(
+    xp: Namespace, start: Start, before: Array, found: Array, mass: Array, here: Array
+) -> tuple[Array, Array]:
+    """Whether the precision stays what it is at the group's end, and the area below it then."""
+    is_level = (before if start == "roc" else found) == 0
+    return is_level, here * (here / divisor(xp, before + mass))

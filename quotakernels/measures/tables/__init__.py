@@ -1,0 +1,1 @@
+"""Confusion tables and their measures, a file per family."""

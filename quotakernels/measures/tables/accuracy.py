@@ -1,0 +1,334 @@
+"""Accuracy, F-scores and costs of confusion tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quotakernels._array import Array, namespace
+from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
+from quotakernels.measures.tables.margins import diagonal, off_diagonal
+from quotakernels.measures.tables.measure import largest, table_measure
+
+__all__ = [
+    "accuracy",
+    "base_ratio",
+    "expected_cost",
+    "f_score",
+    "g_measure",
+    "misclassification_rate",
+]
+
+
+def _accuracy_of_classes(table: ClassTable) -> Array:
+    xp = namespace(table.cells)
+    right = xp.sum(diagonal(xp, table.cells), axis=-1)
+    return right / (right + off_diagonal(xp, table.cells))
+
+
+def _errors_of_classes(table: ClassTable) -> Array:
+    xp = namespace(table.cells)
+    wrong = off_diagonal(xp, table.cells)
+    return wrong / (wrong + xp.sum(diagonal(xp, table.cells), axis=-1))
+
+
+@table_measure(greater_is_better=True, of_classes=_accuracy_of_classes)
+def accuracy(table: ConfusionTable) -> Array:
+    """Accuracy, total accuracy rate: the share of right decisions, (tp + tn)/n.
+
+    Parameters
+    ----------
+    table : `ConfusionTable` or `ClassTable`
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+
+    Returns
+    -------
+    array, shape of the cells (of a `ClassTable` without the last two axes)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From 0 to 1; NaN where there are no examples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite.
+
+    Notes
+    -----
+    Of K classes it is the share of the diagonal: the recalls weighted by prevalence, and also the
+    precisions weighted by bias.
+
+    References
+    ----------
+    AR eq. 1-3: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, accuracy
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(accuracy(table))
+    0.7
+    >>> from quotakernels import confusion_table_from_predictions
+    >>> three = confusion_table_from_predictions([0, 0, 1, 2], [0, 1, 1, 2], num_classes=3)
+    >>> print(accuracy(three).round(4))
+    0.75
+    """
+    right = table.tp + table.tn
+    return right / (right + (table.fp + table.fn))
+
+
+@table_measure(greater_is_better=False, of_classes=_errors_of_classes)
+def misclassification_rate(table: ConfusionTable) -> Array:
+    """Misclassification rate: the share of wrong decisions, (fp + fn)/n.
+
+    Parameters
+    ----------
+    table : `ConfusionTable` or `ClassTable`
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+
+    Returns
+    -------
+    array, shape of the cells (of a `ClassTable` without the last two axes)
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From 0 to 1; NaN where there are no examples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite.
+
+    See Also
+    --------
+    expected_cost : the same with costs.
+
+    References
+    ----------
+    AR eq. 1: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, misclassification_rate
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(misclassification_rate(table))
+    0.3
+    >>> from quotakernels import confusion_table_from_predictions
+    >>> three = confusion_table_from_predictions([0, 0, 1, 2], [0, 1, 1, 2], num_classes=3)
+    >>> print(misclassification_rate(three).round(4))
+    0.25
+    """
+    wrong = table.fp + table.fn
+    return wrong / (wrong + (table.tp + table.tn))
+
+
+_BETA = (lambda x: x >= 0, "a number, not negative")
+
+
+@table_measure(greater_is_better=True, limits={"beta": _BETA})
+def f_score(table: ConfusionTable, *, beta: Any = 1.0) -> Array:
+    """F-score: the harmonic mean of precision and recall, recall counted β² times.
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+    beta : number or array
+        β, not negative; with 0 it is the precision, with infinity the recall.
+
+    Returns
+    -------
+    array, shape of the cells
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From 0 to 1; NaN where there are neither positives nor selected examples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite; a `beta` below 0.
+
+    Notes
+    -----
+    F_β = (1 + β²)·tp/((1 + β²)·tp + β²·fn + fp).
+
+    References
+    ----------
+    van Rijsbergen (1979), "Information Retrieval", 2nd edition, chapter 7.
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, f_score
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(f_score(table))
+    0.6666666666666666
+    >>> print(f_score(table, beta=[0, 2]).round(4))
+    [0.75  0.625]
+    """
+    square = beta * beta
+    missed, wrong = table.fn / (1 + 1 / square), table.fp / (1 + square)
+    return table.tp / (table.tp + missed + wrong)
+
+
+@table_measure(greater_is_better=True)
+def g_measure(table: ConfusionTable) -> Array:
+    """G-measure: the geometric mean of precision and recall.
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+
+    Returns
+    -------
+    array, shape of the cells
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From 0 to 1; NaN where precision or recall is.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite.
+
+    References
+    ----------
+    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
+    & BIRD".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, g_measure
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(g_measure(table))
+    0.6708203932499369
+    """
+    selected, positive = table.tp + table.fp, table.tp + table.fn
+    return namespace(selected).sqrt((table.tp / selected) * (table.tp / positive))
+
+
+def _is_cost(x: Array) -> Array:
+    return (x >= 0) & (x < float("inf"))
+
+
+_COST = (_is_cost, "a finite cost, not negative")
+
+
+def _larger_cost(cost_fp: Array, cost_fn: Array) -> Array:
+    return largest(cost_fp, cost_fn)
+
+
+@table_measure(
+    limits={"cost_fp": _COST, "cost_fn": _COST}, unit=_larger_cost, greater_is_better=False
+)
+def expected_cost(table: ConfusionTable, *, cost_fp: Any, cost_fn: Any) -> Array:
+    """Expected cost per example of wrong decisions, (cost_fp·fp + cost_fn·fn)/n.
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+    cost_fp, cost_fn : numbers or arrays
+        Costs of a false positive and of a false negative, finite and not negative.
+
+    Returns
+    -------
+    array, shape of the cells
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        Not negative; NaN where there are no examples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite; costs that are, too.
+
+    See Also
+    --------
+    best_operating_point : the cut of a ranking where it is smallest.
+
+    References
+    ----------
+    EL: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
+    Users".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, expected_cost
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(expected_cost(table, cost_fp=1, cost_fn=5))
+    1.1
+    """
+    wrong, right = table.fp + table.fn, table.tp + table.tn
+    return (cost_fp * table.fp + cost_fn * table.fn) / (wrong + right)
+
+
+@table_measure(greater_is_better=None)
+def base_ratio(table: ConfusionTable, *, impacts: Any) -> Array:
+    """Base ratio: the share that right decisions have in the sum of all impacts.
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+    impacts : four numbers or arrays
+        (i_tp, i_fp, i_fn, i_tn), finite.
+
+    Returns
+    -------
+    array, shape of the cells
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        NaN where the sum of the impacts is 0; from 0 to 1 if no impact is negative.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite; impacts that are not
+        four finite numbers.
+
+    Notes
+    -----
+    (i_tp·tp + i_tn·tn)/(i_tp·tp + i_fp·fp + i_fn·fn + i_tn·tn).  Impacts (1, 1, 1, 1) give the
+    accuracy and (1 + β², 1, β², 0) the F-score.
+
+    References
+    ----------
+    EL eq. 1: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
+    Users".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, base_ratio
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(base_ratio(table, impacts=(1, 1, 1, 1)))  # accuracy
+    0.7
+    >>> print(base_ratio(table, impacts=(2, 1, 1, 0)).round(4))  # the F-score
+    0.6667
+    """
+    tp, fp, fn, tn = (impact * x for impact, x in zip(impacts, table, strict=True))
+    whole = tp + fp + fn + tn
+    xp = namespace(whole)
+    return xp.where(whole == 0, xp.full_like(whole, xp.nan), (tp + tn) / whole)

@@ -1,0 +1,217 @@
+"""The cuts of a ranking by what they bring: the best of them, and the tables of all."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
+from quotakernels.inputs.keywords import brief, forwarding
+from quotakernels.inputs.numbers import checked
+from quotakernels.inputs.quotas import numbers_beside
+from quotakernels.measures._measure import measure_of
+from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
+from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
+from quotakernels.measures.tables.impact import mean_impact, mean_outcome
+from quotakernels.measures.tables.measure import largest, table_measure
+from quotakernels.measures.tables.optimal import best_and_curve
+from quotakernels.measures.tables.tuning import RATIO, tuned
+from quotakernels.ranking import rank
+
+__all__ = [
+    "BestBoundary",
+    "CutTables",
+    "best_boundary",
+    "cut_tables",
+]
+
+
+class BestBoundary(NamedTuple):
+    """The best of all cuts by what it brings, and what every cut brings.
+
+    Attributes
+    ----------
+    value : array, shape (...)
+        The impact there, per example from `best_boundary` and in all from `best_quota`; NaN if it
+        is undefined at every cut.
+    threshold, quota : array, shape (...)
+        Score of the last selected example (NaN for the empty cut), and the number or mass of the
+        selected.
+    optima : boolean array, shape (..., G + 1)
+        Which cuts are best, up to rounding; the first of them is the one reported.
+    curve : Curve
+        The same impact at every cut.
+    """
+
+    value: Array
+    threshold: Array
+    quota: Array
+    optima: Array
+    curve: Curve
+
+
+class CutTables(NamedTuple):
+    """The confusion table at every cut: cut g selects the first g tie groups, cut 0 nothing.
+
+    Rows of the ranking that are padding repeat the cut before them.
+
+    Attributes
+    ----------
+    threshold : array, shape (..., G + 1)
+        Score of the last selected example: ``score >= threshold`` selects.  NaN at cut 0.  In
+        the dtype of the scores, or in a float dtype where they are integers.
+    quota : array, shape (..., G + 1)
+        Number of the selected examples, a whole number; with weights their mass, a float.
+    table : ConfusionTable
+        Cells of shape (..., G + 1).
+    """
+
+    threshold: Array
+    quota: Array
+    table: ConfusionTable
+
+
+def _unit(impacts: ConfusionTable) -> Array:
+    return largest(*impacts)
+
+
+@table_measure(greater_is_better=True, unit=_unit)
+def _mean_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
+    return mean_impact(table, impacts)
+
+
+@table_measure(greater_is_better=True, unit=_unit)
+def _mean_outcome(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
+    return mean_outcome(table, impacts)
+
+
+@forwarding(rank)
+def best_boundary(
+    *data: Any, impacts: Any, kind: Literal["impact", "outcome"] = "impact", **keywords: Any
+) -> BestBoundary:
+    """The cut that brings the most, B*, and what every cut brings (EL).
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    impacts : four numbers or arrays
+        What one true positive, false positive, false negative and true negative brings.
+    kind : {"impact", "outcome"}
+        The impact per example ι_I, or ι_σ of `outcome_impact`.
+    **keywords : optional
+        `sample_weight`, `where`, `pos_label`, `ties`, `validate` as in `rank`, beside labels and
+        scores.
+
+    Returns
+    -------
+    BestBoundary
+        Floats in the widest real float (float64; float32 under JAX without x64, on TPU and on MPS).
+        NaN where no cut has an impact.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`; impacts that are not four finite numbers; another `kind`.
+
+    See Also
+    --------
+    optimal_cut : the cut that is best by any measure of confusion tables.
+    best_quota : the cut that brings the most where each example brings something else.
+
+    Notes
+    -----
+    Where a true positive brings more than a false negative, and a true negative more than a false
+    positive, a best cut of ι_I is a vertex of the ROC hull.  Cuts are as good as each other if they
+    differ by no more than 2**-49 of the largest absolute impact, in whatever unit that is.
+
+    References
+    ----------
+    EL section 6: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for
+    End Users".
+
+    Examples
+    --------
+    >>> from quotakernels import best_boundary
+    >>> best = best_boundary([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], impacts=(5, -4, 0, 0))
+    >>> print(best.value.round(3), best.threshold, best.quota)
+    2.2 0.6 4.0
+    >>> print(best.curve.value)
+    [0.  1.  1.2 2.2 1.4]
+    """
+    if kind not in ("impact", "outcome"):
+        raise ValueError(f'kind must be "impact" or "outcome"; got {brief(kind)}')
+    measure = _mean_impact if kind == "impact" else _mean_outcome
+    own = {"impacts": impacts, **keywords}
+    best, curve = best_and_curve(data, measure, True, own, "best_boundary")
+    return BestBoundary(*best, curve)
+
+
+def _admit_ratio(
+    xp: Namespace, table: ops.Groups, *, ratio: Any = None
+) -> tuple[tuple[Array, ...], tuple[int, ...]]:
+    """The ratio, if one is given; what is made with it keeps its last axis, that of the cuts."""
+    if ratio is None:
+        return (), ()
+    number = {"ratio": numbers_beside(table.counts, "ratio", ratio)}
+    if number["ratio"].ndim:
+        raise ValueError(f"ratio must be one number; got shape {tuple(number['ratio'].shape)}")
+    checked_number = checked(xp, number, {"ratio": RATIO})["ratio"]
+    return (checked_number,), (table.counts.shape[-1] + 1,)
+
+
+@measure_of(_admit_ratio, greater_is_better=None)
+def cut_tables(table: ops.Groups, ratio: Array | None = None) -> CutTables:
+    """The confusion table at every cut, to be published and used with anybody's impacts (EL).
+
+    A reader who has the tables of all cuts can apply impacts of their own with `impact`, and a
+    class ratio of their own with `tune_prevalence`, and find the cut that is best for them.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    ratio : number, optional
+        Tune the tables to this class ratio r = P′/N′, as `tune_prevalence` does; 1 gives the
+        tables of `normalize_table`.
+
+    Returns
+    -------
+    CutTables
+        Exact counts, or masses where there are weights; with `ratio` masses that add up to 1, and
+        NaN for the cells of an absent class.  Floats are in the widest real float of the library
+        and device (float64; float32 under JAX without x64, on TPU and on MPS).
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rank`; a ratio that is not a finite number above 0.
+
+    See Also
+    --------
+    best_boundary : the cut that brings the most.
+    confusion_table : the table at chosen cuts.
+
+    References
+    ----------
+    EL section 6: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for
+    End Users".
+
+    Examples
+    --------
+    >>> from quotakernels import cut_tables, impact
+    >>> found = cut_tables([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
+    >>> print(found.threshold, found.table.tp, found.table.fp)
+    [nan 0.9 0.8 0.6 0.1] [0 1 2 3 3] [0 0 1 1 2]
+    >>> print(impact(found.table, impacts=(5, -4, 0, 0)).whole)
+    [0.  1.  1.2 2.2 1.4]
+    """
+    xp = namespace(table.counts)
+    cells = cut_cells(xp, table)
+    if ratio is not None:
+        wide = wide_float(xp, device(table.counts))
+        floats = ConfusionTable(*(cast(xp, x, wide) for x in cells))
+        cells = tuned(floats, ratio / (1 + ratio), 1 / (1 + ratio))
+    return CutTables(cut_thresholds(xp, table), cut_quotas(xp, table), cells)

@@ -1,0 +1,316 @@
+"""Confusion tables, and how their cells are found: at cuts, at quotas, and from predictions."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quotakernels import ops
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    compiled,
+    computing,
+    constant,
+    device,
+    finished,
+    library,
+    namespace,
+    of_kind,
+    result_float,
+    wide_float,
+)
+from quotakernels.inputs.curve_points import cut_ends
+from quotakernels.inputs.examples import as_column, check_one_device, refuse_records
+from quotakernels.inputs.keywords import brief, check_flag
+from quotakernels.inputs.numbers import admit_numbers, checked
+from quotakernels.inputs.predictions import Predictions
+from quotakernels.inputs.quotas import as_float, mass_totals, wanted_masses
+from quotakernels.measures._scale import in_usual_units
+from quotakernels.measures.at_quota.curves import cut_masses
+from quotakernels.measures.at_quota.hit_rate import positives_at
+
+__all__ = [
+    "ClassTable",
+    "ConfusionTable",
+    "admit_cells",
+    "admit_class_cells",
+    "binary_cells",
+    "cells_at",
+    "class_cells",
+    "cut_cells",
+    "same_class",
+    "wanted_cut",
+]
+
+
+class ConfusionTable(NamedTuple):
+    """Selected and rejected examples of two classes.
+
+    The cells are counts or masses, numbers or arrays of one shape; make one of your own, or see
+    `confusion_table`, `confusion_table_from_predictions` and `confusion_table_from_rates`.  A
+    named tuple of arrays only, so that it passes through ``jax.jit``, ``jax.vmap`` and
+    ``torch.func.vmap`` as it is.
+
+    Attributes
+    ----------
+    tp, fp : array, shape (...)
+        Selected positives and negatives (true and false positives).
+    fn, tn : array, shape (...)
+        Rejected positives and negatives (false and true negatives).
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, precision, recall
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(precision(table), recall(table))
+    0.75 0.6
+    """
+
+    tp: Array
+    fp: Array
+    fn: Array
+    tn: Array
+
+
+class ClassTable(NamedTuple):
+    """Labels and predictions of K classes.
+
+    Attributes
+    ----------
+    cells : array, shape (..., K, K)
+        Counts or masses; row t and column p hold the examples of class t predicted as class p.
+    """
+
+    cells: Array
+
+    def by_class(self) -> ConfusionTable:
+        """Each class against the rest: a `ConfusionTable` with cells of shape (..., K).
+
+        Whole numbers stay whole; they have to be less than 2**63 in all.
+
+        Examples
+        --------
+        >>> from quotakernels import confusion_table_from_predictions, f_score
+        >>> table = confusion_table_from_predictions([0, 1, 2, 2], [0, 2, 2, 2], num_classes=3)
+        >>> print(f_score(table.by_class()))
+        [1.  0.  0.8]
+        """
+        xp, floats = admit_class_cells(self)
+        given = as_column("cells", self.cells)
+        dtype = result_float(xp, device(given))
+        with computing(xp):
+            whole = of_kind(xp, given.dtype, "integral")
+            table = _each_class(xp, cast(xp, given, xp.int64) if whole else floats.cells)
+            return finished(xp, table, dtype)  # type: ignore[no-any-return]
+
+
+def _each_class(xp: Namespace, cells: Array) -> ConfusionTable:
+    """The diagonal, what else is in its columns and rows, and what is in neither."""
+    diagonal, nothing = same_class(xp, cells), xp.zeros_like(cells)
+    tp = xp.sum(xp.where(diagonal, cells, nothing), axis=-1)
+    rest = xp.where(diagonal, nothing, cells)
+    fp, fn = xp.sum(rest, axis=-2), xp.sum(rest, axis=-1)
+    others = xp.sum(cells, axis=(-2, -1))[..., None] - (tp + fp + fn)
+    return ConfusionTable(tp, fp, fn, xp.clip(others, 0))
+
+
+_CELL = (lambda x: ~((x < 0) | (x == float("inf"))), "a count or a mass, finite and not negative")
+
+
+def admit_cells(table: ConfusionTable) -> tuple[Namespace, ConfusionTable]:
+    """The cells of a caller's table as floats of one shape; NaN stays, as undefined."""
+    xp, arrays = admit_numbers(table._asdict())
+    shapes = {name: tuple(x.shape) for name, x in arrays.items() if x.ndim}
+    if len(set(shapes.values())) > 1:
+        raise ValueError(f"the cells of a ConfusionTable must have one shape; got {shapes}")
+    shape = next(iter(shapes.values()), ())
+    with computing(xp):
+        cells = {name: cast(xp, x, wide_float(xp, device(x))) for name, x in arrays.items()}
+        cells = checked(xp, cells, dict.fromkeys(cells, _CELL))
+        return xp, ConfusionTable(*(xp.broadcast_to(x, shape) for x in cells.values()))
+
+
+def admit_class_cells(table: ClassTable) -> tuple[Namespace, ClassTable]:
+    """The cells of a caller's table as floats; NaN stays, as undefined."""
+    xp, arrays = admit_numbers({"cells": table.cells})
+    cells = arrays["cells"]
+    if cells.ndim < 2 or cells.shape[-1] != cells.shape[-2] or cells.shape[-1] == 0:
+        raise ValueError(
+            f"cells must have shape (K, K) or (..., K, K); got shape {tuple(cells.shape)}"
+        )
+    with computing(xp):
+        cells = cast(xp, cells, wide_float(xp, device(cells)))
+        return xp, ClassTable(**checked(xp, {"cells": cells}, {"cells": _CELL}))
+
+
+def same_class(xp: Namespace, cells: Array) -> Array:
+    """Which cells are on the diagonal, shape (K, K)."""
+    number = xp.arange(cells.shape[-1], dtype=xp.int64, device=device(cells))
+    return number[:, None] == number[None, :]
+
+
+def cells_at(
+    xp: Namespace,
+    table: ops.Groups,
+    *,
+    threshold: Any = None,
+    quota: Any = None,
+    fraction: Any = None,
+    inclusive: bool = True,
+) -> tuple[ConfusionTable, tuple[int, ...]]:
+    """The cells at one kind of cut, shape (..., K), and the cuts' own shape, for which K stands."""
+    wanted, shape = wanted_cut(
+        xp, table, threshold=threshold, quota=quota, fraction=fraction, inclusive=inclusive
+    )
+    if threshold is None:
+        return compiled(_CELLS_AT_QUOTAS, xp)(table, wanted), shape
+    find = compiled(_cells_at_thresholds, xp, ("inclusive",))
+    return find(table, wanted, inclusive=inclusive), shape
+
+
+def wanted_cut(
+    xp: Namespace,
+    table: ops.Groups,
+    *,
+    threshold: Any,
+    quota: Any,
+    fraction: Any,
+    inclusive: bool,
+) -> tuple[Array, tuple[int, ...]]:
+    """The thresholds, shape (K,), or the masses, (..., K), and the shape for which K stands."""
+    if sum(x is not None for x in (threshold, quota, fraction)) != 1:
+        raise TypeError("give exactly one of threshold=, quota= and fraction=")
+    check_flag("inclusive", inclusive)
+    if threshold is not None:
+        wanted = _threshold_beside(table.thresholds, threshold)
+        return xp.reshape(wanted, (-1,)), tuple(wanted.shape)
+    if not inclusive:
+        raise TypeError("inclusive=False is for a threshold=, not for a quota= or fraction=")
+    (wanted,), shape = wanted_masses(xp, table, quota=quota, fraction=fraction)
+    return wanted, shape
+
+
+def _cells_at_quotas(table: ops.Groups, wanted: Array) -> ConfusionTable:
+    """Expected cells; each class is averaged over ties by itself, and no rounding makes it < 0."""
+    xp = namespace(wanted)
+    _, positive, negative = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
+    swapped = ops.Groups(
+        table.thresholds,
+        table.counts,
+        table.counts - table.positives,
+        table.negative_weights,
+        table.positive_weights,
+    )
+    tp, fp = positives_at(xp, table, wanted), positives_at(xp, swapped, wanted)
+    rest = (xp.clip(whole - found, 0) for whole, found in ((positive, tp), (negative, fp)))
+    return ConfusionTable(tp, fp, *rest)
+
+
+_CELLS_AT_QUOTAS = in_usual_units(_cells_at_quotas)
+
+
+def _cells_at_thresholds(
+    table: ops.Groups, wanted: Array, *, inclusive: bool = True
+) -> ConfusionTable:
+    xp = namespace(table.counts)
+    table = ops.filled_first(xp, table)
+    wanted = xp.broadcast_to(wanted, (*table.counts.shape[:-1], *wanted.shape))
+    ends = cut_ends(xp, table, wanted, inclusive)
+    return ConfusionTable(*(xp.take_along_axis(x, ends, axis=-1) for x in cut_cells(xp, table)))
+
+
+def cut_cells(xp: Namespace, table: ops.Groups) -> ConfusionTable:
+    """The cells at every cut, shape (..., G + 1); without weights whole numbers, exact.
+
+    Masses are summed from either end, since in a difference of sums a small one is lost.
+    """
+    fp, tp = cut_masses(xp, table)
+    if table.weighted:
+        flipped = table.map(lambda x: xp.flip(x, axis=-1))
+        rest = (xp.flip(x, axis=-1) for x in cut_masses(xp, flipped))
+    else:
+        fp, tp = cast(xp, fp, xp.int64), cast(xp, tp, xp.int64)
+        rest = (x[..., -1:] - x for x in (fp, tp))
+    tn, fn = rest
+    return ConfusionTable(tp, fp, fn, tn)
+
+
+def _fitting(xp: Namespace, dtype: Any, number: int | float) -> int | float:
+    """The number as it is if the type of whole numbers has it, else as a float."""
+    if type(number) is int and of_kind(xp, dtype, "integral"):
+        info = xp.iinfo(dtype)
+        if info.min <= number <= info.max:
+            return number
+    return as_float(number)
+
+
+def _threshold_beside(scores: Array, threshold: Any) -> Array:
+    """Thresholds in the library and on the device of the scores, with the values they have."""
+    xp, dev = namespace(scores), device(scores)
+    refuse_records("threshold", threshold)
+    listed = threshold if isinstance(threshold, (list, tuple)) else [threshold]
+    if listed and all(type(x) in (int, float) for x in listed):
+        numbers = [_fitting(xp, scores.dtype, x) for x in listed]
+        if all(type(x) is int for x in numbers):
+            found = constant(xp, numbers, scores.dtype, dev)
+        else:
+            found = constant(xp, [as_float(x) for x in listed], wide_float(xp, dev), dev)
+        return found if listed is threshold else found[0]
+    column = as_column("threshold", threshold)
+    kinds: tuple[str, ...] = ("integral", "real floating")
+    if of_kind(xp, scores.dtype, "bool"):
+        kinds = (*kinds, "bool")
+    if not of_kind(namespace(column), column.dtype, kinds):
+        raise TypeError(f"threshold must hold real numbers; got {brief(threshold)}")
+    if isinstance(column, np.ndarray):
+        wide = column.dtype.kind not in "biu"
+        column = column.astype(np.float64) if wide else column.copy()
+        return xp.asarray(column, dtype=wide_float(xp, dev) if wide else None, device=dev)
+    if namespace(column) is not xp:
+        raise TypeError(
+            f"threshold is an array of {library(column)} and the scores are of {library(scores)}"
+        )
+    check_one_device({"threshold": column, "y_score": scores})
+    return column
+
+
+def binary_cells(pairs: Predictions) -> ConfusionTable:
+    """Counts, or masses, of the four outcomes; shape (...)."""
+    xp = namespace(pairs.truth)
+    truth, predicted, weights, valid, _ = pairs
+
+    def found(outcome: Array) -> Array:
+        outcome = outcome if valid is None else outcome & valid
+        if weights is None:
+            return xp.sum(cast(xp, outcome, xp.int64), axis=-1)
+        return ops.total(xp, xp.where(outcome, weights, xp.zeros_like(weights)))
+
+    return ConfusionTable(
+        found(truth & predicted),
+        found(~truth & predicted),
+        found(truth & ~predicted),
+        found(~truth & ~predicted),
+    )
+
+
+def class_cells(pairs: Predictions, *, size: int) -> ClassTable:
+    """The cells of a number of classes: the tie groups of the cells' numbers, put in order."""
+    xp = namespace(pairs.truth)
+    integer = xp.int32 if size**2 < 2**31 else xp.int64
+    cell = cast(xp, pairs.truth * size + pairs.predicted, integer)
+    everywhere = xp.ones_like(cell, dtype=xp.bool)
+    table = ops.tie_groups(xp, cell, everywhere, pairs.weights, pairs.valid, False)
+    table = ops.filled_first(xp, table)
+    batch = tuple(table.counts.shape[:-1])
+    wanted = xp.arange(size**2, dtype=integer, device=device(cell))
+    wanted = xp.broadcast_to(wanted, (*batch, size**2))
+    before, upto = (cut_ends(xp, table, wanted, inclusive) for inclusive in (False, True))
+    place = xp.clip(before, max=table.counts.shape[-1] - 1)
+    there = (upto > before) & (xp.take_along_axis(table.counts, place, axis=-1) > 0)
+    mass = xp.take_along_axis(table.positive, place, axis=-1)
+    mass = mass if table.weighted else cast(xp, mass, xp.int64)
+    cells = xp.where(there, mass, xp.zeros_like(mass))
+    return ClassTable(xp.reshape(cells, (*batch, size, size)))

@@ -1,0 +1,296 @@
+"""Confusion tables: of a ranking at a cut, of predictions, and of rates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quotakernels import ops
+from quotakernels._array import (
+    Array,
+    Namespace,
+    compiled,
+    computing,
+    device,
+    finished,
+    result_float,
+)
+from quotakernels.inputs.bad_rows import without_the_bad
+from quotakernels.inputs.keywords import public
+from quotakernels.inputs.numbers import Limits, checked, of_numbers
+from quotakernels.inputs.predictions import admit_predictions, class_number
+from quotakernels.measures._measure import measure_of
+from quotakernels.measures.tables.cells import (
+    ClassTable,
+    ConfusionTable,
+    binary_cells,
+    cells_at,
+    class_cells,
+)
+
+__all__ = [
+    "ClassTable",
+    "ConfusionTable",
+    "confusion_table",
+    "confusion_table_from_predictions",
+    "confusion_table_from_rates",
+]
+
+
+@measure_of(cells_at, greater_is_better=None, local=True)
+def confusion_table(
+    table: ops.Groups,  # noqa: ARG001
+    tp: Array,
+    fp: Array,
+    fn: Array,
+    tn: Array,
+) -> ConfusionTable:
+    """Confusion table at a threshold, or of the best of a quota.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
+    threshold : number or array, shape Q, optional
+        The cut selects ``score >= threshold``; with NaN, nothing.  The exact values are compared,
+        whatever the dtypes: the float32 nearest to 0.9 is below 0.9.
+    quota : number or array, shape Q, optional
+        The cut selects so many of the best (with weights: so much mass), whole or not, from 0
+        to n.
+    fraction : number or array, shape Q, optional
+        The same as a share of all examples (of the whole mass), in (0, 1].  Exactly one of
+        `threshold`, `quota` and `fraction` is given.
+    inclusive : bool
+        With False a threshold selects ``score > threshold`` (AR eq. 2).
+
+    Returns
+    -------
+    ConfusionTable
+        Cells of shape (..., *Q).  At a threshold they are exact integers, or masses where there
+        are weights; at a quota they are the expectation over the order of ties (AR eq. 5),
+        whole or not.  Floats are in the widest real float of the library and device (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        Where values cannot be read, integers come as floats (float64 where the device has it), so
+        that the cells of a row of the batch with a bad value can be NaN.
+
+    Raises
+    ------
+    TypeError
+        None or several of `threshold`, `quota` and `fraction`, or one that is not a number; and
+        as in `rank`.
+    ValueError
+        A quota below 0 or above n, a fraction outside (0, 1]; and as in `rank`.  Where values
+        cannot be read, cells at such a quota are NaN, and so are all cells of a row of the
+        batch with a bad value.
+
+    See Also
+    --------
+    confusion_table_from_predictions, confusion_table_from_rates : other ways to a table.
+    table_curve, optimal_cut : a measure of the tables at all cuts.
+
+    Notes
+    -----
+    The thresholds of curves and of `optimal_cut` are the scores of the last selected examples, so
+    that the table at ``roc_curve(ranking).threshold`` has the ``tp`` and ``fp`` of its vertices.
+
+    References
+    ----------
+    AR eq. 1-3: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import confusion_table, rank
+    >>> ranking = rank([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
+    >>> print(*confusion_table(ranking, threshold=0.8))
+    2 1 1 1
+    >>> print(*confusion_table(ranking, threshold=0.8, inclusive=False))
+    1 0 2 2
+    >>> print(*confusion_table(ranking, quota=2))
+    1.5 0.5 1.5 1.5
+    """
+    return ConfusionTable(tp, fp, fn, tn)
+
+
+@public
+def confusion_table_from_predictions(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    num_classes: Any = None,
+    sample_weight: Any = None,
+    where: Any = None,
+    pos_label: Any = None,
+    validate: bool = True,
+) -> ConfusionTable | ClassTable:
+    """Confusion table of predicted classes, two or K.
+
+    Parameters
+    ----------
+    y_true : array, shape (n,) or that of `y_pred`
+        Labels 0 and 1, of any dtype, or any two labels with `pos_label`; with `num_classes`, the
+        classes 0 to K - 1.
+    y_pred : array, shape (..., n)
+        Predictions of the same kind.
+    num_classes : int, optional
+        K, for a `ClassTable`.
+    sample_weight : array, shape (n,) or that of `y_pred`, optional
+        Weights, not negative.
+    where : boolean array, shape (n,) or that of `y_pred`, optional
+        False for examples to leave out (padding).
+    pos_label : optional
+        The label of the positive class, if labels are not 0 and 1.
+    validate : bool
+        With False no value is read on the host.
+
+    Returns
+    -------
+    ConfusionTable or ClassTable
+        Exact integers, or masses where there are weights (float64; float32 under JAX without x64,
+        on TPU and on MPS).
+        Where values cannot be read, the integers come as floats, as in `confusion_table`.
+
+    Raises
+    ------
+    TypeError
+        Unusable dtypes; arrays of two libraries or on two devices; `pos_label` beside
+        `num_classes`.
+    ValueError
+        Shapes that do not match; labels or predictions that are none of the classes; negative,
+        NaN or infinite weights.  Where values cannot be read, all cells of a row of the batch with
+        such a value are NaN.
+
+    References
+    ----------
+    AR eq. 1-3: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import confusion_table_from_predictions
+    >>> print(*confusion_table_from_predictions([1, 0, 1, 1, 0], [1, 1, 1, 0, 0]))
+    2 1 1 1
+    >>> print(confusion_table_from_predictions([0, 1, 2, 2], [0, 2, 2, 1], num_classes=3).cells)
+    [[1 0 0]
+     [0 0 1]
+     [0 1 1]]
+    """
+    size = None if num_classes is None else class_number(num_classes)
+    if not (size is None or pos_label is None):
+        raise TypeError("pos_label is for two classes and cannot be combined with num_classes")
+    admitted = admit_predictions(y_true, y_pred, size, sample_weight, where, pos_label, validate)
+    xp, pairs = admitted
+    dtype = result_float(xp, device(pairs.truth))
+    with computing(xp):
+        if size is None:
+            table: Any = compiled(binary_cells, xp)(pairs)
+        else:
+            table = compiled(class_cells, xp, ("size",))(pairs, size=size)
+        table = finished(xp, table, dtype)
+        return without_the_bad(xp, table, pairs.good)  # type: ignore[no-any-return]
+
+
+@public
+def confusion_table_from_rates(
+    *,
+    prevalence: Any,
+    tpr: Any = None,
+    fpr: Any = None,
+    lr_positive: Any = None,
+    lr_negative: Any = None,
+    n: Any = 1.0,
+) -> ConfusionTable:
+    """Confusion table of given rates: (TPR, FPR), or both likelihood ratios.
+
+    Of likelihood ratios, TPR = LR₊·(1 - LR₋)/(LR₊ - LR₋) and FPR = (1 - LR₋)/(LR₊ - LR₋).
+
+    Parameters
+    ----------
+    prevalence : number or array
+        π, the share of positives, from 0 to 1.
+    tpr, fpr : numbers or arrays, optional
+        True and false positive rate, from 0 to 1; NaN is taken as undefined.
+    lr_positive, lr_negative : numbers or arrays, optional
+        LR₊ = TPR/FPR and LR₋ = FNR/TNR, not negative; one may be infinite.
+    n : number or array
+        The number of examples, or their mass.  All are broadcast together.
+
+    Returns
+    -------
+    ConfusionTable
+        Masses that add up to `n`, in the library and on the device of the input, in the widest
+        real float there.  NaN for LR₊ = LR₋ = 1, which leaves the rates open.
+
+    Raises
+    ------
+    TypeError
+        Not exactly one of the two pairs; something that is not a number; arrays of two libraries
+        or devices.
+    ValueError
+        Rates outside 0…1, negative ratios or `n`, ratios that no rates have (both above 1 or both
+        below 1); NaN instead where values cannot be read.
+
+    References
+    ----------
+    EL: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
+    Users".
+
+    Examples
+    --------
+    >>> from quotakernels import confusion_table_from_rates
+    >>> print(*confusion_table_from_rates(prevalence=0.25, tpr=0.5, fpr=0.25, n=16))
+    2.0 3.0 2.0 9.0
+    >>> print(*confusion_table_from_rates(prevalence=0.5, lr_positive=4, lr_negative=0.25, n=10))
+    4.0 1.0 1.0 4.0
+    """
+    rates, ratios = (
+        {"tpr": tpr, "fpr": fpr},
+        {"lr_positive": lr_positive, "lr_negative": lr_negative},
+    )
+    given = [pair for pair in (rates, ratios) if any(x is not None for x in pair.values())]
+    if len(given) != 1 or any(x is None for x in given[0].values()):
+        raise TypeError("give either tpr= and fpr=, or lr_positive= and lr_negative=")
+    by_rates = given[0] is rates
+
+    def cells(xp: Namespace, prevalence: Array, n: Array, *pair: Array) -> ConfusionTable:
+        found = (pair[0], 1 - pair[0], pair[1], 1 - pair[1]) if by_rates else _rates(xp, *pair)
+        tpr, fnr, fpr, tnr = found
+        positive, negative = n * prevalence, n * (1 - prevalence)
+        cells = (positive * tpr, negative * fpr, positive * fnr, negative * tnr)
+        shaped = sum(xp.zeros_like(x) for x in cells)
+        return ConfusionTable(*(x + shaped for x in cells))
+
+    named = {"prevalence": prevalence, "n": n, **given[0]}
+    result: ConfusionTable = of_numbers(cells, named, _LIMITS_OF_RATES if by_rates else _LIMITS)
+    return result
+
+
+def _rates(xp: Namespace, positive: Array, negative: Array) -> tuple[Array, ...]:
+    """TPR, FNR, FPR and TNR of two likelihood ratios, without a difference of nearly equal ones.
+
+    A ratio r stands as a pair of min(r, 1) and 1/max(r, 1), of which r is the quotient.
+    """
+    negative = negative + xp.zeros_like(positive)
+    fits = {
+        "lr_negative": (
+            lambda x: ~((positive - 1) * (1 - x) < 0),
+            "a ratio that goes with lr_positive",
+        )
+    }
+    negative = checked(xp, {"lr_negative": negative}, fits)["lr_negative"]
+    over, under = ops.clip(xp, positive, high=1.0), 1 / ops.clip(xp, positive, low=1.0)
+    top, bottom = ops.clip(xp, negative, high=1.0), 1 / ops.clip(xp, negative, low=1.0)
+    informed, safe = over - under, bottom - top
+    whole = over * bottom - under * top
+    return (
+        over * safe / whole,
+        top * informed / whole,
+        under * safe / whole,
+        bottom * informed / whole,
+    )
+
+
+_RATE = (lambda x: ~((x < 0) | (x > 1)), "a rate, from 0 to 1")
+_RATIO = (lambda x: ~(x < 0), "a ratio, not negative")
+_MASS = (lambda x: (x >= 0) & (x < float("inf")), "a finite number, not negative")
+_LIMITS_OF_RATES: Limits = {"prevalence": _RATE, "n": _MASS, "tpr": _RATE, "fpr": _RATE}
+_LIMITS: Limits = {"prevalence": _RATE, "n": _MASS, "lr_positive": _RATIO, "lr_negative": _RATIO}

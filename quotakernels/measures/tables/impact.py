@@ -1,0 +1,306 @@
+"""What decisions bring, in the user's own unit (Eiland & Liebrock)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from quotakernels._array import Array, namespace
+from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
+from quotakernels.measures.tables.measure import table_measure
+from quotakernels.measures.tables.tuning import tuned
+
+__all__ = [
+    "ClassImpact",
+    "Impact",
+    "OutcomeImpact",
+    "conditional_impact",
+    "impact",
+    "mean_impact",
+    "mean_outcome",
+    "outcome_impact",
+    "total_impact",
+]
+
+
+class Impact(NamedTuple):
+    """The impact per example, and its two parts.
+
+    Attributes
+    ----------
+    whole : array, shape (...)
+        ι_I; the sum of the parts.
+    selected, rejected : array, shape (...)
+        What the selected and what the rejected examples bring, over all examples.
+    """
+
+    whole: Array
+    selected: Array
+    rejected: Array
+
+
+class OutcomeImpact(NamedTuple):
+    """The impact of one example of each output.
+
+    Attributes
+    ----------
+    selected, rejected : array, shape (...)
+        ι_Z and ι_Z̄: the mean over the selected and over the rejected examples.
+    mean : array, shape (...)
+        ι_σ, half of their sum.
+    """
+
+    selected: Array
+    rejected: Array
+    mean: Array
+
+
+class ClassImpact(NamedTuple):
+    """An impact of K classes.
+
+    Attributes
+    ----------
+    whole : array, shape (...)
+        From `impact` and `total_impact` the sum of the outputs; from `outcome_impact` and
+        `conditional_impact` their mean.
+    outputs : array, shape (..., K)
+        For each class what the examples predicted as that class bring: their part of the whole,
+        or one of them on average.
+    """
+
+    whole: Array
+    outputs: Array
+
+
+def _brought(table: ConfusionTable, impacts: ConfusionTable) -> tuple[Array, Array]:
+    """What the selected and the rejected bring in all."""
+    selected = impacts.tp * table.tp + impacts.fp * table.fp
+    return selected, impacts.fn * table.fn + impacts.tn * table.tn
+
+
+def _total(table: ConfusionTable, impacts: ConfusionTable) -> Impact:
+    selected, rejected = _brought(table, impacts)
+    return Impact(selected + rejected, selected, rejected)
+
+
+def _impact(table: ConfusionTable, impacts: ConfusionTable) -> Impact:
+    size = (table.tp + table.fp) + (table.fn + table.tn)
+    return Impact(*(x / size for x in _total(table, impacts)))
+
+
+def _conditional(table: ConfusionTable, impacts: ConfusionTable) -> OutcomeImpact:
+    selected, rejected = _brought(table, impacts)
+    selected = selected / (table.tp + table.fp)
+    rejected = rejected / (table.fn + table.tn)
+    return OutcomeImpact(selected, rejected, (selected + rejected) / 2)
+
+
+def mean_impact(table: ConfusionTable, impacts: ConfusionTable) -> Array:
+    """ι_I of checked cells and impacts."""
+    return _impact(table, impacts).whole
+
+
+def mean_outcome(table: ConfusionTable, impacts: ConfusionTable) -> Array:
+    """ι_σ of checked cells and impacts."""
+    return _conditional(tuned(table, 0.5, 0.5), impacts).mean
+
+
+def _class_total(table: ClassTable, *, impacts: Array) -> ClassImpact:
+    xp = namespace(table.cells)
+    outputs = xp.sum(table.cells * impacts, axis=-2)
+    return ClassImpact(xp.sum(outputs, axis=-1), outputs)
+
+
+def _class_impact(table: ClassTable, *, impacts: Array) -> ClassImpact:
+    xp = namespace(table.cells)
+    whole, outputs = _class_total(table, impacts=impacts)
+    size = xp.sum(table.cells, axis=(-2, -1))
+    return ClassImpact(whole / size, outputs / size[..., None])
+
+
+def _class_conditional(table: ClassTable, *, impacts: Array) -> ClassImpact:
+    xp = namespace(table.cells)
+    outputs = _class_total(table, impacts=impacts).outputs / xp.sum(table.cells, axis=-2)
+    return ClassImpact(xp.sum(outputs, axis=-1) / outputs.shape[-1], outputs)
+
+
+def _class_outcome(table: ClassTable, *, impacts: Array) -> ClassImpact:
+    xp = namespace(table.cells)
+    shares = table.cells / xp.sum(table.cells, axis=-1, keepdims=True)
+    return _class_conditional(ClassTable(shares), impacts=impacts)
+
+
+@table_measure(greater_is_better=True, of_classes=_class_impact)
+def impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
+    """Impact of the decisions per example, in the user's unit, ι_I (EL eq. 5 and 12).
+
+    ι_I = (i_tp·TP + i_fp·FP + i_fn·FN + i_tn·TN)/n; n·ι_I is what all decisions bring together.
+
+    Parameters
+    ----------
+    table : ConfusionTable or ClassTable
+        Or in its place `y_true` and `y_score`, or a `Ranking`, with one cut: `threshold` (and
+        `inclusive`), `quota` or `fraction`, as in `confusion_table`.
+    impacts : four numbers or arrays
+        What one true positive, false positive, false negative and true negative brings.  For a
+        `ClassTable` an array of shape (K, K) or (..., K, K): row t and column p hold what one
+        example of class t predicted as p brings.
+
+    Returns
+    -------
+    Impact, or ClassImpact of a ClassTable
+        Arrays of the shape of the cells, in the widest real float; NaN without examples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; impacts that are not four finite numbers, or K×K.
+
+    References
+    ----------
+    EL eq. 5: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
+    Users".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, impact
+    >>> loans = ConfusionTable(tp=80, fp=20, fn=120, tn=30)
+    >>> print(*impact(loans, impacts=(50, -200, 0, 0)))
+    0.0 0.0 0.0
+    """
+    return _impact(table, impacts)
+
+
+@table_measure(greater_is_better=True, of_classes=_class_outcome)
+def outcome_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
+    """Impact of one selected and of one rejected example, classes balanced (EL eq. 7-9).
+
+    ι_Z and ι_Z̄ are the means over the selected and the rejected of the normalised table, in which
+    each class has half of the mass; ι_σ is half of their sum.
+
+    Parameters
+    ----------
+    table : ConfusionTable or ClassTable
+        Or in its place `y_true` and `y_score`, or a `Ranking`, with one cut: `threshold` (and
+        `inclusive`), `quota` or `fraction`, as in `confusion_table`.
+    impacts : four numbers or arrays
+        What one true positive, false positive, false negative and true negative brings.  For a
+        `ClassTable` an array of shape (K, K) or (..., K, K): row t and column p hold what one
+        example of class t predicted as p brings.
+
+    Returns
+    -------
+    OutcomeImpact, or ClassImpact of a ClassTable
+        Arrays of the shape of the cells, in the widest real float; NaN for an output without
+        examples, and with it the mean; all NaN where one class is absent.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; impacts that are not four finite numbers, or K×K.
+
+    See Also
+    --------
+    conditional_impact : the same without normalisation.
+
+    References
+    ----------
+    EL eq. 7-9: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for
+    End Users".
+
+    Examples
+    --------
+    >>> from quotakernels import confusion_table_from_rates, outcome_impact
+    >>> table = confusion_table_from_rates(tpr=0.67, fpr=0.05, prevalence=0.5)
+    >>> print(*(x.round(3) for x in outcome_impact(table, impacts=(0, -7.9, -13, 0))))
+    -0.549 -3.352 -1.95
+    """
+    return _conditional(tuned(table, 0.5, 0.5), impacts)
+
+
+@table_measure(greater_is_better=True, of_classes=_class_conditional)
+def conditional_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
+    """Impact of one selected and of one rejected example, as an end user observes it (EL eq. 6).
+
+    Parameters
+    ----------
+    table : ConfusionTable or ClassTable
+        Or in its place `y_true` and `y_score`, or a `Ranking`, with one cut: `threshold` (and
+        `inclusive`), `quota` or `fraction`, as in `confusion_table`.
+    impacts : four numbers or arrays
+        What one true positive, false positive, false negative and true negative brings.  For a
+        `ClassTable` an array of shape (K, K) or (..., K, K): row t and column p hold what one
+        example of class t predicted as p brings.
+
+    Returns
+    -------
+    OutcomeImpact, or ClassImpact of a ClassTable
+        Arrays of the shape of the cells, in the widest real float; NaN for an output without
+        examples, and with it the mean.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; impacts that are not four finite numbers, or K×K.
+
+    See Also
+    --------
+    outcome_impact : the same with balanced classes.
+
+    References
+    ----------
+    EL eq. 6: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
+    Users".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, conditional_impact
+    >>> loans = ConfusionTable(tp=80, fp=20, fn=120, tn=30)
+    >>> print(*conditional_impact(loans, impacts=(50, -100, -5, 0)))
+    20.0 -4.0 8.0
+    """
+    return _conditional(table, impacts)
+
+
+@table_measure(greater_is_better=True, of_classes=_class_total, in_masses=True)
+def total_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
+    """Impact of all decisions together, in the user's unit, n·ι_I (EL eq. 5).
+
+    Parameters
+    ----------
+    table : ConfusionTable or ClassTable
+        Or in its place `y_true` and `y_score`, or a `Ranking`, with one cut: `threshold` (and
+        `inclusive`), `quota` or `fraction`, as in `confusion_table`.
+    impacts : four numbers or arrays
+        What one true positive, false positive, false negative and true negative brings.  For a
+        `ClassTable` an array of shape (K, K) or (..., K, K): row t and column p hold what one
+        example of class t predicted as p brings.
+
+    Returns
+    -------
+    Impact, or ClassImpact of a ClassTable
+        Totals, arrays of the shape of the cells, in the widest real float; 0 without examples, so
+        that it is never undefined.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; impacts that are not four finite numbers, or K×K.
+
+    See Also
+    --------
+    impact : the same per example.
+    impact_at_quota : where each example brings something else.
+
+    References
+    ----------
+    EL eq. 5: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
+    Users".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, total_impact
+    >>> loans = ConfusionTable(tp=80, fp=20, fn=120, tn=30)
+    >>> print(*total_impact(loans, impacts=(50, -150, -5, 0)))
+    400.0 1000.0 -600.0
+    """
+    return _total(table, impacts)

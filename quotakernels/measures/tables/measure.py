@@ -1,0 +1,289 @@
+"""One mechanism that lets every measure of a table take a table, or what tables are made of."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from inspect import Parameter
+from typing import TYPE_CHECKING, Any, overload
+
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    compiled,
+    computing,
+    device,
+    finished,
+    lent,
+    namespace,
+    result_float,
+    returned,
+    wide_float,
+)
+from quotakernels.inputs.bad_rows import spoilt_rows, without_spoilt
+from quotakernels.inputs.keywords import brief, refuse_unknown
+from quotakernels.inputs.numbers import Limits, checked
+from quotakernels.inputs.quotas import beside, numbers_beside
+from quotakernels.measures._measure import Measure
+from quotakernels.measures._scale import usual_unit
+from quotakernels.measures.tables.cells import (
+    ClassTable,
+    ConfusionTable,
+    admit_cells,
+    admit_class_cells,
+    cells_at,
+)
+from quotakernels.ranking import Ranking, TiePolicy, table_of
+
+__all__ = [
+    "TableMeasure",
+    "impacts_beside",
+    "largest",
+    "table_measure",
+]
+
+
+class TableMeasure(Measure[Array]):
+    """A measure, callable on a table, on ``(y_true, y_score, ...)`` or on a `Ranking` with a cut.
+
+    The wrapped function computes it from cells that are floats of any one shape; its keyword-only
+    parameters are the measure's own numbers, which it is given as arrays that broadcast against
+    the cells.  `of_classes` does the same for cells of shape (..., K, K).  `unit` gives the size of
+    its values, of its own numbers, where they have a unit.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Array],
+        of_classes: Callable[..., Array] | None,
+        limits: Limits,
+        unit: Callable[..., Array] | None,
+        in_masses: bool,
+        greater_is_better: bool | None,
+    ):
+        super().__init__(function, cells_at, greater_is_better=greater_is_better, local=True)
+        self._of_classes, self._limits, self._unit = of_classes, limits, unit
+        self._in_masses = in_masses
+        parameters = self.__signature__.parameters
+        self._defaults = {x: parameters[x].default for x in self._options}
+        self._required = [x for x, value in self._defaults.items() if value is Parameter.empty]
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, table: ConfusionTable | ClassTable, **own: Any) -> Array: ...
+
+        @overload
+        def __call__(
+            self,
+            ranking: Ranking,
+            *,
+            threshold: Any = None,
+            quota: Any = None,
+            fraction: Any = None,
+            inclusive: bool = True,
+            **own: Any,
+        ) -> Array: ...
+
+        @overload
+        def __call__(
+            self,
+            y_true: Any,
+            y_score: Any,
+            *,
+            threshold: Any = None,
+            quota: Any = None,
+            fraction: Any = None,
+            inclusive: bool = True,
+            sample_weight: Any = None,
+            where: Any = None,
+            pos_label: Any = None,
+            ties: TiePolicy = "expected",
+            validate: bool = True,
+            **own: Any,
+        ) -> Array: ...
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """Compute the measure; see the docstring of the measure."""
+        refuse_unknown(self.__name__, keywords, ("table", "ranking"), self.__signature__.parameters)
+        own = self.take_own(keywords)
+        if "table" in keywords:
+            arguments = (keywords.pop("table"), *arguments)
+        if arguments and isinstance(arguments[0], (ConfusionTable, ClassTable)):
+            if len(arguments) > 1 or keywords:
+                named = ", ".join(keywords) or "another argument"
+                raise TypeError(
+                    f"{self.__name__} of a table takes its own numbers only; got {named}"
+                )
+            return self._of_table(arguments[0], own)
+        cut = {name: keywords.pop(name) for name in self._numbers if name in keywords}
+        ranking = beside(self.ranking(arguments, keywords, own, **cut), *cut.values())
+        if (on_host := lent(ranking, *cut.values(), *_flat(own))) is not None:
+            return returned(self._at_cut(Ranking._make(on_host), own, cut), ranking.thresholds)
+        return self._at_cut(ranking, own, cut)
+
+    def _at_cut(self, ranking: Ranking, own: dict[str, Any], cut: dict[str, Any]) -> Array:
+        xp = namespace(ranking.counts)
+        dtype = result_float(xp, device(ranking.counts))
+        with computing(xp):
+            cells, shape = cells_at(xp, table_of(xp, ranking), **cut)
+            cells = without_spoilt(xp, cells, spoilt_rows(ranking))
+            cells = ConfusionTable(*(xp.reshape(x, (*x.shape[:-1], *shape)) for x in cells))
+            return finished(xp, self.value(xp, cells, own), dtype)
+
+    def take_own(self, keywords: dict[str, Any]) -> dict[str, Any]:
+        """The measure's own numbers, taken out of the keywords."""
+        own = {name: keywords.pop(name) for name in self._options if name in keywords}
+        for name in self._required:
+            if name not in own:
+                raise TypeError(f"{self.__name__} needs {name}")
+        return own
+
+    def ranking(
+        self,
+        arguments: tuple[Any, ...],
+        keywords: dict[str, Any],
+        own: dict[str, Any],
+        caller: str = "",
+        **cut: Any,
+    ) -> Ranking:
+        """The ranking among the arguments, or of the labels and scores, beside the own numbers.
+
+        Errors are told by the name of the caller, by default the measure's.
+        """
+        return beside(self._ranking(arguments, keywords, cut, caller), *_flat(own))
+
+    def _of_table(self, table: ConfusionTable | ClassTable, own: dict[str, Any]) -> Array:
+        """The measure of a caller's table."""
+        cells: ConfusionTable | ClassTable
+        if isinstance(table, ConfusionTable):
+            xp, cells = admit_cells(table)
+        else:
+            xp, cells = admit_class_cells(table)
+        cells = beside(cells, *_flat(own))
+        xp = namespace(cells[0])
+        dtype = result_float(xp, device(cells[0]))
+        with computing(xp):
+            return finished(xp, self.value(xp, cells, own), dtype)
+
+    def value(
+        self, xp: Namespace, cells: ConfusionTable | ClassTable, own: dict[str, Any]
+    ) -> Array:
+        """The measure of checked cells, whole or not; to be called where `computing`."""
+        function = self._function
+        if isinstance(cells, ClassTable):
+            if self._of_classes is None:
+                raise TypeError(
+                    f"{self.__name__} is defined for two classes; pass a ConfusionTable, for "
+                    "example that of ClassTable.by_class()"
+                )
+            function = self._of_classes
+        wide = wide_float(xp, device(cells[0]))
+        numbers = self._own_numbers(xp, cells, own)
+        floats = type(cells)(*(cast(xp, x, wide) for x in cells))
+        if not self._in_masses and floats[0] is cells[0]:
+            floats = compiled(_in_usual_unit, xp)(floats)
+        return compiled(function, xp)(floats, **numbers)
+
+    def unit(self, xp: Namespace, cells: ConfusionTable, own: dict[str, Any]) -> Array | None:
+        """How large values can be in each row of cells, shape (..., 1); None if they are shares."""
+        if self._unit is None:
+            return None
+        size = self._unit(**self._own_numbers(xp, cells, own))
+        return xp.max(size, axis=-1, keepdims=True) if size.ndim else size
+
+    def _own_numbers(
+        self, xp: Namespace, cells: ConfusionTable | ClassTable, own: dict[str, Any]
+    ) -> dict[str, Any]:
+        return {name: self._number(xp, cells, name, x) for name, x in own.items()}
+
+    def _number(
+        self, xp: Namespace, cells: ConfusionTable | ClassTable, name: str, value: Any
+    ) -> Any:
+        data = cells[0]
+        if value is None and self._defaults[name] is None:
+            return None
+        if name == "impacts":
+            several = isinstance(cells, ClassTable)
+            return (class_impacts_beside if several else impacts_beside)(xp, data, value)
+        fits = {name: self._limits[name]}
+        return checked(xp, {name: numbers_beside(data, name, value)}, fits)[name]
+
+
+def _in_usual_unit(cells: ConfusionTable | ClassTable) -> ConfusionTable | ClassTable:
+    """The cells in a unit in which their products neither overflow nor vanish."""
+    xp = namespace(cells[0])
+    parts, whole = list(cells), sum(cells)
+    if isinstance(cells, ClassTable):
+        parts, whole = [], xp.sum(cells.cells, axis=(-2, -1), keepdims=True)
+    unit = usual_unit(xp, whole, parts)
+    return cells if unit is None else type(cells)(*(x * unit for x in cells))
+
+
+def _flat(own: dict[str, Any]) -> list[Any]:
+    """All numbers among the own ones, also those that come as several."""
+    return [
+        x
+        for value in own.values()
+        for x in (value if isinstance(value, (list, tuple)) else (value,))
+    ]
+
+
+def impacts_beside(xp: Namespace, data: Array, impacts: Any) -> ConfusionTable:
+    """Four impacts as floats of the library and on the device of the data."""
+    names = [f"i_{cell}" for cell in ConfusionTable._fields]
+    try:
+        named = dict(zip(names, impacts, strict=True))
+    except (TypeError, ValueError):
+        raise TypeError(f"impacts must be four: {', '.join(names)}; got {brief(impacts)}") from None
+    numbers = {name: numbers_beside(data, name, x) for name, x in named.items()}
+    return ConfusionTable(*checked(xp, numbers, dict.fromkeys(names, _FINITE)).values())
+
+
+def class_impacts_beside(xp: Namespace, cells: Array, impacts: Any) -> Array:
+    """K×K impacts as floats of the library and on the device of the cells."""
+    if impacts is None or isinstance(impacts, ConfusionTable):
+        raise TypeError(
+            f"impacts of a ClassTable must be an array of shape (K, K); got {brief(impacts)}"
+        )
+    number = numbers_beside(cells, "impacts", impacts)
+    size = cells.shape[-1]
+    if number.ndim < 2 or tuple(number.shape[-2:]) != (size, size):
+        raise ValueError(
+            f"impacts of {size} classes must have shape ({size}, {size}) or (..., {size}, {size}); "
+            f"got shape {tuple(number.shape)}"
+        )
+    return checked(xp, {"impacts": number}, {"impacts": _FINITE})["impacts"]
+
+
+def _is_finite(x: Array) -> Array:
+    return (x > -float("inf")) & (x < float("inf"))
+
+
+_FINITE = (_is_finite, "a finite number")
+
+
+def table_measure(
+    *,
+    greater_is_better: bool | None,
+    of_classes: Callable[..., Array] | None = None,
+    limits: Limits | None = None,
+    unit: Callable[..., Array] | None = None,
+    in_masses: bool = False,
+) -> Callable[[Callable[..., Array]], TableMeasure]:
+    """Make a measure of a function of the cells of a `ConfusionTable`.
+
+    `of_classes` is the same for the cells of a `ClassTable`; `limits` says where the own numbers
+    are good; `unit`, a function of them too, how large values are that have a unit.  Values that
+    are `in_masses` depend on the unit of the cells.
+    """
+    return lambda function: TableMeasure(
+        function, of_classes, limits or {}, unit, in_masses, greater_is_better
+    )
+
+
+def largest(*numbers: Array) -> Array:
+    """The largest absolute value among numbers that broadcast together."""
+    xp = namespace(numbers[0])
+    return functools.reduce(xp.maximum, (xp.abs(x) for x in numbers))

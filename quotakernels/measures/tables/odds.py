@@ -1,0 +1,204 @@
+"""Likelihood ratios, odds ratio and discriminant power of confusion tables."""
+
+from __future__ import annotations
+
+import math
+
+from quotakernels._array import Array, namespace
+from quotakernels.measures.tables.cells import ConfusionTable
+from quotakernels.measures.tables.measure import table_measure
+
+__all__ = [
+    "DISCRIMINANT",
+    "diagnostic_odds_ratio",
+    "discriminant_power",
+    "negative_likelihood_ratio",
+    "positive_likelihood_ratio",
+]
+
+
+DISCRIMINANT = math.sqrt(3) / math.pi
+"""The deviation of the logistic distribution is π/√3."""
+
+
+def _odds_ratio(table: ConfusionTable) -> Array:
+    return (table.tp * table.tn) / (table.fp * table.fn)
+
+
+@table_measure(greater_is_better=True)
+def positive_likelihood_ratio(table: ConfusionTable) -> Array:
+    """Positive likelihood ratio, LR₊ = TPR/FPR.
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+
+    Returns
+    -------
+    array, shape of the cells
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        Not negative, infinite without false positives; NaN where TPR or FPR is, or both are 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite.
+
+    See Also
+    --------
+    confusion_table_from_rates : the table that has given ratios.
+
+    References
+    ----------
+    EL: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
+    Users".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, positive_likelihood_ratio
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(positive_likelihood_ratio(table))
+    3.0
+    """
+    positive, negative = table.tp + table.fn, table.fp + table.tn
+    return (table.tp * negative) / (table.fp * positive)
+
+
+@table_measure(greater_is_better=False)
+def negative_likelihood_ratio(table: ConfusionTable) -> Array:
+    """Negative likelihood ratio, LR₋ = FNR/TNR.
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+
+    Returns
+    -------
+    array, shape of the cells
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        Not negative, infinite without true negatives; NaN where FNR or TNR is, or both are 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite.
+
+    See Also
+    --------
+    confusion_table_from_rates : the table that has given ratios.
+
+    References
+    ----------
+    EL: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
+    Users".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, negative_likelihood_ratio
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(negative_likelihood_ratio(table))
+    0.5
+    """
+    positive, negative = table.tp + table.fn, table.fp + table.tn
+    return (table.fn * negative) / (table.tn * positive)
+
+
+@table_measure(greater_is_better=True)
+def diagnostic_odds_ratio(table: ConfusionTable) -> Array:
+    """Diagnostic odds ratio, DOR = tp·tn/(fp·fn) = LR₊/LR₋.
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+
+    Returns
+    -------
+    array, shape of the cells
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        Not negative, 1 for chance, infinite where only the denominator is 0; NaN for 0/0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite.
+
+    See Also
+    --------
+    discriminant_power : its logarithm.
+
+    References
+    ----------
+    EL: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
+    Users".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, diagnostic_odds_ratio
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(diagnostic_odds_ratio(table))
+    6.0
+    """
+    return _odds_ratio(table)
+
+
+@table_measure(greater_is_better=True)
+def discriminant_power(table: ConfusionTable) -> Array:
+    """Discriminant power, DP = (√3/π)·log(DOR), with the natural logarithm.
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+
+    Returns
+    -------
+    array, shape of the cells
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        0 for chance, infinite where DOR is, -infinity where it is 0; NaN where it is.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite.
+
+    See Also
+    --------
+    diagnostic_odds_ratio : DOR.
+
+    References
+    ----------
+    EL: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
+    Users".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, discriminant_power
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(discriminant_power(table).round(4))
+    0.9878
+    """
+    odds = _odds_ratio(table)
+    return DISCRIMINANT * namespace(odds).log(odds)

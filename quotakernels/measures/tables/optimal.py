@@ -1,0 +1,276 @@
+"""Measures of confusion tables at all cuts of a ranking, and the cut that is best by one."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+from quotakernels import ops
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    compiled,
+    computing,
+    device,
+    finished,
+    namespace,
+    result_float,
+    tolerance,
+    wide_float,
+)
+from quotakernels.inputs.bad_rows import spoilt_rows, without_spoilt
+from quotakernels.inputs.keywords import brief, forwarding, keywords_of, refuse_unknown
+from quotakernels.measures._direction import direction_of
+from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
+from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
+from quotakernels.measures.tables.measure import TableMeasure
+from quotakernels.ranking import Ranking, rank, table_of
+
+__all__ = [
+    "SAME_VALUE",
+    "OptimalCut",
+    "best_and_curve",
+    "best_cut",
+    "optimal_cut",
+    "real_cuts",
+    "table_curve",
+]
+
+SAME_VALUE = 2.0**-49
+"""Difference up to which two values are taken as equal, relative to what their rounding is."""
+
+
+class OptimalCut(NamedTuple):
+    """The best of all cuts by a measure: the first of them, where several are.
+
+    Attributes
+    ----------
+    value : array, shape (...)
+        The measure there; NaN if it is undefined at every cut.
+    threshold : array, shape (...)
+        Score of the last selected example: ``score >= threshold`` selects.  NaN for the empty
+        cut.  In the dtype of the scores, or in a float dtype where they are integers.
+    quota : array, shape (...)
+        Number, or mass, of the selected examples, a float; NaN if there is no best cut.
+    optima : boolean array, shape (..., G + 1)
+        Which cuts of `table_curve` are best, up to rounding; never those of padding.
+    """
+
+    value: Array
+    threshold: Array
+    quota: Array
+    optima: Array
+
+
+@forwarding(rank)
+def table_curve(*data: Any, measure: TableMeasure | None = None, **keywords: Any) -> Curve:
+    """A measure of confusion tables at every cut of a ranking.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    measure : measure of a `ConfusionTable`
+        `f_score`, `informedness`, …, also with options fixed; after the data, or by keyword.
+    **keywords : optional
+        `sample_weight`, `where`, `pos_label`, `ties`, `validate` as in `rank`, beside labels and
+        scores; and the measure's own numbers, such as `beta`, which broadcast against (..., G + 1).
+
+    Returns
+    -------
+    Curve
+        One point for each of the G rows of the ranking and one for the empty cut.  ``value`` is
+        NaN where the measure is undefined.
+
+    Raises
+    ------
+    TypeError
+        Something else than such a measure; and as in `rank` and the measure.
+    ValueError
+        As in `rank` and the measure.
+
+    See Also
+    --------
+    optimal_cut : the best of these cuts.
+
+    References
+    ----------
+    EL: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
+    Users".
+
+    Examples
+    --------
+    >>> from quotakernels import f_score, table_curve
+    >>> curve = table_curve([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], f_score, beta=2)
+    >>> print(curve.quota, curve.value.round(3))
+    [0 1 3 4 5] [0.    0.385 0.667 0.938 0.882]
+    """
+    chosen, ranking, own = _called("table_curve", data, measure, keywords)
+    xp = namespace(ranking.counts)
+    dtype = result_float(xp, device(ranking.counts))
+    with computing(xp):
+        cells, curve, _ = _cuts_of(xp, ranking)
+        curve = curve._replace(value=chosen.value(xp, cells, own))
+        return finished(xp, curve, dtype)  # type: ignore[no-any-return]
+
+
+@forwarding(rank)
+def optimal_cut(
+    *data: Any,
+    measure: TableMeasure | None = None,
+    maximize: bool | None = None,
+    **keywords: Any,
+) -> OptimalCut:
+    """The cut of a ranking at which a measure of confusion tables is best.
+
+    Parameters
+    ----------
+    y_true, y_score : arrays, shape (..., n)
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
+    measure : measure of a `ConfusionTable`
+        `f_score`, `informedness`, …, also with options fixed; after the data, or by keyword.
+    maximize : bool, optional
+        Whether the largest value is the best, or with False the smallest.  By default as the
+        measure says; to be given for measures that do not, such as `bias`.
+    **keywords : optional
+        `sample_weight`, `where`, `pos_label`, `ties`, `validate` as in `rank`, beside labels and
+        scores; and the measure's own numbers, such as `beta`.
+
+    Returns
+    -------
+    OptimalCut
+        In the library and on the device of the input; ``value`` and ``quota`` in the widest real
+        float there (float64; float32 under JAX without x64, on TPU and on MPS).
+
+    Raises
+    ------
+    TypeError
+        Something else than such a measure, or one that does not say whether more is better; and as
+        in `rank` and the measure.
+    ValueError
+        As in `rank` and the measure.
+
+    See Also
+    --------
+    table_curve : the measure at all cuts.
+    best_operating_point : the cheapest cut for given costs and another prevalence.
+
+    Notes
+    -----
+    All cuts between tie groups are compared, the empty one and that of all examples too.  Cuts
+    where the measure is undefined are not; +∞ is a value, larger than all others.  Values are equal
+    if they differ by no more than 2**-49, or than that share of the best value if it is above 1; of
+    `expected_cost`, than that share of the larger cost.
+
+    References
+    ----------
+    EL: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
+    Users".
+
+    Examples
+    --------
+    >>> from quotakernels import expected_cost, informedness, optimal_cut, rank
+    >>> ranking = rank([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
+    >>> best = optimal_cut(ranking, informedness)
+    >>> print(best.value, best.threshold, best.quota, best.optima)
+    0.5 0.6 4.0 [False False False  True False]
+    >>> print(optimal_cut(ranking, expected_cost, cost_fp=3, cost_fn=1).threshold)
+    0.9
+    """
+    return best_and_curve(data, measure, maximize, keywords)[0]
+
+
+def best_and_curve(
+    data: tuple[Any, ...],
+    measure: TableMeasure | None,
+    maximize: bool | None,
+    keywords: dict[str, Any],
+    caller: str = "optimal_cut",
+) -> tuple[OptimalCut, Curve]:
+    """The best cut, and the measure at all cuts, of one ranking made once."""
+    chosen, ranking, own = _called(caller, data, measure, keywords)
+    largest = direction_of(chosen, maximize, "maximize")
+    xp = namespace(ranking.counts)
+    dtype = result_float(xp, device(ranking.counts))
+    with computing(xp):
+        cells, curve, real = _cuts_of(xp, ranking)
+        value = chosen.value(xp, cells, own)
+        if isinstance(value, tuple):
+            raise TypeError(f"{caller} compares single values; {chosen.__name__} has several")
+        unit = chosen.unit(xp, cells, own)
+        rounding = None if unit is None else tolerance(unit, SAME_VALUE) * unit
+        best = compiled(best_cut, xp, ("maximize",))
+        curve = curve._replace(value=value)
+        found: OptimalCut = best(curve, real, rounding, maximize=largest)
+        return finished(xp, found, dtype), finished(xp, curve, dtype)
+
+
+def _called(
+    caller: str, data: tuple[Any, ...], measure: Any, keywords: dict[str, Any]
+) -> tuple[TableMeasure, Ranking, dict[str, Any]]:
+    """The measure, the ranking, and the measure's own numbers."""
+    if measure is None and data:
+        *others, measure = data
+        data = tuple(others)
+    while isinstance(measure, functools.partial) and not measure.args:
+        measure, keywords = measure.func, measure.keywords | keywords
+    if not isinstance(measure, TableMeasure):
+        raise TypeError(
+            f"{caller} needs labels and scores, or a Ranking, and after them a measure of "
+            f"confusion tables, such as f_score; got {brief(measure)}"
+        )
+    own = measure.take_own(keywords)
+    refuse_unknown(caller, keywords, ("ranking",), keywords_of(rank))
+    return measure, measure.ranking(data, keywords, own, caller), own
+
+
+def real_cuts(xp: Namespace, table: ops.Groups) -> Array:
+    """Which cuts are not padding, shape (..., G + 1); the empty one is none."""
+    filled = table.counts > 0
+    return xp.concat([xp.ones_like(filled[..., :1]), filled], axis=-1)
+
+
+def _cuts_of(xp: Namespace, ranking: Ranking) -> tuple[ConfusionTable, Curve, Array]:
+    """The cells of every cut, a curve without values, and which cuts are not padding."""
+    cells, curve, real = compiled(_cuts, xp)(table_of(xp, ranking))
+    return *without_spoilt(xp, (cells, curve), spoilt_rows(ranking)), real
+
+
+def _cuts(table: ops.Groups) -> tuple[ConfusionTable, Curve, Array]:
+    xp = namespace(table.counts)
+    quota = cut_quotas(xp, table)
+    real = real_cuts(xp, table)
+    return cut_cells(xp, table), Curve(quota, quota, cut_thresholds(xp, table)), real
+
+
+def best_cut(
+    curve: Curve, real: Array, rounding: Array | None = None, *, maximize: bool = True
+) -> OptimalCut:
+    """The first of the best points of a curve, among those that are real cuts.
+
+    Values that differ by no more than `rounding`, shape (..., 1), are equal: by default
+    `SAME_VALUE`, or that share of the best value if that is more.
+    """
+    xp = namespace(curve.value)
+    value = curve.value if maximize else -curve.value
+    there = real & ~xp.isnan(value)
+    value = xp.where(there, value, xp.full_like(value, -xp.inf))
+    top = xp.max(value, axis=-1, keepdims=True)
+    if rounding is None:
+        finite = xp.where(xp.isinf(top), xp.zeros_like(top), top)
+        rounding = tolerance(top, SAME_VALUE) * ops.clip(xp, xp.abs(finite), 1.0)
+    near = top - value <= rounding
+    optima = there & ((value == top) | near)
+    last = optima.shape[-1] - 1
+    places = xp.arange(last + 1, dtype=xp.int64, device=device(optima))
+    places = xp.where(optima, places, xp.full_like(places, last))
+    first = xp.min(places, axis=-1, keepdims=True)
+    none = ~xp.any(optima, axis=-1)
+
+    def at_first(x: Array) -> Array:
+        x = xp.take_along_axis(x, first, axis=-1)[..., 0]
+        return xp.where(none, xp.full_like(x, xp.nan), x)
+
+    quota = cast(xp, curve.quota, wide_float(xp, device(curve.quota)))
+    return OptimalCut(at_first(curve.value), at_first(curve.threshold), at_first(quota), optima)

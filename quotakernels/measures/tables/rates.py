@@ -1,0 +1,349 @@
+"""Shares of a row, a column or all of a confusion table."""
+
+from __future__ import annotations
+
+from quotakernels._array import Array
+from quotakernels.measures.tables.cells import ConfusionTable
+from quotakernels.measures.tables.measure import table_measure
+
+__all__ = [
+    "bias",
+    "false_negative_rate",
+    "false_positive_rate",
+    "inverse_precision",
+    "precision",
+    "prevalence",
+    "recall",
+    "true_negative_rate",
+]
+
+
+@table_measure(greater_is_better=True)
+def precision(table: ConfusionTable) -> Array:
+    """Precision: the share of positives among the selected, tp/(tp + fp).
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+
+    Returns
+    -------
+    array, shape of the cells
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From 0 to 1; NaN where nothing is selected.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite.
+
+    See Also
+    --------
+    hit_rate : the same at a quota.
+    inverse_precision : that of the rejected.
+
+    References
+    ----------
+    AR eq. 1-3: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, precision
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(precision(table))
+    0.75
+    """
+    return table.tp / (table.tp + table.fp)
+
+
+@table_measure(greater_is_better=True)
+def recall(table: ConfusionTable) -> Array:
+    """Recall, sensitivity, true positive rate: tp/(tp + fn).
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+
+    Returns
+    -------
+    array, shape of the cells
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From 0 to 1; NaN where there are no positives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite.
+
+    See Also
+    --------
+    qrecall : the same at a quota.
+
+    References
+    ----------
+    AR eq. 1-3: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, recall
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(recall(table))
+    0.6
+    """
+    return table.tp / (table.tp + table.fn)
+
+
+@table_measure(greater_is_better=False)
+def false_positive_rate(table: ConfusionTable) -> Array:
+    """False positive rate, fallout: fp/(fp + tn).
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+
+    Returns
+    -------
+    array, shape of the cells
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From 0 to 1; NaN where there are no negatives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite.
+
+    References
+    ----------
+    AR eq. 1-3: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, false_positive_rate
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(false_positive_rate(table))
+    0.2
+    """
+    return table.fp / (table.fp + table.tn)
+
+
+@table_measure(greater_is_better=True)
+def true_negative_rate(table: ConfusionTable) -> Array:
+    """True negative rate, specificity, inverse recall: tn/(fp + tn).
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+
+    Returns
+    -------
+    array, shape of the cells
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From 0 to 1; NaN where there are no negatives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite.
+
+    References
+    ----------
+    AR eq. 1-3: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, true_negative_rate
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(true_negative_rate(table))
+    0.8
+    """
+    return table.tn / (table.fp + table.tn)
+
+
+@table_measure(greater_is_better=False)
+def false_negative_rate(table: ConfusionTable) -> Array:
+    """False negative rate, miss rate: fn/(tp + fn), which is 1 - recall.
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+
+    Returns
+    -------
+    array, shape of the cells
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From 0 to 1; NaN where there are no positives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite.
+
+    Notes
+    -----
+    AR calls it α, the type 1 error, and the false positive rate β, the type 2 error; elsewhere the
+    names are the other way round.
+
+    References
+    ----------
+    AR eq. 16-19: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, false_negative_rate
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(false_negative_rate(table))
+    0.4
+    """
+    return table.fn / (table.tp + table.fn)
+
+
+@table_measure(greater_is_better=True)
+def inverse_precision(table: ConfusionTable) -> Array:
+    """Inverse precision: the share of negatives among the rejected, tn/(fn + tn).
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+
+    Returns
+    -------
+    array, shape of the cells
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From 0 to 1; NaN where nothing is rejected.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite.
+
+    References
+    ----------
+    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
+    & BIRD".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, inverse_precision
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(inverse_precision(table))
+    0.6666666666666666
+    """
+    return table.tn / (table.fn + table.tn)
+
+
+@table_measure(greater_is_better=None)
+def prevalence(table: ConfusionTable) -> Array:
+    """Prevalence: the share of positives, (tp + fn)/n.
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+
+    Returns
+    -------
+    array, shape of the cells
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From 0 to 1; NaN where there are no examples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite.
+
+    References
+    ----------
+    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
+    & BIRD".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, prevalence
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(prevalence(table))
+    0.5
+    """
+    positive = table.tp + table.fn
+    return positive / (positive + (table.fp + table.tn))
+
+
+@table_measure(greater_is_better=None)
+def bias(table: ConfusionTable) -> Array:
+    """Bias: the share of the selected, (tp + fp)/n.
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
+    threshold, quota, fraction, inclusive : optional
+        The cut, as in `confusion_table`; not beside a table.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`, beside labels and scores.
+
+    Returns
+    -------
+    array, shape of the cells
+        In the library and on the device of the input, in the widest real float there (float64;
+        float32 under JAX without x64, on TPU and on MPS).
+        From 0 to 1; NaN where there are no examples.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `confusion_table`; cells that are negative or infinite.
+
+    References
+    ----------
+    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
+    & BIRD".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, bias
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(bias(table))
+    0.4
+    """
+    selected = table.tp + table.fp
+    return selected / (selected + (table.fn + table.tn))

@@ -1,0 +1,142 @@
+"""Confusion tables with other class ratios than those of the data, at the same rates."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from quotakernels._array import Array, computing, device, finished, namespace, result_float
+from quotakernels.inputs.keywords import public
+from quotakernels.inputs.numbers import admit_numbers, checked
+from quotakernels.inputs.quotas import numbers_beside
+from quotakernels.measures.tables.cells import (
+    ClassTable,
+    ConfusionTable,
+    admit_cells,
+    admit_class_cells,
+)
+
+__all__ = [
+    "RATIO",
+    "normalize_table",
+    "tune_prevalence",
+    "tuned",
+]
+
+T = TypeVar("T", ConfusionTable, ClassTable)
+RATIO = (lambda x: (x > 0) & (x < float("inf")), "a finite number above 0")
+"""What a class ratio may be."""
+
+
+def tuned(table: ConfusionTable, positive: Any, negative: Any) -> ConfusionTable:
+    """The cells with these masses of the two classes."""
+    xp = namespace(table.tp)
+
+    def share(cell: Array, mass: Array, wanted: Any) -> Array:
+        # The compiler of JAX takes 0/0 for 0 where it sees that the cell of a cut must be 0.
+        return xp.where(mass > 0, cell / mass * wanted, xp.full_like(mass, xp.nan))
+
+    found, wrong = table.tp + table.fn, table.fp + table.tn
+    return ConfusionTable(
+        share(table.tp, found, positive),
+        share(table.fp, wrong, negative),
+        share(table.fn, found, positive),
+        share(table.tn, wrong, negative),
+    )
+
+
+@public
+def normalize_table(table: T) -> T:
+    """A confusion table in which all classes have the same mass (EL).
+
+    Parameters
+    ----------
+    table : ConfusionTable or ClassTable
+        Counts or masses.
+
+    Returns
+    -------
+    ConfusionTable or ClassTable
+        TP/(2P), FP/(2N), FN/(2P), TN/(2N) in the widest real float; of K classes, every row over K
+        times its sum.  The cells of an absent class are NaN.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Something else than a table; cells that are not finite numbers of one shape, or negative.
+
+    References
+    ----------
+    EL section 4: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for
+    End Users".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, normalize_table
+    >>> print(*normalize_table(ConfusionTable(tp=3, fp=10, fn=1, tn=30)))
+    0.375 0.125 0.125 0.375
+    """
+    if not isinstance(table, ClassTable):
+        return tune_prevalence(table, 1.0)
+    given = admit_numbers(table._asdict())[1]["cells"]
+    dtype = result_float(namespace(given), device(given))
+    xp, (cells,) = admit_class_cells(table)
+    with computing(xp):
+        truth = xp.sum(cells, axis=-1, keepdims=True)
+        shares = xp.where(truth > 0, cells / truth / cells.shape[-1], xp.full_like(cells, xp.nan))
+        result: ClassTable = finished(xp, ClassTable(shares), dtype)
+    return result
+
+
+@public
+def tune_prevalence(table: ConfusionTable, ratio: Any) -> ConfusionTable:
+    """A confusion table tuned to another ratio of the classes, with the same rates (EL).
+
+    Parameters
+    ----------
+    table : ConfusionTable
+        Counts or masses.
+    ratio : number or array
+        The wanted r = P′/N′, above 0; it broadcasts against the cells.
+
+    Returns
+    -------
+    ConfusionTable
+        Masses that add up to 1, r/(1 + r) of them positive, in the widest real float; the cells
+        of an absent class are NaN.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Something else than a table of two classes; cells that are not finite numbers of one shape,
+        or negative; a ratio that is not a finite number above 0.
+
+    References
+    ----------
+    EL section 4: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for
+    End Users".
+
+    Examples
+    --------
+    >>> from quotakernels import ConfusionTable, tune_prevalence
+    >>> print(*tune_prevalence(ConfusionTable(tp=3, fp=10, fn=1, tn=30), 1 / 3))
+    0.1875 0.1875 0.0625 0.5625
+    """
+    if not isinstance(table, ConfusionTable):
+        raise TypeError(_no_table(table))
+    given = admit_numbers(table._asdict())[1].values()
+    dtype = result_float(namespace(next(iter(given))), device(next(iter(given))))
+    xp, cells = admit_cells(table)
+    with computing(xp):
+        r = numbers_beside(cells.tp, "ratio", ratio)
+        r = checked(xp, {"ratio": r}, {"ratio": RATIO})["ratio"]
+        result: ConfusionTable = finished(xp, tuned(cells, r / (1 + r), 1 / (1 + r)), dtype)
+    return result
+
+
+def _no_table(given: Any) -> str:
+    if isinstance(given, ClassTable):
+        return (
+            "table must be a ConfusionTable, since a ratio is one of two classes; "
+            "got a ClassTable: tune the tables of its by_class()"
+        )
+    return f"table must be a ConfusionTable; got {type(given).__name__}"
