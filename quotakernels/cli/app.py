@@ -14,10 +14,18 @@ from quotakernels._replacing import is_stdout
 from quotakernels.cli import manual
 from quotakernels.cli.completion import SHELLS, columns_of, script
 from quotakernels.cli.errors import InputError, listed
-from quotakernels.cli.options import COLUMN, CONDITION, ENGINES, DataPath, parse_impacts
+from quotakernels.cli.options import (
+    COLUMN,
+    CONDITION,
+    ENGINES,
+    DataPath,
+    parse_impacts,
+    parse_quota,
+)
 from quotakernels.cli.pages import CommandPage, GroupPage
-from quotakernels.cli.quota import Quota, parse_quota
 from quotakernels.cli.streams import name_of
+from quotakernels.evaluation.quota import Quota
+from quotakernels.evaluation.settings import Resampling, Settings, Unit
 
 __all__ = ["app"]
 
@@ -114,15 +122,15 @@ def evaluate(
     With --gain or --impact it also tells each model's best cut, and what that and every quota
     bring; with --confidence and --compare, how sure the numbers are.
     """
-    chosen: dict[str, Any] = {"scores": _distinct(score), "quotas": _distinct(quota)}
+    chosen: dict[str, Any] = {"models": _distinct(score), "quotas": _distinct(quota)}
     chosen |= {"where": where, "tune": tune, "unit": _unit(gain, cost, impact, tune)}
-    chosen["certainty"] = _certainty(confidence, compare and chosen["scores"], resamples, seed)
+    chosen["resampling"] = _resampling(confidence, compare and chosen["models"], resamples, seed)
     if example is not None:
-        from quotakernels.cli.report import report_example
+        from quotakernels.cli.run import print_example
 
         if (file, label, weight, pos_label, memory_limit, engine) != (*[None] * 5, "auto"):
             raise click.UsageError(f"--example goes without {_OF_FILES}.")
-        report_example(example, chosen, as_json)
+        print_example(example, chosen, as_json)
     elif file is None or label is None or not score:
         raise _lacking(file)
     else:
@@ -139,19 +147,19 @@ def _lacking(file: Path | None) -> click.UsageError:
 def _report_file(
     file: Path, chosen: dict[str, Any], as_json: bool, engine: str, memory_limit: str | None
 ) -> None:
-    from quotakernels.cli.report import Task, report_file
+    from quotakernels.cli.run import print_file
 
-    _refuse_label_as_score(chosen["label"], chosen["scores"])
-    task = Task(name_of(file) if file.exists() else str(file), **chosen)
-    report_file(file, task, as_json, engine, memory_limit)
+    _refuse_label_as_score(chosen["label"], chosen["models"])
+    source = name_of(file) if file.exists() else str(file)
+    print_file(file, Settings(source, command=True, **chosen), as_json, engine, memory_limit)
 
 
-def _certainty(
+def _resampling(
     confidence: float | None,
     compared: tuple[str, ...] | Literal[False],
     resamples: int | None,
     seed: int | None,
-) -> Any:
+) -> Resampling | None:
     """What these options ask for; models that are compared may be those of an example."""
     compare = compared is not False
     if compared and len(compared) == 1:
@@ -160,11 +168,7 @@ def _certainty(
         if (resamples, seed) != (None, None):
             raise click.UsageError("--resamples and --seed go with --confidence or --compare.")
         return None
-    from quotakernels.cli.certainty import RESAMPLES, Certainty, resamples_for
-
-    drawn = (RESAMPLES, resamples_for(len(compared or ()), confidence))
-    drawn = drawn if resamples is None else (resamples, resamples)
-    return Certainty(confidence, compare, drawn[0], seed or 0, drawn[1])
+    return Resampling.asked(confidence, compare, resamples, seed, len(compared or ()))
 
 
 def _unit(
@@ -172,7 +176,7 @@ def _unit(
     cost: float | None,
     impact: tuple[float, ...] | None,
     tune: tuple[str, str] | None,
-) -> Any:
+) -> Unit | None:
     """The unit that these options ask for."""
     if gain is not None and impact is not None:
         raise click.UsageError("--gain and --impact are two ways to say the same; give one.")
@@ -182,8 +186,6 @@ def _unit(
         if tune is not None:
             raise click.UsageError("--tune goes with --gain or --impact.")
         return None
-    from quotakernels.cli.gains import Unit
-
     return Unit(gain, cost or 0.0, impact)
 
 
@@ -229,7 +231,7 @@ def report(
     many to select, what that brings, and how sure the order of the models is. The first --quota is
     the one that they are about.
     """
-    from quotakernels.report.write import write_example, write_report
+    from quotakernels.cli.run import write_example, write_file
 
     chosen = _chosen_for_report(score, **options)
     if example is not None:
@@ -241,12 +243,10 @@ def report(
     elif file is None or label is None or not score:
         raise _lacking(file)
     else:
-        from quotakernels.cli.report import Task
-
         _refuse_label_as_score(label, score)
         _refuse_to_overwrite(file, output)
         columns = {"label": label, "weight": options["weight"], "pos_label": options["pos_label"]}
-        write_report(file, Task(name_of(file), **chosen, **columns), output)
+        write_file(file, Settings(name_of(file), command=True, **chosen, **columns), output)
 
 
 def _chosen_for_report(
@@ -261,9 +261,9 @@ def _chosen_for_report(
     scores, tune = _distinct(score), options["tune"]
     unit = _unit(options["gain"], options["cost"], options["impact"], tune)
     level = 0.95 if confidence is None else confidence
-    certainty = _certainty(level, len(scores) != 1 and scores, resamples, seed)
-    chosen = {"scores": scores, "quotas": _distinct(quota), "where": options["where"]}
-    return {**chosen, "tune": tune, "unit": unit, "certainty": certainty}
+    resampling = _resampling(level, len(scores) != 1 and scores, resamples, seed)
+    chosen = {"models": scores, "quotas": _distinct(quota), "where": options["where"]}
+    return {**chosen, "tune": tune, "unit": unit, "resampling": resampling}
 
 
 @app.command(

@@ -14,13 +14,16 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from quotakernels.cli.errors import InputError, missing_value, third_label
+from quotakernels.evaluation.quota import UnfitError
+from quotakernels.evaluation.settings import Sample, Settings
 
 __all__ = [
+    "columns_read",
     "label_column",
-    "number_column",
     "of_rows",
     "parse_label",
     "positive_value",
+    "sample_of",
     "score_column",
     "weight_column",
     "where_mask",
@@ -65,15 +68,28 @@ def where_mask(table: pa.Table, name: str, text: str) -> pa.ChunkedArray:
 
 def of_rows(table: pa.Table, where: tuple[str, str] | None, result: Callable[[pa.Table], _R]) -> _R:
     """The result for the rows with a value in a column; errors say that they count those."""
-    if where is None:
-        return result(table)
-    chosen = table.filter(where_mask(table, *where))
+    rows = table if where is None else table.filter(where_mask(table, *where))
+    told = "" if where is None else f" (of the rows with {where[1]} in {where[0]!r})"
     try:
-        return result(chosen)
-    except InputError as error:
-        raise InputError(
-            f"{error.message} (of the rows with {where[1]} in {where[0]!r})"
-        ) from error
+        return result(rows)
+    except (InputError, UnfitError) as error:
+        raise InputError(f"{error}{told}") from error
+
+
+def columns_read(settings: Settings) -> tuple[str, ...]:
+    """The columns that settings name, which have to be read."""
+    conditions = [x[0] for x in (settings.where, settings.tune) if x is not None]
+    optional = [x for x in (settings.weight, settings.gain) if x is not None]
+    return (settings.label, *settings.models, *optional, *conditions)
+
+
+def sample_of(settings: Settings, rows: pa.Table) -> Sample:
+    """The columns that settings name as arrays."""
+    labels = label_column(rows, settings.label, settings.pos_label)
+    weights = None if settings.weight is None else weight_column(rows, settings.weight)
+    gains = None if settings.gain is None else number_column(rows, settings.gain)
+    scores = {name: score_column(rows, name) for name in settings.models}
+    return Sample(labels, scores, weights, gains)
 
 
 def label_column(table: pa.Table, name: str, pos_label: str | None) -> NDArray[np.bool_]:

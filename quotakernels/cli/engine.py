@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from quotakernels.cli.columns import columns_read
 from quotakernels.cli.errors import InputError
-from quotakernels.cli.evaluation import Task
 from quotakernels.cli.files import file_format
+from quotakernels.evaluation.settings import Settings
 
 __all__ = ["groups_first", "parquet_files"]
 
@@ -33,31 +34,31 @@ def parquet_files(path: Path) -> list[Path]:
     return found
 
 
-def groups_first(path: Path, task: Task, engine: str) -> bool:
+def groups_first(path: Path, settings: Settings, engine: str) -> bool:
     """Whether DuckDB reads and groups the data, when that is possible."""
     several = not path.is_file()
     if engine == "memory" and several:
         raise InputError("--engine memory reads one file; leave the option out for several")
-    if engine == "memory" or not (several or engine == "duckdb" or _is_too_large(path, task)):
+    if engine == "memory" or not (several or engine == "duckdb" or _is_too_large(path, settings)):
         return False
-    refusals = list(_refusals(path, task))
+    refusals = list(_refusals(path, settings))
     if refusals and engine == "auto" and not several:
         return False
     if refusals:
-        raise InputError(f"{task.source}: {refusals[0]}")
+        raise InputError(f"{settings.source}: {refusals[0]}")
     return True
 
 
-def _refusals(path: Path, task: Task) -> Iterable[str]:
+def _refusals(path: Path, settings: Settings) -> Iterable[str]:
     """Why DuckDB cannot be used."""
     if path.is_file() and file_format(path) != "parquet":
         yield "--engine duckdb reads Parquet only"
-    if task.unit is not None or task.tune is not None:
+    if settings.unit is not None or settings.tune is not None:
         yield (
             "--gain, --impact and --tune need every row in memory; "
             "they work on one file, without --engine duckdb"
         )
-    if task.certainty is not None:
+    if settings.resampling is not None:
         yield (
             "--confidence and --compare draw rows again and again, and so need them in memory; "
             "they work on one file, without --engine duckdb"
@@ -69,11 +70,14 @@ def _refusals(path: Path, task: Task) -> Iterable[str]:
         )
 
 
-def _is_too_large(path: Path, task: Task) -> bool:
+def _is_too_large(path: Path, settings: Settings) -> bool:
     if file_format(path) != "parquet":
         return False
     available = _available_bytes()
-    return available is not None and _bytes_in_memory(path, task.columns) > _SHARE * available
+    return (
+        available is not None
+        and _bytes_in_memory(path, columns_read(settings)) > _SHARE * available
+    )
 
 
 def _bytes_in_memory(path: Path, names: Sequence[str]) -> float:

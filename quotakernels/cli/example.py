@@ -8,16 +8,18 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from quotakernels._text import number
-from quotakernels.cli.evaluation import Evaluation, Task
-from quotakernels.cli.quota import Quota
+from quotakernels.evaluation.quota import Quota
+from quotakernels.evaluation.results import Results
+from quotakernels.evaluation.settings import Settings
 
 __all__ = ["ATTRIBUTION", "EXAMPLES", "example_file", "loans_repaid"]
 
-_CREDIT = Task(
+_CREDIT = Settings(
     source="german_credit_scores.csv",
     label="repaid",
-    scores=("tree", "naive_bayes", "neural_net"),
+    models=("tree", "naive_bayes", "neural_net"),
     quotas=(Quota(100.0, percent=False),),
+    command=True,
 )
 EXAMPLES = {"credit": _CREDIT}
 
@@ -28,18 +30,18 @@ ATTRIBUTION = (
 
 
 @contextmanager
-def example_file(task: Task) -> Iterator[Path]:
+def example_file(settings: Settings) -> Iterator[Path]:
     """Yield the path of an example's file, which may have to be unpacked for the time being."""
-    with as_file(files("quotakernels") / "data" / task.source) as path:
+    with as_file(files("quotakernels") / "data" / settings.source) as path:
         yield path
 
 
-def loans_repaid(evaluation: Evaluation, quota: Quota) -> str:
+def loans_repaid(evaluation: Results, quota: Quota) -> str:
     """Say what the hit rates at a quota mean to the bank, best model first."""
     loans = evaluation.places(quota)
     rates = evaluation.at_quota[quota].of("hit_rate")
     repaid = {
-        name: loans * float(rate) for name, rate in zip(evaluation.task.scores, rates, strict=True)
+        name: loans * float(rate) for name, rate in zip(evaluation.models, rates, strict=True)
     }
     first, *others = sorted(repaid, key=lambda name: -repaid[name])
     rest = "".join(f", by {name} {number(repaid[name])}" for name in others)

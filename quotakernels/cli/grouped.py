@@ -21,7 +21,7 @@ import quotakernels as qk
 from quotakernels.adapters import _sql as sql
 from quotakernels.adapters._parquet import FILE, ROW, AbsentColumnError, dataset, with_rows
 from quotakernels.adapters.duckdb import ranking
-from quotakernels.cli.columns import parse_label, positive_value
+from quotakernels.cli.columns import columns_read, parse_label, positive_value
 from quotakernels.cli.errors import (
     InputError,
     merged_scores,
@@ -30,8 +30,11 @@ from quotakernels.cli.errors import (
     no_rows,
     third_label,
 )
-from quotakernels.cli.evaluation import Evaluation, Task, Totals, evaluate_rankings
 from quotakernels.cli.terminal import printable
+from quotakernels.evaluation.evaluate import evaluate_rankings
+from quotakernels.evaluation.evaluation import Evaluation
+from quotakernels.evaluation.quota import UnfitError
+from quotakernels.evaluation.settings import Counts, Settings
 
 __all__ = ["Source", "evaluate_source", "opened"]
 
@@ -68,35 +71,41 @@ class Source:
 
 
 @contextmanager
-def opened(files: Sequence[Path], task: Task, memory_limit: str | None) -> Iterator[Source]:
-    """Yield the columns of files that a task needs; what DuckDB complains about names its data."""
+def opened(files: Sequence[Path], settings: Settings, memory_limit: str | None) -> Iterator[Source]:
+    """Yield the columns of files that are needed; what DuckDB complains about names its data."""
     with tempfile.TemporaryDirectory(prefix="quotakernels-") as scratch:
-        settings = {"temp_directory": scratch, "preserve_insertion_order": "false"}
-        settings |= {} if memory_limit is None else {"memory_limit": memory_limit}
+        config = {"temp_directory": scratch, "preserve_insertion_order": "false"}
+        config |= {} if memory_limit is None else {"memory_limit": memory_limit}
         try:
-            with duckdb.connect(config=settings) as connection:
+            with duckdb.connect(config=config) as connection:
                 for name in ("enable_progress_bar = true", "enable_progress_bar_print = false"):
                     connection.execute(f"SET {name}")
-                yield _source(connection, files, task)
+                yield _source(connection, files, settings)
+        except UnfitError as error:
+            raise InputError(str(error)) from error
         except (duckdb.Error, TypeError, ValueError) as error:
-            raise InputError(f"{task.source}: {error}") from error
+            raise InputError(f"{settings.source}: {error}") from error
 
 
-def _source(connection: Any, files: Sequence[Path], task: Task) -> Source:
-    """The columns that the task needs; decimals as floats, as they are read into memory."""
+def _source(connection: Any, files: Sequence[Path], settings: Settings) -> Source:
+    """The columns that the settings needs; decimals as floats, as they are read into memory."""
     full = with_rows(connection, [str(file) for file in files if file.stat().st_size])
     if not full:
-        raise no_rows(task.source)
+        raise no_rows(settings.source)
     _tell_empty(sorted(set(map(str, files)) - set(full)))
     in_parts = len(files) > 1 and any("=" in name for file in files for name in file.parent.parts)
-    filtered = [task.label, *_weight(task), *([] if task.where is None else task.where[:1])]
+    filtered = [
+        settings.label,
+        *_weight(settings),
+        *([] if settings.where is None else settings.where[:1]),
+    ]
     try:
-        found = dataset(connection, full, task.columns, in_parts, filtered)
+        found = dataset(connection, full, columns_read(settings), in_parts, filtered)
     except AbsentColumnError as error:
-        raise no_column(task.source, error.column, error.available) from error
+        raise no_column(settings.source, error.column, error.available) from error
     kinds = dict(zip(found.rows.columns, found.rows.types, strict=True))
-    _refuse_merged(found.rows, [x for x in task.scores if _is_wide(kinds[x])])
-    columns = ", ".join(_column(x, kinds[x]) for x in dict.fromkeys(task.columns))
+    _refuse_merged(found.rows, [x for x in settings.models if _is_wide(kinds[x])])
+    columns = ", ".join(_column(x, kinds[x]) for x in dict.fromkeys(columns_read(settings)))
     place = f"{sql.identifier(FILE)}, {sql.identifier(ROW)}"
     numbered = found.numbered.project(f"{columns}, {place}")
     return Source(connection, found.rows.project(columns), numbered, len(full))
@@ -134,26 +143,28 @@ def _refuse_merged(rows: Any, names: Sequence[str]) -> None:
             raise merged_scores(name, merged)
 
 
-def evaluate_source(source: Source, task: Task, on_step: Callable[[str], object]) -> Evaluation:
+def evaluate_source(
+    source: Source, settings: Settings, on_step: Callable[[str], object]
+) -> Evaluation:
     """Evaluate each score column against the labels, a query for each."""
-    chosen = source if task.where is None else _chosen(source, *task.where)
-    positive = positive_value(_labels(chosen, task.label), task.label, task.pos_label)
-    totals = _totals(chosen, positive, task)
-    task.check_quotas(totals)
-    sign = _equals(task.label, positive)
-    columns = ", ".join(map(sql.identifier, dict.fromkeys([*task.scores, *_weight(task)])))
+    chosen = source if settings.where is None else _chosen(source, *settings.where)
+    positive = positive_value(_labels(chosen, settings.label), settings.label, settings.pos_label)
+    counts = _counts(chosen, positive, settings)
+    settings.check_quotas(counts)
+    sign = _equals(settings.label, positive)
+    columns = ", ".join(map(sql.identifier, dict.fromkeys([*settings.models, *_weight(settings)])))
     ready = chosen.rows.project(f"{sign} AS {sql.identifier(_POSITIVE)}, {columns}")
 
     def ranked(name: str) -> qk.Ranking:
         try:
             return ranking(
-                source.connection, ready, label=_POSITIVE, score=name, weight=task.weight
+                source.connection, ready, label=_POSITIVE, score=name, weight=settings.weight
             )
         except ValueError as error:
-            _refuse_score(chosen, name, task.weight)
+            _refuse_score(chosen, name, settings.weight)
             raise error from None
 
-    return evaluate_rankings(task, totals, ranked, on_step)
+    return evaluate_rankings(settings, counts, ranked, on_step)
 
 
 def _refuse_score(rows: Source, name: str, weight: str | None) -> None:
@@ -163,8 +174,8 @@ def _refuse_score(rows: Source, name: str, weight: str | None) -> None:
     _refuse_nan(counted, name)
 
 
-def _weight(task: Task) -> list[str]:
-    return [] if task.weight is None else [task.weight]
+def _weight(settings: Settings) -> list[str]:
+    return [] if settings.weight is None else [settings.weight]
 
 
 def _double(name: str) -> str:
@@ -232,14 +243,14 @@ def _refuse_third(source: Source, name: str) -> None:
     raise third_label(name, "more than 2", values, place)
 
 
-def _totals(source: Source, positive: Any, task: Task) -> Totals:
+def _counts(source: Source, positive: Any, settings: Settings) -> Counts:
     """Numbers and weights of all rows and of the positive ones; sums are rounded once."""
-    column = sql.identifier(task.label)
-    sign = _equals(task.label, positive)
-    if task.weight is None:
+    column = sql.identifier(settings.label)
+    sign = _equals(settings.label, positive)
+    if settings.weight is None:
         count, positives = _first_row(source.rows, f"count({column}), count(*) FILTER ({sign})")
-        return Totals(count, positives, float(count), float(positives))
-    weight = _double(task.weight)
+        return Counts(count, positives, float(count), float(positives))
+    weight = _double(settings.weight)
     fits = f"coalesce({weight} >= 0 AND isfinite({weight}), false)"
     wanted = f"{sign} AS positive, {weight} AS weight, {sql.scale(weight)} AS scale, {fits} AS fits"
     units = f"sum({sql.units('weight', 'scale')})"
@@ -247,8 +258,8 @@ def _totals(source: Source, positive: Any, task: Task) -> Totals:
     groups = source.rows.project(wanted).aggregate(f"positive, scale, {counts}", "positive, scale")
     found = groups.fetchall()
     if any(unfit for *_, unfit, _ in found):
-        _refuse_weight(source, task.weight)
-    return _summed(found, task.weight)
+        _refuse_weight(source, settings.weight)
+    return _summed(found, settings.weight)
 
 
 def _refuse_weight(source: Source, name: str) -> None:
@@ -261,7 +272,7 @@ def _refuse_weight(source: Source, name: str) -> None:
         raise InputError(f"column {name!r}: {value} at {found[1]}, expected {expected}")
 
 
-def _summed(found: list[Any], weight: str) -> Totals:
+def _summed(found: list[Any], weight: str) -> Counts:
     counts = {True: 0, False: 0}
     sums = {True: Fraction(0), False: Fraction(0)}
     for positive, scale, count, _, units in found:
@@ -273,4 +284,4 @@ def _summed(found: list[Any], weight: str) -> Totals:
         total = positive_total = math.inf
     if math.isinf(total):
         raise InputError(f"column {weight!r}: the sum of the weights is too large for a number")
-    return Totals(counts[True] + counts[False], counts[True], total, positive_total)
+    return Counts(counts[True] + counts[False], counts[True], total, positive_total)

@@ -13,8 +13,9 @@ from click.shell_completion import CompletionItem
 
 from quotakernels.cli.completion import columns_on_the_line
 from quotakernels.cli.streams import as_file
+from quotakernels.evaluation.quota import Quota
 
-__all__ = ["COLUMN", "CONDITION", "ENGINES", "DataPath", "parse_impacts", "parse_where"]
+__all__ = ["COLUMN", "CONDITION", "ENGINES", "DataPath", "parse_impacts", "parse_quota"]
 
 ENGINES = ("auto", "memory", "duckdb")
 
@@ -86,3 +87,18 @@ class _Condition(_Column):
 
 COLUMN = _Column()
 CONDITION = _Condition()
+
+
+def parse_quota(text: str) -> Quota:
+    """Read `200` as a number of places and `5%` as a percentage."""
+    text = text.strip()
+    percent = text.endswith("%")
+    try:
+        amount = float(text.removesuffix("%"))
+    except ValueError:
+        amount = math.nan
+    if percent and not 0 < amount <= 100:
+        raise click.BadParameter(f"{text!r} is not a percentage above 0 and up to 100.")
+    if not percent and not 0 <= amount < math.inf:
+        raise click.BadParameter(f"{text!r} is neither a number of places nor a percentage.")
+    return Quota(amount, percent)

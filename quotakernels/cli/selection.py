@@ -11,11 +11,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 import quotakernels as qk
-from quotakernels._text import number
 from quotakernels.cli.errors import InputError
-from quotakernels.cli.quota import Quota
+from quotakernels.evaluation.choice import how_filled
+from quotakernels.evaluation.quota import Quota, UnfitError
 
-__all__ = ["PROBABILITY", "Selection", "how_filled", "reached", "select_rows"]
+__all__ = ["PROBABILITY", "Selection", "reached", "select_rows"]
 
 PROBABILITY = "selection_probability"
 
@@ -34,24 +34,14 @@ class Selection:
         return how_filled(self.places, self.threshold, self.above, self.tied)
 
 
-def how_filled(places: float, threshold: str, above: int, tied: int) -> str:
-    """Say who is in: those above a threshold, and those at it, who may have to share."""
-    head, remaining = f"{_places(places)}: ", places - above
-    if places == 0:
-        return head + "nobody is in"
-    if math.isclose(tied, remaining):
-        return head + f"{above} above the threshold {threshold}, {tied} at it"
-    share = "1 at it has" if tied == 1 else f"{tied} tied at it share"
-    return head + (
-        f"{above} above the threshold {threshold}, {share} the remaining {_places(remaining)}"
-    )
-
-
 def select_rows(table: pa.Table, scores: NDArray[Any], quota: Quota) -> Selection:
     """Return the rows of a table whose scores fill a quota, with their probability to be in."""
     if PROBABILITY in table.schema.names:
         raise InputError(f"the file has a column {PROBABILITY!r} already")
-    quota.check(len(scores), f"the {len(scores)} rows")
+    try:
+        quota.check(len(scores), f"the {len(scores)} rows", of_rows=True, command=True)
+    except UnfitError as error:
+        raise InputError(str(error)) from error
     places = quota.places(len(scores))
     if places == 0:
         chosen = table.slice(0, 0).append_column(PROBABILITY, pa.array([], pa.float64()))
@@ -69,10 +59,6 @@ def reached(scores: NDArray[Any], threshold: float | None) -> Quota:
     if threshold is None or math.isnan(threshold):
         raise InputError(f"--threshold {threshold} is not a number")
     return Quota(float(np.count_nonzero(scores >= threshold)), percent=False)
-
-
-def _places(places: float) -> str:
-    return f"{number(places)} place{'' if places == 1 else 's'}"
 
 
 def _best_first(scores: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[np.intp]:

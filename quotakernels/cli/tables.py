@@ -13,16 +13,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from quotakernels.cli.certainty import Ends
-from quotakernels.cli.evaluation import Values
-from quotakernels.cli.measures import Measure
+from quotakernels.evaluation.intervals import Bounds
+from quotakernels.evaluation.measures import Column
+from quotakernels.evaluation.results import Values
 
-__all__ = ["UNLIMITED", "Grid", "best", "grid", "grid_of_ends"]
+__all__ = ["UNLIMITED", "Grid", "grid", "grid_of_bounds"]
 
 UNLIMITED = 100_000
 _FOLDED_NAME = 20
-# Equal rankings whose weights are summed in another order may differ in the last bits.
-_SAME = 1e-12
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ class Grid:
     """What the tables show: of each model (row) and shown measure (column) a value and a mark."""
 
     models: tuple[str, ...]
-    measures: tuple[Measure, ...]
+    measures: tuple[Column, ...]
     values: NDArray[np.float64]
     marked: NDArray[np.bool_]
     upper: NDArray[np.float64] | None = None  # beside values that are lower ends
@@ -89,29 +87,15 @@ def grid(models: tuple[str, ...], values: Values, rows: int) -> Grid:
     shown = [column for column, measure in enumerate(values.measures) if measure.heading]
     measures = tuple(values.measures[column] for column in shown)
     array = values.array[:, shown]
-    return Grid(models, measures, array, best(Values(measures, array), rows))
+    return Grid(models, measures, array, Values(measures, array).best(rows))
 
 
-def grid_of_ends(models: tuple[str, ...], ends: Ends) -> Grid:
+def grid_of_bounds(models: tuple[str, ...], ends: Bounds) -> Grid:
     """Return what to show of intervals: those of the measures that tables show and compare."""
     shown = [k for k, measure in enumerate(ends.measures) if measure.heading]
     measures = tuple(ends.measures[k] for k in shown)
     lower, upper = ends.lower[:, shown], ends.upper[:, shown]
     return Grid(models, measures, lower, np.zeros(lower.shape, dtype=bool), upper)
-
-
-def best(values: Values, rows: int) -> NDArray[np.bool_]:
-    """Tell which values are the best of their column, if it has two to compare."""
-    smaller = np.array([measure.less_is_better for measure in values.measures])
-    gain = np.where(smaller, -values.array, values.array)
-    defined = ~np.isnan(gain)
-    top = np.max(gain, axis=0, initial=-math.inf, where=defined)
-    # What is best when 0 is a sum over the rows, so that rounding can leave that much of it.
-    nothing = np.where(smaller, _SAME * rows, 0.0)
-    marked: NDArray[np.bool_] = np.isclose(gain, top, rtol=_SAME, atol=nothing)
-    marked &= defined.sum(axis=0) > 1
-    marked &= np.array([measure.compared for measure in values.measures], dtype=bool)
-    return marked
 
 
 def _new_table(first_heading: str, name_width: int | None = None) -> Table:

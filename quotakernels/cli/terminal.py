@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.segment import Segment
 
-__all__ = ["TextConsole", "json_printable", "printable"]
+__all__ = ["TextConsole", "printable"]
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
@@ -17,11 +17,6 @@ _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 def printable(text: str) -> str:
     r"""Write control characters but line feeds as escapes, such as `\x1b`."""
     return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
-
-
-def json_printable(text: str) -> str:
-    """Escape the control characters that JSON may hold as they are."""
-    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 class TextConsole(Console):

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from quotakernels._text import number
-from quotakernels.cli.advice import first_best
-from quotakernels.cli.evaluation import Evaluation
-from quotakernels.cli.quota import Quota
-from quotakernels.cli.selection import how_filled
-from quotakernels.report.choice import best_values, choice_at, end_of, same
-from quotakernels.report.words import counted, whole
+from quotakernels.evaluation.advice import first_best
+from quotakernels.evaluation.choice import choice_at, end_of, how_filled, same
+from quotakernels.evaluation.quota import Quota
+from quotakernels.evaluation.results import Results
+from quotakernels.evaluation.words import counted, whole
 
 __all__ = ["Step", "steps"]
 
@@ -25,22 +24,22 @@ class Step(NamedTuple):
     remark: str
 
 
-def steps(evaluation: Evaluation, file: Sequence[str]) -> Iterator[Step]:
+def steps(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
     """How each quota is filled, and how the best cut is made."""
-    for quota in evaluation.task.quotas:
+    for quota in evaluation.settings.quotas:
         choice = choice_at(evaluation, quota)
         if choice.places and evaluation.total:
             yield _fill(evaluation, file, choice.order[0], quota)
-    if evaluation.brought is not None and evaluation.total:
+    if evaluation.gains is not None and evaluation.total:
         yield from _best_cut(evaluation, file)
 
 
-def _fill(evaluation: Evaluation, file: Sequence[str], model: int, quota: Quota) -> Step:
-    name, task = evaluation.task.scores[model], evaluation.task
+def _fill(evaluation: Results, file: Sequence[str], model: int, quota: Quota) -> Step:
+    name, settings = evaluation.models[model], evaluation.settings
     end = end_of(evaluation.rankings[model], evaluation, quota)
     places = evaluation.places(quota)
     what = f"Fill quota {quota} by {name}"
-    if task.weight is None:
+    if settings.weight is None:
         remark = how_filled(places, end.threshold, round(end.above), round(end.tied)) + "."
         if not whole(places) and places > 1:
             remark += f" The last row is in by chance; --quota {int(places)} fills whole places."
@@ -55,25 +54,23 @@ def _fill(evaluation: Evaluation, file: Sequence[str], model: int, quota: Quota)
     return Step(what, _command(evaluation, file, name, "--threshold", end.threshold), remark)
 
 
-def _best_cut(evaluation: Evaluation, file: Sequence[str]) -> Iterator[Step]:
+def _best_cut(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
     """The cut that brings the most, unless that is nobody."""
-    assert evaluation.brought is not None
-    values = evaluation.brought.at_best_cut
+    assert evaluation.gains is not None
+    values = evaluation.gains.at_best_cut
     model = first_best(values)
-    found, name = best_values(values, model), evaluation.task.scores[model]
+    found, name = values.of_model(model), evaluation.models[model]
     if found["quota"]:
         threshold = str(found["threshold"])
-        unit = "weight" if evaluation.task.weight is not None else ""
+        unit = "weight" if evaluation.weighted else ""
         size = unit and f"a weight of {number(found['quota'])}"
         remark = f"That is {size or counted(found['quota'], 'row', 'rows')} here."
         command = _command(evaluation, file, name, "--threshold", threshold)
         yield Step(f"Select what brings the most, by {name}", command, remark)
 
 
-def _command(
-    evaluation: Evaluation, file: Sequence[str], name: str, option: str, value: str
-) -> str:
-    where = evaluation.task.where
+def _command(evaluation: Results, file: Sequence[str], name: str, option: str, value: str) -> str:
+    where = evaluation.settings.where
     chosen = [] if where is None else ["--where", f"{where[0]}={where[1]}"]
     words = ["quotakernels", "select", *file, "--score", name, option, value, *chosen]
     return shlex.join([*words, "-o", "selected.csv"])

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from quotakernels._text import number, percent
-from quotakernels.cli.evaluation import Evaluation
-from quotakernels.report.words import counted
+from quotakernels.evaluation.results import Results
+from quotakernels.evaluation.words import counted
 
 __all__ = ["Fact", "data_facts", "data_line"]
 
@@ -21,44 +21,44 @@ class Fact(NamedTuple):
     value: str
 
 
-def data_line(evaluation: Evaluation) -> str:
+def data_line(evaluation: Results) -> str:
     """The data in a line."""
-    task = evaluation.task
-    chosen = "" if task.where is None else f" with {task.where[0]} = {task.where[1]}"
+    settings = evaluation.settings
+    chosen = "" if settings.where is None else f" with {settings.where[0]} = {settings.where[1]}"
     return (
-        f"{task.source}: {counted(evaluation.rows, 'row', 'rows')}{chosen}, "
-        f"{number(evaluation.positives)} positive ({task.label}), "
-        f"{counted(len(task.scores), 'model', 'models')}"
+        f"{settings.source}: {counted(evaluation.rows, 'row', 'rows')}{chosen}, "
+        f"{number(evaluation.positives)} positive ({settings.label}), "
+        f"{counted(len(settings.models), 'model', 'models')}"
     )
 
 
-def data_facts(evaluation: Evaluation) -> Iterator[Fact]:
+def data_facts(evaluation: Results) -> Iterator[Fact]:
     """Rows, positives, weights and ties."""
-    task, rows = evaluation.task, evaluation.rows
-    yield Fact("File", task.source)
+    settings, rows = evaluation.settings, evaluation.rows
+    yield Fact("File", settings.source)
     yield Fact("Rows in the file", number(evaluation.rows_read))
     left = evaluation.rows_read - rows
-    if task.where is not None:
-        column, value = task.where
+    if settings.where is not None:
+        column, value = settings.where
         yield Fact("Rows left out", f"{number(left)}, which lack {column} = {value}")
     else:
         yield Fact("Rows left out", "none")
     yield Fact("Rows evaluated", number(rows))
-    positive = f"{task.label} = {task.pos_label or 1}"
+    positive = f"{settings.label} = {settings.pos_label or 1}"
     yield Fact("Positive rows", f"{number(evaluation.positives)} ({positive})")
-    if task.weight is not None:
+    if settings.weight is not None:
         weights = (
             f"{number(evaluation.total)}, of the positives {number(evaluation.positive_total)}"
         )
-        yield Fact(f"Weight ({task.weight})", weights)
+        yield Fact(f"Weight ({settings.weight})", weights)
     yield Fact("Prevalence", percent(evaluation.prevalence))
-    if task.unit is not None:
-        yield Fact("What rows bring", str(task.unit))
+    if settings.unit is not None:
+        yield Fact("What rows bring", str(settings.unit))
     yield from _ties(evaluation)
 
 
-def _ties(evaluation: Evaluation) -> Iterator[Fact]:
-    for name, ranking in zip(evaluation.task.scores, evaluation.rankings, strict=True):
+def _ties(evaluation: Results) -> Iterator[Fact]:
+    for name, ranking in zip(evaluation.models, evaluation.rankings, strict=True):
         counts = np.asarray(ranking.counts)
         groups = int(np.count_nonzero(counts))
         tied = int(counts[counts > 1].sum())

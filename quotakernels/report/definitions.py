@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from quotakernels.cli.evaluation import Evaluation
+from quotakernels.evaluation.results import Results
 
 __all__ = ["NOTATION", "Definition", "definitions"]
 
@@ -138,15 +138,15 @@ _DOMINANCE = Definition(
 )
 
 
-def definitions(evaluation: Evaluation) -> Iterator[Definition]:
+def definitions(evaluation: Results) -> Iterator[Definition]:
     """Those of what the page of an evaluation shows."""
     if evaluation.at_quota:
         yield from _AT_QUOTA
     yield from _OVER_ALL
     yield from _AREAS
-    if evaluation.brought is not None:
+    if evaluation.gains is not None:
         yield from _GAINS
-    if len(evaluation.task.scores) > 1:
+    if len(evaluation.models) > 1:
         yield _DOMINANCE
     if evaluation.intervals is not None:
         yield _INTERVALS

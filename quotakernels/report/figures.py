@@ -16,10 +16,11 @@ from matplotlib.figure import Figure as Drawing
 
 from quotakernels import plots
 from quotakernels._text import digits, percent
-from quotakernels.cli.evaluation import Evaluation
+from quotakernels.evaluation.choice import Choice
+from quotakernels.evaluation.results import Results
+from quotakernels.evaluation.words import listed
 from quotakernels.plots._models import written
 from quotakernels.plots._style import OPTIMAL, RANDOM, REFERENCE, line_style
-from quotakernels.report.choice import Choice
 from quotakernels.report.keys import (
     Key,
     key_of_area,
@@ -29,7 +30,6 @@ from quotakernels.report.keys import (
     key_of_point,
 )
 from quotakernels.report.svg import inlined
-from quotakernels.report.words import listed
 
 __all__ = ["Figure", "figures"]
 
@@ -68,12 +68,12 @@ class Figure:
 class _Shown:
     """What the drawings of a page are of."""
 
-    evaluation: Evaluation
+    evaluation: Results
     choice: Choice | None
 
     @property
     def names(self) -> tuple[str, ...]:
-        return self.evaluation.task.scores
+        return self.evaluation.models
 
     @property
     def rankings(self) -> dict[str, Any]:
@@ -105,7 +105,7 @@ class _Shown:
         return [key_of_line(_QUOTA, f"quota {self.choice.quota}")]
 
 
-def figures(evaluation: Evaluation, choice: Choice | None) -> Iterator[Figure]:
+def figures(evaluation: Results, choice: Choice | None) -> Iterator[Figure]:
     """Draw every curve that is defined."""
     shown = _Shown(evaluation, choice)
     positives = evaluation.positive_total
@@ -114,7 +114,7 @@ def figures(evaluation: Evaluation, choice: Choice | None) -> Iterator[Figure]:
         yield from _each(shown, (_hit_rate, _qrecall))
     if both:
         yield from _each(shown, (_areas, _lift))
-    if evaluation.brought is not None and evaluation.total:
+    if evaluation.gains is not None and evaluation.total:
         yield from _each(shown, (_brought,))
     if both and len(shown.names) > 1:
         yield from _each(shown, (_dominance,))
@@ -203,8 +203,8 @@ def _lift(shown: _Shown, ax: Axes) -> Said:
 
 
 def _brought(shown: _Shown, ax: Axes) -> Said:
-    assert shown.evaluation.brought is not None
-    cuts = dict(zip(shown.names, shown.evaluation.brought.cuts, strict=True))
+    assert shown.evaluation.gains is not None
+    cuts = dict(zip(shown.names, shown.evaluation.gains.cuts, strict=True))
     plots.ImpactDisplay(cuts, in_all=True).plot(ax=ax, legend=False)
     ax.set_ylabel("brought in all")
     reading = "What all decisions bring together. The highest point of a line is its best cut."

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import jinja2
 
 from quotakernels import __version__
 from quotakernels._text import number
-from quotakernels.cli.certain import BETTER_INTERVALS, notes_of_intervals
-from quotakernels.cli.evaluation import Evaluation
-from quotakernels.report.answers import answers
+from quotakernels.evaluation.answers import answers
+from quotakernels.evaluation.choice import choice_at
+from quotakernels.evaluation.notes import BETTER_INTERVALS, notes_of_intervals
+from quotakernels.evaluation.results import Results
+from quotakernels.evaluation.words import counted, whole
 from quotakernels.report.apply import steps
-from quotakernels.report.choice import choice_at
 from quotakernels.report.data_facts import data_facts, data_line
 from quotakernels.report.definitions import NOTATION, definitions
 from quotakernels.report.figures import figures
@@ -25,24 +27,22 @@ from quotakernels.report.tables import (
     overview,
     pair_tables,
 )
-from quotakernels.report.words import counted, whole
 
 __all__ = ["Origin", "page_of"]
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a page comes from: the words for the data, the command, the day, whose the data are."""
+    """Where a page comes from: the words for the data, the command, and whose the data are."""
 
     file: tuple[str, ...]
     command: str
-    made: str
     attribution: tuple[str, ...] = ()
 
 
-def page_of(evaluation: Evaluation, origin: Origin) -> str:
+def page_of(evaluation: Results, origin: Origin) -> str:
     """The whole page, which needs nothing from elsewhere."""
-    quotas = evaluation.task.quotas
+    quotas = evaluation.settings.quotas
     choice = choice_at(evaluation, quotas[0]) if quotas else None
     content = {
         "version": __version__,
@@ -62,6 +62,7 @@ def page_of(evaluation: Evaluation, origin: Origin) -> str:
         "notation": NOTATION,
         "definitions": list(definitions(evaluation)),
         "data": list(data_facts(evaluation)),
+        "made": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         **vars(origin),
     }
     return str(_template().render(page=content))
@@ -79,44 +80,44 @@ def _template() -> Any:
     return environment.get_template("page.html")
 
 
-def _title(evaluation: Evaluation) -> str:
-    task = evaluation.task
-    if not task.quotas:
-        return f"Which model is best? {task.source}"
-    places = evaluation.places(task.quotas[0])
-    if task.weight is not None:
+def _title(evaluation: Results) -> str:
+    settings = evaluation.settings
+    if not settings.quotas:
+        return f"Which model is best? {settings.source}"
+    places = evaluation.places(settings.quotas[0])
+    if settings.weight is not None:
         return f"Which model for a weight of {number(places)}?"
     if not whole(places):
-        return f"Which model for {task.quotas[0]} of {number(evaluation.rows)} rows?"
+        return f"Which model for {settings.quotas[0]} of {number(evaluation.rows)} rows?"
     return f"Which model for {counted(places, 'place', 'places')}?"
 
 
-def _no_steps(evaluation: Evaluation) -> str:
+def _no_steps(evaluation: Results) -> str:
     """Why there is nothing to apply."""
     if not evaluation.total:
         return "There is nothing to select."
-    if evaluation.task.quotas:
+    if evaluation.settings.quotas:
         return "The quota selects nobody."
-    if evaluation.brought is not None:
+    if evaluation.gains is not None:
         return "Selecting nobody brings the most; to fill places all the same, give --quota."
     return "No places are to be filled: give --quota."
 
 
-def _about_curves(evaluation: Evaluation) -> str:
+def _about_curves(evaluation: Results) -> str:
     if not evaluation.positive_total:
         return "No row is positive, so that curves of positives are undefined."
     if evaluation.positive_total == evaluation.total:
         return "All rows are positive, so that there is nothing to tell apart."
     said = "Along the lower edge is how many are selected, the best scores first."
-    marked = " The dashed vertical line is the quota." if evaluation.task.quotas else ""
+    marked = " The dashed vertical line is the quota." if evaluation.settings.quotas else ""
     return f"{said}{marked}"
 
 
-def _about_tables(evaluation: Evaluation) -> Iterator[str]:
+def _about_tables(evaluation: Results) -> Iterator[str]:
     yield "Bold and * mark the best model by a measure (of S2 the smallest)."
-    certainty = evaluation.task.certainty
-    if certainty is not None:
-        for said in certainty.in_words(*evaluation.weights_and_quotas):
+    resampling = evaluation.settings.resampling
+    if resampling is not None:
+        for said in resampling.in_words(evaluation.weighted, bool(evaluation.at_quota)):
             yield said.replace("[lower, upper]:", "Below a value:").replace(
                 "[lower, upper] of a", "Of a"
             )

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from quotakernels._text import number, percent
-from quotakernels.cli.certain import DIFFERENCES, in_sentences, pair_rows
-from quotakernels.cli.certainty import Differences, Ends
-from quotakernels.cli.evaluation import Brought, Evaluation, Values
-from quotakernels.cli.measures import Measure
-from quotakernels.cli.quota import Quota
-from quotakernels.cli.tables import grid
-from quotakernels.report.choice import Choice, choice_at, end_of
-from quotakernels.report.words import MINUS, amount, listed
+from quotakernels.evaluation.choice import Choice, choice_at, end_of
+from quotakernels.evaluation.intervals import Bounds, Differences
+from quotakernels.evaluation.measures import Column
+from quotakernels.evaluation.notes import DIFFERENCES, in_sentences, pair_rows
+from quotakernels.evaluation.quota import Quota
+from quotakernels.evaluation.results import GainResults, Results, Values
+from quotakernels.evaluation.words import MINUS, amount, listed
 
 __all__ = [
     "Cell",
@@ -57,7 +56,7 @@ class Table:
         ]
 
 
-def measure_tables(evaluation: Evaluation) -> Iterator[Table]:
+def measure_tables(evaluation: Results) -> Iterator[Table]:
     """All measures of every model: at each quota, over all quotas, and of ROC and PR space."""
     found = evaluation.intervals
     for quota, values in evaluation.at_quota.items():
@@ -68,69 +67,70 @@ def measure_tables(evaluation: Evaluation) -> Iterator[Table]:
     yield _values_table("ROC and precision–recall space", evaluation, evaluation.areas, areas)
 
 
-def gain_tables(evaluation: Evaluation) -> Iterator[Table]:
+def gain_tables(evaluation: Results) -> Iterator[Table]:
     """What the best cut and each quota bring, in the user's unit."""
-    brought, tune = evaluation.brought, evaluation.task.tune
-    if brought is None:
+    gains, tune = evaluation.gains, evaluation.settings.tune
+    if gains is None:
         return
     chosen = "" if tune is None else f", chosen on the rows with {tune[0]} = {tune[1]}"
-    nobody, everybody = amount(brought.gains.nobody), amount(brought.gains.everybody)
+    nobody, everybody = amount(gains.nobody), amount(gains.everybody)
     beside = f"Selecting nobody brings {nobody}, selecting all {everybody}."
-    found = brought.ends
-    for quota, values in brought.at_quota.items():
+    found = gains.ends
+    for quota, values in gains.at_quota.items():
         ends = None if found is None else found.at_quota[quota]
         yield _values_table(f"What quota {quota} brings", evaluation, values, ends)
     heading = f"What the best cut of each model brings{chosen}"
     ends = None if found is None else found.at_best_cut
     yield _values_table(
-        heading, evaluation, brought.at_best_cut, ends, (beside, *_expected(brought, evaluation))
+        heading, evaluation, gains.at_best_cut, ends, (beside, *_expected(gains, evaluation))
     )
 
 
-def _expected(brought: Brought, evaluation: Evaluation) -> Iterator[str]:
+def _expected(gains: GainResults, evaluation: Results) -> Iterator[str]:
     """What the best cuts will bring on other rows, which is less than on those they fit."""
-    ends = brought.ends
+    ends = gains.ends
     if ends is None or ends.expected is None:
         return
     k = [m.name for m in ends.at_best_cut.measures].index("expected")
-    for row, name in enumerate(evaluation.task.scores):
+    for row, name in enumerate(evaluation.models):
         both = ends.at_best_cut.lower[row, k], ends.at_best_cut.upper[row, k]
         lower, upper = map(amount, map(float, both))
         expected = amount(float(ends.expected[row]))
         yield f"On as many other rows expect {expected} of {name} ({lower} to {upper})."
 
 
-def _at(evaluation: Evaluation, quota: Quota) -> str:
+def _at(evaluation: Results, quota: Quota) -> str:
     if not quota.percent:
         return f"At quota {quota}"
-    unit = "rows" if evaluation.task.weight is None else "of the total weight"
+    unit = "rows" if not evaluation.weighted else "of the total weight"
     return f"At quota {quota} ({number(evaluation.places(quota))} {unit})"
 
 
 def _values_table(
     caption: str,
-    evaluation: Evaluation,
+    evaluation: Results,
     values: Values,
-    ends: Ends | None,
+    ends: Bounds | None,
     notes: tuple[str, ...] = (),
 ) -> Table:
-    shown = grid(evaluation.task.scores, values, evaluation.rows)
+    marked = values.best(evaluation.rows)
+    shown = [(k, measure) for k, measure in enumerate(values.measures) if measure.heading]
     intervals = {} if ends is None else _intervals(ends)
     rows = tuple(
         (
             Cell(name, words=True),
             *(
                 Cell(
-                    _value(shown.values[row, k], measure.form),
+                    _value(values.array[row, k], measure.form),
                     intervals.get((row, measure.name), ""),
-                    bool(shown.marked[row, k]),
+                    bool(marked[row, k]),
                 )
-                for k, measure in enumerate(shown.measures)
+                for k, measure in shown
             ),
         )
-        for row, name in enumerate(shown.models)
+        for row, name in enumerate(evaluation.models)
     )
-    head = ("model", *(m.heading.replace("\n", " ") for m in shown.measures))
+    head = ("model", *(m.heading.replace("\n", " ") for _, m in shown))
     return Table(caption, head, rows, notes)
 
 
@@ -141,7 +141,7 @@ def _value(value: float, form: object) -> str:
     return str(form(value)).replace("-", MINUS, 1)
 
 
-def _intervals(ends: Ends) -> dict[tuple[int, str], str]:
+def _intervals(ends: Bounds) -> dict[tuple[int, str], str]:
     """The interval of each model and measure, empty where it is undefined."""
     return {
         (row, measure.name): _interval(measure, ends.lower[row, k], ends.upper[row, k])
@@ -150,7 +150,7 @@ def _intervals(ends: Ends) -> dict[tuple[int, str], str]:
     }
 
 
-def _interval(measure: Measure, lower: float, upper: float) -> str:
+def _interval(measure: Column, lower: float, upper: float) -> str:
     if math.isnan(lower) or math.isnan(upper):
         return ""
     return " to ".join(measure.end_form(x).replace("-", MINUS, 1) for x in (lower, upper))
@@ -159,7 +159,7 @@ def _interval(measure: Measure, lower: float, upper: float) -> str:
 # pairs of models
 
 
-def pair_tables(evaluation: Evaluation) -> Iterator[Table]:
+def pair_tables(evaluation: Results) -> Iterator[Table]:
     """The tests of all pairs of models, and what they say in sentences."""
     for differences in evaluation.differences:
         quota = differences.quota
@@ -182,14 +182,14 @@ def _pairs(differences: Differences) -> Iterator[tuple[Cell, ...]]:
 # where quotas end
 
 
-def ends_of_quotas(evaluation: Evaluation) -> Iterator[Table]:
+def ends_of_quotas(evaluation: Results) -> Iterator[Table]:
     """For each quota the score at which each model's places end."""
-    for quota in evaluation.task.quotas:
+    for quota in evaluation.settings.quotas:
         places = evaluation.places(quota)
         if not places or not evaluation.total:
             continue
         rows = []
-        for name, ranking in zip(evaluation.task.scores, evaluation.rankings, strict=True):
+        for name, ranking in zip(evaluation.models, evaluation.rankings, strict=True):
             end = end_of(ranking, evaluation, quota)
             left = number(places - end.above)
             cells = map(Cell, (end.threshold, number(end.above), number(end.tied), left))
@@ -201,22 +201,22 @@ def ends_of_quotas(evaluation: Evaluation) -> Iterator[Table]:
 # several quotas
 
 
-def overview(evaluation: Evaluation) -> Table | None:
+def overview(evaluation: Results) -> Table | None:
     """Which model to take at each quota, if there are several."""
-    choices = [choice_at(evaluation, quota) for quota in evaluation.task.quotas]
+    choices = [choice_at(evaluation, quota) for quota in evaluation.settings.quotas]
     if len(choices) < 2:
         return None
-    gains = ("it brings", "at random") if evaluation.brought is not None else ()
+    gains = ("it brings", "at random") if evaluation.gains is not None else ()
     head = ("quota", "places", "best model", "it finds", "at random", "hit rate", *gains)
     return Table("At each quota", head, tuple(_chosen(evaluation, x) for x in choices))
 
 
-def _chosen(evaluation: Evaluation, choice: Choice) -> tuple[Cell, ...]:
+def _chosen(evaluation: Results, choice: Choice) -> tuple[Cell, ...]:
     head = (Cell(str(choice.quota), words=True), Cell(number(choice.places)))
     if not choice.defined:
         return (*head, Cell("none", words=True))
     first = choice.order[0]
-    winners = [evaluation.task.scores[k] for k in choice.best]
+    winners = [evaluation.models[k] for k in choice.best]
     found = [number(choice.found[first]), number(choice.random_found)]
     cells = [*found, percent(choice.found[first] / choice.places)]
     if choice.brings is not None:

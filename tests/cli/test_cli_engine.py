@@ -15,7 +15,7 @@ from pyarrow import parquet
 from rich.progress import Progress
 
 from quotakernels.cli import engine, progress
-from quotakernels.cli.evaluation import Task
+from quotakernels.evaluation.settings import Settings
 from quotakernels.ops import STANDARD_ONLY
 
 duckdb = pytest.importorskip("duckdb")
@@ -231,5 +231,5 @@ def test_the_bar_moves_within_a_step() -> None:
 def test_nothing_is_done_between_queries(data: Path) -> None:
     from quotakernels.cli.grouped import opened
 
-    with opened([data / "all.parquet"], Task("all.parquet", "y", ("f8",)), None) as source:
+    with opened([data / "all.parquet"], Settings("all.parquet", "y", ("f8",)), None) as source:
         assert source.share_done() == 0

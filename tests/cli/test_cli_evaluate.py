@@ -13,10 +13,9 @@ import pytest
 
 import quotakernels as qk
 from quotakernels.cli import progress
-from quotakernels.cli.evaluation import Values
-from quotakernels.cli.measures import Measure
-from quotakernels.cli.tables import best
 from quotakernels.cli.terminal import TextConsole
+from quotakernels.evaluation.measures import Column
+from quotakernels.evaluation.results import Values
 
 OVER_ALL = ("roc_auc", "gini", "pem", "average_hit_rate", "average_qrecall")
 AREAS = ("s1", "s2", "s3")
@@ -125,12 +124,12 @@ def test_areas_without_positives(run: Run, table: Callable[..., Path]) -> None:
     assert "*" not in text, "nothing is best where nothing is defined"
 
 
-def best_of(measure: Measure, column: list[float], rows: int = 10) -> list[int]:
-    return list(np.flatnonzero(best(Values((measure,), np.array([column]).T), rows)))
+def best_of(measure: Column, column: list[float], rows: int = 10) -> list[int]:
+    return list(np.flatnonzero(Values((measure,), np.array([column]).T).best(rows)))
 
 
 def test_best() -> None:
-    more, less = Measure("s1"), Measure("expected_cost")
+    more, less = Column("s1"), Column("expected_cost", function=qk.expected_cost)
     nan = float("nan")
     assert best_of(more, [1.0, 3.0, nan, 3.0 * (1 + 1e-15), 2.0]) == [1, 3]
     assert best_of(less, [1.0, 3.0, nan, 1.0 * (1 + 1e-15), 2.0]) == [0, 3]

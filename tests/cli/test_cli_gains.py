@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quotakernels.cli.advice import first_best
-from quotakernels.cli.certain_gains import BroughtEnds
-from quotakernels.cli.certainty import Ends
-from quotakernels.cli.evaluation import Values
-from quotakernels.cli.gains import BROUGHT
-from quotakernels.cli.quota import Quota
+from quotakernels.evaluation.advice import first_best
+from quotakernels.evaluation.gain_intervals import GainIntervals
+from quotakernels.evaluation.gains import BROUGHT
+from quotakernels.evaluation.intervals import Bounds
+from quotakernels.evaluation.quota import Quota
+from quotakernels.evaluation.results import Values
 
 Run = Callable[..., Any]
 LABELS = [1, 0, 1, 0, 0, 1]
@@ -82,12 +82,12 @@ def test_of_models_that_differ_by_rounding_the_first_is_the_best() -> None:
 
 
 def test_difference_of_what_models_bring_is_that_of_the_same_resamples() -> None:
-    none = Ends((), *np.empty((3, 0, 0)))
+    none = Bounds((), *np.empty((3, 0, 0)))
     quota = Quota(2.0, percent=False)
     drawn = np.array([[3.0, 1.0], [6.0, 2.0], [5.0, 2.0], [np.nan, 0.0]])
-    ends = BroughtEnds(none, {quota: none}, None, None, {quota: drawn})
-    assert ends.lead(quota, 0, 1, 0.5) == (2.5, 3.5, 2 / 4)
-    assert ends.lead(quota, 1, 0, 0.5) == (-3.5, -2.5, 2 / 4)
+    ends = GainIntervals(none, {quota: none}, None, None, {quota: drawn})
+    assert ends.difference(quota, 0, 1, 0.5) == (2.5, 3.5, 2 / 4)
+    assert ends.difference(quota, 1, 0, 0.5) == (-3.5, -2.5, 2 / 4)
 
 
 def test_weighted_gains(run: Run, arguments: list[Any]) -> None:

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 import quotakernels as qk
-from quotakernels.cli.certain_gains import brought_ends
-from quotakernels.cli.certainty import Certainty, Resampled, resamples_for
-from quotakernels.cli.gains import Gains
-from quotakernels.report.answers import _the_others
-from quotakernels.report.words import amount
+from quotakernels.evaluation.answers import _the_others
+from quotakernels.evaluation.gain_intervals import gain_intervals
+from quotakernels.evaluation.gains import RowGains
+from quotakernels.evaluation.intervals import Resampled
+from quotakernels.evaluation.settings import Resampling, resamples_for
+from quotakernels.evaluation.words import amount
 
 from .conftest import write
 from .test_page import read
@@ -107,11 +108,11 @@ def test_no_certainty_of_resamples_that_agree(made: Made, rows: Path) -> None:
 
 
 def test_no_more_is_expected_of_a_best_cut_than_it_brings() -> None:
-    gains = Gains(np.asarray([1.0, 1, -1, 1]), np.zeros(4), None)
+    gains = RowGains(np.asarray([1.0, 1, -1, 1]), np.zeros(4), None)
     scores = np.asarray([4.0, 3, 2, 1])
     data = Resampled(("s",), {}, lambda _: {"y_score": scores}, lambda _: None, lambda *_: None)
     for seed in range(20):
-        found = brought_ends(data, Certainty(0.95, False, 2, seed, 2), gains, None)
+        found = gain_intervals(data, Resampling(0.95, False, 2, seed, 2), gains, None)
         assert found.expected is not None
         assert found.expected[0] <= 2
 

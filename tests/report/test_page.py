@@ -17,10 +17,10 @@ import pytest
 from pyarrow import csv as arrow_csv
 
 import quotakernels as qk
+from quotakernels.cli import run
 from quotakernels.cli.app import app
 from quotakernels.cli.errors import InputError
 from quotakernels.ops import STANDARD_ONLY
-from quotakernels.report import write
 
 from .conftest import EVIL, ODD
 from .conftest import write as write_columns
@@ -227,7 +227,7 @@ def test_a_quota_that_is_too_large_is_refused(made: Made, small: Path) -> None:
 def test_a_page_that_cannot_be_written_is_refused_before_the_work(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(write, "evaluate_file", None)
+    monkeypatch.setattr(run, "evaluate_file", None)
     command = ["report", str(small), "--label", "y", "--score", "a", "-o"]
     with pytest.raises(InputError, match="no directory"):
         app([*command, str(tmp_path / "none" / "a.html")], standalone_mode=False)

@@ -7,47 +7,30 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-import quotakernels as qk
-from quotakernels._text import digits, money, number, percent, plain
-from quotakernels.cli.columns import number_column
-from quotakernels.cli.errors import InputError
-from quotakernels.cli.measures import Measure
-from quotakernels.cli.quota import QuotaArgument
+from quotakernels._text import digits, money, number, percent
+from quotakernels.evaluation.measures import Column
+from quotakernels.evaluation.quota import QuotaArgument, UnfitError
+from quotakernels.evaluation.settings import Sample, Unit
+from quotakernels.measures.boundary import BestBoundary
+from quotakernels.measures.example_impact import best_quota, impact_at_quota
 
-__all__ = ["AT_BEST_CUT", "BROUGHT", "Cut", "Gains", "Unit", "gains_of"]
+__all__ = ["AT_BEST_CUT", "BROUGHT", "Cut", "RowGains", "gains_of"]
 
 
 BROUGHT = (
-    Measure("brings", "brings", form=money),
-    Measure("per_place", "per\nplace", form=digits, compared=False),
-    Measure("best_places"),
-    Measure("best_places_bring"),
+    Column("brings", "brings", form=money),
+    Column("per_place", "per\nplace", form=digits, compared=False),
+    Column("best_places"),
+    Column("best_places_bring"),
 )
 AT_BEST_CUT = (
-    Measure("threshold", "score\nfrom", form=str, compared=False),
-    Measure("quota", "quota", form=number, compared=False),
-    Measure("fraction", "of all", form=percent, compared=False),
+    Column("threshold", "score\nfrom", form=str, compared=False),
+    Column("quota", "quota", form=number, compared=False),
+    Column("fraction", "of all", form=percent, compared=False),
     *BROUGHT[:2],
 )
-
-
-@dataclass(frozen=True)
-class Unit:
-    """Where the gains come from, as it was asked for: a column and a cost, or four impacts."""
-
-    column: str | None = None
-    cost: float = 0.0
-    impacts: tuple[float, ...] | None = None
-
-    def __str__(self) -> str:
-        if self.impacts is not None:
-            named = zip(qk.ConfusionTable._fields, self.impacts, strict=True)
-            return ", ".join(f"{cell} {plain(impact)}" for cell, impact in named)
-        cost = f" - {plain(self.cost)} for each place" if self.cost else ""
-        return f"{self.column}{cost}"
 
 
 class Cut(NamedTuple):
@@ -59,7 +42,7 @@ class Cut(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Gains:
+class RowGains:
     """What each row brings if it is selected, and if it is not."""
 
     selected: NDArray[np.float64]
@@ -84,13 +67,13 @@ class Gains:
     def _sum(self, amounts: NDArray[np.float64]) -> float:
         return math.fsum(amounts if self.weights is None else amounts * self.weights)
 
-    def every_cut(self, scores: NDArray[Any]) -> qk.BestBoundary:
+    def every_cut(self, scores: NDArray[Any]) -> BestBoundary:
         """What every cut of a model brings, and the best of them."""
-        return qk.best_quota(
+        return best_quota(
             scores, self.selected, gain_rejected=self.rejected, sample_weight=self.weights
         )
 
-    def best(self, cuts: qk.BestBoundary) -> Cut:
+    def best(self, cuts: BestBoundary) -> Cut:
         """The best cut of a model; one that selects all has the whole weight exactly."""
         everybody = cuts.quota == cuts.curve.quota[-1]
         quota = self.whole if everybody else float(cuts.quota)
@@ -107,11 +90,11 @@ class Gains:
         values = [cut.threshold, cut.quota, cut.quota / self.whole, cut.total]
         return [*values, self._per_place(cut.total, cut.quota)]
 
-    def brought(
-        self, scores: NDArray[Any], cuts: qk.BestBoundary, quota: QuotaArgument
+    def at_quota(
+        self, scores: NDArray[Any], cuts: BestBoundary, quota: QuotaArgument
     ) -> list[float]:
-        """The values BROUGHT by a quota, and by the best of all cuts that do not exceed it."""
-        total = qk.impact_at_quota(
+        """The values BROUGHT, also those of the best of all cuts that do not exceed the quota."""
+        total = impact_at_quota(
             scores,
             self.selected,
             gain_rejected=self.rejected,
@@ -128,19 +111,17 @@ class Gains:
         return (total - self.nobody) / places if places else math.nan
 
 
-def gains_of(
-    unit: Unit, table: pa.Table, labels: NDArray[np.bool_], weights: NDArray[np.float64] | None
-) -> Gains:
+def gains_of(unit: Unit, sample: Sample) -> RowGains:
     """The gains that a unit stands for."""
     if unit.impacts is not None:
         tp, fp, fn, tn = unit.impacts
-        selected, rejected = np.where(labels, tp, fp), np.where(labels, fn, tn)
+        selected, rejected = np.where(sample.labels, tp, fp), np.where(sample.labels, fn, tn)
     else:
-        assert unit.column is not None
-        selected = number_column(table, unit.column) - unit.cost
-        rejected = np.zeros(len(labels))
+        assert sample.gains is not None
+        selected, rejected = sample.gains - unit.cost, np.zeros(len(sample.labels))
     with np.errstate(over="ignore"):
-        size = np.sum((np.abs(selected) + np.abs(rejected)) * (1 if weights is None else weights))
+        mass = 1 if sample.weights is None else sample.weights
+        size = np.sum((np.abs(selected) + np.abs(rejected)) * mass)
     if not np.isfinite(size):
-        raise InputError("the sum of what the rows bring is too large for a number")
-    return Gains(selected, rejected, weights)
+        raise UnfitError("the sum of what the rows bring is too large for a number")
+    return RowGains(selected, rejected, sample.weights)

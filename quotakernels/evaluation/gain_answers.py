@@ -5,44 +5,44 @@ from __future__ import annotations
 import numpy as np
 
 from quotakernels._text import number, percent, plain
-from quotakernels.cli.advice import fewer_places, first_best
-from quotakernels.cli.evaluation import Brought, Evaluation
-from quotakernels.report.choice import Choice, best_values, no_best_cut, nothing_matters, same
-from quotakernels.report.words import amount, at_most_three, first_of, places_of, signed
+from quotakernels.evaluation.advice import fewer_places, first_best
+from quotakernels.evaluation.choice import Choice, no_best_cut, nothing_matters, same
+from quotakernels.evaluation.results import GainResults, Results
+from quotakernels.evaluation.words import amount, at_most_three, first_of, places_of, signed
 
 __all__ = ["at_best_cuts", "how_many_by_gain", "what_it_brings"]
 
 Said = tuple[str, tuple[str, ...]]
 
 
-def how_many_by_gain(evaluation: Evaluation, choice: Choice | None) -> Said:
+def how_many_by_gain(evaluation: Results, choice: Choice | None) -> Said:
     """How many to select: within the quota, and with free choice."""
-    brought = evaluation.brought
-    assert brought is not None
-    if nothing_matters(brought):
-        return "It makes no difference", (f"Any number brings {amount(brought.gains.nobody)}.",)
-    if evaluation.task.tune is not None:
-        return _tuned(evaluation, brought, choice)
-    unit = evaluation.task.unit
+    gains = evaluation.gains
+    assert gains is not None
+    if nothing_matters(gains):
+        return "It makes no difference", (f"Any number brings {amount(gains.nobody)}.",)
+    if evaluation.settings.tune is not None:
+        return _tuned(evaluation, gains, choice)
+    unit = evaluation.settings.unit
     assert unit is not None
-    if unit.column is not None and not unit.cost and not (brought.gains.selected < 0).any():
+    if unit.column is not None and not unit.cost and not gains.losses:
         return _free(evaluation, choice)
-    verdict, said = _best_cut(evaluation, brought)
+    verdict, said = _best_cut(evaluation, gains)
     if choice is not None and choice.places:
-        verdict, within = _within(evaluation, brought, choice)
-        if _reaches_best_cut(evaluation, brought, choice):
+        verdict, within = _within(evaluation, gains, choice)
+        if _reaches_best_cut(evaluation, gains, choice):
             said = within
         else:
             said = (*within, *(x.replace("The most", "Without a limit the most", 1) for x in said))
     return verdict, said
 
 
-def _free(evaluation: Evaluation, choice: Choice | None) -> Said:
+def _free(evaluation: Results, choice: Choice | None) -> Said:
     """Where no row is a loss there is no reason to select fewer."""
     said = ("No row is a loss, so that more never bring less; give --cost if places cost.",)
     if choice is None or not choice.places:
         return "All", said
-    return _all_of(places_of(choice.places, evaluation.task.weight is not None)), said
+    return _all_of(places_of(choice.places, evaluation.weighted)), said
 
 
 def _all_of(places: str) -> str:
@@ -50,44 +50,44 @@ def _all_of(places: str) -> str:
     return f"All {places}" if places.endswith("places") else f"All of {places}"
 
 
-def _reaches_best_cut(evaluation: Evaluation, brought: Brought, choice: Choice) -> bool:
+def _reaches_best_cut(evaluation: Results, gains: GainResults, choice: Choice) -> bool:
     """Whether the quota leaves room for the best of all cuts."""
-    fewer = fewer_places(evaluation, brought.at_quota[choice.quota])
-    model = first_best(brought.at_best_cut)
-    return fewer is not None and same(fewer.brings, float(brought.at_best_cut.of("brings")[model]))
+    fewer = fewer_places(evaluation, gains.at_quota[choice.quota])
+    model = first_best(gains.at_best_cut)
+    return fewer is not None and same(fewer.brings, float(gains.at_best_cut.of("brings")[model]))
 
 
-def at_best_cuts(evaluation: Evaluation, brought: Brought) -> Said:
+def at_best_cuts(evaluation: Results, gains: GainResults) -> Said:
     """The model whose best cut brings the most."""
-    names, brings = evaluation.task.scores, brought.at_best_cut.of("brings")
-    nobody = amount(brought.gains.nobody)
-    if nothing_matters(brought):
+    names, brings = evaluation.models, gains.at_best_cut.of("brings")
+    nobody = amount(gains.nobody)
+    if nothing_matters(gains):
         return "None: every selection brings the same", (f"That is {nobody}.",)
-    if no_best_cut(brought):
+    if no_best_cut(gains):
         said = f"It brings {nobody}, and no model's best cut more."
         return "None: selecting nobody brings the most", (said,)
-    first = first_best(brought.at_best_cut)
+    first = first_best(gains.at_best_cut)
     others = sorted((k for k in range(len(names)) if k != first), key=lambda k: -brings[k])
     each = at_most_three([f"{names[k]} {amount(brings[k])}" for k in others])
     said = f"Its best cut brings {amount(brings[first])}, that of {each}."
     return names[first], (said, "Give --quota to learn it for the places that you have.")
 
 
-def _best_cut(evaluation: Evaluation, brought: Brought) -> Said:
+def _best_cut(evaluation: Results, gains: GainResults) -> Said:
     """The cut that brings the most of all cuts of all models."""
-    model, gains = first_best(brought.at_best_cut), brought.gains
-    found = best_values(brought.at_best_cut, model)
-    name, quota = evaluation.task.scores[model], found["quota"]
+    model = first_best(gains.at_best_cut)
+    found = gains.at_best_cut.of_model(model)
+    name, quota = evaluation.models[model], found["quota"]
     if not quota:
         return "Nobody", (f"The most is brought by selecting nobody: {amount(found['brings'])}.",)
     if quota == evaluation.total:
         return "All", (f"The most is brought by selecting all: {amount(found['brings'])}.",)
-    size = first_of(quota, evaluation.task.weight is not None)
+    size = first_of(quota, evaluation.weighted)
     said = (
         f"The most is brought by the {size} of {name} ({percent(found['fraction'])} of all): "
         f"{amount(found['brings'])}."
     )
-    ends = brought.ends
+    ends = gains.ends
     if ends is None or ends.expected is None:
         return f"{number(quota)}, by {name}", (said,)
     expected = float(ends.expected[model])
@@ -107,27 +107,27 @@ def _on_other_rows(expected: float, nobody: float, whole: float, all_of_it: str)
     return f"{said}.", ""
 
 
-def _within(evaluation: Evaluation, brought: Brought, choice: Choice) -> Said:
+def _within(evaluation: Results, gains: GainResults, choice: Choice) -> Said:
     """Whether all places of the quota are worth filling."""
-    weighted = evaluation.task.weight is not None
+    weighted = evaluation.weighted
     places = places_of(choice.places, weighted)
     everything = f"all {places}" if not weighted else f"the whole weight of {number(choice.places)}"
-    fewer = fewer_places(evaluation, brought.at_quota[choice.quota])
+    fewer = fewer_places(evaluation, gains.at_quota[choice.quota])
     if fewer is None:
         return _all_of(places), ("No smaller number brings more.",)
     if not fewer.places:
         return "Nobody", ("No number of places brings more than selecting nobody.",)
-    name = evaluation.task.scores[fewer.model]
+    name = evaluation.models[fewer.model]
     said = f"The {first_of(fewer.places, weighted)} of {name} {_bring(fewer.places, weighted)} "
     said += f"{amount(fewer.brings)}, more than {everything} do{'es' if weighted else ''}."
     verdict = f"{number(fewer.places)} of the {'weight of ' if weighted else ''}" + (
         number(choice.places) if weighted else places
     )
-    if brought.ends is None or brought.ends.expected_within is None:
+    if gains.ends is None or gains.ends.expected_within is None:
         return verdict, (said,)
-    expected = float(brought.ends.expected_within[choice.quota][fewer.model])
-    whole = float(np.nanmax(brought.at_quota[choice.quota].of("brings")))
-    also, doubt = _on_other_rows(expected, brought.gains.nobody, whole, everything)
+    expected = float(gains.ends.expected_within[choice.quota][fewer.model])
+    whole = float(np.nanmax(gains.at_quota[choice.quota].of("brings")))
+    also, doubt = _on_other_rows(expected, gains.nobody, whole, everything)
     return doubt or verdict, (said, also)
 
 
@@ -135,11 +135,11 @@ def _bring(places: float, weighted: bool) -> str:
     return "brings" if weighted or number(places) == "1" else "bring"
 
 
-def _tuned(evaluation: Evaluation, brought: Brought, choice: Choice | None) -> Said:
+def _tuned(evaluation: Results, gains: GainResults, choice: Choice | None) -> Said:
     """Those that reach the threshold that was chosen on other rows, if the quota has room."""
-    assert evaluation.task.tune is not None
-    model, (column, value) = first_best(brought.at_best_cut), evaluation.task.tune
-    found, name = best_values(brought.at_best_cut, model), evaluation.task.scores[model]
+    assert evaluation.settings.tune is not None
+    model, (column, value) = first_best(gains.at_best_cut), evaluation.settings.tune
+    found, name = gains.at_best_cut.of_model(model), evaluation.models[model]
     reached, brings = number(found["quota"]), amount(found["brings"])
     if not found["quota"]:
         said = f"On the rows with {column} = {value} it was best to select nobody: {brings} here."
@@ -150,23 +150,23 @@ def _tuned(evaluation: Evaluation, brought: Brought, choice: Choice | None) -> S
     )
     if choice is None or not choice.places:
         return f"{reached}, by {name}", (said,)
-    places = places_of(choice.places, evaluation.task.weight is not None)
+    places = places_of(choice.places, evaluation.weighted)
     room = found["quota"] < choice.places
     return f"{reached} of {places}" if room else _all_of(places), (said,)
 
 
-def what_it_brings(evaluation: Evaluation, choice: Choice | None) -> Said:
+def what_it_brings(evaluation: Results, choice: Choice | None) -> Said:
     """What the quota brings, or else the best cut, beside a random choice, nobody and all."""
-    brought = evaluation.brought
-    assert brought is not None
-    nobody, everybody = amount(brought.gains.nobody), amount(brought.gains.everybody)
+    gains = evaluation.gains
+    assert gains is not None
+    nobody, everybody = amount(gains.nobody), amount(gains.everybody)
     if choice is None or not choice.places or choice.brings is None:
-        best = best_values(brought.at_best_cut, first_best(brought.at_best_cut))
+        best = gains.at_best_cut.of_model(first_best(gains.at_best_cut))
         beside = f"To select nobody brings {nobody}, to select all {everybody}."
         return f"{amount(best['brings'])} at the best cut", (beside, _unit(evaluation))
     total = float(choice.brings[choice.order[0]])
-    per_place = (total - brought.gains.nobody) / choice.places
-    size = places_of(choice.places, evaluation.task.weight is not None)
+    per_place = (total - gains.nobody) / choice.places
+    size = places_of(choice.places, evaluation.weighted)
     return f"{amount(total)}, at random {amount(choice.random_brings)}", (
         f"With {size}{_interval(evaluation, choice)}. To select nobody brings {nobody}, to select "
         f"all {everybody}; each place adds {amount(per_place)} on average.",
@@ -174,23 +174,23 @@ def what_it_brings(evaluation: Evaluation, choice: Choice | None) -> Said:
     )
 
 
-def _interval(evaluation: Evaluation, choice: Choice) -> str:
+def _interval(evaluation: Results, choice: Choice) -> str:
     """How far that may be off."""
-    brought, certainty = evaluation.brought, evaluation.task.certainty
-    if certainty is None or brought is None or brought.ends is None:
+    gains, resampling = evaluation.gains, evaluation.settings.resampling
+    if resampling is None or gains is None or gains.ends is None:
         return ""
-    ends, model = brought.ends.at_quota[choice.quota], choice.order[0]
+    ends, model = gains.ends.at_quota[choice.quota], choice.order[0]
     lower, upper = (amount(float(x[model, 0])) for x in (ends.lower, ends.upper))
-    if nothing_matters(brought):
+    if nothing_matters(gains):
         return ""
     if lower == upper:
         return ", the same in all resamples, which so do not tell how sure it is"
-    return f" ({plain(100 * certainty.tested_level)}% interval {lower} to {upper})"
+    return f" ({plain(100 * resampling.tested_level)}% interval {lower} to {upper})"
 
 
-def _unit(evaluation: Evaluation) -> str:
+def _unit(evaluation: Results) -> str:
     """What is added up."""
-    unit = evaluation.task.unit
+    unit = evaluation.settings.unit
     assert unit is not None
     if unit.impacts is None:
         return f"Counted: {unit}, which must be what selecting a row causes."

@@ -9,24 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quotakernels._text import digits, money, number
-from quotakernels.cli.certainty import Certainty, Ends, Resampled
-from quotakernels.cli.gains import Gains
-from quotakernels.cli.measures import Measure
-from quotakernels.cli.quota import Quota, QuotaArgument
+from quotakernels.evaluation.gains import RowGains
+from quotakernels.evaluation.intervals import Bounds, Resampled
+from quotakernels.evaluation.measures import Column
+from quotakernels.evaluation.quota import Quota, QuotaArgument
+from quotakernels.evaluation.settings import Resampling
 
-__all__ = ["BROUGHT_AT_QUOTA", "BroughtEnds", "Lead", "brought_ends"]
+__all__ = ["TOTAL_AT_QUOTA", "GainDifference", "GainIntervals", "gain_intervals"]
 
 Floats = NDArray[np.float64]
 _CHOSEN = (
-    Measure("threshold", "score\nfrom", end_form=digits),
-    Measure("quota", "quota", end_form=number),
-    Measure("expected", "brings on\nother rows", end_form=money),
+    Column("threshold", "score\nfrom", end_form=digits),
+    Column("quota", "quota", end_form=number),
+    Column("expected", "brings on\nother rows", end_form=money),
 )
-BROUGHT_AT_QUOTA = (Measure("brings", "brings", end_form=money),)
+TOTAL_AT_QUOTA = (Column("brings", "brings", end_form=money),)
 _ROUNDING = 1e-12
 
 
-class Lead(NamedTuple):
+class GainDifference(NamedTuple):
     """How much more a model brings than another: both ends, and p of the test of no difference."""
 
     lower: float
@@ -35,7 +36,7 @@ class Lead(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BroughtEnds:
+class GainIntervals:
     """Intervals of the best cuts and of what they and the quotas bring.
 
     `expected` is what each model's best cut will bring on other rows, and `expected_within` that
@@ -44,28 +45,30 @@ class BroughtEnds:
     the same for all models, and under None what the best cuts do.
     """
 
-    at_best_cut: Ends
-    at_quota: dict[Quota, Ends]
+    at_best_cut: Bounds
+    at_quota: dict[Quota, Bounds]
     expected: Floats | None
     expected_within: dict[Quota, Floats] | None
     drawn: dict[Quota | None, Floats]
 
-    def lead(self, quota: Quota | None, model: int, other: int, level: float) -> Lead:
+    def difference(
+        self, quota: Quota | None, model: int, other: int, level: float
+    ) -> GainDifference:
         """The interval of how much more a model brings than another, and how sure that is."""
         both = self.drawn[quota][:, [model, other]]
         both = both[~np.isnan(both).any(axis=1)]
         values = both[:, 0] - both[:, 1]
         values[np.abs(values) <= _ROUNDING * np.abs(both).max(axis=1, initial=0.0)] = 0.0
-        ends = _ends(BROUGHT_AT_QUOTA, level, values[None, :, None])
+        ends = _ends(TOTAL_AT_QUOTA, level, values[None, :, None])
         against = min(np.count_nonzero(values <= 0), np.count_nonzero(values >= 0))
         p_value = min(1.0, 2 * (1 + against) / (1 + values.size))
-        return Lead(float(ends.lower[0, 0]), float(ends.upper[0, 0]), p_value)
+        return GainDifference(float(ends.lower[0, 0]), float(ends.upper[0, 0]), p_value)
 
 
 class _Model:
     """A model's rows, best first, and what its cuts bring by the mass of each row."""
 
-    def __init__(self, scores: NDArray[np.generic], gains: Gains):
+    def __init__(self, scores: NDArray[np.generic], gains: RowGains):
         self.order = np.argsort(scores, kind="stable")[::-1]
         falling = scores[self.order]
         self.ends = np.flatnonzero(np.append(falling[1:] != falling[:-1], True))
@@ -102,9 +105,9 @@ def _all_equal(amounts: Floats) -> bool:
     return bool(np.all(amounts == amounts[0])) if amounts.size else True
 
 
-def brought_ends(
-    data: Resampled, certainty: Certainty, gains: Gains, thresholds: list[float] | None
-) -> BroughtEnds:
+def gain_intervals(
+    data: Resampled, resampling: Resampling, gains: RowGains, thresholds: list[float] | None
+) -> GainIntervals:
     """The intervals of all models; of cuts that were chosen elsewhere, if thresholds are given."""
     models = [_Model(data.examples(name)["y_score"], gains) for name in data.scores]
     ones = np.ones(len(gains.selected)) if gains.weights is None else gains.weights
@@ -113,9 +116,9 @@ def brought_ends(
     places = list(fixed)
     cuts: list[list[Floats]] = []
     at_quota: dict[Quota, list[list[Floats]]] = {quota: [] for quota in data.quotas}
-    rng = np.random.default_rng(certainty.seed)
+    rng = np.random.default_rng(resampling.seed)
     data.on_step("resampling what they bring")
-    for done in range(certainty.resamples):
+    for done in range(resampling.resamples):
         drawn = rng.integers(0, ones.size, ones.size)
         mass = ones * np.bincount(drawn, minlength=ones.size)
         found = [model.cuts(mass) for model in models]
@@ -124,27 +127,27 @@ def brought_ends(
             at_quota[quota].append(
                 [_at(argument, *each) for each in zip(models, found, whole, strict=True)]
             )
-        data.tell(done + 1, certainty.resamples)
+        data.tell(done + 1, resampling.resamples)
     kept = {quota: np.moveaxis(np.asarray(x), -1, 0) for quota, x in at_quota.items()}
-    return _summed_up(np.moveaxis(np.asarray(cuts), -1, 0), kept, whole, certainty, thresholds)
+    return _summed_up(np.moveaxis(np.asarray(cuts), -1, 0), kept, whole, resampling, thresholds)
 
 
 def _summed_up(
     cuts: Floats,
     at_quota: dict[Quota, Floats],
     whole: list[tuple[Floats, Floats]],
-    certainty: Certainty,
+    resampling: Resampling,
     thresholds: list[float] | None,
-) -> BroughtEnds:
+) -> GainIntervals:
     """The intervals and expectations of what was drawn."""
-    level = certainty.tested_level
-    ends = {quota: _ends(BROUGHT_AT_QUOTA, level, x[:1]) for quota, x in at_quota.items()}
+    level = resampling.tested_level
+    ends = {quota: _ends(TOTAL_AT_QUOTA, level, x[:1]) for quota, x in at_quota.items()}
     drawn: dict[Quota | None, Floats] = {quota: x[0] for quota, x in at_quota.items()}
     drawn[None] = cuts[0]
     if thresholds is not None:
-        return BroughtEnds(_ends(BROUGHT_AT_QUOTA, level, cuts), ends, None, None, drawn)
+        return GainIntervals(_ends(TOTAL_AT_QUOTA, level, cuts), ends, None, None, drawn)
     most = np.asarray([totals.max() for _, totals in whole])
-    return BroughtEnds(
+    return GainIntervals(
         _ends(_CHOSEN, level, cuts[1:]),
         ends,
         # chance in the resamples is no reason to expect more than there was
@@ -199,7 +202,7 @@ def _places(argument: QuotaArgument, quotas: Floats) -> float:
     return argument["quota"] if "quota" in argument else argument["fraction"] * float(quotas[-1])
 
 
-def _ends(measures: tuple[Measure, ...], level: float, values: Floats) -> Ends:
+def _ends(measures: tuple[Column, ...], level: float, values: Floats) -> Bounds:
     """Percentiles of values of shape (measures, resamples, models), of those that are defined."""
     tail = (1 - level) / 2
     ends = np.full((2, values.shape[2], values.shape[0]), np.nan)
@@ -207,4 +210,4 @@ def _ends(measures: tuple[Measure, ...], level: float, values: Floats) -> Ends:
         there = values[k, :, m][~np.isnan(values[k, :, m])]
         if there.size:
             ends[:, m, k] = np.quantile(there, [tail, 1 - tail])
-    return Ends(measures, ends[0], ends[1], np.isnan(values).sum(axis=1).T)
+    return Bounds(measures, ends[0], ends[1], np.isnan(values).sum(axis=1).T)

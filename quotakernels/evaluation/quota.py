@@ -1,20 +1,20 @@
-"""Quotas as they are written on the command line: `200` or `5%`."""
+"""Quotas as they are asked for: places, or a percentage of all examples."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TypedDict
 
-import click
-
 from quotakernels._text import plain
-from quotakernels.cli.errors import InputError
 
-__all__ = ["Quota", "QuotaArgument", "parse_quota"]
+__all__ = ["Quota", "QuotaArgument", "UnfitError"]
 
 # A sum of weights may fall short of the number that it stands for by as much, relatively.
 _ROUNDING = 1e-12
+
+
+class UnfitError(ValueError):
+    """What is asked for does not fit the data."""
 
 
 class QuotaArgument(TypedDict, total=False):
@@ -42,25 +42,11 @@ class Quota:
         """Return how many of `total` the quota is."""
         return self.amount * total / 100 if self.percent else min(self.amount, total)
 
-    def check(self, total: float, what: str, *, of_rows: bool = True) -> None:
+    def check(self, total: float, what: str, *, of_rows: bool, command: bool) -> None:
         """Refuse a quota of more than `total`, which `what` describes, or of less than one row."""
+        said = f"--quota {self}" if command else f"quota={self}"
         if of_rows and not self.percent and 0 < self.amount < 1:
-            share = f"; for a share write {plain(100 * self.amount)}%"
-            raise InputError(f"--quota {self} is less than one row{share}")
+            share = f"{plain(100 * self.amount)}%" if command else f"fraction={self}"
+            raise UnfitError(f"{said} is less than one row; for a share write {share}")
         if not self.percent and self.amount > total * (1 + _ROUNDING):
-            raise InputError(f"--quota {self} is more than {what}")
-
-
-def parse_quota(text: str) -> Quota:
-    """Read `200` as a number of places and `5%` as a percentage."""
-    text = text.strip()
-    percent = text.endswith("%")
-    try:
-        amount = float(text.removesuffix("%"))
-    except ValueError:
-        amount = math.nan
-    if percent and not 0 < amount <= 100:
-        raise click.BadParameter(f"{text!r} is not a percentage above 0 and up to 100.")
-    if not percent and not 0 <= amount < math.inf:
-        raise click.BadParameter(f"{text!r} is neither a number of places nor a percentage.")
-    return Quota(amount, percent)
+            raise UnfitError(f"{said} is more than {what}")

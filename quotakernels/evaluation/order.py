@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator
 
 from quotakernels._text import fixed, formatted, percent, plain
-from quotakernels.cli.certainty import Differences
-from quotakernels.cli.evaluation import Evaluation
-from quotakernels.report.by_gain import how_sure_by_gain
-from quotakernels.report.choice import Choice, same
-from quotakernels.report.words import MINUS, at_most_three, listed, places_found, places_of
+from quotakernels.evaluation.choice import Choice, same
+from quotakernels.evaluation.intervals import Differences
+from quotakernels.evaluation.order_by_gain import how_sure_by_gain
+from quotakernels.evaluation.results import Results
+from quotakernels.evaluation.words import MINUS, at_most_three, listed, places_found, places_of
 
 __all__ = ["how_sure"]
 
@@ -18,15 +18,15 @@ Said = tuple[str, tuple[str, ...]]
 _WHAT = {"roc_auc": "AUC", "hit_rate": "The hit rate"}
 
 
-def how_sure(evaluation: Evaluation, choice: Choice | None) -> Said:
-    """Whether the first model leads by more than chance, by what made it the first."""
-    names = evaluation.task.scores
+def how_sure(evaluation: Results, choice: Choice | None) -> Said:
+    """Whether the first model differences by more than chance, by what made it the first."""
+    names = evaluation.models
     if len(names) == 1:
         return "There is one model, and so no order", tuple(_interval(evaluation, choice))
     if choice is not None and not choice.defined:
         return "That cannot be said", ("The models cannot be compared.",)
-    if evaluation.brought is not None and evaluation.brought.ends is not None:
-        return how_sure_by_gain(evaluation, evaluation.brought, choice)
+    if evaluation.gains is not None and evaluation.gains.ends is not None:
+        return how_sure_by_gain(evaluation, evaluation.gains, choice)
     if not evaluation.positive_total:
         return "That cannot be said", ("The test is of positives found, and no row is positive.",)
     quota = None if choice is None else choice.quota
@@ -36,10 +36,10 @@ def how_sure(evaluation: Evaluation, choice: Choice | None) -> Said:
     return _of_test(evaluation, choice, tests[0])
 
 
-def _interval(evaluation: Evaluation, choice: Choice | None) -> list[str]:
+def _interval(evaluation: Results, choice: Choice | None) -> list[str]:
     """How far the hit rate of the only model may be off."""
-    found, certainty = evaluation.intervals, evaluation.task.certainty
-    if choice is None or found is None or certainty is None:
+    found, resampling = evaluation.intervals, evaluation.settings.resampling
+    if choice is None or found is None or resampling is None:
         return []
     ends = found.at_quota[choice.quota]
     k = [m.name for m in ends.measures].index("hit_rate")
@@ -48,15 +48,15 @@ def _interval(evaluation: Evaluation, choice: Choice | None) -> list[str]:
         return ["Its hit rate is undefined."]
     if same(lower, upper):
         return ["Its hit rate is the same in all resamples, which so do not tell how sure it is."]
-    level = f"{plain(100 * certainty.tested_level)}% interval"
+    level = f"{plain(100 * resampling.tested_level)}% interval"
     by = f"{level}, Wilson's"
-    if evaluation.task.weight is not None:
-        by = f"{level} of {certainty.resamples} resamples"
+    if evaluation.weighted:
+        by = f"{level} of {resampling.resamples} resamples"
     return [f"Its hit rate may be anything from {percent(lower)} to {percent(upper)} ({by})."]
 
 
-def _of_test(evaluation: Evaluation, choice: Choice | None, test: Differences) -> Said:
-    names, found = evaluation.task.scores, test.found
+def _of_test(evaluation: Results, choice: Choice | None, test: Differences) -> Said:
+    names, found = evaluation.models, test.found
     if any(math.isnan(x) for x in found.estimate):
         return "That cannot be said", (f"{_WHAT[test.measure]} is undefined.",)
     first = found.names[0] if choice is None else names[choice.order[0]]
@@ -92,10 +92,10 @@ def _told_apart(test: Differences, first: str, others: list[str]) -> Iterator[st
         yield f"It is {listed(said)}."
 
 
-def _lead(evaluation: Evaluation, choice: Choice | None, test: Differences, first: str) -> str:
+def _lead(evaluation: Results, choice: Choice | None, test: Differences, first: str) -> str:
     """The lead over the next model, or how far the first one lags behind, with its interval."""
-    found, certainty = test.found, evaluation.task.certainty
-    assert certainty is not None
+    found, resampling = test.found, evaluation.settings.resampling
+    assert resampling is not None
     i = found.names.index(first)
     j = 1 if i == 0 else 0
     ends = [float(x[i, j]) for x in (found.difference, found.lower, found.upper)]
@@ -107,10 +107,10 @@ def _lead(evaluation: Evaluation, choice: Choice | None, test: Differences, firs
         more = f"{by} more than" if ends[0] > 0 else "as many as"
         if ends[0] < 0:
             more = f"{places_found(-choice.places * ends[0])} fewer than"
-        where = places_of(choice.places, evaluation.task.weight is not None)
+        where = places_of(choice.places, evaluation.weighted)
         lead = f"{first} finds {more} {found.names[j]} in {where}"
     if ends[1] == ends[2]:
         return f"{lead}, the same in all resamples."
-    level = f"{plain(100 * certainty.tested_level)}%"
+    level = f"{plain(100 * resampling.tested_level)}%"
     p = formatted(found.p_adjusted[i, j], ".2g")
     return f"{lead} ({level} interval {low} to {high}, p = {p})."

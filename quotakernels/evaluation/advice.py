@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from quotakernels._text import money, number
-from quotakernels.cli.evaluation import Brought, Evaluation, Values
+from quotakernels.evaluation.results import GainResults, Results, Values
 
 __all__ = ["FLATTERED", "Fewer", "advice", "at_random", "fewer_places", "first_best"]
 
@@ -19,54 +19,52 @@ FLATTERED = (
 )
 
 
-def advice(evaluation: Evaluation) -> Iterator[str]:
+def advice(evaluation: Results) -> Iterator[str]:
     """Say how many to select by which model, with free choice and at each quota."""
-    brought = evaluation.brought
-    if brought is None or not evaluation.total:
+    gains = evaluation.gains
+    if gains is None or not evaluation.total:
         return
-    yield _most(evaluation, brought)
-    for quota, values in brought.at_quota.items():
+    yield _most(evaluation, gains)
+    for quota, values in gains.at_quota.items():
         if places := evaluation.places(quota):
-            yield _at_quota(evaluation, brought, places, values)
-    if evaluation.task.tune is None and _chosen(brought):
-        yield FLATTERED + _expected(evaluation, brought)
+            yield _at_quota(evaluation, gains, places, values)
+    if evaluation.settings.tune is None and _chosen(gains):
+        yield FLATTERED + _expected(evaluation, gains)
 
 
-def _most(evaluation: Evaluation, brought: Brought) -> str:
-    model = first_best(brought.at_best_cut)
-    found = {
-        m.name: float(brought.at_best_cut.of(m.name)[model]) for m in brought.at_best_cut.measures
-    }
-    gains, total = brought.gains, found["brings"]
+def _most(evaluation: Results, gains: GainResults) -> str:
+    model = first_best(gains.at_best_cut)
+    found = gains.at_best_cut.of_model(model)
+    total = found["brings"]
     if not found["quota"]:
         return f"Best: select nobody, which brings {money(gains.nobody)}."
     if found["quota"] == evaluation.total:
         return f"Best: select all, which brings {money(total)}."
     return (
-        f"Best: select {_amount(evaluation, found['quota'])} that {evaluation.task.scores[model]} "
+        f"Best: select {_amount(evaluation, found['quota'])} that {evaluation.models[model]} "
         f"puts first (score >= {found['threshold']}). That brings {money(total)}: "
         f"{_compared(total, gains.everybody)} to select all, "
         f"{_compared(total, gains.nobody)} to select nobody."
     )
 
 
-def _chosen(brought: Brought) -> bool:
+def _chosen(gains: GainResults) -> bool:
     """Whether the best cut selects any: what nobody brings is no luck of a model's."""
-    return bool(brought.at_best_cut.of("quota")[first_best(brought.at_best_cut)])
+    return bool(gains.at_best_cut.of("quota")[first_best(gains.at_best_cut)])
 
 
-def _expected(evaluation: Evaluation, brought: Brought) -> str:
-    if brought.ends is None or brought.ends.expected is None:
+def _expected(evaluation: Results, gains: GainResults) -> str:
+    if gains.ends is None or gains.ends.expected is None:
         return ""
-    model = first_best(brought.at_best_cut)
-    amount = money(float(brought.ends.expected[model]))
-    return f" Expect {amount} of {evaluation.task.scores[model]} on as many others."
+    model = first_best(gains.at_best_cut)
+    amount = money(float(gains.ends.expected[model]))
+    return f" Expect {amount} of {evaluation.models[model]} on as many others."
 
 
-def _at_quota(evaluation: Evaluation, brought: Brought, places: float, values: Values) -> str:
+def _at_quota(evaluation: Results, gains: GainResults, places: float, values: Values) -> str:
     model = first_best(values)
-    name, total = evaluation.task.scores[model], float(values.of("brings")[model])
-    random = at_random(evaluation, brought, places)
+    name, total = evaluation.models[model], float(values.of("brings")[model])
+    random = at_random(evaluation, gains, places)
     versus = (
         f"{name} brings {money(total)}, and a random choice {money(random)}."
         if total >= random
@@ -76,10 +74,10 @@ def _at_quota(evaluation: Evaluation, brought: Brought, places: float, values: V
     return f"With {_places(evaluation, places)}, {versus}{_fewer(evaluation, values)}"
 
 
-def at_random(evaluation: Evaluation, brought: Brought, places: float) -> float:
+def at_random(evaluation: Results, gains: GainResults, places: float) -> float:
     """What the expected random choice for so many places brings."""
     share = places / evaluation.total
-    return share * brought.gains.everybody + (1 - share) * brought.gains.nobody
+    return share * gains.everybody + (1 - share) * gains.nobody
 
 
 class Fewer(NamedTuple):
@@ -90,12 +88,12 @@ class Fewer(NamedTuple):
     brings: float
 
 
-def fewer_places(evaluation: Evaluation, values: Values) -> Fewer | None:
+def fewer_places(evaluation: Results, values: Values) -> Fewer | None:
     """The best use of fewer places than a quota's, if that is better than to fill them all.
 
     None if the cuts may not be chosen on these rows.
     """
-    if evaluation.task.tune is not None:
+    if evaluation.settings.tune is not None:
         return None
     model = int(np.nanargmax(values.of("best_places_bring")))
     best, total = (float(values.of(x)[model]) for x in ("best_places_bring", "brings"))
@@ -105,25 +103,25 @@ def fewer_places(evaluation: Evaluation, values: Values) -> Fewer | None:
     return Fewer(model, float(values.of("best_places")[model]), best)
 
 
-def _fewer(evaluation: Evaluation, values: Values) -> str:
+def _fewer(evaluation: Results, values: Values) -> str:
     """Say so where it pays to leave places empty."""
     fewer = fewer_places(evaluation, values)
     if fewer is None:
         return ""
     if not fewer.places:
         return f" Better leave all of them empty: {money(fewer.brings)}."
-    amount, name = _amount(evaluation, fewer.places), evaluation.task.scores[fewer.model]
+    amount, name = _amount(evaluation, fewer.places), evaluation.models[fewer.model]
     return f" Better fill only {amount} by {name}: {money(fewer.brings)}."
 
 
-def _amount(evaluation: Evaluation, quota: float) -> str:
-    if evaluation.task.weight is None:
+def _amount(evaluation: Results, quota: float) -> str:
+    if not evaluation.weighted:
         return f"the {number(quota)}" if quota != 1 else "the one"
     return f"a weight of {number(quota)} (of {number(evaluation.total)})"
 
 
-def _places(evaluation: Evaluation, places: float) -> str:
-    if evaluation.task.weight is None:
+def _places(evaluation: Results, places: float) -> str:
+    if not evaluation.weighted:
         return f"{number(places)} place{'' if places == 1 else 's'}"
     return f"places for a weight of {number(places)}"
 

@@ -5,29 +5,31 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-import quotakernels as qk
-from quotakernels.cli.certainty import Certainty, Ends, Resampled
-from quotakernels.cli.measures import Measure
-from quotakernels.cli.quota import Quota
+from quotakernels.evaluation.intervals import Bounds, Resampled
+from quotakernels.evaluation.measures import Column
+from quotakernels.evaluation.quota import Quota
+from quotakernels.evaluation.settings import Resampling
+from quotakernels.inference.hit_rate import hit_rate_interval
+from quotakernels.ranking import rank
 
-__all__ = ["ends_of_impacts"]
+__all__ = ["impact_intervals"]
 
 _SIDES = np.asarray([-1.0, 1.0])
 
 
-def ends_of_impacts(
+def impact_intervals(
     data: Resampled,
-    certainty: Certainty,
+    resampling: Resampling,
     impacts: tuple[float, ...],
-    measures: tuple[Measure, ...],
-) -> dict[Quota, Ends]:
+    measures: tuple[Column, ...],
+) -> dict[Quota, Bounds]:
     """The interval of what each quota brings, from Wilson's of two hit rates.
 
     What is brought is a sum over the positives among the selected, and those among the others.
     Either has an interval that has a width even where all are positive, as resamples have not. The
     distances of the ends add up as those of independent estimates do, by their squares.
     """
-    level, ends = certainty.tested_level, {}
+    level, ends = resampling.tested_level, {}
     for quota, argument in data.quotas.items():
         both = np.empty((2, len(data.scores), 1))
         for row, name in enumerate(data.scores):
@@ -40,7 +42,7 @@ def ends_of_impacts(
             left = _positives(labels, falling, total - places, level)
             both[:, row, 0] = _brought(impacts, found, left, places, total)
         none = np.zeros((len(data.scores), 1), dtype=np.int64)
-        ends[quota] = Ends(measures, both[0], both[1], none)
+        ends[quota] = Bounds(measures, both[0], both[1], none)
     return ends
 
 
@@ -50,8 +52,8 @@ def _positives(
     """How many positives so many places find, and both ends."""
     if not places > 0:
         return np.zeros(3)
-    ranking = qk.rank(labels, scores)
-    found = qk.hit_rate_interval(ranking, quota=places, confidence_level=level)
+    ranking = rank(labels, scores)
+    found = hit_rate_interval(ranking, quota=places, confidence_level=level)
     return places * np.asarray([found.estimate, found.lower, found.upper], dtype=np.float64)
 
 

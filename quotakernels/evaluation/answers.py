@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from quotakernels._text import formatted, number, percent, plain
-from quotakernels.cli.best import best_by_model
-from quotakernels.cli.evaluation import Evaluation
-from quotakernels.report.certain import how_sure
-from quotakernels.report.choice import Choice, no_best_cut, places_for, same
-from quotakernels.report.money import at_best_cuts, how_many_by_gain, what_it_brings
-from quotakernels.report.words import amount, counted, first_of, listed, places_of, whole
+from quotakernels.evaluation.choice import Choice, no_best_cut, places_for, same
+from quotakernels.evaluation.gain_answers import at_best_cuts, how_many_by_gain, what_it_brings
+from quotakernels.evaluation.order import how_sure
+from quotakernels.evaluation.results import Results
+from quotakernels.evaluation.segments import best_by_model
+from quotakernels.evaluation.words import amount, counted, first_of, listed, places_of, whole
 
 __all__ = ["Answer", "answers"]
 
@@ -29,7 +29,7 @@ class Answer:
     sentences: tuple[str, ...]
 
 
-def answers(evaluation: Evaluation, choice: Choice | None) -> list[Answer]:
+def answers(evaluation: Results, choice: Choice | None) -> list[Answer]:
     """Answer the four questions, for the first quota if there is one."""
     return [
         Answer("Which model should fill my quota?", *_which(evaluation, choice)),
@@ -42,26 +42,28 @@ def answers(evaluation: Evaluation, choice: Choice | None) -> list[Answer]:
 Said = tuple[str, tuple[str, ...]]
 
 
-def _nothing(evaluation: Evaluation, choice: Choice | None) -> str:
+def _nothing(evaluation: Results, choice: Choice | None) -> str:
     """Why models cannot be compared, or nothing."""
     if not evaluation.total:
         return "There are no rows." if not evaluation.rows else "No row has any weight."
     if choice is not None and not choice.places:
         return f"A quota of {choice.quota} places selects nobody."
     if not evaluation.positive_total:
-        return f"None of the {number(evaluation.rows)} rows is positive ({evaluation.task.label})."
+        return (
+            f"None of the {number(evaluation.rows)} rows is positive ({evaluation.settings.label})."
+        )
     return ""
 
 
 # which model
 
 
-def _which(evaluation: Evaluation, choice: Choice | None) -> Said:
+def _which(evaluation: Results, choice: Choice | None) -> Said:
     if (nothing := _nothing(evaluation, choice)) and (choice is None or not choice.defined):
         return "That cannot be said", (f"{nothing} So no model finds more than another.",)
     if choice is None:
         return _without_quota(evaluation)
-    names = evaluation.task.scores
+    names = evaluation.models
     winners = [names[k] for k in choice.best]
     if not choice.beats_chance:
         does = "does better" if choice.below_chance else "does as well"
@@ -74,24 +76,24 @@ def _which(evaluation: Evaluation, choice: Choice | None) -> Said:
     return verdict, (*said, *_part_of_a_place(evaluation, choice))
 
 
-def _found(evaluation: Evaluation, choice: Choice) -> Iterator[str]:
+def _found(evaluation: Results, choice: Choice) -> Iterator[str]:
     """What the best model finds, and the others."""
     if not evaluation.positive_total:
         return
     first, *others = choice.order
-    task, found = evaluation.task, choice.found
+    settings, found = evaluation.settings, choice.found
     share = percent(found[first] / choice.places)
-    cases = first_of(choice.places, task.weight is not None, "case")
-    number_found = counted(found[first], "is", "is" if task.weight is not None else "are")
+    cases = first_of(choice.places, settings.weight is not None, "case")
+    number_found = counted(found[first], "is", "is" if settings.weight is not None else "are")
     yield (
-        f"Of the {cases} by {task.scores[first]}, {number_found} positive ({task.label}): "
+        f"Of the {cases} by {settings.models[first]}, {number_found} positive ({settings.label}): "
         f"a hit rate of {share}."
     )
     random = number(choice.random_found)
     if choice.brings is not None:  # which is what the others are compared by
         yield _alone(random)
         return
-    rest = [f"{task.scores[k]} finds {number(found[k])}" for k in others[:_OTHERS]]
+    rest = [f"{settings.models[k]} finds {number(found[k])}" for k in others[:_OTHERS]]
     rest += _the_others(found[first], [found[k] for k in others[_OTHERS:]])
     yield f"{listed([*rest, f'a random choice {random}'])}." if rest else _alone(random)
 
@@ -107,9 +109,9 @@ def _the_others(first: float, others: list[float]) -> Iterator[str]:
         yield counted(less, "other model less", "other models less")
 
 
-def _part_of_a_place(evaluation: Evaluation, choice: Choice) -> Iterator[str]:
+def _part_of_a_place(evaluation: Results, choice: Choice) -> Iterator[str]:
     """What a quota means that is no whole number of rows."""
-    if evaluation.task.weight is None and not whole(choice.places):
+    if not evaluation.weighted and not whole(choice.places):
         yield f"{choice.quota} are {number(choice.places)} places: the last row is in by chance."
 
 
@@ -117,12 +119,12 @@ def _alone(random: str) -> str:
     return f"A random choice finds {random}."
 
 
-def _brought(evaluation: Evaluation, choice: Choice) -> Iterator[str]:
+def _brought(evaluation: Results, choice: Choice) -> Iterator[str]:
     """What the models bring, where that decides."""
     if choice.brings is None:
         return
     first, *others = choice.order
-    names = evaluation.task.scores
+    names = evaluation.models
     rest = [f"{names[k]} {amount(choice.brings[k])}" for k in others[:_OTHERS]]
     more = _the_others(choice.brings[first], [choice.brings[k] for k in others[_OTHERS:]])
     yield f"{listed([f'{names[first]} brings {amount(choice.brings[first])}', *rest, *more])}."
@@ -131,12 +133,12 @@ def _brought(evaluation: Evaluation, choice: Choice) -> Iterator[str]:
         yield f"By positives found {names[finds]} would be the first."
 
 
-def _without_quota(evaluation: Evaluation) -> Said:
+def _without_quota(evaluation: Results) -> Said:
     """Which model brings the most, or else finds the most over all quotas."""
-    names = evaluation.task.scores
-    brought = evaluation.brought
-    if brought is not None and (len(names) > 1 or no_best_cut(brought)):
-        return at_best_cuts(evaluation, brought)
+    names = evaluation.models
+    gains = evaluation.gains
+    if gains is not None and (len(names) > 1 or no_best_cut(gains)):
+        return at_best_cuts(evaluation, gains)
     if len(names) == 1:
         return f"{names[0]}, the only model", ("No --quota was given to judge it by.",)
     shares = best_by_model(evaluation.best, len(names))
@@ -153,19 +155,19 @@ def _without_quota(evaluation: Evaluation) -> Said:
 # how many
 
 
-def _how_many(evaluation: Evaluation, choice: Choice | None) -> Said:
-    if evaluation.brought is not None and evaluation.total:
+def _how_many(evaluation: Results, choice: Choice | None) -> Said:
+    if evaluation.gains is not None and evaluation.total:
         return how_many_by_gain(evaluation, choice)
     if nothing := _nothing(evaluation, None):
         return "That cannot be said", (nothing,)
     model = _model_in_question(evaluation, choice)
-    ranking, name = evaluation.rankings[model], evaluation.task.scores[model]
-    rounded = math.ceil if evaluation.task.weight is None else float
+    ranking, name = evaluation.rankings[model], evaluation.models[model]
+    rounded = math.ceil if not evaluation.weighted else float
     needed = [
         f"{plain(100 * share)}% takes {number(rounded(places_for(ranking, share)))}"
         for share in (0.5, 0.9)
     ]
-    weighted = evaluation.task.weight is not None
+    weighted = evaluation.weighted
     head = f"With {name}, to find {listed(needed)}{' of the weight' if weighted else ' places'}."
     if choice is not None and choice.places:
         share = percent(choice.found[model] / evaluation.positive_total)
@@ -182,18 +184,18 @@ def _sentence(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _model_in_question(evaluation: Evaluation, choice: Choice | None) -> int:
+def _model_in_question(evaluation: Results, choice: Choice | None) -> int:
     if choice is not None and choice.defined:
         return choice.order[0]
-    shares = best_by_model(evaluation.best, len(evaluation.task.scores))
+    shares = best_by_model(evaluation.best, len(evaluation.models))
     return max(range(len(shares)), key=lambda k: shares[k])
 
 
 # what it brings
 
 
-def _what(evaluation: Evaluation, choice: Choice | None) -> Said:
-    if evaluation.brought is not None and evaluation.total:
+def _what(evaluation: Results, choice: Choice | None) -> Said:
+    if evaluation.gains is not None and evaluation.total:
         return what_it_brings(evaluation, choice)
     if nothing := _nothing(evaluation, choice):
         return "Nothing that can be counted", (nothing,)
@@ -201,7 +203,7 @@ def _what(evaluation: Evaluation, choice: Choice | None) -> Said:
         return "That depends on the quota", (f"{_UNSAID} what a selection is worth.",)
     found, random = float(choice.found[choice.order[0]]), choice.random_found
     lift = found / random
-    weighted = evaluation.task.weight is not None
+    weighted = evaluation.weighted
     several = f"Positives of weight {number(found)}" if weighted else ""
     verdict = several or counted(found, "positive", "positives")
     verdict += f", at random {number(random)}"

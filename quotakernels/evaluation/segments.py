@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import quotakernels as qk
 from quotakernels._text import number, percent
+from quotakernels.measures.dominance import compare_curves
+from quotakernels.ranking import Ranking
 
-__all__ = ["Stretch", "best_by_model", "best_by_quota", "dominant", "in_words"]
+__all__ = ["Segment", "best_by_model", "best_by_quota", "dominant", "in_words"]
 
 _SHOWN = 3
 
 
-class Stretch(NamedTuple):
+class Segment(NamedTuple):
     """Quotas from one to another at which no model finds more positives than these."""
 
     start: float
@@ -26,37 +27,37 @@ class Stretch(NamedTuple):
         return self.stop - self.start
 
 
-def best_by_quota(rankings: Sequence[qk.Ranking]) -> list[Stretch]:
-    """Return all stretches, in order; none for a single model or without both classes."""
+def best_by_quota(rankings: Sequence[Ranking]) -> list[Segment]:
+    """Return all segments, in order; none for a single model or without both classes."""
     if len(rankings) < 2:
         return []
-    regions = qk.compare_curves(rankings, axis="quota")
+    regions = compare_curves(rankings, axis="quota")
     columns = (x.tolist() for x in regions)
-    stretches = [
-        Stretch(start, stop, tuple(model for model, is_best in enumerate(best) if is_best))
+    segments = [
+        Segment(start, stop, tuple(model for model, is_best in enumerate(best) if is_best))
         for start, stop, best in zip(*columns, strict=True)
     ]
-    return [stretch for stretch in stretches if stretch.models and stretch.width > 0]
+    return [segment for segment in segments if segment.models and segment.width > 0]
 
 
-def dominant(stretches: Sequence[Stretch]) -> list[int]:
+def dominant(segments: Sequence[Segment]) -> list[int]:
     """Return the models that are the best everywhere."""
-    if not stretches:
+    if not segments:
         return []
-    return sorted(set.intersection(*(set(stretch.models) for stretch in stretches)))
+    return sorted(set.intersection(*(set(segment.models) for segment in segments)))
 
 
-def best_by_model(stretches: Sequence[Stretch], models: int) -> list[float]:
+def best_by_model(segments: Sequence[Segment], models: int) -> list[float]:
     """At which share of all quotas each model is the best, alone or not."""
-    end = stretches[-1].stop if stretches else 1.0
-    return [sum(x.width for x in stretches if model in x.models) / end for model in range(models)]
+    end = segments[-1].stop if segments else 1.0
+    return [sum(x.width for x in segments if model in x.models) / end for model in range(models)]
 
 
-def in_words(stretches: Sequence[Stretch], names: Sequence[str]) -> Iterator[str]:
+def in_words(segments: Sequence[Segment], names: Sequence[str]) -> Iterator[str]:
     """Say which model dominates, or else where each is the best."""
-    if not stretches:
+    if not segments:
         return
-    winners = dominant(stretches)
+    winners = dominant(segments)
     if len(winners) == len(names):
         yield "No model is better than another at any quota, FPR or recall."
         return
@@ -67,24 +68,24 @@ def in_words(stretches: Sequence[Stretch], names: Sequence[str]) -> Iterator[str
         return
     yield "No model dominates. Quotas at which each finds the most, alone or with another:"
     for model, name in enumerate(names):
-        yield f"  {name}: {_quotas(_stretches_of(model, stretches), stretches[-1].stop)}"
+        yield f"  {name}: {_quotas(_segments_of(model, segments), segments[-1].stop)}"
 
 
-def _stretches_of(model: int, stretches: Sequence[Stretch]) -> list[Stretch]:
+def _segments_of(model: int, segments: Sequence[Segment]) -> list[Segment]:
     """Those in which the model is the best, alone or not; neighbours are one."""
-    mine: list[Stretch] = []
-    for stretch in stretches:
-        if model not in stretch.models:
+    mine: list[Segment] = []
+    for segment in segments:
+        if model not in segment.models:
             continue
-        if mine and mine[-1].stop == stretch.start:
-            mine[-1] = mine[-1]._replace(stop=stretch.stop)
+        if mine and mine[-1].stop == segment.start:
+            mine[-1] = mine[-1]._replace(stop=segment.stop)
         else:
-            mine.append(stretch)
+            mine.append(segment)
     return mine
 
 
-def _quotas(mine: Sequence[Stretch], end: float) -> str:
-    """The share of the axis, and of its stretches the longest, in order."""
+def _quotas(mine: Sequence[Segment], end: float) -> str:
+    """The share of the axis, and of its segments the longest, in order."""
     if not mine:
         return "none"
     longest = sorted(sorted(mine, key=lambda x: x.width, reverse=True)[:_SHOWN])

@@ -9,17 +9,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-import quotakernels as qk
-from quotakernels.cli.advice import at_random
-from quotakernels.cli.evaluation import Brought, Evaluation, Values
-from quotakernels.cli.quota import Quota
+from quotakernels._text import number
+from quotakernels.evaluation.advice import at_random
+from quotakernels.evaluation.quota import Quota
+from quotakernels.evaluation.results import GainResults, Results
+from quotakernels.measures.curves import qrecall_curve
+from quotakernels.measures.selection import quota_threshold
+from quotakernels.ranking import Ranking
 
 __all__ = [
     "Choice",
     "End",
-    "best_values",
     "choice_at",
     "end_of",
+    "how_filled",
     "no_best_cut",
     "nothing_matters",
     "places_for",
@@ -81,12 +84,12 @@ def same(a: float, b: float) -> bool:
     return math.isclose(a, b, rel_tol=_SAME, abs_tol=_SAME)
 
 
-def choice_at(evaluation: Evaluation, quota: Quota) -> Choice:
+def choice_at(evaluation: Results, quota: Quota) -> Choice:
     """Put the models in order at a quota."""
     places = evaluation.places(quota)
     found = places * evaluation.at_quota[quota].of("hit_rate")
-    brought = evaluation.brought
-    brings = None if brought is None else brought.at_quota[quota].of("brings")
+    gains = evaluation.gains
+    brings = None if gains is None else gains.at_quota[quota].of("brings")
     compared = found if brings is None else brings
     defined = bool(places and evaluation.total and not np.isnan(compared).any())
     return Choice(
@@ -96,7 +99,7 @@ def choice_at(evaluation: Evaluation, quota: Quota) -> Choice:
         found,
         places * evaluation.prevalence,
         brings,
-        math.nan if brought is None or not defined else at_random(evaluation, brought, places),
+        math.nan if gains is None or not defined else at_random(evaluation, gains, places),
         defined and (brings is not None or evaluation.positive_total > 0),
     )
 
@@ -109,37 +112,49 @@ class End(NamedTuple):
     tied: float
 
 
-def end_of(ranking: qk.Ranking, evaluation: Evaluation, quota: Quota) -> End:
+def end_of(ranking: Ranking, evaluation: Results, quota: Quota) -> End:
     """Where a model's quota ends; its distinct scores stand for the rows that have them."""
     argument = quota.argument(evaluation.total)
     thresholds, weights = np.asarray(ranking.thresholds), np.asarray(ranking.weights)
-    end = qk.quota_threshold(thresholds, sample_weight=weights.astype(np.float64), **argument)
+    end = quota_threshold(thresholds, sample_weight=weights.astype(np.float64), **argument)
     score = thresholds.dtype.type(end.threshold) if evaluation.places(quota) else math.nan
     return End(str(score), float(end.above), float(end.tied))
 
 
-def places_for(ranking: qk.Ranking, share: float) -> float:
+def places_for(ranking: Ranking, share: float) -> float:
     """How many places it takes to find a share of all positives."""
-    curve = qk.qrecall_curve(ranking)
+    curve = qrecall_curve(ranking)
     # the first cut that reaches the share; the curve is a straight line to it from the cut before
     reached = int(np.argmax(curve.value >= share - _SAME))
     ends = slice(max(reached - 1, 0), reached + 1)
     return float(np.interp(share, curve.value[ends], curve.quota[ends]))
 
 
-def best_values(values: Values, model: int) -> dict[str, float]:
-    """What a model has of each measure."""
-    return {m.name: float(values.array[model, k]) for k, m in enumerate(values.measures)}
-
-
-def no_best_cut(brought: Brought) -> bool:
+def no_best_cut(gains: GainResults) -> bool:
     """Whether no model's best cut brings more than selecting nobody."""
-    top, nobody = float(np.nanmax(brought.at_best_cut.of("brings"))), brought.gains.nobody
+    top, nobody = float(np.nanmax(gains.at_best_cut.of("brings"))), gains.nobody
     return top <= nobody or same(top, nobody)
 
 
-def nothing_matters(brought: Brought) -> bool:
+def nothing_matters(gains: GainResults) -> bool:
     """Whether every cut of every model brings the same."""
-    nobody = brought.gains.nobody
-    values = np.concatenate([np.asarray(x.curve.value, dtype=np.float64) for x in brought.cuts])
+    nobody = gains.nobody
+    values = np.concatenate([np.asarray(x.curve.value, dtype=np.float64) for x in gains.cuts])
     return bool(np.allclose(values, nobody, rtol=_SAME, atol=_SAME * np.abs(values).max(initial=0)))
+
+
+def how_filled(places: float, threshold: str, above: int, tied: int) -> str:
+    """Say who is in: those above a threshold, and those at it, who may have to share."""
+    head, remaining = f"{_places(places)}: ", places - above
+    if places == 0:
+        return head + "nobody is in"
+    if math.isclose(tied, remaining):
+        return head + f"{above} above the threshold {threshold}, {tied} at it"
+    share = "1 at it has" if tied == 1 else f"{tied} tied at it share"
+    return head + (
+        f"{above} above the threshold {threshold}, {share} the remaining {_places(remaining)}"
+    )
+
+
+def _places(places: float) -> str:
+    return f"{number(places)} place{'' if places == 1 else 's'}"

@@ -1,0 +1,122 @@
+"""From a file to a printed evaluation or to a page: `evaluate` and `report` from end to end."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from quotakernels._replacing import is_stdout
+from quotakernels.cli.columns import columns_read, of_rows, sample_of
+from quotakernels.cli.engine import groups_first, parquet_files
+from quotakernels.cli.errors import InputError
+from quotakernels.cli.exact import read_with_scores
+from quotakernels.cli.example import ATTRIBUTION, EXAMPLES, example_file, loans_repaid
+from quotakernels.cli.files import output_file
+from quotakernels.cli.progress import Share, progress_bar
+from quotakernels.cli.rendering import print_evaluation, table_console
+from quotakernels.cli.streams import name_of, path_given
+from quotakernels.evaluation.evaluate import evaluate_sample
+from quotakernels.evaluation.evaluation import Evaluation
+from quotakernels.evaluation.settings import Settings
+
+__all__ = ["evaluate_file", "print_example", "print_file", "write_example", "write_file"]
+
+
+def print_file(
+    path: Path, settings: Settings, json: bool, engine: str, memory_limit: str | None
+) -> None:
+    """Evaluate the columns of a file, or of several, and print the result."""
+    if groups_first(path, settings, engine):
+        _print(_evaluate_grouped(path, settings, memory_limit), json)
+    else:
+        _print(evaluate_file(path, settings), json)
+
+
+def print_example(name: str, chosen: dict[str, Any], json: bool) -> None:
+    """Evaluate scores that come with the package, and say what the numbers mean."""
+    settings = _of_example(name, chosen)
+    with example_file(settings) as path:
+        evaluation = evaluate_file(path, settings)
+    _print(evaluation, json)
+    if not json:
+        console = table_console()
+        for quota in settings.quotas:
+            console.print(f"\n{loans_repaid(evaluation, quota)}")
+        console.print(f"\n{ATTRIBUTION}", style="dim")
+
+
+def write_file(path: Path, settings: Settings, output: Path) -> None:
+    """Evaluate the columns of a file and write the page."""
+    _write(path, settings, output, (str(path_given(path)),), ())
+
+
+def write_example(name: str, chosen: dict[str, Any], output: Path) -> None:
+    """Write the page of scores that come with the package."""
+    settings = _of_example(name, chosen)
+    with example_file(settings) as path:
+        _write(path, settings, output, ("--example", name), tuple(ATTRIBUTION.splitlines()))
+
+
+def evaluate_file(path: Path, settings: Settings) -> Evaluation:
+    """Evaluate the columns of a file, and tell the progress on stderr."""
+    share = Share()
+    with progress_bar(settings.steps, share) as step:
+        step(f"reading {name_of(path)}")
+        table = read_with_scores(path, columns_read(settings), settings.models)
+        tuning = settings.tune and of_rows(table, settings.tune, lambda x: sample_of(settings, x))
+        evaluation = of_rows(
+            table,
+            settings.where,
+            lambda x: evaluate_sample(
+                settings, sample_of(settings, x), tuning, on_step=step, tell=share.tell
+            ),
+        )
+        return replace(evaluation, rows_read=table.num_rows)
+
+
+def _evaluate_grouped(path: Path, settings: Settings, memory_limit: str | None) -> Evaluation:
+    from quotakernels.cli.grouped import evaluate_source, opened
+
+    with (
+        opened(parquet_files(path), settings, memory_limit) as source,
+        progress_bar(1 + len(settings.models), source.share_done) as step,
+    ):
+        step(f"reading {settings.source}")
+        return evaluate_source(source, settings, step)
+
+
+def _of_example(name: str, chosen: dict[str, Any]) -> Settings:
+    """The example's own settings, with what is chosen in their place."""
+    return replace(EXAMPLES[name], **{key: value for key, value in chosen.items() if value})
+
+
+def _print(evaluation: Evaluation, json: bool) -> None:
+    if json:
+        click.echo(evaluation.to_json())
+    else:
+        print_evaluation(evaluation, table_console())
+
+
+def _write(
+    path: Path,
+    settings: Settings,
+    output: Path,
+    file: tuple[str, ...],
+    attribution: tuple[str, ...],
+) -> None:
+    from quotakernels.report.page import Origin, page_of
+
+    if not output.parent.is_dir():  # said before the evaluation, which takes its time
+        raise InputError(f"{output} cannot be written: {output.parent} is no directory")
+    command = shlex.join(["quotakernels", *sys.argv[1:]])
+    page = page_of(evaluate_file(path, settings), Origin(file, command, attribution))
+    content = page.encode()
+    with output_file(output) as page_file:
+        page_file.write(content)
+    size = f"{len(content) / 1000:.0f} kB"
+    click.echo(f"{output}: {size}, open it in a browser", err=is_stdout(output))

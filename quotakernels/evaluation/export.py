@@ -1,0 +1,151 @@
+"""An evaluation for programs: everything in one record of plain values."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import asdict
+from typing import Any
+
+from quotakernels.evaluation.intervals import CLOSED_FORMS, Bounds, Differences
+from quotakernels.evaluation.notes import pairs_of
+from quotakernels.evaluation.results import GainResults, Results, Values
+from quotakernels.evaluation.segments import dominant
+
+__all__ = ["as_dict", "as_json"]
+
+_CONTROL = re.compile(r"[\x7f-\x9f]")
+
+
+def as_json(content: dict[str, Any]) -> str:
+    """A record as JSON, in which no text controls a terminal."""
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def as_dict(results: Results) -> dict[str, Any]:
+    """All of an evaluation: full precision, None where a measure is undefined."""
+    settings = results.settings
+    return {
+        "source": settings.source,
+        "label": settings.label,
+        "pos_label": settings.pos_label,
+        "weight": settings.weight,
+        "where": None if settings.where is None else dict([settings.where]),
+        "tune": None if settings.tune is None else dict([settings.tune]),
+        "unit": None if settings.unit is None else asdict(settings.unit),
+        "rows": results.rows,
+        "positives": results.positives,
+        "total_weight": results.total,
+        "positive_weight": results.positive_total,
+        "prevalence": _defined(results.prevalence),
+        **_confidence(results),
+        **_gains(results.gains),
+        "models": [
+            {"score": name, **_model(results, row)} for row, name in enumerate(settings.models)
+        ],
+        "dominant": [settings.models[model] for model in dominant(results.best)],
+        "best_by_quota": [
+            {**segment._asdict(), "models": [settings.models[model] for model in segment.models]}
+            for segment in results.best
+        ],
+    }
+
+
+def _gains(gains: GainResults | None) -> dict[str, float]:
+    if gains is None:
+        return {}
+    return {"brought_by_nobody": gains.nobody, "brought_by_all": gains.everybody}
+
+
+def _model(results: Results, row: int) -> dict[str, Any]:
+    content: dict[str, Any] = {
+        **_row(results.over_all, row),
+        **_row(results.areas, row),
+    }
+    if (found := results.intervals) is not None:
+        content |= _bounds(row, found.over_all, found.areas)
+    quotas: dict[str, dict[str, Any]] = {
+        str(quota): {"places": results.places(quota), **_row(values, row)}
+        for quota, values in results.at_quota.items()
+    }
+    tables = {} if found is None else {quota: [ends] for quota, ends in found.at_quota.items()}
+    if (gains := results.gains) is not None:
+        content["best_cut"] = _best_cut(gains, row)
+        for quota, values in gains.at_quota.items():
+            quotas[str(quota)] |= _row(values, row)
+            if gains.ends is not None:
+                tables[quota].append(gains.ends.at_quota[quota])
+    for quota, several in tables.items():
+        quotas[str(quota)] |= _bounds(row, *several)
+    return {**content, "quotas": quotas} if quotas else content
+
+
+def _best_cut(gains: GainResults, row: int) -> dict[str, Any]:
+    content: dict[str, Any] = _row(gains.at_best_cut, row)
+    if (ends := gains.ends) is None:
+        return content
+    expected = {} if ends.expected is None else {"expected": _defined(ends.expected[row])}
+    return {**content, **expected, **_bounds(row, ends.at_best_cut)}
+
+
+def _row(values: Values, row: int) -> dict[str, float | None]:
+    return {
+        measure.name: _defined(value)
+        for measure, value in zip(values.measures, values.array[row], strict=True)
+    }
+
+
+def _bounds(row: int, *tables: Bounds) -> dict[str, dict[str, Any]]:
+    """Both ends by measure, null where undefined, and the numbers of undefined resamples."""
+    intervals, undefined = {}, {}
+    for ends in tables:
+        for k, measure in enumerate(ends.measures):
+            both = ends.lower[row, k], ends.upper[row, k]
+            intervals[measure.name] = [_defined(x) for x in both]
+            undefined[measure.name] = int(ends.undefined[row, k])
+    return {"intervals": intervals, "undefined": undefined}
+
+
+def _confidence(results: Results) -> dict[str, Any]:
+    """How resamples were drawn, and the tests of differences."""
+    resampling = results.settings.resampling
+    if resampling is None:
+        return {}
+    drawn: dict[str, Any] = {
+        "level": resampling.tested_level,
+        "resamples": resampling.resamples,
+        "seed": resampling.seed,
+    }
+    if resampling.test_resamples != resampling.resamples:
+        drawn["test_resamples"] = resampling.test_resamples
+    if resampling.level is not None:
+        drawn["closed_forms"] = CLOSED_FORMS if results.settings.weight is None else {}
+    tests = [_tests(x) for x in results.differences]
+    return {"confidence": drawn, **({"differences": tests} if tests else {})}
+
+
+def _tests(differences: Differences) -> dict[str, Any]:
+    found, quota = differences.found, differences.quota
+    return {
+        "measure": differences.measure,
+        "quota": None if quota is None else str(quota),
+        "pairs": [
+            {
+                "better": found.names[i],
+                "worse": found.names[j],
+                "difference": _defined(found.difference[i, j]),
+                "interval": [_defined(found.lower[i, j]), _defined(found.upper[i, j])],
+                "p_value": _defined(found.p_value[i, j]),
+                "p_adjusted": _defined(found.p_adjusted[i, j]),
+            }
+            for i, j in pairs_of(differences)
+        ],
+        "notes": list(differences.notes),
+        "not_told_apart": [list(group) for group in found.groups if len(group) > 1],
+    }
+
+
+def _defined(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

@@ -1,0 +1,188 @@
+"""How sure the measures of an evaluation are: intervals, and which differences are real."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quotakernels.evaluation.measures import AREAS, AT_QUOTA, OVER_ALL, Column
+from quotakernels.evaluation.quota import Quota, QuotaArgument
+from quotakernels.evaluation.settings import Resampling
+from quotakernels.inference.auc_interval import auc_interval
+from quotakernels.inference.bootstrap import BootstrapResult, bootstrap
+from quotakernels.inference.compare import Comparison, compare
+from quotakernels.inference.hit_rate import hit_rate_interval
+from quotakernels.measures.discrimination import roc_auc
+from quotakernels.measures.quota import hit_rate
+from quotakernels.measures.summary import summary as summary_of
+from quotakernels.ranking import rank
+
+__all__ = [
+    "CLOSED_FORMS",
+    "Bounds",
+    "Differences",
+    "Intervals",
+    "Resampled",
+    "differences_of",
+    "intervals_of",
+]
+
+Tell = Callable[[int, int], None]
+_AREAS_IN_CLOSED_FORM: tuple[Literal["roc_auc", "gini", "pem"], ...] = ("roc_auc", "gini", "pem")
+CLOSED_FORMS = dict.fromkeys(_AREAS_IN_CLOSED_FORM, "logit") | {"hit_rate": "wilson"}
+"""Measures of rows without weights whose intervals are not of resamples, and their method."""
+_AREAS = tuple(measure for measure in AREAS if measure.resampled)
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """What is resampled: models, quotas, and the labels, scores and weights of each model.
+
+    `on_step` hears about each step before it begins, and `tell` how much of it is done.
+    """
+
+    scores: tuple[str, ...]
+    quotas: Mapping[Quota, QuotaArgument]
+    examples: Callable[[str], dict[str, Any]]
+    on_step: Callable[[str], object]
+    tell: Tell
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Both ends of the interval of each model (row) and measure (column).
+
+    `undefined` counts the resamples that leave the measure undefined.
+    """
+
+    measures: tuple[Column, ...]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    undefined: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """The intervals of every table of measures."""
+
+    over_all: Bounds
+    areas: Bounds
+    at_quota: dict[Quota, Bounds]
+
+
+@dataclass(frozen=True)
+class Differences:
+    """The tests of all pairs of models by one measure, over all quotas or at one.
+
+    `too_few` says that no resamples of this number could tell models apart, and `notes` what else
+    makes the tests worth little.
+    """
+
+    measure: str
+    quota: Quota | None
+    found: Comparison
+    notes: tuple[str, ...]
+    too_few: bool = False
+
+
+def intervals_of(data: Resampled, resampling: Resampling) -> Intervals:
+    """The intervals of all models."""
+    models = []
+    for name in data.scores:
+        data.on_step(f"resampling {name}")
+        examples = data.examples(name)
+        found = bootstrap(
+            _measures(data),
+            **examples,
+            n_resamples=resampling.resamples,
+            confidence_level=resampling.tested_level,
+            random_state=resampling.seed,
+            progress=data.tell,
+        )
+        if examples.pop("sample_weight") is None:
+            found |= _closed_forms(data, found["summary"], examples, resampling.tested_level)
+        models.append(found)
+
+    def ends(of_model: Callable[[Any], list[Any]], measures: tuple[Column, ...]) -> Bounds:
+        shape = (len(models), len(measures))
+        every = [x for found in models for x in of_model(found)]
+        lower = np.asarray([float(x.lower) for x in every], dtype=np.float64)
+        upper = np.asarray([float(x.upper) for x in every], dtype=np.float64)
+        undefined = np.asarray([int(x.undefined) for x in every], dtype=np.int64)
+        return Bounds(
+            measures, lower.reshape(shape), upper.reshape(shape), undefined.reshape(shape)
+        )
+
+    return Intervals(
+        ends(lambda found: [getattr(found["summary"], m.name) for m in OVER_ALL], OVER_ALL),
+        ends(lambda found: [found[m.name] for m in _AREAS], _AREAS),
+        {quota: ends(partial(_at_quota, quota), AT_QUOTA) for quota in data.quotas},
+    )
+
+
+def _closed_forms(
+    data: Resampled, summary: Any, examples: dict[str, Any], level: float
+) -> dict[Hashable, Any]:
+    """Intervals that hold their level without resamples, in the place of those of resamples."""
+
+    def closed(found: Any) -> BootstrapResult:
+        nothing = np.empty(0)
+        ends = found.estimate, found.lower, found.upper
+        return BootstrapResult(*ends, nothing, np.int64(0), nothing)
+
+    ranking = rank(**examples)
+    areas: dict[str, Any] = {
+        name: closed(auc_interval(ranking, measure=name, confidence_level=level))
+        for name in _AREAS_IN_CLOSED_FORM
+    }
+    rates: dict[Hashable, Any] = {
+        (quota, "hit_rate"): closed(hit_rate_interval(ranking, confidence_level=level, **argument))
+        for quota, argument in data.quotas.items()
+    }
+    return {"summary": summary._replace(**areas), **rates}
+
+
+def _at_quota(quota: Quota, found: Any) -> list[Any]:
+    return [found[quota, measure.name] for measure in AT_QUOTA]
+
+
+def _measures(data: Resampled) -> dict[Hashable, Any]:
+    """All measures that tables show, by what finds them in the result."""
+    measures: dict[Hashable, Any] = {"summary": summary_of}
+    measures |= {measure.name: measure.function for measure in _AREAS}
+    for quota, argument in data.quotas.items():
+        for measure in AT_QUOTA:
+            measures[quota, measure.name] = partial(measure.function, **argument)
+    return measures
+
+
+def differences_of(data: Resampled, resampling: Resampling) -> Iterator[Differences]:
+    """The tests by AUC, and by the hit rate at every quota."""
+    given = {name: data.examples(name) for name in data.scores}
+    first = given[data.scores[0]]
+    models = {name: columns["y_score"] for name, columns in given.items()}
+    for quota in (None, *data.quotas):
+        measure: Any = roc_auc if quota is None else hit_rate
+        data.on_step(f"comparing {measure.__name__}")
+        with warnings.catch_warnings(record=True) as noted:
+            warnings.simplefilter("always")
+            found = compare(
+                first["y_true"],
+                models,
+                measure,
+                sample_weight=first["sample_weight"],
+                n_resamples=resampling.test_resamples,
+                confidence_level=resampling.tested_level,
+                random_state=resampling.seed,
+                progress=data.tell,
+                **({} if quota is None else data.quotas[quota]),
+            )
+        notes = tuple(str(each.message) for each in noted)
+        too_few = not resampling.tells(len(models))
+        yield Differences(measure.__name__, quota, found, notes, too_few)

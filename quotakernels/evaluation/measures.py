@@ -1,0 +1,90 @@
+"""Which measures an evaluation computes, and how each is shown.
+
+One line here adds a field of `summary` to OVER_ALL, a function of a ranking to AREAS, or one of a
+quota to AT_QUOTA.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from quotakernels._text import fixed
+from quotakernels.evaluation.quota import QuotaArgument
+from quotakernels.measures.correlation import pearson
+from quotakernels.measures.hull import achievable_pr_auc, roc_hull_auc
+from quotakernels.measures.precision_recall import average_precision, pr_auc
+from quotakernels.measures.quota import hit_rate, lift, qrecall
+from quotakernels.measures.summary import summary
+from quotakernels.ranking import Ranking
+
+__all__ = ["AREAS", "AT_QUOTA", "OVER_ALL", "Column", "areas", "at_quota", "over_all"]
+
+_FOUR, _THREE = fixed(4), fixed(3)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A measure by the library's name for it, which is also JSON's, and how tables show it."""
+
+    name: str
+    heading: str = ""  # broken to keep its column narrow; without one, only JSON has the measure
+    function: Any = None  # of a ranking
+    greater_is_better: bool = True  # of what is no measure of the library; others know it
+    compared: bool = True  # whether the best of it is marked
+    resampled: bool = True  # whether resamples of the rows tell how sure it is
+    form: Callable[[float], str] = _FOUR
+    end_form: Callable[[float], str] = _THREE  # of the ends of an interval
+
+    @property
+    def less_is_better(self) -> bool:
+        """Whether of two models the one with the lower value is the better one."""
+        return not getattr(self.function, "greater_is_better", self.greater_is_better)
+
+    def value(self, ranking: Ranking, **quota: Any) -> float:
+        """The measure of a ranking."""
+        return float(self.function(ranking, **quota))
+
+
+# With expected labels the fewest distinct scores would be the best.
+_PEARSON = pearson.with_options(labels="observed")
+
+OVER_ALL = (
+    Column("roc_auc", "AUC"),
+    Column("gini", "Gini\n= PEM"),
+    Column("pem"),
+    Column("average_hit_rate", "average\nhit rate"),
+    Column("average_qrecall", "average\nQrecall"),
+    Column("s1", "S1"),
+    Column("s2", "S2", greater_is_better=False),
+    Column("s3"),
+)
+AREAS = (
+    Column("roc_hull_auc", "hull\nAUC", roc_hull_auc, resampled=False),
+    Column("pr_auc", "AUC-PR", pr_auc),
+    Column("achievable_pr_auc", "achievable\nAUC-PR", achievable_pr_auc, resampled=False),
+    Column("average_precision", "average\nprecision", average_precision),
+)
+AT_QUOTA = (
+    Column("hit_rate", "hit rate", hit_rate),
+    Column("qrecall", "Qrecall", qrecall),
+    Column("lift", "lift", lift),
+    Column(_PEARSON.__name__, "Pearson", _PEARSON),
+)
+
+
+def over_all(ranking: Ranking) -> list[float]:
+    """Return the measures OVER_ALL of a ranking, NaN where undefined."""
+    found = summary(ranking)
+    return [float(getattr(found, column.name)) for column in OVER_ALL]
+
+
+def areas(ranking: Ranking) -> list[float]:
+    """Return the measures AREAS of a ranking, NaN where undefined."""
+    return [column.value(ranking) for column in AREAS]
+
+
+def at_quota(ranking: Ranking, quota: QuotaArgument) -> list[float]:
+    """Return the measures AT_QUOTA of a ranking, NaN where undefined."""
+    return [column.value(ranking, **quota) for column in AT_QUOTA]

@@ -1,0 +1,112 @@
+"""What an evaluation found: records of numbers, from which tables and sentences are made."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quotakernels.evaluation.gain_intervals import GainIntervals
+from quotakernels.evaluation.intervals import Differences, Intervals
+from quotakernels.evaluation.measures import Column
+from quotakernels.evaluation.quota import Quota
+from quotakernels.evaluation.segments import Segment
+from quotakernels.evaluation.settings import Settings
+from quotakernels.measures.boundary import BestBoundary
+from quotakernels.ranking import Ranking
+
+__all__ = ["GainResults", "Results", "Values"]
+
+# Equal rankings whose weights are summed in another order may differ in the last bits.
+_SAME = 1e-12
+
+
+@dataclass(frozen=True)
+class Values:
+    """One value per model (row) and measure (column), NaN where undefined."""
+
+    measures: tuple[Column, ...]
+    array: NDArray[np.float64]
+
+    def of(self, name: str) -> NDArray[np.float64]:
+        """Return what each model has of a measure."""
+        column: NDArray[np.float64] = self.array[:, [m.name for m in self.measures].index(name)]
+        return column
+
+    def of_model(self, model: int) -> dict[str, float]:
+        """Return what a model has of each measure."""
+        return {m.name: float(x) for m, x in zip(self.measures, self.array[model], strict=True)}
+
+    def best(self, rows: int) -> NDArray[np.bool_]:
+        """Tell which values are the best of their column, if it has two to compare."""
+        smaller = np.array([measure.less_is_better for measure in self.measures])
+        worth = np.where(smaller, -self.array, self.array)
+        defined = ~np.isnan(worth)
+        top = np.max(worth, axis=0, initial=-math.inf, where=defined)
+        # What is best when 0 is a sum over the rows, so that rounding can leave that much of it.
+        nothing = np.where(smaller, _SAME * rows, 0.0)
+        marked: NDArray[np.bool_] = np.isclose(worth, top, rtol=_SAME, atol=nothing)
+        marked &= defined.sum(axis=0) > 1
+        marked &= np.array([measure.compared for measure in self.measures], dtype=bool)
+        return marked
+
+
+@dataclass(frozen=True)
+class GainResults:
+    """What every model brings at its best cut and at each quota, in the user's unit.
+
+    `nobody` and `everybody` are what selecting none and all brings, and `losses` whether selecting
+    some row brings less than nothing.  `cuts` are all cuts of each model, and what they bring.
+    """
+
+    nobody: float
+    everybody: float
+    losses: bool
+    at_best_cut: Values
+    at_quota: dict[Quota, Values]
+    cuts: list[BestBoundary]
+    ends: GainIntervals | None = None
+
+
+@dataclass(frozen=True)
+class Results:
+    """The data in numbers, and the measures of every model over all quotas and at each.
+
+    `rows_read` are those that were given, of which `rows` were chosen.
+    """
+
+    settings: Settings
+    rows: int
+    positives: int
+    total: float
+    positive_total: float
+    over_all: Values
+    areas: Values
+    at_quota: dict[Quota, Values]
+    best: list[Segment]
+    rankings: list[Ranking]
+    rows_read: int = 0
+    gains: GainResults | None = None
+    intervals: Intervals | None = None
+    differences: tuple[Differences, ...] = ()
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the models."""
+        return self.settings.models
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights."""
+        return self.settings.weight is not None
+
+    @property
+    def prevalence(self) -> float:
+        """The share of positives, by weight if there are weights; NaN without any."""
+        return self.positive_total / self.total if self.total else float("nan")
+
+    def places(self, quota: Quota) -> float:
+        """Return how many examples (or how much weight) a quota selects."""
+        return quota.places(self.total)

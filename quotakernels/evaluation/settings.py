@@ -1,0 +1,203 @@
+"""What is evaluated: the settings, by the names that people read, and the examples themselves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quotakernels._text import plain
+from quotakernels.evaluation.quota import Quota
+from quotakernels.measures.confusion import ConfusionTable
+
+__all__ = ["Counts", "Resampling", "Sample", "Settings", "Unit", "resamples_for"]
+
+_LEVEL = 0.95
+_RESAMPLES, _MOST_RESAMPLES, _AMPLE = 1000, 20_000, 8
+_IN_PYTHON = {"impact": "impacts", "resamples": "n_resamples"}
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Where the gains come from, as it was asked for: a column and a cost, or four impacts."""
+
+    column: str | None = None
+    cost: float = 0.0
+    impacts: tuple[float, ...] | None = None
+
+    def __str__(self) -> str:
+        if self.impacts is not None:
+            named = zip(ConfusionTable._fields, self.impacts, strict=True)
+            return ", ".join(f"{cell} {plain(impact)}" for cell, impact in named)
+        cost = f" - {plain(self.cost)} for each place" if self.cost else ""
+        return f"{self.column}{cost}"
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """Intervals of a level, tests of differences, and how to resample for them.
+
+    `resamples` are those of intervals, `test_resamples` those of tests.
+    """
+
+    level: float | None
+    compare: bool
+    resamples: int
+    seed: int
+    test_resamples: int
+
+    @classmethod
+    def asked(
+        cls,
+        level: float | None,
+        compare: bool,
+        resamples: int | None,
+        seed: int | None,
+        models: int,
+    ) -> Resampling:
+        """As many resamples as are asked for, or else as many as so many models need."""
+        drawn = (_RESAMPLES, resamples_for(models, level))
+        intervals, tests = drawn if resamples is None else (resamples, resamples)
+        return cls(level, compare, intervals, seed or 0, tests)
+
+    @property
+    def tested_level(self) -> float:
+        """The level of the tests, with or without intervals of measures."""
+        return _LEVEL if self.level is None else self.level
+
+    @property
+    def significance(self) -> float:
+        """The p-value up to which models differ."""
+        return round(1 - self.tested_level, 12)
+
+    @property
+    def percent(self) -> str:
+        """The level as it is written."""
+        return f"{plain(100 * self.tested_level)}%"
+
+    def tells(self, models: int) -> bool:
+        """Whether there are resamples enough to tell any of so many models apart."""
+        return self.test_resamples >= _needed(models, self.tested_level)
+
+    def in_words(self, weighted: bool, quotas: bool) -> Iterator[str]:
+        """Tell what the ends are, and what was resampled; of the hit rate only at quotas."""
+        rows = "rows with their weights" if weighted else "rows"
+        rate = "hit rate: Wilson's; " if quotas else ""
+
+        def resamples(number: int) -> str:
+            return f"percentiles of {number} resamples of the {rows} (seed {self.seed})"
+
+        if self.level is not None and weighted:
+            yield (
+                f"[lower, upper]: {self.percent} intervals, {resamples(self.resamples)}, also of "
+                f"{'AUC, Gini and the hit rate' if quotas else 'AUC and Gini'}, whose formulas are "
+                "for rows without weights."
+            )
+        elif self.level is not None:
+            yield (
+                f"[lower, upper]: {self.percent} intervals. AUC and Gini: logit, by DeLong's "
+                f"variance; {rate}all others: {resamples(self.resamples)}."
+            )
+        if self.compare:
+            yield (
+                f"[lower, upper] of a difference: {self.percent} interval of one pair, "
+                f"{resamples(self.test_resamples)}. "
+                f"Models differ where p (Holm) is at most {plain(1 - self.tested_level)}."
+            )
+
+    def steps(self, models: int, quotas: int, gains: bool) -> int:
+        """How many steps of work this is."""
+        intervals = 0 if self.level is None else models + gains
+        return intervals + (1 + quotas if self.compare else 0)
+
+
+def resamples_for(models: int, level: float | None) -> int:
+    """How many resamples tests take by default: more of many models, whose pairs are more.
+
+    With just as many as are needed a single resample decides, and so the seed.
+    """
+    ample = _AMPLE * _needed(models, _LEVEL if level is None else level)
+    return min(max(_RESAMPLES, ample), _MOST_RESAMPLES)
+
+
+def _needed(models: int, level: float) -> int:
+    """The resamples whose smallest p-value, 2/(1 + R), is small enough for all pairs together."""
+    return math.ceil(round(models * (models - 1) / (1 - level) - 1, 6))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is evaluated, and by which names; `command` says who asked."""
+
+    source: str
+    label: str
+    models: tuple[str, ...]
+    quotas: tuple[Quota, ...] = ()
+    weight: str | None = None
+    pos_label: str | None = None
+    unit: Unit | None = None
+    where: tuple[str, str] | None = None
+    tune: tuple[str, str] | None = None
+    resampling: Resampling | None = None
+    command: bool = False
+
+    @property
+    def gain(self) -> str | None:
+        """What the gains of the rows are called, unless they are impacts."""
+        return None if self.unit is None else self.unit.column
+
+    @property
+    def steps(self) -> int:
+        """How many steps there are: reading, and each model's evaluation and resampling."""
+        models, more = len(self.models), 0
+        if self.resampling is not None:
+            more = self.resampling.steps(models, len(self.quotas), self.unit is not None)
+        return 1 + models + more
+
+    def option(self, name: str) -> str:
+        """An option of the command, or the argument of `evaluate` that it is in Python."""
+        return f"--{name}" if self.command else f"{_IN_PYTHON.get(name, name)}="
+
+    def check_quotas(self, counts: Counts) -> None:
+        """Refuse a quota of more than there is."""
+        unweighted = self.weight is None
+        what = f"the total weight, {plain(counts.total)}"
+        what = f"the {counts.rows} rows" if unweighted else what
+        for quota in self.quotas:
+            quota.check(counts.total, what, of_rows=unweighted, command=self.command)
+
+
+class Counts(NamedTuple):
+    """How many rows and positives there are, and their weights (without any, their numbers)."""
+
+    rows: int
+    positives: int
+    total: float
+    positive_total: float
+
+
+class Sample(NamedTuple):
+    """The rows of which all models are measured; gains are what a row brings if it is selected."""
+
+    labels: NDArray[np.bool_]
+    scores: Mapping[str, NDArray[Any]]
+    weights: NDArray[np.float64] | None = None
+    gains: NDArray[np.float64] | None = None
+
+    @property
+    def counts(self) -> Counts:
+        """The rows in numbers; sums of weights are rounded once."""
+        rows, positives = len(self.labels), int(self.labels.sum())
+        if self.weights is None:
+            return Counts(rows, positives, float(rows), float(positives))
+        sums = math.fsum(self.weights), math.fsum(self.weights[self.labels])
+        return Counts(rows, positives, *sums)
+
+    def of(self, model: str) -> dict[str, Any]:
+        """The labels, scores and weights of a model, by the names that measures give them."""
+        scores, weights = self.scores[model], self.weights
+        return {"y_true": self.labels, "y_score": scores, "sample_weight": weights}
