@@ -13,8 +13,8 @@ from quotakernels._text import number
 from quotakernels.evaluation.advice import at_random
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import GainResults, Results
-from quotakernels.measures.curves import qrecall_curve
-from quotakernels.measures.selection import quota_threshold
+from quotakernels.measures.at_quota.curves import qrecall_curve
+from quotakernels.measures.at_quota.selection import quota_threshold
 from quotakernels.ranking import Ranking
 
 __all__ = [

@@ -13,8 +13,8 @@ from quotakernels._text import digits, money, number, percent
 from quotakernels.evaluation.measures import Column
 from quotakernels.evaluation.quota import QuotaArgument, UnfitError
 from quotakernels.evaluation.settings import Sample, Unit
-from quotakernels.measures.boundary import BestBoundary
-from quotakernels.measures.example_impact import best_quota, impact_at_quota
+from quotakernels.measures.gains.impact_at_quota import best_quota, impact_at_quota
+from quotakernels.measures.tables.boundary import BestBoundary
 
 __all__ = ["AT_BEST_CUT", "BROUGHT", "Cut", "RowGains", "gains_of"]
 

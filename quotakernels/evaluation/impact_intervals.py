@@ -9,7 +9,7 @@ from quotakernels.evaluation.intervals import Bounds, Resampled
 from quotakernels.evaluation.measures import Column
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.settings import Resampling
-from quotakernels.inference.hit_rate import hit_rate_interval
+from quotakernels.inference.proportions.hit_rate import hit_rate_interval
 from quotakernels.ranking import rank
 
 __all__ = ["impact_intervals"]

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from quotakernels.evaluation.measures import AREAS, AT_QUOTA, OVER_ALL, Column
 from quotakernels.evaluation.quota import Quota, QuotaArgument
 from quotakernels.evaluation.settings import Resampling
-from quotakernels.inference.auc_interval import auc_interval
-from quotakernels.inference.bootstrap import BootstrapResult, bootstrap
-from quotakernels.inference.compare import Comparison, compare
-from quotakernels.inference.hit_rate import hit_rate_interval
-from quotakernels.measures.discrimination import roc_auc
-from quotakernels.measures.quota import hit_rate
-from quotakernels.measures.summary import summary as summary_of
+from quotakernels.inference.comparison.compare import Comparison, compare
+from quotakernels.inference.delong.interval import auc_interval
+from quotakernels.inference.proportions.hit_rate import hit_rate_interval
+from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap
+from quotakernels.measures.at_quota.hit_rate import hit_rate
+from quotakernels.measures.over_quotas.areas import roc_auc
+from quotakernels.measures.over_quotas.summary import summary as summary_of
 from quotakernels.ranking import rank
 
 __all__ = [

@@ -12,11 +12,11 @@ from typing import Any
 
 from quotakernels._text import fixed
 from quotakernels.evaluation.quota import QuotaArgument
-from quotakernels.measures.correlation import pearson
-from quotakernels.measures.hull import achievable_pr_auc, roc_hull_auc
-from quotakernels.measures.precision_recall import average_precision, pr_auc
-from quotakernels.measures.quota import hit_rate, lift, qrecall
-from quotakernels.measures.summary import summary
+from quotakernels.measures.at_quota.hit_rate import hit_rate, lift, qrecall
+from quotakernels.measures.at_quota.pearson import pearson
+from quotakernels.measures.over_quotas.summary import summary
+from quotakernels.measures.roc_pr.hull import achievable_pr_auc, roc_hull_auc
+from quotakernels.measures.roc_pr.precision_recall import average_precision, pr_auc
 from quotakernels.ranking import Ranking
 
 __all__ = ["AREAS", "AT_QUOTA", "OVER_ALL", "Column", "areas", "at_quota", "over_all"]

@@ -14,7 +14,7 @@ from quotakernels.evaluation.measures import Column
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.segments import Segment
 from quotakernels.evaluation.settings import Settings
-from quotakernels.measures.boundary import BestBoundary
+from quotakernels.measures.tables.boundary import BestBoundary
 from quotakernels.ranking import Ranking
 
 __all__ = ["GainResults", "Results", "Values"]

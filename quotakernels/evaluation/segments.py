@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from quotakernels._text import number, percent
-from quotakernels.measures.dominance import compare_curves
+from quotakernels.measures.roc_pr.dominance import compare_curves
 from quotakernels.ranking import Ranking
 
 __all__ = ["Segment", "best_by_model", "best_by_quota", "dominant", "in_words"]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from quotakernels._text import plain
 from quotakernels.evaluation.quota import Quota
-from quotakernels.measures.confusion import ConfusionTable
+from quotakernels.measures.tables.confusion import ConfusionTable
 
 __all__ = ["Counts", "Resampling", "Sample", "Settings", "Unit", "resamples_for"]
 
