@@ -89,7 +89,7 @@ def _columns(backend: Backend, kind: str, n: int) -> tuple[Any, Any]:
 
 def _histogram(backend: Backend, kind: str, n: int) -> Entry:
     labels, scores = _columns(backend, kind, n)
-    state = qk.ScoreHistogram.empty(scores, bits=16)
+    state = qk.states.ScoreHistogram.empty(scores, bits=16)
     seen = checks.parts("counts of the bins", backend, partial(bins, kind, n), _filled_bins)
     holds = nbytes(state)
     return Entry(Stream(backend, state), (labels, scores), seen, traced=False, holds=holds)
@@ -102,7 +102,7 @@ def _filled_bins(backend: Backend, state: Any) -> Any:
 
 def _histogram_auc(backend: Backend, kind: str, n: int) -> Entry:
     labels, scores = _columns(backend, kind, n)
-    state = backend.compiled(_updated)(qk.ScoreHistogram.empty(scores), labels, scores)
+    state = backend.compiled(_updated)(qk.states.ScoreHistogram.empty(scores), labels, scores)
     return Entry(_auc, (state,), checks.values("AUC", backend, partial(auc, kind, n)))
 
 
@@ -113,8 +113,8 @@ def _auc(state: Any) -> Any:
 def _empty_buffer(backend: Backend, scores: Any, n: int) -> Any:
     """Of the kind that the library can compile, or of the kind that grows."""
     if backend.fixed_shapes:
-        return qk.FixedScoreBuffer.empty(scores, capacity=BATCHES * n)
-    return qk.ScoreBuffer.empty(scores)
+        return qk.states.FixedScoreBuffer.empty(scores, capacity=BATCHES * n)
+    return qk.states.ScoreBuffer.empty(scores)
 
 
 def _buffer(backend: Backend, n: int) -> Entry:
@@ -133,7 +133,9 @@ def _kept_scores(n: int) -> Any:
 
 
 def _first_scores(n: int, backend: Backend, state: Any) -> Any:
-    kept = state.scores if isinstance(state, qk.FixedScoreBuffer) else state.examples().scores
+    kept = (
+        state.scores if isinstance(state, qk.states.FixedScoreBuffer) else state.examples().scores
+    )
     return backend.host(kept)[:n]
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import re
+from collections.abc import Iterable, Mapping
 
 __all__ = ["INSTEAD", "NOT_OFFERED", "absent", "hint", "nearest"]
 
-_PREDICTIONS = "confusion_table_from_predictions(y_true, y_pred)"
+_PREDICTIONS = "tables.confusion_table_from_predictions(y_true, y_pred)"
 _KS = "optimal_cut(y_true, y_score, informedness).value"
 _RECALL = "recall(y_true, y_score, threshold=t)"
-_SPECIFICITY = "true_negative_rate(y_true, y_score, threshold=t)"
-_FALL_OUT = "false_positive_rate(y_true, y_score, threshold=t)"
-_MISS_RATE = "false_negative_rate(y_true, y_score, threshold=t)"
+_SPECIFICITY = "tables.true_negative_rate(y_true, y_score, threshold=t)"
+_FALL_OUT = "tables.false_positive_rate(y_true, y_score, threshold=t)"
+_MISS_RATE = "tables.false_negative_rate(y_true, y_score, threshold=t)"
 _GAINS = "qrecall_curve(y_true, y_score)"
 
 INSTEAD = {
@@ -26,14 +28,14 @@ INSTEAD = {
     "balanced_accuracy_score": f"(informedness({_PREDICTIONS}) + 1) / 2",
     "bootstrap_ci": "bootstrap(roc_auc, y_true, y_score)",
     "classification_report": f"{_PREDICTIONS}, and measures of that table",
-    "cohen_kappa_score": f"cohen_kappa({_PREDICTIONS})",
+    "cohen_kappa_score": f"tables.cohen_kappa({_PREDICTIONS})",
     "confusion_matrix": _PREDICTIONS,
     "cumulative_gain": _GAINS,
     "cumulative_gain_curve": _GAINS,
     "cumulative_gains": _GAINS,
     "cumulative_gains_curve": _GAINS,
     "decile_table": "lift_table(y_true, y_score)",
-    "delong": "delong_test(y_true, y_score, y_score_b)",
+    "delong": "inference.delong_test(y_true, y_score, y_score_b)",
     "det_curve": "roc_curve(y_true, y_score), and 1 - tpr, the false negative rate",
     "f1": f"f_score({_PREDICTIONS})",
     "f1_score": f"f_score({_PREDICTIONS})",
@@ -48,7 +50,7 @@ INSTEAD = {
     "gini_coefficient": "gini(y_true, y_score)",
     "gini_score": "gini(y_true, y_score)",
     "hit_rate_at_k": "hit_rate(y_true, y_score, quota=k)",
-    "kappa": f"cohen_kappa({_PREDICTIONS})",
+    "kappa": f"tables.cohen_kappa({_PREDICTIONS})",
     "kolmogorov_smirnov": _KS,
     "ks": _KS,
     "ks_score": _KS,
@@ -58,11 +60,11 @@ INSTEAD = {
     "lift_score": "lift(y_true, y_score, fraction=0.1)",
     "matthews_corr_coef": f"matthews_corrcoef({_PREDICTIONS})",
     "mcc": f"matthews_corrcoef({_PREDICTIONS})",
-    "mcnemar": "compare_selections(y_true, y_score, y_score_b, quota=k)",
+    "mcnemar": "inference.compare_selections(y_true, y_score, y_score_b, quota=k)",
     "mean_average_precision": "average_precision(y_true, y_score), and the mean of its values",
     "miss_rate": _MISS_RATE,
-    "mutual_info_score": f"mutual_information({_PREDICTIONS})",
-    "npv": "inverse_precision(y_true, y_score, threshold=t)",
+    "mutual_info_score": f"tables.mutual_information({_PREDICTIONS})",
+    "npv": "tables.inverse_precision(y_true, y_score, threshold=t)",
     "ppv": "precision(y_true, y_score, threshold=t)",
     "precision_at_k": "hit_rate(y_true, y_score, quota=k)",
     "precision_recall_curve": "pr_curve(y_true, y_score)",
@@ -77,7 +79,7 @@ INSTEAD = {
     "tpr": _RECALL,
     "youden_index": f"informedness({_PREDICTIONS})",
     "youden_j": f"informedness({_PREDICTIONS})",
-    "zero_one_loss": f"misclassification_rate({_PREDICTIONS})",
+    "zero_one_loss": f"tables.misclassification_rate({_PREDICTIONS})",
 }
 """What to call, by the name that something has elsewhere."""
 
@@ -117,9 +119,12 @@ def hint(name: str) -> str | None:
     return f"it is not offered: {NOT_OFFERED[name]}" if name in NOT_OFFERED else None
 
 
-def absent(name: str) -> AttributeError:
-    """The error for a name that the package lacks."""
+def absent(name: str, families: Mapping[str, Iterable[str]]) -> AttributeError:
+    """The error for a name that the top of the package lacks; a family may have it."""
     found = hint(name)
+    for family, names in families.items():
+        if name in names:
+            found = f"use quotakernels.{family}.{name}"
     if found is None:
         return AttributeError(f"module 'quotakernels' has no attribute {name!r}")
     return AttributeError(f"quotakernels has no {name}; {found}")
@@ -128,7 +133,8 @@ def absent(name: str) -> AttributeError:
 def nearest(name: str, measures: list[str]) -> str | None:
     """Which of the measures is meant by a name that is none of them, or why none is."""
     ours = hint(name.removeprefix("neg_")) or ""
-    meant = [x for x in measures if ours.startswith(f"use {x}(")]
+    called = re.match(r"use (?:\w+\.)*(\w+)\(", ours)
+    meant = [x for x in measures if called and called[1] == x]
     if ours and not meant:
         return ours
     meant = meant or difflib.get_close_matches(name, measures)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import exact as ex
 import numpy as np
+from public_names import PUBLIC
 
 import quotakernels as qk
 
@@ -110,7 +111,7 @@ def _measure(name: str, exact: Callable[..., Any] | None = None, **options: Any)
     reference = exact or getattr(ex, name)
 
     def run(y: Any, s: Any, **given: Any) -> Any:
-        return getattr(qk, name)(y, s, **options, **given)
+        return PUBLIC[name](y, s, **options, **given)
 
     return Call(run, lambda rows: reference(rows.groups))
 
@@ -119,7 +120,7 @@ def _at_share(name: str) -> Call:
     """A measure at a fraction of the examples."""
 
     def run(y: Any, s: Any, **given: Any) -> Any:
-        return getattr(qk, name)(y, s, fraction=0.25, **given)
+        return PUBLIC[name](y, s, fraction=0.25, **given)
 
     def exact(rows: Rows) -> Any:
         return getattr(ex, name)(rows.groups, rows.quota) if rows.quota else None
@@ -201,7 +202,7 @@ CALLS = {
         lambda *data, **given: qk.confusion_table(*data, **given).tp, lambda t: t.tp, threshold=0.5
     ),
     "total_impact": _of_table(
-        lambda *data, **given: qk.total_impact(*data, impacts=IMPACTS, **given).whole,
+        lambda *data, **given: qk.tables.total_impact(*data, impacts=IMPACTS, **given).whole,
         lambda t: ex.impact.impact(t, IMPACTS, total=True).whole,
         threshold=0.5,
     ),
@@ -223,9 +224,9 @@ CALLS = {
         _gained,
         labels=False,
     ),
-    "ScoreBuffer": _by_state(lambda s, weighted: qk.ScoreBuffer.empty(s)),
+    "ScoreBuffer": _by_state(lambda s, weighted: qk.states.ScoreBuffer.empty(s)),
     "FixedScoreBuffer": _by_state(
-        lambda s, weighted: qk.FixedScoreBuffer.empty(s, capacity=16, weighted=weighted)
+        lambda s, weighted: qk.states.FixedScoreBuffer.empty(s, capacity=16, weighted=weighted)
     ),
 }
 
@@ -454,7 +455,7 @@ INPUTS = [*_scores(), *_labels(), *_shapes(), *_weights(), *_masks(), *_forms()]
 # options
 
 AT_QUOTA = {
-    name: functools.partial(lambda name, *data, **given: getattr(qk, name)(*data, **given), name)
+    name: functools.partial(lambda name, *data, **given: PUBLIC[name](*data, **given), name)
     for name in ("hit_rate", "qrecall", "lift", "pearson", "f_score", "confusion_table")
 }
 AT_QUOTA |= {
@@ -463,7 +464,7 @@ AT_QUOTA |= {
     "impact_at_quota": lambda y, s, **given: qk.impact_at_quota(s, y, **given),
 }
 WHOLE = {
-    name: getattr(qk, name)
+    name: PUBLIC[name]
     for name in ("roc_auc", "average_hit_rate", "pr_auc", "summary", "roc_curve", "rank")
 }
 OPTION_CALLS = AT_QUOTA | WHOLE

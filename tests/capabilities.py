@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from public_names import PUBLIC
 
 import quotakernels as qk
 
@@ -62,7 +63,7 @@ REFUSED: dict[str, dict[str, str]] = {
 
 def functions() -> dict[str, Callable[..., Any]]:
     """The public functions by name."""
-    named = {name: getattr(qk, name) for name in qk.__all__}
+    named = {name: PUBLIC[name] for name in PUBLIC}
     return {name: x for name, x in named.items() if not isinstance(x, type)}
 
 
@@ -137,4 +138,4 @@ class Watch:
 
     def __getattr__(self, name: str) -> Any:
         self.asked.add(name)
-        return getattr(qk, name)
+        return PUBLIC[name]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import quotakernels as qk
-from quotakernels import ConfusionTable
+from quotakernels.tables import ConfusionTable
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "choosing.md"
 HEADING = "| measure | function | 1 | 2 | 3 | 4 |"
@@ -62,39 +62,39 @@ def cost(table: ConfusionTable, fp: float, fn: float) -> Any:
 
 
 def impact(table: ConfusionTable, *impacts: float) -> Any:
-    return qk.impact(table, impacts=impacts).whole
+    return qk.tables.impact(table, impacts=impacts).whole
 
 
 def outcome(field: str) -> Measure:
     def value(table: ConfusionTable, *impacts: float) -> Any:
-        return getattr(qk.outcome_impact(table, impacts=impacts), field)
+        return getattr(qk.tables.outcome_impact(table, impacts=impacts), field)
 
     return Measure(value, PAYING)
 
 
 def base_ratio(table: ConfusionTable, *weights: float) -> Any:
-    return qk.base_ratio(table, impacts=weights)
+    return qk.tables.base_ratio(table, impacts=weights)
 
 
 MEASURES: dict[str, list[Measure]] = {
     "accuracy": [Measure(qk.accuracy)],
     "F_β": [Measure(lambda table, beta: qk.f_score(table, beta=beta), BETAS)],
     "MCC": [Measure(qk.matthews_corrcoef)],
-    "Cohen's κ": [Measure(qk.cohen_kappa)],
+    "Cohen's κ": [Measure(qk.tables.cohen_kappa)],
     "informedness": [Measure(qk.informedness)],
-    "markedness": [Measure(qk.markedness)],
+    "markedness": [Measure(qk.tables.markedness)],
     "AUC": [Measure(auc)],
     "odds ratio, discriminant power": [
-        Measure(qk.diagnostic_odds_ratio),
-        Measure(qk.discriminant_power),
+        Measure(qk.tables.diagnostic_odds_ratio),
+        Measure(qk.tables.discriminant_power),
     ],
     "likelihood ratios": [
-        Measure(qk.positive_likelihood_ratio),
-        Measure(qk.negative_likelihood_ratio, sign=-1),
+        Measure(qk.tables.positive_likelihood_ratio),
+        Measure(qk.tables.negative_likelihood_ratio, sign=-1),
     ],
     "mutual information, IC": [
-        Measure(qk.mutual_information),
-        Measure(qk.information_coefficient),
+        Measure(qk.tables.mutual_information),
+        Measure(qk.tables.information_coefficient),
     ],
     "expected cost": [Measure(cost, COSTS, sign=-1)],
     "base ratio": [Measure(base_ratio, WEIGHTS)],

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from backends import MODES, Mode, parameters
 from expected import BINS, as_floats, check, computed, expected
+from public_names import PUBLIC
 
 import quotakernels as qk
 
@@ -44,7 +45,7 @@ def everything(
     ranking = qk.rank(y_true, y_score, **given)
     quotas = [float(q) for q in QUOTAS]
     found = computed(ranking, quotas, weighted)
-    found |= {name: getattr(qk, name)(ranking).value for name in CURVES}
+    found |= {name: PUBLIC[name](ranking).value for name in CURVES}
     table = qk.lift_table(ranking, bins=BINS)._asdict()
     found |= {f"lift_table.{name}": table[name] for name in table if name[:2] != "st"}
     if not weighted:

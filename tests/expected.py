@@ -9,6 +9,7 @@ from typing import Any
 
 import exact as ex
 import numpy as np
+from public_names import PUBLIC
 
 import quotakernels as qk
 from quotakernels.ops import STANDARD_ONLY
@@ -30,15 +31,15 @@ ABSOLUTE = {"pearson", "pearson_observed", "s1", "s2", "s1_area", "s2_area", "li
 
 def computed(ranking: qk.Ranking, quotas: Any, weighted: bool = False) -> dict[str, Any]:
     """Every measure of a ranking, by its public function."""
-    values = {name: getattr(qk, name)(ranking, quota=quotas) for name in AT_QUOTA}
+    values = {name: PUBLIC[name](ranking, quota=quotas) for name in AT_QUOTA}
     values["pearson_observed"] = qk.pearson(ranking, quota=quotas, labels="observed")
-    values |= {name: getattr(qk, name)(ranking) for name in ("roc_auc", "gini", "pem")}
+    values |= {name: PUBLIC[name](ranking) for name in ("roc_auc", "gini", "pem")}
     values["average_hit_rate"] = qk.average_hit_rate(ranking)
     values["average_qrecall"] = qk.average_qrecall(ranking)
     if not weighted:
         values["average_qrecall_late"] = qk.average_qrecall(ranking, start="P+1")
         values["expected_average_precision"] = qk.expected_average_precision(ranking)
-    values |= {name: getattr(qk, name)(ranking) for name in PR_AND_HULL}
+    values |= {name: PUBLIC[name](ranking) for name in PR_AND_HULL}
     for name, options in PR_AREAS.items():
         if not (weighted and "method" in options):
             values[name] = qk.pr_auc(ranking, **options)

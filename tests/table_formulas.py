@@ -10,9 +10,10 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from public_names import PUBLIC
 
 import quotakernels as qk
-from quotakernels import ConfusionTable
+from quotakernels.tables import ConfusionTable
 
 F = Fraction
 UNIT = 2.0**-53
@@ -124,9 +125,9 @@ NAMES = sorted(of_two(1, 1, 1, 1).keys() - {"f_score_2", "mutual_information_bit
 def measured(table: Any) -> dict[str, Any]:
     """Every measure of tables by its public function."""
     own = {"expected_cost": COSTS, "base_ratio": {"impacts": IMPACTS}}
-    found = {name: getattr(qk, name)(table, **own.get(name, {})) for name in NAMES}
+    found = {name: PUBLIC[name](table, **own.get(name, {})) for name in NAMES}
     found["f_score_2"] = qk.f_score(table, beta=2)
-    found["mutual_information_bits"] = qk.mutual_information(table, base=2)
+    found["mutual_information_bits"] = qk.tables.mutual_information(table, base=2)
     return found
 
 

@@ -27,7 +27,7 @@ def average(y: Any, s: Any = S, **given: Any) -> Any:
     return qk.one_vs_rest(qk.average_hit_rate, y, s, **given)
 
 
-def exactly(found: qk.OneVsRest, wanted: qk.OneVsRest = WANTED) -> None:
+def exactly(found: qk.results.OneVsRest, wanted: qk.results.OneVsRest = WANTED) -> None:
     for x, y in zip(found, wanted, strict=True):
         np.testing.assert_array_equal(x, y)
 
@@ -126,11 +126,15 @@ ERRORS = [
     ({"measure": "roc_auc"}, TypeError, "measure must be a measure of this library"),
     ({"measure": qk.select}, TypeError, "measure must be a measure of this library"),
     ({"measure": partial(qk.select)}, TypeError, "measure must be a measure of this library"),
-    ({"measure": qk.table_curve}, TypeError, r"table_curve needs a .*partial\(table_curve, mea"),
+    (
+        {"measure": qk.tables.table_curve},
+        TypeError,
+        r"table_curve needs a .*partial\(table_curve, mea",
+    ),
     ({"measure": qk.optimal_cut}, TypeError, r"optimal_cut needs a .*partial\(optimal_cut, mea"),
     ({"measure": partial(qk.optimal_cut, [0, 1])}, TypeError, "measure must be a measure of"),
     ({"measure": CUT}, ValueError, "optimal_cut gives cuts, which have no average"),
-    ({"measure": qk.cut_tables}, ValueError, "cut_tables gives cuts, which have no average"),
+    ({"measure": qk.tables.cut_tables}, ValueError, "cut_tables gives cuts, which have no average"),
     ({"average": "samples"}, ValueError, "average must be one of 'macro', 'weighted', 'micro', No"),
     ({"ties": "none"}, ValueError, "ties must be one of"),
     ({"pos_label": 1}, TypeError, "one_vs_rest takes classes in place of pos_label"),

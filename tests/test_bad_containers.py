@@ -42,9 +42,9 @@ def check(made: Any, message: str) -> None:
         "y_score": lambda: qk.select(made(S), quota=1),
         "sample_weight": lambda: qk.rank(Y, S, sample_weight=made(S)),
         "gain": lambda: qk.impact_at_quota(S, made(S), quota=1),
-        "y_pred": lambda: qk.confusion_table_from_predictions(Y, made(Y), pos_label=1),
+        "y_pred": lambda: qk.tables.confusion_table_from_predictions(Y, made(Y), pos_label=1),
         "models['b']": lambda: qk.compare(Y, {"a": S, "b": made(S)}, qk.roc_auc),
-        "like": lambda: qk.ScoreBuffer.empty(made(S)),
+        "like": lambda: qk.states.ScoreBuffer.empty(made(S)),
     }
     for name, call in calls.items():
         with pytest.raises(TypeError, match=f"^{re.escape(f'{name} {message.format(name)}')}$"):
@@ -69,7 +69,7 @@ def test_what_is_no_list(x: Any, kind: str):
         "y_true": [lambda: qk.roc_auc(x, S), lambda: qk.roc_auc(x, S, pos_label=1)],
         "y_score": [lambda: qk.roc_auc(Y, x), lambda: qk.select(x, quota=1)],
         "where": [lambda: qk.roc_auc(Y, S, where=x)],
-        "y_pred": [lambda: qk.confusion_table_from_predictions(Y, x)],
+        "y_pred": [lambda: qk.tables.confusion_table_from_predictions(Y, x)],
     }
     for name, some in calls.items():
         message = f"^{name} must be an array or a list; got a {kind}$"

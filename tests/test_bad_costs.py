@@ -106,10 +106,10 @@ def test_shapes_that_do_not_fit():
         "cost_fp, prevalence": lambda: qk.iso_performance_slope(two, 1, three),
         "fpr, tpr": lambda: qk.roc_to_pr(two, three, **sizes),
         "recall, precision": lambda: qk.pr_to_roc(two, three, **sizes),
-        "n, tpr": lambda: qk.confusion_table_from_rates(tpr=two, n=three, **rates),
+        "n, tpr": lambda: qk.tables.confusion_table_from_rates(tpr=two, n=three, **rates),
         "positives, recall": lambda: qk.interpolate_pr((0, 1), (1, 2), positives=two, recall=three),
-        "fp, tp": lambda: qk.chart_points(two, three, kind="roc", **sizes),
-        "positives, level": lambda: qk.iso_line(three, positives=two, negatives=4, **cost),
+        "fp, tp": lambda: qk.charts.chart_points(two, three, kind="roc", **sizes),
+        "positives, level": lambda: qk.charts.iso_line(three, positives=two, negatives=4, **cost),
     }
     for names, call in calls.items():
         with pytest.raises(ValueError, match=rf"^{names} must fit together; got the shapes "):

@@ -11,7 +11,7 @@ import quotakernels as qk
 
 Y, S = [0, 1, 1], [1.0, 2.0, 3.0]
 RANKING = qk.rank(Y, S)
-TABLE = qk.ConfusionTable(1.0, 2.0, 3.0, 4.0)
+TABLE = qk.tables.ConfusionTable(1.0, 2.0, 3.0, 4.0)
 
 CALLS: dict[str, list[Callable[[Any], Any]]] = {
     "y_score": [
@@ -23,8 +23,8 @@ CALLS: dict[str, list[Callable[[Any], Any]]] = {
         lambda x: qk.one_vs_rest(qk.roc_auc, Y, x),
         lambda x: qk.best_boundary(Y, x, impacts=(1, 0, 0, 0)),
     ],
-    "y_true": [lambda x: qk.rank(x, S), lambda x: qk.confusion_table_from_predictions(x, Y)],
-    "y_pred": [lambda x: qk.confusion_table_from_predictions(Y, x)],
+    "y_true": [lambda x: qk.rank(x, S), lambda x: qk.tables.confusion_table_from_predictions(x, Y)],
+    "y_pred": [lambda x: qk.tables.confusion_table_from_predictions(Y, x)],
     "sample_weight": [
         lambda x: qk.roc_auc(Y, S, sample_weight=x),
         lambda x: qk.select(S, quota=1, sample_weight=x),
@@ -45,7 +45,7 @@ CALLS: dict[str, list[Callable[[Any], Any]]] = {
     "counts": [lambda x: qk.Ranking.from_counts(S, x, [1, 1, 1])],
     "fp": [
         lambda x: qk.Ranking.from_points(x, S),
-        lambda x: qk.chart_points(x, S, positives=3, negatives=9, kind="roc"),
+        lambda x: qk.charts.chart_points(x, S, positives=3, negatives=9, kind="roc"),
     ],
     "cost_fp": [
         lambda x: qk.iso_performance_slope(x, 1, 0.5),
@@ -53,11 +53,11 @@ CALLS: dict[str, list[Callable[[Any], Any]]] = {
         lambda x: qk.expected_cost(TABLE, cost_fp=x, cost_fn=1),
     ],
     "beta": [lambda x: qk.f_score(TABLE, beta=x)],
-    "i_tp": [lambda x: qk.impact(TABLE, impacts=(x, 1, 1, 1))],
-    "impacts": [lambda x: qk.impact(qk.ClassTable([[1, 2], [3, 4]]), impacts=x)],
-    "ratio": [lambda x: qk.tune_prevalence(TABLE, x)],
-    "fn": [lambda x: qk.accuracy(qk.ConfusionTable(1, 2, x, 4))],
-    "cells": [lambda x: qk.accuracy(qk.ClassTable(x))],
+    "i_tp": [lambda x: qk.tables.impact(TABLE, impacts=(x, 1, 1, 1))],
+    "impacts": [lambda x: qk.tables.impact(qk.tables.ClassTable([[1, 2], [3, 4]]), impacts=x)],
+    "ratio": [lambda x: qk.tables.tune_prevalence(TABLE, x)],
+    "fn": [lambda x: qk.accuracy(qk.tables.ConfusionTable(1, 2, x, 4))],
+    "cells": [lambda x: qk.accuracy(qk.tables.ClassTable(x))],
     "classes": [lambda x: qk.one_vs_rest(qk.roc_auc, Y, [[1.0] * 4] * 3, classes=x)],
 }
 EACH = [(name, k) for name, calls in CALLS.items() for k in range(len(calls))]
@@ -75,4 +75,4 @@ def test_named_tuples_are_no_columns(name: str, which: int):
 def test_other_tuples_still_are():
     assert qk.roc_auc((0, 1), (1.0, 2.0)) == 1
     assert qk.hit_rate(Y, S, quota=(1, 2)).shape == (2,)
-    assert qk.impact(TABLE, impacts=qk.ConfusionTable(1, 0, 0, 0)).whole == 0.1
+    assert qk.tables.impact(TABLE, impacts=qk.tables.ConfusionTable(1, 0, 0, 0)).whole == 0.1

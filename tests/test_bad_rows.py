@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from backends import MODES, Mode, parameters, tree_map
+from public_names import PUBLIC
 
 import quotakernels as qk
 
@@ -26,19 +27,26 @@ def amounts(y: Any, s: Any, p: Any, m: Any, **given: Any) -> dict[str, Any]:
     found: dict[str, Any] = {
         "at_threshold": qk.confusion_table(ranking, threshold=0.5),
         "unsorted": qk.confusion_table(y, s, where=m, quota=0, **given),
-        "total": qk.total_impact(y, s, where=m, threshold=0.5, impacts=(1, -1, 0, 0), **given),
-        "cuts": qk.cut_tables(ranking).table,
-        "predicted": qk.confusion_table_from_predictions(y, p, where=m, **given),
-        "classes": qk.confusion_table_from_predictions(y, p, where=m, num_classes=2, **given),
+        "total": qk.tables.total_impact(
+            y, s, where=m, threshold=0.5, impacts=(1, -1, 0, 0), **given
+        ),
+        "cuts": qk.tables.cut_tables(ranking).table,
+        "predicted": qk.tables.confusion_table_from_predictions(y, p, where=m, **given),
+        "classes": qk.tables.confusion_table_from_predictions(
+            y, p, where=m, num_classes=2, **given
+        ),
         "again": qk.confusion_table(ranking.at_thresholds(s[..., :1]), threshold=0.5),
     }
     for name in ("roc_curve", "pr_curve", "hit_rate_curve", "lift_table"):
-        found[name] = getattr(qk, name)(ranking)
+        found[name] = PUBLIC[name](ranking)
     if "sample_weight" not in given:
         ranking = qk.rank_at_quota(y, s, where=m, quota=0, **given)
         found["at_one_quota"] = qk.confusion_table(ranking, quota=0)
     hull = qk.family_hull([qk.rank(y, s, where=m, **given)] * 2)
-    return found | {"hull": (hull.fp, hull.tp), "curve": qk.table_curve(ranking, qk.recall).quota}
+    return found | {
+        "hull": (hull.fp, hull.tp),
+        "curve": qk.tables.table_curve(ranking, qk.recall).quota,
+    }
 
 
 def check(found: dict[str, Any]) -> None:
@@ -70,6 +78,6 @@ COMPILED = parameters([m for m in MODES if m.name in ("torch-compile", "jax64-ji
 @pytest.mark.parametrize("mode", COMPILED)
 def test_total_impact_of_a_bad_score_in_a_program(mode: Mode):
     def total(y: Any, s: Any) -> Any:
-        return qk.total_impact(y, s, threshold=0.5, impacts=(1, -1, 0, 0)).whole
+        return qk.tables.total_impact(y, s, threshold=0.5, impacts=(1, -1, 0, 0)).whole
 
     np.testing.assert_array_equal(mode.run(total, Y, S), [0, np.nan, np.nan, 0])

@@ -26,7 +26,7 @@ SOME = parameters(
 
 
 def state_of(scores: Any) -> Any:
-    return qk.FixedScoreBuffer.empty(scores, capacity=20)
+    return qk.states.FixedScoreBuffer.empty(scores, capacity=20)
 
 
 # column vectors
@@ -55,12 +55,12 @@ def of_scores(name: str) -> Any:
         "impact": lambda y, s: qk.impact_at_quota(s, s, gain_rejected=2.0, quota=1),
         "one_vs_rest": lambda y, s: qk.one_vs_rest(qk.roc_auc, y, s),
         "bootstrap": lambda y, s: qk.bootstrap(qk.roc_auc, y, s),
-        "auc_interval": lambda y, s: qk.auc_interval(y, s),
-        "auc_covariance": lambda y, s: qk.auc_covariance(y, s),
-        "histogram": lambda y, s: qk.ScoreHistogram.of(y, s),
-        "buffer": lambda y, s: qk.ScoreBuffer.empty(S).update(y, s),
+        "auc_interval": lambda y, s: qk.inference.auc_interval(y, s),
+        "auc_covariance": lambda y, s: qk.inference.auc_covariance(y, s),
+        "histogram": lambda y, s: qk.states.ScoreHistogram.of(y, s),
+        "buffer": lambda y, s: qk.states.ScoreBuffer.empty(S).update(y, s),
         "fixed buffer": lambda y, s: state_of(S).update(y, s),
-        "counts": lambda y, s: qk.ScoreHistogram.empty(S).update(y, s),
+        "counts": lambda y, s: qk.states.ScoreHistogram.empty(S).update(y, s),
     }[name]
 
 
@@ -84,13 +84,13 @@ def test_other_columns_are_refused_under_their_names():
         "y_true": lambda: qk.roc_auc(LABELS, S),
         "sample_weight": lambda: qk.roc_auc(Y, S, sample_weight=COLUMN),
         "where": lambda: qk.select(S, quota=1, where=LABELS == 1),
-        "y_pred": lambda: qk.confusion_table_from_predictions(LABELS, LABELS),
+        "y_pred": lambda: qk.tables.confusion_table_from_predictions(LABELS, LABELS),
         "gain": lambda: qk.impact_at_quota(S, COLUMN, quota=1),
-        "like": lambda: qk.ScoreBuffer.empty(COLUMN),
-        "scores_b": lambda: qk.delong_test(Y, S, COLUMN),
-        "scores_a": lambda: qk.delong_test(Y, COLUMN, COLUMN),
+        "like": lambda: qk.states.ScoreBuffer.empty(COLUMN),
+        "scores_b": lambda: qk.inference.delong_test(Y, S, COLUMN),
+        "scores_a": lambda: qk.inference.delong_test(Y, COLUMN, COLUMN),
         "models['b']": lambda: qk.compare(Y, models, qk.roc_auc),
-        "folds": lambda: qk.fold_summary(qk.roc_auc, Y, S, folds),
+        "folds": lambda: qk.inference.fold_summary(qk.roc_auc, Y, S, folds),
         "groups": lambda: qk.bootstrap(qk.roc_auc, Y, S, groups=folds),
         "thresholds": lambda: qk.Ranking.from_counts(COLUMN, LABELS, LABELS),
         "fp": lambda: qk.Ranking.from_points(LABELS, LABELS),

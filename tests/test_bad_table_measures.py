@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import quotakernels as qk
-from quotakernels import ClassTable, ConfusionTable
+from quotakernels.tables import ClassTable, ConfusionTable
 
 
 def test_bad_calls():
@@ -24,16 +24,28 @@ def test_bad_calls():
         (lambda: qk.f_score(table, beta=None), TypeError, "^beta must be an array; got None"),
         (lambda: qk.f_score(table, beta=-1), ValueError, "^beta is -1"),
         (lambda: qk.f_score(table, beta="1"), TypeError, "^beta must be a number"),
-        (lambda: qk.mutual_information(table, base=1), ValueError, "^base is 1"),
-        (lambda: qk.base_ratio(table, impacts=(1, 2, 3)), TypeError, "^impacts must be four"),
-        (lambda: qk.base_ratio(table, impacts=(1, 2, 3, math.inf)), ValueError, "^i_tn is inf"),
+        (lambda: qk.tables.mutual_information(table, base=1), ValueError, "^base is 1"),
+        (
+            lambda: qk.tables.base_ratio(table, impacts=(1, 2, 3)),
+            TypeError,
+            "^impacts must be four",
+        ),
+        (
+            lambda: qk.tables.base_ratio(table, impacts=(1, 2, 3, math.inf)),
+            ValueError,
+            "^i_tn is inf",
+        ),
         (lambda: qk.confusion_table([0, 1], [1, 2], threshold="a"), TypeError, "^threshold must"),
         (lambda: qk.confusion_table([0, 1], [1, 2], quota=3), ValueError, "^quota is 3"),
         (lambda: qk.confusion_table([0, 1], [1, 2], quota=1, inclusive=False), TypeError, "^incl"),
         (lambda: qk.confusion_table([0, 1], [1, 2], threshold=1, inclusive=1), TypeError, "^incl"),
         (lambda: qk.optimal_cut([0, 1], [1, 2], qk.roc_auc), TypeError, "^optimal_cut needs"),
-        (lambda: qk.optimal_cut([0, 1], [1, 2], qk.bias), TypeError, "^bias does not say whether"),
-        (lambda: qk.table_curve([0, 1], [1, 2]), TypeError, "^table_curve needs"),
+        (
+            lambda: qk.optimal_cut([0, 1], [1, 2], qk.tables.bias),
+            TypeError,
+            "^bias does not say whether",
+        ),
+        (lambda: qk.tables.table_curve([0, 1], [1, 2]), TypeError, "^table_curve needs"),
         (lambda: qk.optimal_cut([0, 1], [1, 2], qk.recall, maximize=0), TypeError, "^maximize"),
     ]
     for call, error, match in calls:

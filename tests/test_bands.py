@@ -38,8 +38,10 @@ MEASURES: dict[str, Any] = {
 main_modes = [m for m in MODES if m.name in ("numpy", "strictest-device1", "torch", "jax32-jit")]
 
 
-def small(*data: Any, **options: Any) -> qk.CurveBand:
-    found: qk.CurveBand = qk.curve_band(*data, **{"n_resamples": 200, "random_state": 5, **options})
+def small(*data: Any, **options: Any) -> qk.results.CurveBand:
+    found: qk.results.CurveBand = qk.inference.curve_band(
+        *data, **{"n_resamples": 200, "random_state": 5, **options}
+    )
     return found
 
 
@@ -86,7 +88,7 @@ def test_rates_that_are_none():
 # bands
 
 
-def together(found: qk.BootstrapResult, top: Any) -> tuple[np.ndarray, np.ndarray]:
+def together(found: qk.results.BootstrapResult, top: Any) -> tuple[np.ndarray, np.ndarray]:
     """The edges of the simultaneous band, resample by resample."""
     largest = []
     for curve in found.resamples.T:
@@ -223,7 +225,7 @@ BAD: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
 @pytest.mark.parametrize(("curve", "options", "error", "message"), BAD)
 def test_bad_bands(curve: Any, options: dict[str, Any], error: type[Exception], message: str):
     with pytest.raises(error, match=message):
-        qk.curve_band(curve, Y, S[0], **options)
+        qk.inference.curve_band(curve, Y, S[0], **options)
 
 
 # the best cut
@@ -240,7 +242,7 @@ CHOICES: list[tuple[Any, dict[str, Any]]] = [
 def test_the_best_cut_of_each_resample(best: Any, own: dict[str, Any], weights: Any):
     """Of rows that are really repeated, and what its threshold brings on all examples."""
     given = {"sample_weight": weights, "random_state": 3}
-    found = qk.optimum_interval(best, Y, S, n_resamples=30, **given, **own)
+    found = qk.inference.optimum_interval(best, Y, S, n_resamples=30, **given, **own)
     plan = plan_of(admit(Y, S, weights), None, False, False, 3, "expected")
     more = np.empty((2, 30))
     for number, counts in enumerate(plan.counts(range(30))):
@@ -252,9 +254,9 @@ def test_the_best_cut_of_each_resample(best: Any, own: dict[str, Any], weights: 
                 part = getattr(found, field).resamples[model, number]
                 np.testing.assert_allclose(part, getattr(cut, field), rtol=1e-12)
             chosen = scores >= cut.threshold if cut.threshold == cut.threshold else scores > 9
-            table = qk.confusion_table_from_predictions(Y, chosen, sample_weight=weights)
+            table = qk.tables.confusion_table_from_predictions(Y, chosen, sample_weight=weights)
             if best is qk.best_boundary:
-                brought = qk.impact(table, impacts=IMPACTS).whole
+                brought = qk.tables.impact(table, impacts=IMPACTS).whole
             else:
                 brought = qk.expected_cost(table, cost_fp=1, cost_fn=2)
             more[model, number] = cut.value - brought
@@ -274,8 +276,8 @@ def test_every_library_gives_bands_and_optima(mode: Mode):
 
     def found_by(y: Any, s: Any) -> Any:
         draw = {"n_resamples": 300, "random_state": random_state(mode)}
-        band = qk.curve_band("roc", y, s, fpr=[0.2, 0.5, 1], simultaneous=True, **draw)
-        return band, qk.optimum_interval(qk.best_boundary, y, s, impacts=IMPACTS, **draw)
+        band = qk.inference.curve_band("roc", y, s, fpr=[0.2, 0.5, 1], simultaneous=True, **draw)
+        return band, qk.inference.optimum_interval(qk.best_boundary, y, s, impacts=IMPACTS, **draw)
 
     band, best = mode.run(found_by, Y, S)
     wanted = small("roc", Y, S, fpr=[0.2, 0.5, 1], simultaneous=True)
@@ -284,7 +286,7 @@ def test_every_library_gives_bands_and_optima(mode: Mode):
     assert np.allclose(band.lower, wanted.lower, atol=0.12)
     assert np.allclose(band.upper, wanted.upper, atol=0.12)
     assert np.all(band.lower[:, -1] == 1)
-    wanted = qk.optimum_interval(qk.best_boundary, Y, S, impacts=IMPACTS, random_state=1)
+    wanted = qk.inference.optimum_interval(qk.best_boundary, Y, S, impacts=IMPACTS, random_state=1)
     for name in ("value", "threshold", "quota"):
         np.testing.assert_allclose(getattr(best, name)[0], getattr(wanted, name)[0], rtol=1e-6)
     assert np.allclose(best.value.lower, wanted.value.lower, atol=0.1)
@@ -292,7 +294,9 @@ def test_every_library_gives_bands_and_optima(mode: Mode):
 
 
 def test_where_it_is_best_to_select_nobody():
-    found = qk.optimum_interval(qk.best_boundary, Y, S[0], impacts=(-1, -1, 0, 0), n_resamples=20)
+    found = qk.inference.optimum_interval(
+        qk.best_boundary, Y, S[0], impacts=(-1, -1, 0, 0), n_resamples=20
+    )
     assert found.quota[:5] == (0, 0, 0, 0, 0)
     assert found.value.estimate == found.optimism == 0
     assert np.isnan(found.threshold.estimate)
@@ -303,19 +307,23 @@ def test_what_nobody_brings_is_certain_unless_the_labels_decide_it():
     labels, scores = np.arange(7) % 2, np.asarray([6, 1, 5, 2, 4, 3, 0])
     drawn: dict[str, Any] = {"n_resamples": 100, "random_state": 1}
     for impacts, value in (((2, -9, 0, 0), 0), ((2, -9, 0.3, 0.3), 0.3), ((0.7, 0.7, -9, 0), 0.7)):
-        found = qk.optimum_interval(qk.best_boundary, labels, scores, impacts=impacts, **drawn)
+        found = qk.inference.optimum_interval(
+            qk.best_boundary, labels, scores, impacts=impacts, **drawn
+        )
         assert found.quota.estimate == (7 if value == 0.7 else 0)
         assert value == 0.7 or found.value.upper > value, "resamples have better cuts"
         assert found.expected[:3] == pytest.approx((value,) * 3, abs=1e-12)
         assert found.optimism == 0
-    found = qk.optimum_interval(qk.best_boundary, labels, scores, impacts=(2, -9, -1, 0), **drawn)
+    found = qk.inference.optimum_interval(
+        qk.best_boundary, labels, scores, impacts=(2, -9, -1, 0), **drawn
+    )
     assert found.quota.estimate == 0
     assert found.expected.lower < found.expected.upper
 
 
 def test_a_cut_that_is_chosen_among_noise_brings_less_than_it_seems():
     labels, scores = np.arange(200) % 2, np.random.default_rng(2).random(200)
-    found = qk.optimum_interval(
+    found = qk.inference.optimum_interval(
         qk.best_boundary, labels, scores, impacts=(1, -1, 0, 0), n_resamples=300, random_state=1
     )
     expected = found.value.estimate - found.optimism
@@ -325,10 +333,10 @@ def test_a_cut_that_is_chosen_among_noise_brings_less_than_it_seems():
 
 def test_bad_optima():
     with pytest.raises(TypeError, match="best must be best_boundary or optimal_cut"):
-        qk.optimum_interval(qk.best_quota, Y, S[0])
+        qk.inference.optimum_interval(qk.best_quota, Y, S[0])
     with pytest.raises(TypeError, match="maximize must be True, False or None"):
-        qk.optimum_interval(qk.optimal_cut, Y, S[0], measure=qk.recall, maximize=1)
+        qk.inference.optimum_interval(qk.optimal_cut, Y, S[0], measure=qk.recall, maximize=1)
     with pytest.raises(TypeError, match="after them a measure of confusion tables"):
-        qk.optimum_interval(qk.optimal_cut, Y, S[0])
+        qk.inference.optimum_interval(qk.optimal_cut, Y, S[0])
     with pytest.raises(TypeError, match="impacts"):
-        qk.optimum_interval(qk.best_boundary, Y, S[0])
+        qk.inference.optimum_interval(qk.best_boundary, Y, S[0])

@@ -251,7 +251,7 @@ def test_measures_that_share_a_pass_are_those_of_their_own_calls(
 
 def test_records_and_mappings_keep_their_form():
     found = qk.bootstrap({"all": qk.summary}, Y, S[0], n_resamples=20, random_state=1)
-    assert isinstance(found["all"], qk.Summary)
+    assert isinstance(found["all"], qk.results.Summary)
     assert found["all"].pem.lower <= found["all"].pem.estimate
     with pytest.raises(TypeError, match="quota would go to all of several measures"):
         qk.bootstrap({"hits": qk.hit_rate}, Y, S[0], quota=3)
@@ -354,8 +354,8 @@ def test_bad_calls_of_others(given: dict[str, Any], error: type[Exception], mess
     """`compare`, `curve_band` and `optimum_interval` have these options too."""
     best, models = {"impacts": (1, 1, 1, 1)}, {"a": S[0], "b": S[1]}
     calls: list[Callable[..., Any]] = [
-        lambda **x: qk.curve_band("roc", Y, S[0], **x),
-        lambda **x: qk.optimum_interval(qk.best_boundary, Y, S[0], **best, **x),
+        lambda **x: qk.inference.curve_band("roc", Y, S[0], **x),
+        lambda **x: qk.inference.optimum_interval(qk.best_boundary, Y, S[0], **best, **x),
     ]
     if not given.keys() & {"method", "poisson"}:
         calls.append(lambda **x: qk.compare(Y, models, qk.roc_auc, **x))

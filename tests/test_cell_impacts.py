@@ -122,7 +122,7 @@ def test_the_means_make_up_the_total(rows: Any, share: float):
             continue
         found = qk.impact_at_quota(s, g, gain_rejected=r, **given)
         near = 1e-12 * np.sum((np.abs(g) + np.abs(r)) * w)
-        total = qk.total_impact(table, impacts=means)
+        total = qk.tables.total_impact(table, impacts=means)
         for field in total._fields:
             wanted = getattr(found, field)
             np.testing.assert_allclose(getattr(total, field), wanted, rtol=0, atol=near)

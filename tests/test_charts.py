@@ -94,11 +94,11 @@ def assert_chart(kind: str, found: Any, groups: Any, *, units: float) -> None:
 
 
 def charts(ranking: qk.Ranking) -> dict[str, Any]:
-    return {kind: qk.powers_chart(ranking, kind=kind) for kind in KINDS}
+    return {kind: qk.charts.powers_chart(ranking, kind=kind) for kind in KINDS}
 
 
 def areas(ranking: qk.Ranking) -> dict[str, Any]:
-    return {kind: qk.chart_area(ranking, kind=kind) for kind in AREAS}
+    return {kind: qk.charts.chart_area(ranking, kind=kind) for kind in AREAS}
 
 
 def assert_areas(found: dict[str, Any], groups: Any, units: float) -> None:
@@ -130,7 +130,7 @@ def test_weights(mode: Mode):
 
     def run(y: Any, s: Any, w: Any) -> Any:
         ranking = qk.rank(y, s, sample_weight=w)
-        return qk.powers_chart(ranking, kind="boc_dual")
+        return qk.charts.powers_chart(ranking, kind="boc_dual")
 
     found = mode.run(run, *(np.asarray(x) for x in zip(*WEIGHTED, strict=True)))
     for row, case in enumerate(WEIGHTED):
@@ -174,7 +174,7 @@ def test_a_class_of_little_weight_keeps_its_digits():
     """Masses are added up from either end, so that the last cuts are as exact as the first."""
     y, s = [1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0]
     w = [1e9, 1e-9, 1e-9, 3e-9]
-    chart = qk.powers_chart(y, s, sample_weight=w, kind="pr_log")
+    chart = qk.charts.powers_chart(y, s, sample_weight=w, kind="pr_log")
     groups = ex.groups(y, s, w)
     exact = [bits(ex.confusion.recall(t)) for t in ex.confusion.tables_at_cuts(groups)]
     np.testing.assert_allclose(chart.x[1:], exact[1:], rtol=1e-15)
@@ -182,19 +182,19 @@ def test_a_class_of_little_weight_keeps_its_digits():
 
 
 def test_logarithms_of_any_size():
-    far = qk.chart_points(1e300, 1e-300, positives=1e-300, negatives=1e300, kind="pr_log")
+    far = qk.charts.chart_points(1e300, 1e-300, positives=1e-300, negatives=1e300, kind="pr_log")
     assert (far.x, far.y) == (0, pytest.approx(600 * math.log2(10)))
     sizes = {"positives": 0.0, "negatives": 1e300, "smoothing": 1e-200}
-    far = qk.chart_points(1e300, 0.0, kind="bird", **sizes)
+    far = qk.charts.chart_points(1e300, 0.0, kind="bird", **sizes)
     assert (far.x, far.y) == (pytest.approx(500 * math.log2(10)), 0)
     sizes = {"positives": 1e200, "negatives": 1e200, "smoothing": 1e-100}
-    far = qk.chart_points(0.0, 1e200, kind="bird", **sizes)
+    far = qk.charts.chart_points(0.0, 1e200, kind="bird", **sizes)
     assert (far.x, far.y) == (0, pytest.approx(300 * math.log2(10)))
 
 
 def test_information_near_chance():
     sizes = {"positives": 1e9, "negatives": 3e9, "kind": "bird_informedness"}
-    y = qk.chart_points([0, 1e9, 999999999], [1, 1e9 / 3, 333333333], **sizes).y
+    y = qk.charts.chart_points([0, 1e9, 999999999], [1, 1e9 / 3, 333333333], **sizes).y
     np.testing.assert_allclose(y[0], 1e-9 / math.log(2) * (1 + 0.5e-9), rtol=1e-15)
     assert abs(y[1]) < 1e-16
     assert y[2] == 0
@@ -203,7 +203,7 @@ def test_information_near_chance():
 @pytest.mark.parametrize("smoothing", [0.25, 1, 10])
 def test_smoothing(smoothing: float):
     for (y, s), groups in zip(CASES[::5], GROUPS[::5], strict=True):
-        chart = qk.powers_chart(y, s, kind="bird", smoothing=smoothing)
+        chart = qk.charts.powers_chart(y, s, kind="bird", smoothing=smoothing)
         wanted = ex.charts.bird_points(groups, Fraction(smoothing))
         exact = as_floats(wanted)
         np.testing.assert_allclose(np.stack(chart[:2], axis=-1), exact, 1e-15, 1e-15)
@@ -225,25 +225,25 @@ def test_areas_of_bift_and_boc(rows: Any):
     np.testing.assert_allclose(area["lift"], share / 2 + (1 - share) * auc, **close)
     np.testing.assert_allclose(area["bprd"], qk.gini(ranking) / 2 / share, **close)
     for kind in AREAS.keys() - {"pr"}:
-        x, height, *_ = qk.powers_chart(ranking, kind=kind)
+        x, height, *_ = qk.charts.powers_chart(ranking, kind=kind)
         strips = ((x[1:] - x[:-1]) * (height[1:] + height[:-1]) / 2).sum()
         np.testing.assert_allclose(area[kind], strips, rtol=1e-12, atol=1e-12)
 
 
 def test_areas_by_their_own_names():
     ranking = qk.rank(*padded()[:2])
-    np.testing.assert_array_equal(qk.chart_area(ranking, kind="roc"), qk.roc_auc(ranking))
-    np.testing.assert_array_equal(qk.chart_area(ranking, kind="pr"), qk.pr_auc(ranking))
+    np.testing.assert_array_equal(qk.charts.chart_area(ranking, kind="roc"), qk.roc_auc(ranking))
+    np.testing.assert_array_equal(qk.charts.chart_area(ranking, kind="pr"), qk.pr_auc(ranking))
 
 
 def test_charts_by_their_own_names():
     ranking = qk.rank(*padded()[:2])
     for kind, curve in (("roc", qk.roc_curve(ranking)), ("pr", qk.pr_curve(ranking))):
-        chart = qk.powers_chart(ranking, kind=kind)
+        chart = qk.charts.powers_chart(ranking, kind=kind)
         for mine, other in zip(chart[:3], curve[:3], strict=True):
             np.testing.assert_array_equal(mine, other)
-    informed = qk.table_curve(ranking, qk.informedness).value
-    last = qk.powers_chart(ranking, kind="bift")
+    informed = qk.tables.table_curve(ranking, qk.informedness).value
+    last = qk.charts.powers_chart(ranking, kind="bift")
     np.testing.assert_array_equal(last.y[..., -1], informed[..., -1])
 
 
@@ -259,8 +259,10 @@ def test_points_are_where_the_cuts_are(mode: Mode):
         ranking = qk.rank(y, s)
         roc = qk.roc_curve(ranking)
         sizes = {"positives": roc.tp[..., -1:], "negatives": roc.fp[..., -1:]}
-        points = {kind: qk.chart_points(roc.fp, roc.tp, kind=kind, **sizes) for kind in kinds}
-        return points, {kind: qk.powers_chart(ranking, kind=kind) for kind in kinds}
+        points = {
+            kind: qk.charts.chart_points(roc.fp, roc.tp, kind=kind, **sizes) for kind in kinds
+        }
+        return points, {kind: qk.charts.powers_chart(ranking, kind=kind) for kind in kinds}
 
     points, cuts = mode.run(run, *(x[:60] for x in padded()[:2]))
     for kind in kinds:
@@ -274,12 +276,12 @@ def test_points_are_where_the_cuts_are(mode: Mode):
 
 
 def test_points_that_are_no_whole_numbers():
-    found = qk.chart_points([0.5, np.nan], 2.5, kind="bift", **CLASSES)
+    found = qk.charts.chart_points([0.5, np.nan], 2.5, kind="bift", **CLASSES)
     np.testing.assert_allclose(found.x, [3 / 8, np.nan])
     np.testing.assert_allclose(found.y, [1 / 2 - 1 / 6, np.nan])
-    rounded = qk.chart_points(0.1 + 0.2, 0, positives=1, negatives=0.3, kind="roc")
+    rounded = qk.charts.chart_points(0.1 + 0.2, 0, positives=1, negatives=0.3, kind="roc")
     assert (rounded.x, rounded.y) == (1, 0)
-    many = qk.chart_points(0, 1, positives=[1, 2], negatives=[[1], [2]], kind="roc")
+    many = qk.charts.chart_points(0, 1, positives=[1, 2], negatives=[[1], [2]], kind="roc")
     assert many.x.shape == many.y.shape == (2, 2)
 
 
@@ -290,15 +292,15 @@ FEW = [m for m in MODES if m.name in ("numpy", "strictest-device1", "jax32-jit",
 def test_each_of_several_classes(mode: Mode):
     y, s = np.asarray([0, 1, 2, 0, 1, 2, 2, 1]), RNG.choice([0.1, 0.2, 0.5], (8, 3))
     found = mode.run(
-        lambda y, s: qk.one_vs_rest(qk.powers_chart, y, s, average=None, kind="bift"), y, s
+        lambda y, s: qk.one_vs_rest(qk.charts.powers_chart, y, s, average=None, kind="bift"), y, s
     )
-    assert type(found.value) is qk.Chart
+    assert type(found.value) is qk.results.Chart
     for k in range(3):
         groups = ex.groups((y == k).astype(int).tolist(), s[:, k].tolist())
         assert_chart("bift", row_of(found.per_class, k), groups, units=1)
     with pytest.raises(ValueError, match=r"^powers_chart gives cuts.*use average=None"):
-        qk.one_vs_rest(qk.powers_chart, y, s, kind="bift")
-    area = qk.one_vs_rest(qk.chart_area, y, s, kind="lift")
+        qk.one_vs_rest(qk.charts.powers_chart, y, s, kind="bift")
+    area = qk.one_vs_rest(qk.charts.chart_area, y, s, kind="lift")
     np.testing.assert_allclose(area.value, np.mean(area.per_class))
 
 
@@ -307,13 +309,13 @@ def test_each_of_several_classes(mode: Mode):
 
 @pytest.mark.parametrize("bad", ["PN", "", None, 3, ["roc"]], ids=repr)
 def test_bad_kinds(bad: Any):
-    for call in (qk.powers_chart, qk.chart_area):
+    for call in (qk.charts.powers_chart, qk.charts.chart_area):
         with pytest.raises(ValueError, match=r"^kind must be one of 'pn', 'roc', .*; got "):
             call([1, 0], [0.5, 0.1], kind=bad)
         with pytest.raises(TypeError, match=rf"^{call.__name__} needs kind"):
             call([1, 0], [0.5, 0.1])
     with pytest.raises(ValueError, match=r"^kind must be one of 'pn', 'roc', .*; got "):
-        qk.chart_points(1, 1, kind=bad, **CLASSES)
+        qk.charts.chart_points(1, 1, kind=bad, **CLASSES)
 
 
 def test_charts_without_an_area():
@@ -322,12 +324,12 @@ def test_charts_without_an_area():
         if kind not in AREAS:
             reason = "logarithms" if kind.startswith("bird") else "infinity"
             with pytest.raises(ValueError, match=rf"^kind '{kind}' has no area: .*{reason}"):
-                qk.chart_area([1, 0], [0.5, 0.1], kind=kind)
+                qk.charts.chart_area([1, 0], [0.5, 0.1], kind=kind)
 
 
 def re_kinds() -> list[str]:
     """The kinds that the docstring lists."""
-    text = inspect.getdoc(qk.chart_area) or ""
+    text = inspect.getdoc(qk.charts.chart_area) or ""
     listed = text.split("kind : {")[1].split("}")[0]
     return [x.strip(' "') for x in listed.split(",")]
 
@@ -336,15 +338,15 @@ def re_kinds() -> list[str]:
 def test_bad_smoothing(bad: Any):
     message = r"^smoothing (must be|is .*expected) a finite number above 0"
     with pytest.raises(ValueError, match=message):
-        qk.powers_chart([1, 0], [0.5, 0.1], kind="bird", smoothing=bad)
+        qk.charts.powers_chart([1, 0], [0.5, 0.1], kind="bird", smoothing=bad)
     with pytest.raises(ValueError, match=message):
-        qk.chart_points(1, 1, kind="bird", smoothing=bad, **CLASSES)
+        qk.charts.chart_points(1, 1, kind="bird", smoothing=bad, **CLASSES)
 
 
 @pytest.mark.parametrize("bad", ["1", None, True, 1j, [1.0], np.ones(1)], ids=repr)
 def test_smoothing_that_is_no_number(bad: Any):
     with pytest.raises(TypeError, match=r"^smoothing must be a"):
-        qk.powers_chart([1, 0], [0.5, 0.1], kind="bird", smoothing=bad)
+        qk.charts.powers_chart([1, 0], [0.5, 0.1], kind="bird", smoothing=bad)
 
 
 @pytest.mark.parametrize("name", ["fp", "tp", "positives", "negatives"])
@@ -352,16 +354,16 @@ def test_bad_points(name: str):
     good = {"fp": 1.0, "tp": 2.0, **CLASSES, "kind": "bift"}
     for bad in (-1.0, np.inf):
         with pytest.raises(ValueError, match=rf"^{name} is {bad!r}; expected a finite number, not"):
-            qk.chart_points(**{**good, name: bad})
+            qk.charts.chart_points(**{**good, name: bad})
     for bad in ("1", None, True, 1j):
         with pytest.raises(TypeError, match=rf"^{name} must be a"):
-            qk.chart_points(**{**good, name: bad})
+            qk.charts.chart_points(**{**good, name: bad})
     if name in CLASSES:
         with pytest.raises(ValueError, match=rf"^{name} is nan"):
-            qk.chart_points(**{**good, name: np.nan})
+            qk.charts.chart_points(**{**good, name: np.nan})
     else:
         with pytest.raises(ValueError, match=rf"^{name} is 6.0 at position 1; expected at most al"):
-            qk.chart_points(**{**good, name: [0.0, 6.0]})
+            qk.charts.chart_points(**{**good, name: [0.0, 6.0]})
 
 
 LAZY = [m for m in MODES if m.name in ("jax32-jit", "strictest-device1", "torch-vmap", "cupy")]
@@ -370,7 +372,7 @@ LAZY = [m for m in MODES if m.name in ("jax32-jit", "strictest-device1", "torch-
 @pytest.mark.parametrize("mode", parameters(LAZY))
 def test_bad_points_that_cannot_be_read_are_nan(mode: Mode):
     fp = np.asarray([0.0, 1, -1, 6, np.inf, np.nan])
-    found = mode.run(lambda fp: qk.chart_points(fp, 1.0, kind="bift", **CLASSES), fp)
+    found = mode.run(lambda fp: qk.charts.chart_points(fp, 1.0, kind="bift", **CLASSES), fp)
     np.testing.assert_array_equal(np.isnan(found.y), [False, False, True, True, True, True])
 
 

@@ -11,6 +11,7 @@ import pytest
 from backends import Mode, available
 from exact.small_tables import class_tables, tables
 from expected import as_floats, assert_within, compact
+from public_names import PUBLIC
 
 import quotakernels as qk
 
@@ -32,8 +33,8 @@ def near(name: str, found: Any, wanted: np.ndarray) -> None:
 
 
 def of_classes(cells: Any, impacts: Any) -> dict[str, Any]:
-    table = qk.ClassTable(cells)
-    return {name: getattr(qk, name)(table, impacts=impacts) for name in EXACT}
+    table = qk.tables.ClassTable(cells)
+    return {name: PUBLIC[name](table, impacts=impacts) for name in EXACT}
 
 
 @every.main_modes
@@ -49,31 +50,31 @@ def test_two_classes_are_the_table_of_two():
     """Class 1 is the positive one: [[tn, fp], [fn, tp]], and the outputs are rejected, selected."""
     i_tp, i_fp, i_fn, i_tn = 3.0, -2.5, -1.0, 0.5
     cells = np.asarray([[float(x) for x in table] for table in tables(3)])
-    two = qk.ClassTable(cells[:, [3, 1, 2, 0]].reshape(-1, 2, 2))
+    two = qk.tables.ClassTable(cells[:, [3, 1, 2, 0]].reshape(-1, 2, 2))
     for name in EXACT:
-        measure = getattr(qk, name)
+        measure = PUBLIC[name]
         classes = measure(two, impacts=[[i_tn, i_fp], [i_fn, i_tp]])
-        binary = measure(qk.ConfusionTable(*cells.T), impacts=(i_tp, i_fp, i_fn, i_tn))
+        binary = measure(qk.tables.ConfusionTable(*cells.T), impacts=(i_tp, i_fp, i_fn, i_tn))
         near(name, classes.outputs[:, 1], binary.selected)
         near(name, classes.outputs[:, 0], binary.rejected)
         near(name, classes.whole, binary.mean if "mean" in binary._fields else binary.whole)
 
 
 def test_impacts_may_be_a_batch():
-    table = qk.ClassTable([[2, 1], [0, 3]])
+    table = qk.tables.ClassTable([[2, 1], [0, 3]])
     units = np.asarray([[[1.0, -1], [-1, 1]], [[0, -4], [-9, 2]]])
-    found = qk.impact(table, impacts=units)
+    found = qk.tables.impact(table, impacts=units)
     assert found.whole.shape == (2,)
     assert found.outputs.shape == (2, 2)
     for index in range(2):
         np.testing.assert_array_equal(
-            found.outputs[index], qk.impact(table, impacts=units[index]).outputs
+            found.outputs[index], qk.tables.impact(table, impacts=units[index]).outputs
         )
 
 
 def test_right_and_wrong_are_accuracy():
-    table = qk.ClassTable(CELLS)
-    found = qk.impact(table, impacts=2 * np.eye(K) - 1).whole
+    table = qk.tables.ClassTable(CELLS)
+    found = qk.tables.impact(table, impacts=2 * np.eye(K) - 1).whole
     near("accuracy", found, 2 * qk.accuracy(table) - 1)
 
 
@@ -86,36 +87,36 @@ def test_totals_of_cuts(mode: Mode):
     def run(y: Any, s: Any) -> Any:
         ranking = qk.rank(y, s)
         given: dict[str, Any] = {"quota": [0, 2, 5], "impacts": impacts}
-        return qk.total_impact(ranking, **given), qk.impact(ranking, **given)
+        return qk.tables.total_impact(ranking, **given), qk.tables.impact(ranking, **given)
 
     total, mean = mode.run(run, y, s)
     for field in total._fields:
         near(field, getattr(total, field), 5 * np.asarray(getattr(mean, field), dtype=float))
     np.testing.assert_array_equal(total.whole, [-2.0, 4.75, 7.0])
-    empty = qk.total_impact(qk.ConfusionTable(0, 0, 0, 0), impacts=impacts)
+    empty = qk.tables.total_impact(qk.tables.ConfusionTable(0, 0, 0, 0), impacts=impacts)
     assert tuple(map(float, empty)) == (0.0, 0.0, 0.0)
 
 
 def test_bad_impacts():
-    table = qk.ClassTable(np.ones((3, 3)))
+    table = qk.tables.ClassTable(np.ones((3, 3)))
     for bad in (np.ones(3), np.ones((2, 2)), np.ones((3, 2)), (1, 2, 3, 4), 5):
         with pytest.raises(ValueError, match=r"^impacts of 3 classes must have shape \(3, 3\) or"):
-            qk.impact(table, impacts=bad)
-    for bad in (None, qk.ConfusionTable(1, 2, 3, 4)):
+            qk.tables.impact(table, impacts=bad)
+    for bad in (None, qk.tables.ConfusionTable(1, 2, 3, 4)):
         with pytest.raises(TypeError, match=r"^impacts of a ClassTable must be an array of shape"):
-            qk.total_impact(table, impacts=bad)
+            qk.tables.total_impact(table, impacts=bad)
     with pytest.raises(TypeError, match=r"^impacts must be a number or an array of numbers"):
-        qk.impact(table, impacts=[["a"] * 3] * 3)
+        qk.tables.impact(table, impacts=[["a"] * 3] * 3)
     units = np.zeros((3, 3))
     units[1, 2] = np.nan
     with pytest.raises(
         ValueError, match=r"^impacts is nan at position \(1, 2\); expected a finite"
     ):
-        qk.outcome_impact(table, impacts=units)
+        qk.tables.outcome_impact(table, impacts=units)
     with pytest.raises(TypeError, match=r"^total_impact needs impacts"):
-        qk.total_impact(table)
+        qk.tables.total_impact(table)
     with pytest.raises(TypeError, match=r"^impacts must be four"):
-        qk.total_impact(qk.ConfusionTable(1, 2, 3, 4), impacts=THREE)
+        qk.tables.total_impact(qk.tables.ConfusionTable(1, 2, 3, 4), impacts=THREE)
 
 
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
@@ -124,7 +125,9 @@ def test_impacts_that_cannot_be_read_are_undefined():
     import jax.numpy as jnp
 
     units = jnp.asarray(THREE).at[0, 1].set(jnp.inf)
-    found = jax.jit(lambda i: qk.impact(qk.ClassTable(np.ones((3, 3))), impacts=i))(units)
+    found = jax.jit(lambda i: qk.tables.impact(qk.tables.ClassTable(np.ones((3, 3))), impacts=i))(
+        units
+    )
     assert np.isnan(found.outputs).tolist() == [False, True, False]
     assert np.isnan(found.whole)
 
@@ -141,8 +144,8 @@ IMPACTS = (5.0, -4.0, -1.0, 0.5)
 def test_tables_of_all_cuts(mode: Mode):
     def run(y: Any, s: Any) -> Any:
         return (
-            qk.cut_tables(y, s),
-            qk.cut_tables(y, s, ratio=1),
+            qk.tables.cut_tables(y, s),
+            qk.tables.cut_tables(y, s, ratio=1),
             qk.best_boundary(y, s, impacts=IMPACTS).curve,
         )
 
@@ -162,33 +165,40 @@ def test_tables_of_all_cuts(mode: Mode):
             near(field, getattr(even.table, field)[index][steps], wanted)
     np.testing.assert_array_equal(plain.threshold, curve.threshold)
     np.testing.assert_array_equal(plain.quota, curve.quota)
-    near("impact", qk.impact(plain.table, impacts=IMPACTS).whole, np.asarray(curve.value, float))
+    near(
+        "impact",
+        qk.tables.impact(plain.table, impacts=IMPACTS).whole,
+        np.asarray(curve.value, float),
+    )
 
 
 def test_tables_of_all_cuts_with_weights_and_other_ratios():
     ranking = qk.rank(Y[0], S[0], sample_weight=W)
-    found = qk.cut_tables(ranking)
+    found = qk.tables.cut_tables(ranking)
     columns = (found.quota, found.threshold, found.table.tp, found.table.fp)
     quota, threshold, tp, fp = compact(found.quota, *columns)
     assert tp.tolist() == [0, 0.5, 2.5, 3.5]
     assert fp.tolist() == [0, 0, 1, 4]
     assert quota.tolist() == [0, 0.5, 3.5, 7.5]
     np.testing.assert_array_equal(threshold, [np.nan, 9, 8, 1])
-    tuned = qk.cut_tables(ranking, ratio=0.25).table
-    np.testing.assert_allclose(tuned, qk.tune_prevalence(found.table, 0.25), rtol=1e-15)
+    tuned = qk.tables.cut_tables(ranking, ratio=0.25).table
+    np.testing.assert_allclose(tuned, qk.tables.tune_prevalence(found.table, 0.25), rtol=1e-15)
     np.testing.assert_allclose(sum(tuned), 1, rtol=1e-15)
-    even = qk.cut_tables(Y[0], S[0], ratio=1).table
-    both = [qk.outcome_impact(x, impacts=IMPACTS) for x in (even, qk.cut_tables(Y[0], S[0]).table)]
+    even = qk.tables.cut_tables(Y[0], S[0], ratio=1).table
+    both = [
+        qk.tables.outcome_impact(x, impacts=IMPACTS)
+        for x in (even, qk.tables.cut_tables(Y[0], S[0]).table)
+    ]
     np.testing.assert_allclose(*both, rtol=1e-14)
 
 
 def test_bad_ratios():
     for bad in (0, -1, np.inf, np.nan):
         with pytest.raises(ValueError, match=r"^ratio is .*expected a finite number above 0"):
-            qk.cut_tables(Y, S, ratio=bad)
+            qk.tables.cut_tables(Y, S, ratio=bad)
     with pytest.raises(ValueError, match=r"^ratio must be one number; got shape \(2,\)"):
-        qk.cut_tables(Y, S, ratio=[1, 2])
+        qk.tables.cut_tables(Y, S, ratio=[1, 2])
     with pytest.raises(TypeError, match=r"^ratio must be a number"):
-        qk.cut_tables(Y, S, ratio="1")
+        qk.tables.cut_tables(Y, S, ratio="1")
     with pytest.raises(TypeError, match=r"^cut_tables needs y_true and y_score, or a Ranking"):
-        qk.cut_tables(Y)
+        qk.tables.cut_tables(Y)

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from backends import Mode
 from everything import main_modes
+from public_names import PUBLIC
 from table_formulas import SMALL, F, as_pair, assert_near, of_information, ratio, root
 
 import quotakernels as qk
-from quotakernels import ClassTable, ConfusionTable
+from quotakernels.tables import ClassTable, ConfusionTable
 
 
 def of_several(cells: np.ndarray) -> dict[str, Any]:
@@ -63,7 +64,7 @@ def class_tables() -> np.ndarray:
 @main_modes
 def test_tables_of_three_classes(mode: Mode):
     def measures(cells: Any) -> dict[str, Any]:
-        return {name: getattr(qk, name)(ClassTable(cells)) for name in SEVERAL}
+        return {name: PUBLIC[name](ClassTable(cells)) for name in SEVERAL}
 
     cells = class_tables()
     with localcontext(prec=40):
@@ -76,7 +77,7 @@ def test_two_classes_are_a_special_case():
     tp, fp, fn, tn = SMALL
     square = ClassTable(np.moveaxis(np.asarray([[tn, fp], [fn, tp]]), -1, 0))
     for name in SEVERAL:
-        found, wanted = getattr(qk, name)(square), getattr(qk, name)(ConfusionTable(*SMALL))
+        found, wanted = PUBLIC[name](square), PUBLIC[name](ConfusionTable(*SMALL))
         np.testing.assert_allclose(found, wanted, 0, 2e-15, err_msg=name)
 
 
@@ -96,14 +97,14 @@ def test_the_same_as_scikit_learn():
     random = np.random.default_rng(8)
     labels = random.integers(0, 4, 200)
     predictions = np.where(random.random(200) < 0.5, labels, random.integers(0, 4, 200))
-    table = qk.confusion_table_from_predictions(labels, predictions, num_classes=4)
+    table = qk.tables.confusion_table_from_predictions(labels, predictions, num_classes=4)
     given = labels, predictions
     np.testing.assert_array_equal(table.cells, metrics.confusion_matrix(*given))
     pairs = {
         qk.accuracy: metrics.accuracy_score(*given),
-        qk.cohen_kappa: metrics.cohen_kappa_score(*given),
+        qk.tables.cohen_kappa: metrics.cohen_kappa_score(*given),
         qk.matthews_corrcoef: metrics.matthews_corrcoef(*given),
-        qk.mutual_information: metrics.mutual_info_score(*given),
+        qk.tables.mutual_information: metrics.mutual_info_score(*given),
     }
     for measure, wanted in pairs.items():
         np.testing.assert_allclose(measure(table), wanted, 1e-12)

@@ -114,7 +114,7 @@ def test_bootstrap_differences_are_of_the_same_resamples():
 def test_delong_is_that_of_two_models():
     found = compared("delong", measure=qk.gini)
     i, j = (found.names.index(name) for name in ("fair", "bad"))
-    wanted = qk.delong_test(Y, FAIR, BAD, measure="gini")
+    wanted = qk.inference.delong_test(Y, FAIR, BAD, measure="gini")
     assert found.p_value[i, j] == found.p_value[j, i] == wanted.p_value
     assert (found.lower[i, j], found.upper[i, j]) == (wanted.lower, wanted.upper)
     assert found.difference[i, j] == pytest.approx(wanted.difference)
@@ -144,7 +144,7 @@ def test_columns_of_a_data_frame_are_models():
 def test_delong_knows_its_measures_in_every_guise():
     wanted = compared("delong", measure=qk.pem)
     assert np.array_equal(compared("delong", measure=functools.partial(qk.pem)).lower, wanted.lower)
-    test = qk.delong_test(Y, GOOD, BAD, measure=functools.partial(qk.pem))
+    test = qk.inference.delong_test(Y, GOOD, BAD, measure=functools.partial(qk.pem))
     assert test.difference == pytest.approx(wanted.difference[0, wanted.names.index("bad")])
 
 
@@ -195,7 +195,7 @@ def test_the_order_of_models_does_not_matter(test: str):
 
 
 def test_less_is_better_for_errors():
-    error = functools.partial(qk.misclassification_rate, quota=24)
+    error = functools.partial(qk.tables.misclassification_rate, quota=24)
     found = compared("permutation", measure=error, n_resamples=119)
     most = compared("permutation", measure=qk.accuracy, quota=24, n_resamples=119)
     assert found.names == most.names
@@ -211,8 +211,8 @@ def test_less_is_better_for_errors():
 
 def test_a_measure_without_a_direction_must_be_given_one():
     own = functools.partial(qk.hit_rate, quota=24)
-    for measure, name in ((lambda x: own(x), "<lambda>"), (qk.bias, "bias")):
-        given = {"quota": 24} if measure is qk.bias else {}
+    for measure, name in ((lambda x: own(x), "<lambda>"), (qk.tables.bias, "bias")):
+        given = {"quota": 24} if measure is qk.tables.bias else {}
         with pytest.raises(TypeError, match=f"^{name} does not say whether more is better; give m"):
             compared("bootstrap", measure=measure, n_resamples=240, **given)
         found = compared("bootstrap", measure=measure, maximize=True, n_resamples=240, **given)
@@ -250,7 +250,9 @@ def test_weights_masks_and_groups():
     masked = {"models": given["models"], "where": weights > 0}
     left_out = compared("delong", **masked).p_value[0, 1]
     there = weights > 0
-    assert left_out == pytest.approx(qk.delong_test(Y[there], FAIR[there], BAD[there]).p_value)
+    assert left_out == pytest.approx(
+        qk.inference.delong_test(Y[there], FAIR[there], BAD[there]).p_value
+    )
 
 
 def test_few_examples_of_a_class_and_undefined_resamples_are_warned_of():
@@ -391,7 +393,7 @@ def test_a_trace_has_no_values_to_compare():
 
     for function in (
         lambda s: qk.compare(Y, {"a": s, "b": BAD}, qk.roc_auc).estimate,
-        lambda s: qk.compare_selections(Y, s, BAD, quota=3).difference,
+        lambda s: qk.inference.compare_selections(Y, s, BAD, quota=3).difference,
     ):
         with pytest.raises(TypeError, match="is traced, or holds shapes only"):
             jax.jit(function)(GOOD)

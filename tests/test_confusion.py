@@ -12,7 +12,7 @@ from backends import MODES, QUICK, Mode, available, mode_fixture, parameters
 from everything import main_modes
 
 import quotakernels as qk
-from quotakernels import ConfusionTable
+from quotakernels.tables import ConfusionTable
 
 mode = mode_fixture(QUICK)
 
@@ -122,7 +122,7 @@ def test_tables_at_quotas(mode: Mode):
         table = qk.confusion_table(ranking, quota=quotas)
         same = qk.precision(table), qk.hit_rate(ranking, quota=quotas)
         again = qk.recall(y, s, fraction=0.3), qk.qrecall(y, s, fraction=0.3)
-        return table, same, again, qk.bias(ranking, quota=quotas)
+        return table, same, again, qk.tables.bias(ranking, quota=quotas)
 
     table, (precision, hit_rate), (recall, qrecall), bias = mode.run(tables, Y, S)
     relative = 1e-6 if mode.float32 else 1e-15
@@ -139,7 +139,7 @@ def test_tables_at_quotas(mode: Mode):
 
 
 def of_predictions(y: Any, p: Any, w: Any, m: Any) -> Any:
-    binary = qk.confusion_table_from_predictions
+    binary = qk.tables.confusion_table_from_predictions
     return (
         binary(y, p),
         binary(y, p, sample_weight=w, where=m),
@@ -175,12 +175,12 @@ def test_tables_of_many_classes(size: int):
         np.add.at(wanted[row], (labels[row], predictions[row]), 1)
     for kind in (np.int64, np.uint8, np.float16, np.float64):
         given = labels.astype(kind), predictions.astype(kind)
-        table = qk.confusion_table_from_predictions(*given, num_classes=size)
+        table = qk.tables.confusion_table_from_predictions(*given, num_classes=size)
         np.testing.assert_array_equal(table.cells, wanted)
 
 
 def test_named_predictions():
-    of = qk.confusion_table_from_predictions
+    of = qk.tables.confusion_table_from_predictions
     table = of(["yes", "no", "yes"], ["yes", "yes", "no"], pos_label="yes")
     assert tuple(table) == (1, 1, 1, 0)
     assert tuple(of([2, 1, 2], [2.0, 2.0, 1.0], pos_label=2)) == (1, 1, 1, 0)
@@ -198,12 +198,12 @@ def test_named_predictions():
 
 def test_no_examples():
     none = np.empty((0,))
-    table = qk.confusion_table_from_predictions(none, none)
+    table = qk.tables.confusion_table_from_predictions(none, none)
     assert tuple(table) == (0, 0, 0, 0)
     assert np.isnan(qk.accuracy(table))
-    empty = qk.confusion_table_from_predictions(none, none, num_classes=2)
+    empty = qk.tables.confusion_table_from_predictions(none, none, num_classes=2)
     np.testing.assert_array_equal(empty.cells, np.zeros((2, 2)))
-    assert np.isnan(qk.cohen_kappa(empty))
+    assert np.isnan(qk.tables.cohen_kappa(empty))
 
 
 # rates
@@ -213,10 +213,13 @@ def test_no_examples():
 def test_tables_of_rates(mode: Mode):
     def tables(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         table = ConfusionTable(tp, fp, fn, tn)
-        rates = {"tpr": qk.recall(table), "fpr": qk.false_positive_rate(table)}
-        pos, neg = qk.positive_likelihood_ratio(table), qk.negative_likelihood_ratio(table)
-        given = {"prevalence": qk.prevalence(table), "n": tp + fp + fn + tn}
-        of = qk.confusion_table_from_rates
+        rates = {"tpr": qk.recall(table), "fpr": qk.tables.false_positive_rate(table)}
+        pos, neg = (
+            qk.tables.positive_likelihood_ratio(table),
+            qk.tables.negative_likelihood_ratio(table),
+        )
+        given = {"prevalence": qk.tables.prevalence(table), "n": tp + fp + fn + tn}
+        of = qk.tables.confusion_table_from_rates
         return of(**given, **rates), of(**given, lr_positive=pos, lr_negative=neg)
 
     cells = SMALL[:, ::7]
@@ -232,7 +235,7 @@ def test_tables_of_rates(mode: Mode):
 
 
 def test_infinite_ratios():
-    of = qk.confusion_table_from_rates
+    of = qk.tables.confusion_table_from_rates
     table = of(prevalence=0.5, lr_positive=math.inf, lr_negative=0.25, n=8)
     assert tuple(table) == (3, 0, 1, 4)
     assert tuple(of(prevalence=0.5, lr_positive=0.25, lr_negative=math.inf, n=8)) == (1, 4, 3, 0)
@@ -246,16 +249,16 @@ def test_infinite_ratios():
 
 def some_of_all(y: Any, s: Any, p: Any, w: Any) -> Any:
     ranking = qk.rank(y, s, sample_weight=w)
-    best = qk.optimal_cut(ranking, qk.cohen_kappa)
-    classes = qk.confusion_table_from_predictions(y, p, num_classes=3)
+    best = qk.optimal_cut(ranking, qk.tables.cohen_kappa)
+    classes = qk.tables.confusion_table_from_predictions(y, p, num_classes=3)
     return (
         qk.confusion_table(y, s, threshold=[0.625, np.nan]),
         qk.f_score(ranking, quota=2.5, beta=2.0),
-        qk.mutual_information(classes),
+        qk.tables.mutual_information(classes),
         qk.precision(classes.by_class()),
-        qk.matthews_corrcoef(qk.confusion_table_from_predictions(y, p, sample_weight=w)),
+        qk.matthews_corrcoef(qk.tables.confusion_table_from_predictions(y, p, sample_weight=w)),
         best._replace(optima=best.value),  # of padded and of compact rows
-        qk.confusion_table_from_rates(prevalence=0.5, tpr=w / 4, fpr=0.25),
+        qk.tables.confusion_table_from_rates(prevalence=0.5, tpr=w / 4, fpr=0.25),
     )
 
 
@@ -285,7 +288,7 @@ def test_one_kind_of_cut(cut: dict[str, Any]):
 
 
 def test_bad_predictions():
-    of = qk.confusion_table_from_predictions
+    of = qk.tables.confusion_table_from_predictions
     calls: list[tuple[Any, type[Exception], str]] = [
         (lambda: of([0, 1], [0, 2]), ValueError, r"^y_pred is 2 at position 1; expected 0 or 1"),
         (lambda: of([0, 3], [0, 1]), ValueError, r"^y_true is 3 at position 1"),
@@ -308,7 +311,7 @@ def test_bad_predictions():
 
 
 def test_bad_rates():
-    of = qk.confusion_table_from_rates
+    of = qk.tables.confusion_table_from_rates
     ratios = {"prevalence": 0.5, "lr_positive": 2}
     calls: list[tuple[Any, type[Exception], str]] = [
         (lambda: of(prevalence=0.5), TypeError, "^give either"),
@@ -334,9 +337,9 @@ def test_bad_values_that_cannot_be_read(mode: Mode):
 
     def tables(bad: Any, y: Any, p: Any) -> Any:
         table = ConfusionTable(bad, bad * 0 + 1, bad * 0 + 1, bad * 0 + 1)
-        of_rates = qk.confusion_table_from_rates(prevalence=bad / 4, tpr=0.5, fpr=0.5)
-        predicted = qk.confusion_table_from_predictions(y, p)
-        classes = qk.confusion_table_from_predictions(y, p, num_classes=2)
+        of_rates = qk.tables.confusion_table_from_rates(prevalence=bad / 4, tpr=0.5, fpr=0.5)
+        predicted = qk.tables.confusion_table_from_predictions(y, p)
+        classes = qk.tables.confusion_table_from_predictions(y, p, num_classes=2)
         return (
             qk.accuracy(table),
             of_rates.tn,

@@ -97,7 +97,7 @@ def assert_near(found: Any, wanted: Any) -> None:
 def test_measures_of_all_small_tables(name: str):
     (exact,), own = OF_TABLES[name], OWN.get(name, {})
     cells = np.asarray(list(tables(4)), dtype=int)
-    found = public()[name](qk.ConfusionTable(*cells.T), **own)
+    found = public()[name](qk.tables.ConfusionTable(*cells.T), **own)
     assert_near(found, [exact(ex.confusion.table(*row), **own) for row in cells.tolist()])
 
 

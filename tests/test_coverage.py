@@ -53,7 +53,7 @@ def test_models_that_are_trained_are_as_good_as_is_said():
         positives = [np.sum(labels[split[0] == fold]) for fold in range(folds.FOLDS)]
         assert max(positives) - min(positives) <= 1
         scores = folds._scores(source, labels, features, split)[0]
-        found.append(qk.fold_summary(qk.roc_auc, labels, scores, split).estimate)
+        found.append(qk.inference.fold_summary(qk.roc_auc, labels, scores, split).estimate)
     assert np.mean(found) == pytest.approx(folds._truth(source, "AUC"), abs=0.02)
 
 

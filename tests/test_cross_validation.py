@@ -65,7 +65,7 @@ def test_student_is_that_of_scipy():
 def test_the_mean_of_the_folds_and_its_interval(weights: Any):
     stats = pytest.importorskip("scipy.stats")
     data = {} if weights is None else {"sample_weight": weights}
-    found = qk.fold_summary(qk.roc_auc, Y, A, FOLDS, confidence_level=0.9, **data)
+    found = qk.inference.fold_summary(qk.roc_auc, Y, A, FOLDS, confidence_level=0.9, **data)
     values = by_hand(qk.roc_auc, A, FOLDS, **data)
     mean, deviation, error = corrected(values, 1 / (K - 1))
     half = stats.t.ppf(0.95, K - 1) * error
@@ -78,10 +78,10 @@ def test_the_mean_of_the_folds_and_its_interval(weights: Any):
 def test_scores_of_two_folds_are_not_ranked_together_unless_asked():
     """Each fold is perfect, on a scale of its own that undoes this for all of them together."""
     scores = np.where(Y, 1, 0) + 10 * FOLDS
-    found = qk.fold_summary(qk.roc_auc, Y, scores, FOLDS, pooled=True)
+    found = qk.inference.fold_summary(qk.roc_auc, Y, scores, FOLDS, pooled=True)
     assert found[:6] == (1, 1, 1, 0, 0, 0)
     assert found.pooled == qk.roc_auc(Y, scores) < 0.7
-    alike = qk.fold_summary(qk.roc_auc, Y, np.where(Y, 1, 0), FOLDS, pooled=True)
+    alike = qk.inference.fold_summary(qk.roc_auc, Y, np.where(Y, 1, 0), FOLDS, pooled=True)
     assert alike.pooled == 1
 
 
@@ -89,7 +89,9 @@ def test_repeats_and_models():
     """Every repeat has folds of its own; the other leading axes are models."""
     folds = np.stack([FOLDS, np.roll(FOLDS, 7), FOLDS[::-1]])
     scores = np.stack([A, B, A + B])
-    found = qk.fold_summary(qk.hit_rate, Y, np.stack([scores, -scores]), folds, fraction=0.5)
+    found = qk.inference.fold_summary(
+        qk.hit_rate, Y, np.stack([scores, -scores]), folds, fraction=0.5
+    )
     measure = functools.partial(qk.hit_rate, fraction=0.5)
     for sign, model in ((1, 0), (-1, 1)):
         values = [by_hand(measure, sign * s, f) for s, f in zip(scores, folds, strict=True)]
@@ -99,7 +101,7 @@ def test_repeats_and_models():
         assert found.standard_error[model] == pytest.approx(error)
         assert found.standard_deviation[model] == pytest.approx(deviation)
     assert found.values.shape == (2, 3, K)
-    together = qk.fold_summary(qk.roc_auc, Y, scores, folds, pooled=True).pooled
+    together = qk.inference.fold_summary(qk.roc_auc, Y, scores, folds, pooled=True).pooled
     assert together == pytest.approx(np.mean(qk.roc_auc(Y, scores)))
 
 
@@ -108,7 +110,9 @@ def test_examples_that_were_not_tested():
     folds = np.where(np.arange(N) % 2 == 0, 3, -1)
     repeated = np.stack([folds, np.roll(folds, 1)])
     for n_train, ratio in ((None, 1.0), (20, 1.5)):
-        found = qk.fold_summary(qk.roc_auc, Y, np.stack([A, A]), repeated, n_train=n_train)
+        found = qk.inference.fold_summary(
+            qk.roc_auc, Y, np.stack([A, A]), repeated, n_train=n_train
+        )
         values = [by_hand(qk.roc_auc, A, x)[0] for x in repeated]
         _, _, error = corrected(values, ratio)
         assert found.values == pytest.approx(np.asarray(values)[:, None])
@@ -117,8 +121,8 @@ def test_examples_that_were_not_tested():
 
 def test_records_mappings_and_names_of_folds():
     measures = {"all": qk.summary, "hits": functools.partial(qk.hit_rate, quota=[1, 2])}
-    found = qk.fold_summary(measures, Y, A, [f"fold {x}" for x in FOLDS], pooled=True)
-    assert isinstance(found["all"], qk.Summary)
+    found = qk.inference.fold_summary(measures, Y, A, [f"fold {x}" for x in FOLDS], pooled=True)
+    assert isinstance(found["all"], qk.results.Summary)
     assert found["all"].roc_auc.values == pytest.approx(by_hand(qk.roc_auc, A, FOLDS))
     assert found["hits"].values.shape == (2, K)
     assert found["hits"].pooled == pytest.approx(qk.hit_rate(Y, A, quota=[1, 2]))
@@ -130,21 +134,21 @@ LACKING = np.where(FOLDS == 3, False, Y)
 def test_folds_without_a_class_are_named_and_left_out():
     message = r"roc_auc is undefined in 1 of 5 folds, which are left out: 3 \(no positives\)"
     with pytest.warns(UserWarning, match=message):
-        found = qk.fold_summary(qk.roc_auc, LACKING, A, FOLDS)
+        found = qk.inference.fold_summary(qk.roc_auc, LACKING, A, FOLDS)
     mean, _, error = corrected(by_hand(qk.roc_auc, A, np.where(FOLDS == 3, -1, FOLDS)), 1 / 4)
     assert found.undefined == 1
     assert np.isnan(found.values).tolist() == [False, False, False, True, False]
     assert found[0::3][:2] == pytest.approx((mean, error))
     with pytest.warns(UserWarning, match=r"3 of repeat 1 \(no negatives\)"):
-        qk.fold_summary(qk.roc_auc, ~LACKING, np.stack([A, A]), np.stack([FOLDS, FOLDS]))
+        qk.inference.fold_summary(qk.roc_auc, ~LACKING, np.stack([A, A]), np.stack([FOLDS, FOLDS]))
     with pytest.warns(UserWarning, match=r"12 of 12 .* 4 \(no .*\) and 7 more"):
-        alone = qk.fold_summary(qk.roc_auc, Y[:12], A[:12], np.arange(12))
+        alone = qk.inference.fold_summary(qk.roc_auc, Y[:12], A[:12], np.arange(12))
     assert np.all(np.isnan(np.stack(alone[:5])))
     assert alone.undefined == 12
 
 
 def test_one_fold_has_no_interval():
-    found = qk.fold_summary(qk.roc_auc, Y, A, np.zeros(N), n_train=100)
+    found = qk.inference.fold_summary(qk.roc_auc, Y, A, np.zeros(N), n_train=100)
     assert found.estimate == qk.roc_auc(Y, A)
     assert np.all(np.isnan(np.stack(found[1:5])))
 
@@ -155,7 +159,7 @@ def test_one_fold_has_no_interval():
 def test_two_models_over_the_same_folds():
     """By the formula of Nadeau and Bengio, one step after the other."""
     stats = pytest.importorskip("scipy.stats")
-    found = qk.fold_test(qk.roc_auc, Y, A, B, FOLDS)
+    found = qk.inference.fold_test(qk.roc_auc, Y, A, B, FOLDS)
     pairs = zip(by_hand(qk.roc_auc, A, FOLDS), by_hand(qk.roc_auc, B, FOLDS), strict=True)
     values = [a - b for a, b in pairs]
     mean, _, error = corrected(values, (N / K) / (N - N / K))
@@ -164,7 +168,7 @@ def test_two_models_over_the_same_folds():
     wanted = (mean, mean - half, mean + half, error, mean / error, K - 1, p, 0)
     assert found[:8] == pytest.approx(wanted, rel=1e-10)
     assert found.values == pytest.approx(values)
-    back = qk.fold_test(qk.roc_auc, Y, B, A, FOLDS)
+    back = qk.inference.fold_test(qk.roc_auc, Y, B, A, FOLDS)
     assert back[:2] == pytest.approx((-found.difference, -found.upper))
     assert back.p_value == found.p_value
 
@@ -174,31 +178,31 @@ def test_which_of_two_is_the_better_one():
     half = {"threshold": 0.5}
     measures = {
         "accuracy": functools.partial(qk.accuracy, **half),
-        "errors": functools.partial(qk.misclassification_rate, **half),
-        "bias": functools.partial(qk.bias, **half),
+        "errors": functools.partial(qk.tables.misclassification_rate, **half),
+        "bias": functools.partial(qk.tables.bias, **half),
         "own": lambda ranking: qk.roc_auc(ranking),
     }
     right = Y.astype(float)
     for a, b, sign in ((right, B, 1.0), (B, right, -1.0), (B, B, 0.0)):
-        found = qk.fold_test(measures, Y, a, b, FOLDS)
+        found = qk.inference.fold_test(measures, Y, a, b, FOLDS)
         assert found["accuracy"].better == found["errors"].better == sign
         assert found["errors"].difference == pytest.approx(-found["accuracy"].difference)
         assert np.isnan([found["bias"].better, found["own"].better]).all()
-        least = qk.fold_test(measures, Y, a, b, FOLDS, maximize=False)
+        least = qk.inference.fold_test(measures, Y, a, b, FOLDS, maximize=False)
         assert least["own"].better == least["accuracy"].better == -sign
     with pytest.raises(TypeError, match="^maximize must be True, False or None; got 'no'"):
-        qk.fold_test(qk.roc_auc, Y, A, B, FOLDS, maximize="no")  # type: ignore[arg-type]
+        qk.inference.fold_test(qk.roc_auc, Y, A, B, FOLDS, maximize="no")  # type: ignore[arg-type]
     with pytest.warns(UserWarning, match="no positives"):
-        nothing = qk.fold_test(qk.roc_auc, Y & False, A, B, FOLDS)
+        nothing = qk.inference.fold_test(qk.roc_auc, Y & False, A, B, FOLDS)
     assert np.isnan(nothing.better)
 
 
 def test_models_that_differ_by_the_same_everywhere():
     """Up to rounding; there is nothing to compare the difference with."""
-    same = qk.fold_test(qk.roc_auc, Y, A, A.copy(), FOLDS)
+    same = qk.inference.fold_test(qk.roc_auc, Y, A, A.copy(), FOLDS)
     assert same[:4] == (0, 0, 0, 0)
     assert np.isnan([same.statistic, same.p_value]).all()
-    perfect = qk.fold_test(qk.roc_auc, Y, Y * 1, Y * -1, FOLDS)
+    perfect = qk.inference.fold_test(qk.roc_auc, Y, Y * 1, Y * -1, FOLDS)
     assert perfect[:4] == (1, 1, 1, 0)
     assert np.isnan(perfect.p_value)
     steps = {"a": 0.1 * (FOLDS + 2), "b": 0.1 * FOLDS}
@@ -207,7 +211,7 @@ def test_models_that_differ_by_the_same_everywhere():
         mass = ranking.positive_weights + ranking.negative_weights
         return np.sum(ranking.thresholds * mass) / np.sum(mass)
 
-    near = qk.fold_test(mean_score, Y, steps["a"], steps["b"], FOLDS)
+    near = qk.inference.fold_test(mean_score, Y, steps["a"], steps["b"], FOLDS)
     assert near.difference == pytest.approx(0.2)
     assert near.standard_error == 0
     assert np.isnan(near.p_value)
@@ -215,7 +219,7 @@ def test_models_that_differ_by_the_same_everywhere():
 
 def test_folds_that_leave_one_of_two_undefined():
     with pytest.warns(UserWarning, match=r"3 \(no positives\)"):
-        found = qk.fold_test(qk.roc_auc, LACKING, A, B, FOLDS)
+        found = qk.inference.fold_test(qk.roc_auc, LACKING, A, B, FOLDS)
     assert (found.undefined, found.degrees_of_freedom) == (1, K - 2)
     assert 0 < found.p_value < 1
 
@@ -224,8 +228,8 @@ def test_folds_that_leave_one_of_two_undefined():
 def test_every_library(mode: Mode):
     def both(y: Any, a: Any, b: Any) -> Any:
         options = {"fraction": 0.25}
-        summary = qk.fold_summary(qk.hit_rate, y, a, FOLDS, pooled=True, **options)
-        return summary, qk.fold_test(qk.hit_rate, y, a, b, FOLDS, **options)
+        summary = qk.inference.fold_summary(qk.hit_rate, y, a, FOLDS, pooled=True, **options)
+        return summary, qk.inference.fold_test(qk.hit_rate, y, a, b, FOLDS, **options)
 
     for found, wanted in zip(mode.run(both, Y, A, B), both(Y, A, B), strict=True):
         for field in found._fields:
@@ -251,11 +255,11 @@ BAD: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
 @pytest.mark.parametrize(("folds", "options", "error", "message"), BAD)
 def test_bad_calls(folds: Any, options: dict[str, Any], error: type[Exception], message: str):
     with pytest.raises(error, match=message):
-        qk.fold_summary(qk.roc_auc, Y, A, folds, **options)
+        qk.inference.fold_summary(qk.roc_auc, Y, A, folds, **options)
     with pytest.raises(error, match=message):
-        qk.fold_test(qk.roc_auc, Y, A, B, folds, **options)
+        qk.inference.fold_test(qk.roc_auc, Y, A, B, folds, **options)
 
 
 def test_repeats_of_different_numbers_of_folds():
     with pytest.raises(ValueError, match="in all equally many"):
-        qk.fold_summary(qk.roc_auc, Y, np.stack([A, A]), np.stack([FOLDS, FOLDS // 2]))
+        qk.inference.fold_summary(qk.roc_auc, Y, np.stack([A, A]), np.stack([FOLDS, FOLDS // 2]))

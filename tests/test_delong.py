@@ -50,11 +50,11 @@ def everything(y: Any, s: Any, valid: Any) -> dict[str, Any]:
     mask = valid[..., 0, :]
     rankings = [qk.rank(*each, where=mask) for each in (first, second)]
     return {
-        "logit": qk.auc_interval(y, s, where=valid),
-        "wald": qk.auc_interval(y, s, where=valid, method="wald", measure="pem"),
-        "auc": qk.auc_covariance(y, s, where=valid),
-        "paired": qk.delong_test(*first, second[1], where=mask),
-        "unpaired": qk.delong_test_unpaired(*rankings, measure="pem"),
+        "logit": qk.inference.auc_interval(y, s, where=valid),
+        "wald": qk.inference.auc_interval(y, s, where=valid, method="wald", measure="pem"),
+        "auc": qk.inference.auc_covariance(y, s, where=valid),
+        "paired": qk.inference.delong_test(*first, second[1], where=mask),
+        "unpaired": qk.inference.delong_test_unpaired(*rankings, measure="pem"),
     }
 
 
@@ -121,7 +121,7 @@ def asah(shared: Path, *names: str) -> list[np.ndarray]:
 
 def test_paired_test_of_proc(shared: Path):
     """What pROC prints for two markers: z, p-value and the interval of the difference."""
-    found = qk.delong_test(*asah(shared, "y_true", "s100b", "wfns"))
+    found = qk.inference.delong_test(*asah(shared, "y_true", "s100b", "wfns"))
     assert f"{found.statistic:.4g}" == "-2.209"
     assert f"{found.p_value:.4g}" == "0.02718"
     assert found.lower == pytest.approx(-0.17421442, abs=5e-9)
@@ -131,20 +131,20 @@ def test_paired_test_of_proc(shared: Path):
 
 def test_intervals_of_proc(shared: Path):
     """It prints that of Wald."""
-    found = qk.auc_interval(*asah(shared, "y_true", "s100b"), method="wald")
+    found = qk.inference.auc_interval(*asah(shared, "y_true", "s100b"), method="wald")
     assert f"{found.lower:.4f} {found.upper:.4f}" == "0.6301 0.8326"
 
 
 def test_one_variance_from_the_table_and_from_the_examples(shared: Path):
     y, *models = asah(shared, "y_true", "s100b", "wfns", "ndka")
-    covariance = qk.auc_covariance(y, np.asarray(models), measure="gini")
+    covariance = qk.inference.auc_covariance(y, np.asarray(models), measure="gini")
     for m, scores in enumerate(models):
         ranking = qk.rank(y, scores)
-        found = qk.auc_interval(ranking, measure="gini")
+        found = qk.inference.auc_interval(ranking, measure="gini")
         assert found.estimate == covariance.estimate[m] == qk.gini(ranking)
         assert found.standard_error**2 == pytest.approx(covariance.covariance[m, m], rel=1e-13)
     a, b = models[:2]
-    test = qk.delong_test(y, a, b, measure="gini")
+    test = qk.inference.delong_test(y, a, b, measure="gini")
     variance = np.asarray([1, -1, 0]) @ covariance.covariance @ [1, -1, 0]
     assert test.standard_error**2 == pytest.approx(variance, rel=1e-12)
 
@@ -154,7 +154,7 @@ def test_one_variance_from_the_table_and_from_the_examples(shared: Path):
 
 def test_logit_interval_and_the_bound_of_separated_classes():
     ranking = qk.rank(*([1, 0, 1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.8, 0.6, 0.5, 0.4, 0.3, 0.1]))
-    found = qk.auc_interval(ranking, confidence_level=0.9)
+    found = qk.inference.auc_interval(ranking, confidence_level=0.9)
     auc, half = found.estimate, 1.6448536269514722 * found.standard_error
     slope = 1 / (auc * (1 - auc))
     for end, sign in ((found.lower, -1), (found.upper, 1)):
@@ -166,7 +166,7 @@ def test_logit_interval_and_the_bound_of_separated_classes():
     for method in ("logit", "wald"):
         for sign, wanted in ends.items():
             s = [-sign * k for k in range(10)]
-            found = qk.auc_interval(y, s, confidence_level=0.9, method=method)
+            found = qk.inference.auc_interval(y, s, confidence_level=0.9, method=method)
             assert found.standard_error == 0
             np.testing.assert_allclose(found[1:3], wanted, 1e-14)
 
@@ -175,7 +175,9 @@ def test_intervals_are_nested_and_within_bounds():
     dice = np.random.default_rng(1)
     y, s = dice.integers(0, 2, (200, 9)), dice.integers(0, 5, (200, 9))
     for method in ("logit", "wald"):
-        levels = [qk.auc_interval(y, s, method=method, confidence_level=x) for x in (0.5, 0.999)]
+        levels = [
+            qk.inference.auc_interval(y, s, method=method, confidence_level=x) for x in (0.5, 0.999)
+        ]
         inner, outer = (np.stack(x) for x in levels)
         kept = ~np.isnan(inner[3])
         assert kept.sum() > 150
@@ -223,12 +225,12 @@ def test_coverage(kind: str):
     dice = np.random.default_rng(8)
     y, s = drawn(dice, kind)
     other = drawn(dice, kind)[1]
-    found, auc = qk.auc_interval(y, s), true_auc(kind)
+    found, auc = qk.inference.auc_interval(y, s), true_auc(kind)
     assert_covered(float(np.mean((found.lower <= auc) & (auc <= found.upper))))
-    unpaired = qk.delong_test_unpaired(qk.rank(y, s), qk.rank(y, other))
+    unpaired = qk.inference.delong_test_unpaired(qk.rank(y, s), qk.rank(y, other))
     assert_covered(float(np.mean(unpaired.p_value > 0.05)))
     if kind != "strong":  # two models of equal AUC that share a part of their scores
-        paired = qk.delong_test(y, 2 * s + other, s + 2 * other)
+        paired = qk.inference.delong_test(y, 2 * s + other, s + 2 * other)
         assert_covered(float(np.mean(paired.p_value > 0.05)))
 
 
@@ -240,7 +242,7 @@ def test_ten_million_examples_in_few_groups():
     dice = np.random.default_rng(2)
     positives, negatives = dice.integers(1, 2 * 10**5, (2, 64))
     ranking = qk.Ranking.from_counts(-np.arange(64), positives + negatives, positives)
-    found = qk.auc_interval(ranking)
+    found = qk.inference.auc_interval(ranking)
     auc, variance = ex.from_counts(positives.tolist(), negatives.tolist())
     assert found.estimate == float(auc)
     assert found.standard_error == pytest.approx(math.sqrt(variance), rel=1e-14)
@@ -252,12 +254,12 @@ def test_examples_beyond_the_range_of_products():
     y = np.repeat([1, 0], 300_000)
     a = dice.normal(size=y.size) + y
     b = np.round(a + dice.normal(size=y.size), 1)
-    test = qk.delong_test(y, a, b)
-    areas = qk.auc_covariance(y, np.stack([a, b]))
+    test = qk.inference.delong_test(y, a, b)
+    areas = qk.inference.auc_covariance(y, np.stack([a, b]))
     (first, both), (_, second) = areas.covariance
     assert test.standard_error**2 == pytest.approx(first + second - 2 * both, rel=1e-12)
     for m, scores in enumerate((a, b)):
-        table = qk.auc_interval(y, scores)
+        table = qk.inference.auc_interval(y, scores)
         assert areas.estimate[m] == table.estimate
         assert areas.covariance[m, m] == pytest.approx(table.standard_error**2, rel=1e-12)
     assert test.p_value == 0 or test.p_value < 1e-300
@@ -273,7 +275,7 @@ def test_tails_and_quantiles_of_the_normal_distribution():
 
 
 def test_one_pair_has_a_difference_and_no_error():
-    found = qk.delong_test([1, 0], [2, 1], [1, 2])
+    found = qk.inference.delong_test([1, 0], [2, 1], [1, 2])
     assert (found.difference, np.isnan(found.standard_error)) == (1, True)
 
 
@@ -285,27 +287,30 @@ Y, A = [1, 0, 1, 0], [4, 3, 2, 1]
 def test_scores_are_named_as_they_were_passed():
     nan = [4, math.nan, 2, 1]
     with pytest.raises(ValueError, match="^scores_a is nan at position 1; expected a number"):
-        qk.delong_test(Y, nan, A)
+        qk.inference.delong_test(Y, nan, A)
     with pytest.raises(ValueError, match="^scores_b is nan at position 1"):
-        qk.delong_test(Y, A, nan)
+        qk.inference.delong_test(Y, A, nan)
     with pytest.raises(ValueError, match=r"^scores_a and scores_b must have one shape; got \(4,\)"):
-        qk.delong_test(Y, A, A[:3])
+        qk.inference.delong_test(Y, A, A[:3])
     with pytest.raises(ValueError, match=r"^y_true must have shape \(4,\), as scores_a has"):
-        qk.delong_test(Y[:3], A, A)
+        qk.inference.delong_test(Y[:3], A, A)
     with pytest.raises(TypeError, match="^scores_b must hold real numbers"):
-        qk.delong_test(Y, A, ["a"] * 4)
+        qk.inference.delong_test(Y, A, ["a"] * 4)
     with pytest.raises(ValueError, match="^scores_b has missing values; fill them"):
-        qk.delong_test(Y, A, [1, None, 2, 3])
-    assert np.isnan(qk.delong_test(Y, A, nan, validate=False)).all()
+        qk.inference.delong_test(Y, A, [1, None, 2, 3])
+    assert np.isnan(qk.inference.delong_test(Y, A, nan, validate=False)).all()
 
 
 def test_weights_are_refused():
     weighted = qk.rank(Y, A, sample_weight=A)
     with pytest.raises(TypeError, match="^the ranking has weights; the variance is"):
-        qk.auc_interval(weighted)
+        qk.inference.auc_interval(weighted)
     with pytest.raises(TypeError, match="^b has weights"):
-        qk.delong_test_unpaired(qk.rank(Y, A), weighted)
-    for call in (qk.delong_test, lambda y, a, b, **kw: qk.auc_covariance(y, [a, b], **kw)):
+        qk.inference.delong_test_unpaired(qk.rank(Y, A), weighted)
+    for call in (
+        qk.inference.delong_test,
+        lambda y, a, b, **kw: qk.inference.auc_covariance(y, [a, b], **kw),
+    ):
         with pytest.raises(TypeError, match="^sample_weight has no place here"):
             call(Y, A, A, sample_weight=A)
 
@@ -313,24 +318,24 @@ def test_weights_are_refused():
 def test_options_and_shapes():
     for level in (0, 1, True, "95", np.asarray([0.9]), math.nan):
         with pytest.raises((TypeError, ValueError), match="^confidence_level must be a"):
-            qk.auc_interval(Y, A, confidence_level=level)
+            qk.inference.auc_interval(Y, A, confidence_level=level)
     with pytest.raises(ValueError, match='^method must be "logit" or "wald"; got'):
-        qk.auc_interval(Y, A, method="exact")
+        qk.inference.auc_interval(Y, A, method="exact")
     for measure in ("auc", np.asarray([1.0, 2.0])):
         with pytest.raises(ValueError, match='^measure must be "roc_auc", "gini" or "pem"; got'):
-            qk.delong_test(Y, A, A, measure=measure)
+            qk.inference.delong_test(Y, A, A, measure=measure)
     with pytest.raises(ValueError, match=r"^y_score must have an axis of models.*\(4,\)"):
-        qk.auc_covariance(Y, A)
+        qk.inference.auc_covariance(Y, A)
     with pytest.raises(ValueError, match=r"^y_true is 0 at position \(1, 0\); expected the label"):
-        qk.auc_covariance([Y, [0, 0, 1, 1]], [A, A])
+        qk.inference.auc_covariance([Y, [0, 0, 1, 1]], [A, A])
     with pytest.raises(TypeError, match="^a must be a Ranking; got list"):
-        qk.delong_test_unpaired(Y, qk.rank(Y, A))
+        qk.inference.delong_test_unpaired(Y, qk.rank(Y, A))
 
 
 def test_one_bad_model_leaves_the_others_alone():
     scores = np.asarray([A, [4, math.nan, 2, 1], [1, 3, 4, 2]])
-    found = qk.auc_covariance(Y, scores, validate=False)
-    alone = qk.auc_covariance(Y, scores[[0, 2]])
+    found = qk.inference.auc_covariance(Y, scores, validate=False)
+    alone = qk.inference.auc_covariance(Y, scores[[0, 2]])
     assert np.isnan(found.covariance[1]).all()
     np.testing.assert_array_equal(found.covariance[::2, ::2], alone.covariance)
     np.testing.assert_array_equal(found.estimate, [0.75, math.nan, 0.5])
@@ -343,8 +348,8 @@ def test_the_other_class_from_the_other_end_has_the_same_variance():
     y, s, _ = batch()
     s = np.nan_to_num(s)
     for found, turned in (
-        (qk.auc_interval(y, s), qk.auc_interval(1 - y, -s)),
-        (qk.delong_test(y, s, s**2), qk.delong_test(1 - y, -s, -(s**2))),
+        (qk.inference.auc_interval(y, s), qk.inference.auc_interval(1 - y, -s)),
+        (qk.inference.delong_test(y, s, s**2), qk.inference.delong_test(1 - y, -s, -(s**2))),
     ):
         np.testing.assert_allclose(found, turned, 1e-12, 1e-14)
 
@@ -352,22 +357,28 @@ def test_the_other_class_from_the_other_end_has_the_same_variance():
 def test_a_test_turned_round():
     y, s, _ = (x[6:, 0] for x in batch())
     s = np.nan_to_num(s)
-    found, turned = qk.delong_test(y, s, -(s**2) + s), qk.delong_test(y, -(s**2) + s, s)
+    found, turned = (
+        qk.inference.delong_test(y, s, -(s**2) + s),
+        qk.inference.delong_test(y, -(s**2) + s, s),
+    )
     np.testing.assert_array_equal(found.difference, -turned.difference)
     np.testing.assert_array_equal(found.lower, -turned.upper)
     np.testing.assert_array_equal(found.p_value, turned.p_value)
     areas = [qk.rank(y, s), qk.rank(y, -(s**2) + s)]
-    apart = qk.delong_test_unpaired(*areas), qk.delong_test_unpaired(*areas[::-1])
+    apart = (
+        qk.inference.delong_test_unpaired(*areas),
+        qk.inference.delong_test_unpaired(*areas[::-1]),
+    )
     np.testing.assert_array_equal(apart[0].statistic, -apart[1].statistic)
 
 
 def test_intervals_of_a_state_and_of_a_counted_table():
     y, s, _ = (x[8, 0] for x in batch())
     s = np.nan_to_num(s)
-    wanted = qk.auc_interval(y, s)
-    state = qk.ScoreBuffer.empty(s).update(y[:5], s[:5]).update(y[5:], s[5:])
-    np.testing.assert_array_equal(state.compute(qk.auc_interval), wanted)
+    wanted = qk.inference.auc_interval(y, s)
+    state = qk.states.ScoreBuffer.empty(s).update(y[:5], s[:5]).update(y[5:], s[5:])
+    np.testing.assert_array_equal(state.compute(qk.inference.auc_interval), wanted)
     values, place = np.unique(s, return_inverse=True)
     counts = np.bincount(place), np.bincount(place, weights=y).astype(int)
-    counted = qk.auc_interval(qk.Ranking.from_counts(values, *counts))
+    counted = qk.inference.auc_interval(qk.Ranking.from_counts(values, *counts))
     np.testing.assert_array_equal(counted, wanted)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from public_names import PUBLIC
 
 import quotakernels as qk
 from quotakernels.measures._measure import Measure, measure_of
@@ -18,7 +19,7 @@ from quotakernels.measures.tables.measure import table_measure
 Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0, 0, 0])
 GOOD = np.asarray([9, 3, 8, 7, 6, 5, 4, 2, 1, 0])
 BAD = np.asarray([4, 8, 6, 2, 7, 1, 3, 9, 5, 0])
-MEASURES = {name: each for name in qk.__all__ if isinstance(each := getattr(qk, name), Measure)}
+MEASURES = {name: each for name in PUBLIC if isinstance(each := PUBLIC[name], Measure)}
 WITHOUT = {"bias", "prevalence", "base_ratio", "pearson"}
 """Single numbers of which neither more nor less is better."""
 OWN = {
@@ -35,7 +36,7 @@ def value(measure: Measure[Any], scores: Any) -> Any:
     parameters = measure.__signature__.parameters
     own = {name: x for name, x in OWN.items() if name in parameters}
     found = measure(Y, scores, **own)
-    return found[0] if isinstance(found, (qk.Impact, qk.OutcomeImpact)) else found
+    return found[0] if isinstance(found, (qk.results.Impact, qk.results.OutcomeImpact)) else found
 
 
 @pytest.mark.parametrize("name", MEASURES)

@@ -236,9 +236,9 @@ def test_f_rises_with_the_class_ratio():
 @verifies("Section 7.4, errors")
 def test_errors_of_type_one_are_false_alarms():
     """The null hypothesis is the negative class: type I selects a negative, type II misses."""
-    table = qk.confusion_table_from_predictions([0, 0, 0, 1, 1], [1, 0, 0, 0, 0])
-    assert qk.false_positive_rate(table) == pytest.approx(1 / 3)
-    assert qk.false_negative_rate(table) == 1
+    table = qk.tables.confusion_table_from_predictions([0, 0, 0, 1, 1], [1, 0, 0, 0, 0])
+    assert qk.tables.false_positive_rate(table) == pytest.approx(1 / 3)
+    assert qk.tables.false_negative_rate(table) == 1
 
 
 @verifies("Section 7.4, AUC")

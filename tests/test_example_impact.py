@@ -241,7 +241,7 @@ def test_gains_by_class_are_the_impacts_of_a_table(rows: Any, quota: int):
     gain, other = np.where(y, *IMPACTS[:2]), np.where(y, *IMPACTS[2:])
     quota = min(quota, len(y))
     at = qk.impact_at_quota(s, gain, gain_rejected=other, quota=quota)
-    table = qk.impact(qk.confusion_table(y, s, quota=quota), impacts=IMPACTS)
+    table = qk.tables.impact(qk.confusion_table(y, s, quota=quota), impacts=IMPACTS)
     for field in ("whole", "selected", "rejected"):
         wanted = len(y) * getattr(table, field)
         np.testing.assert_allclose(getattr(at, field), wanted, rtol=1e-12, atol=1e-12)

@@ -250,7 +250,7 @@ def test_values_traced_by_jax():
     for name, good, bad in (("fpr", 0.4, 1.5), ("tpr", 0.5, -0.5), ("quota", 2.5, 7.0)):
 
         def mixed(value: Any, name: str = name) -> Any:
-            return qk.mixture(qk.RocHull(*map(jax.numpy.asarray, hull)), **{name: value})
+            return qk.mixture(qk.results.RocHull(*map(jax.numpy.asarray, hull)), **{name: value})
 
         with jax.enable_x64(True):
             found, wanted = jax.jit(mixed)(good), qk.mixture(hull, **{name: good})

@@ -21,16 +21,18 @@ from quotakernels._bits import from_bits
 
 LABELS, SCORES = np.array([1, 0, 1, 0]), np.float32([0.9, 0.8, 0.3, 0.1])
 STATES = {
-    "histogram": qk.ScoreHistogram.empty(SCORES, bits=4, weighted=True).update(LABELS, SCORES),
-    "buffer": qk.ScoreBuffer.empty(SCORES).update(LABELS, SCORES),
-    "fixed": qk.FixedScoreBuffer.empty(SCORES, capacity=200).update(LABELS, SCORES),
+    "histogram": qk.states.ScoreHistogram.empty(SCORES, bits=4, weighted=True).update(
+        LABELS, SCORES
+    ),
+    "buffer": qk.states.ScoreBuffer.empty(SCORES).update(LABELS, SCORES),
+    "fixed": qk.states.FixedScoreBuffer.empty(SCORES, capacity=200).update(LABELS, SCORES),
 }
 Header = dict[str, Any]
 
 
 def parts_of(path: Path, state: Any) -> tuple[Header, bytes]:
     """The header of the file that a state makes, and the bytes of its arrays."""
-    qk.save_state(state, path, notes={"next": 3}, measures=["auc"])
+    qk.states.save_state(state, path, notes={"next": 3}, measures=["auc"])
     whole = path.read_bytes()
     start = 16 + struct.unpack_from("<I", whole, 12)[0]
     return json.loads(whole[16:start]), whole[start:-32]
@@ -119,9 +121,9 @@ MALFORMED: list[tuple[Callable[[Header], None], str]] = [
 
 
 def refused(path: Path, message: str) -> None:
-    for read in (qk.load_state, qk.state_info):
+    for read in (qk.states.load_state, qk.states.state_info):
         with pytest.raises(
-            qk.DamagedFileError,
+            qk.states.DamagedFileError,
             match=f"^{path} is damaged, or not written by this library: {message}",
         ):
             read(path)
@@ -150,7 +152,7 @@ def test_malformed_headers_are_refused_and_named(tmp_path: Path):
 
 def test_no_more_bits_than_the_scores_have(tmp_path: Path):
     path = tmp_path / "state"
-    state = qk.ScoreHistogram.empty(np.zeros(0, np.float64), bits=9)
+    state = qk.states.ScoreHistogram.empty(np.zeros(0, np.float64), bits=9)
     header, parts = parts_of(path, state)
     header["scores"] = header["arrays"][0]["dtype"] = "int8"
     header["arrays"][0]["width"] = 1
@@ -181,16 +183,16 @@ def with_labels(header: Header, parts: bytes, data: bytes) -> tuple[Header, byte
 def test_arrays_are_as_long_as_is_said(data: bytes, message: str, tmp_path: Path):
     path = tmp_path / "state"
     forge(path, *with_labels(*parts_of(path, STATES["fixed"]), data))
-    with pytest.raises(qk.DamagedFileError, match=f"array 'labels' {message}"):
-        qk.load_state(path)
-    assert qk.state_info(path).notes == {"next": 3}
+    with pytest.raises(qk.states.DamagedFileError, match=f"array 'labels' {message}"):
+        qk.states.load_state(path)
+    assert qk.states.state_info(path).notes == {"next": 3}
 
 
 def most_memory(read: Callable[[], Any]) -> int:
     """The most bytes that are taken at a time while a file is refused."""
     tracemalloc.start()
     try:
-        with pytest.raises(qk.DamagedFileError):
+        with pytest.raises(qk.states.DamagedFileError):
             read()
         return tracemalloc.get_traced_memory()[1]
     finally:
@@ -204,16 +206,16 @@ def test_what_is_refused_takes_little_memory(tmp_path: Path):
     assert len(bomb) < 2**17
     header, parts = with_labels(*parts_of(path, STATES["fixed"]), bomb)
     forge(path, header, parts)
-    assert most_memory(lambda: qk.load_state(path)) < 2**20
+    assert most_memory(lambda: qk.states.load_state(path)) < 2**20
     header["arrays"][1]["shape"] = [long]
     forge(path, header, parts)
-    assert most_memory(lambda: qk.load_state(path)) < 2**20
+    assert most_memory(lambda: qk.states.load_state(path)) < 2**20
     header, parts = parts_of(path, STATES["fixed"])
     header["capacity"] = long
     for entry in header["arrays"]:
         entry["shape"] = [long] if entry["shape"] == [200] else entry["shape"]
     forge(path, header, parts)
-    assert most_memory(lambda: qk.load_state(path)) < 2**20
+    assert most_memory(lambda: qk.states.load_state(path)) < 2**20
 
 
 def test_types_come_from_a_list():
@@ -261,10 +263,10 @@ def test_mutated_headers_are_refused_or_describe_a_state(tmp_path: Path):
         mutate(header, rng)
         forge(path, header, parts)
         try:
-            state = qk.load_state(path)
-        except qk.DamagedFileError:
+            state = qk.states.load_state(path)
+        except qk.states.DamagedFileError:
             continue
         loaded += 1
-        assert type(qk.state_info(path).notes) is type(header["notes"])
+        assert type(qk.states.state_info(path).notes) is type(header["notes"])
         state.merge(state).ranking()
     assert 10 < loaded < 200  # mutations of notes, measures and the version

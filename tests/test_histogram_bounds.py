@@ -12,6 +12,7 @@ from backends import MODES, Mode, parameters
 from expected import filled
 from hypothesis import given
 from hypothesis import strategies as st
+from public_names import PUBLIC
 
 import quotakernels as qk
 from quotakernels.measures._measure import Measure
@@ -25,7 +26,7 @@ GROWING: dict[str, Callable[..., Any]] = {
     "lift": functools.partial(qk.lift, quota=1),
     "average_qrecall": qk.average_qrecall,
     "pr_auc": qk.pr_auc,
-    "auk": qk.auk,
+    "auk": qk.charts.auk,
     "roc_hull_auc": qk.roc_hull_auc,
     "achievable_pr_auc": qk.achievable_pr_auc,
 }
@@ -40,7 +41,7 @@ def columns(pairs: list[Any], dtype: Any) -> tuple[Any, Any]:
     return np.asarray(labels), np.asarray(values, dtype=dtype)
 
 
-def check_contained(bounds: dict[str, qk.Bounds], exact: dict[str, Any]) -> None:
+def check_contained(bounds: dict[str, qk.states.Bounds], exact: dict[str, Any]) -> None:
     for name, (lower, upper) in bounds.items():
         value = exact[name]
         assert np.isnan(lower) == np.isnan(upper) == np.isnan(value), name
@@ -50,7 +51,7 @@ def check_contained(bounds: dict[str, qk.Bounds], exact: dict[str, Any]) -> None
 @given(examples, BITS, st.sampled_from([np.float32, np.float64]))
 def test_bounds_hold_the_exact_value(pairs: list[Any], bits: int, dtype: Any):
     labels, values = columns(pairs, dtype)
-    state = qk.ScoreHistogram.of(labels, values, bits=bits)
+    state = qk.states.ScoreHistogram.of(labels, values, bits=bits)
     assert not state.exact
     ranking = qk.rank(labels, values)
     check_contained(state.compute(GROWING), {k: f(ranking) for k, f in GROWING.items()})
@@ -66,18 +67,16 @@ def test_bounds_hold_the_exact_value_of_weighted_scores(pairs: list[Any], bits: 
         "hits": functools.partial(qk.hit_rate, quota=quota),
         "lift": functools.partial(qk.lift, quota=quota),
     }
-    state = qk.ScoreHistogram.of(labels, values, sample_weight=weights, bits=bits)
+    state = qk.states.ScoreHistogram.of(labels, values, sample_weight=weights, bits=bits)
     ranking = qk.rank(labels, values, sample_weight=weights)
     check_contained(state.bounds(measures), {k: f(ranking) for k, f in measures.items()})
 
 
 def test_the_named_measures_are_those_with_bounds():
     plain = {getattr(f, "func", f) for f in GROWING.values()}
-    marked = {
-        x for name in qk.__all__ if isinstance(x := getattr(qk, name), Measure) and x.monotone
-    }
+    marked = {x for name in PUBLIC if isinstance(x := PUBLIC[name], Measure) and x.monotone}
     assert plain == marked
-    document = qk.ScoreHistogram.bounds.__doc__
+    document = qk.states.ScoreHistogram.bounds.__doc__
     assert all(f"`{measure.__name__}`" in document for measure in marked)
 
 
@@ -89,7 +88,7 @@ def own_measure(ranking: qk.Ranking) -> Any:
     "measure", [qk.average_hit_rate, functools.partial(qk.pr_auc, method="trapezoid"), own_measure]
 )
 def test_other_measures_have_none(measure: Any):
-    state = qk.ScoreHistogram.of([1, 0], [0.5, 0.25])
+    state = qk.states.ScoreHistogram.of([1, 0], [0.5, 0.25])
     with pytest.raises(ValueError, match="has no certified bounds: none are known"):
         state.compute(measure)
 
@@ -99,28 +98,28 @@ def test_bounds_come_together_with_more_bits():
     values = rng.random(2000).astype(np.float32)
     labels = rng.random(2000) < values
     widths = [
-        qk.ScoreHistogram.of(labels, values, bits=bits).compute(qk.roc_auc).width
+        qk.states.ScoreHistogram.of(labels, values, bits=bits).compute(qk.roc_auc).width
         for bits in (8, 12, 16, 20)
     ]
     assert widths == sorted(widths, reverse=True)
     assert 0 < widths[-1] < 2e-4 < 0.1 < widths[0]
-    exact = qk.ScoreHistogram.of(labels, values.astype(np.float16)).bounds(qk.roc_auc)
+    exact = qk.states.ScoreHistogram.of(labels, values.astype(np.float16)).bounds(qk.roc_auc)
     assert exact.width == 0
 
 
 def test_bounds_stay_in_the_range_of_the_measure():
-    perfect = qk.ScoreHistogram.of([1, 0, 0], [0.9, 0.2, 0.1]).compute(qk.roc_auc)
+    perfect = qk.states.ScoreHistogram.of([1, 0, 0], [0.9, 0.2, 0.1]).compute(qk.roc_auc)
     assert perfect.upper == 1.0 > perfect.lower > 1 - 1e-12
 
 
 def test_bounds_hold_what_rounding_makes_of_weighted_measures():
     """Weights of sixteen magnitudes, of one positive too: 1 comes out some last places off."""
-    measures = {"average": qk.average_qrecall, "gini": qk.gini, "pem": qk.pem, "auk": qk.auk}
+    measures = {"average": qk.average_qrecall, "gini": qk.gini, "pem": qk.pem, "auk": qk.charts.auk}
     rng = np.random.default_rng(3)
     for n in [*range(3, 63), 3000, 3000]:
         labels, values = rng.random(n) < 0.9, rng.normal(size=n).astype(np.float32)
         weights = 10 ** (rng.uniform(-8, 8, n) - 6 * ~labels)
-        state = qk.ScoreHistogram.of(labels, values, sample_weight=weights, bits=12)
+        state = qk.states.ScoreHistogram.of(labels, values, sample_weight=weights, bits=12)
         ranking = qk.rank(labels, values, sample_weight=weights)
         check_contained(state.compute(measures), {k: f(ranking) for k, f in measures.items()})
 
@@ -129,7 +128,7 @@ def test_bounds_of_weighted_measures_are_as_near_as_rounding():
     """Every score has a bin of its own, so that rounding alone keeps the bounds apart."""
     rng = np.random.default_rng(5)
     labels, values = rng.random(2000) < 0.3, rng.permutation(2000).astype(np.float32)
-    state = qk.ScoreHistogram.of(labels, values, sample_weight=rng.random(2000), bits=20)
+    state = qk.states.ScoreHistogram.of(labels, values, sample_weight=rng.random(2000), bits=20)
     for name, (lower, upper) in state.bounds(GROWING).items():
         drifts = name == "average_qrecall"
         width = 1e-9 if drifts else 2**-45
@@ -151,7 +150,7 @@ def test_scores_of_two_bytes_have_a_bin_each(name: str):
     dtype = np.dtype(getattr(ml_dtypes, name, name))
     values = every_pattern(dtype) if dtype.kind in "fV" else np.arange(2**16).astype(dtype)
     labels = np.random.default_rng(1).random(values.shape) < 0.3
-    state = qk.ScoreHistogram.of(labels, values)
+    state = qk.states.ScoreHistogram.of(labels, values)
     assert state.exact
     both = filled(state.ranking()), filled(qk.rank(labels, values))
     assert all(np.array_equal(x, y) for x, y in zip(*both, strict=True))
@@ -167,7 +166,7 @@ def test_a_bin_begins_at_its_threshold(dtype: Any, bits: int):
     """So the cuts of the histogram are cuts of the scores."""
     values = np.asarray(EDGES, dtype=dtype)
     labels = np.arange(len(EDGES)) % 2
-    ranking = filled(qk.ScoreHistogram.of(labels, values, bits=bits).ranking())
+    ranking = filled(qk.states.ScoreHistogram.of(labels, values, bits=bits).ranking())
     assert np.all(np.diff(ranking.thresholds) < 0)
     at_or_above = (values >= ranking.thresholds[:, None]).sum(axis=-1)
     assert np.array_equal(ranking.counts.cumsum(), at_or_above)
@@ -180,9 +179,9 @@ FEW = parameters([m for m in MODES if m.name in ("jax32", "torch", "strictest-de
 def test_libraries_agree_on_the_bins(mode: Mode):
     values = np.asarray(EDGES, dtype=np.float32)
     labels = np.arange(len(EDGES)) % 2
-    wanted = qk.ScoreHistogram.of(labels, values, bits=12)
+    wanted = qk.states.ScoreHistogram.of(labels, values, bits=12)
     with mode.context():
-        state = qk.ScoreHistogram.of(mode.array(labels), mode.array(values), bits=12)
+        state = qk.states.ScoreHistogram.of(mode.array(labels), mode.array(values), bits=12)
         found = mode.to_numpy(state.counts)
         thresholds = mode.to_numpy(state.ranking().thresholds)
     kept = found.sum(axis=-1) > 0
@@ -194,7 +193,7 @@ def test_libraries_agree_on_the_bins(mode: Mode):
 @pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64, np.uint64])
 def test_wide_integers_are_counted_as_floats(dtype: Any):
     labels, values = np.asarray([1, 0, 1, 0]), np.asarray([850, 301, 300, 0], dtype=dtype)
-    state = qk.ScoreHistogram.of(labels, values)
+    state = qk.states.ScoreHistogram.of(labels, values)
     assert state.bits == 19
     lower, upper = state.compute(qk.roc_auc)
     assert lower <= 0.75 <= upper
@@ -213,14 +212,14 @@ def test_wide_integers_are_counted_as_floats(dtype: Any):
 )
 def test_numbers_of_bits_are_checked(dtype: Any, bits: Any, error: type[Exception]):
     with pytest.raises(error, match="bits must be"):
-        qk.ScoreHistogram.empty(np.zeros(1, dtype), bits=bits)
+        qk.states.ScoreHistogram.empty(np.zeros(1, dtype), bits=bits)
 
 
 def test_numbers_of_bits_are_any_integers():
-    assert qk.ScoreHistogram.empty(np.zeros(1, np.float32), bits=np.int64(12)).bits == 12
+    assert qk.states.ScoreHistogram.empty(np.zeros(1, np.float32), bits=np.int64(12)).bits == 12
 
 
 @pytest.mark.parametrize("like", [0.5, "abc", np.zeros(3, complex), None])
 def test_examples_of_scores_are_arrays_of_numbers(like: Any):
     with pytest.raises(TypeError, match="like must"):
-        qk.ScoreHistogram.empty(like)
+        qk.states.ScoreHistogram.empty(like)

@@ -39,7 +39,9 @@ def everything(y: Any, s: Any, valid: Any) -> dict[str, Any]:
         "exact": {"method": "exact"},
     }
     given = {"where": valid, "quota": QUOTAS}
-    return {name: qk.hit_rate_interval(y, s, **given, **own) for name, own in calls.items()}
+    return {
+        name: qk.inference.hit_rate_interval(y, s, **given, **own) for name, own in calls.items()
+    }
 
 
 def wilson(found: float, trials: float, variance: float) -> tuple[float, float]:
@@ -97,11 +99,11 @@ def test_a_known_list_has_no_width_and_an_endless_one_is_none():
     y, s = dice.integers(0, 2, 50), dice.normal(size=50)
     for method in ("wilson", "exact"):
         given = {"quota": [1, 7, 50], "method": method}
-        known = qk.hit_rate_interval(y, s, population=50, **given)
+        known = qk.inference.hit_rate_interval(y, s, population=50, **given)
         np.testing.assert_allclose(known.lower, known.estimate, 1e-15)
         np.testing.assert_allclose(known.upper, known.estimate, 1e-15)
-        endless = qk.hit_rate_interval(y, s, population=5 * 10**7, **given)
-        plain = qk.hit_rate_interval(y, s, **given)
+        endless = qk.inference.hit_rate_interval(y, s, population=5 * 10**7, **given)
+        plain = qk.inference.hit_rate_interval(y, s, **given)
         np.testing.assert_allclose(endless, plain, rtol=2e-5, atol=2e-6)
 
 
@@ -113,7 +115,9 @@ def test_exact_interval_of_a_list(mode: Mode):
     s = np.asarray([9, 8, 7, 7, 6, 5, 5, 5, 4, 3, 2, 1])
 
     def listed(y: Any, s: Any) -> Any:
-        return qk.hit_rate_interval(y, s, quota=[2, 3, 6.5, 12], population=31, method="exact")
+        return qk.inference.hit_rate_interval(
+            y, s, quota=[2, 3, 6.5, 12], population=31, method="exact"
+        )
 
     found = mode.run(listed, y, s)
     for k, (quota, positives) in enumerate([(2, 2), (3, 2.5), (6.5, 3.5), (12, 5)]):
@@ -139,13 +143,15 @@ def test_ten_million_examples():
     """The exact ends of scipy; both kinds lie near those of the normal distribution."""
     stats = pytest.importorskip("scipy.stats")
     ranking = qk.Ranking.from_counts([2, 1], [4 * 10**6, 6 * 10**6], [10**6, 12345])
-    exact = qk.hit_rate_interval(ranking, quota=4 * 10**6, method="exact", confidence_level=0.9)
-    plain = qk.hit_rate_interval(ranking, quota=4 * 10**6, confidence_level=0.9)
+    exact = qk.inference.hit_rate_interval(
+        ranking, quota=4 * 10**6, method="exact", confidence_level=0.9
+    )
+    plain = qk.inference.hit_rate_interval(ranking, quota=4 * 10**6, confidence_level=0.9)
     lower = stats.beta.ppf(0.05, 10**6, 3 * 10**6 + 1)
     upper = stats.beta.ppf(0.95, 10**6 + 1, 3 * 10**6)
     np.testing.assert_allclose(exact[1:], [lower, upper], rtol=1e-11)
     np.testing.assert_allclose(plain[1:], exact[1:], rtol=2e-6)
-    listed = qk.hit_rate_interval(
+    listed = qk.inference.hit_rate_interval(
         ranking, quota=4 * 10**6, population=2 * 10**7, method="exact", confidence_level=0.9
     )
     widths = [x.upper - x.lower for x in (listed, exact)]
@@ -158,7 +164,7 @@ def test_intervals_of_proportions_of_scipy():
     for quota, level in ((1, 0.8), (7, 0.95), (30, 0.999)):
         positives = int(y[:quota].sum())
         for method in ("wilson", "exact"):
-            found = qk.hit_rate_interval(
+            found = qk.inference.hit_rate_interval(
                 y, -np.arange(30), quota=quota, confidence_level=level, method=method
             )
             wanted = stats.binomtest(positives, quota).proportion_ci(level, method)
@@ -198,7 +204,7 @@ def test_coverage_of_a_list(kind: str):
 
 
 def covered(y: np.ndarray, s: np.ndarray, share: float, **options: Any) -> float:
-    found = qk.hit_rate_interval(y, s, quota=QUOTA, **options)
+    found = qk.inference.hit_rate_interval(y, s, quota=QUOTA, **options)
     return float(np.mean((found.lower <= share) & (share <= found.upper)))
 
 
@@ -210,32 +216,32 @@ Y, S = [1, 0, 1, 0], [4, 3, 2, 1]
 def test_bad_populations():
     for population in (3, 4.5, -1, math.nan, math.inf, 1e16):
         with pytest.raises(ValueError, match="^population is .*; expected a whole number below"):
-            qk.hit_rate_interval(Y, S, quota=2, population=population)
+            qk.inference.hit_rate_interval(Y, S, quota=2, population=population)
     with pytest.raises(ValueError, match=r"^population must be one number; got .* \(2,\)"):
-        qk.hit_rate_interval(Y, S, quota=2, population=[5, 6])
+        qk.inference.hit_rate_interval(Y, S, quota=2, population=[5, 6])
     with pytest.raises(TypeError, match="^population must be a number"):
-        qk.hit_rate_interval(Y, S, quota=2, population=True)
+        qk.inference.hit_rate_interval(Y, S, quota=2, population=True)
 
 
 def test_bad_options():
     with pytest.raises(ValueError, match='^method must be "wilson" or "exact"; got'):
-        qk.hit_rate_interval(Y, S, quota=2, method="wald")
+        qk.inference.hit_rate_interval(Y, S, quota=2, method="wald")
     with pytest.raises(ValueError, match="^confidence_level must be a number above 0"):
-        qk.hit_rate_interval(Y, S, quota=2, confidence_level=1)
+        qk.inference.hit_rate_interval(Y, S, quota=2, confidence_level=1)
     with pytest.raises(TypeError, match="^give exactly one of quota= "):
-        qk.hit_rate_interval(Y, S, population=9)
+        qk.inference.hit_rate_interval(Y, S, population=9)
     for population in (None, 9):
         given = {"population": population, "method": "exact", "quota": 2}
         with pytest.raises(TypeError, match="^the ranking has weights"):
-            qk.hit_rate_interval(Y, S, sample_weight=S, **given)
+            qk.inference.hit_rate_interval(Y, S, sample_weight=S, **given)
 
 
 def test_exact_interval_of_a_list_in_a_trace():
     jax = pytest.importorskip("jax")
     with pytest.raises(ValueError, match='beside population sums on the host.*"wilson"'):
-        jax.jit(lambda y, s: qk.hit_rate_interval(y, s, quota=2, population=9, method="exact"))(
-            np.asarray(Y), np.asarray(S)
-        )
-    found = jax.jit(lambda y, s, n: qk.hit_rate_interval(y, s, quota=2, population=n))
+        jax.jit(
+            lambda y, s: qk.inference.hit_rate_interval(y, s, quota=2, population=9, method="exact")
+        )(np.asarray(Y), np.asarray(S))
+    found = jax.jit(lambda y, s, n: qk.inference.hit_rate_interval(y, s, quota=2, population=n))
     assert np.isnan(found(np.asarray(Y), np.asarray(S), 3).lower)
     assert not np.isnan(found(np.asarray(Y), np.asarray(S), 5).lower)

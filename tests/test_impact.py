@@ -10,6 +10,7 @@ import pytest
 from backends import QUICK, Mode, mode_fixture
 from exact.small_tables import tables
 from expected import as_floats, assert_within, compact
+from public_names import PUBLIC
 
 import quotakernels as qk
 
@@ -32,9 +33,12 @@ def near(name: str, found: Any, wanted: np.ndarray) -> None:
 
 def test_all_small_tables(mode: Mode):
     def run(*cells: Any) -> dict[str, Any]:
-        table = qk.ConfusionTable(*cells)
-        found = {name: getattr(qk, name)(table, impacts=IMPACTS) for name in MEASURES}
-        return found | {"tuned": qk.tune_prevalence(table, 0.25), "even": qk.normalize_table(table)}
+        table = qk.tables.ConfusionTable(*cells)
+        found = {name: PUBLIC[name](table, impacts=IMPACTS) for name in MEASURES}
+        return found | {
+            "tuned": qk.tables.tune_prevalence(table, 0.25),
+            "even": qk.tables.normalize_table(table),
+        }
 
     found = mode.run(run, *CELLS)
     for name, exact in MEASURES.items():
@@ -54,17 +58,17 @@ def test_all_small_tables(mode: Mode):
 def test_the_corrected_table_7():
     cases = {(0.67, 0.05): (-0.549, -3.352, -1.950), (0.69, 0.15): (-1.411, -3.474, -2.442)}
     for (tpr, fpr), printed in cases.items():
-        table = qk.confusion_table_from_rates(tpr=tpr, fpr=fpr, prevalence=0.5)
-        found = qk.outcome_impact(table, impacts=EL_7)
+        table = qk.tables.confusion_table_from_rates(tpr=tpr, fpr=fpr, prevalence=0.5)
+        found = qk.tables.outcome_impact(table, impacts=EL_7)
         np.testing.assert_allclose(found, printed, rtol=0, atol=6e-4)
 
 
 def test_relations_to_accuracy_and_markedness():
-    table = qk.ConfusionTable(*CELLS)
-    whole = qk.impact(table, impacts=(1, -1, -1, 1)).whole
+    table = qk.tables.ConfusionTable(*CELLS)
+    whole = qk.tables.impact(table, impacts=(1, -1, -1, 1)).whole
     near("accuracy", whole, 2 * qk.accuracy(table) - 1)
-    mean = qk.outcome_impact(table, impacts=(1, -1, -1, 1)).mean
-    near("markedness", mean, qk.markedness(qk.normalize_table(table)))
+    mean = qk.tables.outcome_impact(table, impacts=(1, -1, -1, 1)).mean
+    near("markedness", mean, qk.tables.markedness(qk.tables.normalize_table(table)))
 
 
 @pytest.mark.parametrize("kind", ["impact", "outcome"])
@@ -90,11 +94,11 @@ def test_normalized_tables_of_classes(mode: Mode):
     """Of two they are those of the four cells; every class has the same mass."""
     tp, fp, fn, tn = CELLS[:, ::7]
     cells = np.stack([np.stack([tn, fp], axis=-1), np.stack([fn, tp], axis=-1)], axis=-2)
-    found = mode.run(lambda x: qk.normalize_table(qk.ClassTable(x)), cells).cells
-    wanted = qk.normalize_table(qk.ConfusionTable(tp, fp, fn, tn))
+    found = mode.run(lambda x: qk.tables.normalize_table(qk.tables.ClassTable(x)), cells).cells
+    wanted = qk.tables.normalize_table(qk.tables.ConfusionTable(tp, fp, fn, tn))
     for place, cell in (((1, 1), "tp"), ((0, 1), "fp"), ((1, 0), "fn"), ((0, 0), "tn")):
         near(cell, found[:, *place], getattr(wanted, cell))
-    three = qk.normalize_table(qk.ClassTable([[1, 3, 0], [0, 0, 0], [0, 2, 2]])).cells
+    three = qk.tables.normalize_table(qk.tables.ClassTable([[1, 3, 0], [0, 0, 0], [0, 2, 2]])).cells
     expected = np.asarray([[1 / 12, 1 / 4, 0], [np.nan] * 3, [0, 1 / 6, 1 / 6]])
     np.testing.assert_array_equal(three, expected)
 
@@ -109,28 +113,28 @@ def test_what_is_no_table():
     for kind, bad in wrong.items():
         message = rf"^table must be a ConfusionTable; got {kind}$"
         with pytest.raises(TypeError, match=message):
-            qk.tune_prevalence(bad, 1)
+            qk.tables.tune_prevalence(bad, 1)
         with pytest.raises(TypeError, match=message):
-            qk.normalize_table(bad)
+            qk.tables.normalize_table(bad)
     with pytest.raises(TypeError, match=r"^table must be a ConfusionTable, since .* a ClassTable"):
-        qk.tune_prevalence(qk.ClassTable(np.eye(3)), 1)
+        qk.tables.tune_prevalence(qk.tables.ClassTable(np.eye(3)), 1)
     with pytest.raises(ValueError, match=r"^cells is -1"):
-        qk.normalize_table(qk.ClassTable([[1, -1], [0, 1]]))
+        qk.tables.normalize_table(qk.tables.ClassTable([[1, -1], [0, 1]]))
 
 
 def test_bad_calls():
-    table = qk.ConfusionTable(1, 2, 3, 4)
+    table = qk.tables.ConfusionTable(1, 2, 3, 4)
     with pytest.raises(TypeError, match=r"^impact needs impacts"):
-        qk.impact(table)
+        qk.tables.impact(table)
     for bad in ((1, 2, 3), 5, None):
         with pytest.raises(TypeError, match=r"^impacts must be four"):
-            qk.impact(table, impacts=bad)
+            qk.tables.impact(table, impacts=bad)
     with pytest.raises(ValueError, match=r"^i_fn is nan"):
-        qk.outcome_impact(table, impacts=(1, 2, np.nan, 4))
+        qk.tables.outcome_impact(table, impacts=(1, 2, np.nan, 4))
     with pytest.raises(ValueError, match=r'^kind must be "impact" or "outcome"; got \'mean\''):
         qk.best_boundary([1, 0], [0.5, 0.1], impacts=IMPACTS, kind="mean")
     for bad in (0, -1, np.inf, np.nan):
         with pytest.raises(ValueError, match=r"^ratio is .*expected a finite number above 0"):
-            qk.tune_prevalence(table, bad)
+            qk.tables.tune_prevalence(table, bad)
     with pytest.raises(TypeError, match=r"^optimal_cut compares single values; impact has several"):
-        qk.optimal_cut([1, 0], [0.5, 0.1], qk.impact, impacts=IMPACTS)
+        qk.optimal_cut([1, 0], [0.5, 0.1], qk.tables.impact, impacts=IMPACTS)

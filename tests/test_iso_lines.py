@@ -35,7 +35,7 @@ def costs(of: str) -> dict[str, float]:
 
 def level_at(of: str, fp: Any, tp: Any, positives: float, negatives: float) -> Any:
     """What should be the same all along the line; for lines without a level, 0."""
-    table = qk.ConfusionTable(
+    table = qk.tables.ConfusionTable(
         tp, fp, np.clip(positives - tp, 0, None), np.clip(negatives - fp, 0, None)
     )
     with np.errstate(all="ignore"):
@@ -45,7 +45,7 @@ def level_at(of: str, fp: Any, tp: Any, positives: float, negatives: float) -> A
             "skew": lambda: (positives + negatives - fp - tp) / (fp + tp),
             "arithmetic_mean": lambda: (qk.recall(table) + qk.precision(table)) / 2,
             "harmonic_mean": lambda: qk.f_score(table),
-            "geometric_mean": lambda: qk.g_measure(table),
+            "geometric_mean": lambda: qk.tables.g_measure(table),
             "chance": lambda: qk.informedness(table),
             "break_even": lambda: qk.precision(table) - qk.recall(table),
         }[of]()
@@ -71,7 +71,7 @@ def assert_line(of: str, level: float, line: Any, positives: float, negatives: f
 def test_lines_have_their_level_from_border_to_border(of: Any, sizes: Any):
     given = {"positives": sizes[0], "negatives": sizes[1], "kind": "roc", **costs(of)}
     for level in LEVELS.get(of, (None,)):
-        line = qk.iso_line(level, of=of, **given)
+        line = qk.charts.iso_line(level, of=of, **given)
         assert line.x.shape == line.y.shape == (101,)
         highest = (0.7 * sizes[1] + 1.3 * sizes[0]) / sum(sizes)
         if of == "cost" and level > highest:
@@ -85,13 +85,13 @@ def test_any_level_of_any_classes(of: Any, share: float, positives: float, negat
     highest = {"cost": (0.7 * negatives + 1.3 * positives) / (positives + negatives)}
     level = share * highest.get(of, 1)
     given = {"positives": positives, "negatives": negatives, "kind": "roc", **costs(of)}
-    line = qk.iso_line(level, of=of, points=9, **given)
+    line = qk.charts.iso_line(level, of=of, points=9, **given)
     assert_line(of, level, line, positives, negatives)
 
 
 def test_ends_in_closed_form():
     def ends(*level: float, **own: Any) -> list[float]:
-        x, y = qk.iso_line(*level, kind="pn", **SIZE, **own)
+        x, y = qk.charts.iso_line(*level, kind="pn", **SIZE, **own)
         return [x[0], y[0], x[-1], y[-1]]
 
     assert ends(0.5, of="informedness") == [0, 20, 30, 40]
@@ -118,14 +118,14 @@ def test_ends_in_closed_form():
 def test_bent_lines_have_points_everywhere():
     """One positive among a million: steps of one of the rates alone would leave gaps."""
     for of in ("arithmetic_mean", "geometric_mean"):
-        line = qk.iso_line(0.3, of=of, kind="roc", positives=1, negatives=1e6)
+        line = qk.charts.iso_line(0.3, of=of, kind="roc", positives=1, negatives=1e6)
         for axis in line:
             assert np.diff(axis).max() <= 0.0201 * (axis[-1] - axis[0])
 
 
 def test_reciprocal_and_logarithmic_lines_of_means_are_straight():
     for of, kind in (("harmonic_mean", "pr_reciprocal"), ("geometric_mean", "pr_log")):
-        line = qk.iso_line(0.6, of=of, kind=kind, **SIZE)
+        line = qk.charts.iso_line(0.6, of=of, kind=kind, **SIZE)
         np.testing.assert_allclose(line.x + line.y, line.x[0] + line.y[0], rtol=1e-12)
 
 
@@ -140,10 +140,10 @@ def test_lines_in_every_chart_and_mode(mode: Mode):
         for of in OF:
             level = () if of in ("chance", "break_even") else (levels,)
             options = {"of": of, "points": 7, **sizes, **costs(of)}
-            fp, tp = qk.iso_line(*level, kind="pn", **options)
+            fp, tp = qk.charts.iso_line(*level, kind="pn", **options)
             for kind in kinds:
-                points = qk.chart_points(fp, tp, kind=kind, positives=40, negatives=60)
-                found[of, kind] = (qk.iso_line(*level, kind=kind, **options), points)
+                points = qk.charts.chart_points(fp, tp, kind=kind, positives=40, negatives=60)
+                found[of, kind] = (qk.charts.iso_line(*level, kind=kind, **options), points)
         return found
 
     close = 1e-5 if mode.float32 else 1e-14
@@ -162,32 +162,34 @@ def test_precision_begins_at_its_limit(of: Any):
     given: dict[str, Any] = {"of": of, "kind": "pr", **SIZE, **costs(of)}
     levels = {"cost": [0.52], "chance": [], "informedness": [0.0], "harmonic_mean": [0.0]}
     level = levels.get(of, [0.3 if of == "arithmetic_mean" else 0.0])
-    limit, second = (qk.iso_line(*level, points=n, **given) for n in (3, 100_001))
+    limit, second = (qk.charts.iso_line(*level, points=n, **given) for n in (3, 100_001))
     assert limit.x[0] == 0
     assert not np.isnan(limit.y).any()
     np.testing.assert_allclose(limit.y[0], second.y[1], rtol=1e-3)
     if of == "arithmetic_mean":
         assert limit.y[0] == 0.6
-        below = qk.iso_line([0.0, 0.2], points=5, **given)
+        below = qk.charts.iso_line([0.0, 0.2], points=5, **given)
         np.testing.assert_array_equal(below.y[:, 0], [0, 0.4])
 
 
 def test_where_nobody_is_selected_there_is_no_precision():
-    line = qk.iso_line(np.inf, of="skew", kind="pr", **SIZE)
+    line = qk.charts.iso_line(np.inf, of="skew", kind="pr", **SIZE)
     assert np.isnan(line.y).all()
     assert (line.x == 0).all()
-    assert np.isnan(qk.iso_line(of="chance", kind="pr_log", **SIZE).y[0])
+    assert np.isnan(qk.charts.iso_line(of="chance", kind="pr_log", **SIZE).y[0])
 
 
 def test_numbers_are_broadcast():
     levels = [[0.1], [0.5]]
-    found = qk.iso_line(
+    found = qk.charts.iso_line(
         levels, of="informedness", kind="lift", positives=[1, 2, 5], negatives=7, points=4
     )
     assert found.x.shape == found.y.shape == (2, 3, 4)
-    one = qk.iso_line(0.5, of="informedness", kind="lift", positives=2, negatives=7, points=4)
+    one = qk.charts.iso_line(
+        0.5, of="informedness", kind="lift", positives=2, negatives=7, points=4
+    )
     np.testing.assert_array_equal(found.x[1, 1], one.x)
-    smooth = qk.iso_line(of="chance", kind="bird", smoothing=[1, 2], points=4, **SIZE)
+    smooth = qk.charts.iso_line(of="chance", kind="bird", smoothing=[1, 2], points=4, **SIZE)
     assert smooth.x.shape == (2, 4)
 
 
@@ -195,22 +197,22 @@ def test_numbers_are_broadcast():
 def test_undefined_without_a_class(of: Any):
     level = () if of in ("chance", "break_even") else (0.5,)
     for sizes in ({"positives": 0, "negatives": 3}, {"positives": 3, "negatives": 0}):
-        line = qk.iso_line(*level, of=of, kind="pn", **sizes, **costs(of))
+        line = qk.charts.iso_line(*level, of=of, kind="pn", **sizes, **costs(of))
         assert np.isnan(line).all()
 
 
 def test_levels_that_cannot_be_reached():
     given = {"of": "cost", "kind": "roc", **SIZE}
-    line = qk.iso_line([0.1, 0.6, 0.61], cost_fp=1, cost_fn=0, **given)
+    line = qk.charts.iso_line([0.1, 0.6, 0.61], cost_fp=1, cost_fn=0, **given)
     np.testing.assert_array_equal(np.isnan(line.x).any(axis=-1), [False, False, True])
     np.testing.assert_array_equal(line.x[1], 1)
-    nothing = qk.iso_line([0.0, 0.1], cost_fp=0, cost_fn=0, **given)
+    nothing = qk.charts.iso_line([0.0, 0.1], cost_fp=0, cost_fn=0, **given)
     assert np.isnan(nothing).all()
     for cost_fp, cost_fn in np.random.default_rng(3).random((30, 2)):
         dearest = (cost_fp * 60 + cost_fn * 40) / 100
-        line = qk.iso_line(dearest, cost_fp=cost_fp, cost_fn=cost_fn, **given)
+        line = qk.charts.iso_line(dearest, cost_fp=cost_fp, cost_fn=cost_fn, **given)
         assert not np.isnan(line).any()
-    corner = qk.iso_line(0.1 * 40 / 100 + 0.3 * 60 / 100, cost_fp=0.3, cost_fn=0.1, **given)
+    corner = qk.charts.iso_line(0.1 * 40 / 100 + 0.3 * 60 / 100, cost_fp=0.3, cost_fn=0.1, **given)
     np.testing.assert_allclose(corner.x, 1, rtol=1e-15)
     np.testing.assert_allclose(corner.y, 0, atol=1e-15)
 
@@ -221,14 +223,14 @@ def test_the_break_even_point_is_the_hit_rate_at_the_quota_of_positives(rows: An
     y, s = (np.asarray(x) for x in zip(*[(0, 4), (1, 4), *rows], strict=True))
     table = qk.confusion_table(y, s, quota=y.sum())
     sizes = {"positives": y.sum(), "negatives": (1 - y).sum()}
-    point = qk.chart_points(table.fp, table.tp, kind="pr", **sizes)
+    point = qk.charts.chart_points(table.fp, table.tp, kind="pr", **sizes)
     np.testing.assert_allclose(point, qk.hit_rate(y, s, quota=y.sum()), rtol=1e-14)
-    line = qk.iso_line(of="break_even", kind="pr", **sizes)
+    line = qk.charts.iso_line(of="break_even", kind="pr", **sizes)
     np.testing.assert_allclose(line.x, line.y, rtol=1e-12)
 
 
 def test_a_line_along_an_axis_stays_on_it():
-    line = qk.iso_line(0.1, of="cost", kind="roc", cost_fp=0, cost_fn=1, **SIZE)
+    line = qk.charts.iso_line(0.1, of="cost", kind="roc", cost_fp=0, cost_fn=1, **SIZE)
     np.testing.assert_array_equal(line.y, line.y[0])
 
 
@@ -238,9 +240,9 @@ def test_a_line_along_an_axis_stays_on_it():
 @pytest.mark.parametrize("bad", ["f1", "", None, 2, ["skew"]], ids=repr)
 def test_bad_measures(bad: Any):
     with pytest.raises(ValueError, match=r"^of must be one of 'informedness', .*; got "):
-        qk.iso_line(0.5, of=bad, kind="roc", **SIZE)
+        qk.charts.iso_line(0.5, of=bad, kind="roc", **SIZE)
     with pytest.raises(ValueError, match=r"^kind must be one of 'pn', 'roc', .*; got "):
-        qk.iso_line(0.5, of="skew", kind=bad, **SIZE)
+        qk.charts.iso_line(0.5, of="skew", kind=bad, **SIZE)
 
 
 @pytest.mark.parametrize("of", OF)
@@ -248,16 +250,16 @@ def test_bad_levels(of: Any):
     given = {"of": of, "kind": "roc", **SIZE, **costs(of)}
     if of in ("chance", "break_even"):
         with pytest.raises(TypeError, match=rf"^of='{of}' takes no level"):
-            qk.iso_line(0.5, **given)
+            qk.charts.iso_line(0.5, **given)
         return
     with pytest.raises(TypeError, match=rf"^of='{of}' needs a level"):
-        qk.iso_line(**given)
+        qk.charts.iso_line(**given)
     for bad in (-2.0, np.nan, *(() if of == "skew" else (np.inf,))):
         with pytest.raises(ValueError, match=rf"^level is {bad!r} at position 1; expected a "):
-            qk.iso_line([0.5, bad], **given)
+            qk.charts.iso_line([0.5, bad], **given)
     for word in ("0.5", True, 1j, [True]):
         with pytest.raises(TypeError, match=r"^level must be an? "):
-            qk.iso_line(word, **given)
+            qk.charts.iso_line(word, **given)
 
 
 @pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
@@ -265,23 +267,23 @@ def test_bad_numbers(bad: float):
     given = {"of": "cost", "kind": "bird", "cost_fp": 1, "cost_fn": 2, "smoothing": 1, **SIZE}
     for name in ("positives", "negatives", "cost_fp", "cost_fn", "smoothing"):
         with pytest.raises(ValueError, match=rf"^{name} is {bad!r}; expected a finite "):
-            qk.iso_line(0.5, **{**given, name: bad})
+            qk.charts.iso_line(0.5, **{**given, name: bad})
         for word in ("1", True):
             with pytest.raises(TypeError, match=rf"^{name} must be an? "):
-                qk.iso_line(0.5, **{**given, name: word})
+                qk.charts.iso_line(0.5, **{**given, name: word})
 
 
 def test_costs_that_have_no_meaning():
     message = r"^cost_fp and cost_fn are both needed for of='cost', and for that only"
     for own in ({"of": "cost"}, {"of": "cost", "cost_fp": 1}, {"of": "skew", "cost_fn": 1}):
         with pytest.raises(TypeError, match=message):
-            qk.iso_line(0.5, kind="roc", **own, **SIZE)
+            qk.charts.iso_line(0.5, kind="roc", **own, **SIZE)
 
 
 def test_numbers_of_points():
     for points in (2, 3, np.int64(4)):
         for of in ("skew", "arithmetic_mean"):
-            line = qk.iso_line(0.5, of=of, kind="roc", points=points, **SIZE)
+            line = qk.charts.iso_line(0.5, of=of, kind="roc", points=points, **SIZE)
             assert line.x.shape == (points,)
             assert_line(of, 0.5, line, 40.0, 60.0)
 
@@ -289,10 +291,10 @@ def test_numbers_of_points():
 def test_bad_numbers_of_points():
     for bad in (1, 0, -3):
         with pytest.raises(ValueError, match=rf"^points must be at least 2; got {bad}"):
-            qk.iso_line(0.5, of="skew", kind="roc", points=bad, **SIZE)
+            qk.charts.iso_line(0.5, of="skew", kind="roc", points=bad, **SIZE)
     for bad in (2.0, None, "3", True, np.asarray(4)):
         with pytest.raises(TypeError, match=r"^points must be an integer; got "):
-            qk.iso_line(0.5, of="skew", kind="roc", points=bad, **SIZE)
+            qk.charts.iso_line(0.5, of="skew", kind="roc", points=bad, **SIZE)
 
 
 LAZY = [m for m in MODES if m.name in ("jax32-jit", "strictest-device1", "torch-vmap", "cupy")]
@@ -303,7 +305,8 @@ def test_bad_levels_that_cannot_be_read_are_nan(mode: Mode):
     levels = np.asarray([0.5, 1.5, np.nan, -0.1])
     means = ("harmonic_mean", "geometric_mean")
     found = mode.run(
-        lambda x: {of: qk.iso_line(x, of=of, kind="pn", points=5, **SIZE) for of in means}, levels
+        lambda x: {of: qk.charts.iso_line(x, of=of, kind="pn", points=5, **SIZE) for of in means},
+        levels,
     )
     for line in found.values():
         for axis in line:

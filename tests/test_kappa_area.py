@@ -29,7 +29,7 @@ def near(found: Any, wanted: Any, units: float) -> None:
 
 
 def test_every_small_case(mode: Mode):
-    found = mode.run(lambda y, s, m: qk.auk(qk.rank(y, s, where=m)), *padded())
+    found = mode.run(lambda y, s, m: qk.charts.auk(qk.rank(y, s, where=m)), *padded())
     near(found, wanted_of_small_cases(), 4)
 
 
@@ -41,22 +41,22 @@ def wanted_of_small_cases() -> list[float | None]:
 @main_modes
 def test_weights(mode: Mode):
     columns = (np.asarray(x) for x in zip(*WEIGHTED, strict=True))
-    found = mode.run(lambda y, s, w: qk.auk(y, s, sample_weight=w), *columns)
+    found = mode.run(lambda y, s, w: qk.charts.auk(y, s, sample_weight=w), *columns)
     near(found, [ex.charts.auk(ex.groups(*case)) for case in WEIGHTED], 4)
 
 
 @pytest.mark.parametrize("ties", ["optimistic", "pessimistic", "given"])
 def test_tie_policies(ties: Any):
     for y, s in CASES:
-        near(qk.auk(y, s, ties=ties), ex.charts.auk(ex.groups(y, s, ties=ties)), 4)
+        near(qk.charts.auk(y, s, ties=ties), ex.charts.auk(ex.groups(y, s, ties=ties)), 4)
 
 
 def test_cases_of_six():
     """One list at a time, in compact tables, and all of six without ties."""
     for y, s in ex.cases(6, 6):
-        near(qk.auk(y, s), ex.charts.auk(ex.groups(y, s)), 4)
+        near(qk.charts.auk(y, s), ex.charts.auk(ex.groups(y, s)), 4)
     y = np.asarray([[k >> i & 1 for i in range(6)] for k in range(64)])
-    found = qk.auk(y, np.broadcast_to(np.arange(6.0)[::-1], y.shape))
+    found = qk.charts.auk(y, np.broadcast_to(np.arange(6.0)[::-1], y.shape))
     near(found, [ex.charts.auk(ex.without_ties(row)) for row in y.tolist()], 4)
 
 
@@ -66,9 +66,9 @@ def test_random_cases_with_and_without_weights():
         y, s = RNG.integers(0, 2, n), RNG.integers(0, 9, n).astype(float)
         w = RNG.random(n) * 10.0 ** RNG.integers(-4, 5, n)
         y[:2] = 0, 1
-        near(qk.auk(y, s), ex.charts.auk(ex.groups(y.tolist(), s.tolist())), 4)
+        near(qk.charts.auk(y, s), ex.charts.auk(ex.groups(y.tolist(), s.tolist())), 4)
         groups = ex.groups(y.tolist(), s.tolist(), w.tolist())
-        near(qk.auk(y, s, sample_weight=w), ex.charts.auk(groups), 8)
+        near(qk.charts.auk(y, s, sample_weight=w), ex.charts.auk(groups), 8)
 
 
 @pytest.mark.parametrize("size", [10**4, 10**9, 10**15])
@@ -78,7 +78,7 @@ def test_large_counts_of_classes_of_any_ratio(size: int):
         positives, negatives = np.maximum(size * shares, 1).astype(np.int64)
         scores = np.arange(positives.size, 0, -1)
         counts = positives + negatives
-        found = qk.auk(qk.Ranking.from_counts(scores, counts, positives))
+        found = qk.charts.auk(qk.Ranking.from_counts(scores, counts, positives))
         rows = (x.tolist() for x in (scores, counts, positives))
         near(found, ex.charts.auk(ex.groups_from_counts(*rows)), 4)
 
@@ -87,24 +87,24 @@ def test_nearly_as_many_positives_as_negatives():
     """Where a logarithm of nearly 1 is divided by its square."""
     for gap in (1e-3, 1e-8, 1e-15, 0.0):
         y, s, w = [1, 0, 0, 1, 0], [5.0, 4, 4, 2, 1], [1.0, 0.5, 0.25, 1.0, 1.25 + gap]
-        near(qk.auk(y, s, sample_weight=w), ex.charts.auk(ex.groups(y, s, w)), 4)
+        near(qk.charts.auk(y, s, sample_weight=w), ex.charts.auk(ex.groups(y, s, w)), 4)
 
 
 def test_weights_of_any_scale():
     y, s = [1, 1, 0, 0, 1, 0], [6.0, 5, 4, 3, 2, 1]
     w = [1e-12, 3.0, 2e9, 1e10, 1e-9, 5e-5]
     wanted = ex.charts.auk(ex.groups(y, s, w))
-    np.testing.assert_allclose(qk.auk(y, s, sample_weight=w), wanted, rtol=1e-15)
+    np.testing.assert_allclose(qk.charts.auk(y, s, sample_weight=w), wanted, rtol=1e-15)
     for scale in (1e-60, 1e60):
         scaled = np.asarray(w) * scale
-        np.testing.assert_allclose(qk.auk(y, s, sample_weight=scaled), wanted, rtol=1e-14)
+        np.testing.assert_allclose(qk.charts.auk(y, s, sample_weight=scaled), wanted, rtol=1e-14)
 
 
 def test_a_class_that_nearly_vanishes():
     for w in ([1e-100, 2e60, 1e-100, 1e60, 3e60], [1e60, 2e-100, 1e60, 1e-100, 1e-100]):
         y, s = [1, 0, 1, 0, 0], [5.0, 4, 3, 2, 1]
         wanted = ex.charts.auk(ex.groups(y, s, w))
-        np.testing.assert_allclose(qk.auk(y, s, sample_weight=w), wanted, rtol=1e-14)
+        np.testing.assert_allclose(qk.charts.auk(y, s, sample_weight=w), wanted, rtol=1e-14)
 
 
 ROWS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 9)), min_size=2, max_size=30)
@@ -115,7 +115,7 @@ def test_of_balanced_classes_it_is_half_of_gini(rows: Any):
     """Each example stands there again with the other label, and any score."""
     y, s = (np.asarray(x) for x in zip(*rows, strict=True))
     y, s = np.concatenate([y, 1 - y]), np.concatenate([s, s[::-1]])
-    assert_within(qk.auk(y, s), np.asarray(qk.gini(y, s) / 2), 2.0**-50, "auk")
+    assert_within(qk.charts.auk(y, s), np.asarray(qk.gini(y, s) / 2), 2.0**-50, "auk")
 
 
 @given(ROWS)
@@ -126,21 +126,23 @@ def test_it_is_the_integral_of_kappa(rows: Any):
     curve = qk.roc_curve(ranking)
     share = (np.arange(400) + 0.5) / 400
     fp, tp = (x[:-1, None] + share * np.diff(x)[:, None] for x in (curve.fp, curve.tp))
-    kappa = qk.cohen_kappa(qk.ConfusionTable(tp, fp, curve.tp[-1] - tp, curve.fp[-1] - fp))
+    kappa = qk.tables.cohen_kappa(
+        qk.tables.ConfusionTable(tp, fp, curve.tp[-1] - tp, curve.fp[-1] - fp)
+    )
     area = (np.nan_to_num(kappa).mean(axis=-1) * np.diff(curve.fpr)).sum()
-    np.testing.assert_allclose(qk.auk(ranking), area, atol=1e-4)
+    np.testing.assert_allclose(qk.charts.auk(ranking), area, atol=1e-4)
 
 
 def test_policies_bound_it():
     for y, s in CASES:
         low, middle, high = (
-            qk.auk(y, s, ties=ties) for ties in ("pessimistic", "expected", "optimistic")
+            qk.charts.auk(y, s, ties=ties) for ties in ("pessimistic", "expected", "optimistic")
         )
         assert np.isnan(middle) or low - 1e-15 <= middle <= high + 1e-15
 
 
 def test_undefined_without_a_class():
     for y in ([1, 1], [0, 0]):
-        assert np.isnan(qk.auk(y, [0.5, 0.1]))
-    assert np.isnan(qk.auk([1, 0], [np.nan, 0.1], validate=False))
-    assert np.isnan(qk.auk([], []))
+        assert np.isnan(qk.charts.auk(y, [0.5, 0.1]))
+    assert np.isnan(qk.charts.auk([1, 0], [np.nan, 0.1], validate=False))
+    assert np.isnan(qk.charts.auk([], []))

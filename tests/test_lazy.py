@@ -11,6 +11,7 @@ import pytest
 from backends import MODES, Mode, available, parameters
 from capabilities import WITHOUT, Watch, functions
 from copies import host_copies
+from public_names import PUBLIC
 
 import quotakernels as qk
 
@@ -123,17 +124,17 @@ OF_IMPACT = ("impact", "total_impact", "outcome_impact", "conditional_impact")
 def confusion(y: Any, s: Any, p: Any, w: Any) -> dict[str, Any]:
     ranking = qk.rank(y, s, sample_weight=w)
     table = qk.confusion_table(ranking, threshold=[0.5, 0.2], inclusive=False)
-    named = {name: getattr(qk, name)(table) for name in OF_TABLES}
+    named = {name: PUBLIC[name](table) for name in OF_TABLES}
     named["f_score at a quota"] = qk.f_score(ranking, quota=2, beta=w[..., :1])
     named["expected_cost"] = qk.expected_cost(table, cost_fp=w[..., :2], cost_fn=2)
-    named["base_ratio"] = qk.base_ratio(table, impacts=(w[..., :2], 1, 2, 0))
+    named["base_ratio"] = qk.tables.base_ratio(table, impacts=(w[..., :2], 1, 2, 0))
     best = qk.optimal_cut(ranking, qk.recall)
-    curve = qk.table_curve(ranking, qk.precision)
-    predicted = qk.confusion_table_from_predictions(y, p, sample_weight=w)
-    classes = qk.confusion_table_from_predictions(y, p, num_classes=3)
-    named["kappa"] = qk.cohen_kappa(classes)
-    rates = qk.confusion_table_from_rates(prevalence=s, tpr=s, fpr=0.5)
-    ratios = qk.confusion_table_from_rates(prevalence=s, lr_positive=1 + w, lr_negative=s)
+    curve = qk.tables.table_curve(ranking, qk.precision)
+    predicted = qk.tables.confusion_table_from_predictions(y, p, sample_weight=w)
+    classes = qk.tables.confusion_table_from_predictions(y, p, num_classes=3)
+    named["kappa"] = qk.tables.cohen_kappa(classes)
+    rates = qk.tables.confusion_table_from_rates(prevalence=s, tpr=s, fpr=0.5)
+    ratios = qk.tables.confusion_table_from_rates(prevalence=s, lr_positive=1 + w, lr_negative=s)
     own = {"cost_fp": w[..., :1], "cost_fn": 2}
     cheap = qk.optimal_cut(ranking, qk.expected_cost, **own)
     parts = {"table": table, "best": best, "curve": curve, "predicted": predicted, "cheap": cheap}
@@ -143,13 +144,16 @@ def confusion(y: Any, s: Any, p: Any, w: Any) -> dict[str, Any]:
     return named | impacts(ranking, table, w)
 
 
-def impacts(ranking: qk.Ranking, table: qk.ConfusionTable, w: Any) -> dict[str, Any]:
+def impacts(ranking: qk.Ranking, table: qk.tables.ConfusionTable, w: Any) -> dict[str, Any]:
     units = (w[..., :2], -1, 0, 2)
-    parts = {name: getattr(qk, name)(table, impacts=units) for name in OF_IMPACT}
-    classes = qk.ClassTable(w[..., :4, None] * w[..., None, :4])
-    parts |= {f"{x} of classes": getattr(qk, x)(classes, impacts=classes.cells) for x in OF_IMPACT}
-    parts |= {"tuned": qk.tune_prevalence(table, w[..., :2]), "even": qk.normalize_table(table)}
-    parts["even classes"] = qk.normalize_table(classes)
+    parts = {name: PUBLIC[name](table, impacts=units) for name in OF_IMPACT}
+    classes = qk.tables.ClassTable(w[..., :4, None] * w[..., None, :4])
+    parts |= {f"{x} of classes": PUBLIC[x](classes, impacts=classes.cells) for x in OF_IMPACT}
+    parts |= {
+        "tuned": qk.tables.tune_prevalence(table, w[..., :2]),
+        "even": qk.tables.normalize_table(table),
+    }
+    parts["even classes"] = qk.tables.normalize_table(classes)
     best = qk.best_boundary(ranking, impacts=(3, -1, 0, 2), kind="outcome")
     return flat(**parts, curve=best.curve) | {"best": best.value, "optima": best.optima}
 
@@ -161,7 +165,7 @@ def gains(y: Any, s: Any, g: Any, w: Any) -> dict[str, Any]:
     given: dict[str, Any] = {"gain_rejected": g, "sample_weight": w}
     at_quota = qk.cell_impacts(y, s, g, quota=2, **given)
     at_score = qk.cell_impacts(y, s, g, threshold=[0.5, 0.2], **given)
-    cuts = qk.cut_tables(y, s, ratio=2)
+    cuts = qk.tables.cut_tables(y, s, ratio=2)
     parts = {"at": at, "curve": best.curve, "at quota": at_quota, "at score": at_score}
     return flat(**parts, cuts=cuts.table, ends=cuts._replace(table=cuts.quota)) | {
         "best": best.value,
@@ -172,8 +176,8 @@ def gains(y: Any, s: Any, g: Any, w: Any) -> dict[str, Any]:
 def folds(y: Any, s: Any) -> dict[str, Any]:
     """Fold by fold; the folds are read, and so are values of the host."""
     of = [0, 0, 1, 1, 1]
-    summary = qk.fold_summary(qk.hit_rate, y, s, of, fraction=0.5, pooled=True)
-    return flat(summary=summary, test=qk.fold_test(qk.roc_auc, y, s, s * s, of))
+    summary = qk.inference.fold_summary(qk.hit_rate, y, s, of, fraction=0.5, pooled=True)
+    return flat(summary=summary, test=qk.inference.fold_test(qk.roc_auc, y, s, s * s, of))
 
 
 LINE = {"positives": 4, "negatives": 9}
@@ -182,30 +186,32 @@ LINE = {"positives": 4, "negatives": 9}
 def drawn(y: Any, s: Any, w: Any) -> dict[str, Any]:
     """Charts and areas, of counts and of masses, and lines."""
     ranking = qk.rank(y, s, sample_weight=w)
-    found: dict[str, Any] = {"counts": qk.powers_chart(y, s, kind="bift")}
-    found |= {kind: qk.powers_chart(ranking, kind=kind) for kind in ("pr", "bprd", "bird")}
+    found: dict[str, Any] = {"counts": qk.charts.powers_chart(y, s, kind="bift")}
+    found |= {kind: qk.charts.powers_chart(ranking, kind=kind) for kind in ("pr", "bprd", "bird")}
     sizes = {"positives": 9, "negatives": w[..., :1] + 9}
-    found["points"] = qk.chart_points(w, s, kind="pr_log", **sizes)
+    found["points"] = qk.charts.chart_points(w, s, kind="pr_log", **sizes)
     costs = {"cost_fp": w[..., :2], "cost_fn": 1}
-    found["cost"] = qk.iso_line(0.2, of="cost", kind="bift", points=3, **costs, **LINE)
+    found["cost"] = qk.charts.iso_line(0.2, of="cost", kind="bift", points=3, **costs, **LINE)
     for of in ("skew", "arithmetic_mean", "geometric_mean"):
-        found[of] = qk.iso_line(s[..., :2], of=of, kind="pr", points=4, **LINE)
-    areas = {kind: qk.chart_area(ranking, kind=kind) for kind in ("pn", "lift")}
-    return flat(**found) | areas | {"auk": qk.auk(ranking)}
+        found[of] = qk.charts.iso_line(s[..., :2], of=of, kind="pr", points=4, **LINE)
+    areas = {kind: qk.charts.chart_area(ranking, kind=kind) for kind in ("pn", "lift")}
+    return flat(**found) | areas | {"auk": qk.charts.auk(ranking)}
 
 
 def uncertain(y: Any, s: Any) -> dict[str, Any]:
     """Intervals and tests; the rows of the batch are models of the same examples."""
     ranking = qk.rank(y, s)
-    found = {method: qk.auc_interval(ranking, method=method) for method in ("logit", "wald")}
+    found = {
+        method: qk.inference.auc_interval(ranking, method=method) for method in ("logit", "wald")
+    }
     given: dict[str, Any] = {"quota": [1.5, 3], "confidence_level": 0.9}
     return flat(
         **found,
-        together=qk.auc_covariance(y, s, measure="pem"),
-        paired=qk.delong_test(y, s, -s),
-        unpaired=qk.delong_test_unpaired(ranking, qk.rank(y, -s)),
-        wilson=qk.hit_rate_interval(y, s, population=9, **given),
-        exact=qk.hit_rate_interval(ranking, method="exact", **given),
+        together=qk.inference.auc_covariance(y, s, measure="pem"),
+        paired=qk.inference.delong_test(y, s, -s),
+        unpaired=qk.inference.delong_test_unpaired(ranking, qk.rank(y, -s)),
+        wilson=qk.inference.hit_rate_interval(y, s, population=9, **given),
+        exact=qk.inference.hit_rate_interval(ranking, method="exact", **given),
     )
 
 

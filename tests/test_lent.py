@@ -103,7 +103,7 @@ def test_a_result_may_be_written_to():
 def some_measures(lists: dict[str, Any]) -> tuple[Any, ...]:
     ranking = qk.rank(**lists)
     at_once = qk.hit_rate(**lists, fraction=0.3)
-    state = qk.ScoreHistogram.of(**lists, bits=10)
+    state = qk.states.ScoreHistogram.of(**lists, bits=10)
     return qk.roc_auc(ranking), qk.roc_hull_auc(ranking), at_once, state.bounds(qk.roc_auc).upper
 
 

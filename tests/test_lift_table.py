@@ -27,14 +27,14 @@ def cases() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return labels, scores, weights
 
 
-def default_and_chosen(y: Any, s: Any, w: Any = None) -> dict[int, qk.LiftTable]:
+def default_and_chosen(y: Any, s: Any, w: Any = None) -> dict[int, qk.results.LiftTable]:
     """The tables of each number of bins, that of ten by default."""
     ranking = qk.rank(y, s, sample_weight=w)
     chosen = {bins: qk.lift_table(ranking, bins=bins) for bins in BINS[1:]}
     return {BINS[0]: qk.lift_table(ranking)} | chosen
 
 
-def check(found: dict[int, qk.LiftTable], rankings: list[list[ex.Group]]) -> None:
+def check(found: dict[int, qk.results.LiftTable], rankings: list[list[ex.Group]]) -> None:
     for bins, table in found.items():
         exact = [ex.lift_table(ranking, bins) for ranking in rankings]
         for name in ex.LiftBin._fields:
@@ -55,12 +55,12 @@ def test_every_column_is_exact(mode: Mode):
 def test_one_list_has_the_same_columns_as_a_batch():
     for labels, scores in ex.cases(4):
         found = default_and_chosen(labels, scores)
-        one = {k: qk.LiftTable(*(x[None] for x in table)) for k, table in found.items()}
+        one = {k: qk.results.LiftTable(*(x[None] for x in table)) for k, table in found.items()}
         check(one, [ex.groups(labels, scores)])
 
 
 def test_columns_are_in_the_order_of_the_exact_table():
-    assert qk.LiftTable._fields == ex.LiftBin._fields
+    assert qk.results.LiftTable._fields == ex.LiftBin._fields
 
 
 def test_one_bin_is_the_whole():

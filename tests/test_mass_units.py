@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from backends import MODES, Mode, parameters
+from public_names import PUBLIC
 
 import quotakernels as qk
 
@@ -40,23 +41,25 @@ KINDS = ("roc", "pr", "lift", "bift", "bprd")
 def found(w: Any, u: Any) -> dict[str, Any]:
     """Everything of weights, and of numbers in their unit u."""
     ranking, other = qk.rank(Y, S, sample_weight=w), qk.rank(Y, S - S * S, sample_weight=w)
-    table = qk.ConfusionTable(3 * u, 2 * u, 1 * u, 5 * u)
-    classes = qk.ClassTable(np.asarray([[3.0, 1, 2], [0, 4, 1], [2, 2, 5]]) * u)
-    values: dict[str, Any] = {name: getattr(qk, name)(ranking) for name in OF_RANKINGS}
+    table = qk.tables.ConfusionTable(3 * u, 2 * u, 1 * u, 5 * u)
+    classes = qk.tables.ClassTable(np.asarray([[3.0, 1, 2], [0, 4, 1], [2, 2, 5]]) * u)
+    values: dict[str, Any] = {name: PUBLIC[name](ranking) for name in OF_RANKINGS}
     values["areas"] = qk.pem_areas(ranking, method="area")
     for name in ("hit_rate", "qrecall", "lift", "pearson", "confusion_table", "f_score"):
-        measure = getattr(qk, name)
+        measure = PUBLIC[name]
         values[f"{name} share"] = measure(ranking, fraction=[0.1, 0.4, 1.0])
         values[f"{name} mass"] = measure(ranking, quota=np.asarray([3.0, 5.0]) * u)
     for name in OF_TABLES:
-        values[f"{name} table"] = getattr(qk, name)(table)
-        values[f"{name} curve"] = qk.table_curve(ranking, getattr(qk, name))
-        values[f"{name} best"] = qk.optimal_cut(ranking, getattr(qk, name), maximize=True)
-    values |= {f"{name} classes": getattr(qk, name)(classes) for name in OF_CLASSES}
-    values |= {f"area {kind}": qk.chart_area(ranking, kind=kind) for kind in KINDS}
-    values |= {f"chart {kind}": qk.powers_chart(ranking, kind=kind) for kind in ("bift", "pr")}
-    values["total"] = qk.total_impact(ranking, threshold=0.3, impacts=IMPACTS)
-    values["total classes"] = qk.total_impact(classes, impacts=np.arange(9.0).reshape(3, 3))
+        values[f"{name} table"] = PUBLIC[name](table)
+        values[f"{name} curve"] = qk.tables.table_curve(ranking, PUBLIC[name])
+        values[f"{name} best"] = qk.optimal_cut(ranking, PUBLIC[name], maximize=True)
+    values |= {f"{name} classes": PUBLIC[name](classes) for name in OF_CLASSES}
+    values |= {f"area {kind}": qk.charts.chart_area(ranking, kind=kind) for kind in KINDS}
+    values |= {
+        f"chart {kind}": qk.charts.powers_chart(ranking, kind=kind) for kind in ("bift", "pr")
+    }
+    values["total"] = qk.tables.total_impact(ranking, threshold=0.3, impacts=IMPACTS)
+    values["total classes"] = qk.tables.total_impact(classes, impacts=np.arange(9.0).reshape(3, 3))
     values["boundary"] = qk.best_boundary(ranking, impacts=IMPACTS)
     values["cost"] = qk.best_operating_point(ranking, cost_fp=1, cost_fn=2)
     values["quota"] = qk.impact_at_quota(S, 2.0 * Y - 1, quota=4 * u, sample_weight=w)
@@ -103,8 +106,8 @@ def test_the_unit_of_weights_does_not_matter(power: int):
 def test_a_class_of_little_weight_stays_beside_a_heavy_one():
     weights = np.where(Y == 1, 1e-300, 1e300)
     assert qk.roc_auc(Y, S, sample_weight=weights) == qk.roc_auc(Y, S, sample_weight=Y + 1.0)
-    table = qk.ConfusionTable(1e300, 1e-300, 1e-300, 1e300)
-    assert qk.diagnostic_odds_ratio(table) == np.inf
+    table = qk.tables.ConfusionTable(1e300, 1e-300, 1e-300, 1e300)
+    assert qk.tables.diagnostic_odds_ratio(table) == np.inf
     assert qk.recall(table) == 1
 
 
@@ -135,7 +138,7 @@ def test_rows_of_a_batch_have_units_of_their_own(mode: Mode):
 def some(y: Any, s: Any, w: Any, q: Any) -> dict[str, Any]:
     ranking = qk.rank(y, s, sample_weight=w)
     names = ("roc_auc", "average_qrecall", "average_hit_rate")
-    values = {name: getattr(qk, name)(ranking) for name in names}
+    values = {name: PUBLIC[name](ranking) for name in names}
     values["share"] = qk.hit_rate(ranking, fraction=0.4)
     values["lift"] = qk.lift_table(ranking, bins=3).lift
     values["matthews"] = qk.matthews_corrcoef(ranking, threshold=0.3)

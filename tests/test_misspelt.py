@@ -53,9 +53,9 @@ def test_every_keyword_of_every_function(function: Callable[..., Any]):
 def test_every_keyword_of_methods():
     like = np.zeros(0)
     states = [
-        qk.ScoreBuffer.empty(like),
-        qk.FixedScoreBuffer.empty(like, capacity=9),
-        qk.ScoreHistogram.empty(like),
+        qk.states.ScoreBuffer.empty(like),
+        qk.states.FixedScoreBuffer.empty(like, capacity=9),
+        qk.states.ScoreHistogram.empty(like),
     ]
     for state in states:
         check(state.update)
@@ -107,11 +107,11 @@ def called_with(options: dict[str, Any], measure: Any) -> Iterator[tuple[str, An
     yield "bootstrap", lambda: qk.bootstrap(measure, Y, S, **options)
     yield "bootstrap", lambda: qk.bootstrap(measure=measure, y_true=Y, y_score=S, **options)
     yield "compare", lambda: qk.compare(Y, models, measure, **options)
-    yield "fold_summary", lambda: qk.fold_summary(measure, Y, S, folds, **options)
-    yield "fold_test", lambda: qk.fold_test(measure, Y, S, S, folds, **options)
+    yield "fold_summary", lambda: qk.inference.fold_summary(measure, Y, S, folds, **options)
+    yield "fold_test", lambda: qk.inference.fold_test(measure, Y, S, S, folds, **options)
     yield "one_vs_rest", lambda: qk.one_vs_rest(measure, folds, np.stack([S] * 5, -1), **options)
     yield "optimal_cut", lambda: qk.optimal_cut(Y, S, measure, **options)
-    yield "table_curve", lambda: qk.table_curve(Y, S, measure=measure, **options)
+    yield "table_curve", lambda: qk.tables.table_curve(Y, S, measure=measure, **options)
 
 
 def test_options_of_measures():
@@ -121,15 +121,15 @@ def test_options_of_measures():
     given = {"best": qk.optimal_cut, "y_true": Y, "y_score": S, "measure": qk.f_score}
     for wrong, right in (("bta", "beta"), ("n_resample", "n_resamples"), ("maximise", "maximize")):
         with pytest.raises(TypeError, match=f"^optimum_interval got .* '{wrong}'; .* '{right}'"):
-            qk.optimum_interval(**given, **{wrong: 2})
+            qk.inference.optimum_interval(**given, **{wrong: 2})
     several = {"a": qk.hit_rate, "b": functools.partial(qk.f_score, threshold=3)}
     with pytest.raises(TypeError, match="^bootstrap got .* 'quot'; did you mean 'quota'"):
         qk.bootstrap(several, Y, S, quot=3)
-    for call in (qk.optimal_cut, qk.table_curve):
+    for call in (qk.optimal_cut, qk.tables.table_curve):
         with pytest.raises(TypeError, match=f"^{call.__name__} got an unexpected .* 'threshold'$"):
             call(Y, S, qk.f_score, threshold=3)
     with pytest.raises(TypeError, match=r"^f_score got .* 'bta'; did you mean 'beta'"):
-        qk.f_score(qk.ConfusionTable(1, 1, 1, 1), bta=2)
+        qk.f_score(qk.tables.ConfusionTable(1, 1, 1, 1), bta=2)
     with pytest.raises(TypeError, match="^bootstrap got an unexpected keyword argument 'xyz'$"):
         qk.bootstrap(qk.roc_auc, Y, S, xyz=2)
 
@@ -157,7 +157,7 @@ def test_errors_name_the_call():
     for name, call in (
         ("best_boundary", lambda *x: qk.best_boundary(*x, impacts=(1, 1, 1, 1))),
         ("optimal_cut", lambda *x: qk.optimal_cut(*x, measure=qk.f_score)),
-        ("table_curve", lambda *x: qk.table_curve(*x, measure=qk.f_score)),
+        ("table_curve", lambda *x: qk.tables.table_curve(*x, measure=qk.f_score)),
     ):
         with pytest.raises(TypeError, match=f"^{name} needs y_true and y_score, or a Ranking"):
             call(Y)
@@ -171,8 +171,8 @@ def test_warnings_are_of_the_line_that_calls():
         warnings.simplefilter("always")
         qk.compare(few, models, qk.roc_auc, n_resamples=10, random_state=1)
         qk.compare(few[:9], {"a": S[:9], "b": -S[:9]}, qk.roc_auc, n_resamples=40, random_state=1)
-        qk.fold_summary(qk.roc_auc, few, S, folds)
-        qk.fold_test(qk.roc_auc, few, S, -S, folds)
+        qk.inference.fold_summary(qk.roc_auc, few, S, folds)
+        qk.inference.fold_test(qk.roc_auc, few, S, -S, folds)
     told = [str(x.message) for x in found]
     for part in ("cannot tell", "fewer than 10", "resamples", "roc_auc is undefined in 1 of 2"):
         assert any(part in x for x in told), told
@@ -182,13 +182,13 @@ def test_warnings_are_of_the_line_that_calls():
 def test_errors_do_not_print_whole_lists():
     for scores in (S, S.tolist()):
         for call in (
-            qk.table_curve,
+            qk.tables.table_curve,
             lambda y, x: qk.bootstrap(x, y, S),
             lambda y, x: qk.one_vs_rest(y, np.stack([x, x], -1), qk.roc_auc),
-            lambda y, x: qk.total_impact(y, S, threshold=3, impacts=x),
+            lambda y, x: qk.tables.total_impact(y, S, threshold=3, impacts=x),
             lambda y, x: qk.roc_auc(y, S, ties=[x]),
-            lambda y, x: qk.confusion_table_from_predictions(y, y, num_classes=x),
-            lambda y, x: qk.powers_chart(y, S, kind="roc", smoothing=x),
+            lambda y, x: qk.tables.confusion_table_from_predictions(y, y, num_classes=x),
+            lambda y, x: qk.charts.powers_chart(y, S, kind="roc", smoothing=x),
         ):
             with pytest.raises((TypeError, ValueError)) as error:
                 call(Y, scores)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from backends import MODES, QUICK, Mode, mode_fixture, parameters, tree_map
 from expected import as_floats, ulps
+from public_names import PUBLIC
 
 import quotakernels as qk
 
@@ -85,7 +86,7 @@ def found(y: Any, s: Any, w: Any = None, m: Any = None, ties: Any = "expected") 
     results = {}
     for name, average in product(EXACT, AVERAGES):
         own = {"quota": [float(q) for q in QUOTAS]} if name == "hit_rate" else {}
-        measure = getattr(qk, name)
+        measure = PUBLIC[name]
         results[f"{name}.{average}"] = qk.one_vs_rest(
             measure, y, s, average=average, **given, **own
         )
@@ -166,7 +167,7 @@ def test_one_list_and_any_batch_axes(mode: Mode):
 
 
 def measures() -> dict[str, Any]:
-    kinds = {name: getattr(qk, name) for name in qk.__all__}
+    kinds = {name: PUBLIC[name] for name in PUBLIC}
     return {name: x for name, x in kinds.items() if isinstance(x, type(qk.roc_auc))}
 
 
@@ -267,7 +268,7 @@ def test_results_of_every_kind_in_every_mode(mode: Mode):
 
 def best_of_each(y: Any, s: Any) -> tuple[Any, ...]:
     best = functools.partial(qk.optimal_cut, measure=qk.expected_cost)
-    curve = functools.partial(qk.table_curve, measure=qk.f_score, beta=2)
+    curve = functools.partial(qk.tables.table_curve, measure=qk.f_score, beta=2)
     own: list[tuple[Any, dict[str, Any]]] = [
         (qk.best_boundary, {"impacts": (3, -1, 0, 0)}),
         (best, {"cost_fp": 1, "cost_fn": 2}),
@@ -284,7 +285,7 @@ def test_the_best_cut_of_each_class(mode: Mode):
         boundary = qk.best_boundary(*data, impacts=(3, -1, 0, 0))
         cheap = {"cost_fp": 1, "cost_fn": 2}
         cut = qk.optimal_cut(*data, qk.expected_cost, **cheap)
-        curve = qk.table_curve(*data, qk.f_score, beta=2)
+        curve = qk.tables.table_curve(*data, qk.f_score, beta=2)
         pairs = [
             *zip(found[0][:4], boundary[:4], strict=True),
             *zip(found[0].curve, boundary.curve, strict=True),

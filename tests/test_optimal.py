@@ -11,6 +11,7 @@ import pytest
 from backends import Mode
 from everything import main_modes
 from expected import compact
+from public_names import PUBLIC
 from table_formulas import COSTS, IMPACTS, NAMES, F, of_two
 from test_table_measures import S, Y
 
@@ -20,9 +21,9 @@ import quotakernels as qk
 def test_curves_have_the_measure_at_every_cut():
     own = {"expected_cost": COSTS, "base_ratio": {"impacts": IMPACTS}}
     for name in NAMES:
-        measure, more = getattr(qk, name), own.get(name, {})
+        measure, more = PUBLIC[name], own.get(name, {})
         for data in ((Y[0], S[0]), (qk.rank(Y[0], S[0]),)):
-            curve = qk.table_curve(*data, measure, **more)
+            curve = qk.tables.table_curve(*data, measure, **more)
             wanted = measure(*data, threshold=curve.threshold, **more)
             np.testing.assert_array_equal(curve.value, wanted, err_msg=name)
         np.testing.assert_array_equal(curve.quota, qk.qrecall_curve(Y[0], S[0]).quota)
@@ -34,7 +35,7 @@ def best_of(y: Any, s: Any) -> Any:
         qk.optimal_cut(ranking, qk.informedness),
         qk.optimal_cut(ranking, qk.f_score, beta=0.5),
         qk.optimal_cut(y, s, measure=qk.expected_cost, cost_fp=1, cost_fn=0.5),
-        qk.optimal_cut(ranking, qk.positive_likelihood_ratio),
+        qk.optimal_cut(ranking, qk.tables.positive_likelihood_ratio),
     )
 
 
@@ -43,13 +44,13 @@ def test_the_measure_says_what_is_best():
     cheapest, dearest = (
         qk.optimal_cut(y, s, qk.expected_cost, maximize=x, **own) for x in (None, True)
     )
-    curve = qk.table_curve(y, s, qk.expected_cost, **own)
+    curve = qk.tables.table_curve(y, s, qk.expected_cost, **own)
     assert (cheapest.value, dearest.value) == (min(curve.value), max(curve.value))
-    found = qk.optimum_interval(
+    found = qk.inference.optimum_interval(
         qk.optimal_cut, y, s, measure=qk.expected_cost, n_resamples=20, random_state=1, **own
     )
     assert found.value.estimate == cheapest.value
-    least = qk.optimal_cut(y, s, qk.bias, maximize=False)
+    least = qk.optimal_cut(y, s, qk.tables.bias, maximize=False)
     assert (least.value, least.quota) == (0, 0)
 
 
@@ -59,10 +60,10 @@ def test_optimal_cuts(mode: Mode):
     for row in range(len(Y)):
         data = Y[row], S[row]
         curves = [
-            qk.table_curve(*data, qk.informedness),
-            qk.table_curve(*data, qk.f_score, beta=0.5),
-            qk.table_curve(*data, qk.expected_cost, cost_fp=1, cost_fn=0.5),
-            qk.table_curve(*data, qk.positive_likelihood_ratio),
+            qk.tables.table_curve(*data, qk.informedness),
+            qk.tables.table_curve(*data, qk.f_score, beta=0.5),
+            qk.tables.table_curve(*data, qk.expected_cost, cost_fp=1, cost_fn=0.5),
+            qk.tables.table_curve(*data, qk.tables.positive_likelihood_ratio),
         ]
         for k, (best, curve) in enumerate(zip(found, curves, strict=True)):
             top = np.nanmin(curve.value) if k == 2 else np.nanmax(curve.value)
@@ -85,9 +86,9 @@ def test_measures_with_options_are_taken():
     ):
         assert qk.optimal_cut(y, s, measure).value == wanted.value
         assert qk.optimal_cut(y, s, measure=measure).threshold == wanted.threshold
-        again = qk.table_curve(y, s, measure, cost_fn=7).value
+        again = qk.tables.table_curve(y, s, measure, cost_fn=7).value
         np.testing.assert_array_equal(
-            again, qk.table_curve(y, s, qk.expected_cost, cost_fp=1, cost_fn=7).value
+            again, qk.tables.table_curve(y, s, qk.expected_cost, cost_fp=1, cost_fn=7).value
         )
     with pytest.raises(TypeError, match="^optimal_cut got an unexpected .* 'threshold'"):
         qk.optimal_cut(y, s, qk.f_score.with_options(threshold=3))
@@ -101,7 +102,7 @@ def test_all_optima_are_found():
     for _ in range(50):
         labels, scores = random.integers(0, 2, 30), random.integers(0, 12, 30)
         best = qk.optimal_cut(labels, scores, qk.matthews_corrcoef)
-        curve = qk.table_curve(labels, scores, qk.matthews_corrcoef)
+        curve = qk.tables.table_curve(labels, scores, qk.matthews_corrcoef)
         cells = qk.confusion_table(labels, scores, threshold=curve.threshold)
         with localcontext(prec=40):
             exact = [of_two(*map(int, x))["matthews_corrcoef"] for x in zip(*cells, strict=True)]

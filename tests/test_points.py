@@ -27,7 +27,7 @@ counts = st.integers(1, 10**6)
 rates = st.floats(0, 1, allow_subnormal=False)
 
 
-def areas(points: qk.PrPoints) -> np.ndarray:
+def areas(points: qk.results.PrPoints) -> np.ndarray:
     """Strips between the points under straight lines."""
     return np.diff(points.recall) * (points.precision[1:] + points.precision[:-1]) / 2
 

@@ -11,6 +11,7 @@ import pytest
 from backends import any_quota
 from hypothesis import given
 from hypothesis import strategies as st
+from public_names import PUBLIC
 
 import quotakernels as qk
 
@@ -229,8 +230,8 @@ def test_curves_agree_with_the_measures_at_their_cuts(data):
     observed = {"labels": "observed"}
     several = [(x, {}) for x in ("hit_rate", "qrecall", "lift", "pearson")]
     for name, own in (*several, ("pearson", observed)):
-        curve = getattr(qk, f"{name}_curve")(ranking, **own)
-        value = getattr(qk, name)(ranking, quota=curve.quota, **own)
+        curve = PUBLIC[f"{name}_curve"](ranking, **own)
+        value = PUBLIC[name](ranking, quota=curve.quota, **own)
         np.testing.assert_allclose(curve.value, value, rtol=1e-13, atol=1e-13)
         selected = [(data[1] >= threshold).sum() for threshold in curve.threshold]
         assert selected[1:] == curve.quota[1:].tolist()

@@ -202,7 +202,7 @@ def test_the_cases_are_hard():
     assert len(hard(close_to_a_chord, 0)[2]) == 3
 
 
-def hull_of_points(fp: Any, tp: Any) -> qk.RocHull:
+def hull_of_points(fp: Any, tp: Any) -> qk.results.RocHull:
     return qk.roc_hull(qk.Ranking.from_points(fp, tp))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from backends import QUICK, Mode, parameters
+from public_names import PUBLIC
 from table_formulas import COSTS, IMPACTS, NAMES
 from test_table_measures import S, Y
 
@@ -49,24 +50,26 @@ AREAS = ("roc", "boc", "boc_dual", "bift", "bprd", "lift", "pr")
 @pytest.mark.parametrize("name", [*NAMES, *IMPACT])
 def test_cells_of_any_size(name: str):
     own = {"impacts": IMPACTS} if name in IMPACT else OWN.get(name, {})
-    measure = getattr(qk, name)
-    wanted = np.asarray(measure(qk.ConfusionTable(*TWO), **own))
+    measure = PUBLIC[name]
+    wanted = np.asarray(measure(qk.tables.ConfusionTable(*TWO), **own))
     for size in SIZES:
-        found = measure(qk.ConfusionTable(*TWO * size), **own)
+        found = measure(qk.tables.ConfusionTable(*TWO * size), **own)
         np.testing.assert_array_equal(found, wanted, err_msg=f"{size}")
 
 
 @pytest.mark.parametrize("name", OF_CLASSES)
 def test_cells_of_several_classes_of_any_size(name: str):
-    measure = getattr(qk, name)
+    measure = PUBLIC[name]
     for size in SIZES:
-        found = measure(qk.ClassTable(SEVERAL * size))
-        np.testing.assert_array_equal(found, measure(qk.ClassTable(SEVERAL)), err_msg=f"{size}")
+        found = measure(qk.tables.ClassTable(SEVERAL * size))
+        np.testing.assert_array_equal(
+            found, measure(qk.tables.ClassTable(SEVERAL)), err_msg=f"{size}"
+        )
 
 
 @pytest.mark.parametrize("name", OF_SCORES)
 def test_weights_of_any_size(name: str):
-    measure, weights = getattr(qk, name), np.arange(1.0, 1 + Y.shape[-1])
+    measure, weights = PUBLIC[name], np.arange(1.0, 1 + Y.shape[-1])
     wanted = measure(Y, S, sample_weight=weights, **OF_SCORES[name])
     for size in SIZES:
         found = measure(Y, S, sample_weight=weights * size, **OF_SCORES[name])
@@ -76,9 +79,9 @@ def test_weights_of_any_size(name: str):
 @pytest.mark.parametrize("kind", AREAS)
 def test_areas_with_weights_of_any_size(kind: Any):
     weights = np.arange(1.0, 1 + Y.shape[-1])
-    wanted = qk.chart_area(Y, S, sample_weight=weights, kind=kind)
+    wanted = qk.charts.chart_area(Y, S, sample_weight=weights, kind=kind)
     for size in SIZES:
-        found = qk.chart_area(Y, S, sample_weight=weights * size, kind=kind)
+        found = qk.charts.chart_area(Y, S, sample_weight=weights * size, kind=kind)
         np.testing.assert_allclose(found, wanted, rtol=1e-14, atol=1e-15, err_msg=f"{size}")
 
 
@@ -101,18 +104,18 @@ WIDE = parameters([mode for mode in QUICK if not mode.float32])
 @pytest.mark.parametrize("mode", WIDE)
 def test_correlation_of_cells_of_any_size(mode: Mode):
     sizes = np.asarray([1.0, *SIZES])[:, None]
-    wanted = qk.matthews_corrcoef(qk.ConfusionTable(*TWO))
+    wanted = qk.matthews_corrcoef(qk.tables.ConfusionTable(*TWO))
     found = mode.run(
-        lambda *cells: qk.matthews_corrcoef(qk.ConfusionTable(*cells)), *TWO[:, None] * sizes
+        lambda *cells: qk.matthews_corrcoef(qk.tables.ConfusionTable(*cells)), *TWO[:, None] * sizes
     )
     np.testing.assert_allclose(found, np.broadcast_to(wanted, found.shape), rtol=1e-15)
     large = mode.run(
-        lambda c: qk.matthews_corrcoef(qk.ClassTable(c)), SEVERAL * sizes[:, :, None, None]
+        lambda c: qk.matthews_corrcoef(qk.tables.ClassTable(c)), SEVERAL * sizes[:, :, None, None]
     )
-    wanted = qk.matthews_corrcoef(qk.ClassTable(SEVERAL))
+    wanted = qk.matthews_corrcoef(qk.tables.ClassTable(SEVERAL))
     np.testing.assert_allclose(large, np.broadcast_to(wanted, large.shape), rtol=1e-15)
     printed = mode.run(
-        lambda *cells: qk.matthews_corrcoef(qk.ConfusionTable(*cells)),
+        lambda *cells: qk.matthews_corrcoef(qk.tables.ConfusionTable(*cells)),
         *np.asarray([[3e77, 3e-80], [1e77, 1e-80], [2e77, 2e-80], [4e77, 4e-80]]),
     )
     np.testing.assert_allclose(printed, 10 / np.sqrt(4 * 6 * 5 * 5), rtol=1e-15)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from public_names import PUBLIC
 
 import quotakernels as qk
 
@@ -80,8 +81,8 @@ def test_ready_scorers_are_of_all_measures_without_options():
     """Of rankings, and with one number; `marks` and curves have several."""
     own = {"self", *inspect.signature(qk.rank).parameters}
     ready = set()
-    for name in qk.__all__:
-        measure = getattr(qk, name)
+    for name in PUBLIC:
+        measure = PUBLIC[name]
         if isinstance(measure, type(qk.roc_auc)):
             parameters = inspect.signature(measure).parameters.values()
             alone = all(p.default is not p.empty for p in parameters if p.name not in own)
@@ -93,7 +94,7 @@ def test_ready_scorers_are_of_all_measures_without_options():
     model = GaussianNB().fit(X, CODES)
     scores = model.predict_proba(X)[:, 1]
     for name, ready_scorer in SCORERS.items():
-        assert ready_scorer(model, X, CODES) == getattr(qk, name)(CODES, scores)
+        assert ready_scorer(model, X, CODES) == PUBLIC[name](CODES, scores)
     with pytest.raises(KeyError):
         SCORERS["hit_rate"]
 
@@ -107,7 +108,7 @@ def test_options_of_measures():
     for measure, options in (
         (qk.f_score, {"threshold": 0.5, "beta": 2}),
         (qk.qrecall, {"quota": 7.5, "ties": "pessimistic"}),
-        (qk.chart_area, {"kind": "lift"}),
+        (qk.charts.chart_area, {"kind": "lift"}),
         (qk.pr_auc, {"start": "horizontal"}),
     ):
         assert scorer(measure, **options)(rounded, X, CODES) == measure(CODES, scores, **options)
@@ -125,16 +126,19 @@ def test_options_of_measures():
 def test_the_direction_is_that_of_the_measure():
     model = GaussianNB().fit(X, CODES)
     scores = model.predict_proba(X)[:, 1]
-    for measure in (qk.false_positive_rate, partial(qk.false_positive_rate, threshold=0.5)):
+    for measure in (
+        qk.tables.false_positive_rate,
+        partial(qk.tables.false_positive_rate, threshold=0.5),
+    ):
         options = {} if isinstance(measure, partial) else {"threshold": 0.5}
-        value = qk.false_positive_rate(CODES, scores, threshold=0.5)
+        value = qk.tables.false_positive_rate(CODES, scores, threshold=0.5)
         assert scorer(measure, **options)(model, X, CODES) == -value < 0
         more = scorer(measure, greater_is_better=True, **options)
         assert more(model, X, CODES) == value
         assert "greater_is_better=True" in repr(more)
         assert "greater_is_better" not in repr(scorer(measure, **options))
-    bias = scorer(qk.bias, threshold=0.5, greater_is_better=False)
-    assert bias(model, X, CODES) == -qk.bias(CODES, scores, threshold=0.5)
+    bias = scorer(qk.tables.bias, threshold=0.5, greater_is_better=False)
+    assert bias(model, X, CODES) == -qk.tables.bias(CODES, scores, threshold=0.5)
 
 
 def test_a_quota_above_the_fold_is_undefined_and_says_what_to_do():
@@ -331,7 +335,12 @@ BAD = [
     (TypeError, r"one number; .* summary gives Summary$", (qk.summary,), {}),
     (TypeError, r"one number; .* lift gives several numbers$", (qk.lift,), {"quota": [1, 2]}),
     (TypeError, r"^measure must be a measure or a function", ("roc_auc",), {}),
-    (TypeError, r"^bias does not say whether more is better; give g", (qk.bias,), {"quota": 5}),
+    (
+        TypeError,
+        r"^bias does not say whether more is better; give g",
+        (qk.tables.bias,),
+        {"quota": 5},
+    ),
     (TypeError, r"^<lambda> does not say whether more is better", (lambda x: 1.0,), {}),
     (TypeError, r"^greater_is_better must be True, False", (qk.gini,), {"greater_is_better": 1}),
     (TypeError, r"^measure must give a float or arrays; len gives 5$", (len,), {}),

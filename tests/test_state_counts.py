@@ -12,6 +12,7 @@ import pytest
 from backends import MODES, Mode, parameters, tree_map
 from expected import as_floats, ulps
 from large_tables import check_measures, large_tables
+from public_names import PUBLIC
 
 import quotakernels as qk
 from quotakernels._bits import from_bits
@@ -31,10 +32,10 @@ QUICK = [mode for mode in SOME if mode.id != "jax32"]
 """Without JAX outside of a program, where each operation is compiled by itself."""
 
 
-def state_of(mode: Mode, counts: np.ndarray) -> qk.ScoreHistogram:
+def state_of(mode: Mode, counts: np.ndarray) -> qk.states.ScoreHistogram:
     """A state that has seen so many negatives and positives."""
     like = mode.array(np.zeros((*counts.shape[:-2], 0), dtype=np.int8))
-    empty = qk.ScoreHistogram.empty(like)
+    empty = qk.states.ScoreHistogram.empty(like)
     return empty._replace(counts=from_bits(counts.view(np.uint64).copy(), "int64", empty.counts))
 
 
@@ -65,7 +66,7 @@ def measured(state: Any, names: Iterable[str]) -> dict[str, Any]:
     ranking = state.ranking()
     at_quota = {"hit_rate", "qrecall", "lift"}
     options = {name: {"fraction": [0.25, 0.5, 1]} for name in at_quota}
-    return {name: getattr(qk, name)(ranking, **options.get(name, {})) for name in names}
+    return {name: PUBLIC[name](ranking, **options.get(name, {})) for name in names}
 
 
 ALL = (
@@ -90,8 +91,8 @@ def test_counts_stay_exact_and_measures_near_exact(mode: Mode, tmp_path: Path):
     with mode.context():
         first = whole // 3
         states = [state_of(mode, x) for x in (first, whole - batch - first)]
-        qk.save_state(states[0], tmp_path / "state")
-        loaded = qk.load_state(tmp_path / "state", like=states[1])
+        qk.states.save_state(states[0], tmp_path / "state")
+        loaded = qk.states.load_state(tmp_path / "state", like=states[1])
 
         def everything(*arguments: Any) -> Any:
             state = streamed(*arguments)
@@ -160,7 +161,7 @@ def test_too_many_to_be_counted_are_refused_or_nan(mode: Mode):
 def test_a_fixed_buffer_that_has_been_given_too_many():
     """However many, also where their number leaves int64."""
     jax = pytest.importorskip("jax")
-    state = qk.FixedScoreBuffer.empty(jax.numpy.zeros(1), capacity=4)
+    state = qk.states.FixedScoreBuffer.empty(jax.numpy.zeros(1), capacity=4)
     filled = from_bits(np.array(LAST, dtype=np.uint64), "int64", state.filled)
     for full in (state._replace(filled=filled), state.update([1, 0, 1], [3.0, 2, 1])):
         after = jax.jit(lambda x: x.update(jax.numpy.array([0, 1]), jax.numpy.array([1.0, 2])))(

@@ -15,9 +15,9 @@ LABELS, SCORES = np.array([True, False, True]), np.array([0.3, 0.2, 0.1], dtype=
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("kind", [qk.ScoreHistogram, qk.FixedScoreBuffer])
+@pytest.mark.parametrize("kind", [qk.states.ScoreHistogram, qk.states.FixedScoreBuffer])
 def test_each_array_of_a_state_may_be_donated(kind: Any, weighted: bool):
-    options = {"capacity": 10} if kind is qk.FixedScoreBuffer else {"bits": 8}
+    options = {"capacity": 10} if kind is qk.states.FixedScoreBuffer else {"bits": 8}
     step = jax.jit(lambda state, y, s: state.update(y, s), donate_argnums=0)
     first = kind.empty(jax.numpy.asarray(SCORES), weighted=weighted, **options)
     state = first

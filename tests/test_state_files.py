@@ -30,11 +30,11 @@ WEIGHTS = RNG.random((2, 9))
 def states_of(scores: Any, labels: Any, weights: Any) -> list[Any]:
     """Of each kind, with and without weights, after two batches."""
     made = [
-        qk.ScoreHistogram.empty(scores, bits=6),
-        qk.ScoreHistogram.empty(scores, bits=7, weighted=True),
-        qk.ScoreBuffer.empty(scores),
-        qk.FixedScoreBuffer.empty(scores, capacity=40),
-        qk.FixedScoreBuffer.empty(scores, capacity=50, weighted=True),
+        qk.states.ScoreHistogram.empty(scores, bits=6),
+        qk.states.ScoreHistogram.empty(scores, bits=7, weighted=True),
+        qk.states.ScoreBuffer.empty(scores),
+        qk.states.FixedScoreBuffer.empty(scores, capacity=40),
+        qk.states.FixedScoreBuffer.empty(scores, capacity=50, weighted=True),
     ]
     first = [x.update(labels, scores) for x in made]
     weighted = [{"sample_weight": weights} if getattr(x, "weighted", True) else {} for x in made]
@@ -44,16 +44,16 @@ def states_of(scores: Any, labels: Any, weights: Any) -> list[Any]:
 def emptied(state: Any, like: Any = None) -> Any:
     """What a program has that is to go on with a state, in the library of an example of scores."""
     like = state.like if like is None else like
-    if isinstance(state, qk.ScoreHistogram):
+    if isinstance(state, qk.states.ScoreHistogram):
         return type(state).empty(like, bits=state.bits, weighted=state.weighted)
-    if isinstance(state, qk.FixedScoreBuffer):
+    if isinstance(state, qk.states.FixedScoreBuffer):
         return type(state).empty(like, capacity=state.capacity, weighted=state.weighted)
     return type(state).empty(like)
 
 
 def arrays_of(state: Any) -> list[Any]:
     """All arrays of a state; those of a buffer as if all batches had come as one."""
-    if isinstance(state, qk.ScoreBuffer):
+    if isinstance(state, qk.states.ScoreBuffer):
         state = (state.like, *state.examples(), state.bad)
     return [x for x in state if x is not None]
 
@@ -78,21 +78,21 @@ def test_every_state_goes_into_each_library_and_back(mode: Mode, tmp_path: Path)
     with mode.context():
         for columns in ((SCORES, LABELS, WEIGHTS), (SCORES[0], LABELS[0], WEIGHTS[0])):
             for state in states_of(*columns):
-                qk.save_state(state, path)
+                qk.states.save_state(state, path)
                 like = emptied(state, mode.array(columns[0]))
-                moved = qk.load_state(path, like=like)
+                moved = qk.states.load_state(path, like=like)
                 for x in arrays_of(moved):
                     mode.to_numpy(x)  # which checks library and device
                 check_same(moved, state)
                 for kept, wanted in ((moved, state), (like, emptied(state))):
-                    qk.save_state(kept, path)
-                    check_same(qk.load_state(path), wanted)
+                    qk.states.save_state(kept, path)
+                    check_same(qk.states.load_state(path), wanted)
 
 
 def test_alone_they_are_arrays_of_numpy_and_go_on(tmp_path: Path):
     for state in states_of(SCORES, LABELS, WEIGHTS):
-        qk.save_state(state, tmp_path / "state")
-        loaded = qk.load_state(tmp_path / "state")
+        qk.states.save_state(state, tmp_path / "state")
+        loaded = qk.states.load_state(tmp_path / "state")
         check_same(loaded, state)
         check_same(loaded.update(LABELS, -SCORES), state.update(LABELS, -SCORES))
         assert all(x.flags.writeable for x in arrays_of(loaded))
@@ -115,24 +115,24 @@ def narrow(library: str, like: np.ndarray) -> Any:
 def test_bfloat16_goes_from_one_library_to_another(tmp_path: Path):
     path, scores = tmp_path / "state", SCORES[0].astype(ml_dtypes.bfloat16)
     likes = {
-        name: qk.ScoreBuffer.empty(narrow(name, SCORES[0]))
+        name: qk.states.ScoreBuffer.empty(narrow(name, SCORES[0]))
         for name in filter(available, ("numpy", "jax", "torch"))
     }
     wanted = likes["numpy"].update(LABELS[0], scores)
-    qk.save_state(wanted, path)
+    qk.states.save_state(wanted, path)
     for like in likes.values():
-        moved = qk.load_state(path, like=like)
+        moved = qk.states.load_state(path, like=like)
         assert moved.like.dtype == moved.examples().scores.dtype == like.like.dtype
-        qk.save_state(moved, path)
-        check_same(qk.load_state(path), wanted)
-    assert qk.load_state(path).like.dtype == ml_dtypes.bfloat16
-    assert qk.load_state(path).compute(qk.roc_auc) == wanted.compute(qk.roc_auc)
+        qk.states.save_state(moved, path)
+        check_same(qk.states.load_state(path), wanted)
+    assert qk.states.load_state(path).like.dtype == ml_dtypes.bfloat16
+    assert qk.states.load_state(path).compute(qk.roc_auc) == wanted.compute(qk.roc_auc)
 
 
 def test_every_flip_and_every_truncation_is_detected(tmp_path: Path):
     path, broken = tmp_path / "state", tmp_path / "broken"
-    state = qk.ScoreHistogram.of([1, 0, 1], [0.9, 0.5, 0.1], bits=2)
-    qk.save_state(state, path, notes={"batch": 3})
+    state = qk.states.ScoreHistogram.of([1, 0, 1], [0.9, 0.5, 0.1], bits=2)
+    qk.states.save_state(state, path, notes={"batch": 3})
     whole = path.read_bytes()
     assert 300 < len(whole) < 1100
     versions = range(8 * 8, 12 * 8)
@@ -142,27 +142,29 @@ def test_every_flip_and_every_truncation_is_detected(tmp_path: Path):
             changed[bit // 8] ^= 1 << bit % 8
             file.seek(0)
             file.write(changed)
-            with pytest.raises(qk.DamagedFileError) as caught:
-                qk.load_state(broken)
+            with pytest.raises(qk.states.DamagedFileError) as caught:
+                qk.states.load_state(broken)
             assert ("format version" in str(caught.value)) == (bit in versions)
     for end in range(len(whole)):
         broken.write_bytes(whole[:end])
-        with pytest.raises(qk.DamagedFileError):
-            qk.state_info(broken)
+        with pytest.raises(qk.states.DamagedFileError):
+            qk.states.state_info(broken)
     broken.write_bytes(whole + b"\0")
-    with pytest.raises(qk.DamagedFileError, match="is damaged or incomplete: its SHA-256 is not"):
-        qk.load_state(broken)
+    with pytest.raises(
+        qk.states.DamagedFileError, match="is damaged or incomplete: its SHA-256 is not"
+    ):
+        qk.states.load_state(broken)
     broken.write_bytes(whole)
-    check_same(qk.load_state(broken), state)
+    check_same(qk.states.load_state(broken), state)
 
 
 def test_other_versions_of_the_format_are_refused(tmp_path: Path):
     path = tmp_path / "state"
-    qk.save_state(qk.ScoreBuffer.empty([0.0]), path)
+    qk.states.save_state(qk.states.ScoreBuffer.empty([0.0]), path)
     body = path.read_bytes()[:-32]
     later = body[:8] + struct.pack("<I", 2) + body[12:]
     path.write_bytes(later + sha256(later).digest())
-    for read in (qk.load_state, qk.state_info):
+    for read in (qk.states.load_state, qk.states.state_info):
         with pytest.raises(
             ValueError, match="state has format version 2; this library reads version 1"
         ):
@@ -171,8 +173,8 @@ def test_other_versions_of_the_format_are_refused(tmp_path: Path):
 
 def test_what_differs_is_named(tmp_path: Path):
     path = tmp_path / "state"
-    histogram = qk.ScoreHistogram.of([1, 0], np.float32([0.9, 0.1]), bits=8)
-    make = qk.ScoreHistogram.empty
+    histogram = qk.states.ScoreHistogram.of([1, 0], np.float32([0.9, 0.1]), bits=8)
+    make = qk.states.ScoreHistogram.empty
     refused = [
         (make(np.float32([0]), bits=9), "bits: the file has 8, and like has 9"),
         (
@@ -181,32 +183,35 @@ def test_what_differs_is_named(tmp_path: Path):
         ),
         (make(np.float32([0]), bits=8, weighted=True), "weighted: the file has False, and"),
         (make(np.float32([[0]]), bits=8), r"batch axes: the file has \[\], and like has \[1\]"),
-        (qk.ScoreBuffer.empty(np.float32([0])), "kind: the file has ScoreHistogram, and like has"),
+        (
+            qk.states.ScoreBuffer.empty(np.float32([0])),
+            "kind: the file has ScoreHistogram, and like has",
+        ),
     ]
-    qk.save_state(histogram, path, measures={"auc": qk.roc_auc, "rate": qk.hit_rate})
+    qk.states.save_state(histogram, path, measures={"auc": qk.roc_auc, "rate": qk.hit_rate})
     for like, message in refused:
         with pytest.raises(ValueError, match=f"^the states differ in {message}"):
-            qk.load_state(path, like=like)
-    check_same(qk.load_state(path, measures=["rate", "auc"]), histogram)
+            qk.states.load_state(path, like=like)
+    check_same(qk.states.load_state(path, measures=["rate", "auc"]), histogram)
     for names in ("auc", [], {"auc": 1, "pem": 2}):
         with pytest.raises(
             ValueError, match=r"measures: the file has \['auc', 'rate'\], and asked"
         ):
-            qk.load_state(path, measures=names)
+            qk.states.load_state(path, measures=names)
     narrower = histogram._replace(masses=histogram.masses.astype(np.float32))
     with pytest.raises(ValueError, match="the type of masses: the file has float64, and like has"):
-        qk.load_state(path, like=narrower)
-    fixed = qk.FixedScoreBuffer.empty([0.0], capacity=5)
-    qk.save_state(fixed, path)
+        qk.states.load_state(path, like=narrower)
+    fixed = qk.states.FixedScoreBuffer.empty([0.0], capacity=5)
+    qk.states.save_state(fixed, path)
     with pytest.raises(ValueError, match="capacity: the file has 5, and like has 6"):
-        qk.load_state(path, like=fixed.empty([0.0], capacity=6))
+        qk.states.load_state(path, like=fixed.empty([0.0], capacity=6))
     with pytest.raises(ValueError, match="measures: the file has None, and asked for are"):
-        qk.load_state(path, measures=["auc"])
+        qk.states.load_state(path, measures=["auc"])
 
 
 def test_what_cannot_be_saved_is_named_and_leaves_nothing(tmp_path: Path):
-    path, state = tmp_path / "state", qk.ScoreBuffer.empty([0.0])
-    qk.save_state(state, path, notes=[1])
+    path, state = tmp_path / "state", qk.states.ScoreBuffer.empty([0.0])
+    qk.states.save_state(state, path, notes=[1])
     bad: list[tuple[Any, dict[str, Any], str]] = [
         (qk.rank([1, 0], [2, 1]), {}, "state must be a ScoreHistogram or .*; got Ranking"),
         (state, {"notes": object()}, "not JSON serializable"),
@@ -214,12 +219,12 @@ def test_what_cannot_be_saved_is_named_and_leaves_nothing(tmp_path: Path):
     ]
     for what, options, message in bad:
         with pytest.raises(TypeError, match=message):
-            qk.save_state(what, path, **options)
+            qk.states.save_state(what, path, **options)
     with pytest.raises(TypeError, match="like must be a ScoreHistogram or"):
-        qk.load_state(path, like=[0.0])
+        qk.states.load_state(path, like=[0.0])
     with pytest.raises(FileNotFoundError):
-        qk.save_state(state, tmp_path / "nowhere" / "state")
-    assert qk.state_info(path).notes == [1]
+        qk.states.save_state(state, tmp_path / "nowhere" / "state")
+    assert qk.states.state_info(path).notes == [1]
     assert os.listdir(tmp_path) == ["state"]
 
 
@@ -227,7 +232,7 @@ def test_states_without_values_are_refused(tmp_path: Path):
     jax = pytest.importorskip("jax")
 
     def save(scores: Any) -> Any:
-        qk.save_state(qk.ScoreBuffer.empty(scores), tmp_path / "state")
+        qk.states.save_state(qk.states.ScoreBuffer.empty(scores), tmp_path / "state")
 
     with pytest.raises(TypeError, match="^the state is traced, or holds shapes only"):
         jax.jit(save)(SCORES)
@@ -238,23 +243,23 @@ def test_states_without_values_are_refused(tmp_path: Path):
 def test_an_error_leaves_the_old_file_and_no_other(
     failing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    qk.save_state(qk.ScoreBuffer.empty([0.0]), tmp_path / "state", notes="old")
+    qk.states.save_state(qk.states.ScoreBuffer.empty([0.0]), tmp_path / "state", notes="old")
 
     def fails(*_: Any) -> None:
         raise OSError("no space left")
 
     monkeypatch.setattr(os, failing, fails)
     with pytest.raises(OSError, match="no space left"):
-        qk.save_state(qk.ScoreBuffer.empty([0.0]), tmp_path / "state", notes="new")
+        qk.states.save_state(qk.states.ScoreBuffer.empty([0.0]), tmp_path / "state", notes="new")
     monkeypatch.undo()
-    assert qk.state_info(tmp_path / "state").notes == "old"
+    assert qk.states.state_info(tmp_path / "state").notes == "old"
     assert os.listdir(tmp_path) == ["state"]
 
 
 def test_info_tells_what_was_saved(tmp_path: Path):
     for state in states_of(SCORES, LABELS, WEIGHTS):
-        qk.save_state(state, tmp_path / "state", measures=("b", "a"), notes={"batch": 7})
-        info = qk.state_info(tmp_path / "state")
+        qk.states.save_state(state, tmp_path / "state", measures=("b", "a"), notes={"batch": 7})
+        info = qk.states.state_info(tmp_path / "state")
         assert (info.kind, info.scores, info.batch) == (type(state).__name__, "float32", (2,))
         assert (info.measures, info.notes) == (("a", "b"), {"batch": 7})
         assert info.library == qk.__version__
@@ -263,16 +268,16 @@ def test_info_tells_what_was_saved(tmp_path: Path):
 
 
 def test_mostly_empty_states_take_little_place(tmp_path: Path):
-    state = qk.ScoreHistogram.of(LABELS[0], SCORES[0].astype(np.float64))
-    qk.save_state(state, tmp_path / "state")
+    state = qk.states.ScoreHistogram.of(LABELS[0], SCORES[0].astype(np.float64))
+    qk.states.save_state(state, tmp_path / "state")
     assert state.counts.nbytes == 2**23
     assert (tmp_path / "state").stat().st_size < 2**16
 
 
 def test_readers_see_the_old_file_or_the_new(tmp_path: Path):
     path = tmp_path / "state"
-    states = [qk.ScoreHistogram.of([1, 0], [x, 0.5], bits=12) for x in (0.9, 0.1)]
-    qk.save_state(states[0], path)
+    states = [qk.states.ScoreHistogram.of([1, 0], [x, 0.5], bits=12) for x in (0.9, 0.1)]
+    qk.states.save_state(states[0], path)
     seen: set[int] = set()
     errors: list[BaseException] = []
     over = threading.Event()
@@ -280,7 +285,7 @@ def test_readers_see_the_old_file_or_the_new(tmp_path: Path):
     def read() -> None:
         try:
             while not over.is_set():
-                seen.add(int(np.argmax(qk.load_state(path).counts[:, 1])))
+                seen.add(int(np.argmax(qk.states.load_state(path).counts[:, 1])))
         except BaseException as error:
             errors.append(error)
 
@@ -288,7 +293,7 @@ def test_readers_see_the_old_file_or_the_new(tmp_path: Path):
     for reader in readers:
         reader.start()
     for number in range(60):
-        qk.save_state(states[number % 2], path)
+        qk.states.save_state(states[number % 2], path)
     over.set()
     for reader in readers:
         reader.join()
@@ -305,8 +310,8 @@ import quotakernels as qk
 
 path, kind = sys.argv[1:]
 EMPTY = {
-    "histogram": qk.ScoreHistogram.empty(np.float32([0]), bits=10, weighted=True),
-    "buffer": qk.ScoreBuffer.empty(np.float32([0])),
+    "histogram": qk.states.ScoreHistogram.empty(np.float32([0]), bits=10, weighted=True),
+    "buffer": qk.states.ScoreBuffer.empty(np.float32([0])),
 }[kind]
 
 def updated(state, number):
@@ -317,11 +322,11 @@ def updated(state, number):
 def stream(end, begun):
     state, first = EMPTY, 0
     if os.path.exists(path):
-        state, first = qk.load_state(path, like=EMPTY), qk.state_info(path).notes
+        state, first = qk.states.load_state(path, like=EMPTY), qk.states.state_info(path).notes
     for number in range(first, end):
         state = updated(state, number)
         os.write(begun, b".")
-        qk.save_state(state, path, notes=number + 1)
+        qk.states.save_state(state, path, notes=number + 1)
 
 def killed():
     reading, writing = os.pipe()
@@ -339,12 +344,12 @@ random.seed(1)
 kills = 25
 for _ in range(kills):
     killed()
-reached = qk.state_info(path).notes + 1
+reached = qk.states.state_info(path).notes + 1
 stream(reached, os.open(os.devnull, os.O_WRONLY))
 wanted = EMPTY
 for number in range(reached):
     wanted = updated(wanted, number)
-found = qk.load_state(path, like=EMPTY)
+found = qk.states.load_state(path, like=EMPTY)
 if kind == "buffer":
     found, wanted = found.examples(), wanted.examples()
 same = [x is y is None or x.tobytes() == y.tobytes() for x, y in zip(found, wanted)]

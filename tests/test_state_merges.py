@@ -16,9 +16,11 @@ Y, S = np.array([1, 0, 1]), np.array([[3, 2, 1], [1, 2, 3]], np.int8)
 W = np.array([0.5, 2.0, 4.0])
 Make = Callable[[Any, bool], Any]
 STATES: dict[str, Make] = {
-    "histogram": lambda like, weighted: qk.ScoreHistogram.empty(like, weighted=weighted),
-    "buffer": lambda like, weighted: qk.ScoreBuffer.empty(like),
-    "fixed": lambda like, weighted: qk.FixedScoreBuffer.empty(like, capacity=9, weighted=weighted),
+    "histogram": lambda like, weighted: qk.states.ScoreHistogram.empty(like, weighted=weighted),
+    "buffer": lambda like, weighted: qk.states.ScoreBuffer.empty(like),
+    "fixed": lambda like, weighted: qk.states.FixedScoreBuffer.empty(
+        like, capacity=9, weighted=weighted
+    ),
 }
 every_state = pytest.mark.parametrize("make", STATES.values(), ids=STATES)
 
@@ -54,7 +56,7 @@ def test_the_place_for_several_is_counted_together():
     assert int(full.merge(full, full).filled) == 9
     with pytest.raises(ValueError, match="place for 9 examples and 9 of them are taken, so 3 more"):
         full.merge(full, full, full)
-    small = qk.FixedScoreBuffer.empty(S, capacity=3).update(Y, S)
+    small = qk.states.FixedScoreBuffer.empty(S, capacity=3).update(Y, S)
     assert full.merge(small).capacity == 9
     with pytest.raises(ValueError, match="place for 3 examples and 3 of them are taken, so 3 more"):
         small.merge(full)
@@ -78,7 +80,7 @@ def test_a_bad_row_stays_bad_on_either_side(make: Make):
 
 def test_what_rounding_took_is_kept_of_both_sides():
     like, small = np.zeros(1, np.int8), 2.0**-60
-    state = qk.ScoreHistogram.empty(like, weighted=True)
+    state = qk.states.ScoreHistogram.empty(like, weighted=True)
     one = state.update([1], like, sample_weight=[1.0]).update([1], like, sample_weight=[small])
     assert one.corrections.sum() == small
     assert one.merge(state).corrections.sum() == state.merge(one).corrections.sum() == small
@@ -92,19 +94,19 @@ def test_what_rounding_took_is_kept_of_both_sides():
 )
 def test_how_many_bits_there_are(dtype: str, usual: int, most: int):
     like = np.zeros(1, dtype)
-    state = qk.ScoreHistogram.empty(like)
+    state = qk.states.ScoreHistogram.empty(like)
     assert (state.bits, state.exact) == (usual, usual == most)
-    assert qk.ScoreHistogram.empty(like, bits=1).counts.shape == (2, 2)
-    assert not qk.ScoreHistogram.empty(like, bits=7).exact
+    assert qk.states.ScoreHistogram.empty(like, bits=1).counts.shape == (2, 2)
+    assert not qk.states.ScoreHistogram.empty(like, bits=7).exact
     for bits in (0, most + 1):
         with pytest.raises(ValueError, match=f"bits must be from 1 to {most} for scores of"):
-            qk.ScoreHistogram.empty(like, bits=bits)
+            qk.states.ScoreHistogram.empty(like, bits=bits)
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "uint32", "uint64"])
 def test_wide_integers_are_counted_as_floats(dtype: str):
     scores = np.array([3, 2, 1], dtype)
-    state = qk.ScoreHistogram.of(Y, scores)
+    state = qk.states.ScoreHistogram.of(Y, scores)
     assert (dtype_name(state.like.dtype), state.bits) == ("float64", 19)
     lower, upper = state.compute(qk.roc_auc)
     assert lower <= qk.roc_auc(Y, scores) <= upper < lower + 1e-12
@@ -112,7 +114,7 @@ def test_wide_integers_are_counted_as_floats(dtype: str):
 
 
 def test_options_of_a_call_stand_before_those_of_a_partial():
-    state = qk.ScoreHistogram.of(Y, S[0].astype(np.float32))
+    state = qk.states.ScoreHistogram.of(Y, S[0].astype(np.float32))
     for asked in (qk.hit_rate, functools.partial(qk.hit_rate, quota=1)):
         assert state.compute(asked, quota=3).lower == pytest.approx(2 / 3)
     trapezoid = functools.partial(qk.pr_auc, method="trapezoid")

@@ -30,9 +30,11 @@ MOST = ("numpy", "strictest-device1", "jax32-jit", "jax32-vmap", "torch", "torch
 
 Make = Callable[..., Any]
 STATES: dict[str, Make] = {
-    "histogram": lambda like, weighted: qk.ScoreHistogram.empty(like, weighted=weighted),
-    "buffer": lambda like, weighted: qk.ScoreBuffer.empty(like),
-    "fixed": lambda like, weighted: qk.FixedScoreBuffer.empty(like, capacity=15, weighted=weighted),
+    "histogram": lambda like, weighted: qk.states.ScoreHistogram.empty(like, weighted=weighted),
+    "buffer": lambda like, weighted: qk.states.ScoreBuffer.empty(like),
+    "fixed": lambda like, weighted: qk.states.FixedScoreBuffer.empty(
+        like, capacity=15, weighted=weighted
+    ),
 }
 MEASURES = {"auc": qk.roc_auc, "hits": lambda x: qk.hit_rate(x, quota=4.5)}
 every_state = pytest.mark.parametrize("name", STATES)
@@ -125,11 +127,13 @@ def test_states_are_pickled(name: str):
 
 
 def test_batches_without_weights_count_once():
-    state = qk.ScoreBuffer.empty(S).update(Y, S).update(Y, S, sample_weight=W)
+    state = qk.states.ScoreBuffer.empty(S).update(Y, S).update(Y, S, sample_weight=W)
     both = np.concatenate([np.ones(12), W])
     wanted = qk.roc_auc(np.tile(Y, 2), np.tile(S, 2), sample_weight=both)
     assert state.compute(qk.roc_auc) == wanted
-    state = qk.ScoreHistogram.empty(S, weighted=True).update(Y, S).update(Y, S, sample_weight=W)
+    state = (
+        qk.states.ScoreHistogram.empty(S, weighted=True).update(Y, S).update(Y, S, sample_weight=W)
+    )
     assert state.compute(qk.roc_auc) == wanted
 
 
@@ -137,7 +141,7 @@ def test_batches_without_weights_count_once():
 def test_what_is_kept_does_not_change_with_its_source(mode: Mode):
     with mode.context():
         labels, scores = mode.array(Y), mode.array(S.astype(np.float32))
-        state = qk.ScoreBuffer.empty(scores).update(labels, scores)
+        state = qk.states.ScoreBuffer.empty(scores).update(labels, scores)
         before = mode.to_numpy(state.compute(qk.roc_auc))
         if mode.library != "jax":
             scores[:] = 0.0
@@ -145,7 +149,7 @@ def test_what_is_kept_does_not_change_with_its_source(mode: Mode):
 
 
 def test_one_shot_states():
-    assert qk.ScoreHistogram.of(Y, S, sample_weight=W).compute(qk.roc_auc) == qk.roc_auc(
+    assert qk.states.ScoreHistogram.of(Y, S, sample_weight=W).compute(qk.roc_auc) == qk.roc_auc(
         Y, S, sample_weight=W
     )
 
@@ -161,8 +165,8 @@ def test_splits_and_orders_leave_the_same_histogram(examples: list[Any], cuts: l
     labels, values = (np.asarray(x) for x in zip(*examples, strict=True))
     values = values.astype(np.float16)
     parts = zip(np.split(labels, sorted(cuts)), np.split(values, sorted(cuts)), strict=True)
-    states = [qk.ScoreHistogram.of(*part) for part in parts]
-    whole = qk.ScoreHistogram.of(labels, values)
+    states = [qk.states.ScoreHistogram.of(*part) for part in parts]
+    whole = qk.states.ScoreHistogram.of(labels, values)
     for merged in (states[0].merge(*states[1:]), states[-1].merge(*states[-2::-1])):
         assert all(np.array_equal(x, y) for x, y in zip(merged, whole, strict=True))
 
@@ -170,10 +174,10 @@ def test_splits_and_orders_leave_the_same_histogram(examples: list[Any], cuts: l
 def test_many_weights_are_summed_without_losing_any():
     rng = np.random.default_rng(5)
     weights = rng.random(3000) * 10.0 ** rng.integers(-12, 12, 3000)
-    state = qk.ScoreHistogram.empty(S, weighted=True)
+    state = qk.states.ScoreHistogram.empty(S, weighted=True)
     for weight in weights:
         state = state.update([1], np.asarray([7], np.int8), sample_weight=[weight])
-    half = qk.ScoreHistogram.of([0], np.asarray([7], np.int8), sample_weight=[1.0])
+    half = qk.states.ScoreHistogram.of([0], np.asarray([7], np.int8), sample_weight=[1.0])
     ranking = filled(state.merge(half).ranking())
     exact = float(sum(map(Fraction, weights.tolist())))
     assert ranking.positive_weights == [exact]
@@ -193,7 +197,7 @@ def test_states_that_differ_are_not_merged(name: str):
         with pytest.raises(ValueError, match="weighted: False and True"):
             state.merge(make(S, True))
     with pytest.raises(ValueError, match="bits: 8 and 5"):
-        qk.ScoreHistogram.empty(S).merge(qk.ScoreHistogram.empty(S, bits=5))
+        qk.states.ScoreHistogram.empty(S).merge(qk.states.ScoreHistogram.empty(S, bits=5))
 
 
 # batches that do not fit
@@ -215,14 +219,14 @@ def test_batches_that_do_not_fit_are_refused(name: str):
 
 def test_arrays_of_another_library_are_refused():
     torch = pytest.importorskip("torch")
-    state = qk.ScoreHistogram.empty(np.zeros(1, np.float32))
+    state = qk.states.ScoreHistogram.empty(np.zeros(1, np.float32))
     with pytest.raises(TypeError, match="arrays of numpy and y_score is one of torch"):
         state.update(torch.tensor([1, 0]), torch.zeros(2))
 
 
 def test_lists_are_welcome_beside_jax():
     jnp = pytest.importorskip("jax.numpy")
-    state = qk.ScoreBuffer.empty(jnp.zeros(1)).update([1, 0, 1], [0.9, 0.5, 0.4])
+    state = qk.states.ScoreBuffer.empty(jnp.zeros(1)).update([1, 0, 1], [0.9, 0.5, 0.4])
     assert state.compute(qk.hit_rate, quota=2) == 0.5
 
 
@@ -275,7 +279,7 @@ def test_no_value_is_read_of_tensors_that_have_none(kind: str, name: str):
 
 
 def test_a_full_buffer_says_so():
-    state = qk.FixedScoreBuffer.empty([0.0], capacity=3).update([1, 0], [0.5, 0.25])
+    state = qk.states.FixedScoreBuffer.empty([0.0], capacity=3).update([1, 0], [0.5, 0.25])
     with pytest.raises(ValueError, match="place for 3 examples and 2 of them are taken, so 2 more"):
         state.update([1, 0], [0.5, 0.25])
     with pytest.raises(ValueError, match="place for 3 examples and 2 of them are taken"):
@@ -285,7 +289,7 @@ def test_a_full_buffer_says_so():
 def test_a_full_buffer_is_undefined_in_a_program_and_an_error_after_it():
     jax = pytest.importorskip("jax")
     jnp = jax.numpy
-    state = qk.FixedScoreBuffer.empty(jnp.zeros(1), capacity=3)
+    state = qk.states.FixedScoreBuffer.empty(jnp.zeros(1), capacity=3)
     step = jax.jit(lambda state, y, s: (x := state.update(y, s), x.compute(qk.roc_auc)))
     once, found = step(state, jnp.asarray([1, 0]), jnp.asarray([0.5, 0.25]))
     assert once.compute(qk.roc_auc) == found == 1.0
@@ -303,7 +307,7 @@ def test_one_example_too_many_is_seen_where_it_can_be_read(mode: Mode):
     three = np.asarray(3, dtype=np.uint64)
     with mode.context():
         y, s = mode.array(np.asarray([1, 0])), mode.array(np.asarray([0.5, 0.25]))
-        full = qk.FixedScoreBuffer.empty(s, capacity=2).update(y, s)
+        full = qk.states.FixedScoreBuffer.empty(s, capacity=2).update(y, s)
         assert mode.to_numpy(full.compute(qk.roc_auc)) == 1.0
         if mode.lazy:
             assert np.isnan(mode.to_numpy(full.update(y, s).compute(qk.roc_auc)))
@@ -315,7 +319,7 @@ def test_one_example_too_many_is_seen_where_it_can_be_read(mode: Mode):
 
 
 def test_buffers_side_by_side_are_undefined_one_by_one():
-    full = qk.FixedScoreBuffer.empty(np.zeros((2, 0)), capacity=2)
+    full = qk.states.FixedScoreBuffer.empty(np.zeros((2, 0)), capacity=2)
     full = full.update([1, 0], [[0.5, 0.25], [0.5, 0.25]])
     full = full._replace(filled=np.asarray([2, 3]), bad=np.asarray([0, 1]))
     assert np.array_equal(full.compute(qk.roc_auc), [1.0, np.nan], equal_nan=True)
@@ -324,13 +328,13 @@ def test_buffers_side_by_side_are_undefined_one_by_one():
 @pytest.mark.parametrize("capacity", [0, -1, 2.5, True, "3", None, 2**40 + 1, 2**80])
 def test_capacities_are_checked(capacity: Any):
     with pytest.raises((TypeError, ValueError), match="^capacity must be .*; got"):
-        qk.FixedScoreBuffer.empty([0.0], capacity=capacity)
+        qk.states.FixedScoreBuffer.empty([0.0], capacity=capacity)
 
 
 @pytest.mark.parametrize("bits", [True, -1, 0, 27, 2.5, "8"])
 def test_bits_are_checked(bits: Any):
     with pytest.raises((TypeError, ValueError), match="^bits must be .*; got"):
-        qk.ScoreHistogram.empty([0.0], bits=bits)
+        qk.states.ScoreHistogram.empty([0.0], bits=bits)
 
 
 @every_state
@@ -346,14 +350,14 @@ def test_flags_are_true_or_false(name: str, value: Any):
 
 
 def test_capacities_are_any_integers():
-    assert qk.FixedScoreBuffer.empty([0.0], capacity=np.int32(3)).capacity == 3
+    assert qk.states.FixedScoreBuffer.empty([0.0], capacity=np.int32(3)).capacity == 3
 
 
 # several measures
 
 
 def test_options_belong_to_one_measure():
-    state = qk.ScoreHistogram.of(Y, S)
+    state = qk.states.ScoreHistogram.of(Y, S)
     with pytest.raises(TypeError, match="quota would go to all of several measures"):
         state.compute({"hits": qk.hit_rate}, quota=3)
     with pytest.raises(ValueError, match="needs the order of the examples"):

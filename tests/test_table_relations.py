@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from test_relations import ranked_data
 
 import quotakernels as qk
-from quotakernels import ConfusionTable
+from quotakernels.tables import ConfusionTable
 
 mode = mode_fixture(QUICK)
 
@@ -27,9 +27,9 @@ UNIT = (1, -1, -1, 1)
 SAME_OVERLAP = (qk.recall, qk.precision, qk.f_score)
 SAME_BEYOND_CHANCE = (
     qk.informedness,
-    qk.markedness,
+    qk.tables.markedness,
     qk.matthews_corrcoef,
-    qk.cohen_kappa,
+    qk.tables.cohen_kappa,
 )
 
 
@@ -65,7 +65,7 @@ def test_equal_classes(mode: Mode):
     """κ = informedness."""
     found = mode.run(
         lambda *cells: (
-            qk.cohen_kappa(ConfusionTable(*cells)),
+            qk.tables.cohen_kappa(ConfusionTable(*cells)),
             qk.informedness(ConfusionTable(*cells)),
         ),
         *EVEN_CLASSES,
@@ -89,7 +89,9 @@ def test_classes_of_the_same_mass(data: Any):
     labels, scores = data
     shares = np.where(labels == 1, 1 / labels.sum(), 1 / (1 - labels).sum())
     ranking = qk.rank(labels, scores, sample_weight=shares)
-    kappa, informed = (qk.table_curve(ranking, f).value for f in (qk.cohen_kappa, qk.informedness))
+    kappa, informed = (
+        qk.tables.table_curve(ranking, f).value for f in (qk.tables.cohen_kappa, qk.informedness)
+    )
     np.testing.assert_allclose(kappa, informed, rtol=1e-12, atol=1e-13)
 
 
@@ -124,8 +126,11 @@ def test_impact_of_right_and_wrong(mode: Mode):
     def measures(*cells: Any) -> Any:
         table = ConfusionTable(*cells)
         return (
-            (qk.impact(table, impacts=UNIT).whole, 2 * qk.accuracy(table) - 1),
-            (qk.outcome_impact(table, impacts=UNIT).mean, qk.markedness(qk.normalize_table(table))),
+            (qk.tables.impact(table, impacts=UNIT).whole, 2 * qk.accuracy(table) - 1),
+            (
+                qk.tables.outcome_impact(table, impacts=UNIT).mean,
+                qk.tables.markedness(qk.tables.normalize_table(table)),
+            ),
         )
 
     whole, mean = mode.run(measures, *CELLS)
@@ -139,10 +144,10 @@ def test_impact_of_right_and_wrong(mode: Mode):
 @given(ranked_data(), st.integers(1, 64))
 def test_impact_of_right_and_wrong_at_a_quota(data: Any, parts: int):
     table = qk.confusion_table(*data, fraction=parts / 64)
-    whole = qk.impact(table, impacts=UNIT).whole
+    whole = qk.tables.impact(table, impacts=UNIT).whole
     assert whole == pytest.approx(2 * qk.accuracy(table) - 1, abs=1e-14)
-    mean = qk.outcome_impact(table, impacts=UNIT).mean
-    wanted = qk.markedness(qk.normalize_table(table))
+    mean = qk.tables.outcome_impact(table, impacts=UNIT).mean
+    wanted = qk.tables.markedness(qk.tables.normalize_table(table))
     assert mean == pytest.approx(wanted, rel=1e-9, abs=1e-12, nan_ok=True)
 
 
@@ -154,7 +159,7 @@ BY_MEASURE: dict[str, tuple[Any, dict[str, Any], Any]] = {
     "f_score, β = 3": (qk.f_score, {"beta": 3.0}, partial(ex.confusion.f_score, beta=3)),
     "f_score, β = ½": (qk.f_score, {"beta": 0.5}, partial(ex.confusion.f_score, beta=0.5)),
     "informedness": (qk.informedness, {}, ex.confusion.informedness),
-    "cohen_kappa": (qk.cohen_kappa, {}, ex.confusion.cohen_kappa),
+    "cohen_kappa": (qk.tables.cohen_kappa, {}, ex.confusion.cohen_kappa),
     "matthews_corrcoef": (qk.matthews_corrcoef, {}, ex.confusion.matthews_signed_square),
 }
 """A measure, its own numbers, and the exact one, or another that is largest at the same cuts."""
@@ -185,7 +190,9 @@ def best_cuts(labels: Any, scores: Any) -> dict[str, Any]:
     for name, impacts in BY_IMPACT.items():
         found[name] = qk.best_boundary(ranking, impacts=impacts).optima
     hull = qk.roc_hull(ranking)
-    rates = [qk.table_curve(ranking, f).value for f in (qk.false_positive_rate, qk.recall)]
+    rates = [
+        qk.tables.table_curve(ranking, f).value for f in (qk.tables.false_positive_rate, qk.recall)
+    ]
     return found | {"cuts": rates, "hull": (hull.fp, hull.tp)}
 
 
@@ -245,7 +252,7 @@ def test_best_cuts_lie_on_the_hull(mode: Mode):
 
 
 def best_and_hull(best: Any, *data: Any) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
-    cuts, hull = qk.cut_tables(*data).table, qk.roc_hull(*data)
+    cuts, hull = qk.tables.cut_tables(*data).table, qk.roc_hull(*data)
     return points(cuts.fp[best.optima], cuts.tp[best.optima]), points(hull.fp, hull.tp)
 
 

@@ -73,7 +73,7 @@ def test_it_stands_where_a_partial_function_does(use: str):
         if use == "scorer":
             scorer = pytest.importorskip("quotakernels.adapters.sklearn").scorer
             return scorer(measure).measure(Y, S)
-        state = qk.ScoreHistogram.empty(S, bits=6).update(Y, S)
+        state = qk.states.ScoreHistogram.empty(S, bits=6).update(Y, S)
         return state.bounds(measure) if use == "bounds" else state.compute({"m": measure})["m"]
 
     np.testing.assert_array_equal(found(NAMED), found(PARTIAL))

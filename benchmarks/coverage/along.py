@@ -25,11 +25,11 @@ def bands(source: Scores, draw: Draw) -> Iterator[Seen]:
     for curve, places in CURVES.items():
         truth, what = _curve(source, curve), TITLES[curve]
         own = {places: PLACES, **given}
-        point = qk.curve_band(curve, *data, **own)
+        point = qk.inference.curve_band(curve, *data, **own)
         for at, k in AT.items():
             yield Seen(what, f"pointwise at {at}", point.lower[k], point.upper[k], truth[k])
         yield Seen(what, "pointwise, at all", point.lower, point.upper, truth)
-        whole = qk.curve_band(curve, *data, simultaneous=True, **own)
+        whole = qk.inference.curve_band(curve, *data, simultaneous=True, **own)
         yield Seen(what, "simultaneous, at all", whole.lower, whole.upper, truth)
 
 
@@ -56,7 +56,7 @@ def optimum(source: Scores, draw: Draw) -> Iterator[Seen]:
     """What the best cut brings: the population's best, and the chosen one among the population."""
     labels, scores = source.sample(draw.rng)
     given = {"impacts": _impacts(source), **draw.arguments()}
-    found = qk.optimum_interval(qk.best_boundary, labels, scores, method="bca", **given)
+    found = qk.inference.optimum_interval(qk.best_boundary, labels, scores, method="bca", **given)
     best = _best(source)
     place = np.searchsorted(best.threshold, float(found.threshold.estimate))
     chosen = float(best.along[place]) if place < best.along.size else 0.0

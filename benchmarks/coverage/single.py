@@ -32,7 +32,7 @@ def bootstrap(source: Scores, draw: Draw) -> Iterator[Seen]:
         yield Seen(name, "stratified", strata[name].lower, strata[name].upper, truth)
 
 
-def ends_of(method: Any, found: qk.BootstrapResult) -> tuple[Any, Any]:
+def ends_of(method: Any, found: qk.results.BootstrapResult) -> tuple[Any, Any]:
     """Those of another method, from the same resamples."""
     estimate = np.asarray(found.estimate)
     return interval(namespace(estimate), method, estimate, found.resamples, None, LEVEL)
@@ -42,10 +42,10 @@ def closed_forms(source: Scores, draw: Draw) -> Iterator[Seen]:
     """DeLong's logit and Wald intervals; Wilson's and the exact interval of the hit rate."""
     labels, scores = source.sample(draw.rng)
     for method in ("logit", "wald"):
-        area = qk.auc_interval(labels, scores, method=method)
+        area = qk.inference.auc_interval(labels, scores, method=method)
         yield Seen("AUC", method, area.lower, area.upper, source.truth("AUC"))
     for method in ("wilson", "exact"):
-        rate = qk.hit_rate_interval(labels, scores, fraction=FRACTION, method=method)
+        rate = qk.inference.hit_rate_interval(labels, scores, fraction=FRACTION, method=method)
         yield Seen("hit rate", method, rate.lower, rate.upper, source.truth("hit rate"))
 
 
@@ -78,5 +78,7 @@ def finite_list(source: Scores, draw: Draw) -> Iterator[Seen]:
         drawn = draw.rng.permutation(size)[: source.n]
         given: dict[str, Any] = {"fraction": FRACTION, "population": size}
         for method in ("wilson", "exact"):
-            rate = qk.hit_rate_interval(labels[drawn], scores[drawn], method=method, **given)
+            rate = qk.inference.hit_rate_interval(
+                labels[drawn], scores[drawn], method=method, **given
+            )
             yield Seen(f"list of {times:g}·n", method, rate.lower, rate.upper, truth)

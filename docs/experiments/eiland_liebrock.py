@@ -66,11 +66,11 @@ CASES = {
 """These stand in for the seven cases of the paper, whose numbers are not in the sources at hand."""
 
 
-def exchanged(found: qk.ConfusionTable, impacts: tuple[float, ...]) -> tuple[Any, Any]:
+def exchanged(found: qk.tables.ConfusionTable, impacts: tuple[float, ...]) -> tuple[Any, Any]:
     """Impact of the rejected, and the mean, with TN where equation 7 has FN: the paper's slip."""
-    cells = qk.normalize_table(found)
+    cells = qk.tables.normalize_table(found)
     rejected = (impacts[2] * cells.tn + impacts[3] * cells.fn) / (cells.fn + cells.tn)
-    return rejected, (qk.outcome_impact(found, impacts=impacts).selected + rejected) / 2
+    return rejected, (qk.tables.outcome_impact(found, impacts=impacts).selected + rejected) / 2
 
 
 # tables 6 to 9
@@ -80,8 +80,8 @@ def table_7() -> str:
     """The diagnosis, printed and right."""
     rows = []
     for name, (tpr, fpr) in TESTS.items():
-        found = qk.confusion_table_from_rates(tpr=tpr, fpr=fpr, prevalence=0.5)
-        right = qk.outcome_impact(found, impacts=DOLLARS)
+        found = qk.tables.confusion_table_from_rates(tpr=tpr, fpr=fpr, prevalence=0.5)
+        right = qk.tables.outcome_impact(found, impacts=DOLLARS)
         slip = exchanged(found, DOLLARS)
         printed = [text.replace("-", "−") for text in PRINTED_7[name]]
         rejected = (printed[0], signed(right.rejected), signed(slip[0], 1))
@@ -97,9 +97,9 @@ def diagnosis() -> str:
     for ratio in CLASS_RATIOS:
         values = []
         for tpr, fpr in TESTS.values():
-            found = qk.confusion_table_from_rates(tpr=tpr, fpr=fpr, prevalence=0.5)
-            tuned = qk.tune_prevalence(found, ratio)
-            values.append(signed(qk.impact(tuned, impacts=DOLLARS).whole))
+            found = qk.tables.confusion_table_from_rates(tpr=tpr, fpr=fpr, prevalence=0.5)
+            tuned = qk.tables.tune_prevalence(found, ratio)
+            values.append(signed(qk.tables.impact(tuned, impacts=DOLLARS).whole))
         rows.append((f"{ratio:g}", *values))
     return table(("ill to healthy", *(f"ι_I, {name}" for name in TESTS)), rows)
 
@@ -119,10 +119,16 @@ def loans() -> str:
         prevalence = GOOD_TO_BAD / (1 + GOOD_TO_BAD)
         best = qk.best_operating_point(ranking, cost_fp=5, cost_fn=1, prevalence=prevalence)
         found = qk.confusion_table(ranking, threshold=best.threshold)
-        right = qk.outcome_impact(found, impacts=LOANS)
+        right = qk.tables.outcome_impact(found, impacts=LOANS)
         slip = exchanged(found, LOANS)
-        tuned = qk.tune_prevalence(found, GOOD_TO_BAD)
-        values = (qk.impact(tuned, impacts=LOANS).whole, *right[:2], slip[0], right.mean, slip[1])
+        tuned = qk.tables.tune_prevalence(found, GOOD_TO_BAD)
+        values = (
+            qk.tables.impact(tuned, impacts=LOANS).whole,
+            *right[:2],
+            slip[0],
+            right.mean,
+            slip[1],
+        )
         rates = (f"{best.quota:.0f}", f"{best.tpr:.3f}", f"{best.fpr:.3f}")
         rows.append((name, *rates, *(signed(value) for value in values)))
     header = ("model", "loans", "TPR", "FPR", "ι_I", "ι_Z", "ι_Z̄", "with TN for FN", "ι_σ")
@@ -208,7 +214,7 @@ def other_optima(ratio: float) -> list[Optimum]:
         "accuracy": qk.accuracy,
         "informedness": qk.informedness,
         "MCC": qk.matthews_corrcoef,
-        "κ": qk.cohen_kappa,
+        "κ": qk.tables.cohen_kappa,
     }
     return [
         optimum(name, qk.optimal_cut(simulated(ratio), measure), ratio, odds.get(name, np.nan))
@@ -260,7 +266,9 @@ def outcome_optima() -> str:
         )
         found = optimum(name, here, 1.0, np.nan)
         whole = qk.best_boundary(simulated(1.0), impacts=case.impacts)
-        at = qk.outcome_impact(simulated(1.0), threshold=whole.threshold, impacts=case.impacts).mean
+        at = qk.tables.outcome_impact(
+            simulated(1.0), threshold=whole.threshold, impacts=case.impacts
+        ).mean
         cells = (f"{there.threshold:.2f}", f"{found.sensitivity:.3f}", signed(found.value))
         rows.append((name, f"{found.boundary:.2f}", *cells, signed(at)))
     header = ("case", "B*, r = 1", "B*, r = 0.1", "sensitivity", "ι_σ", "ι_σ at B* of ι_I")
@@ -292,8 +300,8 @@ def curves_of_impact(axes: Any, ratio: float) -> None:
     """ι_I of the seven cases against the boundary."""
     at = np.linspace(0.005, 0.995, 199)
     cuts = qk.confusion_table(simulated(ratio), threshold=at)
-    tuned = qk.tune_prevalence(cuts, ratio)
-    shown = [(name, qk.impact(tuned, impacts=c.impacts).whole) for name, c in CASES.items()]
+    tuned = qk.tables.tune_prevalence(cuts, ratio)
+    shown = [(name, qk.tables.impact(tuned, impacts=c.impacts).whole) for name, c in CASES.items()]
     draw_curves(axes, at, shown, impact_optima(ratio))
     axes.axhline(0, color="0.5", linewidth=0.8)
     axes.set(title="impact of the cases A to G", ylabel="ι_I per example")

@@ -68,7 +68,7 @@ def run(share: float) -> Run:
 def areas(share: float, kind: str) -> Any:
     """The area of a chart of each class against the rest, and their mean."""
     measured = run(share)
-    measure = qk.auk if kind == "auk" else qk.chart_area
+    measure = qk.charts.auk if kind == "auk" else qk.charts.chart_area
     own = {} if kind == "auk" else {"kind": kind}
     return qk.one_vs_rest(measure, measured.labels, measured.scores, **own)
 
@@ -103,9 +103,9 @@ def decision_table() -> str:
     measures = {
         "accuracy": qk.accuracy,
         "informedness": qk.informedness,
-        "markedness": qk.markedness,
+        "markedness": qk.tables.markedness,
         "MCC": qk.matthews_corrcoef,
-        "Cohen's κ": qk.cohen_kappa,
+        "Cohen's κ": qk.tables.cohen_kappa,
     }
     tables = [decisions(share) for share in NOISE]
     rows = [(name, *(f"{m(found):.3f}" for found in tables)) for name, m in measures.items()]
@@ -116,20 +116,20 @@ def decision_table() -> str:
     return table(("measure", *(f"noise {share:.0%}" for share in NOISE)), rows)
 
 
-def expected_decisions(share: float) -> qk.ClassTable:
+def expected_decisions(share: float) -> qk.tables.ClassTable:
     """The table that noise is expected to make of that of the true labels."""
     classes = len(GROUPS)
     moves = np.full((classes, classes), share / (classes - 1))
     np.fill_diagonal(moves, 1 - share)
-    return qk.ClassTable(cells=moves.T @ decisions(share, clean=True).cells)
+    return qk.tables.ClassTable(cells=moves.T @ decisions(share, clean=True).cells)
 
 
-def decisions(share: float, clean: bool = False) -> qk.ClassTable:
+def decisions(share: float, clean: bool = False) -> qk.tables.ClassTable:
     """The table of labels and most probable classes."""
     measured = run(share)
     labels = measured.clean if clean else measured.labels
     predictions = measured.scores.argmax(axis=1)
-    return qk.confusion_table_from_predictions(labels, predictions, num_classes=len(GROUPS))
+    return qk.tables.confusion_table_from_predictions(labels, predictions, num_classes=len(GROUPS))
 
 
 # figures
@@ -156,10 +156,10 @@ APART = ("pr", "bird")
 
 def thinned(ranking: qk.Ranking, kind: str) -> tuple[np.ndarray, np.ndarray]:
     """The chart at some of the cuts, among them the first, the last and the most informed one."""
-    chart = qk.powers_chart(ranking, kind=kind)
+    chart = qk.charts.powers_chart(ranking, kind=kind)
     n = chart.quota[-1]
     wanted = np.concatenate([np.geomspace(1, n, SMALL), np.linspace(0, n, ALL)])
-    peak = np.argmax(qk.powers_chart(ranking, kind="bift").y)
+    peak = np.argmax(qk.charts.powers_chart(ranking, kind="bift").y)
     kept = np.unique([*np.searchsorted(chart.quota, np.floor(wanted)), peak])
     return chart.x[kept], chart.y[kept]
 
@@ -175,7 +175,7 @@ def draw_panel(axes: Any, kind: str, share: float) -> None:
         sizes = {"positives": int(against.sum()), "negatives": int((~against).sum())}
         if kind in APART or index == 0:
             points = 601 if kind == "bird" else 2  # elsewhere it is straight
-            chance = qk.iso_line(of="chance", kind=kind, points=points, **sizes)
+            chance = qk.charts.iso_line(of="chance", kind=kind, points=points, **sizes)
             look = {"color": colour if kind in APART else "0.5", "linestyle": dash}
             axes.plot(chance.x, chance.y, **look, linewidth=0.6, alpha=0.8)
     axes.set(**LIMITS[kind])

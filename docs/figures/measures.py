@@ -135,7 +135,7 @@ def charts(figure: Any) -> None:
     kinds = {"pn": "tp on fp", "roc": "recall on FPR", "boc": "informedness on FPR"}
     kinds |= {"lift": "recall on bias", "bift": "informedness on bias", "pr": "precision on recall"}
     for axes, (kind, what) in zip(figure.subplots(2, 3).flat, kinds.items(), strict=True):
-        chart = qk.powers_chart(model, kind=kind)
+        chart = qk.charts.powers_chart(model, kind=kind)
         axes.plot(chart.x, chart.y, color=TEAL)
         axes.set_title(f"{kind.upper()}: {what}")
 
@@ -180,7 +180,7 @@ def uncertainty(figure: Any) -> None:
     left, right = figure.subplots(1, 2)
     models = ("tree", "neural_net", "naive_bayes")
     for row, model in enumerate(models):
-        found = qk.hit_rate_interval(credit(model), quota=100)
+        found = qk.inference.hit_rate_interval(credit(model), quota=100)
         left.plot([found.lower, found.upper], [row, row], color=TEAL)
         left.plot(found.estimate, row, "o", color=TEAL)
     left.set_yticks(range(3), models)
@@ -189,7 +189,7 @@ def uncertainty(figure: Any) -> None:
     rows = list(csv.DictReader(data.read_text(encoding="utf-8").splitlines()))
     labels = np.array([int(row["repaid"]) for row in rows])
     scores = np.array([float(row["naive_bayes"]) for row in rows])
-    band = qk.curve_band("roc", labels, scores, random_state=1)
+    band = qk.inference.curve_band("roc", labels, scores, random_state=1)
     right.fill_between(band.at, band.lower, band.upper, color="#b2dfdb")
     right.plot(band.at, band.estimate, color=TEAL)
     right.plot([0, 1], [0, 1], ":", color=GREY)
@@ -203,7 +203,7 @@ def states(figure: Any) -> None:
     labels = rng.random(400) < 0.4
     scores = rng.normal(2 * labels)
     exact = qk.rank(labels, scores)
-    coarse = qk.ScoreHistogram.of(labels, scores, bits=12)
+    coarse = qk.states.ScoreHistogram.of(labels, scores, bits=12)
     for ties in ("optimistic", "pessimistic"):
         curve = qk.roc_curve(coarse.ranking(ties))
         axes.plot(curve.fpr, curve.tpr, color=ORANGE, lw=1)

@@ -96,7 +96,7 @@ def band() -> Figure:
     """A hit rate and how sure it is."""
     figure = blank()
     scores = SCORES["naive_bayes"]
-    found = qk.curve_band(
+    found = qk.inference.curve_band(
         "hit_rate", REPAID, scores, fraction=np.linspace(0.05, 1, 39), random_state=1
     )
     options = {"name": "naive_bayes", "band": found, "ax": figure.subplots()}

@@ -53,12 +53,12 @@ def modes() -> str:
 
 
 def entries() -> dict[str, str]:
-    """The page of the reference that has each name."""
+    """Where in the reference each name is."""
     pages = sorted((ROOT / "docs" / "reference").glob("*.md"))
     return {
-        name: page.name
+        path.rpartition(".")[2]: f"{page.name}#quotakernels.{path}"
         for page in pages
-        for name in re.findall(r"^::: quotakernels\.(\w+)$", page.read_text("utf-8"), re.MULTILINE)
+        for path in re.findall(r"^::: quotakernels\.([\w.]+)$", page.read_text("utf-8"), re.M)
     }
 
 
@@ -67,7 +67,7 @@ def row(name: str, page: str) -> str:
     refused = REFUSED.get(name, {})
     cells = ["no, see below" if x in refused else yes(has(name, x)) for x in ARGUMENTS]
     cells += [yes(form not in WITHOUT.get(name, ())) for form in FORMS]
-    return f"| [`{name}`](reference/{page}#quotakernels.{name}) | {' | '.join(cells)} |\n"
+    return f"| [`{name}`](reference/{page}) | {' | '.join(cells)} |\n"
 
 
 def notes() -> str:

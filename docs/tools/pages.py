@@ -6,6 +6,7 @@ to these files, which lead from file to file in the repository, become links bet
 
 from __future__ import annotations
 
+import operator
 import posixpath
 import re
 from pathlib import Path
@@ -26,7 +27,7 @@ NAMES = "<!-- names -->"
 FENCE = re.compile(r"^(```)(\w+)[^\n`]*$", re.MULTILINE)
 WIDE = ("capabilities.md",)
 """Pages whose tables need the room of the table of contents."""
-CODE = re.compile(r"(?<![`\[])`(\w+)`(?![`\]])")
+CODE = re.compile(r"(?<![`\[])`((?:(?:tables|charts|inference|states|results)\.)?\w+)`(?![`\]])")
 ROW = re.compile(r"^\| .*$", re.MULTILINE)
 UNLINKED = ("capabilities.md",)
 """Pages whose tables have links of their own."""
@@ -65,25 +66,36 @@ def fences(markdown: str) -> str:
     return FENCE.sub(lambda x: f"{x[1]}{LANGUAGES.get(x[2], x[2])}", markdown)
 
 
+def paths() -> dict[str, str]:
+    """Where in the package every public name is: at the top, or else in its family."""
+    import quotakernels
+
+    families = ("results", "states", "inference", "charts", "tables")
+    found = {
+        x: f"{family}.{x}" for family in families for x in getattr(quotakernels, family).__all__
+    }
+    return found | {x: x for x in quotakernels.__all__}
+
+
 def names() -> str:
     """Every public name with the first sentence of its docstring."""
     import quotakernels
 
     rows = ["## All names\n", "| name | what it is |", "|---|---|"]
-    for name in sorted(quotakernels.__all__, key=str.casefold):
-        first = (getattr(quotakernels, name).__doc__ or "").strip().splitlines()[0]
-        rows.append(f"| [`{name}`][quotakernels.{name}] | {first.replace('|', chr(92) + '|')} |")
+    for path in sorted(paths().values(), key=lambda x: x.rpartition(".")[2].casefold()):
+        first = (operator.attrgetter(path)(quotakernels).__doc__ or "").strip().splitlines()[0]
+        first = first.replace("|", r"\|")
+        rows.append(f"| [`{path}`][quotakernels.{path}] | {first} |")
     return "\n".join(rows)
 
 
 def rows_with_links(markdown: str, first: int) -> str:
     """Names of the library in tables as links to the reference, from the cell `first` on."""
-    import quotakernels
-
-    public = frozenset(quotakernels.__all__)
+    public = paths()
 
     def entry(found: re.Match[str]) -> str:
-        return f"[{found[0]}][quotakernels.{found[1]}]" if found[1] in public else found[0]
+        path = public.get(found[1].rpartition(".")[2])
+        return found[0] if path is None else f"[{found[0]}][quotakernels.{path}]"
 
     def row(found: re.Match[str]) -> str:
         cells = found[0].split("|")

@@ -15,7 +15,10 @@ import griffe
 
 import quotakernels
 
-NAMES = frozenset(quotakernels.__all__)
+FAMILIES = (quotakernels.results, quotakernels.states, quotakernels.inference)
+FAMILIES += (quotakernels.charts, quotakernels.tables, quotakernels)
+NAMES = {name: f"{module.__name__}.{name}" for module in FAMILIES for name in module.__all__}
+"""The path of every public name in the reference: at the top, or else in its family."""
 CODE = re.compile(r"(?<![`\[])`(\w+)`(?![`\]])")
 SEE_ALSO = re.compile(r"^See Also\n-+\n((?:[^\n]+\n?)+)", re.MULTILINE)
 AS_WRITTEN = ("overload", "public", "forwarding")
@@ -27,7 +30,7 @@ ITEM = re.compile(r"^(\w+(?:, \w+)*)(?: : (.*))?$")
 
 def reference(name: str) -> str:
     """The name as a link to its entry."""
-    return f"[`{name}`][quotakernels.{name}]" if name in NAMES else f"`{name}`"
+    return f"[`{name}`][{NAMES[name]}]" if name in NAMES else f"`{name}`"
 
 
 def items(found: re.Match[str]) -> str:

@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 
 import torch
 
-from quotakernels import ScoreBuffer, ScoreHistogram
 from quotakernels.adapters.torch_distributed import added_sums
 from quotakernels.inputs.examples import Examples
+from quotakernels.states import ScoreBuffer, ScoreHistogram
 
 __all__ = ["KeptBuffer", "KeptHistogram", "as_bytes", "differences", "first"]
 

@@ -70,7 +70,8 @@ def clu_metric(
     Examples
     --------
     >>> import jax.numpy as jnp
-    >>> from quotakernels import FixedScoreBuffer, hit_rate, roc_auc
+    >>> from quotakernels import hit_rate, roc_auc
+    >>> from quotakernels.states import FixedScoreBuffer
     >>> from quotakernels.adapters.clu import clu_metric
     >>> state = FixedScoreBuffer.empty(jnp.zeros(1), capacity=100)
     >>> Auc = clu_metric(roc_auc, state)

@@ -49,14 +49,15 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
 
     See Also
     --------
-    quotakernels.ScoreHistogram, quotakernels.FixedScoreBuffer : the states.
+    quotakernels.states.ScoreHistogram, quotakernels.states.FixedScoreBuffer : the states.
 
     Examples
     --------
     >>> import functools
     >>> import jax.numpy as jnp
     >>> from flax import nnx
-    >>> from quotakernels import ScoreHistogram, hit_rate, roc_auc
+    >>> from quotakernels import hit_rate, roc_auc
+    >>> from quotakernels.states import ScoreHistogram
     >>> from quotakernels.adapters.flax import RankingMetric
     >>> measures = {"auc": roc_auc, "hits": functools.partial(hit_rate, quota=2)}
     >>> state = ScoreHistogram.empty(jnp.zeros(1, jnp.bfloat16))
@@ -111,8 +112,8 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
 
         Returns
         -------
-        What the measure returns, or a dictionary of that; `quotakernels.Bounds` if scores of four
-        bytes and more are kept in a histogram
+        What the measure returns, or a dictionary of that; `Bounds` if scores of four bytes and more
+        are kept in a histogram
         """
         measures = dict(self.measures) if self.several else self.measures
         return self.state.get_value().compute(measures)

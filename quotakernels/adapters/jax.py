@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from quotakernels import FixedScoreBuffer, ScoreBuffer, ScoreHistogram, ops
+from quotakernels import ops
 from quotakernels._array import Array
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import public
+from quotakernels.states import FixedScoreBuffer, ScoreBuffer, ScoreHistogram
 
 try:
     import jax
@@ -52,7 +53,7 @@ def across_devices(state: State, axis_name: Any) -> State:
 
     See Also
     --------
-    quotakernels.ScoreHistogram.merge : the same outside of such programs.
+    quotakernels.states.ScoreHistogram.merge : the same outside of such programs.
 
     Notes
     -----
@@ -62,7 +63,8 @@ def across_devices(state: State, axis_name: Any) -> State:
     Examples
     --------
     >>> import jax, jax.numpy as jnp
-    >>> from quotakernels import ScoreHistogram, roc_auc
+    >>> from quotakernels import roc_auc
+    >>> from quotakernels.states import ScoreHistogram
     >>> from quotakernels.adapters.jax import across_devices
     >>> labels = jnp.array([[1, 0], [0, 1]])
     >>> scores = jnp.array([[3, 1], [2, 4]], jnp.bfloat16)

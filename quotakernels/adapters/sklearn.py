@@ -33,7 +33,7 @@ AVERAGES = ("macro", "weighted", "micro")
 BINARY = ("decision_function", "predict_proba")
 LARGE = qk.Ranking.from_counts([1, 0], [2**40, 2**40], [2**40, 0])
 """A ranking into which every quota fits, to try options on."""
-ONE_OF_EACH = qk.ConfusionTable(1, 1, 1, 1)
+ONE_OF_EACH = qk.tables.ConfusionTable(1, 1, 1, 1)
 CUTS = ("threshold", "quota", "fraction")
 
 
@@ -220,7 +220,7 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         else:
             place = self._positive(classes)
             codes, predicted = codes == place, predicted == place
-        table = qk.confusion_table_from_predictions(codes, predicted, **given)
+        table = qk.tables.confusion_table_from_predictions(codes, predicted, **given)
         return self.measure(table, **self.options)
 
     def _score_func(self, y_true: Any, y_pred: Any, *, sample_weight: Any = None, **_: Any) -> Any:
@@ -236,7 +236,7 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
             )
         truth, predicted = column_or_1d(y_true), column_or_1d(y_pred)
         positive = self._positive_among(np.unique(np.concatenate([truth, predicted])))
-        table = qk.confusion_table_from_predictions(
+        table = qk.tables.confusion_table_from_predictions(
             truth == positive, predicted == positive, sample_weight=sample_weight
         )
         value = float(self.measure(table, **self.options))
@@ -356,13 +356,20 @@ def get_scorer(name: str, **options: Any) -> Scorer:
     """
     if not isinstance(name, str):
         raise TypeError(f"name must be a string; scorer takes a measure itself; got {brief(name)}")
-    measure = getattr(qk, name) if name in qk.__all__ else None
-    if not isinstance(measure, type(qk.roc_auc)):
-        measures = [x for x in qk.__all__ if isinstance(getattr(qk, x), type(qk.roc_auc))]
-        way_out = nearest(name, measures) or f"ready are {', '.join(READY)}"
+    measures = _measures()
+    measure = measures.get(name)
+    if measure is None:
+        way_out = nearest(name, list(measures)) or f"ready are {', '.join(READY)}"
         raise ValueError(f"{name!r} is not the name of a measure; {way_out}")
     refuse_unknown("get_scorer", options, keywords_of(scorer), keywords_of(measure))
     return scorer(measure, **options)
+
+
+def _measures() -> dict[str, Any]:
+    """The measures of the package by name."""
+    modules = (qk, qk.tables, qk.charts)
+    named = {name: getattr(module, name) for module in modules for name in module.__all__}
+    return {name: x for name, x in named.items() if isinstance(x, type(qk.roc_auc))}
 
 
 READY = (
@@ -378,7 +385,7 @@ class _Ready(Mapping[str, Scorer]):
 
     def __getitem__(self, name: str) -> Scorer:
         if name not in READY:
-            known = name in qk.__all__
+            known = name in _measures()
             raise KeyError(f"{name!r} needs options: get_scorer takes them" if known else name)
         return get_scorer(name)
 

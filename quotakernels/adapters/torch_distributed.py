@@ -6,10 +6,10 @@ import contextlib
 from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 import quotakernels
-from quotakernels import ScoreBuffer, ScoreHistogram
 from quotakernels._array import namespace, wide_float
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import brief, public
+from quotakernels.states import ScoreBuffer, ScoreHistogram
 from quotakernels.states.histogram import sum_and_loss
 
 try:
@@ -77,7 +77,8 @@ def reduced(state: State, group: Any = None, *, timeout: float = _USUAL_TIMEOUT)
     Examples
     --------
     >>> import tempfile, torch
-    >>> from quotakernels import ScoreHistogram, roc_auc
+    >>> from quotakernels import roc_auc
+    >>> from quotakernels.states import ScoreHistogram
     >>> from quotakernels.adapters.torch_distributed import reduced
     >>> labels, scores = torch.tensor([1, 0, 1]), torch.tensor([0.9, 0.4, 0.3]).bfloat16()
     >>> state = ScoreHistogram.of(labels, scores)

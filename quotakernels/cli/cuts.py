@@ -47,7 +47,7 @@ def _rows_of_cuts(table: pa.Table, task: CutTask) -> pa.Table:
     ranking = qk.rank(labels, scores, sample_weight=weights)
     if not ranking.counts.any():
         raise InputError("no row has any weight")
-    cuts = qk.cut_tables(ranking, ratio=_checked(task.ratio, ranking))
+    cuts = qk.tables.cut_tables(ranking, ratio=_checked(task.ratio, ranking))
     thresholds = pa.array(ranking.thresholds)
     columns = {"threshold": pa.concat_arrays([pa.nulls(1, thresholds.type), thresholds])}
     columns |= {"quota": pa.array(cuts.quota)}

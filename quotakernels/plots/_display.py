@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
 
-from quotakernels import CurveBand, Ranking
+from quotakernels import Ranking
 from quotakernels.plots._axes import axes_for, columns_of, position_on
 from quotakernels.plots._curved import Place, curved
 from quotakernels.plots._host import Numbers, on_host
@@ -20,6 +20,7 @@ from quotakernels.plots._options import checked_options
 from quotakernels.plots._shared import label_once, marked, marks, next_model
 from quotakernels.plots._style import COLOURS, RANDOM, line_style
 from quotakernels.plots._thin import thinned
+from quotakernels.results import CurveBand
 
 __all__ = ["Canvas", "Display", "cuts", "totals"]
 

@@ -59,7 +59,7 @@ class PowersChartDisplay(Display):
 
     See Also
     --------
-    quotakernels.powers_chart, quotakernels.iso_line : the curves and the lines.
+    quotakernels.charts.powers_chart, quotakernels.charts.iso_line : the curves and the lines.
 
     References
     ----------
@@ -171,14 +171,14 @@ class PowersChartDisplay(Display):
         return name
 
     def _curve(self, canvas: Canvas, name: str, ranking: Ranking, options: dict[str, Any]) -> None:
-        chart = qk.powers_chart(ranking, kind=self.kind, smoothing=self.smoothing)
+        chart = qk.charts.powers_chart(ranking, kind=self.kind, smoothing=self.smoothing)
         counts = None if CHARTS[self.kind].straight else (*cuts(ranking), self._place(ranking))
         canvas.line(chart.x, chart.y, self._label(name, ranking), options, counts)
 
     def _place(self, ranking: Ranking) -> Any:
         positives, negatives = totals(ranking)
         known = {"positives": positives, "negatives": negatives, "kind": self.kind}
-        return lambda fp, tp: qk.chart_points(fp, tp, smoothing=self.smoothing, **known)
+        return lambda fp, tp: qk.charts.chart_points(fp, tp, smoothing=self.smoothing, **known)
 
     def _hull(self, canvas: Canvas, ranking: Ranking) -> None:
         """The hull in the colour of its model, thin, with its vertices marked."""
@@ -218,7 +218,7 @@ class PowersChartDisplay(Display):
 
     def _line(self, of: str, ranking: Ranking, level: Any, costs: Any) -> tuple[Numbers, Numbers]:
         positives, negatives = totals(ranking)
-        line: Any = qk.iso_line(
+        line: Any = qk.charts.iso_line(
             level,
             of=of,  # type: ignore[arg-type]
             kind=self.kind,

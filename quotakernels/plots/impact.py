@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 import quotakernels as qk
-from quotakernels import BestBoundary, Ranking
+from quotakernels import Ranking
 from quotakernels._array import of_kind
 from quotakernels._text import formatted, plain
 from quotakernels.inputs.keywords import brief
@@ -20,6 +20,7 @@ from quotakernels.plots._host import Numbers, on_host
 from quotakernels.plots._models import apart, label_of, models_of, written
 from quotakernels.plots._shared import marked, marks
 from quotakernels.plots._style import COLOURS, MARKERS, REFERENCE
+from quotakernels.results import BestBoundary
 
 __all__ = ["ImpactDisplay"]
 

@@ -12,13 +12,14 @@ from matplotlib.colors import to_rgba
 from matplotlib.patches import Rectangle
 
 import quotakernels as qk
-from quotakernels import LiftTable, Ranking
+from quotakernels import Ranking
 from quotakernels.plots._axes import titled, with_legend
 from quotakernels.plots._display import Canvas, Display
 from quotakernels.plots._models import label_of, written
 from quotakernels.plots._shared import marked, marks, source_of
 from quotakernels.plots._style import COLOURS, HATCHES
 from quotakernels.plots.quota import quota_axis
+from quotakernels.results import LiftTable
 
 __all__ = ["LiftTableDisplay"]
 

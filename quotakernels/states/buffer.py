@@ -35,7 +35,8 @@ class ScoreBuffer(NamedTuple):
 
     Examples
     --------
-    >>> from quotakernels import ScoreBuffer, hit_rate, roc_auc
+    >>> from quotakernels import hit_rate, roc_auc
+    >>> from quotakernels.states import ScoreBuffer
     >>> state = ScoreBuffer.empty(like=[0.0])
     >>> state = state.update([1, 0, 1], [0.9, 0.8, 0.3]).update([0, 1], [0.1, 0.2])
     >>> print(state.compute(hit_rate, quota=4), state.compute(roc_auc).round(4))

@@ -99,7 +99,8 @@ def save_state(
     Examples
     --------
     >>> import os, tempfile
-    >>> from quotakernels import ScoreHistogram, load_state, roc_auc, save_state, state_info
+    >>> from quotakernels import roc_auc
+    >>> from quotakernels.states import ScoreHistogram, load_state, save_state, state_info
     >>> empty = ScoreHistogram.empty(like=[0.0])
     >>> path = os.path.join(tempfile.mkdtemp(), "state")
     >>> save_state(empty.update([1, 0, 1], [3.0, 2, 1]), path, notes={"next batch": 1})
@@ -161,7 +162,7 @@ def load_state(
     Examples
     --------
     >>> import os, tempfile
-    >>> from quotakernels import ScoreHistogram, load_state, save_state
+    >>> from quotakernels.states import ScoreHistogram, load_state, save_state
     >>> path = os.path.join(tempfile.mkdtemp(), "state")
     >>> save_state(ScoreHistogram.of([1, 0], [0.9, 0.1]), path)
     >>> load_state(path, like=ScoreHistogram.empty([0.0], bits=12))
@@ -204,7 +205,7 @@ def state_info(path: str | os.PathLike[str]) -> StateInfo:
     Examples
     --------
     >>> import os, tempfile
-    >>> from quotakernels import FixedScoreBuffer, save_state, state_info
+    >>> from quotakernels.states import FixedScoreBuffer, save_state, state_info
     >>> path = os.path.join(tempfile.mkdtemp(), "state")
     >>> save_state(FixedScoreBuffer.empty([0.0], capacity=100), path, measures=["roc_auc"])
     >>> info = state_info(path)

@@ -55,7 +55,8 @@ class FixedScoreBuffer(NamedTuple):
     Examples
     --------
     >>> import jax, jax.numpy as jnp
-    >>> from quotakernels import FixedScoreBuffer, roc_auc
+    >>> from quotakernels import roc_auc
+    >>> from quotakernels.states import FixedScoreBuffer
     >>> labels, scores = jnp.array([[1, 0, 1], [0, 1, 0]]), jnp.array([[3.0, 2, 1], [1, 2, 0]])
     >>> start = FixedScoreBuffer.empty(scores[0], capacity=100)
     >>> step = lambda state, batch: (state.update(*batch), None)

@@ -61,7 +61,8 @@ class ScoreHistogram(NamedTuple):
     Examples
     --------
     >>> import numpy as np
-    >>> from quotakernels import ScoreHistogram, hit_rate, roc_auc
+    >>> from quotakernels import hit_rate, roc_auc
+    >>> from quotakernels.states import ScoreHistogram
     >>> labels, scores = np.array([1, 0, 1, 0]), np.array([0.9, 0.8, 0.8, 0.1], np.float16)
     >>> state = ScoreHistogram.empty(like=scores)
     >>> state = state.update(labels, scores).update(labels, scores)

@@ -71,9 +71,9 @@ def evaluated(params: dict[str, Any], x: Any, y: Any) -> tuple[dict[str, Any], A
     """States of all examples, and their scores; each device carries its own through a scan."""
     scores = jnp.zeros(1)
     states = {
-        "bfloat16": qk.ScoreHistogram.empty(scores.astype(jnp.bfloat16)),
-        "float32": qk.ScoreHistogram.empty(scores),
-        "buffer": qk.FixedScoreBuffer.empty(scores, capacity=BATCHES * SIZE),
+        "bfloat16": qk.states.ScoreHistogram.empty(scores.astype(jnp.bfloat16)),
+        "float32": qk.states.ScoreHistogram.empty(scores),
+        "buffer": qk.states.FixedScoreBuffer.empty(scores, capacity=BATCHES * SIZE),
     }
     states = jax.lax.pcast(states, AXES, to="varying")
 
@@ -90,7 +90,7 @@ def evaluated(params: dict[str, Any], x: Any, y: Any) -> tuple[dict[str, Any], A
 def evaluated_by_the_compiler(params: dict[str, Any], x: Any, y: Any) -> Any:
     """The same without a word of devices."""
     z = jax.lax.map(functools.partial(logits, params), x).astype(jnp.bfloat16)
-    start = qk.ScoreHistogram.empty(z[0])
+    start = qk.states.ScoreHistogram.empty(z[0])
     return jax.lax.scan(lambda s, batch: (s.update(*batch), None), start, (y, z))[0]
 
 

@@ -25,9 +25,10 @@ import torch
 import torch.distributed as dist
 
 import quotakernels
-from quotakernels import ScoreBuffer, ScoreHistogram, hit_rate, qrecall, rank, roc_auc
+from quotakernels import hit_rate, qrecall, rank, roc_auc
 from quotakernels.adapters import torch_distributed
 from quotakernels.adapters.torch_distributed import reduced
+from quotakernels.states import ScoreBuffer, ScoreHistogram
 
 SIZE = 3
 N = 3001

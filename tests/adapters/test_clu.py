@@ -22,8 +22,8 @@ MEASURES = {"auc": qk.roc_auc, "hits": functools.partial(qk.hit_rate, quota=3)}
 LABELS = jnp.array([[1, 0, 1, 0], [0, 1, 1, 0], [1, 1, 0, 0]])
 LOGITS = jnp.array([[3, 1, 0.5, -2], [0.5, 2, 0.5, 1], [0, 4, -1, 4]], jnp.bfloat16)
 STATES = {
-    "histogram": qk.ScoreHistogram.empty(LOGITS[0]),
-    "buffer": qk.FixedScoreBuffer.empty(LOGITS[0], capacity=12),
+    "histogram": qk.states.ScoreHistogram.empty(LOGITS[0]),
+    "buffer": qk.states.FixedScoreBuffer.empty(LOGITS[0], capacity=12),
 }
 
 of_both = pytest.mark.parametrize("state", STATES.values(), ids=STATES)

@@ -33,7 +33,7 @@ def at_once(measure: Any) -> np.ndarray[Any, Any]:
 
 def test_metrics_of_compiled_steps():
     """One trace for all steps; split, merged and reset like the metrics of Flax."""
-    state = qk.ScoreHistogram.empty(LOGITS[0])
+    state = qk.states.ScoreHistogram.empty(LOGITS[0])
     ranking, auc = RankingMetric(MEASURES, state), RankingMetric(qk.roc_auc, state)
     metrics = nnx.MultiMetric(ranking=ranking, auc=auc, loss=nnx.metrics.Average("loss"))
     traces = []
@@ -55,7 +55,7 @@ def test_metrics_of_compiled_steps():
 
 
 def test_arguments_have_the_names_that_were_chosen():
-    state = qk.FixedScoreBuffer.empty(LOGITS[0], capacity=8, weighted=True)
+    state = qk.states.FixedScoreBuffer.empty(LOGITS[0], capacity=8, weighted=True)
     names = {"labels": "y", "scores": "p", "sample_weight": "w", "where": "real"}
     metric = RankingMetric(qk.roc_auc, state, **names)
     metric.update(y=LABELS[0], p=LOGITS[0], w=jnp.array([1, 1, 3, 9]), real=MASK[0], labels=None)
@@ -67,7 +67,7 @@ def test_arguments_have_the_names_that_were_chosen():
 
 @pytest.mark.parametrize("name", ["sample_weight", "where"])
 def test_names_that_were_chosen_are_not_optional(name: str):
-    state = qk.FixedScoreBuffer.empty(LOGITS[0], capacity=8, weighted=True)
+    state = qk.states.FixedScoreBuffer.empty(LOGITS[0], capacity=8, weighted=True)
     metric = RankingMetric(qk.roc_auc, state, **{name: "chosen"})
     with pytest.raises(TypeError, match="expected a keyword argument 'chosen'; .* None instead"):
         metric.update(labels=LABELS[0], logits=LOGITS[0], sample_weight=None, mask=None)
@@ -77,7 +77,7 @@ def test_names_that_were_chosen_are_not_optional(name: str):
 
 
 def test_states_may_grow_outside_of_programs():
-    metric = RankingMetric(qk.roc_auc, qk.ScoreBuffer.empty(LOGITS[0]))
+    metric = RankingMetric(qk.roc_auc, qk.states.ScoreBuffer.empty(LOGITS[0]))
     metric.update(labels=LABELS[0], logits=LOGITS[0])
     metric.reset()
     metric.update(labels=LABELS[1], logits=LOGITS[1])
@@ -96,11 +96,11 @@ ONE_LIST = [
 
 def check_single(make: Callable[[Any, Any], Any], value: Callable[..., Any]) -> None:
     """What makes a metric of measures and a state takes one list of scores and gives arrays."""
-    state = qk.FixedScoreBuffer.empty(LOGITS[0], capacity=8)
+    state = qk.states.FixedScoreBuffer.empty(LOGITS[0], capacity=8)
     for labels, logits, message in ONE_LIST:
         with pytest.raises(ValueError, match=message):
             value(make(qk.roc_auc, state), labels, logits)
-    several = qk.FixedScoreBuffer.empty(LOGITS, capacity=8)
+    several = qk.states.FixedScoreBuffer.empty(LOGITS, capacity=8)
     with pytest.raises(ValueError, match=r"for one list of scores, .* with batch axes \(2,\)"):
         make(qk.roc_auc, several)
     for bad in (len, "roc_auc", {"auc": len}):

@@ -19,7 +19,7 @@ from quotakernels.adapters.jax import across_devices, emptied  # noqa: E402
 
 BATCHES, SIZE, CAPACITY = 3, 40, 150
 MEASURES = {"auc": qk.roc_auc, "hits": functools.partial(qk.hit_rate, quota=[5, 17.5])}
-fixed_buffer = functools.partial(qk.FixedScoreBuffer.empty, capacity=CAPACITY)
+fixed_buffer = functools.partial(qk.states.FixedScoreBuffer.empty, capacity=CAPACITY)
 
 
 class Case(NamedTuple):
@@ -43,8 +43,8 @@ class Case(NamedTuple):
 
 
 CASES = [
-    Case("histogram-x32", qk.ScoreHistogram.empty, "bfloat16", False),
-    Case("histogram-x64", qk.ScoreHistogram.empty, "float16", True),
+    Case("histogram-x32", qk.states.ScoreHistogram.empty, "bfloat16", False),
+    Case("histogram-x64", qk.states.ScoreHistogram.empty, "float16", True),
     Case("buffer-x32", fixed_buffer, "float32", False),
     Case("buffer-x64", fixed_buffer, "float64", True),
 ]
@@ -129,7 +129,7 @@ def test_devices_give_what_merged_states_give(case: Case):
     labels, scores = case.arrays()
     where = jnp.arange(labels.size).reshape(labels.shape) % 3 > 0
     joined, parts = on_each(case.make(scores[0]), labels, scores, where=where)
-    if isinstance(joined, qk.FixedScoreBuffer):
+    if isinstance(joined, qk.states.FixedScoreBuffer):
         assert (joined.capacity, int(joined.filled)) == (BATCHES * CAPACITY, labels.size)
         parts = [emptied(joined), *parts]
     assert same(joined, parts[0].merge(*parts[1:]))
@@ -160,7 +160,7 @@ def test_too_many_examples_of_one_device_are_seen_by_all():
 
 def test_growing_buffers_of_devices_keep_the_order():
     labels, scores = CASES[2].arrays()
-    state = qk.ScoreBuffer.empty(scores[0]).update(labels[0], scores[0])
+    state = qk.states.ScoreBuffer.empty(scores[0]).update(labels[0], scores[0])
     joined, parts = on_each(state, labels, scores, sample_weight=scores + 9)
     assert same(joined.examples(), parts[0].merge(*parts[1:]).examples())
 
@@ -170,7 +170,7 @@ def test_masses_of_devices_are_summed_without_rounding():
     scores = jnp.zeros((5, 1), jnp.bfloat16)
     weights = [2.0**53, 1.0, 0.75, 3 * 2.0**52, 1 / 3]
     with jax.enable_x64(True):
-        start = qk.ScoreHistogram.empty(scores[0], weighted=True)
+        start = qk.states.ScoreHistogram.empty(scores[0], weighted=True)
         columns = jnp.ones((5, 1), int), scores
         joined, _ = on_each(start, *columns, sample_weight=jnp.asarray(weights)[:, None])
         found = [Fraction(float(x.max())) for x in (joined.masses, joined.corrections)]
@@ -181,7 +181,7 @@ def test_masses_of_devices_are_summed_without_rounding():
 def test_sums_that_leave_the_integers_are_undefined(start: int):
     labels, scores = jnp.zeros((8, 2), int), jnp.zeros((8, 2), jnp.int8)
     with jax.enable_x64(True):
-        state = qk.ScoreHistogram.empty(scores[0])
+        state = qk.states.ScoreHistogram.empty(scores[0])
         state = state._replace(counts=state.counts.at[7, 1].set(start))
         joined, _ = on_each(state, labels, scores)
     assert int(joined.bad) == 1
@@ -194,13 +194,21 @@ def test_empty_arrays_are_new():
     arrays = [*state, *emptied(state)]
     assert len({x.unsafe_buffer_pointer() for x in arrays}) == len(arrays)
     assert same(emptied(state.update([1] * SIZE, scores[0])), state)
-    assert emptied(qk.ScoreBuffer.empty(scores[0]).update([1] * SIZE, scores[0])).pieces == ()
+    assert (
+        emptied(qk.states.ScoreBuffer.empty(scores[0]).update([1] * SIZE, scores[0])).pieces == ()
+    )
 
 
 def test_pickles_keep_types_without_x64():
     labels, scores = CASES[0].arrays()
-    growing = qk.ScoreBuffer.empty(scores[0]).update(labels[0], scores[0], where=labels[1] == 1)
-    for state in (growing, fixed_buffer(scores[0]), qk.ScoreHistogram.empty(scores[0], bits=4)):
+    growing = qk.states.ScoreBuffer.empty(scores[0]).update(
+        labels[0], scores[0], where=labels[1] == 1
+    )
+    for state in (
+        growing,
+        fixed_buffer(scores[0]),
+        qk.states.ScoreHistogram.empty(scores[0], bits=4),
+    ):
         again = pickle.loads(pickle.dumps(state))
         assert jax.tree.structure(again) == jax.tree.structure(state)
         assert same(again, state)

@@ -97,16 +97,16 @@ def test_other_objects_are_refused(state: Any):
 
 
 def test_states_of_other_libraries_are_refused():
-    from quotakernels import ScoreBuffer
     from quotakernels.adapters.torch_distributed import reduced
+    from quotakernels.states import ScoreBuffer
 
     with pytest.raises(TypeError, match=r"^state must hold tensors; got ndarray"):
         reduced(ScoreBuffer.empty([0.5]))
 
 
 def test_a_process_group_is_needed():
-    from quotakernels import ScoreBuffer
     from quotakernels.adapters.torch_distributed import reduced
+    from quotakernels.states import ScoreBuffer
 
     with pytest.raises(RuntimeError, match=r"^torch.distributed has no process group"):
         reduced(ScoreBuffer.empty(torch.zeros(1)))

@@ -146,7 +146,7 @@ def test_nothing_seen_is_undefined():
 def test_what_a_metric_says_of_itself():
     metric = RankingMetric(qk.roc_auc)
     assert (metric.is_differentiable, metric.full_state_update) == (False, False)
-    losses = [partial(qk.false_positive_rate, threshold=0.5), qk.false_negative_rate]
+    losses = [partial(qk.tables.false_positive_rate, threshold=0.5), qk.tables.false_negative_rate]
     for measures, better in (
         (qk.roc_auc, True),
         (losses[0], False),

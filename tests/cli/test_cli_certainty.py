@@ -32,9 +32,9 @@ def test_json_holds_the_intervals_of_the_library(
         data = credit["repaid"], credit[model["score"]]
         found = qk.bootstrap(qk.average_precision, *data, **drawn)
         assert model["intervals"]["average_precision"] == [found.lower, found.upper]
-        gini = qk.auc_interval(*data, measure="gini", confidence_level=0.9)
+        gini = qk.inference.auc_interval(*data, measure="gini", confidence_level=0.9)
         assert model["intervals"]["gini"] == [gini.lower, gini.upper]
-        rate = qk.hit_rate_interval(*data, fraction=0.05, confidence_level=0.9)
+        rate = qk.inference.hit_rate_interval(*data, fraction=0.05, confidence_level=0.9)
         assert model["quotas"]["5%"]["intervals"]["hit_rate"] == [rate.lower, rate.upper]
         lift = qk.bootstrap(at_quota, *data, **drawn)
         assert model["quotas"]["5%"]["intervals"]["lift"] == [lift.lower, lift.upper]
@@ -72,7 +72,7 @@ def test_what_the_best_cut_and_a_quota_bring(
     outcome = run(*EXAMPLE, *asked, "--quota", 100, "--score", "naive_bayes")
     (model,) = json.loads(outcome.out)["models"]
     best = model["best_cut"]
-    wanted = qk.optimum_interval(
+    wanted = qk.inference.optimum_interval(
         qk.best_boundary,
         credit["repaid"],
         credit["naive_bayes"],
@@ -111,8 +111,8 @@ def test_what_a_quota_brings_by_two_of_wilson(
     arguments = ("evaluate", table(y=y, s=s), "--label", "y", "--score", "s", "--quota", 5)
     asked = ("--impact", "5,-4,-1,0.5", "--confidence", 0.9, "--resamples", 5, "--json")
     (model,) = json.loads(run(*arguments, *asked).out)["models"]
-    chosen = qk.hit_rate_interval(y, s, quota=5, confidence_level=0.9)
-    others = qk.hit_rate_interval(y, -s, quota=15, confidence_level=0.9)
+    chosen = qk.inference.hit_rate_interval(y, s, quota=5, confidence_level=0.9)
+    others = qk.inference.hit_rate_interval(y, -s, quota=15, confidence_level=0.9)
     brings = 5 * (5 - top) - 4 * top - 1 * 5 + 0.5 * 10
     less = np.hypot(45 * (chosen.estimate - chosen.lower), 22.5 * (others.upper - others.estimate))
     more = np.hypot(45 * (chosen.upper - chosen.estimate), 22.5 * (others.estimate - others.lower))

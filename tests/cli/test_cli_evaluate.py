@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from public_names import PUBLIC
 
 import quotakernels as qk
 from quotakernels.cli import progress
@@ -21,7 +22,7 @@ OVER_ALL = ("roc_auc", "gini", "pem", "average_hit_rate", "average_qrecall")
 AREAS = ("s1", "s2", "s3")
 CURVES = ("roc_hull_auc", "pr_auc", "achievable_pr_auc", "average_precision")
 PEARSON = "pearson_labels_observed"
-AT_QUOTA = {name: getattr(qk, name) for name in ("hit_rate", "qrecall", "lift")}
+AT_QUOTA = {name: PUBLIC[name] for name in ("hit_rate", "qrecall", "lift")}
 AT_QUOTA[PEARSON] = qk.pearson.with_options(labels="observed")
 MODELS = ("tree", "naive_bayes", "neural_net")
 PUBLISHED_AUC = {"tree": 0.605, "naive_bayes": 0.8035, "neural_net": 0.7471}

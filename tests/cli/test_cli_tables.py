@@ -52,12 +52,12 @@ def test_the_reader_finds_the_best_boundary(
     assert run("tables", credit_file, *given).status == 0
     content = read_table(output)
     columns = {x: content.column(x).to_numpy().astype(float) for x in content.column_names}
-    published = qk.ConfusionTable(*(columns[cell] for cell in CELLS))
+    published = qk.tables.ConfusionTable(*(columns[cell] for cell in CELLS))
     best = qk.best_boundary(credit["repaid"], credit["tree"], impacts=impacts)
     positives = float(np.sum(credit["repaid"]))
     own_ratio = positives / (len(credit["repaid"]) - positives)
-    tuned = published if ratio is None else qk.tune_prevalence(published, own_ratio)
-    found = qk.impact(tuned, impacts=impacts).whole
+    tuned = published if ratio is None else qk.tables.tune_prevalence(published, own_ratio)
+    found = qk.tables.impact(tuned, impacts=impacts).whole
     quota, value, threshold = compact(best.curve.quota, *best.curve)
     np.testing.assert_allclose(found, value, rtol=0, atol=1e-14)
     np.testing.assert_array_equal(columns["threshold"], threshold)

@@ -145,13 +145,13 @@ def test_a_protected_file_stays(run: Run, data: Path, tmp_path: Path, monkeypatc
 
 def test_states_keep_their_mode(tmp_path: Path) -> None:
     path = tmp_path / ("s" * 255)
-    state = qk.ScoreBuffer.empty([0.0])
-    qk.save_state(state, path)
+    state = qk.states.ScoreBuffer.empty([0.0])
+    qk.states.save_state(state, path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~umask()
     path.chmod(0o600)
-    qk.save_state(state, path, notes="new")
+    qk.states.save_state(state, path, notes="new")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert qk.state_info(path).notes == "new"
+    assert qk.states.state_info(path).notes == "new"
 
 
 def through_a_pipe(path: Path, write: Callable[[], object]) -> bytes:
@@ -178,10 +178,12 @@ def test_a_pipe_stays_a_pipe(run: Run, data: Path, tmp_path: Path, name: str) ->
 
 def test_states_through_a_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    state = qk.ScoreBuffer.empty([0.0])
-    found = through_a_pipe(tmp_path / "pipe", lambda: qk.save_state(state, tmp_path / "pipe"))
+    state = qk.states.ScoreBuffer.empty([0.0])
+    found = through_a_pipe(
+        tmp_path / "pipe", lambda: qk.states.save_state(state, tmp_path / "pipe")
+    )
     (tmp_path / "state").write_bytes(found)
-    assert qk.state_info(tmp_path / "state").kind == "ScoreBuffer"
+    assert qk.states.state_info(tmp_path / "state").kind == "ScoreBuffer"
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="there is no /dev/stdout")

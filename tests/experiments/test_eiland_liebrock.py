@@ -25,7 +25,7 @@ def test_page_shows_what_the_script_makes(name: str):
 @pytest.mark.parametrize("name", el.TESTS)
 def test_printed_table_7_has_tn_for_fn(name: str):
     tpr, fpr = el.TESTS[name]
-    found = qk.confusion_table_from_rates(tpr=tpr, fpr=fpr, prevalence=0.5)
+    found = qk.tables.confusion_table_from_rates(tpr=tpr, fpr=fpr, prevalence=0.5)
     slip = [f"{value:.1f}" for value in el.exchanged(found, el.DOLLARS)]
     assert tuple(slip) == el.PRINTED_7[name]
 
@@ -36,7 +36,9 @@ def test_the_slip_matters_less_for_the_loans():
     changes = [abs(float(a) - float(b)) for row in shown[1:] for a, b in (row[6:8], row[8:10])]
     assert 0.08 <= min(changes) < max(changes) < 0.21
     tree = el.loan_rankings()["tree"]
-    costs = qk.expected_cost(qk.cut_tables(tree, ratio=el.GOOD_TO_BAD).table, cost_fp=5, cost_fn=1)
+    costs = qk.expected_cost(
+        qk.tables.cut_tables(tree, ratio=el.GOOD_TO_BAD).table, cost_fp=5, cost_fn=1
+    )
     assert costs.min() == pytest.approx(0.7)
     assert shown[0][4] == "-0.700"
 
@@ -83,7 +85,7 @@ def test_case_f_selects_one_example_by_the_mean_of_outputs():
     best = qk.best_boundary(ranking, impacts=impacts, kind="outcome")
     assert (best.value, best.quota) == (0.5, 1)
     table = qk.confusion_table(ranking, threshold=best.threshold)
-    assert 0 < qk.impact(table, impacts=impacts).whole < 1e-4
+    assert 0 < qk.tables.impact(table, impacts=impacts).whole < 1e-4
 
 
 def test_scores_are_quantiles_of_beta_and_its_mirror_image():

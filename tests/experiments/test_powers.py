@@ -48,7 +48,7 @@ def test_noise_leaves_what_is_expected():
         assert left == pytest.approx(1 - share * 4 / 3)
 
 
-def beyond_chance(table: qk.ClassTable) -> float:
+def beyond_chance(table: qk.tables.ClassTable) -> float:
     rates = table.cells / table.cells.sum()
     return float(np.trace(rates) - rates.sum(axis=0) @ rates.sum(axis=1))
 
@@ -58,7 +58,7 @@ def peaks(share: float, kind: str) -> list[tuple[float, float]]:
     run = pw.run(share)
     found = []
     for index in range(len(pw.GROUPS)):
-        chart = qk.powers_chart(run.labels == index, run.scores[:, index], kind=kind)
+        chart = qk.charts.powers_chart(run.labels == index, run.scores[:, index], kind=kind)
         best = chart.y.argmax()
         found.append((float(chart.x[best]), float(chart.y[best])))
     return found
@@ -79,7 +79,7 @@ def test_most_labels_of_the_smallest_class_are_wrong_with_the_most_noise():
 def test_drawn_cuts_are_cuts_of_the_chart():
     run = pw.run(0.2)
     ranking = qk.rank(run.labels == 1, run.scores[:, 1])
-    chart = qk.powers_chart(ranking, kind="bift")
+    chart = qk.charts.powers_chart(ranking, kind="bift")
     x, y = pw.thinned(ranking, "bift")
     assert (x[0], x[-1], y.max()) == (0, 1, chart.y.max())
     assert 50 < x.size <= 1 + pw.SMALL + pw.ALL

@@ -139,17 +139,17 @@ def det_curve(
 # predictions
 
 
-def class_table(y_true: Any, y_pred: Any, labels: Any, weight: Any) -> qk.ClassTable:
+def class_table(y_true: Any, y_pred: Any, labels: Any, weight: Any) -> qk.tables.ClassTable:
     truth, predicted = plain(y_true), plain(y_pred)
     refuse("matches of whole sets of labels", truth.ndim == 2)
     if (truth.dtype.kind in "OUS") != (predicted.dtype.kind in "OUS"):
-        qk.confusion_table_from_predictions(truth, predicted, pos_label=1)  # refuses that
+        qk.tables.confusion_table_from_predictions(truth, predicted, pos_label=1)  # refuses that
     present = np.unique(np.concatenate([truth, predicted]))
     classes = present if labels is None else np.asarray(labels)
     refuse("a selection of the labels", labels is not None and not set(present) <= set(classes))
     codes = [class_codes(x, classes) for x in (truth, predicted)]
     given = {"num_classes": len(classes), "sample_weight": weight}
-    return qk.confusion_table_from_predictions(*codes, **given)
+    return qk.tables.confusion_table_from_predictions(*codes, **given)
 
 
 def class_codes(labels: Any, classes: Any) -> Any:
@@ -175,7 +175,7 @@ def accuracy_score(y_true: Any, y_pred: Any, normalize: bool, sample_weight: Any
 def zero_one_loss(y_true: Any, y_pred: Any, normalize: bool, sample_weight: Any) -> Any:
     table = class_table(y_true, y_pred, None, sample_weight)
     lost = table.cells.sum() - np.trace(table.cells)
-    return qk.misclassification_rate(table) if normalize else lost
+    return qk.tables.misclassification_rate(table) if normalize else lost
 
 
 def matthews_corrcoef(y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
@@ -193,7 +193,7 @@ def cohen_kappa_score(
     y1: Any, y2: Any, labels: Any, weights: Any, sample_weight: Any, replace_undefined_by: Any
 ) -> Any:
     refuse("weights of ordered classes", weights is not None)
-    value = qk.cohen_kappa(class_table(y1, y2, labels, sample_weight))
+    value = qk.tables.cohen_kappa(class_table(y1, y2, labels, sample_weight))
     return replace_undefined_by if np.isnan(value) else value
 
 
@@ -204,8 +204,8 @@ def tables(y_true: Any, y_pred: Any, average: str | None, labels: Any, weight: A
         return class_table(truth, predicted, labels, weight).by_class()
     refuse("a selection of the labels", labels is not None)
     if average == "samples":
-        return qk.confusion_table_from_predictions(truth, predicted)
-    return qk.confusion_table_from_predictions(truth.T, predicted.T, sample_weight=weight)
+        return qk.tables.confusion_table_from_predictions(truth, predicted)
+    return qk.tables.confusion_table_from_predictions(truth.T, predicted.T, sample_weight=weight)
 
 
 def of_predictions(
@@ -220,13 +220,15 @@ def of_predictions(
 ) -> Any:
     given = {"pos_label": pos_label, "sample_weight": sample_weight}
     if average == "binary":
-        table: Any = qk.confusion_table_from_predictions(plain(y_true), plain(y_pred), **given)
+        table: Any = qk.tables.confusion_table_from_predictions(
+            plain(y_true), plain(y_pred), **given
+        )
         average = None
     else:
         table = tables(y_true, y_pred, average, labels, sample_weight)
     weights = sample_weight if average == "samples" else table.tp + table.fn
     if average == "micro":
-        table, average = qk.ConfusionTable(*(x.sum() for x in table)), None
+        table, average = qk.tables.ConfusionTable(*(x.sum() for x in table)), None
     values = measure(table)
     instead = 0.0 if zero_division == "warn" else zero_division
     return mean(np.where(np.isnan(values), instead, values)[()], average, weights, instead)

@@ -59,7 +59,7 @@ def roc(ranking: Any, grid: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
     if grid is not None:
         grid = grid.flip(0)
         tables = tables_of(ranking, grid)
-        rates = (qk.false_positive_rate(tables), qk.recall(tables))
+        rates = (qk.tables.false_positive_rate(tables), qk.recall(tables))
         return torch.nan_to_num(rates[0]), torch.nan_to_num(rates[1]), grid
     curve = qk.roc_curve(ranking)
     fpr, tpr = torch.nan_to_num(curve.fpr), torch.nan_to_num(curve.tpr)

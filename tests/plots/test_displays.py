@@ -56,11 +56,11 @@ def test_quota_curves_are_those_of_the_measures(model: str, ax: Any):
 def test_charts_are_those_of_the_measures(kind: Any, ax: Any):
     ranking = qk.rank(LABELS, SCORES["tied"])
     display = plots.PowersChartDisplay.from_ranking(ranking, kind=kind, hull=True, ax=ax)
-    chart = qk.powers_chart(ranking, kind=kind)
+    chart = qk.charts.powers_chart(ranking, kind=kind)
     finite = np.isfinite(chart.x) & np.isfinite(chart.y)
     assert passes_through(display.lines_[0], chart.x[finite], chart.y[finite])
     hull = qk.roc_hull(ranking)
-    placed = qk.chart_points(hull.fp, hull.tp, positives=P, negatives=N - P, kind=kind)
+    placed = qk.charts.chart_points(hull.fp, hull.tp, positives=P, negatives=N - P, kind=kind)
     finite = np.isfinite(placed.x) & np.isfinite(placed.y)
     x, y = vertices(display.hulls_[0])
     assert set(placed.x[finite]) <= set(x)
@@ -223,14 +223,14 @@ def test_logarithmic_axes(ax: Any):
 
 def test_bands(ax: Any):
     options = {"n_resamples": 30, "random_state": 0, "fraction": [0.1, 0.5, 1.0]}
-    band = qk.curve_band("hit_rate", LABELS, np.stack([*SCORES.values()]), **options)
+    band = qk.inference.curve_band("hit_rate", LABELS, np.stack([*SCORES.values()]), **options)
     display = plots.HitRateDisplay.from_predictions(LABELS, SCORES, band=band, ax=ax)
     drawn = [shade.get_paths()[0].vertices for shade in ax.collections]
     for model, polygon in enumerate(drawn):
         points = {(x, y) for x, y in polygon.tolist()}
         for at, low, high in zip(band.at, band.lower[model], band.upper[model], strict=True):
             assert {(at * N, low), (at * N, high)} <= points
-    one = qk.curve_band("roc", LABELS, SCORES["tied"], n_resamples=20, random_state=0)
+    one = qk.inference.curve_band("roc", LABELS, SCORES["tied"], n_resamples=20, random_state=0)
     named = plots.RocDisplay.from_predictions(LABELS, SCORES, band={"tied": one})
     assert len(named.ax_.collections) == 1
     assert len(display.ax_.collections) == 3
@@ -252,7 +252,7 @@ def test_lines_of_equal_measure(ax: Any):
     )
     size = {"positives": P, "negatives": N - P, "kind": "bift"}
     for line, level in zip(ax.lines[-2:], (0.1, 0.2), strict=True):
-        expected = qk.iso_line(level, of="informedness", **size)
+        expected = qk.charts.iso_line(level, of="informedness", **size)
         assert passes_through(line, expected.x, expected.y)
     assert {text.get_text() for text in ax.texts} == {"0.1", "0.2"}
     assert display.lines_[0] is ax.lines[0]

@@ -64,7 +64,7 @@ def sheet() -> Figure:
     at = np.linspace(0.1, 1, 10)
     edges = (x * np.ones(10) for x in (0.6, 0.4, 0.8, 0.1, 0))
     ax = next(axes)
-    band = qk.CurveBand(at, *edges)
+    band = qk.results.CurveBand(at, *edges)
     plots.HitRateDisplay.from_predictions(labels, scores["tied"], band=band, ax=ax, **options)
     without_text(figure)
     return figure

@@ -117,7 +117,7 @@ def test_columns_of_a_data_frame_are_models(ax: Any):
     assert list(classes.rankings) == ["0", "1"]
 
 
-BAND = qk.CurveBand(*[np.zeros(2)] * 6)
+BAND = qk.results.CurveBand(*[np.zeros(2)] * 6)
 REFUSED = [
     (lambda: HIT(LABELS, SCORES, name="a"), TypeError, "name cannot be combined with a mapping"),
     (lambda: HIT(LABELS, {}), ValueError, "models must hold at least one model; got none"),

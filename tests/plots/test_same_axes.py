@@ -86,7 +86,7 @@ def test_a_cleared_axes_begins_anew():
 def test_bands_are_named_once():
     ax = Figure().subplots()
     for name, scores in SCORES.items():
-        band = qk.curve_band("roc", LABELS, scores, n_resamples=9, random_state=0)
+        band = qk.inference.curve_band("roc", LABELS, scores, n_resamples=9, random_state=0)
         plots.RocDisplay.from_ranking(RANKINGS[name], name=name, band=band, ax=ax)
     assert len({tuple(x.get_facecolor()[0]) for x in ax.collections}) == len(SCORES)
     assert ax.get_legend_handles_labels()[1].count("confidence band") == 1

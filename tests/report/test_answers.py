@@ -99,7 +99,7 @@ def test_no_certainty_of_resamples_that_agree(made: Made, rows: Path) -> None:
     one = ("--label", "y", "--score", "b", "--quota", 20)
     said = answers(made, rows, *one, "--impact", "1,-1,0,0", *FEW)
     y, b = np.ones(20), np.arange(20)
-    lower = qk.hit_rate_interval(np.append(y, 0), np.append(b, -1), quota=20).lower
+    lower = qk.inference.hit_rate_interval(np.append(y, 0), np.append(b, -1), quota=20).lower
     assert f"With 20 places (95% interval {amount(40 * float(lower) - 20)} to 20.00)." in said
     assert "to 100.0% (95% interval, Wilson's)." in said
     said = answers(made, rows, *one, "--weight", "w", "--impact", "1,-1,0,0", *FEW)

@@ -219,7 +219,7 @@ def compare_selections(
 
     Examples
     --------
-    >>> from quotakernels import compare_selections
+    >>> from quotakernels.inference import compare_selections
     >>> y_true = [1, 1, 1, 0, 1, 0, 0, 0, 0, 1]
     >>> a = [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
     >>> b = [1, 2, 3, 9, 8, 7, 6, 0, 4, 5]

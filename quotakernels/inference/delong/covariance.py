@@ -102,7 +102,7 @@ def auc_covariance(
 
     Examples
     --------
-    >>> from quotakernels import auc_covariance
+    >>> from quotakernels.inference import auc_covariance
     >>> found = auc_covariance([1, 0, 1, 0, 1], [[5, 4, 3, 2, 1], [5, 1, 4, 3, 3]])
     >>> print(found.estimate)
     [0.5        0.91666667]

@@ -118,7 +118,7 @@ def delong_test(
 
     Examples
     --------
-    >>> from quotakernels import delong_test
+    >>> from quotakernels.inference import delong_test
     >>> y_true = [1, 0, 1, 1, 0, 1, 0, 0]
     >>> found = delong_test(y_true, [8, 7, 6, 5, 4, 3, 2, 1], [8, 1, 3, 6, 5, 3, 7, 2])
     >>> print(found.difference, found.statistic.round(4), found.p_value.round(4))
@@ -232,7 +232,8 @@ def delong_test_unpaired(
 
     Examples
     --------
-    >>> from quotakernels import delong_test_unpaired, rank
+    >>> from quotakernels import rank
+    >>> from quotakernels.inference import delong_test_unpaired
     >>> spring = rank([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
     >>> autumn = rank([1, 0, 0, 1, 0, 1], [4, 1, 3, 3, 5, 3])
     >>> found = delong_test_unpaired(spring, autumn)

@@ -97,7 +97,7 @@ def auc_interval(
 
     Examples
     --------
-    >>> from quotakernels import auc_interval
+    >>> from quotakernels.inference import auc_interval
     >>> y_true, y_score = [1, 0, 1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.8, 0.6, 0.5, 0.4, 0.3, 0.1]
     >>> found = auc_interval(y_true, y_score)
     >>> print(found.estimate, found.lower.round(4), found.upper.round(4))

@@ -196,7 +196,8 @@ def fold_summary(
     Examples
     --------
     >>> import numpy as np
-    >>> from quotakernels import fold_summary, roc_auc
+    >>> from quotakernels import roc_auc
+    >>> from quotakernels.inference import fold_summary
     >>> rng, folds = np.random.default_rng(1), np.arange(200) % 5
     >>> labels = rng.random(200) < 0.3
     >>> scores = rng.normal(labels) + folds  # each model has a scale of its own
@@ -332,7 +333,8 @@ def fold_test(
 
     Examples
     --------
-    >>> from quotakernels import fold_test, roc_auc
+    >>> from quotakernels import roc_auc
+    >>> from quotakernels.inference import fold_test
     >>> labels, folds = [1, 0, 1, 0] * 3, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]
     >>> first = [4, 1, 3, 2, 4, 2, 3, 1, 4, 1, 2, 3]
     >>> second = [4, 3, 2, 1, 1, 4, 3, 2, 4, 2, 1, 3]

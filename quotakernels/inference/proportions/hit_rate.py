@@ -178,7 +178,7 @@ def hit_rate_interval(
     Examples
     --------
     >>> import numpy as np
-    >>> from quotakernels import hit_rate_interval
+    >>> from quotakernels.inference import hit_rate_interval
     >>> score = np.arange(40, 0, -1)
     >>> repaid = score % 5 > 0
     >>> found = hit_rate_interval(repaid, score, quota=10)

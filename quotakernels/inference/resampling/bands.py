@@ -186,7 +186,7 @@ def curve_band(
     Examples
     --------
     >>> import numpy as np
-    >>> from quotakernels import curve_band
+    >>> from quotakernels.inference import curve_band
     >>> rng = np.random.default_rng(1)
     >>> labels = rng.random(500) < 0.2
     >>> scores = rng.normal(labels)

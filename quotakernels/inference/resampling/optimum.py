@@ -115,7 +115,8 @@ def optimum_interval(best: Any, y_true: Any, y_score: Any, **keywords: Any) -> O
     Examples
     --------
     >>> import numpy as np
-    >>> from quotakernels import best_boundary, optimum_interval
+    >>> from quotakernels import best_boundary
+    >>> from quotakernels.inference import optimum_interval
     >>> rng = np.random.default_rng(1)
     >>> labels = rng.random(500) < 0.2
     >>> scores = rng.normal(2 * labels)

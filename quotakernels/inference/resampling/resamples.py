@@ -15,7 +15,6 @@ import numpy as np
 from quotakernels import ops
 from quotakernels._array import (
     Array,
-    Namespace,
     cast,
     compiled,
     computing,
@@ -332,7 +331,7 @@ def _host_table(spans: _Spans, ties: TiePolicy, counts: NDArray) -> ops.Groups:
         columns = counted(examples, counts)
         sums = (None if x is None else np.add.reduceat(x, spans.start) for x in columns)
         table = ops.Groups(examples.thresholds, *sums)
-    return split_ties(_HOST, table, ties)
+    return split_ties(namespace(table.counts), table, ties)
 
 
 def _whole_table(spans: _Spans, counts: NDArray) -> ops.Groups:
@@ -350,6 +349,3 @@ def _whole_table(spans: _Spans, counts: NDArray) -> ops.Groups:
     items = ends.copy()
     items[1:] -= ends[:-1]
     return ops.Groups(thresholds, items, positives, None, None)
-
-
-_HOST: Namespace = namespace(np.empty(0))

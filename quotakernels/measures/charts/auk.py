@@ -62,7 +62,8 @@ def auk(table: ops.Groups) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import auk, gini
+    >>> from quotakernels import gini
+    >>> from quotakernels.charts import auk
     >>> print(auk([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]).round(4))
     0.2553
     >>> print(auk([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6]), gini([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6]))

@@ -242,7 +242,7 @@ def iso_line(
 
     Examples
     --------
-    >>> from quotakernels import iso_line
+    >>> from quotakernels.charts import iso_line
     >>> sizes = {"positives": 40, "negatives": 60}
     >>> line = iso_line(0.5, of="informedness", kind="roc", points=3, **sizes)
     >>> print(line.x, line.y)

@@ -258,7 +258,7 @@ def powers_chart(table: ops.Groups, *, kind: Kind, smoothing: float = 1.0) -> Ch
 
     Examples
     --------
-    >>> from quotakernels import powers_chart
+    >>> from quotakernels.charts import powers_chart
     >>> chart = powers_chart([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], kind="bift")
     >>> print(chart.x, chart.y.round(3))
     [0.  0.2 0.6 0.8 1. ] [0.    0.333 0.167 0.5   0.   ]
@@ -338,7 +338,7 @@ def chart_points(
 
     Examples
     --------
-    >>> from quotakernels import chart_points
+    >>> from quotakernels.charts import chart_points
     >>> points = chart_points(fp=[0, 10], tp=[30, 40], positives=50, negatives=50, kind="boc")
     >>> print(points.x, points.y)
     [0.  0.2] [0.6 0.6]
@@ -404,7 +404,8 @@ def chart_area(table: ops.Groups, *, kind: Kind) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import chart_area, rank
+    >>> from quotakernels import rank
+    >>> from quotakernels.charts import chart_area
     >>> ranking = rank([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
     >>> print(chart_area(ranking, kind="bift"), chart_area(ranking, kind="lift").round(3))
     0.25 0.6

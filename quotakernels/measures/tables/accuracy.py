@@ -67,11 +67,12 @@ def accuracy(table: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, accuracy
+    >>> from quotakernels import accuracy
+    >>> from quotakernels.tables import ConfusionTable
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(accuracy(table))
     0.7
-    >>> from quotakernels import confusion_table_from_predictions
+    >>> from quotakernels.tables import confusion_table_from_predictions
     >>> three = confusion_table_from_predictions([0, 0, 1, 2], [0, 1, 1, 2], num_classes=3)
     >>> print(accuracy(three).round(4))
     0.75
@@ -115,11 +116,11 @@ def misclassification_rate(table: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, misclassification_rate
+    >>> from quotakernels.tables import ConfusionTable, misclassification_rate
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(misclassification_rate(table))
     0.3
-    >>> from quotakernels import confusion_table_from_predictions
+    >>> from quotakernels.tables import confusion_table_from_predictions
     >>> three = confusion_table_from_predictions([0, 0, 1, 2], [0, 1, 1, 2], num_classes=3)
     >>> print(misclassification_rate(three).round(4))
     0.25
@@ -168,7 +169,8 @@ def f_score(table: ConfusionTable, *, beta: Any = 1.0) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, f_score
+    >>> from quotakernels import f_score
+    >>> from quotakernels.tables import ConfusionTable
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(f_score(table))
     0.6666666666666666
@@ -212,7 +214,7 @@ def g_measure(table: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, g_measure
+    >>> from quotakernels.tables import ConfusionTable, g_measure
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(g_measure(table))
     0.6708203932499369
@@ -272,7 +274,8 @@ def expected_cost(table: ConfusionTable, *, cost_fp: Any, cost_fn: Any) -> Array
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, expected_cost
+    >>> from quotakernels import expected_cost
+    >>> from quotakernels.tables import ConfusionTable
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(expected_cost(table, cost_fp=1, cost_fn=5))
     1.1
@@ -321,7 +324,7 @@ def base_ratio(table: ConfusionTable, *, impacts: Any) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, base_ratio
+    >>> from quotakernels.tables import ConfusionTable, base_ratio
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(base_ratio(table, impacts=(1, 1, 1, 1)))  # accuracy
     0.7

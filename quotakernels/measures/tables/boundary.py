@@ -201,7 +201,7 @@ def cut_tables(table: ops.Groups, ratio: Array | None = None) -> CutTables:
 
     Examples
     --------
-    >>> from quotakernels import cut_tables, impact
+    >>> from quotakernels.tables import cut_tables, impact
     >>> found = cut_tables([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
     >>> print(found.threshold, found.table.tp, found.table.fp)
     [nan 0.9 0.8 0.6 0.1] [0 1 2 3 3] [0 0 1 1 2]

@@ -63,7 +63,8 @@ class ConfusionTable(NamedTuple):
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, precision, recall
+    >>> from quotakernels import precision, recall
+    >>> from quotakernels.tables import ConfusionTable
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(precision(table), recall(table))
     0.75 0.6
@@ -93,7 +94,8 @@ class ClassTable(NamedTuple):
 
         Examples
         --------
-        >>> from quotakernels import confusion_table_from_predictions, f_score
+        >>> from quotakernels import f_score
+        >>> from quotakernels.tables import confusion_table_from_predictions
         >>> table = confusion_table_from_predictions([0, 1, 2, 2], [0, 2, 2, 2], num_classes=3)
         >>> print(f_score(table.by_class()))
         [1.  0.  0.8]

@@ -166,7 +166,7 @@ def confusion_table_from_predictions(
 
     Examples
     --------
-    >>> from quotakernels import confusion_table_from_predictions
+    >>> from quotakernels.tables import confusion_table_from_predictions
     >>> print(*confusion_table_from_predictions([1, 0, 1, 1, 0], [1, 1, 1, 0, 0]))
     2 1 1 1
     >>> print(confusion_table_from_predictions([0, 1, 2, 2], [0, 2, 2, 1], num_classes=3).cells)
@@ -236,7 +236,7 @@ def confusion_table_from_rates(
 
     Examples
     --------
-    >>> from quotakernels import confusion_table_from_rates
+    >>> from quotakernels.tables import confusion_table_from_rates
     >>> print(*confusion_table_from_rates(prevalence=0.25, tpr=0.5, fpr=0.25, n=16))
     2.0 3.0 2.0 9.0
     >>> print(*confusion_table_from_rates(prevalence=0.5, lr_positive=4, lr_negative=0.25, n=10))

@@ -162,7 +162,7 @@ def impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, impact
+    >>> from quotakernels.tables import ConfusionTable, impact
     >>> loans = ConfusionTable(tp=80, fp=20, fn=120, tn=30)
     >>> print(*impact(loans, impacts=(50, -200, 0, 0)))
     0.0 0.0 0.0
@@ -209,7 +209,7 @@ def outcome_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import confusion_table_from_rates, outcome_impact
+    >>> from quotakernels.tables import confusion_table_from_rates, outcome_impact
     >>> table = confusion_table_from_rates(tpr=0.67, fpr=0.05, prevalence=0.5)
     >>> print(*(x.round(3) for x in outcome_impact(table, impacts=(0, -7.9, -13, 0))))
     -0.549 -3.352 -1.95
@@ -253,7 +253,7 @@ def conditional_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Arr
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, conditional_impact
+    >>> from quotakernels.tables import ConfusionTable, conditional_impact
     >>> loans = ConfusionTable(tp=80, fp=20, fn=120, tn=30)
     >>> print(*conditional_impact(loans, impacts=(50, -100, -5, 0)))
     20.0 -4.0 8.0
@@ -298,7 +298,7 @@ def total_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, total_impact
+    >>> from quotakernels.tables import ConfusionTable, total_impact
     >>> loans = ConfusionTable(tp=80, fp=20, fn=120, tn=30)
     >>> print(*total_impact(loans, impacts=(50, -150, -5, 0)))
     400.0 1000.0 -600.0

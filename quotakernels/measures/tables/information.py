@@ -150,7 +150,7 @@ def mutual_information(table: ConfusionTable, *, base: Any = None) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, mutual_information
+    >>> from quotakernels.tables import ConfusionTable, mutual_information
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(mutual_information(table).round(4), mutual_information(table, base=2).round(4))
     0.0863 0.1245
@@ -198,7 +198,7 @@ def information_coefficient(table: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, information_coefficient
+    >>> from quotakernels.tables import ConfusionTable, information_coefficient
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(information_coefficient(table))
     0.12451124978365313

@@ -101,11 +101,12 @@ def informedness(table: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, informedness
+    >>> from quotakernels import informedness
+    >>> from quotakernels.tables import ConfusionTable
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(informedness(table))
     0.4
-    >>> from quotakernels import confusion_table_from_predictions
+    >>> from quotakernels.tables import confusion_table_from_predictions
     >>> three = confusion_table_from_predictions([0, 0, 1, 2], [0, 1, 1, 2], num_classes=3)
     >>> print(informedness(three).round(4))
     0.7083
@@ -150,11 +151,11 @@ def markedness(table: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, markedness
+    >>> from quotakernels.tables import ConfusionTable, markedness
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(markedness(table))
     0.4166666666666667
-    >>> from quotakernels import confusion_table_from_predictions
+    >>> from quotakernels.tables import confusion_table_from_predictions
     >>> three = confusion_table_from_predictions([0, 0, 1, 2], [0, 1, 1, 2], num_classes=3)
     >>> print(markedness(three).round(4))
     0.7083
@@ -210,11 +211,12 @@ def matthews_corrcoef(table: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, matthews_corrcoef
+    >>> from quotakernels import matthews_corrcoef
+    >>> from quotakernels.tables import ConfusionTable
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(matthews_corrcoef(table))
     0.408248290463863
-    >>> from quotakernels import confusion_table_from_predictions
+    >>> from quotakernels.tables import confusion_table_from_predictions
     >>> three = confusion_table_from_predictions([0, 0, 1, 2], [0, 1, 1, 2], num_classes=3)
     >>> print(matthews_corrcoef(three).round(4))
     0.7

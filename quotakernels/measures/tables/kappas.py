@@ -64,11 +64,11 @@ def cohen_kappa(table: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, cohen_kappa
+    >>> from quotakernels.tables import ConfusionTable, cohen_kappa
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(cohen_kappa(table))
     0.4
-    >>> from quotakernels import confusion_table_from_predictions
+    >>> from quotakernels.tables import confusion_table_from_predictions
     >>> three = confusion_table_from_predictions([0, 0, 1, 2], [0, 1, 1, 2], num_classes=3)
     >>> print(cohen_kappa(three).round(4))
     0.6364
@@ -125,7 +125,7 @@ def scott_pi(table: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, scott_pi
+    >>> from quotakernels.tables import ConfusionTable, scott_pi
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(scott_pi(table))
     0.3939393939393939
@@ -174,7 +174,7 @@ def fleiss_kappa(table: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, fleiss_kappa
+    >>> from quotakernels.tables import ConfusionTable, fleiss_kappa
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(fleiss_kappa(table))
     0.3939393939393939
@@ -218,7 +218,7 @@ def bennett_s(table: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, bennett_s
+    >>> from quotakernels.tables import ConfusionTable, bennett_s
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(bennett_s(table))
     0.4

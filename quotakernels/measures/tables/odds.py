@@ -61,7 +61,7 @@ def positive_likelihood_ratio(table: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, positive_likelihood_ratio
+    >>> from quotakernels.tables import ConfusionTable, positive_likelihood_ratio
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(positive_likelihood_ratio(table))
     3.0
@@ -106,7 +106,7 @@ def negative_likelihood_ratio(table: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, negative_likelihood_ratio
+    >>> from quotakernels.tables import ConfusionTable, negative_likelihood_ratio
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(negative_likelihood_ratio(table))
     0.5
@@ -151,7 +151,7 @@ def diagnostic_odds_ratio(table: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, diagnostic_odds_ratio
+    >>> from quotakernels.tables import ConfusionTable, diagnostic_odds_ratio
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(diagnostic_odds_ratio(table))
     6.0
@@ -195,7 +195,7 @@ def discriminant_power(table: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, discriminant_power
+    >>> from quotakernels.tables import ConfusionTable, discriminant_power
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(discriminant_power(table).round(4))
     0.9878

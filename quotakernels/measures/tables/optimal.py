@@ -101,7 +101,8 @@ def table_curve(*data: Any, measure: TableMeasure | None = None, **keywords: Any
 
     Examples
     --------
-    >>> from quotakernels import f_score, table_curve
+    >>> from quotakernels import f_score
+    >>> from quotakernels.tables import table_curve
     >>> curve = table_curve([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], f_score, beta=2)
     >>> print(curve.quota, curve.value.round(3))
     [0 1 3 4 5] [0.    0.385 0.667 0.938 0.882]

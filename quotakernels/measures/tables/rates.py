@@ -54,7 +54,8 @@ def precision(table: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, precision
+    >>> from quotakernels import precision
+    >>> from quotakernels.tables import ConfusionTable
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(precision(table))
     0.75
@@ -97,7 +98,8 @@ def recall(table: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, recall
+    >>> from quotakernels import recall
+    >>> from quotakernels.tables import ConfusionTable
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(recall(table))
     0.6
@@ -136,7 +138,7 @@ def false_positive_rate(table: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, false_positive_rate
+    >>> from quotakernels.tables import ConfusionTable, false_positive_rate
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(false_positive_rate(table))
     0.2
@@ -175,7 +177,7 @@ def true_negative_rate(table: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, true_negative_rate
+    >>> from quotakernels.tables import ConfusionTable, true_negative_rate
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(true_negative_rate(table))
     0.8
@@ -219,7 +221,7 @@ def false_negative_rate(table: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, false_negative_rate
+    >>> from quotakernels.tables import ConfusionTable, false_negative_rate
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(false_negative_rate(table))
     0.4
@@ -259,7 +261,7 @@ def inverse_precision(table: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, inverse_precision
+    >>> from quotakernels.tables import ConfusionTable, inverse_precision
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(inverse_precision(table))
     0.6666666666666666
@@ -299,7 +301,7 @@ def prevalence(table: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, prevalence
+    >>> from quotakernels.tables import ConfusionTable, prevalence
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(prevalence(table))
     0.5
@@ -340,7 +342,7 @@ def bias(table: ConfusionTable) -> Array:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, bias
+    >>> from quotakernels.tables import ConfusionTable, bias
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
     >>> print(bias(table))
     0.4

@@ -71,7 +71,7 @@ def normalize_table(table: T) -> T:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, normalize_table
+    >>> from quotakernels.tables import ConfusionTable, normalize_table
     >>> print(*normalize_table(ConfusionTable(tp=3, fp=10, fn=1, tn=30)))
     0.375 0.125 0.125 0.375
     """
@@ -117,7 +117,7 @@ def tune_prevalence(table: ConfusionTable, ratio: Any) -> ConfusionTable:
 
     Examples
     --------
-    >>> from quotakernels import ConfusionTable, tune_prevalence
+    >>> from quotakernels.tables import ConfusionTable, tune_prevalence
     >>> print(*tune_prevalence(ConfusionTable(tp=3, fp=10, fn=1, tn=30), 1 / 3))
     0.1875 0.1875 0.0625 0.5625
     """

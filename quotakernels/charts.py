@@ -1,0 +1,13 @@
+"""Powers' charts of ROC space, lines in them, and the area under kappa."""
+
+from quotakernels.measures.charts.auk import auk
+from quotakernels.measures.charts.lines import iso_line
+from quotakernels.measures.charts.powers import chart_area, chart_points, powers_chart
+
+__all__ = [
+    "auk",
+    "chart_area",
+    "chart_points",
+    "iso_line",
+    "powers_chart",
+]

@@ -1,0 +1,71 @@
+"""What functions return: named tuples whose fields are arrays."""
+
+from quotakernels.inference.comparison.compare import Comparison
+from quotakernels.inference.comparison.selections import SelectionComparison
+from quotakernels.inference.delong.covariance import AucCovariance
+from quotakernels.inference.delong.difference import DelongTest
+from quotakernels.inference.delong.interval import AucInterval
+from quotakernels.inference.folds.cross_validation import FoldSummary, FoldTest
+from quotakernels.inference.proportions.hit_rate import HitRateInterval
+from quotakernels.inference.resampling.bands import CurveBand
+from quotakernels.inference.resampling.bootstrap import BootstrapResult
+from quotakernels.inference.resampling.optimum import OptimumInterval
+from quotakernels.measures.at_quota.curves import Curve
+from quotakernels.measures.at_quota.hit_rate import LiftTable
+from quotakernels.measures.at_quota.selection import QuotaThreshold
+from quotakernels.measures.charts.lines import ChartLine
+from quotakernels.measures.charts.powers import Chart, ChartPoints
+from quotakernels.measures.gains.impact_at_quota import QuotaImpact
+from quotakernels.measures.multiclass import OneVsRest
+from quotakernels.measures.over_quotas.areas import PemAreas
+from quotakernels.measures.over_quotas.marks import Marks
+from quotakernels.measures.over_quotas.summary import Summary
+from quotakernels.measures.roc_pr.costs import OperatingPoint
+from quotakernels.measures.roc_pr.dominance import Regions
+from quotakernels.measures.roc_pr.family import Mixture
+from quotakernels.measures.roc_pr.hull import RocHull
+from quotakernels.measures.roc_pr.points import PrPoints, RocPoints
+from quotakernels.measures.roc_pr.precision_recall import PrCurve
+from quotakernels.measures.roc_pr.roc import RocCurve
+from quotakernels.measures.tables.boundary import BestBoundary, CutTables
+from quotakernels.measures.tables.impact import ClassImpact, Impact, OutcomeImpact
+from quotakernels.measures.tables.optimal import OptimalCut
+
+__all__ = [
+    "AucCovariance",
+    "AucInterval",
+    "BestBoundary",
+    "BootstrapResult",
+    "Chart",
+    "ChartLine",
+    "ChartPoints",
+    "ClassImpact",
+    "Comparison",
+    "Curve",
+    "CurveBand",
+    "CutTables",
+    "DelongTest",
+    "FoldSummary",
+    "FoldTest",
+    "HitRateInterval",
+    "Impact",
+    "LiftTable",
+    "Marks",
+    "Mixture",
+    "OneVsRest",
+    "OperatingPoint",
+    "OptimalCut",
+    "OptimumInterval",
+    "OutcomeImpact",
+    "PemAreas",
+    "PrCurve",
+    "PrPoints",
+    "QuotaImpact",
+    "QuotaThreshold",
+    "Regions",
+    "RocCurve",
+    "RocHull",
+    "RocPoints",
+    "SelectionComparison",
+    "Summary",
+]

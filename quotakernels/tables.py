@@ -1,0 +1,94 @@
+"""Confusion tables and all their measures.
+
+A measure takes a table; or labels and scores, or a ranking, and a cut, which ``threshold=``,
+``quota=`` or ``fraction=`` says.
+"""
+
+from quotakernels.measures.tables.accuracy import (
+    accuracy,
+    base_ratio,
+    expected_cost,
+    f_score,
+    g_measure,
+    misclassification_rate,
+)
+from quotakernels.measures.tables.boundary import best_boundary, cut_tables
+from quotakernels.measures.tables.confusion import (
+    ClassTable,
+    ConfusionTable,
+    confusion_table,
+    confusion_table_from_predictions,
+    confusion_table_from_rates,
+)
+from quotakernels.measures.tables.impact import (
+    conditional_impact,
+    impact,
+    outcome_impact,
+    total_impact,
+)
+from quotakernels.measures.tables.information import information_coefficient, mutual_information
+from quotakernels.measures.tables.informedness import informedness, markedness, matthews_corrcoef
+from quotakernels.measures.tables.kappas import bennett_s, cohen_kappa, fleiss_kappa, scott_pi
+from quotakernels.measures.tables.odds import (
+    diagnostic_odds_ratio,
+    discriminant_power,
+    negative_likelihood_ratio,
+    positive_likelihood_ratio,
+)
+from quotakernels.measures.tables.optimal import optimal_cut, table_curve
+from quotakernels.measures.tables.rates import (
+    bias,
+    false_negative_rate,
+    false_positive_rate,
+    inverse_precision,
+    precision,
+    prevalence,
+    recall,
+    true_negative_rate,
+)
+from quotakernels.measures.tables.tuning import normalize_table, tune_prevalence
+
+__all__ = [
+    "ClassTable",
+    "ConfusionTable",
+    "accuracy",
+    "base_ratio",
+    "bennett_s",
+    "best_boundary",
+    "bias",
+    "cohen_kappa",
+    "conditional_impact",
+    "confusion_table",
+    "confusion_table_from_predictions",
+    "confusion_table_from_rates",
+    "cut_tables",
+    "diagnostic_odds_ratio",
+    "discriminant_power",
+    "expected_cost",
+    "f_score",
+    "false_negative_rate",
+    "false_positive_rate",
+    "fleiss_kappa",
+    "g_measure",
+    "impact",
+    "information_coefficient",
+    "informedness",
+    "inverse_precision",
+    "markedness",
+    "matthews_corrcoef",
+    "misclassification_rate",
+    "mutual_information",
+    "negative_likelihood_ratio",
+    "normalize_table",
+    "optimal_cut",
+    "outcome_impact",
+    "positive_likelihood_ratio",
+    "precision",
+    "prevalence",
+    "recall",
+    "scott_pi",
+    "table_curve",
+    "total_impact",
+    "true_negative_rate",
+    "tune_prevalence",
+]

@@ -1,0 +1,16 @@
+"""Every public name of the package, wherever it is: at the top or in a family."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import quotakernels as qk
+
+FAMILIES = (qk.tables, qk.charts, qk.inference, qk.states, qk.results)
+PUBLIC: dict[str, Any] = {
+    name: getattr(module, name) for module in (qk, *FAMILIES) for name in module.__all__
+}
+PATHS = {
+    name: f"{module.__name__}.{name}" for module in (*FAMILIES[::-1], qk) for name in module.__all__
+}
+"""The dotted name by which the documents call it: the top first."""
