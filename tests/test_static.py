@@ -335,9 +335,10 @@ def test_families_have_all_of_their_own():
     assert all(isinstance(x, type) for x in map(PUBLIC.get, quotakernels.results.__all__))
 
 
-def test_a_name_of_a_family_is_told():
-    with pytest.raises(AttributeError, match=r"has no bias; use quotakernels\.tables\.bias$"):
-        _ = quotakernels.tables.bias
+@pytest.mark.parametrize("name", ["bias", "prevalence"])
+def test_a_name_of_a_family_is_told(name: str):
+    with pytest.raises(AttributeError, match=rf"has no {name}; use quotakernels\.tables\.{name}$"):
+        getattr(quotakernels, name)
 
 
 def test_public_names_are_documented():
