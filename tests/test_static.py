@@ -31,6 +31,7 @@ LAYERS = (
     ("ops.native",),
     ("ops",),
     ("inputs.labels", "inputs.shapes"),
+    ("inputs.columns",),
     ("inputs.examples",),
     (
         "inputs.bad_rows",
@@ -67,6 +68,7 @@ READS_VALUES = (
     "_bits",
     "ops.native",
     "inputs.labels",
+    "inputs.columns",
     "inputs.examples",
     "inputs.classes",
     "inputs.grouped_counts",

@@ -13,7 +13,7 @@ import numpy as np
 from quotakernels import Ranking, ops, rank
 from quotakernels._array import library, namespace
 from quotakernels.adapters._tables import check_grouped_ties, combined, ranking_of_groups
-from quotakernels.inputs.examples import as_column
+from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.keywords import public
 from quotakernels.ranking import TiePolicy, table_of
 

@@ -20,17 +20,15 @@ from quotakernels._array import (
     to_numpy,
     wide_float,
 )
-from quotakernels.inputs.examples import (
-    Examples,
+from quotakernels.inputs.columns import (
     adopt,
     as_column,
-    bad_values,
     check_types,
     example_columns,
-    one_absent_example,
     read_without_fault,
     refuse_records,
 )
+from quotakernels.inputs.examples import Examples, bad_values, one_absent_example
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.labels import NAMED_LABELS, label_number
 from quotakernels.inputs.shapes import column_hint

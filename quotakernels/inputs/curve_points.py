@@ -16,7 +16,7 @@ from quotakernels._array import (
     of_kind,
     wide_float,
 )
-from quotakernels.inputs.examples import adopt, as_column
+from quotakernels.inputs.columns import adopt, as_column
 from quotakernels.inputs.grouped_counts import BadValues, good_rows
 from quotakernels.inputs.shapes import refuse_columns
 

@@ -19,7 +19,7 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
-from quotakernels.inputs.examples import MASS_ROUNDING, adopt, as_column, first_bad
+from quotakernels.inputs.columns import MASS_ROUNDING, adopt, as_column, first_bad
 from quotakernels.inputs.shapes import refuse_columns
 
 __all__ = ["BadValues", "admit_groups", "good_rows"]

@@ -19,7 +19,8 @@ from quotakernels._array import (
     to_numpy,
 )
 from quotakernels._bits import to_bits
-from quotakernels.inputs.examples import admit_columns, adopt, as_column, check_types
+from quotakernels.inputs.columns import adopt, as_column, check_types
+from quotakernels.inputs.examples import admit_columns
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.shapes import column_hint
 

@@ -21,7 +21,7 @@ from quotakernels._array import (
     result_float,
     wide_float,
 )
-from quotakernels.inputs.examples import adopt, as_column, first_bad
+from quotakernels.inputs.columns import adopt, as_column, first_bad
 from quotakernels.inputs.quotas import numbers_beside
 
 __all__ = ["Limits", "admit_numbers", "checked", "common_shape", "of_numbers", "whole_steps"]

@@ -17,14 +17,8 @@ from quotakernels._array import (
     of_kind,
     wide_float,
 )
-from quotakernels.inputs.examples import (
-    adopt,
-    bad_values,
-    check_types,
-    example_columns,
-    one_absent_example,
-    raise_or_exclude,
-)
+from quotakernels.inputs.columns import adopt, check_types, example_columns
+from quotakernels.inputs.examples import bad_values, one_absent_example, raise_or_exclude
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.labels import NAMED_LABELS, numeric_labels, positive_labels
 from quotakernels.inputs.shapes import check_shapes

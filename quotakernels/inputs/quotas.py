@@ -30,7 +30,7 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
-from quotakernels.inputs.examples import (
+from quotakernels.inputs.columns import (
     MASS_ROUNDING,
     as_column,
     check_one_device,

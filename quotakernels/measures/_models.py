@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, computing, tolerance
 from quotakernels.inputs.bad_rows import spoilt_rows
-from quotakernels.inputs.examples import MASS_ROUNDING, adopt, check_same_totals
+from quotakernels.inputs.columns import MASS_ROUNDING, adopt, check_same_totals
 from quotakernels.measures._reduction import totals
 from quotakernels.ranking import Ranking, table_of
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from quotakernels import Ranking, rank
 from quotakernels.inputs.classes import admit_classes
-from quotakernels.inputs.examples import as_column, check_tie_policy
+from quotakernels.inputs.columns import as_column
+from quotakernels.inputs.examples import check_tie_policy
 from quotakernels.inputs.keywords import brief
 from quotakernels.plots._host import on_host
 from quotakernels.ranking import rank_examples

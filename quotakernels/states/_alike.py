@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from quotakernels._array import library, namespace
-from quotakernels.inputs.examples import check_one_device
+from quotakernels.inputs.columns import check_one_device
 
 __all__ = ["check_alike"]
 

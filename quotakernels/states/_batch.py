@@ -20,7 +20,8 @@ from quotakernels._array import (
     takes_host_arrays,
     wide_float,
 )
-from quotakernels.inputs.examples import Examples, admit_columns, as_column, check_one_device
+from quotakernels.inputs.columns import as_column, check_one_device
+from quotakernels.inputs.examples import Examples, admit_columns
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.shapes import column_hint, refuse_columns
 

@@ -17,7 +17,8 @@ from quotakernels._array import (
     readable,
     wide_float,
 )
-from quotakernels.inputs.examples import as_column, check_tie_policy
+from quotakernels.inputs.columns import as_column
+from quotakernels.inputs.examples import check_tie_policy
 from quotakernels.inputs.keywords import check_flag, public
 from quotakernels.inputs.shapes import refuse_columns
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from quotakernels._array import cast, computing, namespace, to_numpy
-from quotakernels.inputs.examples import Examples, as_column
+from quotakernels.inputs.columns import as_column
+from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.models import host_floats
 
 __all__ = ["flags_of", "units_of", "warn_of_few", "warn_of_undefined"]

@@ -17,7 +17,8 @@ from quotakernels._array import (
 )
 from quotakernels.inference._areas import AreaName, refuse_weights, scale_of
 from quotakernels.inference.delong.placements import lost_pairs, share, spread_of
-from quotakernels.inputs.examples import Admitted, admit_columns, as_column, read_without_fault
+from quotakernels.inputs.columns import as_column, read_without_fault
+from quotakernels.inputs.examples import Admitted, admit_columns
 from quotakernels.inputs.keywords import public
 
 __all__ = ["AucCovariance", "auc_covariance"]

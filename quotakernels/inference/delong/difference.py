@@ -20,7 +20,8 @@ from quotakernels._array import (
 from quotakernels.inference._areas import AreaName, refuse_masses, refuse_weights, scale_of
 from quotakernels.inference._normal import check_level, quantile, two_sided
 from quotakernels.inference.delong.placements import area_of, lost_pairs, share, spread_of
-from quotakernels.inputs.examples import Admitted, admit_columns, adopt, as_column, check_types
+from quotakernels.inputs.columns import adopt, as_column, check_types
+from quotakernels.inputs.examples import Admitted, admit_columns
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.shapes import column_hint
 from quotakernels.measures._models import in_one_library

@@ -32,14 +32,8 @@ from quotakernels.inference.folds.splits import (
 )
 from quotakernels.inference.folds.student import two_sided
 from quotakernels.inference.resampling.bootstrap import with_options
-from quotakernels.inputs.examples import (
-    Examples,
-    admit,
-    adopt,
-    as_column,
-    check_tie_policy,
-    check_types,
-)
+from quotakernels.inputs.columns import adopt, as_column, check_types
+from quotakernels.inputs.examples import Examples, admit, check_tie_policy
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.quotas import silently
 from quotakernels.measures._direction import direction_if_any

@@ -10,7 +10,8 @@ import numpy as np
 from quotakernels._array import Array, Namespace, computing, device, namespace, readable, to_numpy
 from quotakernels.inference._tree import trees_map
 from quotakernels.inference.resampling.resamples import value_again, value_of
-from quotakernels.inputs.examples import Examples, as_column
+from quotakernels.inputs.columns import as_column
+from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.shapes import column_hint
 from quotakernels.ranking import TiePolicy, rank_examples

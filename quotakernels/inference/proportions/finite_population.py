@@ -6,7 +6,7 @@ from typing import Any
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, constant, device, readable
-from quotakernels.inputs.examples import first_bad
+from quotakernels.inputs.columns import first_bad
 from quotakernels.inputs.quotas import mass_totals, numbers_beside, wanted_masses
 
 __all__ = ["wanted_and_listed"]

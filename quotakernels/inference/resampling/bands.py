@@ -25,7 +25,8 @@ from quotakernels._array import (
 from quotakernels.inference.comparison.small_samples import flags_of, units_of
 from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap
 from quotakernels.inference.resampling.intervals import quantile
-from quotakernels.inputs.examples import MASS_ROUNDING, Examples, admit, as_column
+from quotakernels.inputs.columns import MASS_ROUNDING, as_column
+from quotakernels.inputs.examples import Examples, admit
 from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import mass_totals, numbers_beside

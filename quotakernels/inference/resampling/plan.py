@@ -18,7 +18,8 @@ from quotakernels._array import (
     to_numpy,
 )
 from quotakernels.inference.resampling.resamples import Plan, in_order
-from quotakernels.inputs.examples import Examples, as_column
+from quotakernels.inputs.columns import as_column
+from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.shapes import column_hint
 from quotakernels.ranking import TiePolicy
 

@@ -14,7 +14,8 @@ from quotakernels._array import (
     namespace,
     result_float,
 )
-from quotakernels.inputs.examples import Examples, admit_scores, as_column
+from quotakernels.inputs.columns import as_column
+from quotakernels.inputs.examples import Examples, admit_scores
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.quotas import beside, mass_totals, wanted_masses
 from quotakernels.measures._unsorted import ranking_at

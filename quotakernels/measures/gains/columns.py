@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, computing, device, namespace, wide_float
+from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.curve_points import cut_ends
-from quotakernels.inputs.examples import admit_columns, as_column
+from quotakernels.inputs.examples import admit_columns
 from quotakernels.inputs.quotas import mass_totals, numbers_beside
 
 __all__ = [

@@ -14,7 +14,7 @@ from quotakernels._array import (
     namespace,
     result_float,
 )
-from quotakernels.inputs.examples import adopt, check_same_totals
+from quotakernels.inputs.columns import adopt, check_same_totals
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.measures._models import Models, named_models
 from quotakernels.measures.roc_pr.hull import RocHull

@@ -21,7 +21,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.inputs.bad_rows import without_the_bad
-from quotakernels.inputs.examples import MASS_ROUNDING
+from quotakernels.inputs.columns import MASS_ROUNDING
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import numbers_beside, warn_below_one

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, tolerance, wide_float
-from quotakernels.inputs.examples import MASS_ROUNDING
+from quotakernels.inputs.columns import MASS_ROUNDING
 
 __all__ = [
     "Path",

@@ -22,8 +22,8 @@ from quotakernels._array import (
     result_float,
     wide_float,
 )
+from quotakernels.inputs.columns import as_column, check_one_device, refuse_records
 from quotakernels.inputs.curve_points import cut_ends
-from quotakernels.inputs.examples import as_column, check_one_device, refuse_records
 from quotakernels.inputs.keywords import brief, check_flag
 from quotakernels.inputs.numbers import admit_numbers, checked
 from quotakernels.inputs.predictions import Predictions
