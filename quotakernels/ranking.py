@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from quotakernels._array import (
     unpacked,
     wide_float,
 )
+from quotakernels._types import A, ArrayOf, Generic, T
+from quotakernels._types import TiePolicy as TiePolicy
 from quotakernels.inputs.bad_rows import marked, spoilt_rows
 from quotakernels.inputs.examples import Examples, admitted, check_tie_policy
 from quotakernels.inputs.keywords import public
@@ -36,10 +38,8 @@ __all__ = [
     "table_of",
 ]
 
-TiePolicy = Literal["expected", "optimistic", "pessimistic", "given"]
 
-
-class Ranking(NamedTuple):
+class Ranking(NamedTuple, Generic[T]):
     """Scores and labels, sorted and grouped: all that the measures need.
 
     Each row stands for one tie group, best score first; leading axes are a batch of rankings.
@@ -66,18 +66,19 @@ class Ranking(NamedTuple):
     masses are NaN, or -1 if they are integers, and all results of it are NaN.
     """
 
-    thresholds: Array
-    counts: Array
-    positives: Array
-    positive_weights: Array
-    negative_weights: Array
+    thresholds: T | Any
+    counts: T | Any
+    positives: T | Any
+    positive_weights: T | Any
+    negative_weights: T | Any
 
     @property
-    def weights(self) -> Array:
+    def weights(self) -> T | Any:
         """Mass of the group; without weights, `counts`."""
         xp = namespace(self.counts)
         with computing(xp):
-            return self.positive_weights + self.negative_weights
+            positive: Any = self.positive_weights
+            return positive + self.negative_weights
 
     def __reduce__(self) -> Any:
         return _unpickled, tuple(packed(x) for x in self)
@@ -271,15 +272,15 @@ def _unpickled(*columns: tuple[Array, bool]) -> Ranking:
 
 @public
 def rank(
-    y_true: Any,
-    y_score: Any,
+    y_true: ArrayOf[A],
+    y_score: ArrayOf[A],
     *,
-    sample_weight: Any = None,
-    where: Any = None,
+    sample_weight: ArrayOf[A] | None = None,
+    where: ArrayOf[A] | None = None,
     pos_label: Any = None,
     ties: TiePolicy = "expected",
     validate: bool = True,
-) -> Ranking:
+) -> Ranking[A]:
     """Sort the scores once; every measure can then be computed from the result.
 
     Parameters

@@ -96,10 +96,6 @@ DECIDED: dict[tuple[str, str], str] = {
         "return xp.where((direct >= FAR), xp.log2(rest) - xp.log2(part), direct)",
     ): "both forms hold at the bound",
     (
-        "quotakernels/measures/_measure.py",
-        "measure.by_positives = (False)",
-    ): "the slower of two ways to the same value",
-    (
         "quotakernels/inputs/quotas.py",
         "return math.inf if number > (1) else -math.inf",
     ): "the number is beyond all floats",
@@ -131,11 +127,14 @@ def files() -> list[Path]:
 
 
 def without_effect(tree: ast.AST) -> set[ast.AST]:
-    """Nodes of types and of zip's `strict`, which do nothing; and of texts, which have no place."""
+    """Nodes of types and of zip's `strict`, which do nothing, and of texts, which have no place.
+
+    A measure that is not known to be `by_positives` is computed in a slower way to the same value.
+    """
     skipped: set[ast.AST] = set()
     for node in ast.walk(tree):
         parts = [getattr(node, name, None) for name in ("annotation", "returns")]
-        if isinstance(node, ast.keyword) and node.arg == "strict":
+        if isinstance(node, ast.keyword) and node.arg in ("strict", "by_positives"):
             parts.append(node.value)
         types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
         if types or isinstance(node, ast.JoinedStr):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 import warnings
 from pathlib import Path
@@ -13,8 +12,9 @@ import pytest
 from public_names import PUBLIC
 
 import quotakernels as qk
-from quotakernels.measures._measure import Measure, measure_of
-from quotakernels.measures.tables.measure import table_measure
+from quotakernels.measures._kinds import NumberMeasure, QuotaMeasure
+from quotakernels.measures._measure import Measure, measure
+from quotakernels.measures.tables._kinds import CellMeasure
 
 Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0, 0, 0])
 GOOD = np.asarray([9, 3, 8, 7, 6, 5, 4, 2, 1, 0])
@@ -70,10 +70,10 @@ def test_no_coin_toss_is_the_best_by_pearson():
     assert found.names[0] == "good"
 
 
-@pytest.mark.parametrize("make", [functools.partial(measure_of, lambda: None), table_measure])
-def test_no_measure_is_made_without_a_direction(make: Any):
+@pytest.mark.parametrize("kind", [NumberMeasure, QuotaMeasure, CellMeasure])
+def test_no_measure_is_made_without_a_direction(kind: Any):
     with pytest.raises(TypeError, match="greater_is_better"):
-        make()
+        measure(kind)(lambda table: table)
 
 
 def test_the_page_of_measures_lists_the_directions():

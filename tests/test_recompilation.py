@@ -9,7 +9,8 @@ import pytest
 
 import quotakernels as qk
 from quotakernels._array import compiled
-from quotakernels.measures._measure import Measure, quota_measure
+from quotakernels.measures._kinds import QuotaMeasure
+from quotakernels.measures._measure import measure
 
 jax = pytest.importorskip("jax")
 
@@ -60,15 +61,15 @@ def test_a_measure_is_traced_once_for_all_quotas():
         count += 1
         return qk.hit_rate._function(table, wanted)
 
-    measure: Measure[Any] = quota_measure(greater_is_better=True)(hits)
+    rate = measure(QuotaMeasure, greater_is_better=True)(hits)
     labels, scores = jax.numpy.asarray(Y), jax.numpy.asarray(S)
-    found = [float(measure(labels, scores, quota=q)) for q in (1, 2, 2.5, 7)]
+    found = [float(rate(labels, scores, quota=q)) for q in (1, 2, 2.5, 7)]
     assert count == 1
     np.testing.assert_allclose(found, [float(qk.hit_rate(Y, S, quota=q)) for q in (1, 2, 2.5, 7)])
     for quota in ([1, 2], [3.5, 7], np.asarray([2, 5])):
-        measure(labels, scores, quota=quota)
+        rate(labels, scores, quota=quota)
     assert count == 2
-    measure(labels, scores[::-1], fraction=0.25)
+    rate(labels, scores[::-1], fraction=0.25)
     assert count == 2
 
 

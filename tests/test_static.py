@@ -23,7 +23,7 @@ MAX_CODE_LINES, MAX_FUNCTION_LINES = 300, 35
 LAYERS = (
     ("_elsewhere", "_text", "_version"),
     ("inputs", "inputs.keywords"),
-    ("_array",),
+    ("_array", "_types"),
     ("_bits", "_replacing"),
     ("ops._bits", "ops._table"),
     ("ops.standard",),

@@ -44,9 +44,9 @@ def closed_forms(source: Scores, draw: Draw) -> Iterator[Seen]:
     for method in ("logit", "wald"):
         area = qk.inference.auc_interval(labels, scores, method=method)
         yield Seen("AUC", method, area.lower, area.upper, source.truth("AUC"))
-    for method in ("wilson", "exact"):
-        rate = qk.inference.hit_rate_interval(labels, scores, fraction=FRACTION, method=method)
-        yield Seen("hit rate", method, rate.lower, rate.upper, source.truth("hit rate"))
+    for way in ("wilson", "exact"):
+        rate = qk.inference.hit_rate_interval(labels, scores, fraction=FRACTION, method=way)
+        yield Seen("hit rate", way, rate.lower, rate.upper, source.truth("hit rate"))
 
 
 def groups(source: Scores, draw: Draw) -> Iterator[Seen]:

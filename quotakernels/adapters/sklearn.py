@@ -13,6 +13,8 @@ import quotakernels as qk
 from quotakernels._elsewhere import nearest
 from quotakernels.inputs.keywords import brief, keywords_of, public, refuse_unknown
 from quotakernels.measures._direction import check_value, direction_of, own_direction, title_of
+from quotakernels.measures._measure import Measure
+from quotakernels.measures.tables.measure import TableMeasure
 from quotakernels.ranking import TiePolicy
 
 try:
@@ -112,7 +114,7 @@ def _lacks_a_cut(measure: Any, options: dict[str, Any]) -> bool:
     while isinstance(measure, functools.partial):
         given |= measure.keywords.keys()
         measure = measure.func
-    return isinstance(measure, type(qk.f_score)) and given.isdisjoint(CUTS)
+    return isinstance(measure, TableMeasure) and given.isdisjoint(CUTS)
 
 
 def _check_options(
@@ -142,7 +144,7 @@ def _check_average(measure: Any, average: Any, pos_label: Any) -> None:
         raise ValueError(f"average must be one of {', '.join(AVERAGES)}; got {brief(average)}")
     if pos_label is not None:
         raise TypeError("pos_label names one class, and average= stands for all of them")
-    if not isinstance(measure, type(qk.roc_auc)):
+    if not isinstance(measure, Measure):
         raise TypeError(f"average= is of measures of this library; got {brief(measure)}")
 
 
@@ -369,7 +371,7 @@ def _measures() -> dict[str, Any]:
     """The measures of the package by name."""
     modules = (qk, qk.tables, qk.charts)
     named = {name: getattr(module, name) for module in modules for name in module.__all__}
-    return {name: x for name, x in named.items() if isinstance(x, type(qk.roc_auc))}
+    return {name: x for name, x in named.items() if isinstance(x, Measure)}
 
 
 READY = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, overload
+from typing import Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar
 
 from quotakernels._array import (
     Array,
@@ -24,90 +24,86 @@ from quotakernels.inputs.examples import admitted, check_tie_policy
 from quotakernels.inputs.keywords import brief, refuse_unknown
 from quotakernels.inputs.quotas import beside, wanted_masses
 from quotakernels.measures._options import MeasureWithOptions, named
-from quotakernels.measures._reduction import Reduction, Sums
+from quotakernels.measures._reduction import Sums
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures._unsorted import ranking_at
-from quotakernels.ranking import Ranking, TiePolicy, rank, table_of
+from quotakernels.ranking import Ranking, rank, table_of
 
-R = TypeVar("R")
-M = TypeVar("M", bound="Measure[Any]")
+M = TypeVar("M")
+Facts = ParamSpec("Facts")
 Door: TypeAlias = Callable[..., tuple[tuple[Array, ...], tuple[int, ...]]]
 """``door(xp, table, *, ...)`` checks numbers that may be arrays of any shape Q: it gives arrays of
 shape (..., K), NaN where a number is bad and cannot be read, and Q, which K stands for."""
 
-__all__ = [
-    "Measure",
-    "bounded_by_ties",
-    "by_positives",
-    "made_here",
-    "measure",
-    "measure_of",
-    "merges_negatives",
-    "monotone",
-    "quota_measure",
-    "sums",
-]
+__all__ = ["Measure", "bounded_by_ties", "made_here", "measure", "merges_negatives"]
 
 _FROM_DATA = inspect.signature(rank).parameters
 
 
-class Measure(Generic[R]):
+def _no_numbers(*_: Any) -> tuple[tuple[()], tuple[()]]:
+    return (), ()
+
+
+class Measure:
     """A measure, callable on ``(y_true, y_score, ...)`` or on a ``Ranking``.
 
     The wrapped function computes it from the table of a ranking and from the arrays that the
     door makes of the measure's own numbers.  The function's keyword-only parameters are options:
-    plain values, for each of which it may be compiled anew.  A local measure needs no more of the
-    scores than those around its quota.
+    plain values, for each of which it may be compiled anew.  Each kind of measure is a class with
+    a door, and with the signature that editors and type checkers show.
 
-    Attributes
+    Parameters
     ----------
     greater_is_better : bool or None
         Whether more is better, or less; None of a measure of which neither is, and of curves.
     advice : str
         What messages say to those who give a direction to a measure that has none.
+    monotone : {"", "always", "by default"}
+        Whether it never falls where a ROC curve rises, with any options or as they are.  Then its
+        values with ties in the best and in the worst order bound it in every other order.
+    most, signed, drifting
+        Of one that is monotone: it is at most `most`, and at least 0, or minus `most` if it is
+        signed: a difference, which rounding may move by last places of `most`.  With weights,
+        rounding moves a drifting one by more the more examples there are.
+    by_positives : bool
+        Whether a measure of counts stays where neighbouring rows without positives become one.
+        So do all that follow from where the positives stand, and from nothing else of the scores.
+    in_masses : bool
+        Whether what it gives depends on the unit of the masses.
+    sums : Sums, optional
+        The reduction that the measure is, its options as they are, so that several share a pass.
     """
+
+    door: Door = staticmethod(_no_numbers)
+    local = False
+    """Whether no more of the scores is needed than those around a quota."""
 
     def __init__(
         self,
-        function: Callable[..., R],
-        door: Door,
+        function: Callable[..., Any],
         *,
         greater_is_better: bool | None,
-        local: bool = False,
         advice: str = "",
+        monotone: Literal["", "always", "by default"] = "",
+        most: float | None = 1.0,
+        signed: bool = False,
+        drifting: bool = False,
+        by_positives: bool = False,
+        in_masses: bool = False,
+        sums: Sums | None = None,
     ):
         functools.update_wrapper(self, function)
-        self._function, self._door, self._local = function, door, local
+        self._function = function
         self.greater_is_better, self.advice = greater_is_better, advice
-        scale_free = door in (_no_numbers, wanted_masses)
+        self.monotone, self.most, self.signed, self.drifting = monotone, most, signed, drifting
+        self.by_positives, self.sums = by_positives, sums
+        scale_free = self.door in (_no_numbers, wanted_masses) and not in_masses
         self._of_masses = in_usual_units(function) if scale_free else function
-        self.monotone: Literal["", "always", "by default"] = ""
-        self.most: float | None = None
-        self.signed = self.drifting = False
-        self.by_positives = False
-        self.sums: Sums | None = None
-        numbers, options = _keywords(door), _keywords(function)
+        numbers, options = _keywords(self.door), _keywords(function)
         self._numbers, self._options = (tuple(p.name for p in x) for x in (numbers, options))
         self._needed = [p.name for p in (*numbers, *options) if p.default is p.empty]
         self.own_keywords = (*self._numbers, *self._options)
         self.__signature__ = inspect.Signature([*_FROM_DATA.values(), *numbers, *options])
-
-    @overload
-    def __call__(self, ranking: Ranking, **own: Any) -> R: ...
-
-    @overload
-    def __call__(
-        self,
-        y_true: Any,
-        y_score: Any,
-        *,
-        sample_weight: Any = None,
-        where: Any = None,
-        pos_label: Any = None,
-        ties: TiePolicy = "expected",
-        validate: bool = True,
-        **own: Any,
-    ) -> R: ...
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Compute the measure; see the docstring of the measure."""
@@ -124,7 +120,7 @@ class Measure(Generic[R]):
             return returned(found, ranking.thresholds)
         return self._computed(ranking, numbers, options)
 
-    def with_options(self, *, name: str | None = None, **options: Any) -> MeasureWithOptions[R]:
+    def with_options(self, *, name: str | None = None, **options: Any) -> MeasureWithOptions[Any]:
         """The measure with some of its keyword arguments fixed, as ``functools.partial`` does it.
 
         Parameters
@@ -163,7 +159,7 @@ class Measure(Generic[R]):
         dtype = result_float(xp, device(ranking.counts))
         with computing(xp):
             table = table_of(xp, ranking)
-            arrays, shape = self._door(xp, table, **numbers)
+            arrays, shape = self.door(xp, table, **numbers)
             function = self._of_masses if table.weighted else self._function
             result: Any = compiled(function, xp, self._options)(table, *arrays, **options)
             if arrays:
@@ -203,7 +199,7 @@ class Measure(Generic[R]):
         if not all(name in given for name in names):
             raise TypeError(f"{caller} needs y_true and y_score, or a Ranking")
         cut = {name: numbers.get(name) for name in ("quota", "fraction")}
-        if not self._local or sum(x is None for x in cut.values()) != 1:
+        if not self.local or sum(x is None for x in cut.values()) != 1:
             return rank(**given)
         ties = given.pop("ties", "expected")
         check_tie_policy(ties)
@@ -220,32 +216,6 @@ class Measure(Generic[R]):
         return f"<measure {self.__name__}{self.__signature__}>"
 
     __name__: str
-
-
-class QuotaMeasure(Measure[R]):
-    """A measure at a quota; editors and type checkers know how that is given."""
-
-    if TYPE_CHECKING:
-
-        @overload  # type: ignore[override]  # any other keyword is a mistake
-        def __call__(self, ranking: Ranking, *, quota: Any = None, fraction: Any = None) -> R: ...
-
-        @overload
-        def __call__(
-            self,
-            y_true: Any,
-            y_score: Any,
-            *,
-            quota: Any = None,
-            fraction: Any = None,
-            sample_weight: Any = None,
-            where: Any = None,
-            pos_label: Any = None,
-            ties: TiePolicy = "expected",
-            validate: bool = True,
-        ) -> R: ...
-
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
 def _keywords(function: Callable[..., Any]) -> list[inspect.Parameter]:
@@ -270,68 +240,13 @@ def _last_axis_as(xp: Namespace, result: Any, shape: tuple[int, ...]) -> Any:
     return xp.reshape(result, (*result.shape[:-1], *shape))
 
 
-def _no_numbers(*_: Any) -> tuple[tuple[()], tuple[()]]:
-    return (), ()
-
-
-def measure_of(
-    door: Door, *, greater_is_better: bool | None, local: bool = False, advice: str = ""
-) -> Callable[[Callable[..., R]], Measure[R]]:
-    """Make a measure of a function of a table and of numbers, which the door takes by keyword."""
-    return lambda function: Measure(
-        function, door, greater_is_better=greater_is_better, local=local, advice=advice
-    )
-
-
-def measure(*, greater_is_better: bool | None) -> Callable[[Callable[..., R]], Measure[R]]:
-    """Make a measure of a function of a table."""
-    return measure_of(_no_numbers, greater_is_better=greater_is_better)
-
-
-def monotone(
-    when: Literal["always", "by default"],
-    most: float | None = 1.0,
-    signed: bool = False,
-    drifting: bool = False,
-) -> Callable[[M], M]:
-    """Say that a measure never falls where a ROC curve rises, with any options or as they are.
-
-    Then its values with ties in the best and in the worst order bound it in every other order.  It
-    is at most `most`, and at least 0, or minus `most` if it is signed: a difference, which rounding
-    may move by last places of `most`.  With weights, rounding moves a drifting one by more the
-    more examples there are.
-    """
-
-    def marked(measure: M) -> M:
-        measure.monotone, measure.most = when, most
-        measure.signed, measure.drifting = signed, drifting
-        return measure
-
-    return marked
-
-
-def by_positives(measure: M) -> M:
-    """Say that a measure of counts stays where neighbouring rows without positives become one.
-
-    So do all that follow from where the positives stand, and from nothing else of the scores.
-    """
-    measure.by_positives = True
-    return measure
-
-
-def sums(
-    make: Callable[..., Reduction], take: Callable[[Any], Any] = lambda value: value
-) -> Callable[[M], M]:
-    """Say that a measure, its options as they are, is what `take` finds in a reduction's value.
-
-    ``make(xp, table, totals)`` gives the reduction, so that several can share a pass.
-    """
-
-    def marked(measure: M) -> M:
-        measure.sums = Sums(make, take)
-        return measure
-
-    return marked
+def measure(
+    kind: Callable[Concatenate[Callable[..., Any], Facts], M],
+    *arguments: Facts.args,
+    **facts: Facts.kwargs,
+) -> Callable[[Callable[..., Any]], M]:
+    """Make a measure of that kind of a function, with the facts that are known of it."""
+    return lambda function: kind(function, *arguments, **facts)
 
 
 def merges_negatives(measure: Any) -> bool:
@@ -363,15 +278,3 @@ def bounded_by_ties(measure: Any, options: dict[str, Any]) -> bool:
     parameters = measure.__signature__.parameters
     defaults = {name: x.default for name, x in parameters.items()}
     return all(defaults.get(name) == value for name, value in options.items())
-
-
-def quota_measure(
-    *, greater_is_better: bool | None
-) -> Callable[[Callable[..., R]], QuotaMeasure[R]]:
-    """Make a measure of a function of a table and of the wanted masses, shape (..., K).
-
-    It uses no more of the table than the rows which hold the ends of these masses.
-    """
-    return lambda function: QuotaMeasure(
-        function, wanted_masses, greater_is_better=greater_is_better, local=True
-    )

@@ -40,7 +40,7 @@ class Sums(NamedTuple):
     """How a measure is made of a reduction: ``take(value)`` of what ``make(…)`` makes."""
 
     make: Callable[..., Reduction]
-    take: Callable[[Any], Any]
+    take: Callable[[Any], Any] = lambda value: value
 
 
 def item_scale(xp: Namespace, table: ops.Groups, whole: Array) -> Array:

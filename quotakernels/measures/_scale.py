@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import Any
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, known, known_between, namespace, of_kind
 from quotakernels.inputs.quotas import mass_totals
 
-M = TypeVar("M", bound=Any)
-
-__all__ = ["in_masses", "in_usual_units", "usual_unit"]
+__all__ = ["in_usual_units", "usual_unit"]
 
 MASSES = ("quota", "start", "stop", "positives", "tp", "fp", "fn", "tn")
 """Fields of results that are masses; all others are free of their unit."""
@@ -51,12 +49,6 @@ def _in_callers_unit(result: Any, unit: Array) -> Any:
         return result
     masses = {name: x * unit for name, x in result._asdict().items() if name in MASSES}
     return result._replace(**masses)
-
-
-def in_masses(measure: M) -> M:
-    """Say that what a measure of a ranking gives depends on the unit of the masses."""
-    measure._of_masses = measure._function
-    return measure
 
 
 def usual_unit(xp: Namespace, mass: Array, parts: Iterable[Array] = ()) -> Array | None:

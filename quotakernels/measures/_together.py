@@ -13,7 +13,7 @@ from quotakernels.measures._reduction import Reduction, reduced, totals
 __all__ = ["sharing", "together"]
 
 
-def sharing(measures: Mapping[str, Any]) -> dict[str, Measure[Any]]:
+def sharing(measures: Mapping[str, Any]) -> dict[str, Measure]:
     """Those that are sums over the rows, and can share a pass."""
     return {
         name: each
@@ -22,7 +22,7 @@ def sharing(measures: Mapping[str, Any]) -> dict[str, Measure[Any]]:
     }
 
 
-def together(measures: Mapping[str, Measure[Any]], table: ops.Groups) -> dict[str, Any]:
+def together(measures: Mapping[str, Measure], table: ops.Groups) -> dict[str, Any]:
     """The values of measures that share a pass, each the one that the measure gives by itself."""
     xp = namespace(table.counts)
     dtype = result_float(xp, device(table.counts))

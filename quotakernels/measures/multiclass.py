@@ -19,6 +19,7 @@ from quotakernels._array import (
     result_float,
     wide_float,
 )
+from quotakernels._types import TiePolicy
 from quotakernels.inputs.classes import admit_classes
 from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.keywords import brief, forwarding
@@ -32,7 +33,7 @@ from quotakernels.measures.roc_pr.precision_recall import PrCurve
 from quotakernels.measures.roc_pr.roc import RocCurve
 from quotakernels.measures.tables.boundary import BestBoundary, CutTables, best_boundary
 from quotakernels.measures.tables.optimal import OptimalCut, optimal_cut, table_curve
-from quotakernels.ranking import Ranking, TiePolicy, rank, rank_examples, table_of
+from quotakernels.ranking import Ranking, rank, rank_examples, table_of
 
 __all__ = ["OneVsRest", "one_vs_rest"]
 
@@ -77,7 +78,7 @@ class OneVsRest(NamedTuple):
 
 @forwarding(rank)
 def one_vs_rest(
-    measure: Measure[Any] | Callable[..., Any],
+    measure: Measure | Callable[..., Any],
     y_true: Any,
     y_score: Any,
     *,

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
+from quotakernels._types import A, ArrayOf, Data, Generic, T
 from quotakernels.inference._areas import AreaName, refuse_masses, scale_of
 from quotakernels.inference._normal import check_level, quantile
 from quotakernels.inference.delong.placements import Area, area_of, share
 from quotakernels.inputs.keywords import brief
-from quotakernels.measures._measure import measure as measure_of_tables
+from quotakernels.measures._measure import Measure, measure
+from quotakernels.ranking import Ranking
 
 __all__ = ["AucInterval", "auc_interval"]
 
 
-class AucInterval(NamedTuple):
+class AucInterval(NamedTuple, Generic[T]):
     """An area with its confidence interval; all of one shape.
 
     Attributes
@@ -29,13 +31,39 @@ class AucInterval(NamedTuple):
         The root of the estimated variance.
     """
 
-    estimate: Array
-    lower: Array
-    upper: Array
-    standard_error: Array
+    estimate: T
+    lower: T
+    upper: T
+    standard_error: T
 
 
-@measure_of_tables(greater_is_better=None)
+class _AucIntervalMeasure(Measure):
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self,
+            ranking: Ranking[T],
+            *,
+            measure: AreaName = "roc_auc",
+            confidence_level: float = 0.95,
+            method: Literal["logit", "wald"] = "logit",
+        ) -> AucInterval[T]: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            measure: AreaName = "roc_auc",
+            confidence_level: float = 0.95,
+            method: Literal["logit", "wald"] = "logit",
+            **data: Unpack[Data[A]],
+        ) -> AucInterval[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_AucIntervalMeasure, greater_is_better=None)
 def auc_interval(
     table: ops.Groups,
     *,

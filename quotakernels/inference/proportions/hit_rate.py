@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import (
@@ -17,6 +16,7 @@ from quotakernels._array import (
     namespace,
     result_float,
 )
+from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, Generic, NumberOf, T
 from quotakernels.inference._areas import refuse_masses
 from quotakernels.inference._normal import check_level, quantile
 from quotakernels.inference.proportions.binomial import exact_lower, wilson
@@ -24,14 +24,14 @@ from quotakernels.inference.proportions.finite_population import wanted_and_list
 from quotakernels.inference.proportions.hypergeometric import Draws, ends
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import whole_if_close
-from quotakernels.measures._measure import Measure
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.hit_rate import positives_at, share_found
 from quotakernels.ranking import Ranking, table_of
 
 __all__ = ["HitRateInterval", "hit_rate_interval"]
 
 
-class HitRateInterval(NamedTuple):
+class HitRateInterval(NamedTuple, Generic[T]):
     """A hit rate with its confidence interval; all of one shape.
 
     Attributes
@@ -42,13 +42,62 @@ class HitRateInterval(NamedTuple):
         The ends of the interval.
     """
 
-    estimate: Array
-    lower: Array
-    upper: Array
+    estimate: T
+    lower: T
+    upper: T
 
 
-class _IntervalMeasure(Measure[HitRateInterval]):
+class _IntervalMeasure(Measure):
     """A measure, but for the exact interval of a finite list, which is summed on the host."""
+
+    door = staticmethod(wanted_and_listed)
+    local = True
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self,
+            ranking: Ranking[T],
+            *,
+            quota: NumberOf[Any],
+            population: NumberOf[Any] | None = None,
+            confidence_level: float = 0.95,
+            method: Literal["wilson", "exact"] = "wilson",
+        ) -> HitRateInterval[T]: ...
+        @overload
+        def __call__(
+            self,
+            ranking: Ranking[T],
+            *,
+            fraction: NumberOf[Any],
+            population: NumberOf[Any] | None = None,
+            confidence_level: float = 0.95,
+            method: Literal["wilson", "exact"] = "wilson",
+        ) -> HitRateInterval[T]: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            population: NumberOf[A] | None = None,
+            confidence_level: float = 0.95,
+            method: Literal["wilson", "exact"] = "wilson",
+            **at: Unpack[AtQuota[A]],
+        ) -> HitRateInterval[A]: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            population: NumberOf[A] | None = None,
+            confidence_level: float = 0.95,
+            method: Literal["wilson", "exact"] = "wilson",
+            **at: Unpack[AtFraction[A]],
+        ) -> HitRateInterval[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
     def _computed(self, ranking: Ranking, numbers: dict[str, Any], options: dict[str, Any]) -> Any:
         finite = numbers.get("population") is not None
@@ -61,7 +110,7 @@ class _IntervalMeasure(Measure[HitRateInterval]):
         with computing(xp):
             table = table_of(xp, ranking)
             refuse_masses(table, "the ranking")
-            (wanted, listed), shape = self._door(xp, table, **numbers)
+            (wanted, listed), shape = self.door(xp, table, **numbers)
             draws, estimate = compiled(_draws, xp)(table, wanted, listed)
             bounds = (xp.asarray(x, device=device(wanted)) for x in ends(draws, (1 - level) / 2))
             found = HitRateInterval(estimate, *bounds)
@@ -85,11 +134,7 @@ def _whole_parts(xp: Namespace, table: ops.Groups, wanted: Array) -> tuple[Array
     return xp.floor(found), xp.floor(whole_if_close(xp, wanted - found))
 
 
-def _as_interval(function: Callable[..., HitRateInterval]) -> _IntervalMeasure:
-    return _IntervalMeasure(function, wanted_and_listed, greater_is_better=None, local=True)
-
-
-@_as_interval
+@measure(_IntervalMeasure, greater_is_better=None)
 def hit_rate_interval(
     table: ops.Groups,
     wanted: Array,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
+from quotakernels._types import A, ArrayOf, Data, NumberOf, T
 from quotakernels.inference.comparison.small_samples import flags_of, units_of
 from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap
 from quotakernels.inference.resampling.intervals import quantile
@@ -30,9 +31,10 @@ from quotakernels.inputs.examples import Examples, admit
 from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import mass_totals, numbers_beside
-from quotakernels.measures._measure import by_positives, measure_of, monotone
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.curves import cut_masses
 from quotakernels.measures.at_quota.hit_rate import hit_rate, lift, qrecall
+from quotakernels.ranking import Ranking
 
 __all__ = ["CurveBand", "curve_band", "tpr_at"]
 
@@ -50,9 +52,25 @@ def _wanted_negatives(
     return (xp.where(negative > 0, wanted, xp.full_like(wanted, xp.nan)),), tuple(rate.shape)
 
 
-@by_positives
-@monotone("always")
-@measure_of(_wanted_negatives, greater_is_better=True)
+class _TprAt(Measure):
+    door = staticmethod(_wanted_negatives)
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T], *, fpr: NumberOf[Any]) -> T: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            fpr: NumberOf[A],
+            **data: Unpack[Data[A]],
+        ) -> A: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_TprAt, greater_is_better=True, monotone="always", by_positives=True)
 def tpr_at(table: ops.Groups, wanted: Array) -> Array:
     """TPR on the ROC curve, which is straight between two cuts; where it is upright, the highest.
 

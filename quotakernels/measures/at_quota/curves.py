@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, of_kind, wide_float
+from quotakernels._types import A, ArrayOf, Data, Generic, T
 from quotakernels.inputs.quotas import mass_totals
-from quotakernels.measures._measure import measure
+from quotakernels.measures._measure import Measure, measure
+from quotakernels.ranking import Ranking
 
 __all__ = [
     "Curve",
@@ -21,7 +23,7 @@ __all__ = [
 ]
 
 
-class Curve(NamedTuple):
+class Curve(NamedTuple, Generic[T]):
     """A measure at every cut: cut g selects the first g tie groups, cut 0 nothing.
 
     Between two cuts T is a straight line; for values there use the measure with ``quota=``.
@@ -39,9 +41,9 @@ class Curve(NamedTuple):
         the dtype of the scores, or in a float dtype where they are integers.
     """
 
-    quota: Array
-    value: Array
-    threshold: Array
+    quota: T | Any
+    value: T
+    threshold: T | Any
 
 
 def _from_zero(xp: Namespace, x: Array) -> Array:
@@ -83,7 +85,19 @@ def float_thresholds(xp: Namespace, thresholds: Array) -> Array:
     return thresholds
 
 
-@measure(greater_is_better=None)
+class CurveMeasure(Measure):
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T]) -> Curve[T]: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[Data[A]]
+        ) -> Curve[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(CurveMeasure, greater_is_better=None)
 def hit_rate_curve(table: ops.Groups) -> Curve:
     """Hit rate at every cut (AR eq. 4): see `hit_rate` and `Curve`.
 
@@ -124,7 +138,7 @@ def hit_rate_curve(table: ops.Groups) -> Curve:
     return Curve(quota, value, cut_thresholds(xp, table))
 
 
-@measure(greater_is_better=None)
+@measure(CurveMeasure, greater_is_better=None)
 def qrecall_curve(table: ops.Groups) -> Curve:
     """Qrecall at every cut (AR eq. 6): see `qrecall` and `Curve`.
 
@@ -162,7 +176,7 @@ def qrecall_curve(table: ops.Groups) -> Curve:
     return Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
 
 
-@measure(greater_is_better=None)
+@measure(CurveMeasure, greater_is_better=None)
 def lift_curve(table: ops.Groups) -> Curve:
     """Cumulative lift at every cut: see `lift` and `Curve`.
 

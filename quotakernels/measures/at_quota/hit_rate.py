@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from operator import index
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, namespace
+from quotakernels._types import A, ArrayOf, Data, Generic, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import mass_totals
-from quotakernels.measures._measure import by_positives, measure, monotone, quota_measure
+from quotakernels.measures._kinds import QuotaMeasure
+from quotakernels.measures._measure import Measure, measure
+from quotakernels.ranking import Ranking
 
 __all__ = ["LiftTable", "hit_rate", "lift", "lift_table", "qrecall"]
 
 
-class LiftTable(NamedTuple):
+class LiftTable(NamedTuple, Generic[T]):
     """The examples in bins of equal size, best first; every field has shape (..., bins).
 
     Attributes
@@ -31,14 +34,14 @@ class LiftTable(NamedTuple):
         Hit rate, lift and Qrecall of all bins down to this one.
     """
 
-    start: Array
-    stop: Array
-    positives: Array
-    hit_rate: Array
-    lift: Array
-    cumulative_hit_rate: Array
-    cumulative_lift: Array
-    qrecall: Array
+    start: T
+    stop: T
+    positives: T
+    hit_rate: T
+    lift: T
+    cumulative_hit_rate: T
+    cumulative_lift: T
+    qrecall: T
 
 
 class _Filled(NamedTuple):
@@ -76,9 +79,7 @@ def positives_at(xp: Namespace, table: ops.Groups, wanted: Array) -> Array:
     return filled.numerator / filled.denominator
 
 
-@by_positives
-@monotone("always")
-@quota_measure(greater_is_better=True)
+@measure(QuotaMeasure, greater_is_better=True, monotone="always", by_positives=True)
 def hit_rate(table: ops.Groups, wanted: Array) -> Array:
     """Hit rate: the share of positives among the selected (AR eq. 4), T(j) / j.
 
@@ -136,9 +137,7 @@ def hit_rate(table: ops.Groups, wanted: Array) -> Array:
     return share_found(namespace(wanted), table, wanted)
 
 
-@by_positives
-@monotone("always")
-@quota_measure(greater_is_better=True)
+@measure(QuotaMeasure, greater_is_better=True, monotone="always", by_positives=True)
 def qrecall(table: ops.Groups, wanted: Array) -> Array:
     """Qrecall: the share of all positives that the quota catches (AR eq. 6), T(j) / P.
 
@@ -194,9 +193,7 @@ def qrecall(table: ops.Groups, wanted: Array) -> Array:
     return _share(xp, filled.numerator / (filled.denominator * positive))
 
 
-@by_positives
-@monotone("always", most=None)
-@quota_measure(greater_is_better=True)
+@measure(QuotaMeasure, greater_is_better=True, monotone="always", most=None, by_positives=True)
 def lift(table: ops.Groups, wanted: Array) -> Array:
     """Cumulative lift: the hit rate over the prevalence, (T(j) / j) / (P / n).
 
@@ -257,7 +254,24 @@ def lift(table: ops.Groups, wanted: Array) -> Array:
     return (filled.numerator / (filled.denominator * wanted)) / (positive / whole)
 
 
-@measure(greater_is_better=None)
+class _LiftTable(Measure):
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T], *, bins: int = 10) -> LiftTable[T]: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            bins: int = 10,
+            **data: Unpack[Data[A]],
+        ) -> LiftTable[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_LiftTable, greater_is_better=None)
 def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
     """The examples in `bins` parts of equal size, best first, with the lift of each (AR 2.2.5).
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, constant, device, namespace, wide_float
+from quotakernels._types import A, ArrayOf, Data, NumberOf, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import divisor, wanted_masses
-from quotakernels.measures._measure import measure, measure_of
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._scale import usual_unit
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
+from quotakernels.ranking import Ranking
 
 __all__ = ["pearson", "pearson_curve"]
 
@@ -128,8 +130,43 @@ def _correlation(xp: Namespace, before: _Moments, part: _Part) -> Array:
     return xp.where(varies, value, xp.full_like(value, xp.nan))
 
 
-@measure_of(
-    wanted_masses,
+class _Pearson(Measure):
+    door = staticmethod(wanted_masses)
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, quota: NumberOf[Any], labels: Labels = "expected"
+        ) -> T: ...
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, fraction: NumberOf[Any], labels: Labels = "expected"
+        ) -> T: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            quota: NumberOf[A],
+            labels: Labels = "expected",
+            **data: Unpack[Data[A]],
+        ) -> A: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            fraction: NumberOf[A],
+            labels: Labels = "expected",
+            **data: Unpack[Data[A]],
+        ) -> A: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(
+    _Pearson,
     greater_is_better=None,
     advice=', and labels="observed": with the expected labels few distinct scores make it large',
 )
@@ -209,7 +246,24 @@ def pearson(table: ops.Groups, wanted: Array, *, labels: Labels = "expected") ->
     )
 
 
-@measure(greater_is_better=None)
+class _PearsonCurve(Measure):
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T], *, labels: Labels = "expected") -> Curve[T]: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            labels: Labels = "expected",
+            **data: Unpack[Data[A]],
+        ) -> Curve[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_PearsonCurve, greater_is_better=None)
 def pearson_curve(table: ops.Groups, *, labels: Labels = "expected") -> Curve:
     """Pearson's correlation at every cut (AR eq. 8-11): see `pearson` and `Curve`.
 

@@ -14,6 +14,7 @@ from quotakernels._array import (
     namespace,
     result_float,
 )
+from quotakernels._types import Generic, T
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Examples, admit_scores
 from quotakernels.inputs.keywords import public
@@ -25,7 +26,7 @@ from quotakernels.ranking import table_of
 __all__ = ["QuotaThreshold", "quota_threshold", "select"]
 
 
-class QuotaThreshold(NamedTuple):
+class QuotaThreshold(NamedTuple, Generic[T]):
     """Where a quota ends, each of the shape of the batch and the quota.
 
     Attributes
@@ -39,9 +40,9 @@ class QuotaThreshold(NamedTuple):
         Number (or mass) of examples with exactly this score: they share the other places.
     """
 
-    threshold: Array
-    above: Array
-    tied: Array
+    threshold: T | Any
+    above: T | Any
+    tied: T | Any
 
 
 def _unlabelled(examples: Examples) -> Examples:

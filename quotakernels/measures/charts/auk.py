@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
-from quotakernels.measures._measure import measure, monotone
+from quotakernels.measures._kinds import NumberMeasure
+from quotakernels.measures._measure import measure
 from quotakernels.measures._reduction import totals
 from quotakernels.measures.over_quotas.harmonic import log_remainder
 from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
@@ -16,8 +17,7 @@ LEVEL = 2.0**-60
 """Relative growth of a denominator up to which it is taken as constant."""
 
 
-@monotone("always", signed=True)
-@measure(greater_is_better=True)
+@measure(NumberMeasure, greater_is_better=True, monotone="always", signed=True)
 def auk(table: ops.Groups) -> Array:
     """AUK, the area under Cohen's κ over the false positive rate, exactly.
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, tolerance
+from quotakernels._types import Generic, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import Limits, of_numbers
 from quotakernels.inputs.quotas import ROUNDING, divisor
@@ -158,7 +159,7 @@ _LEVELS: Limits = {
 _WITHOUT_LEVEL = ("chance", "break_even")
 
 
-class ChartLine(NamedTuple):
+class ChartLine(NamedTuple, Generic[T]):
     """A line of a chart, as points on it.
 
     Attributes
@@ -167,8 +168,8 @@ class ChartLine(NamedTuple):
         The coordinates; NaN where they are undefined, and all along a line that does not exist.
     """
 
-    x: Array
-    y: Array
+    x: T
+    y: T
 
 
 @public

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from numbers import Real
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
+from quotakernels._types import A, ArrayOf, Data, Generic, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import Limits, checked, of_numbers
-from quotakernels.measures._measure import measure
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
-from quotakernels.measures._scale import in_masses, in_usual_units
+from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.curves import cut_quotas, cut_thresholds
 from quotakernels.measures.over_quotas.areas import pairs_won
 from quotakernels.measures.roc_pr.points import CLASSES, ROUNDING
@@ -22,6 +23,7 @@ from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
 from quotakernels.measures.tables.informedness import informedness
 from quotakernels.measures.tables.measure import TableMeasure
 from quotakernels.measures.tables.rates import bias, false_positive_rate, precision, recall
+from quotakernels.ranking import Ranking
 
 __all__ = [
     "SMOOTHING",
@@ -168,7 +170,7 @@ def decisions(
     return ConfusionTable(tp, fp, xp.clip(positives - tp, 0), xp.clip(negatives - fp, 0))
 
 
-class Chart(NamedTuple):
+class Chart(NamedTuple, Generic[T]):
     """The cuts of a ranking in a chart: the empty cut, and one at the end of each tie group.
 
     Where shapes are fixed (in a batch, in a trace, on an accelerator) the last point is repeated
@@ -185,13 +187,13 @@ class Chart(NamedTuple):
         Number of the selected examples, a whole number; with weights their mass, a float.
     """
 
-    x: Array
-    y: Array
-    threshold: Array
-    quota: Array
+    x: T
+    y: T
+    threshold: T | Any
+    quota: T | Any
 
 
-class ChartPoints(NamedTuple):
+class ChartPoints(NamedTuple, Generic[T]):
     """Points of a chart.
 
     Attributes
@@ -200,12 +202,31 @@ class ChartPoints(NamedTuple):
         The coordinates; NaN where they are undefined.
     """
 
-    x: Array
-    y: Array
+    x: T
+    y: T
 
 
-@in_masses
-@measure(greater_is_better=None)
+class _PowersChart(Measure):
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, kind: Kind, smoothing: float = 1.0
+        ) -> Chart[T]: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            kind: Kind,
+            smoothing: float = 1.0,
+            **data: Unpack[Data[A]],
+        ) -> Chart[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_PowersChart, greater_is_better=None, in_masses=True)
 def powers_chart(table: ops.Groups, *, kind: Kind, smoothing: float = 1.0) -> Chart:
     """One of Powers' charts of a ranking: its cuts in the coordinates of the chart.
 
@@ -359,8 +380,19 @@ def chart_points(
     return result
 
 
-@in_masses
-@measure(greater_is_better=True)
+class _ChartArea(Measure):
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T], *, kind: Kind) -> T: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, kind: Kind, **data: Unpack[Data[A]]
+        ) -> A: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_ChartArea, greater_is_better=True, in_masses=True)
 def chart_area(table: ops.Groups, *, kind: Kind) -> Array:
     """Area under one of Powers' charts of a ranking, exactly.
 

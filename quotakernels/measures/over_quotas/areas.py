@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from functools import partial
 from operator import attrgetter
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
+from quotakernels._types import A, ArrayOf, Data, Generic, T
 from quotakernels.inputs.keywords import brief
-from quotakernels.measures._measure import by_positives, measure, monotone, sums
-from quotakernels.measures._reduction import Reduction, Totals, item_scale, reduced, totals
+from quotakernels.measures._kinds import NumberMeasure
+from quotakernels.measures._measure import Measure, measure
+from quotakernels.measures._reduction import Reduction, Sums, Totals, item_scale, reduced, totals
+from quotakernels.ranking import Ranking
 
 __all__ = ["PemAreas", "advantage_areas", "gini", "pairs_won", "pem", "pem_areas", "roc_auc"]
 
 
-class PemAreas(NamedTuple):
+class PemAreas(NamedTuple, Generic[T]):
     """The three areas of PEM = (S1 - S2) / S3, each of shape (...).
 
     Attributes
@@ -28,12 +31,31 @@ class PemAreas(NamedTuple):
         S1 of the optimal ranking, N/2.
     """
 
-    s1: Array
-    s2: Array
-    s3: Array
+    s1: T
+    s2: T
+    s3: T
 
 
-@measure(greater_is_better=None)
+class _PemAreas(Measure):
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, method: Literal["sum", "area"] = "sum"
+        ) -> PemAreas[T]: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            method: Literal["sum", "area"] = "sum",
+            **data: Unpack[Data[A]],
+        ) -> PemAreas[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_PemAreas, greater_is_better=None)
 def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> PemAreas:
     """The areas S1, S2 and S3 of which PEM is made (AR eq. 14-15, Table 5).
 
@@ -175,10 +197,13 @@ def _won(table: ops.Groups) -> Won:
     return reduced(xp, table, pairs_won(xp, table, totals(xp, table)))[0]  # type: ignore[no-any-return]
 
 
-@sums(pairs_won, attrgetter("share"))
-@by_positives
-@monotone("always")
-@measure(greater_is_better=True)
+@measure(
+    NumberMeasure,
+    greater_is_better=True,
+    monotone="always",
+    by_positives=True,
+    sums=Sums(pairs_won, attrgetter("share")),
+)
 def roc_auc(table: ops.Groups) -> Array:
     """Area under the ROC curve: the share of pairs ranked rightly, ties counted half.
 
@@ -226,10 +251,14 @@ def roc_auc(table: ops.Groups) -> Array:
     return _won(table).share
 
 
-@sums(pairs_won, attrgetter("surplus"))
-@by_positives
-@monotone("always", signed=True)
-@measure(greater_is_better=True)
+@measure(
+    NumberMeasure,
+    greater_is_better=True,
+    monotone="always",
+    signed=True,
+    by_positives=True,
+    sums=Sums(pairs_won, attrgetter("surplus")),
+)
 def gini(table: ops.Groups) -> Array:
     """Gini coefficient, 2·AUC - 1.
 
@@ -271,10 +300,14 @@ def gini(table: ops.Groups) -> Array:
     return _won(table).surplus
 
 
-@sums(pairs_won, attrgetter("surplus"))
-@by_positives
-@monotone("always", signed=True)
-@measure(greater_is_better=True)
+@measure(
+    NumberMeasure,
+    greater_is_better=True,
+    monotone="always",
+    signed=True,
+    by_positives=True,
+    sums=Sums(pairs_won, attrgetter("surplus")),
+)
 def pem(table: ops.Groups) -> Array:
     """PEM, the performance relative to chance and optimum over all quotas (AR eq. 14-15).
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace
+from quotakernels._types import A, ArrayOf, Data, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import divisor
-from quotakernels.measures._measure import by_positives, measure, monotone, sums
-from quotakernels.measures._reduction import Reduction, Totals, item_scale, reduced, totals
+from quotakernels.measures._kinds import NumberMeasure
+from quotakernels.measures._measure import Measure, measure
+from quotakernels.measures._reduction import Reduction, Sums, Totals, item_scale, reduced, totals
 from quotakernels.measures.over_quotas.harmonic import harmonic_sums
+from quotakernels.ranking import Ranking
 
 __all__ = ["average_hit_rate", "average_qrecall", "hit_rate_mean", "qrecall_mean"]
 
@@ -20,9 +23,12 @@ EXACT = 2.0**53
 _COLUMNS = ("mass_before", "positive_before", "mass", "positive")
 
 
-@sums(lambda xp, table, total: hit_rate_mean(xp, table, total))  # noqa: PLW0108  defined below
-@by_positives
-@measure(greater_is_better=True)
+@measure(
+    NumberMeasure,
+    greater_is_better=True,
+    by_positives=True,
+    sums=Sums(lambda xp, table, total: hit_rate_mean(xp, table, total)),  # noqa: PLW0108  defined below
+)
 def average_hit_rate(table: ops.Groups) -> Array:
     """Average hit rate: the mean of HitRate(j) over the positives (AR eq. 12).
 
@@ -112,10 +118,31 @@ def _tied_share(
     return here / mass * (found * ones + here / items * ramps)
 
 
-@sums(lambda xp, table, total: qrecall_mean(xp, table, total))  # noqa: PLW0108
-@by_positives
-@monotone("always", drifting=True)
-@measure(greater_is_better=True)
+class _AverageQrecall(Measure):
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T], *, start: Literal["P", "P+1"] = "P") -> T: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            start: Literal["P", "P+1"] = "P",
+            **data: Unpack[Data[A]],
+        ) -> A: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(
+    _AverageQrecall,
+    greater_is_better=True,
+    monotone="always",
+    drifting=True,
+    by_positives=True,
+    sums=Sums(lambda xp, table, total: qrecall_mean(xp, table, total)),  # noqa: PLW0108
+)
 def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> Array:
     """Average Qrecall: the mean of Q(j) over the quotas that could hold all positives (AR eq. 13).
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
+from quotakernels._types import A, ArrayOf, Data, Generic, T
 from quotakernels.inputs.keywords import brief
-from quotakernels.measures._measure import measure
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import reduced, totals
 from quotakernels.measures.over_quotas.areas import pairs_won
 from quotakernels.measures.over_quotas.averages import hit_rate_mean, qrecall_mean
 from quotakernels.measures.over_quotas.harmonic import harmonic_sums
+from quotakernels.ranking import Ranking
 
 __all__ = ["Marks", "normalized_marks"]
 
 
-class Marks(NamedTuple):
+class Marks(NamedTuple, Generic[T]):
     """Normalised measures, each of shape (...): 0 is chance and 1 the optimum, or worst and best.
 
     Attributes
@@ -25,13 +27,32 @@ class Marks(NamedTuple):
         The mark of that measure.
     """
 
-    average_hit_rate: Array
-    average_qrecall: Array
-    pem: Array
-    roc_auc: Array
+    average_hit_rate: T
+    average_qrecall: T
+    pem: T
+    roc_auc: T
 
 
-@measure(greater_is_better=None)
+class _NormalizedMarks(Measure):
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, method: Literal["chance", "minmax"] = "chance"
+        ) -> Marks[T]: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            method: Literal["chance", "minmax"] = "chance",
+            **data: Unpack[Data[A]],
+        ) -> Marks[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_NormalizedMarks, greater_is_better=None)
 def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] = "chance") -> Marks:
     """AHR, AQR, PEM and AUC on one axis (AR Figure 10).
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from quotakernels import ops
-from quotakernels._array import Array, namespace
-from quotakernels.measures._measure import by_positives, measure
+from quotakernels._array import namespace
+from quotakernels._types import A, ArrayOf, Data, Generic, T
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import reduced, totals
 from quotakernels.measures.over_quotas.areas import advantage_areas, pairs_won
 from quotakernels.measures.over_quotas.averages import hit_rate_mean, qrecall_mean
+from quotakernels.ranking import Ranking
 
 __all__ = ["Summary", "summary"]
 
 
-class Summary(NamedTuple):
+class Summary(NamedTuple, Generic[T]):
     """Every measure that takes all quotas into account, each of shape (...).
 
     Attributes
@@ -25,18 +27,29 @@ class Summary(NamedTuple):
         As `pem_areas` gives them: by sums, or with sample weights by areas.
     """
 
-    roc_auc: Array
-    gini: Array
-    pem: Array
-    average_hit_rate: Array
-    average_qrecall: Array
-    s1: Array
-    s2: Array
-    s3: Array
+    roc_auc: T
+    gini: T
+    pem: T
+    average_hit_rate: T
+    average_qrecall: T
+    s1: T
+    s2: T
+    s3: T
 
 
-@by_positives
-@measure(greater_is_better=None)
+class _Summary(Measure):
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T]) -> Summary[T]: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[Data[A]]
+        ) -> Summary[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_Summary, greater_is_better=None, by_positives=True)
 def summary(table: ops.Groups) -> Summary:
     """All measures over all quotas, for less than the price of two of them.
 

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 import numpy as np
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace, tolerance
+from quotakernels._types import A, ArrayOf, Data, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import Limits, checked, common_shape, of_numbers
 from quotakernels.inputs.quotas import mass_totals, numbers_beside
-from quotakernels.measures._measure import measure, measure_of
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
 from quotakernels.measures.at_quota.curves import cut_thresholds
 from quotakernels.measures.roc_pr.beta import around, expected_loss, given
 from quotakernels.measures.roc_pr.hull import hull_table
+from quotakernels.ranking import Ranking
 
 __all__ = ["OperatingPoint", "best_operating_point", "h_measure", "iso_performance_slope"]
 
@@ -28,7 +30,26 @@ SMALLEST, LARGEST = 0.1, 1000
 """Of the parameters of the cost distribution, between which the accuracy holds."""
 
 
-@measure(greater_is_better=True)
+class _HMeasure(Measure):
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, cost_distribution: CostDistribution = "prevalence"
+        ) -> T: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            cost_distribution: CostDistribution = "prevalence",
+            **data: Unpack[Data[A]],
+        ) -> A: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_HMeasure, greater_is_better=True)
 def h_measure(table: ops.Groups, *, cost_distribution: CostDistribution = "prevalence") -> Array:
     """H-measure: the share of the expected cost of errors that the ranking saves (Hand, 2009).
 
@@ -144,7 +165,7 @@ SAME_COST = 2.0**-48
 """Relative difference below which two costs are taken as equal."""
 
 
-class OperatingPoint(NamedTuple):
+class OperatingPoint(NamedTuple, Generic[T]):
     """A cut and what it costs, each of the shape of the batch and the costs.
 
     Attributes
@@ -160,11 +181,11 @@ class OperatingPoint(NamedTuple):
         Expected cost per example.
     """
 
-    threshold: Array
-    quota: Array
-    fpr: Array
-    tpr: Array
-    cost: Array
+    threshold: T | Any
+    quota: T | Any
+    fpr: T
+    tpr: T
+    cost: T
 
 
 def _is_cost(x: Array) -> Array:
@@ -264,7 +285,34 @@ def _mass_costs(
     return (xp.where(known, of_fp, nan), xp.where(known, of_fn, nan)), shape
 
 
-@measure_of(_mass_costs, greater_is_better=None)
+class _BestOperatingPoint(Measure):
+    door = staticmethod(_mass_costs)
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self,
+            ranking: Ranking[T],
+            *,
+            cost_fp: NumberOf[Any],
+            cost_fn: NumberOf[Any],
+            prevalence: NumberOf[Any] | None = None,
+        ) -> OperatingPoint[T]: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            cost_fp: NumberOf[A],
+            cost_fn: NumberOf[A],
+            prevalence: NumberOf[A] | None = None,
+            **data: Unpack[Data[A]],
+        ) -> OperatingPoint[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_BestOperatingPoint, greater_is_better=None)
 def best_operating_point(table: ops.Groups, of_fp: Array, of_fn: Array) -> OperatingPoint:
     """The cut with the smallest expected cost, for given costs of the two kinds of errors.
 

@@ -14,6 +14,7 @@ from quotakernels._array import (
     namespace,
     result_float,
 )
+from quotakernels._types import Generic, T
 from quotakernels.inputs.columns import adopt, check_same_totals
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.measures._models import Models, named_models
@@ -40,7 +41,7 @@ _SPACES = ("roc", "pr")
 _AXES = ("quota", "fpr", "recall")
 
 
-class Regions(NamedTuple):
+class Regions(NamedTuple, Generic[T]):
     """The stretches of an axis in which the same models are best, from 0 to its end.
 
     Each stretch begins where the one before it ends.  Where shapes are fixed (in a batch, in a
@@ -56,9 +57,9 @@ class Regions(NamedTuple):
         Which of the M models are best all over the stretch, or equal to the best.
     """
 
-    start: Array
-    stop: Array
-    best: Array
+    start: T | Any
+    stop: T | Any
+    best: T | Any
 
 
 @public

@@ -20,6 +20,7 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
+from quotakernels._types import Generic, T
 from quotakernels.inputs.bad_rows import without_the_bad
 from quotakernels.inputs.columns import MASS_ROUNDING
 from quotakernels.inputs.keywords import public
@@ -33,7 +34,7 @@ from quotakernels.measures.roc_pr.hull import RocHull, hull_ends, hull_vertices
 __all__ = ["Mixture", "family_hull", "mixture"]
 
 
-class Mixture(NamedTuple):
+class Mixture(NamedTuple, Generic[T]):
     """Two classifiers of a hull, and the coin that realises a point between them.
 
     Attributes
@@ -51,15 +52,15 @@ class Mixture(NamedTuple):
         Which models of the family they are.
     """
 
-    lower: Array
-    upper: Array
-    share: Array
-    fpr: Array
-    tpr: Array
-    threshold_lower: Array
-    threshold_upper: Array
-    model_lower: Array
-    model_upper: Array
+    lower: T
+    upper: T
+    share: T
+    fpr: T
+    tpr: T
+    threshold_lower: T | Any
+    threshold_upper: T | Any
+    model_lower: T | Any
+    model_upper: T | Any
 
 
 @public

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace
+from quotakernels._types import A, ArrayOf, Data, Generic, T
 from quotakernels.inputs.quotas import divisor
-from quotakernels.measures._measure import by_positives, measure, monotone
+from quotakernels.measures._kinds import NumberMeasure
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import reduced, totals
 from quotakernels.measures.over_quotas.areas import pairs_won
 from quotakernels.measures.roc_pr.precision_recall import PrCurve, area_under_pr, pr_vertices
 from quotakernels.measures.roc_pr.roc import roc_vertices
+from quotakernels.ranking import Ranking
 
 __all__ = [
     "RocHull",
@@ -25,7 +28,7 @@ __all__ = [
 ]
 
 
-class RocHull(NamedTuple):
+class RocHull(NamedTuple, Generic[T]):
     """The vertices of the upper convex hull of a ROC curve, from (0, 0) to (1, 1).
 
     No vertex lies on the straight line between others.  Where shapes are fixed (in a batch, in a
@@ -50,17 +53,29 @@ class RocHull(NamedTuple):
         Which model of a family the cut belongs to; 0 for a single ranking.
     """
 
-    fpr: Array
-    tpr: Array
-    threshold: Array
-    fp: Array
-    tp: Array
-    slope_min: Array
-    slope_max: Array
-    model: Array
+    fpr: T
+    tpr: T
+    threshold: T | Any
+    fp: T | Any
+    tp: T | Any
+    slope_min: T
+    slope_max: T
+    model: T | Any
 
 
-@measure(greater_is_better=None)
+class _RocHull(Measure):
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T]) -> RocHull[T]: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[Data[A]]
+        ) -> RocHull[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_RocHull, greater_is_better=None)
 def roc_hull(table: ops.Groups) -> RocHull:
     """Upper convex hull of the ROC curve: the cuts that are best for some costs.
 
@@ -141,9 +156,7 @@ def hull_vertices(xp: Namespace, table: ops.Groups, model: Array | None = None) 
     return RocHull(fpr, tpr, *curve[2:], slope_min, slope_max, model)
 
 
-@by_positives
-@monotone("always")
-@measure(greater_is_better=True)
+@measure(NumberMeasure, greater_is_better=True, monotone="always", by_positives=True)
 def roc_hull_auc(table: ops.Groups) -> Array:
     """Area under the upper convex hull of the ROC curve.
 
@@ -192,7 +205,19 @@ def roc_hull_auc(table: ops.Groups) -> Array:
     return won.share
 
 
-@measure(greater_is_better=None)
+class _AchievablePrCurve(Measure):
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T]) -> PrCurve[T]: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[Data[A]]
+        ) -> PrCurve[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_AchievablePrCurve, greater_is_better=None)
 def achievable_pr_curve(table: ops.Groups) -> PrCurve:
     """Achievable precision-recall curve: the vertices of the ROC hull in that space.
 
@@ -231,8 +256,7 @@ def achievable_pr_curve(table: ops.Groups) -> PrCurve:
     return pr_vertices(xp, ops.filled_first(xp, hull_table(xp, table)), "roc")
 
 
-@monotone("always")
-@measure(greater_is_better=True)
+@measure(NumberMeasure, greater_is_better=True, monotone="always")
 def achievable_pr_auc(table: ops.Groups) -> Array:
     """Area under the achievable precision-recall curve, exactly.
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, tolerance
+from quotakernels._types import Generic, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import Limits, checked, of_numbers, whole_steps
 
@@ -23,7 +24,7 @@ ROUNDING = 2.0**-40
 """Relative excess of a rate over 1 that is put down to rounding."""
 
 
-class RocPoints(NamedTuple):
+class RocPoints(NamedTuple, Generic[T]):
     """Points of ROC space.
 
     Attributes
@@ -32,11 +33,11 @@ class RocPoints(NamedTuple):
         False and true positive rate.
     """
 
-    fpr: Array
-    tpr: Array
+    fpr: T
+    tpr: T
 
 
-class PrPoints(NamedTuple):
+class PrPoints(NamedTuple, Generic[T]):
     """Points of precision-recall space.
 
     Attributes
@@ -45,8 +46,8 @@ class PrPoints(NamedTuple):
         Recall, which is the true positive rate, and precision.
     """
 
-    recall: Array
-    precision: Array
+    recall: T
+    precision: T
 
 
 def _rate(x: Array) -> Array:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace
+from quotakernels._types import A, ArrayOf, Data, Generic, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import divisor
-from quotakernels.measures._measure import by_positives, measure, monotone
+from quotakernels.measures._kinds import NumberMeasure
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
 from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
 from quotakernels.measures.over_quotas.harmonic import harmonic_sums, log_remainder
+from quotakernels.ranking import Ranking
 
 __all__ = [
     "PrCurve",
@@ -28,7 +31,7 @@ Start = Literal["roc", "horizontal"]
 _COLUMNS = ("mass_before", "positive_before", "mass", "positive")
 
 
-class PrCurve(NamedTuple):
+class PrCurve(NamedTuple, Generic[T]):
     """The vertices of a precision-recall curve: the empty cut, and one per tie group's end.
 
     Between two vertices the curve is not a straight line: see `interpolate_pr`.  Where shapes
@@ -49,14 +52,31 @@ class PrCurve(NamedTuple):
         values cannot be read the whole numbers come as floats, NaN in a row with a bad value.
     """
 
-    recall: Array
-    precision: Array
-    threshold: Array
-    fp: Array
-    tp: Array
+    recall: T
+    precision: T
+    threshold: T | Any
+    fp: T | Any
+    tp: T | Any
 
 
-@measure(greater_is_better=None)
+class _PrCurveMeasure(Measure):
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T], *, start: Start = "roc") -> PrCurve[T]: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            start: Start = "roc",
+            **data: Unpack[Data[A]],
+        ) -> PrCurve[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_PrCurveMeasure, greater_is_better=None)
 def pr_curve(table: ops.Groups, *, start: Start = "roc") -> PrCurve:
     """Precision-recall curve: precision against recall at every cut.
 
@@ -119,8 +139,7 @@ def pr_vertices(xp: Namespace, table: ops.Groups, start: Start) -> PrCurve:
     return PrCurve(found / positive, precision, cut_thresholds(xp, table), fp, tp)
 
 
-@by_positives
-@measure(greater_is_better=True)
+@measure(NumberMeasure, greater_is_better=True, by_positives=True)
 def average_precision(table: ops.Groups) -> Array:
     """Average precision: the precision at each cut, weighted with the recall that it adds.
 
@@ -176,8 +195,7 @@ def average_precision(table: ops.Groups) -> Array:
     return reduced(xp, table, _over_positives(total, steps))[0]
 
 
-@by_positives
-@measure(greater_is_better=True)
+@measure(NumberMeasure, greater_is_better=True, by_positives=True)
 def expected_average_precision(table: ops.Groups) -> Array:
     """Average precision, expected over all orders of tied examples.
 
@@ -240,8 +258,31 @@ def expected_average_precision(table: ops.Groups) -> Array:
     return reduced(xp, table, _over_positives(total, groups))[0]
 
 
-@monotone("by default")
-@measure(greater_is_better=True)
+class _PrAuc(Measure):
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self,
+            ranking: Ranking[T],
+            *,
+            method: Literal["exact", "trapezoid"] = "exact",
+            start: Start = "roc",
+        ) -> T: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            method: Literal["exact", "trapezoid"] = "exact",
+            start: Start = "roc",
+            **data: Unpack[Data[A]],
+        ) -> A: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_PrAuc, greater_is_better=True, monotone="by default")
 def pr_auc(
     table: ops.Groups,
     *,

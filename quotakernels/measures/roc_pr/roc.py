@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
-from quotakernels.measures._measure import measure
+from quotakernels._array import Namespace, cast, device, namespace, wide_float
+from quotakernels._types import A, ArrayOf, Data, Generic, T
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
+from quotakernels.ranking import Ranking
 
 __all__ = ["RocCurve", "roc_curve", "roc_vertices"]
 
 
-class RocCurve(NamedTuple):
+class RocCurve(NamedTuple, Generic[T]):
     """The vertices of a ROC curve: the empty cut, and one at the end of each tie group.
 
     Between two vertices the curve is a straight line.  Where shapes are fixed (in a batch, in a
@@ -32,14 +34,26 @@ class RocCurve(NamedTuple):
         values cannot be read the whole numbers come as floats, NaN in a row with a bad value.
     """
 
-    fpr: Array
-    tpr: Array
-    threshold: Array
-    fp: Array
-    tp: Array
+    fpr: T
+    tpr: T
+    threshold: T | Any
+    fp: T | Any
+    tp: T | Any
 
 
-@measure(greater_is_better=None)
+class _RocCurveMeasure(Measure):
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T]) -> RocCurve[T]: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[Data[A]]
+        ) -> RocCurve[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_RocCurveMeasure, greater_is_better=None)
 def roc_curve(table: ops.Groups) -> RocCurve:
     """ROC curve: true positive rate against false positive rate at every cut.
 

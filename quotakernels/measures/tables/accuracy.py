@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from quotakernels._array import Array, namespace
+from quotakernels.measures._measure import measure
+from quotakernels.measures.tables._kinds import BetaMeasure, CellMeasure, CostMeasure, ImpactMeasure
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
 from quotakernels.measures.tables.margins import diagonal, off_diagonal
-from quotakernels.measures.tables.measure import largest, table_measure
+from quotakernels.measures.tables.measure import largest
 
 __all__ = [
     "accuracy",
@@ -31,7 +33,7 @@ def _errors_of_classes(table: ClassTable) -> Array:
     return wrong / (wrong + xp.sum(diagonal(xp, table.cells), axis=-1))
 
 
-@table_measure(greater_is_better=True, of_classes=_accuracy_of_classes)
+@measure(CellMeasure, greater_is_better=True, of_classes=_accuracy_of_classes)
 def accuracy(table: ConfusionTable) -> Array:
     """Accuracy, total accuracy rate: the share of right decisions, (tp + tn)/n.
 
@@ -81,7 +83,7 @@ def accuracy(table: ConfusionTable) -> Array:
     return right / (right + (table.fp + table.fn))
 
 
-@table_measure(greater_is_better=False, of_classes=_errors_of_classes)
+@measure(CellMeasure, greater_is_better=False, of_classes=_errors_of_classes)
 def misclassification_rate(table: ConfusionTable) -> Array:
     """Misclassification rate: the share of wrong decisions, (fp + fn)/n.
 
@@ -132,7 +134,7 @@ def misclassification_rate(table: ConfusionTable) -> Array:
 _BETA = (lambda x: x >= 0, "a number, not negative")
 
 
-@table_measure(greater_is_better=True, limits={"beta": _BETA})
+@measure(BetaMeasure, greater_is_better=True, limits={"beta": _BETA})
 def f_score(table: ConfusionTable, *, beta: Any = 1.0) -> Array:
     """F-score: the harmonic mean of precision and recall, recall counted β² times.
 
@@ -182,7 +184,7 @@ def f_score(table: ConfusionTable, *, beta: Any = 1.0) -> Array:
     return table.tp / (table.tp + missed + wrong)
 
 
-@table_measure(greater_is_better=True)
+@measure(CellMeasure, greater_is_better=True)
 def g_measure(table: ConfusionTable) -> Array:
     """G-measure: the geometric mean of precision and recall.
 
@@ -234,8 +236,11 @@ def _larger_cost(cost_fp: Array, cost_fn: Array) -> Array:
     return largest(cost_fp, cost_fn)
 
 
-@table_measure(
-    limits={"cost_fp": _COST, "cost_fn": _COST}, unit=_larger_cost, greater_is_better=False
+@measure(
+    CostMeasure,
+    limits={"cost_fp": _COST, "cost_fn": _COST},
+    unit=_larger_cost,
+    greater_is_better=False,
 )
 def expected_cost(table: ConfusionTable, *, cost_fp: Any, cost_fn: Any) -> Array:
     """Expected cost per example of wrong decisions, (cost_fp·fp + cost_fn·fn)/n.
@@ -284,7 +289,7 @@ def expected_cost(table: ConfusionTable, *, cost_fp: Any, cost_fn: Any) -> Array
     return (cost_fp * table.fp + cost_fn * table.fn) / (wrong + right)
 
 
-@table_measure(greater_is_better=None)
+@measure(ImpactMeasure, greater_is_better=None)
 def base_ratio(table: ConfusionTable, *, impacts: Any) -> Array:
     """Base ratio: the share that right decisions have in the sum of all impacts.
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
+from quotakernels._types import A, ArrayOf, Data, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import numbers_beside
-from quotakernels.measures._measure import measure_of
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
+from quotakernels.measures.tables._kinds import ImpactMeasure
 from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
 from quotakernels.measures.tables.impact import mean_impact, mean_outcome
-from quotakernels.measures.tables.measure import largest, table_measure
+from quotakernels.measures.tables.measure import largest
 from quotakernels.measures.tables.optimal import best_and_curve
 from quotakernels.measures.tables.tuning import RATIO, tuned
-from quotakernels.ranking import rank
+from quotakernels.ranking import Ranking, rank
 
 __all__ = [
     "BestBoundary",
@@ -26,7 +28,7 @@ __all__ = [
 ]
 
 
-class BestBoundary(NamedTuple):
+class BestBoundary(NamedTuple, Generic[T]):
     """The best of all cuts by what it brings, and what every cut brings.
 
     Attributes
@@ -43,14 +45,14 @@ class BestBoundary(NamedTuple):
         The same impact at every cut.
     """
 
-    value: Array
-    threshold: Array
-    quota: Array
-    optima: Array
-    curve: Curve
+    value: T
+    threshold: T | Any
+    quota: T
+    optima: T | Any
+    curve: Curve[T]
 
 
-class CutTables(NamedTuple):
+class CutTables(NamedTuple, Generic[T]):
     """The confusion table at every cut: cut g selects the first g tie groups, cut 0 nothing.
 
     Rows of the ranking that are padding repeat the cut before them.
@@ -66,21 +68,21 @@ class CutTables(NamedTuple):
         Cells of shape (..., G + 1).
     """
 
-    threshold: Array
-    quota: Array
-    table: ConfusionTable
+    threshold: T | Any
+    quota: T | Any
+    table: ConfusionTable[T]
 
 
 def _unit(impacts: ConfusionTable) -> Array:
     return largest(*impacts)
 
 
-@table_measure(greater_is_better=True, unit=_unit)
+@measure(ImpactMeasure, greater_is_better=True, unit=_unit)
 def _mean_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     return mean_impact(table, impacts)
 
 
-@table_measure(greater_is_better=True, unit=_unit)
+@measure(ImpactMeasure, greater_is_better=True, unit=_unit)
 def _mean_outcome(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     return mean_outcome(table, impacts)
 
@@ -160,7 +162,27 @@ def _admit_ratio(
     return (checked_number,), (table.counts.shape[-1] + 1,)
 
 
-@measure_of(_admit_ratio, greater_is_better=None)
+class _CutTables(Measure):
+    door = staticmethod(_admit_ratio)
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, ratio: NumberOf[Any] | None = None
+        ) -> CutTables[T]: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            ratio: NumberOf[A] | None = None,
+            **data: Unpack[Data[A]],
+        ) -> CutTables[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_CutTables, greater_is_better=None)
 def cut_tables(table: ops.Groups, ratio: Array | None = None) -> CutTables:
     """The confusion table at every cut, to be published and used with anybody's impacts (EL).
 

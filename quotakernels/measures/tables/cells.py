@@ -22,6 +22,7 @@ from quotakernels._array import (
     result_float,
     wide_float,
 )
+from quotakernels._types import Generic, T
 from quotakernels.inputs.columns import as_column, check_one_device, refuse_records
 from quotakernels.inputs.curve_points import cut_ends
 from quotakernels.inputs.keywords import brief, check_flag
@@ -46,7 +47,7 @@ __all__ = [
 ]
 
 
-class ConfusionTable(NamedTuple):
+class ConfusionTable(NamedTuple, Generic[T]):
     """Selected and rejected examples of two classes.
 
     The cells are counts or masses, numbers or arrays of one shape; make one of your own, or see
@@ -70,13 +71,13 @@ class ConfusionTable(NamedTuple):
     0.75 0.6
     """
 
-    tp: Array
-    fp: Array
-    fn: Array
-    tn: Array
+    tp: T | Any
+    fp: T | Any
+    fn: T | Any
+    tn: T | Any
 
 
-class ClassTable(NamedTuple):
+class ClassTable(NamedTuple, Generic[T]):
     """Labels and predictions of K classes.
 
     Attributes
@@ -85,7 +86,7 @@ class ClassTable(NamedTuple):
         Counts or masses; row t and column p hold the examples of class t predicted as class p.
     """
 
-    cells: Array
+    cells: T | Any
 
     def by_class(self) -> ConfusionTable:
         """Each class against the rest: a `ConfusionTable` with cells of shape (..., K).

@@ -18,12 +18,12 @@ from quotakernels.inputs.bad_rows import without_the_bad
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.numbers import Limits, checked, of_numbers
 from quotakernels.inputs.predictions import admit_predictions, class_number
-from quotakernels.measures._measure import measure_of
+from quotakernels.measures._measure import measure
+from quotakernels.measures.tables._kinds import CutMeasure
 from quotakernels.measures.tables.cells import (
     ClassTable,
     ConfusionTable,
     binary_cells,
-    cells_at,
     class_cells,
 )
 
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 
-@measure_of(cells_at, greater_is_better=None, local=True)
+@measure(CutMeasure, greater_is_better=None)
 def confusion_table(
     table: ops.Groups,  # noqa: ARG001
     tp: Array,

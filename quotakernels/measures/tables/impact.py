@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from quotakernels._array import Array, namespace
+from quotakernels.measures._measure import measure
+from quotakernels.measures.tables._kinds import ImpactMeasure
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
-from quotakernels.measures.tables.measure import table_measure
 from quotakernels.measures.tables.tuning import tuned
 
 __all__ = [
@@ -129,7 +130,7 @@ def _class_outcome(table: ClassTable, *, impacts: Array) -> ClassImpact:
     return _class_conditional(ClassTable(shares), impacts=impacts)
 
 
-@table_measure(greater_is_better=True, of_classes=_class_impact)
+@measure(ImpactMeasure, greater_is_better=True, of_classes=_class_impact)
 def impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     """Impact of the decisions per example, in the user's unit, ι_I (EL eq. 5 and 12).
 
@@ -170,7 +171,7 @@ def impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     return _impact(table, impacts)
 
 
-@table_measure(greater_is_better=True, of_classes=_class_outcome)
+@measure(ImpactMeasure, greater_is_better=True, of_classes=_class_outcome)
 def outcome_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     """Impact of one selected and of one rejected example, classes balanced (EL eq. 7-9).
 
@@ -217,7 +218,7 @@ def outcome_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     return _conditional(tuned(table, 0.5, 0.5), impacts)
 
 
-@table_measure(greater_is_better=True, of_classes=_class_conditional)
+@measure(ImpactMeasure, greater_is_better=True, of_classes=_class_conditional)
 def conditional_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     """Impact of one selected and of one rejected example, as an end user observes it (EL eq. 6).
 
@@ -261,7 +262,7 @@ def conditional_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Arr
     return _conditional(table, impacts)
 
 
-@table_measure(greater_is_better=True, of_classes=_class_total, in_masses=True)
+@measure(ImpactMeasure, greater_is_better=True, of_classes=_class_total, in_masses=True)
 def total_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     """Impact of all decisions together, in the user's unit, n·ι_I (EL eq. 5).
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from quotakernels._array import Array, namespace
+from quotakernels.measures._measure import measure
 from quotakernels.measures.over_quotas.harmonic import log_remainder
+from quotakernels.measures.tables._kinds import CellMeasure, LogarithmMeasure
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
-from quotakernels.measures.tables.measure import table_measure
 
 __all__ = [
     "COMMON",
@@ -108,7 +109,12 @@ def _is_base(x: Array) -> Array:
 _BASE = (_is_base, "a base of logarithms, above 0 and not 1")
 
 
-@table_measure(greater_is_better=True, of_classes=_information_of_classes, limits={"base": _BASE})
+@measure(
+    LogarithmMeasure,
+    greater_is_better=True,
+    of_classes=_information_of_classes,
+    limits={"base": _BASE},
+)
 def mutual_information(table: ConfusionTable, *, base: Any = None) -> Array:
     """Mutual information of labels and decisions.
 
@@ -158,7 +164,7 @@ def mutual_information(table: ConfusionTable, *, base: Any = None) -> Array:
     return _in_base(_information(_of_two(table)), base)
 
 
-@table_measure(greater_is_better=True, of_classes=_coefficient_of_classes)
+@measure(CellMeasure, greater_is_better=True, of_classes=_coefficient_of_classes)
 def information_coefficient(table: ConfusionTable) -> Array:
     """Information coefficient: mutual information over the entropy of the labels.
 

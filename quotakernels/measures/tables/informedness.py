@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 from quotakernels._array import Array, namespace
+from quotakernels.measures._measure import measure
+from quotakernels.measures.tables._kinds import CellMeasure
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
 from quotakernels.measures.tables.margins import (
     diagonal,
@@ -12,7 +14,6 @@ from quotakernels.measures.tables.margins import (
     off_diagonal,
     off_diagonal_by_chance,
 )
-from quotakernels.measures.tables.measure import table_measure
 
 __all__ = [
     "geometric_mean",
@@ -63,7 +64,7 @@ def _markedness_of_classes(table: ClassTable) -> Array:
     return _informedness_of_cells(namespace(table.cells).matrix_transpose(table.cells))
 
 
-@table_measure(greater_is_better=True, of_classes=_informedness_of_classes)
+@measure(CellMeasure, greater_is_better=True, of_classes=_informedness_of_classes)
 def informedness(table: ConfusionTable) -> Array:
     """Informedness, Youden's J, ΔP′: TPR - FPR.
 
@@ -114,7 +115,7 @@ def informedness(table: ConfusionTable) -> Array:
     return surplus(table) / ((table.tp + table.fn) * (table.fp + table.tn))
 
 
-@table_measure(greater_is_better=True, of_classes=_markedness_of_classes)
+@measure(CellMeasure, greater_is_better=True, of_classes=_markedness_of_classes)
 def markedness(table: ConfusionTable) -> Array:
     """Markedness, ΔP: precision + inverse precision - 1.
 
@@ -170,7 +171,7 @@ def _correlation_of_classes(table: ClassTable) -> Array:
     return surplus / geometric_mean(*(off_diagonal_by_chance(xp, x, x) for x in (truth, predicted)))
 
 
-@table_measure(greater_is_better=True, of_classes=_correlation_of_classes)
+@measure(CellMeasure, greater_is_better=True, of_classes=_correlation_of_classes)
 def matthews_corrcoef(table: ConfusionTable) -> Array:
     """Matthews correlation coefficient: the correlation of label and selection.
 

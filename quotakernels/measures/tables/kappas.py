@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from quotakernels._array import Array, namespace
+from quotakernels.measures._measure import measure
+from quotakernels.measures.tables._kinds import CellMeasure
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
 from quotakernels.measures.tables.informedness import surplus
 from quotakernels.measures.tables.margins import margins, off_diagonal, off_diagonal_by_chance
-from quotakernels.measures.tables.measure import table_measure
 
 __all__ = [
     "bennett_s",
@@ -23,7 +24,7 @@ def _kappa_of_classes(table: ClassTable) -> Array:
     return (chance - whole * off_diagonal(xp, table.cells)) / chance
 
 
-@table_measure(greater_is_better=True, of_classes=_kappa_of_classes)
+@measure(CellMeasure, greater_is_better=True, of_classes=_kappa_of_classes)
 def cohen_kappa(table: ConfusionTable) -> Array:
     """Cohen's κ: the agreement beyond chance, (a - e)/(1 - e), a the accuracy.
 
@@ -85,7 +86,7 @@ def _scott(table: ConfusionTable) -> Array:
     return (4 * table.tp * table.tn - wrong * wrong) / chance
 
 
-@table_measure(greater_is_better=True)
+@measure(CellMeasure, greater_is_better=True)
 def scott_pi(table: ConfusionTable) -> Array:
     """Scott's π: the agreement beyond chance, (a - e)/(1 - e), a the accuracy.
 
@@ -133,7 +134,7 @@ def scott_pi(table: ConfusionTable) -> Array:
     return _scott(table)
 
 
-@table_measure(greater_is_better=True)
+@measure(CellMeasure, greater_is_better=True)
 def fleiss_kappa(table: ConfusionTable) -> Array:
     """Fleiss' κ of two raters, the labels and the selection: Scott's π.
 
@@ -182,7 +183,7 @@ def fleiss_kappa(table: ConfusionTable) -> Array:
     return _scott(table)
 
 
-@table_measure(greater_is_better=True)
+@measure(CellMeasure, greater_is_better=True)
 def bennett_s(table: ConfusionTable) -> Array:
     """Bennett's S: the agreement beyond chance with e = ½, 2·accuracy - 1.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from inspect import Parameter
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any
 
 from quotakernels._array import (
     Array,
@@ -34,75 +34,44 @@ from quotakernels.measures.tables.cells import (
     admit_class_cells,
     cells_at,
 )
-from quotakernels.ranking import Ranking, TiePolicy, table_of
+from quotakernels.ranking import Ranking, table_of
 
 __all__ = [
     "TableMeasure",
     "impacts_beside",
     "largest",
-    "table_measure",
 ]
 
 
-class TableMeasure(Measure[Array]):
+class TableMeasure(Measure):
     """A measure, callable on a table, on ``(y_true, y_score, ...)`` or on a `Ranking` with a cut.
 
     The wrapped function computes it from cells that are floats of any one shape; its keyword-only
     parameters are the measure's own numbers, which it is given as arrays that broadcast against
     the cells.  `of_classes` does the same for cells of shape (..., K, K).  `unit` gives the size of
-    its values, of its own numbers, where they have a unit.
+    its values, of its own numbers, where they have a unit.  Values that are `in_masses` depend on
+    the unit of the cells.  `limits` says where the own numbers are good.
     """
+
+    door = staticmethod(cells_at)
+    local = True
 
     def __init__(
         self,
         function: Callable[..., Array],
-        of_classes: Callable[..., Array] | None,
-        limits: Limits,
-        unit: Callable[..., Array] | None,
-        in_masses: bool,
+        *,
         greater_is_better: bool | None,
+        of_classes: Callable[..., Array] | None = None,
+        limits: Limits | None = None,
+        unit: Callable[..., Array] | None = None,
+        in_masses: bool = False,
     ):
-        super().__init__(function, cells_at, greater_is_better=greater_is_better, local=True)
-        self._of_classes, self._limits, self._unit = of_classes, limits, unit
+        super().__init__(function, greater_is_better=greater_is_better)
+        self._of_classes, self._limits, self._unit = of_classes, limits or {}, unit
         self._in_masses = in_masses
         parameters = self.__signature__.parameters
         self._defaults = {x: parameters[x].default for x in self._options}
         self._required = [x for x, value in self._defaults.items() if value is Parameter.empty]
-
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, table: ConfusionTable | ClassTable, **own: Any) -> Array: ...
-
-        @overload
-        def __call__(
-            self,
-            ranking: Ranking,
-            *,
-            threshold: Any = None,
-            quota: Any = None,
-            fraction: Any = None,
-            inclusive: bool = True,
-            **own: Any,
-        ) -> Array: ...
-
-        @overload
-        def __call__(
-            self,
-            y_true: Any,
-            y_score: Any,
-            *,
-            threshold: Any = None,
-            quota: Any = None,
-            fraction: Any = None,
-            inclusive: bool = True,
-            sample_weight: Any = None,
-            where: Any = None,
-            pos_label: Any = None,
-            ties: TiePolicy = "expected",
-            validate: bool = True,
-            **own: Any,
-        ) -> Array: ...
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Compute the measure; see the docstring of the measure."""
@@ -262,25 +231,6 @@ def _is_finite(x: Array) -> Array:
 
 
 _FINITE = (_is_finite, "a finite number")
-
-
-def table_measure(
-    *,
-    greater_is_better: bool | None,
-    of_classes: Callable[..., Array] | None = None,
-    limits: Limits | None = None,
-    unit: Callable[..., Array] | None = None,
-    in_masses: bool = False,
-) -> Callable[[Callable[..., Array]], TableMeasure]:
-    """Make a measure of a function of the cells of a `ConfusionTable`.
-
-    `of_classes` is the same for the cells of a `ClassTable`; `limits` says where the own numbers
-    are good; `unit`, a function of them too, how large values are that have a unit.  Values that
-    are `in_masses` depend on the unit of the cells.
-    """
-    return lambda function: TableMeasure(
-        function, of_classes, limits or {}, unit, in_masses, greater_is_better
-    )
 
 
 def largest(*numbers: Array) -> Array:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from quotakernels._array import Array, namespace
+from quotakernels.measures._measure import measure
+from quotakernels.measures.tables._kinds import CellMeasure
 from quotakernels.measures.tables.cells import ConfusionTable
-from quotakernels.measures.tables.measure import table_measure
 
 __all__ = [
     "DISCRIMINANT",
@@ -25,7 +26,7 @@ def _odds_ratio(table: ConfusionTable) -> Array:
     return (table.tp * table.tn) / (table.fp * table.fn)
 
 
-@table_measure(greater_is_better=True)
+@measure(CellMeasure, greater_is_better=True)
 def positive_likelihood_ratio(table: ConfusionTable) -> Array:
     """Positive likelihood ratio, LR₊ = TPR/FPR.
 
@@ -70,7 +71,7 @@ def positive_likelihood_ratio(table: ConfusionTable) -> Array:
     return (table.tp * negative) / (table.fp * positive)
 
 
-@table_measure(greater_is_better=False)
+@measure(CellMeasure, greater_is_better=False)
 def negative_likelihood_ratio(table: ConfusionTable) -> Array:
     """Negative likelihood ratio, LR₋ = FNR/TNR.
 
@@ -115,7 +116,7 @@ def negative_likelihood_ratio(table: ConfusionTable) -> Array:
     return (table.fn * negative) / (table.tn * positive)
 
 
-@table_measure(greater_is_better=True)
+@measure(CellMeasure, greater_is_better=True)
 def diagnostic_odds_ratio(table: ConfusionTable) -> Array:
     """Diagnostic odds ratio, DOR = tp·tn/(fp·fn) = LR₊/LR₋.
 
@@ -159,7 +160,7 @@ def diagnostic_odds_ratio(table: ConfusionTable) -> Array:
     return _odds_ratio(table)
 
 
-@table_measure(greater_is_better=True)
+@measure(CellMeasure, greater_is_better=True)
 def discriminant_power(table: ConfusionTable) -> Array:
     """Discriminant power, DP = (√3/π)·log(DOR), with the natural logarithm.
 

@@ -19,6 +19,7 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
+from quotakernels._types import Generic, T
 from quotakernels.inputs.bad_rows import spoilt_rows, without_spoilt
 from quotakernels.inputs.keywords import brief, forwarding, keywords_of, refuse_unknown
 from quotakernels.measures._direction import direction_of
@@ -41,7 +42,7 @@ SAME_VALUE = 2.0**-49
 """Difference up to which two values are taken as equal, relative to what their rounding is."""
 
 
-class OptimalCut(NamedTuple):
+class OptimalCut(NamedTuple, Generic[T]):
     """The best of all cuts by a measure: the first of them, where several are.
 
     Attributes
@@ -57,10 +58,10 @@ class OptimalCut(NamedTuple):
         Which cuts of `table_curve` are best, up to rounding; never those of padding.
     """
 
-    value: Array
-    threshold: Array
-    quota: Array
-    optima: Array
+    value: T
+    threshold: T | Any
+    quota: T
+    optima: T | Any
 
 
 @forwarding(rank)

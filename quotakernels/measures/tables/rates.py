@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from quotakernels._array import Array
+from quotakernels.measures._measure import measure
+from quotakernels.measures.tables._kinds import CellMeasure
 from quotakernels.measures.tables.cells import ConfusionTable
-from quotakernels.measures.tables.measure import table_measure
 
 __all__ = [
     "bias",
@@ -18,7 +19,7 @@ __all__ = [
 ]
 
 
-@table_measure(greater_is_better=True)
+@measure(CellMeasure, greater_is_better=True)
 def precision(table: ConfusionTable) -> Array:
     """Precision: the share of positives among the selected, tp/(tp + fp).
 
@@ -63,7 +64,7 @@ def precision(table: ConfusionTable) -> Array:
     return table.tp / (table.tp + table.fp)
 
 
-@table_measure(greater_is_better=True)
+@measure(CellMeasure, greater_is_better=True)
 def recall(table: ConfusionTable) -> Array:
     """Recall, sensitivity, true positive rate: tp/(tp + fn).
 
@@ -107,7 +108,7 @@ def recall(table: ConfusionTable) -> Array:
     return table.tp / (table.tp + table.fn)
 
 
-@table_measure(greater_is_better=False)
+@measure(CellMeasure, greater_is_better=False)
 def false_positive_rate(table: ConfusionTable) -> Array:
     """False positive rate, fallout: fp/(fp + tn).
 
@@ -146,7 +147,7 @@ def false_positive_rate(table: ConfusionTable) -> Array:
     return table.fp / (table.fp + table.tn)
 
 
-@table_measure(greater_is_better=True)
+@measure(CellMeasure, greater_is_better=True)
 def true_negative_rate(table: ConfusionTable) -> Array:
     """True negative rate, specificity, inverse recall: tn/(fp + tn).
 
@@ -185,7 +186,7 @@ def true_negative_rate(table: ConfusionTable) -> Array:
     return table.tn / (table.fp + table.tn)
 
 
-@table_measure(greater_is_better=False)
+@measure(CellMeasure, greater_is_better=False)
 def false_negative_rate(table: ConfusionTable) -> Array:
     """False negative rate, miss rate: fn/(tp + fn), which is 1 - recall.
 
@@ -229,7 +230,7 @@ def false_negative_rate(table: ConfusionTable) -> Array:
     return table.fn / (table.tp + table.fn)
 
 
-@table_measure(greater_is_better=True)
+@measure(CellMeasure, greater_is_better=True)
 def inverse_precision(table: ConfusionTable) -> Array:
     """Inverse precision: the share of negatives among the rejected, tn/(fn + tn).
 
@@ -269,7 +270,7 @@ def inverse_precision(table: ConfusionTable) -> Array:
     return table.tn / (table.fn + table.tn)
 
 
-@table_measure(greater_is_better=None)
+@measure(CellMeasure, greater_is_better=None)
 def prevalence(table: ConfusionTable) -> Array:
     """Prevalence: the share of positives, (tp + fn)/n.
 
@@ -310,7 +311,7 @@ def prevalence(table: ConfusionTable) -> Array:
     return positive / (positive + (table.fp + table.tn))
 
 
-@table_measure(greater_is_better=None)
+@measure(CellMeasure, greater_is_better=None)
 def bias(table: ConfusionTable) -> Array:
     """Bias: the share of the selected, (tp + fp)/n.
 

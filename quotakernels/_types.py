@@ -1,0 +1,110 @@
+"""What type checkers and editors know of arrays: those that come in tell which come out.
+
+No library is imported for it.  Where PyTorch or JAX are not installed, their arrays are unknown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Required, TypeAlias, TypedDict
+
+import numpy as np
+
+__all__ = [
+    "A",
+    "ArrayOf",
+    "AtFraction",
+    "AtQuota",
+    "AtThreshold",
+    "Data",
+    "Generic",
+    "NumberOf",
+    "Numpy",
+    "T",
+    "TiePolicy",
+]
+
+TiePolicy = Literal["expected", "optimistic", "pessimistic", "given"]
+
+
+class _Column(Protocol):
+    """A column of pandas, Polars or Arrow."""
+
+    def to_numpy(self) -> Any: ...
+
+
+class _Tensor(Protocol):
+    """An array of PyTorch, by what no other library has."""
+
+    def detach(self) -> Any: ...
+
+
+class _Sharded(Protocol):
+    """An array of JAX, by what no other library has."""
+
+    @property
+    def sharding(self) -> Any: ...
+
+
+Numpy: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[np.float64]]
+
+if TYPE_CHECKING:
+    from typing import Generic
+
+    from typing_extensions import TypeVar
+
+    A = TypeVar("A", bound=_Tensor | _Sharded | Numpy, default=Numpy)
+    """The arrays of the library that is given; NumPy's of lists and of other arrays of NumPy."""
+    T = TypeVar("T", default=Any)
+    """The arrays of a record."""
+else:
+    from typing import TypeVar
+
+    A, T = TypeVar("A"), TypeVar("T")
+
+    class _Unseen:
+        """`Generic` for type checkers alone.
+
+        Libraries know a named tuple, whose columns they trace, by its one base, `tuple`.
+        """
+
+        def __getitem__(self, _: Any) -> _Unseen:
+            return self
+
+        def __mro_entries__(self, _: Any) -> tuple[()]:
+            return ()
+
+    Generic = _Unseen()
+
+ArrayOf: TypeAlias = "A | np.ndarray[Any, Any] | list[Any] | tuple[Any, ...] | range | _Column"
+"""An array of a library, or what NumPy reads."""
+NumberOf: TypeAlias = "float | np.number[Any] | ArrayOf[A]"
+"""A number or several."""
+
+
+class Data(TypedDict, Generic[A], total=False):
+    """What may stand beside labels and scores, as in `rank`."""
+
+    sample_weight: ArrayOf[A] | None
+    where: ArrayOf[A] | None
+    pos_label: Any
+    ties: TiePolicy
+    validate: bool
+
+
+class AtQuota(Data[A], total=False):
+    """The same, with a cut."""
+
+    quota: Required[NumberOf[A]]
+
+
+class AtFraction(Data[A], total=False):
+    """The same, with a cut."""
+
+    fraction: Required[NumberOf[A]]
+
+
+class AtThreshold(Data[A], total=False):
+    """The same, with a cut."""
+
+    threshold: Required[NumberOf[A]]
+    inclusive: bool

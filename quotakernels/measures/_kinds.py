@@ -1,0 +1,81 @@
+"""The kinds of measures that most are of, by how they are called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, overload
+
+from quotakernels._types import A, ArrayOf, NumberOf, T, TiePolicy
+from quotakernels.inputs.quotas import wanted_masses
+from quotakernels.measures._measure import Measure
+from quotakernels.ranking import Ranking
+
+__all__ = ["NumberMeasure", "QuotaMeasure"]
+
+
+class NumberMeasure(Measure):
+    """A measure of a ranking that is a number."""
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T]) -> T: ...
+
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            sample_weight: ArrayOf[A] | None = None,
+            where: ArrayOf[A] | None = None,
+            pos_label: Any = None,
+            ties: TiePolicy = "expected",
+            validate: bool = True,
+        ) -> A: ...
+
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+class QuotaMeasure(Measure):
+    """A measure of the rows of the table in which wanted masses, shape (..., K), end."""
+
+    door = staticmethod(wanted_masses)
+    local = True
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T], *, quota: NumberOf[Any]) -> T: ...
+
+        @overload
+        def __call__(self, ranking: Ranking[T], *, fraction: NumberOf[Any]) -> T: ...
+
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            quota: NumberOf[A],
+            sample_weight: ArrayOf[A] | None = None,
+            where: ArrayOf[A] | None = None,
+            pos_label: Any = None,
+            ties: TiePolicy = "expected",
+            validate: bool = True,
+        ) -> A: ...
+
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            fraction: NumberOf[A],
+            sample_weight: ArrayOf[A] | None = None,
+            where: ArrayOf[A] | None = None,
+            pos_label: Any = None,
+            ties: TiePolicy = "expected",
+            validate: bool = True,
+        ) -> A: ...
+
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
