@@ -8,11 +8,12 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 
-from quotakernels.ops import STANDARD_ONLY
+from quotakernels.ops import STANDARD_ONLY, native
 
 
 def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
@@ -173,6 +174,12 @@ LAZY = [mode for mode in MODES if mode.lazy and mode.name != "jax32-jit"]
 
 of_fast_forms = pytest.mark.skipif(STANDARD_ONLY, reason="QUOTAKERNELS_STANDARD_ONLY is set")
 """For tests of what the fast forms do, and not of a value."""
+
+
+def standard_forms() -> Any:
+    """A context in which no operation takes a native form, of whatever library."""
+    return mock.patch.object(native, "library", return_value="standard")
+
 
 any_quota = pytest.mark.filterwarnings("ignore:quota=.* is less than one example")
 """For tests of quotas of any size, also of less than one example, which warn."""

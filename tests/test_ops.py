@@ -1,39 +1,46 @@
-"""Each native operation equals its standard-only twin, which strict arrays prove standard."""
+"""Each operation is the same with the native forms of a library and with none."""
 
 from __future__ import annotations
 
+import ast
 import inspect
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from backends import MODES, Mode, available, of_fast_forms, parameters, tree_map
+from backends import (
+    MODES,
+    Mode,
+    available,
+    of_fast_forms,
+    parameters,
+    standard_forms,
+    tree_map,
+)
 
 from quotakernels import ops
 from quotakernels._array import computing, namespace
-from quotakernels.ops import around, binning, hull, standard
-from quotakernels.ops.native import natives, numpy_
+from quotakernels.ops import elementwise, keys, native, scans
+from quotakernels.ops.native import numpy_
 
 LIBRARIES = [m for m in MODES if m.name in ("numpy", "strictest", "jax64", "torch", "cupy")]
 RNG = np.random.default_rng(8)
 LENGTHS = (1, 2, 7, 64, 1000)
 
 
-def twin(name: str) -> Any:
-    """The standard-only form of an operation, if there is one."""
-    modules = (standard, hull, around, binning)
-    return next((getattr(m, name) for m in modules if name in m.__all__), None)
-
-
-def both(mode: Mode, name: str, *arguments: Any, **keywords: Any) -> tuple[Any, Any]:
-    """The native and the standard-only result of an operation."""
+def both(
+    mode: Mode, operation: Callable[..., Any], *arguments: Any, **keywords: Any
+) -> tuple[Any, Any]:
+    """The result of an operation with the native forms of a library, and with none."""
 
     def run(*arrays: Any) -> tuple[Any, Any]:
-        arrays = tuple(arrays)
         xp = namespace(next(x for x in arrays if x is not None))
         with computing(xp):
-            native = getattr(ops, name)(xp, *arrays, **keywords)
-            return native, twin(name)(xp, *arrays, **keywords)
+            found = operation(xp, *arrays, **keywords)
+            with standard_forms():
+                return found, operation(xp, *arrays, **keywords)
 
     with mode.context():
         moved = [x if x is None else mode.array(x) for x in arguments]
@@ -63,28 +70,28 @@ def test_scans(library, length, batch):
     x = RNG.integers(0, 50, (*batch, length))
     first = RNG.random((*batch, length)) < 0.3
     first[..., 0] = True
-    same(*both(library, "running_max", x))
-    same(both(library, "running_max", x)[0], np.maximum.accumulate(x, axis=-1))
-    same(*both(library, "prefix_sum", x))
-    same(both(library, "prefix_sum", x)[0], np.cumsum(x, axis=-1))
-    same(*both(library, "segment_sum", x, first))
+    same(*both(library, ops.running_max, x))
+    same(both(library, ops.running_max, x)[0], np.maximum.accumulate(x, axis=-1))
+    same(*both(library, ops.prefix_sum, x))
+    same(both(library, ops.prefix_sum, x)[0], np.cumsum(x, axis=-1))
+    same(*both(library, scans.segment_sum, x, first))
     values = RNG.random((*batch, length))
-    same(*both(library, "total", values), rtol=1e-14)
-    same(both(library, "total", values)[0], values.sum(axis=-1), rtol=1e-14)
+    same(*both(library, ops.total, values), rtol=1e-14)
+    same(both(library, ops.total, values)[0], values.sum(axis=-1), rtol=1e-14)
 
 
 def test_segment_sums_do_not_see_each_other(library):
     x = np.array([1e20, 1.0, 1e-20, 2e-20, 1e20, 3e-20])
     first = np.array([True, True, True, False, True, True])
-    sums = both(library, "segment_sum", x, first)[0]
+    sums = both(library, scans.segment_sum, x, first)[0]
     np.testing.assert_array_equal(sums, [1e20, 1.0, 1e-20, 1e-20 + 2e-20, 1e20, 3e-20])
 
 
 def test_total_stays_near_the_exact_sum(library):
     values = np.full(300_001, 0.1)
     exact = 300_001 * 0.1000000000000000055511151231257827
-    same(both(library, "total", values)[1], exact, rtol=1e-15)
-    same(both(library, "total", values)[0], exact, rtol=1e-15)
+    same(both(library, ops.total, values)[1], exact, rtol=1e-15)
+    same(both(library, ops.total, values)[0], exact, rtol=1e-15)
 
 
 @pytest.mark.parametrize("kind", ["float32", "float64", "int16", "int64", "bool", "tied"])
@@ -102,7 +109,7 @@ def test_tie_groups(library, kind, weighted, masked, batch):
     weights = RNG.random(shape) if weighted else None
     valid = RNG.random(shape) < 0.7 if masked else None
     for given in (False, True):
-        native, plain = both(library, "tie_groups", scores, labels, weights, valid, given=given)
+        native, plain = both(library, ops.tie_groups, scores, labels, weights, valid, given=given)
         same(_filled_rows(native), _filled_rows(plain), rtol=1e-14)
 
 
@@ -117,7 +124,7 @@ def _filled_rows(groups: ops.Groups) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("kind", ["int8", "int16", "int32", "int64", "uint8", "float64"])
 @pytest.mark.parametrize("batch", [(), (3,)])
-def test_key_at(library, kind, batch):
+def test_kth_largest(library, kind, batch):
     if kind == "float64" and library.name in ("jax64", "torch", "cupy"):
         pytest.skip("keys are integers there")
     info = None if kind == "float64" else np.iinfo(kind)
@@ -126,7 +133,7 @@ def test_key_at(library, kind, batch):
     if info is not None:
         key[..., :2] = info.min, info.max
     for place in (1, 7, 40):
-        same(*both(library, "key_at", key, np.full((*batch, 1), place)))
+        same(*both(library, keys.kth_largest, key, np.full((*batch, 1), place)))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -142,17 +149,21 @@ def test_sums_and_positions_over_long_tables(weighted, rows):
     xp = namespace(counts)
     columns = ops.Rows._fields
     tolerance = 1e-12 if weighted else 0
-    native, plain = (m.sum_rows(xp, table, lambda *x: x, columns) for m in (numpy_, standard))
-    same(native, plain, rtol=1e-12)
+    found = ops.sum_rows(xp, table, lambda *x: x, columns)
+    with standard_forms():
+        plain = ops.sum_rows(xp, table, lambda *x: x, columns)
+    same(found, plain, rtol=1e-12)
     whole = (counts if masses[0] is None else masses[0]).sum()
     wanted = np.sort(np.append(RNG.random(50) * whole, [0, whole, whole + 1, 1, np.nan]))
-    native, plain = (m.rows_at(xp, table, wanted) for m in (numpy_, standard))
+    found = ops.rows_at(xp, table, wanted)
+    with standard_forms():
+        plain = ops.rows_at(xp, table, wanted)
     finite = ~np.isnan(wanted)
-    same(native[0][finite], plain[0][finite])
-    for mine, theirs in zip(native[1], plain[1], strict=True):
+    same(found[0][finite], plain[0][finite])
+    for mine, theirs in zip(found[1], plain[1], strict=True):
         same(mine[finite], theirs[finite], rtol=tolerance)
-    short = numpy_.head(xp, table, wanted[:20])
-    same(numpy_.rows_at(xp, short, wanted[:20]), numpy_.rows_at(xp, table, wanted[:20]))
+    short = ops.head(xp, table, wanted[:20])
+    same(ops.rows_at(xp, short, wanted[:20]), ops.rows_at(xp, table, wanted[:20]))
 
 
 def test_bisect_finds_the_first_end_that_reaches(library):
@@ -161,7 +172,8 @@ def test_bisect_finds_the_first_end_that_reaches(library):
         wanted = np.tile(np.arange(-1.0, 2 * length + 2, 0.5), (2, 1))
 
         def run(a: Any, b: Any) -> Any:
-            return standard.bisect(namespace(a), a, b)
+            with standard_forms():
+                return ops.bisect(namespace(a), a, b)
 
         found = library.run(run, ends, wanted)
         for row in range(2):
@@ -172,7 +184,7 @@ def test_bisect_finds_the_first_end_that_reaches(library):
 def test_clip(library, dtype):
     x = np.append(RNG.normal(size=(3, 40)), [[np.nan], [np.inf], [-np.inf]], axis=-1).astype(dtype)
     for low, high in ((None, 0.5), (-0.5, None), (-0.5, 0.5)):
-        native, plain = both(library, "clip", x, low=low, high=high)
+        native, plain = both(library, ops.clip, x, low=low, high=high)
         assert native.dtype == dtype
         same((native, plain), (np.clip(x, low, high), native))
 
@@ -208,19 +220,126 @@ def test_piecewise_of_many(library, share):
     same(library.run(run, rare, x, x[:1] + 9), np.where(rare, x / (x[:1] + 9), 0), 1e-15)
 
 
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["int16", "uint8", "bool"])
+@pytest.mark.parametrize("batch", [(), (2,)])
+def test_binned(library, kind, weighted, masked, batch):
+    shape = (*batch, 200)
+    scores = RNG.integers(0, 100, shape)
+    scores = scores > 50 if kind == "bool" else scores.astype(kind)
+    weights = RNG.random(shape) if weighted else None
+    valid = RNG.random(shape) < 0.7 if masked else None
+    labels = RNG.random(shape) < 0.3
+    found = both(library, ops.binned, scores, labels, weights, valid, bits=6)
+    same(*found, rtol=1e-14)
+    counted = (np.ones(shape) if valid is None else valid).sum(axis=-1)
+    same(found[0][0].sum(axis=(-1, -2)), counted)
+
+
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_bincount(library, batch):
+    codes = RNG.integers(0, 10, (*batch, 50))
+    same(*both(library, scans.bincount, codes, length=9))
+    for row in np.ndindex(batch):
+        counts = both(library, scans.bincount, codes, length=9)[1][row]
+        same(counts, np.bincount(codes[row], minlength=10)[:9])
+
+
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_partial_harmonic_sums(library, batch):
+    before = 100 * RNG.random((*batch, 20))
+    number = np.floor(13 * RNG.random((*batch, 20)))
+    sums = both(library, elementwise.partial_harmonic_sums, before, number, most=12)
+    same(*sums, rtol=1e-15)
+    k = np.arange(1, 13)
+    terms = (k <= number[..., None]) / (before[..., None] + k)
+    same(sums[0], (terms.sum(axis=-1), (k * terms).sum(axis=-1)), rtol=1e-14)
+
+
+@pytest.mark.parametrize("rows", ["some", "all", "none"])
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_rows_that_hold_examples(library, rows, batch):
+    counts = RNG.integers(0, 3, (*batch, 30)).astype(np.int32)
+    counts = {"some": counts, "all": counts + 1, "none": 0 * counts}[rows]
+    scores = np.broadcast_to(np.arange(30.0, 0, -1), counts.shape)
+
+    def run(xp: Any, scores: Any, counts: Any) -> Any:
+        table = ops.Groups(scores, counts, counts, None, None)
+        return ops.filled_first(xp, table), ops.without_empty_rows(xp, table)
+
+    found, plain = both(library, run, scores, counts)
+    for mine, theirs in zip(found, plain, strict=True):
+        assert mine.counts.shape[-1] >= 1
+        same(_filled_rows(mine), _filled_rows(theirs))
+    for row in np.ndindex(batch):
+        same(plain[0].counts[row], np.sort(counts[row] > 0)[::-1] * plain[0].counts[row])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["int16", "int64"])
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_sort_coded(library, kind, weighted, batch):
+    """In an order that is promised, codes and weights are those of the same examples."""
+    key = RNG.integers(-9, 9, (*batch, 60)).astype(kind)
+    code = RNG.integers(0, 4, key.shape).astype(np.int8)
+    weights = RNG.random(key.shape) if weighted else None
+    same(*both(library, keys.sort_coded, key, code, weights, stable=True))
+    found, plain = both(library, keys.sort_coded, key, code, None, stable=False)
+    same(found[0], plain[0])
+    pairs = [np.sort(4 * x[0].astype(int) + x[1], axis=-1) for x in (found, plain, (key, code))]
+    same((pairs[0], pairs[1]), (pairs[1], pairs[2]))
+
+
+OPERATIONS = {
+    path: ast.parse(path.read_text(encoding="utf-8"))
+    for path in sorted(Path(ops.__file__).parent.rglob("*.py"))
+}
+HAVE_NO_TWIN = {
+    *("order_key", "from_order_key", "taken", "widened", "scaled"),  # need bits, or types
+    *("source_of_draws", "uniform", "coins", "draws"),  # libraries draw other numbers
+    "_split",  # a part of `hull_ends`
+}
+
+
+def native_calls(tree: ast.AST, module: str) -> Iterator[ast.Call]:
+    """Calls of the functions of a native module."""
+    calls = (x for x in ast.walk(tree) if isinstance(x, ast.Call))
+    for call in calls:
+        *holder, _ = ast.unparse(call.func).rsplit(".", 1)
+        if holder in ([module], [f"native.{module}"]):
+            yield call
+
+
 @pytest.mark.parametrize("name", ["numpy", "jax", "torch", "cupy"])
-def test_natives_have_the_signatures_of_their_twins(name):
-    """CuPy needs no device for this."""
+def test_native_forms_are_called_with_their_arguments(name):
+    """CuPy needs no device for this.  None is forgotten."""
     pytest.importorskip(name)
-    native = natives(name)
-    shared = [n for n in dir(native) if twin(n) and n[0] != "_"]
-    assert "order_key" in shared
-    for function in shared:
-        mine, theirs = getattr(native, function), twin(function)
-        if inspect.isfunction(mine) and mine.__module__ == native.__name__:
-            names = [list(inspect.signature(f).parameters) for f in (mine, theirs)]
-            assert names[0] == names[1], function
-            assert function in ops.__all__, function
+    module = getattr(native, f"{name}_")
+    tree = OPERATIONS[Path(module.__file__)]
+    written = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    written |= {x.asname for node in tree.body for x in getattr(node, "names", []) if x.asname}
+    functions = {x: f for x in written if x[0] != "_" and inspect.isfunction(f := vars(module)[x])}
+    calls = [call for tree in OPERATIONS.values() for call in native_calls(tree, f"{name}_")]
+    assert "order_key" in functions
+    assert {call.func.attr for call in calls} == functions.keys()
+    for call in calls:
+        if not any(isinstance(x, ast.Starred) for x in call.args):
+            inspect.signature(functions[call.func.attr]).bind(*call.args)
+
+
+def test_all_operations_with_native_forms_are_compared():
+    branching = {
+        function.name
+        for tree in OPERATIONS.values()
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        if "native.library(" in ast.unparse(function)
+    }
+    tests = ast.parse(Path(__file__).read_text(encoding="utf-8"))
+    compared = {node.attr for node in ast.walk(tests) if isinstance(node, ast.Attribute)}
+    assert {"tie_groups", "running_max", "order_key"} <= branching
+    assert branching - compared == HAVE_NO_TWIN
 
 
 HULLS = ("any", "all tied", "all on one line", "on a circle", "one row", "no row", "sparse")
@@ -261,7 +380,8 @@ def test_hulls(library, kind, weighted, batch):
         with computing(xp):
             ends = ops.hull_ends(xp, table)
             merged = ops.merged(xp, table, ends)
-            return ends, hull.hull_ends(xp, table), merged, standard.merged(xp, table, ends)
+            with standard_forms():
+                return ends, ops.hull_ends(xp, table), merged, ops.merged(xp, table, ends)
 
     with library.context():
         found = run(*(library.array(x) for x in table if x is not None))
@@ -279,9 +399,9 @@ def test_hulls_of_counts_whose_products_are_no_whole_numbers():
     """The standard form takes floats for the batch's rows in which P·N is above 2**62."""
     positive = np.array([[3, 1, 2, 0], [3, 1, 2, 0]]) * np.array([[1], [2**40]])
     negative = np.array([[0, 1, 1, 3], [0, 1, 1, 3]]) * np.array([[1], [2**40]])
-    ends = hull.hull_ends(
-        namespace(positive), ops.Groups(np.zeros(4), positive + negative, positive, None, None)
-    )
+    table = ops.Groups(np.zeros(4), positive + negative, positive, None, None)
+    with standard_forms():
+        ends = ops.hull_ends(namespace(positive), table)
     wanted = ends_by_a_chain(negative[0], positive[0])
     for row in ends:
         np.testing.assert_array_equal(np.flatnonzero(row), wanted)
@@ -329,7 +449,7 @@ def test_hulls_of_long_tables_in_programs(weighted, monkeypatch):
 @pytest.mark.parametrize("batch", [(), (3,)])
 def test_flagged_first(library, batch):
     flags = RNG.random((*batch, 40)) < 0.3
-    native, plain = both(library, "flagged_first", flags)
+    native, plain = both(library, ops.flagged_first, flags)
     for row in np.ndindex(batch):
         places = np.flatnonzero(flags[row])
         repeated = np.append(places, np.full(40 - places.size, places[-1]))
@@ -343,7 +463,7 @@ def test_bisect(library, batch, beyond):
     ends = np.sort(RNG.integers(0, 9, (*batch, 30)), axis=-1) / 2.0
     wanted = RNG.integers(-1, 20, (*batch, 50)) / 4.0
     wanted[..., 0] = np.nan
-    native, plain = both(library, "bisect", ends, wanted, beyond=beyond)
+    native, plain = both(library, ops.bisect, ends, wanted, beyond=beyond)
     np.testing.assert_array_equal(native, plain)
     for row in np.ndindex(batch):
         reached = ends[row] > wanted[row][:, None] if beyond else ends[row] >= wanted[row][:, None]

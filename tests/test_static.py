@@ -25,10 +25,11 @@ LAYERS = (
     ("inputs", "inputs.keywords"),
     ("_array", "_types"),
     ("_bits", "_replacing"),
-    ("ops._bits", "ops._table"),
-    ("ops.standard",),
-    ("ops.around", "ops.binning", "ops.drawing", "ops.hull"),
+    ("ops._bits", "ops._draws", "ops._table"),
     ("ops.native",),
+    ("ops.keys", "ops.scans", "ops.elementwise"),
+    ("ops._draws", "ops.hull", "ops.tables"),
+    ("ops.binning",),
     ("ops",),
     ("inputs.labels", "inputs.shapes"),
     ("inputs.columns",),
@@ -58,11 +59,7 @@ LAYERS = (
     ("__main__",),
 )
 """From the bottom to the top; a module belongs to the longest name that fits."""
-UPWARD_IN_FUNCTIONS = {
-    (f"ops.{name}", "ops") for name in ("standard", "hull", "around", "binning", "drawing")
-}
-"""A standard form calls other operations by `ops`, which has native twins of them."""
-NAMES_BACKENDS = ("_array", "_bits", "ops.native", "adapters")
+NAMES_BACKENDS = ("_array", "_bits", "ops", "adapters")
 READS_VALUES = (
     "_array",
     "_bits",
@@ -77,7 +74,7 @@ READS_VALUES = (
     "inputs.quotas",
     "inputs.shards",
     "_text",
-    "ops.drawing",
+    "ops._draws",
     "states.histogram",
     "states.fixed_buffer",
     "inference",
@@ -152,13 +149,6 @@ def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]
             yield node
 
 
-def only_in_functions(tree: ast.Module, target: str) -> bool:
-    everywhere = list(imports(tree)).count(f"quotakernels.{target}")
-    return everywhere == sum(
-        list(imports(function)).count(f"quotakernels.{target}") for function in functions(tree)
-    )
-
-
 def layer(name: str) -> int:
     fitting = [
         (len(package), level)
@@ -169,18 +159,6 @@ def layer(name: str) -> int:
     return max(fitting, default=(0, -1))[1]
 
 
-def downward() -> dict[str, set[str]]:
-    """What each module imports, but for what may be imported upwards."""
-    return {
-        name: {
-            target
-            for target in imports_inside(tree)
-            if (name, target) not in UPWARD_IN_FUNCTIONS or not only_in_functions(tree, target)
-        }
-        for name, tree in TREES.items()
-    }
-
-
 def test_every_module_is_in_a_layer():
     assert len(TREES) > 20
     assert [name for name in TREES if layer(name) < 0] == []
@@ -189,19 +167,28 @@ def test_every_module_is_in_a_layer():
 def test_imports_go_down_the_layers_only():
     upward = [
         (name, target)
-        for name, targets in downward().items()
-        for target in targets
+        for name, tree in TREES.items()
+        for target in imports_inside(tree)
         if layer(target) > layer(name)
     ]
     assert upward == []
 
 
 def test_imports_have_no_cycle():
-    graphlib.TopologicalSorter(downward()).prepare()
+    graph = {name: imports_inside(tree) for name, tree in TREES.items()}
+    graphlib.TopologicalSorter(graph).prepare()
 
 
-def test_upward_imports_are_still_needed():
-    assert all(target in imports_inside(TREES[name]) for name, target in UPWARD_IN_FUNCTIONS)
+def test_operations_import_at_their_top():
+    """But for native forms, which wait for arrays of their library."""
+    inside = [
+        (name, function.name)
+        for name, tree in TREES.items()
+        if within(name, "ops") and name != "ops.native"
+        for function in functions(tree)
+        if any(imports(function))
+    ]
+    assert inside == []
 
 
 def test_imports_are_absolute():
@@ -218,7 +205,7 @@ def test_no_import_hides_in_a_call():
 def test_one_module_imports_the_compat_layer():
     importing = [
         name
-        for name, tree in source_modules("ops.native").items()
+        for name, tree in TREES.items()
         if any(within(x, "array_api_compat") for x in imports(tree))
     ]
     assert importing == ["_array"]

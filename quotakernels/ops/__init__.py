@@ -1,133 +1,41 @@
 """The few array operations that the standard lacks, for every backend.
 
-Each has a form in nothing but the standard (``standard.py``).  Where a library
-does it faster by itself, ``native/`` has a function of the same name, which
-gives the same answer.
+Each is written in nothing but the standard.  Where a library does it faster by itself, or the
+standard cannot reach what it needs, the function begins with a branch to the form of that
+library, which gives the same answer (``native/``).
 """
 
-from __future__ import annotations
-
-import functools
-import os
-from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
-
-from quotakernels._array import Namespace, backend
-from quotakernels.ops import around, binning, drawing, hull, standard
-from quotakernels.ops._table import Groups, Rows
-from quotakernels.ops.native import natives
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-__all__ = [
-    "Groups",
-    "Rows",
-    "bin_rows",
-    "bin_thresholds",
-    "binned",
-    "bisect",
-    "clip",
-    "coins",
-    "count",
-    "draws",
-    "exclusive",
-    "filled_first",
-    "flagged_first",
-    "from_order_key",
-    "groups_around",
-    "head",
-    "hull_ends",
-    "key_at",
-    "key_bits",
-    "merged",
-    "near_terms",
-    "order_key",
-    "piecewise",
-    "prefix_sum",
-    "rows_at",
-    "running_max",
-    "scaled",
-    "segment_sum",
-    "shifted",
-    "sort_coded",
-    "source_of_draws",
-    "sum_rows",
-    "table_rows",
-    "tie_groups",
-    "total",
-    "widened",
-    "without_empty_rows",
-    "written",
-]
-
-
-STANDARD_ONLY = os.environ.get("QUOTAKERNELS_STANDARD_ONLY", "") not in ("", "0")
-"""Whether the faster forms stay unused, which have standard twins: to look for a fault in them."""
-
-BEYOND_THE_STANDARD = (
-    "clip",
-    "filled_first",
-    "from_order_key",
-    "order_key",
-    "prefix_sum",
-    "scaled",
-    "widened",
-)
-"""Native forms that do what their standard twins cannot on that library: bits, types, bounds.
-
-The standard's running sum of tensors inspects caches, which torch.compile warns of.
-"""
-
-
-def _native_where_there_is_one(function: Callable[P, R]) -> Callable[P, R]:
-    name = function.__name__
-    if STANDARD_ONLY and name not in BEYOND_THE_STANDARD:
-        return function
-
-    @functools.wraps(function)
-    def operation(*args: P.args, **kwargs: P.kwargs) -> R:
-        xp: Namespace = args[0]
-        native: Any = getattr(natives(backend(xp)), name, function)
-        result: R = native(*args, **kwargs)
-        return result
-
-    return operation
-
-
-bin_rows = binning.bin_rows
-bin_thresholds = binning.bin_thresholds
-key_bits = binning.key_bits
-binned = _native_where_there_is_one(binning.binned)
-bisect = _native_where_there_is_one(standard.bisect)
-clip = _native_where_there_is_one(standard.clip)
-coins = _native_where_there_is_one(drawing.coins)
-count = standard.count
-exclusive = standard.exclusive
-shifted = standard.shifted
-table_rows = standard.table_rows
-filled_first = _native_where_there_is_one(standard.filled_first)
-flagged_first = _native_where_there_is_one(standard.flagged_first)
-draws = _native_where_there_is_one(drawing.draws)
-source_of_draws = _native_where_there_is_one(drawing.source_of_draws)
-from_order_key = _native_where_there_is_one(standard.from_order_key)
-groups_around = _native_where_there_is_one(around.groups_around)
-hull_ends = _native_where_there_is_one(hull.hull_ends)
-key_at = _native_where_there_is_one(around.key_at)
-merged = _native_where_there_is_one(standard.merged)
-near_terms = _native_where_there_is_one(standard.near_terms)
-head = _native_where_there_is_one(standard.head)
-order_key = _native_where_there_is_one(standard.order_key)
-piecewise = _native_where_there_is_one(standard.piecewise)
-prefix_sum = _native_where_there_is_one(standard.prefix_sum)
-rows_at = _native_where_there_is_one(standard.rows_at)
-running_max = _native_where_there_is_one(standard.running_max)
-scaled = _native_where_there_is_one(standard.scaled)
-segment_sum = _native_where_there_is_one(standard.segment_sum)
-sort_coded = _native_where_there_is_one(standard.sort_coded)
-sum_rows = _native_where_there_is_one(standard.sum_rows)
-tie_groups = _native_where_there_is_one(standard.tie_groups)
-total = _native_where_there_is_one(standard.total)
-widened = _native_where_there_is_one(standard.widened)
-without_empty_rows = _native_where_there_is_one(standard.without_empty_rows)
-written = _native_where_there_is_one(standard.written)
+from quotakernels.ops._table import Groups as Groups
+from quotakernels.ops._table import Rows as Rows
+from quotakernels.ops.binning import bin_thresholds as bin_thresholds
+from quotakernels.ops.binning import binned as binned
+from quotakernels.ops.drawing import coins as coins
+from quotakernels.ops.drawing import draws as draws
+from quotakernels.ops.drawing import source_of_draws as source_of_draws
+from quotakernels.ops.elementwise import clip as clip
+from quotakernels.ops.elementwise import partial_harmonic_sums as partial_harmonic_sums
+from quotakernels.ops.elementwise import piecewise as piecewise
+from quotakernels.ops.hull import hull_ends as hull_ends
+from quotakernels.ops.keys import from_order_key as from_order_key
+from quotakernels.ops.keys import key_bits as key_bits
+from quotakernels.ops.keys import order_key as order_key
+from quotakernels.ops.keys import scaled as scaled
+from quotakernels.ops.keys import widened as widened
+from quotakernels.ops.native import STANDARD_ONLY as STANDARD_ONLY
+from quotakernels.ops.scans import bisect as bisect
+from quotakernels.ops.scans import count as count
+from quotakernels.ops.scans import exclusive as exclusive
+from quotakernels.ops.scans import flagged_first as flagged_first
+from quotakernels.ops.scans import prefix_sum as prefix_sum
+from quotakernels.ops.scans import running_max as running_max
+from quotakernels.ops.scans import shifted as shifted
+from quotakernels.ops.scans import total as total
+from quotakernels.ops.scans import written as written
+from quotakernels.ops.tables import filled_first as filled_first
+from quotakernels.ops.tables import groups_around as groups_around
+from quotakernels.ops.tables import head as head
+from quotakernels.ops.tables import merged as merged
+from quotakernels.ops.tables import rows_at as rows_at
+from quotakernels.ops.tables import sum_rows as sum_rows
+from quotakernels.ops.tables import tie_groups as tie_groups
+from quotakernels.ops.tables import without_empty_rows as without_empty_rows

@@ -1,4 +1,4 @@
-"""The two records that the operations exchange."""
+"""The two records that the operations exchange, and when slopes of a table are equal."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from quotakernels._array import Array
+
+EXACT = 2.0**62
+"""Below this P·N all turns of a table's curve are exact in 64-bit integers."""
+TOLERANCE = 2.0**-48
+"""Relative difference below which two slopes made of rounded sums are taken as equal."""
 
 
 class Groups(NamedTuple):

@@ -1,4 +1,4 @@
-"""Scores counted in bins of their order-preserving bits, in nothing but the standard.
+"""Scores counted in bins of their order-preserving bits.
 
 A bin holds all scores whose order keys begin with the same bits.  So the bins are in the order of
 the scores, and no range of the scores is assumed.  Tables of bins have a row for each of them, best
@@ -7,26 +7,16 @@ first.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from quotakernels._array import Array, Namespace, cast, constant, device, namespace, of_kind
-from quotakernels.ops import standard
-
-__all__ = ["bin_codes", "bin_rows", "bin_thresholds", "binned", "key_bits"]
-
-
-def key_bits(xp: Namespace, dtype: Any) -> int:
-    """The number of bits that tell all scores of a type apart."""
-    size = getattr(dtype, "itemsize", None)
-    if isinstance(size, int):
-        return 8 * size
-    if of_kind(xp, dtype, "bool"):
-        return 8
-    info = xp.iinfo if of_kind(xp, dtype, "integral") else xp.finfo
-    width: int = info(dtype).bits
-    return width
+from quotakernels.ops import native
+from quotakernels.ops.keys import from_order_key, is_float, key_bits, order_key
+from quotakernels.ops.scans import bincount, bisect
+from quotakernels.ops.tables import tie_groups
 
 
 def _highest_key(xp: Namespace, dtype: Any) -> int:
@@ -37,18 +27,11 @@ def _highest_key(xp: Namespace, dtype: Any) -> int:
     return highest
 
 
-def _beyond_reach(xp: Namespace, key: Array) -> bool:
-    """Whether the library has no access to the bits of floats, which are their own keys."""
-    return of_kind(xp, key.dtype, "real floating")
-
-
 def bin_thresholds(xp: Namespace, like: Array, bits: int) -> Array:
     """The lowest score of each bin, best first, in the type of `like`; never NaN."""
-    from quotakernels import ops
-
     like = like[..., :0]
-    key = ops.order_key(xp, like)
-    if _beyond_reach(xp, key):
+    key = order_key(xp, like)
+    if is_float(xp, key):
         host = np.empty(0, dtype=f"f{key_bits(xp, like.dtype) // 8}")
         return xp.asarray(bin_thresholds(namespace(host), host, bits), device=device(like))
     shift = key_bits(xp, like.dtype) - bits
@@ -57,32 +40,21 @@ def bin_thresholds(xp: Namespace, like: Array, bits: int) -> Array:
     lowest = number << shift
     if of_kind(xp, like.dtype, "real floating"):
         ends = constant(xp, [-xp.inf, xp.inf], like.dtype, device(like))
-        ends = cast(xp, ops.order_key(xp, ends), xp.int64)
+        ends = cast(xp, order_key(xp, ends), xp.int64)
         lowest = xp.maximum(ends[:1], xp.minimum(ends[1:], lowest))
-    return ops.from_order_key(xp, cast(xp, lowest, key.dtype), like.dtype)
+    return from_order_key(xp, cast(xp, lowest, key.dtype), like.dtype)
 
 
 def bin_rows(xp: Namespace, scores: Array, bits: int) -> Array:
     """The row of the bin of each score, in a table of 2**bits bins, as int32."""
-    from quotakernels import ops
-
-    key = ops.order_key(xp, scores)
-    if _beyond_reach(xp, key):
+    key = order_key(xp, scores)
+    if is_float(xp, key):
         falling = bin_thresholds(xp, scores, bits)
         wanted = xp.reshape(-scores, (-1,))
-        return cast(xp, xp.reshape(standard.bisect(xp, -falling, wanted), scores.shape), xp.int32)
+        return cast(xp, xp.reshape(bisect(xp, -falling, wanted), scores.shape), xp.int32)
     shift = key_bits(xp, scores.dtype) - bits
     top = _highest_key(xp, scores.dtype) >> shift
     return top - cast(xp, key >> shift, xp.int32)
-
-
-def bin_codes(xp: Namespace, rows: Array, labels: Array, valid: Array | None, bits: int) -> Array:
-    """Twice the row of each example's bin, and 1 more for positives: its place in a flat table.
-
-    Examples that do not count are given the place behind the last.
-    """
-    codes = 2 * rows + cast(xp, labels, rows.dtype)
-    return codes if valid is None else xp.where(valid, codes, xp.full_like(codes, 2 << bits))
 
 
 def binned(
@@ -97,14 +69,40 @@ def binned(
 
     Both have the shape (..., 2**bits, 2); counts are integers of any type that holds them.
     """
-    from quotakernels import ops
+    library, one_list = native.library(xp), scores.ndim == 1
+    if library == "torch" and (one_list or weights is not None):
+        key = order_key(xp, scores)
+        alike = key_bits(xp, key.dtype) == key_bits(xp, scores.dtype)
+        if alike and native.all_readable(key, labels, weights, valid):
+            on_host = partial(_binned_on_host, bits=bits)
+            counts, masses = native.torch_.on_host(on_host, key, labels, weights, valid)
+            return counts, masses
+    if weights is not None:
+        return _weighed(xp, scores, labels, weights, valid, bits)
+    if library == "numpy" and one_list:
+        rows_of = partial(bin_rows, xp, bits=bits)
+        return native.numpy_.binned(scores, labels, valid, bits, rows_of), None
+    codes = 2 * bin_rows(xp, scores, bits) + cast(xp, labels, xp.int32)
+    if valid is not None:
+        codes = xp.where(valid, codes, xp.full_like(codes, 2 << bits))
+    return xp.reshape(bincount(xp, codes, 2 << bits), (*codes.shape[:-1], 2**bits, 2)), None
 
-    rows = bin_rows(xp, scores, bits)
-    groups = ops.tie_groups(xp, ~rows, labels, weights, valid, False)
+
+def _binned_on_host(
+    scores: Array, labels: Array, weights: Array | None, valid: Array | None, bits: int
+) -> tuple[Array, Array | None]:
+    return binned(namespace(scores), scores, labels, weights, valid, bits)
+
+
+def _weighed(
+    xp: Namespace, scores: Array, labels: Array, weights: Array, valid: Array | None, bits: int
+) -> tuple[Array, Array]:
+    """The sums of tie groups that are the bins."""
+    groups = tie_groups(xp, ~bin_rows(xp, scores, bits), labels, weights, valid, False)
     owners = ~groups.thresholds
     wanted = xp.arange(2**bits, dtype=owners.dtype, device=device(owners))
     wanted = xp.broadcast_to(wanted, (*owners.shape[:-1], 2**bits))
-    index = ops.bisect(xp, owners, wanted, beyond=True) - 1
+    index = bisect(xp, owners, wanted, beyond=True) - 1
     there = index >= 0
     index = xp.where(there, index, xp.zeros_like(index))
     there = there & (xp.take_along_axis(owners, index, axis=-1) == wanted)
@@ -114,6 +112,4 @@ def binned(
         return xp.stack([xp.where(there, x, xp.zeros_like(x)) for x in both], axis=-1)
 
     counts = spread(groups.counts - groups.positives, groups.positives)
-    if not groups.weighted:
-        return counts, None
     return counts, spread(groups.negative_weights, groups.positive_weights)

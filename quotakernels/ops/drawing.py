@@ -10,26 +10,51 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels._array import Array, Device, Namespace, cast, constant, device, wide_float
-from quotakernels.inputs.keywords import brief
-from quotakernels.ops import standard
-
-__all__ = ["coins", "draws", "places_drawn", "poisson_steps", "source_of_draws"]
+from quotakernels._array import Array, Device, Namespace, cast, compiled, device, wide_float
+from quotakernels.ops import native
+from quotakernels.ops._draws import entropy, poisson_steps
+from quotakernels.ops.scans import bincount
 
 
 def source_of_draws(xp: Namespace, random_state: Any, dev: Device) -> Any:
-    """Where draws come from: whole numbers that seed NumPy's generators."""
-    if isinstance(random_state, np.random.Generator):
-        return [int(x) for x in random_state.integers(2**32, size=4)]
-    whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
-    if whole and random_state < 0:
-        raise ValueError(f"random_state must be a whole number from 0 on; got {random_state}")
-    if random_state is None or whole:
-        return np.random.SeedSequence(random_state).entropy
-    raise TypeError(
-        "random_state must be None, a whole number or a random generator of the scores' library; "
-        f"got {brief(random_state)}"
-    )
+    """Where draws come from: a generator of the library, or what seeds those of NumPy."""
+    library = native.library(xp)
+    if library == "jax":
+        return native.jax_.source_of_draws(random_state)
+    if library == "torch":
+        return native.torch_.source_of_draws(random_state, dev)
+    if library == "cupy":
+        return native.cupy_.source_of_draws(random_state)
+    return entropy(random_state)
+
+
+def coins(xp: Namespace, source: Any, resamples: range, like: Array) -> Array:
+    """Heads or tails for each place: booleans of shape (R, n), where `like` has n places."""
+    library = native.library(xp)
+    if library == "jax":
+        return native.jax_.coins(source, resamples, like)
+    if library == "torch":
+        return native.torch_.coins(source, resamples, like)
+    if library == "cupy":
+        return native.cupy_.coins(source, resamples, like)
+    length = like.shape[-1]
+    seeds = [np.random.SeedSequence(source, spawn_key=(number,)) for number in resamples]
+    flips = [np.random.default_rng(seed).integers(0, 2, length, dtype=np.bool) for seed in seeds]
+    return xp.asarray(np.stack(flips), device=device(like))
+
+
+def uniform(xp: Namespace, source: Any, resamples: range, like: Array) -> Array:
+    """Numbers from 0 to 1: shape (R, n), where `like` has n places."""
+    library = native.library(xp)
+    if library == "jax":
+        return native.jax_.uniform(source, resamples, like)
+    if library == "torch":
+        return native.torch_.uniform(source, resamples, like)
+    if library == "cupy":
+        return native.cupy_.uniform(source, resamples, like)
+    seeds = [np.random.SeedSequence(source, spawn_key=(number,)) for number in resamples]
+    host = np.stack([np.random.default_rng(seed).random(like.shape[-1]) for seed in seeds])
+    return xp.asarray(host, dtype=wide_float(xp, device(like)), device=device(like))
 
 
 def draws(
@@ -45,38 +70,21 @@ def draws(
     As many are drawn from a stratum as it has places, or with `poisson` each one independently,
     once on average.
     """
-    from quotakernels import ops
+    if native.library(xp) == "numpy":
+        return native.numpy_.draws(source, resamples, sizes, like, poisson)
+    numbers = uniform(xp, source, resamples, like)
+    return compiled(_drawn, xp, ("xp", "poisson"))(xp, numbers, sizes, poisson)
 
-    shape = (len(resamples), like.shape[-1])
-    seeds = [np.random.SeedSequence(source, spawn_key=(number,)) for number in resamples]
-    host = np.stack([np.random.default_rng(seed).random(shape[1]) for seed in seeds])
-    uniform = xp.asarray(host, dtype=wide_float(xp, device(like)), device=device(like))
-    index, there = places_drawn(xp, uniform, sizes)
+
+def _drawn(xp: Namespace, numbers: Array, sizes: tuple[Any, ...], poisson: bool) -> Array:
+    index, there = places_drawn(xp, numbers, sizes)
     if poisson:
-        steps = constant(xp, poisson_steps().tolist(), uniform.dtype, device(like))
-        counts = ops.bisect(
-            xp, xp.broadcast_to(steps, (shape[0], *steps.shape)), uniform, beyond=True
-        )
+        steps = xp.asarray(poisson_steps(), dtype=numbers.dtype, device=device(numbers))
+        counts = xp.searchsorted(steps, numbers, side="right")
         return xp.where(there, counts, xp.zeros_like(counts))
-    index = xp.sort(xp.where(there, index, xp.full_like(index, shape[1])), axis=-1)
-    place = xp.arange(shape[1], dtype=xp.int64, device=device(like))
-    upto = ops.bisect(xp, index, xp.broadcast_to(place, shape), beyond=True)
-    return upto - standard.shifted(xp, upto, 1, 0)
-
-
-def coins(xp: Namespace, source: Any, resamples: range, like: Array) -> Array:
-    """Heads or tails for each place: booleans of shape (R, n), where `like` has n places."""
-    length = like.shape[-1]
-    seeds = [np.random.SeedSequence(source, spawn_key=(number,)) for number in resamples]
-    flips = [np.random.default_rng(seed).integers(0, 2, length, dtype=np.bool) for seed in seeds]
-    return xp.asarray(np.stack(flips), device=device(like))
-
-
-def poisson_steps() -> np.ndarray[Any, Any]:
-    """The probabilities that a Poisson variable of mean 1 is at most 0, 1, 2, …; up to 1."""
-    factorials = np.cumprod(np.append(1.0, np.arange(1.0, 20.0)))
-    steps: np.ndarray[Any, Any] = np.minimum(np.cumsum(np.exp(-1.0) / factorials), 1.0)
-    return steps
+    size = numbers.shape[-1]
+    index = xp.where(there, index, xp.full_like(index, size))
+    return cast(xp, bincount(xp, index, size), xp.int64)
 
 
 def places_drawn(xp: Namespace, uniform: Array, sizes: tuple[Any, ...]) -> tuple[Array, Array]:

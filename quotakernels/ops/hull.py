@@ -1,4 +1,4 @@
-"""The upper convex hull of the ROC points of a table, in nothing but the standard.
+"""The upper convex hull of the ROC points of a table.
 
 A chord between two points of a chain is split at the points farthest above it, all chords at
 once, until no point lies above any.  Each split leaves at most a quarter of the triangle in which
@@ -7,20 +7,13 @@ further points may lie, which bounds the number of rounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from functools import partial
+from typing import Any, NamedTuple
 
 from quotakernels._array import Array, Namespace, cast, device, tolerance, wide_float
-from quotakernels.ops import standard
-from quotakernels.ops._table import Groups
-
-__all__ = ["EXACT", "TOLERANCE", "Points", "ends_by", "farthest_above", "hull_ends"]
-
-TOLERANCE = 2.0**-48
-"""Relative difference below which two slopes made of rounded sums are taken as equal."""
-
-EXACT = 2.0**62
-"""Below this P·N all turns are exact in 64-bit integers."""
+from quotakernels.ops import native
+from quotakernels.ops._table import EXACT, TOLERANCE, Groups
+from quotakernels.ops.scans import prefix_sum, running_max, segment_max, shifted
 
 _ROUNDS = 32
 """Enough for any P·N that is exact: after 31 the triangles hold no more whole points."""
@@ -30,7 +23,7 @@ _ROUNDS_OF_MASSES = 192
 """Enough for 2**31 weights from 1e-20 to 1e20, down to the tolerance."""
 
 
-class Points(NamedTuple):
+class _Points(NamedTuple):
     """Points from the origin on, and which of them end a row that is not empty."""
 
     x: Array
@@ -38,32 +31,35 @@ class Points(NamedTuple):
     filled: Array
 
 
-Split: TypeAlias = Callable[[Namespace, Points, Array, int], Array]
-"""From points, a chain of them and the most rounds, the chain with no point above it."""
-
-
 def hull_ends(xp: Namespace, table: Groups) -> Array:
     """Which rows end at a vertex of the hull, the last example's row among them; shape (..., G).
 
     Points on a straight line between vertices are none.
     """
-    return ends_by(xp, table, _split_in_rounds)
+    library = native.library(xp)
+    if library == "numpy":
+        return native.numpy_.hull_ends(table)
+    if library == "torch" and native.all_readable(*table):
+        return native.torch_.hull_ends(table)
+    if library == "jax":
+        return native.jax_.hull_ends(table, partial(_hull_ends, xp))
+    return _hull_ends(xp, table)
 
 
-def ends_by(xp: Namespace, table: Groups, split: Split) -> Array:
-    """The same, by some way to split chords; in whole numbers where their products fit."""
+def _hull_ends(xp: Namespace, table: Groups) -> Array:
+    """The same; in whole numbers where their products fit."""
     wide = wide_float(xp, device(table.counts))
     if table.weighted:
-        return _ends(xp, table, split, wide, _ROUNDS_OF_MASSES)
+        return _ends(xp, table, wide, _ROUNDS_OF_MASSES)
     if table.counts.dtype == xp.int32:
-        return _ends(xp, table, split, xp.int64, _ROUNDS)
+        return _ends(xp, table, xp.int64, _ROUNDS)
     positive, negative = (
         cast(xp, xp.sum(x, axis=-1, keepdims=True, dtype=xp.int64), wide)
         for x in (table.positive, table.negative)
     )
     exact = positive * negative < EXACT
-    return _ends(xp, _only(xp, table, exact), split, xp.int64, _ROUNDS) | _ends(
-        xp, _only(xp, table, ~exact), split, wide, _ROUNDS_OF_FLOATS
+    return _ends(xp, _only(xp, table, exact), xp.int64, _ROUNDS) | _ends(
+        xp, _only(xp, table, ~exact), wide, _ROUNDS_OF_FLOATS
     )
 
 
@@ -75,42 +71,45 @@ def _only(xp: Namespace, table: Groups, rows: Array) -> Groups:
     return table._replace(counts=counts, positives=positives)
 
 
-def _ends(xp: Namespace, table: Groups, split: Split, number: Any, rounds: int) -> Array:
+def _ends(xp: Namespace, table: Groups, number: Any, rounds: int) -> Array:
     x, y = (_from_zero(xp, cast(xp, column, number)) for column in (table.negative, table.positive))
     nothing = xp.zeros_like(table.counts[..., :1], dtype=xp.bool)
-    points = Points(x, y, xp.concat([nothing, table.counts > 0], axis=-1))
+    points = _Points(x, y, xp.concat([nothing, table.counts > 0], axis=-1))
     index = xp.arange(x.shape[-1], device=device(x))
     ends = xp.broadcast_to((index == 0) | (index == x.shape[-1] - 1), x.shape)
-    chain = split(xp, points, ends, min(rounds, table.counts.shape[-1]))
+    chain = _split(xp, points, ends, min(rounds, table.counts.shape[-1]))
     return _strict_ends(xp, table, points, chain)
 
 
-def _split_in_rounds(xp: Namespace, points: Points, chain: Array, rounds: int) -> Array:
+def _split(xp: Namespace, points: _Points, chain: Array, rounds: int) -> Array:
+    """The chain with no point above it."""
+    if native.library(xp) == "jax":
+        return native.jax_.grown(
+            chain, xp.any(points.filled), lambda chain: _farthest_above(xp, points, chain)
+        )
     for _ in range(rounds):
-        chain = chain | farthest_above(xp, points, chain)
+        chain = chain | _farthest_above(xp, points, chain)
     return chain
 
 
-def farthest_above(xp: Namespace, points: Points, chain: Array) -> Array:
+def _farthest_above(xp: Namespace, points: _Points, chain: Array) -> Array:
     """The points farthest above each chord of the chain, where any point is above it."""
     x, y, filled = points
     left, right = _neighbours(xp, chain)
     above = xp.where(filled & ~chain, _height(xp, x, y, left, right), xp.zeros_like(x))
-    first = standard.shifted(xp, chain, 1, True)
-    peak = xp.take_along_axis(standard.segment_max(xp, above, first), right, axis=-1)
+    first = shifted(xp, chain, 1, True)
+    peak = xp.take_along_axis(segment_max(xp, above, first), right, axis=-1)
     return (above > 0) & (above == peak)
 
 
-def _strict_ends(xp: Namespace, table: Groups, points: Points, chain: Array) -> Array:
+def _strict_ends(xp: Namespace, table: Groups, points: _Points, chain: Array) -> Array:
     """The rows whose ends are in the chain, but for points between others on one line."""
-    from quotakernels import ops
-
     left, right = _neighbours(xp, chain)
-    before = standard.shifted(xp, left, 1, 0)
+    before = shifted(xp, left, 1, 0)
     last = xp.full_like(right[..., :1], chain.shape[-1] - 1)
     after = xp.concat([right[..., 1:], last], axis=-1)
     turns = chain & (_height(xp, *points[:2], before, after) > 0)
-    upto = ops.prefix_sum(xp, cast(xp, table.counts, xp.int64))
+    upto = prefix_sum(xp, cast(xp, table.counts, xp.int64))
     final = (table.counts > 0) & (upto == upto[..., -1:])
     return turns[..., 1:] | final
 
@@ -132,17 +131,13 @@ def _height(xp: Namespace, x: Array, y: Array, left: Array, right: Array) -> Arr
 
 def _neighbours(xp: Namespace, chain: Array) -> tuple[Array, Array]:
     """Index of the chain's last point up to each point, and of its first from there on."""
-    from quotakernels import ops
-
     size = chain.shape[-1]
     index = xp.arange(size, dtype=xp.int64, device=device(chain))
     nothing = xp.zeros(chain.shape, dtype=xp.int64, device=device(chain))
-    left = ops.running_max(xp, xp.where(chain, index, nothing))
-    from_end = ops.running_max(xp, xp.flip(xp.where(chain, size - 1 - index, nothing), axis=-1))
+    left = running_max(xp, xp.where(chain, index, nothing))
+    from_end = running_max(xp, xp.flip(xp.where(chain, size - 1 - index, nothing), axis=-1))
     return left, size - 1 - xp.flip(from_end, axis=-1)
 
 
 def _from_zero(xp: Namespace, x: Array) -> Array:
-    from quotakernels import ops
-
-    return xp.concat([xp.zeros_like(x[..., :1]), ops.prefix_sum(xp, x)], axis=-1)
+    return xp.concat([xp.zeros_like(x[..., :1]), prefix_sum(xp, x)], axis=-1)

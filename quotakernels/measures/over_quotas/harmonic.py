@@ -87,7 +87,7 @@ def harmonic_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Ar
     """Σ 1/(S+k) and Σ k/(S+k) for k = 1..m; S ≥ 0 is real, m a whole number."""
     near = ops.clip(xp, xp.ceil(NEAR - before), 0.0, float(NEAR))
     near = xp.where(items <= NEAR, items, near)
-    ones, ramps = ops.near_terms(xp, before, near, NEAR)
+    ones, ramps = ops.partial_harmonic_sums(xp, before, near, NEAR)
     is_far = items > near
 
     def far(kind: int) -> Array:

@@ -6,24 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels._array import Namespace
-from quotakernels.ops import drawing
+from quotakernels.ops._draws import poisson_steps
 from quotakernels.ops.native._numpy_rows import blocks
 
 NDArray = np.ndarray[Any, Any]
 
-__all__ = ["draws"]
-
 
 def draws(
-    xp: Namespace,
-    source: Any,
-    resamples: range,
-    sizes: tuple[Any, ...],
-    like: NDArray,
-    poisson: bool,
+    source: Any, resamples: range, sizes: tuple[Any, ...], like: NDArray, poisson: bool
 ) -> NDArray:
-    """See `drawing.draws`; each resample has a stream of its own."""
+    """Each resample has a stream of its own."""
     whole = tuple(int(size) for size in sizes)
     drawn = [_drawn(source, number, whole, like.shape[-1], poisson) for number in resamples]
     return drawn[0][None] if len(drawn) == 1 else np.stack(drawn)
@@ -33,7 +25,7 @@ def _drawn(source: Any, number: int, sizes: tuple[int, ...], length: int, poisso
     seed = np.random.SeedSequence(source, spawn_key=(number,))
     generator = np.random.Generator(np.random.PCG64(seed))
     if poisson:
-        steps = drawing.poisson_steps()
+        steps = poisson_steps()
         parts = [np.searchsorted(steps, generator.random(size), side="right") for size in sizes]
     else:
         parts = [_counts(generator, size) for size in sizes]

@@ -8,18 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels._array import Namespace
-from quotakernels.ops import standard
-from quotakernels.ops._table import Groups
-from quotakernels.ops.hull import EXACT, TOLERANCE
+from quotakernels.ops._table import EXACT, TOLERANCE, Groups
 
 NDArray = np.ndarray[Any, Any]
 
-__all__ = ["hull_ends", "merged"]
 
-
-def hull_ends(xp: Namespace, table: Groups) -> NDArray:
-    """See `hull.hull_ends`; all lists of a batch are one list of points, in pieces."""
+def hull_ends(table: Groups) -> NDArray:
+    """All lists of a batch are one list of points, in pieces."""
     there = table.counts.reshape(-1) > 0
     rows = slice(None) if there.all() else np.flatnonzero(there)
     up, along = (x.reshape(-1)[rows] for x in (table.positive, table.negative))
@@ -136,11 +131,9 @@ def _first_highest(point: NDArray, left: NDArray, height: NDArray) -> NDArray:
     return np.repeat(first, sizes)
 
 
-def merged(xp: Namespace, table: Groups, last: NDArray) -> Groups:
-    """See `standard.merged`; one list of rows becomes a table without empty ones."""
-    ends = np.flatnonzero(last) if last.ndim == 1 else last
-    if last.ndim != 1 or not ends.size:
-        return standard.merged(xp, table, last)
+def merged(table: Groups, last: NDArray) -> Groups:
+    """One list of rows becomes a table without empty ones."""
+    ends = np.flatnonzero(last)
     starts = np.append(0, ends[:-1] + 1)
     until = int(ends[-1]) + 1
     sums = table.map(lambda x: np.add.reduceat(x[:until], starts, dtype=x.dtype))

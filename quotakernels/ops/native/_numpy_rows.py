@@ -8,13 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels._array import Namespace
-from quotakernels.ops import standard
 from quotakernels.ops._table import Groups, Rows
 
 NDArray = np.ndarray[Any, Any]
-
-__all__ = ["BLOCK", "blocks", "head", "near_terms", "rows_at", "sum_rows"]
 
 BLOCK = 1 << 15
 SEARCHED = 1 << 12
@@ -49,14 +45,11 @@ def _sums_before(values: NDArray, before: float) -> NDArray:
 
 
 def sum_rows(
-    xp: Namespace,
     table: Groups,
     terms: Callable[..., tuple[NDArray, ...]],
     columns: tuple[str, ...],
 ) -> tuple[NDArray, ...]:
-    """See `standard.sum_rows`; one table is read in blocks that stay in the cache."""
-    if table.counts.ndim != 1:
-        return standard.sum_rows(xp, table, terms, columns)
+    """One table is read in blocks that stay in the cache."""
     read = _column_blocks(table, columns)
     sums = [[float(x.sum()) for x in terms(*block)] for block in read]
     return tuple(np.asarray(_sum_of_sums(x)) for x in zip(*sums, strict=True))
@@ -92,10 +85,8 @@ def _column_blocks(table: Groups, columns: tuple[str, ...]) -> Iterator[list[NDA
         yield [read[column] for column in own]
 
 
-def rows_at(xp: Namespace, table: Groups, wanted: NDArray) -> tuple[NDArray, Rows]:
-    """See `standard.rows_at`; only the blocks that own a wanted mass are searched."""
-    if table.counts.ndim != 1:
-        return standard.rows_at(xp, table, wanted)
+def rows_at(table: Groups, wanted: NDArray) -> tuple[NDArray, Rows]:
+    """Only the blocks that own a wanted mass are searched."""
     size = BLOCK if table.weighted else SEARCHED
     names = _summed(table)
     if table.counts.shape[0] <= size:
@@ -142,20 +133,16 @@ def _sums_of_blocks(x: NDArray, size: int = BLOCK) -> NDArray:
     return np.append(0.0, np.cumsum(np.add.reduceat(x, starts, dtype=x.dtype), dtype=np.float64))
 
 
-def near_terms(
-    xp: Namespace, before: NDArray, number: NDArray, most: int
-) -> tuple[NDArray, NDArray]:
-    """See `standard.near_terms`; the terms of a few numbers at once."""
-    if before.ndim != 1 or before.shape[0] > SEARCHED or before.dtype != np.float64:
-        return standard.near_terms(xp, before, number, most)
+def partial_harmonic_sums(before: NDArray, number: NDArray, most: int) -> tuple[NDArray, NDArray]:
+    """All terms at once."""
     k = np.arange(1.0, most + 1)[:, None]
     terms = (k <= number) / (before + k)
     return np.add.reduce(terms, axis=0), np.add.reduce(k * terms, axis=0)
 
 
-def head(xp: Namespace, table: Groups, wanted: NDArray) -> Groups:
-    """See `standard.head`; whole blocks of one long table are left out."""
-    if table.counts.ndim != 1 or table.counts.shape[0] <= BLOCK:
+def head(table: Groups, wanted: NDArray) -> Groups:
+    """Whole blocks of one long table are left out."""
+    if table.counts.shape[0] <= BLOCK:
         return table
     largest = np.max(wanted, where=wanted == wanted, initial=0)
     stop = BLOCK * int(np.searchsorted(_sums_of_blocks(table.mass), largest) + 1)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels._array import Across, Namespace
-from quotakernels.ops import around, binning, standard
 from quotakernels.ops._bits import bits_from_key, key_from_bits
 from quotakernels.ops._table import Groups
 from quotakernels.ops.native._numpy_draws import draws as draws
@@ -17,7 +14,7 @@ from quotakernels.ops.native._numpy_hull import hull_ends as hull_ends
 from quotakernels.ops.native._numpy_hull import merged as merged
 from quotakernels.ops.native._numpy_rows import BLOCK, blocks
 from quotakernels.ops.native._numpy_rows import head as head
-from quotakernels.ops.native._numpy_rows import near_terms as near_terms
+from quotakernels.ops.native._numpy_rows import partial_harmonic_sums as partial_harmonic_sums
 from quotakernels.ops.native._numpy_rows import rows_at as rows_at
 from quotakernels.ops.native._numpy_rows import sum_rows as sum_rows
 
@@ -31,8 +28,8 @@ def _has_bits(dtype: Any) -> bool:
     return bool(dtype.kind == "V" and dtype.name == "bfloat16")
 
 
-def order_key(xp: Namespace, scores: NDArray) -> NDArray:
-    """See `standard.order_key`."""
+def order_key(scores: NDArray) -> NDArray:
+    """See `keys.order_key`."""
     if not _has_bits(scores.dtype):
         return scores.view(np.uint8) if scores.dtype.kind == "b" else scores
     return key_of_bits(scores.view(np.dtype(f"i{scores.dtype.itemsize}")))
@@ -51,8 +48,8 @@ def key_of_bits(bits: NDArray) -> NDArray:
     return key
 
 
-def from_order_key(xp: Namespace, key: NDArray, dtype: Any) -> NDArray:
-    """See `standard.from_order_key`."""
+def from_order_key(key: NDArray, dtype: Any) -> NDArray:
+    """See `keys.from_order_key`."""
     if not _has_bits(dtype):
         return key.view(dtype) if dtype.kind == "b" else key.astype(dtype, copy=False)
     return bits_of_key(key).view(dtype)
@@ -65,41 +62,30 @@ def bits_of_key(key: NDArray) -> NDArray:
     return np.asarray(bits_from_key(key, 8 * key.dtype.itemsize))
 
 
-def sort_coded(
-    xp: Namespace, key: NDArray, code: NDArray, weights: NDArray | None, stable: bool
-) -> tuple[NDArray, NDArray, NDArray | None]:
-    """See `standard.sort_coded`; keys of up to 32 bits are sorted as words that end in the code."""
-    if stable or weights is not None or key.dtype.kind == "f" or key.dtype.itemsize > 4:
-        return standard.sort_coded(xp, key, code, weights, stable)
-    words = np.sort((~key.astype(np.int64) << 2) | code, axis=-1)
-    return (~(words >> 2)).astype(key.dtype), (words & 3).astype(code.dtype), None
-
-
-def running_max(xp: Namespace, x: NDArray) -> NDArray:
-    """See `standard.running_max`."""
+def running_max(x: NDArray) -> NDArray:
+    """See `scans.running_max`."""
     result: NDArray = np.maximum.accumulate(x, axis=-1)
     return result
 
 
-def clip(xp: Namespace, x: NDArray, low: float | None = None, high: float | None = None) -> NDArray:
-    """See `standard.clip`; without the checks of the standard's function, which take longer."""
+def clip(x: NDArray, low: float | None = None, high: float | None = None) -> NDArray:
+    """Without the checks of the standard's function, which take longer."""
     x = x if low is None else np.maximum(x, low)
     return x if high is None else np.minimum(x, high)
 
 
-def total(xp: Namespace, x: NDArray) -> NDArray:
-    """See `standard.total`; NumPy's own sum is pairwise along a contiguous axis."""
+def total(x: NDArray) -> NDArray:
+    """NumPy's own sum is pairwise along a contiguous axis."""
     return np.asarray(np.sum(np.ascontiguousarray(x), axis=-1))
 
 
 def piecewise(
-    xp: Namespace,
     rare: NDArray,
     if_rare: Callable[..., NDArray],
     otherwise: Callable[..., NDArray],
     *arguments: NDArray,
 ) -> NDArray:
-    """See `standard.piecewise`; the rare formula is evaluated only where it is wanted."""
+    """The rare formula is evaluated only where it is wanted."""
     result = otherwise(*arguments)
     places = np.flatnonzero(rare)
     if places.size:
@@ -115,45 +101,38 @@ def _filling(shape: tuple[int, ...], x: NDArray) -> NDArray:
     return x if x.shape == shape else np.broadcast_to(x, shape)
 
 
-def key_at(xp: Namespace, key: NDArray, place: NDArray, across: Across | None = None) -> NDArray:
-    """See `around.key_at`; one list is only partitioned."""
-    if across is not None or key.ndim != 1:
-        found: NDArray = around.key_at(xp, key, place, across)
-        return found
-    rank = key.shape[0] - int(place[0])
+def kth_largest(key: NDArray, k: NDArray) -> NDArray:
+    """One list is only partitioned."""
+    rank = key.shape[0] - int(k[0])
     return np.partition(key, rank)[rank : rank + 1]
 
 
 def tie_groups(
-    xp: Namespace,
-    scores: NDArray,
-    labels: NDArray,
-    weights: NDArray | None,
-    valid: NDArray | None,
-    given: bool,
+    scores: NDArray, labels: NDArray, weights: NDArray | None, valid: NDArray | None, given: bool
 ) -> Groups:
-    """See `standard.tie_groups`; one list of scores gives a table without empty rows."""
-    if scores.ndim != 1:
-        return standard.tie_groups(xp, scores, labels, weights, valid, given)
+    """The table of one list of scores, without empty rows but for that of an empty list."""
     if valid is not None and not valid.all():
         scores, labels = scores[valid], labels[valid]
         weights = None if weights is None else weights[valid]
-    if given or scores.shape[0] == 0:
-        return _or_one_empty_row(standard.tie_groups(xp, scores, labels, weights, None, given))
-    groups = compact_groups(order_key(xp, scores), labels, weights)
-    return groups._replace(thresholds=from_order_key(xp, groups.thresholds, scores.dtype))
+    if scores.shape[0] == 0:
+        return _empty_row(scores, weights)
+    key = order_key(scores)
+    groups = (
+        _by_argsort(key, labels, weights, given) if given else _compact_groups(key, labels, weights)
+    )
+    return groups._replace(thresholds=from_order_key(groups.thresholds, scores.dtype))
 
 
-def _or_one_empty_row(groups: Groups) -> Groups:
-    if groups.counts.shape[0]:
-        return groups
-    return groups.map(lambda x: np.zeros(1, dtype=x.dtype))
+def _empty_row(scores: NDArray, weights: NDArray | None) -> Groups:
+    count = np.zeros(1, dtype=np.int32)
+    mass = None if weights is None else np.zeros(1, dtype=weights.dtype)
+    return Groups(np.zeros(1, dtype=scores.dtype), count, count, mass, mass)
 
 
-def compact_groups(key: NDArray, labels: NDArray, weights: NDArray | None) -> Groups:
+def _compact_groups(key: NDArray, labels: NDArray, weights: NDArray | None) -> Groups:
     """The table of one non-empty list of keys, without empty rows; thresholds are keys."""
     if weights is not None or key.dtype.kind == "f":
-        return _by_argsort(key, labels, weights)
+        return _by_argsort(key, labels, weights, False)
     low, high = int(key.min()), int(key.max())
     bits = 31 if high - low < 2**31 or key.dtype.itemsize <= 4 else 63
     if high - low < 2**bits:
@@ -247,13 +226,16 @@ def _steps_in_place(sums: NDArray) -> NDArray:
     return sums
 
 
-def _by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None) -> Groups:
-    order = np.argsort(key, kind="stable")[::-1]
+def _by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None, given: bool) -> Groups:
+    """Each example is a group if `given`, in the order of the input where keys are equal."""
+    order = np.argsort(key[:: -1 if given else 1], kind="stable")[::-1]
+    order = key.shape[0] - 1 - order if given else order
     key, labels = key[order], labels[order]
     weights = None if weights is None else weights[order]
     del order  # as long as the weights
     differs = np.ones(key.shape, dtype=bool)
-    np.not_equal(key[1:], key[:-1], out=differs[1:])
+    if not given:
+        np.not_equal(key[1:], key[:-1], out=differs[1:])
     starts = np.flatnonzero(differs)
     thresholds = key[starts]
     integer = _count_type(key.shape[0])
@@ -274,31 +256,28 @@ FEW = 2**20
 
 
 def binned(
-    xp: Namespace,
     scores: NDArray,
     labels: NDArray,
-    weights: NDArray | None,
     valid: NDArray | None,
     bits: int,
-) -> tuple[NDArray, NDArray | None]:
-    """See `binning.binned`; without weights they are only counted."""
-    if weights is not None or scores.ndim != 1:
-        return binning.binned(xp, scores, labels, weights, valid, bits)
+    rows_of: Callable[[NDArray], NDArray],
+) -> NDArray:
+    """The counts of one list; `rows_of` are the rows of the bins of scores."""
     if valid is not None and not valid.all():
         scores, labels = scores[valid], labels[valid]
     if scores.dtype.itemsize > 2 or scores.shape[0] < FEW:
-        return counted(lambda block: binning.bin_rows(xp, scores[block], bits), labels, bits), None
+        return _counted(lambda block: rows_of(scores[block]), labels, bits)
     patterns = scores.view(f"u{scores.dtype.itemsize}")  # cheaper to put in order afterwards
     width = 8 * patterns.itemsize
-    found = counted(lambda block: patterns[block].astype(np.int32), labels, width)
+    found = _counted(lambda block: patterns[block].astype(np.int32), labels, width)
     every = np.arange(2**width, dtype=patterns.dtype)
     every = every if scores.dtype.kind == "b" else every.view(scores.dtype)
     counts = np.zeros((2**bits, 2), dtype=np.int64)
-    np.add.at(counts, binning.bin_rows(xp, every, bits), found)
-    return counts, None
+    np.add.at(counts, rows_of(every), found)
+    return counts
 
 
-def counted(codes_of: Callable[[slice], NDArray], labels: NDArray, bits: int) -> NDArray:
+def _counted(codes_of: Callable[[slice], NDArray], labels: NDArray, bits: int) -> NDArray:
     """How many examples of each class have each code below 2**bits; codes may be written to."""
     counts = np.zeros(2 << bits, dtype=np.int64)
     for block in blocks(labels.shape[0], max(BLOCK, 2 << bits)):
@@ -309,33 +288,15 @@ def counted(codes_of: Callable[[slice], NDArray], labels: NDArray, bits: int) ->
     return counts.reshape(-1, 2)
 
 
-def filled_first(xp: Namespace, table: Groups) -> Groups:
-    """See `standard.filled_first`; of one table, the rows that hold examples only."""
-    if table.counts.ndim != 1 or not table.counts.any():
-        return standard.filled_first(xp, table)
-    return table if table.counts.all() else without_empty_rows(xp, table)
-
-
-def without_empty_rows(xp: Namespace, table: Groups) -> Groups:
-    """See `standard.without_empty_rows`; at least one row stays."""
-    if table.counts.ndim != 1:
-        return table
+def without_empty_rows(table: Groups) -> Groups:
+    """At least one row stays."""
     kept = table.counts > 0
     kept[0] |= not kept.any()
     return table.map(lambda x: x[kept])
 
 
-def flagged_first(xp: Namespace, flags: NDArray) -> NDArray:
-    """See `standard.flagged_first`; of one list of flags, the places of the raised ones only."""
-    if flags.ndim == 1 and flags.any():
-        return np.flatnonzero(flags)
-    return np.asarray(standard.flagged_first(xp, flags))
-
-
-def bisect(xp: Namespace, ends: NDArray, wanted: NDArray, beyond: bool = False) -> NDArray:
-    """See `standard.bisect`; list by list, where the lists are not shorter than they are many."""
-    if math.prod(ends.shape[:-1]) > ends.shape[-1]:
-        return np.asarray(standard.bisect(xp, ends, wanted, beyond))
+def bisect(ends: NDArray, wanted: NDArray, beyond: bool) -> NDArray:
+    """List by list."""
     index = np.empty(wanted.shape, dtype=np.int64)
     for row in np.ndindex(ends.shape[:-1]):
         index[row] = np.searchsorted(ends[row], wanted[row], side="right" if beyond else "left")

@@ -1,0 +1,54 @@
+"""Functions of each number by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from quotakernels._array import Array, Namespace, cast
+from quotakernels.ops import native
+
+_FEW = 2**12
+"""Numbers of which all terms are summed at once."""
+
+
+def clip(xp: Namespace, x: Array, low: float | None = None, high: float | None = None) -> Array:
+    """Each number, or the bound that it is beyond."""
+    library = native.library(xp, beyond=True)
+    if library == "numpy":
+        return native.numpy_.clip(x, low, high)
+    if library == "jax":
+        return native.jax_.clip(x, low, high)
+    return xp.clip(x, low, high)
+
+
+def piecewise(
+    xp: Namespace,
+    rare: Array,
+    if_rare: Callable[..., Array],
+    otherwise: Callable[..., Array],
+    *arguments: Array,
+) -> Array:
+    """`if_rare(*arguments)` where the condition `rare` holds, else `otherwise(*arguments)`.
+
+    `otherwise` may be evaluated everywhere, so it should be the cheaper of the two.
+    """
+    library = native.library(xp)
+    if library == "numpy":
+        return native.numpy_.piecewise(rare, if_rare, otherwise, *arguments)
+    if library == "jax":
+        return native.jax_.piecewise(rare, if_rare, otherwise, *arguments)
+    return xp.where(rare, if_rare(*arguments), otherwise(*arguments))
+
+
+def partial_harmonic_sums(
+    xp: Namespace, before: Array, number: Array, most: int
+) -> tuple[Array, Array]:
+    """Σ 1/(S+k) and Σ k/(S+k) for k = 1..number, which is `most` at most."""
+    few = before.ndim == 1 and before.shape[0] <= _FEW and before.dtype == xp.float64
+    if few and native.library(xp) == "numpy":
+        return native.numpy_.partial_harmonic_sums(before, number, most)
+    ones, ramps = xp.zeros_like(before), xp.zeros_like(before)
+    for k in range(1, most + 1):
+        one = cast(xp, k <= number, before.dtype) / (before + k)
+        ones, ramps = ones + one, ramps + k * one
+    return ones, ramps

@@ -1,0 +1,163 @@
+"""Scores as numbers that compare as they do: order keys, and what is found by comparing them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from quotakernels._array import (
+    Across,
+    Array,
+    Namespace,
+    cast,
+    concrete,
+    constant,
+    device,
+    of_kind,
+    wide_float,
+)
+from quotakernels.ops import native
+
+
+def order_key(xp: Namespace, scores: Array) -> Array:
+    """Numbers that compare as the exact values of the scores do, on hardware that flushes too.
+
+    Without access to the bits a float is its own key.
+    """
+    library = native.library(xp, beyond=True)
+    if library == "numpy":
+        return native.numpy_.order_key(scores)
+    if library == "jax":
+        return native.jax_.order_key(scores)
+    if library == "torch":
+        return native.torch_.order_key(scores)
+    if library == "cupy":
+        return native.cupy_.order_key(scores)
+    return cast(xp, scores, xp.uint8) if xp.isdtype(scores.dtype, "bool") else scores
+
+
+def from_order_key(xp: Namespace, key: Array, dtype: Any) -> Array:
+    """The scores to which `order_key` gave these keys (0.0 for -0.0)."""
+    library = native.library(xp, beyond=True)
+    if library == "numpy":
+        return native.numpy_.from_order_key(key, dtype)
+    if library == "jax":
+        return native.jax_.from_order_key(key, dtype)
+    if library == "torch":
+        return native.torch_.from_order_key(key, dtype)
+    if library == "cupy":
+        return native.cupy_.from_order_key(key, dtype)
+    return cast(xp, key, dtype)
+
+
+def lowest_key(xp: Namespace, key: Array) -> Array:
+    """A key that no score undercuts; examples that do not count are given it."""
+    if is_float(xp, key):
+        return constant(xp, -xp.inf, key.dtype, device(key))
+    return constant(xp, xp.iinfo(key.dtype).min, key.dtype, device(key))
+
+
+def is_float(xp: Namespace, key: Array) -> bool:
+    """Whether the keys are the scores themselves, as the library has no access to their bits."""
+    return of_kind(xp, key.dtype, "real floating")
+
+
+def key_bits(xp: Namespace, dtype: Any) -> int:
+    """The number of bits that tell all scores of a type apart."""
+    size = getattr(dtype, "itemsize", None)
+    if isinstance(size, int):
+        return 8 * size
+    if of_kind(xp, dtype, "bool"):
+        return 8
+    info = xp.iinfo if of_kind(xp, dtype, "integral") else xp.finfo
+    width: int = info(dtype).bits
+    return width
+
+
+def widened(xp: Namespace, scores: Array) -> Array:
+    """The scores as the widest floats, none of them changed but integers beyond 2**53."""
+    if native.library(xp, beyond=True) == "jax":
+        return native.jax_.widened(scores)
+    return cast(xp, scores, wide_float(xp, device(scores)))
+
+
+def scaled(xp: Namespace, x: Array, power: Array) -> Array:
+    """Floats times powers of two, of one float type; subnormal ones are not taken for 0."""
+    if native.library(xp, beyond=True) == "jax":
+        return native.jax_.scaled(x, power)
+    return x * power
+
+
+def sort_coded(
+    xp: Namespace, key: Array, code: Array, weights: Array | None, stable: bool
+) -> tuple[Array, Array, Array | None]:
+    """Sort by key, largest first; an integer code of two bits and optional weights come along.
+
+    Only `stable` promises an order among equal keys: that of the input.
+    """
+    if not stable and weights is None and not is_float(xp, key) and key_bits(xp, key.dtype) <= 32:
+        return *_sorted_words(xp, key, code), None
+    library = native.library(xp)
+    if library == "jax":
+        return native.jax_.sort_coded(key, code, weights, stable)
+    if library == "torch":
+        return native.torch_.sort_coded(key, code, weights)
+    order = xp.argsort(key, axis=-1, descending=True, stable=True)
+    key, code = (xp.take_along_axis(x, order, axis=-1) for x in (key, code))
+    if weights is not None:
+        weights = xp.take_along_axis(weights, order, axis=-1)
+    return key, code, weights
+
+
+def _sorted_words(xp: Namespace, key: Array, code: Array) -> tuple[Array, Array]:
+    """Words that end in the code, which are sorted several times faster than they are gathered."""
+    words = (~cast(xp, key, xp.int64) << 2) | code
+    words = xp.sort(words, axis=-1, stable=False)
+    return cast(xp, ~(words >> 2), key.dtype), cast(xp, words & 3, code.dtype)
+
+
+def kth_largest(xp: Namespace, key: Array, k: Array, across: Across | None = None) -> Array:
+    """The k-th largest key, where k is 1 for the largest; both of shape (..., 1).
+
+    The keys are those of all shards that are summed `across`, which get the same answer.
+    """
+    library, one_list = native.library(xp), key.ndim == 1 and across is None
+    if library == "numpy" and one_list:
+        return native.numpy_.kth_largest(key, k)
+    if library == "torch" and one_list and native.all_readable(key, k):
+        return native.torch_.kth_largest(key, k)
+    if library == "jax" and (across is None or not concrete(key)):
+        return _kth_largest_by_bits(xp, key, k, native.jax_.repeated, across)
+    if across is not None or library in ("torch", "jax", "cupy"):
+        return _kth_largest_by_bits(xp, key, k, _repeated, across)
+    falling = xp.sort(key, axis=-1, descending=True)
+    return xp.take_along_axis(falling, k - 1, axis=-1)
+
+
+def _kth_largest_by_bits(
+    xp: Namespace, key: Array, k: Array, repeated: Callable[..., Array], across: Across | None
+) -> Array:
+    """The key is made bit by bit, each of which takes a count.
+
+    The smallest integer differs from 0 in the highest bit only, so that also this one is tried by
+    flipping it.
+    """
+    if is_float(xp, key):
+        raise TypeError(f"y_score has dtype {key.dtype}, whose bits shards cannot count here")
+    width = xp.iinfo(key.dtype).bits
+    lowest = xp.full_like(k, xp.iinfo(key.dtype).min, dtype=key.dtype)
+
+    def next_bit(number: Any, found: Array) -> Array:
+        tried = found ^ (xp.ones_like(found) << (width - 1 - number))
+        reached = xp.count_nonzero(key >= tried, axis=-1, keepdims=True)
+        reached = reached if across is None else across(reached)
+        return xp.where(reached >= k, tried, found)
+
+    return repeated(width, next_bit, lowest)
+
+
+def _repeated(times: int, step: Callable[[Any, Array], Array], state: Array) -> Array:
+    """The state after a number of steps."""
+    for number in range(times):
+        state = step(number, state)
+    return state

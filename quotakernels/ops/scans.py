@@ -1,0 +1,162 @@
+"""Sums, maxima, places and counts along the last axis; leading axes are batches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from quotakernels._array import Array, Namespace, cast, device, readable
+from quotakernels.ops import native
+
+
+def shifted(xp: Namespace, x: Array, by: int, fill: Any) -> Array:
+    """`x` moved `by` places towards the end, with `fill` moving in."""
+    pad = xp.full((*x.shape[:-1], by), fill, dtype=x.dtype, device=device(x))
+    return xp.concat([pad, x[..., :-by]], axis=-1)
+
+
+def running_max(xp: Namespace, x: Array) -> Array:
+    """The largest value up to each position, of non-negative numbers."""
+    library = native.library(xp)
+    if library == "numpy":
+        return native.numpy_.running_max(x)
+    if library == "jax":
+        return native.jax_.running_max(x)
+    if library == "torch":
+        return native.torch_.running_max(x)
+    by = 1
+    while by < x.shape[-1]:
+        x = xp.maximum(x, shifted(xp, x, by, 0))
+        by *= 2
+    return x
+
+
+def prefix_sum(xp: Namespace, x: Array) -> Array:
+    """Sums up to and with each position, in the type of the numbers."""
+    if native.library(xp, beyond=True) == "torch":
+        return native.torch_.prefix_sum(x)
+    return xp.cumulative_sum(x, axis=-1, dtype=x.dtype)
+
+
+def exclusive(xp: Namespace, x: Array) -> Array:
+    """Sums of what stands before each position."""
+    return shifted(xp, prefix_sum(xp, x), 1, 0) if x.shape[-1] else x
+
+
+def segment_sum(xp: Namespace, x: Array, first: Array) -> Array:
+    """Sums from the first element of each segment up to each position.
+
+    No sum crosses a segment, so that one of huge weights leaves no trace in the next.
+    """
+    return _segment_scan(xp, x, first, lambda before, here: before + here)
+
+
+def segment_max(xp: Namespace, x: Array, first: Array) -> Array:
+    """The largest of the non-negative numbers from the first of each segment to each position."""
+    return _segment_scan(xp, x, first, xp.maximum)
+
+
+def _segment_scan(
+    xp: Namespace, x: Array, first: Array, combine: Callable[[Array, Array], Array]
+) -> Array:
+    by = 1
+    while by < x.shape[-1]:
+        x = xp.where(first, x, combine(shifted(xp, x, by, 0), x))
+        first = first | shifted(xp, first, by, True)
+        by *= 2
+    return x
+
+
+def total(xp: Namespace, x: Array) -> Array:
+    """Sum over the last axis by a balanced tree: the rounding error grows with log n only."""
+    library = native.library(xp)
+    if library == "numpy":
+        return native.numpy_.total(x)
+    if library == "torch":
+        return native.torch_.total(x)
+    if library == "cupy":
+        return native.cupy_.total(x)
+    while x.shape[-1] > 1:
+        half = (x.shape[-1] + 1) // 2
+        rest = x[..., half:]
+        if rest.shape[-1] < half:
+            pad = xp.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=device(x))
+            rest = xp.concat([rest, pad], axis=-1)
+        x = x[..., :half] + rest
+    return xp.sum(x, axis=-1, dtype=x.dtype)
+
+
+def count(xp: Namespace, flags: Array) -> Array:
+    """The number of raised flags, with the last axis kept at length 1."""
+    return xp.count_nonzero(flags, axis=-1, keepdims=True)
+
+
+def bincount(xp: Namespace, codes: Array, length: int) -> Array:
+    """How often each number below `length` occurs in each list, where `length` itself may too."""
+    library = native.library(xp)
+    if library == "jax":
+        return native.jax_.bincount(codes, length)
+    if library == "torch":
+        return native.torch_.bincount(codes, length)
+    if library == "cupy":
+        return native.cupy_.bincount(codes, length)
+    place = xp.arange(length, dtype=codes.dtype, device=device(codes))
+    place = xp.broadcast_to(place, (*codes.shape[:-1], length))
+    upto = bisect(xp, xp.sort(codes, axis=-1), place, beyond=True)
+    return upto - shifted(xp, upto, 1, 0)
+
+
+def bisect(xp: Namespace, ends: Array, wanted: Array, beyond: bool = False) -> Array:
+    """Index of the first of the non-decreasing `ends` that reaches each wanted value, or that
+    lies `beyond` it.
+    """
+    length = ends.shape[-1]
+    if native.library(xp) == "numpy" and math.prod(ends.shape[:-1]) <= length:
+        return native.numpy_.bisect(ends, wanted, beyond)
+    low = xp.zeros(wanted.shape, dtype=xp.int64, device=device(ends))
+    step = 1 << max(length - 1, 0).bit_length()
+    while step:
+        probe = low + step
+        inside = probe <= length
+        index = xp.where(inside, probe - 1, xp.zeros_like(probe))
+        end = xp.take_along_axis(ends, index, axis=-1)
+        below = end <= wanted if beyond else end < wanted
+        low = xp.where(inside & below, probe, low)
+        step //= 2
+    return low
+
+
+def flagged_first(xp: Namespace, flags: Array) -> Array:
+    """Places of the raised flags, in order; then that of the last of them again and again.
+
+    Of one list that can be read, the places only, if there are any.
+    """
+    library, size = native.library(xp), flags.shape[-1]
+    if library == "jax":
+        return native.jax_.flagged_first(flags)
+    if library in ("numpy", "torch") and flags.ndim == 1 and readable(flags) and flags.any():
+        return xp.nonzero(flags)[0]
+    upto = prefix_sum(xp, cast(xp, flags, xp.int64))
+    wanted = xp.arange(1, size + 1, dtype=xp.int64, device=device(flags))
+    index = bisect(xp, upto, xp.minimum(xp.broadcast_to(wanted, flags.shape), upto[..., -1:]))
+    return xp.clip(index, max=max(size - 1, 0))
+
+
+def taken(xp: Namespace, x: Array, index: Array) -> Array:
+    """What stands at each index, of numbers of any type."""
+    if native.library(xp, beyond=True) == "torch":
+        return native.torch_.taken(x, index)
+    return xp.take_along_axis(x, index, axis=-1)
+
+
+def written(xp: Namespace, target: Array, source: Array, start: Array, length: Array) -> Array:
+    """`target` with the first `length` of the `source` written to it, from the place `start` on.
+
+    What would be written beyond its end is lost.
+    """
+    index = xp.arange(target.shape[-1], dtype=xp.int64, device=device(target)) - start
+    inside = xp.broadcast_to((index >= 0) & (index < length), target.shape)
+    index = xp.clip(index, min=0, max=source.shape[-1] - 1)
+    index = xp.broadcast_to(index, target.shape)
+    return xp.where(inside, xp.take_along_axis(source, index, axis=-1), target)

@@ -1,0 +1,212 @@
+"""Tables of tie groups: how they are made of scores, and how their rows are read.
+
+Without native forms all shapes are fixed by the shapes of the inputs, no value is read, and no
+boolean mask is used as an index, so that each function can be traced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from quotakernels._array import Across, Array, Namespace, cast, device, wide_float
+from quotakernels.ops import native
+from quotakernels.ops._table import Groups, Rows
+from quotakernels.ops.keys import from_order_key, kth_largest, lowest_key, order_key, sort_coded
+from quotakernels.ops.scans import (
+    bisect,
+    count,
+    exclusive,
+    flagged_first,
+    prefix_sum,
+    running_max,
+    segment_sum,
+    shifted,
+    taken,
+    total,
+)
+
+
+def tie_groups(
+    xp: Namespace,
+    scores: Array,
+    labels: Array,
+    weights: Array | None,
+    valid: Array | None,
+    given: bool,
+) -> Groups:
+    """The tie groups of the scores, best first, in as many rows as there are examples.
+
+    A group stands in the row of its last example; all other rows are empty.  With `given`
+    every example is a group of its own, and ties keep the order of the input.  One list of
+    scores in the host's memory gives a table without empty rows.
+    """
+    library, one_list = native.library(xp), scores.ndim == 1
+    if library == "numpy" and one_list:
+        return native.numpy_.tie_groups(scores, labels, weights, valid, given)
+    if library == "torch" and one_list and native.all_readable(scores, labels, weights, valid):
+        return native.torch_.tie_groups(scores, labels, weights, valid, given)
+    key = order_key(xp, scores)
+    code = cast(xp, labels, xp.int8)
+    if valid is not None:
+        key = xp.where(valid, key, lowest_key(xp, key))
+        code = xp.where(valid, code + 2, xp.zeros_like(code))
+        weights = None if weights is None else xp.where(valid, weights, xp.zeros_like(weights))
+    key, code, weights = sort_coded(xp, key, code, weights, given)
+    integer = xp.int32 if key.shape[-1] < 2**31 else xp.int64
+    positive = cast(xp, code & 1, integer)
+    counts = xp.ones_like(positive) if valid is None else cast(xp, code >> 1, integer)
+    thresholds = from_order_key(xp, key, scores.dtype)
+    examples = Groups(thresholds, counts, positive, *_masses(xp, positive, weights))
+    return examples if given or key.shape[-1] == 0 else _merge_equal(xp, key, examples)
+
+
+def _masses(
+    xp: Namespace, positive: Array, weights: Array | None
+) -> tuple[Array | None, Array | None]:
+    """The weights of positive and of negative examples, each 0 where the other is not."""
+    if weights is None:
+        return None, None
+    nothing = xp.zeros_like(weights)
+    return xp.where(positive > 0, weights, nothing), xp.where(positive > 0, nothing, weights)
+
+
+def _merge_equal(xp: Namespace, key: Array, examples: Groups) -> Groups:
+    """Sorted examples as tie groups, each in the row of its last example."""
+    differs = key[..., 1:] != key[..., :-1]
+    edge = xp.ones((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
+    return merged(xp, examples, xp.concat([differs, edge], axis=-1))
+
+
+def merged(xp: Namespace, table: Groups, last: Array) -> Groups:
+    """Each run of rows as one, in the row that is its `last`; all other rows are empty.
+
+    After the final `last` there are empty rows only.
+    """
+    library = native.library(xp)
+    if library == "numpy" and last.ndim == 1 and last.any():
+        return native.numpy_.merged(table, last)
+    if library == "torch" and last.ndim == 1 and native.all_readable(last, *table) and last.any():
+        return native.torch_.merged(table, last)  # of one row, vmap may go over `last` alone
+    first = shifted(xp, last, 1, True)
+
+    def count(x: Array) -> Array:
+        """Whole numbers: what the running sum at a run's end exceeds the one before by."""
+        sums = xp.where(last, prefix_sum(xp, x), xp.zeros_like(x))
+        ends = running_max(xp, sums)
+        return ends - shifted(xp, ends, 1, 0)
+
+    def mass(x: Array | None) -> Array | None:
+        if x is None:
+            return None
+        return xp.where(last, segment_sum(xp, x, first), xp.zeros_like(x))
+
+    return Groups(
+        table.thresholds,
+        count(table.counts),
+        count(table.positives),
+        mass(table.positive_weights),
+        mass(table.negative_weights),
+    )
+
+
+def groups_around(
+    xp: Namespace,
+    scores: Array,
+    labels: Array,
+    valid: Array | None,
+    place: Array,
+    across: Across | None = None,
+) -> Groups:
+    """Three rows: of all scores above the one at a place, of those equal to it, and of the rest.
+
+    What lies between the ends of the middle row is as in `tie_groups`, and nothing is sorted.
+    All rows have the middle one's threshold.  They are rows of all shards together.
+    """
+    key = order_key(xp, scores)
+    if valid is not None:
+        key = xp.where(valid, key, lowest_key(xp, key))
+    there = kth_largest(xp, key, place, across)
+    upto, above = key >= there, key > there
+    parts = [above, upto, xp.ones_like(labels)]
+    if valid is not None:
+        parts = [above & valid, upto & valid, valid]
+    parts += [part & labels for part in parts]
+    ends = xp.concat([count(xp, part) for part in parts], axis=-1)
+    ends = ends if across is None else across(ends)
+    counts, positives = (x - shifted(xp, x, 1, 0) for x in (ends[..., :3], ends[..., 3:]))
+    thresholds = from_order_key(xp, there, scores.dtype)
+    thresholds = xp.broadcast_to(thresholds, (*thresholds.shape[:-1], 3))
+    return Groups(thresholds, counts, positives, None, None)
+
+
+def table_rows(xp: Namespace, table: Groups) -> Rows:
+    """Every row of the table with what stands before it."""
+    wide = wide_float(xp, device(table.counts))
+    items, mass, positive, negative = (
+        cast(xp, x, wide) for x in (table.counts, table.mass, table.positive, table.negative)
+    )
+    mass_before = exclusive(xp, mass)
+    items_before = exclusive(xp, items) if table.weighted else mass_before
+    positive_before = exclusive(xp, positive)
+    return Rows(items_before, mass_before, positive_before, items, mass, positive, negative)
+
+
+def sum_rows(
+    xp: Namespace,
+    table: Groups,
+    terms: Callable[..., tuple[Array, ...]],
+    columns: tuple[str, ...],
+) -> tuple[Array, ...]:
+    """Sums over the rows of each array that ``terms(*columns)`` returns.
+
+    Columns are named as in `Rows`.
+    """
+    if native.library(xp) == "numpy" and table.counts.ndim == 1:
+        return native.numpy_.sum_rows(table, terms, columns)
+    rows = table_rows(xp, table)
+    return tuple(total(xp, x) for x in terms(*(getattr(rows, name) for name in columns)))
+
+
+def rows_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array, Rows]:
+    """The row that owns each wanted mass, shape (..., K): the first whose end reaches it.
+
+    A mass beyond the end is given the last row that is not empty.
+    """
+    if native.library(xp) == "numpy" and table.counts.ndim == 1:
+        return native.numpy_.rows_at(table, wanted)
+    rows = table_rows(xp, table)
+    ends = rows.mass_before + rows.mass
+    index = bisect(xp, ends, xp.minimum(wanted, ends[..., -1:]))
+    index = xp.clip(index, max=rows.mass.shape[-1] - 1)
+    return index, Rows(*(xp.take_along_axis(x, index, axis=-1) for x in rows))
+
+
+def filled_first(xp: Namespace, table: Groups) -> Groups:
+    """The rows that hold examples, in order, and after them empty ones, where shapes are fixed."""
+    filled = table.counts > 0
+    if native.library(xp, beyond=True) == "numpy" and filled.ndim == 1 and filled.any():
+        return table if filled.all() else native.numpy_.without_empty_rows(table)
+    index = flagged_first(xp, filled)
+    place = xp.arange(index.shape[-1], dtype=xp.int64, device=device(index))
+    there = place < count(xp, filled)
+    chosen = table.map(lambda x: taken(xp, x, index))
+    sums = chosen._replace(thresholds=chosen.counts)
+    sums = sums.map(lambda x: xp.where(there, x, xp.zeros_like(x)))
+    return sums._replace(thresholds=chosen.thresholds)
+
+
+def without_empty_rows(xp: Namespace, table: Groups) -> Groups:
+    """The table without rows that hold no example, where shapes may depend on values.
+
+    At least one row stays.
+    """
+    if native.library(xp) == "numpy" and table.counts.ndim == 1:
+        return native.numpy_.without_empty_rows(table)
+    return table
+
+
+def head(xp: Namespace, table: Groups, wanted: Array) -> Groups:
+    """The rows down to the largest wanted mass, and more; all rows where shapes are fixed."""
+    if native.library(xp) == "numpy" and table.counts.ndim == 1:
+        return native.numpy_.head(table, wanted)
+    return table
