@@ -302,13 +302,13 @@ HAVE_NO_TWIN = {
 }
 
 
-def native_calls(tree: ast.AST, module: str) -> Iterator[ast.Call]:
-    """Calls of the functions of a native module."""
-    calls = (x for x in ast.walk(tree) if isinstance(x, ast.Call))
-    for call in calls:
-        *holder, _ = ast.unparse(call.func).rsplit(".", 1)
-        if holder in ([module], [f"native.{module}"]):
-            yield call
+def native_uses(tree: ast.AST, module: str) -> Iterator[tuple[str, list[ast.expr] | None]]:
+    """Functions of a native module that are used, with the arguments of those that are called."""
+    names = (module, f"native.{module}")
+    calls = {node.func: node.args for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in names:
+            yield node.attr, calls.get(node)
 
 
 @pytest.mark.parametrize("name", ["numpy", "jax", "torch", "cupy"])
@@ -320,12 +320,12 @@ def test_native_forms_are_called_with_their_arguments(name):
     written = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     written |= {x.asname for node in tree.body for x in getattr(node, "names", []) if x.asname}
     functions = {x: f for x in written if x[0] != "_" and inspect.isfunction(f := vars(module)[x])}
-    calls = [call for tree in OPERATIONS.values() for call in native_calls(tree, f"{name}_")]
+    uses = [use for tree in OPERATIONS.values() for use in native_uses(tree, f"{name}_")]
     assert "order_key" in functions
-    assert {call.func.attr for call in calls} == functions.keys()
-    for call in calls:
-        if not any(isinstance(x, ast.Starred) for x in call.args):
-            inspect.signature(functions[call.func.attr]).bind(*call.args)
+    assert {used for used, _ in uses} == functions.keys()
+    for used, arguments in uses:
+        if arguments and not any(isinstance(x, ast.Starred) for x in arguments):
+            inspect.signature(functions[used]).bind(*arguments)
 
 
 def test_all_operations_with_native_forms_are_compared():

@@ -28,7 +28,7 @@ LAYERS = (
     ("ops._bits", "ops._draws", "ops._table"),
     ("ops.native",),
     ("ops.keys", "ops.scans", "ops.elementwise"),
-    ("ops._draws", "ops.hull", "ops.tables"),
+    ("ops.drawing", "ops.hull", "ops.tables"),
     ("ops.binning",),
     ("ops",),
     ("inputs.labels", "inputs.shapes"),
