@@ -172,6 +172,17 @@ LAZY = [mode for mode in MODES if mode.lazy and mode.name != "jax32-jit"]
 """The modes in which values cannot be read, with the same JAX programs."""
 
 
+FIRST = (
+    *("numpy", "strictest-device1", "strictest", "strict"),
+    *("jax64-jit", "jax32-jit", "jax32-vmap"),
+    *("torch", "torch-vmap", "torch-compile", "cupy"),
+)
+"""The modes of which the test command takes the first of each library that a test has.
+
+The others run with the full matrix alone.
+"""
+
+
 of_fast_forms = pytest.mark.skipif(STANDARD_ONLY, reason="QUOTAKERNELS_STANDARD_ONLY is set")
 """For tests of what the fast forms do, and not of a value."""
 
@@ -179,6 +190,11 @@ of_fast_forms = pytest.mark.skipif(STANDARD_ONLY, reason="QUOTAKERNELS_STANDARD_
 def standard_forms() -> Any:
     """A context in which no operation takes a native form, of whatever library."""
     return mock.patch.object(native, "library", return_value="standard")
+
+
+def in_full(value: Any) -> Any:
+    """A parameter for the full matrix alone."""
+    return pytest.param(value, marks=pytest.mark.full)
 
 
 any_quota = pytest.mark.filterwarnings("ignore:quota=.* is less than one example")

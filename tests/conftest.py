@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from backends import MODES, mode_fixture, of_fast_forms
+from backends import FIRST, MODES, Mode, mode_fixture, of_fast_forms
 from hypothesis import settings
 
 from quotakernels.ops import STANDARD_ONLY
@@ -57,10 +58,69 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return WorkStealingScheduling(config, log)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if isinstance(item, pytest.DoctestItem) and item.name.rpartition(".")[2] in FAST_EXAMPLES:
             item.add_marker(of_fast_forms)
+    mark_full(items)
+    mark_quick(items)
+
+
+def mark_full(items: list[pytest.Item]) -> None:
+    """Leave most modes to the full matrix: a case keeps one of each library.
+
+    Of JAX's a test keeps one case alone, as each is a program to compile.
+    """
+    modes = {item: mode for item in items if (mode := mode_of(item))}
+    kept: dict[tuple[str, str], pytest.Item] = {}
+    for item, mode in sorted(modes.items(), key=lambda x: place(x[1])):
+        test, _, parameters = item.nodeid.partition("[")
+        case = "" if mode.library == "jax" else parameters.replace(mode.name, "", 1)
+        if mode.name in FIRST:
+            kept.setdefault((f"{test}[{case}", mode.library), item)
+    for item in modes.keys() - kept.values():
+        item.add_marker("full")
+
+
+QUICK = frozenset(
+    re.findall(
+        r"\w+",
+        """
+test_static test_documentation test_counterparts test_capabilities test_misspelt
+test_every_measure_is_right_on_every_small_case test_relations test_metamorphic test_published
+test_errata test_ranking_by_hand test_table_measures test_class_measures test_confusion
+test_impact test_example_impact test_optimal test_lift_table test_points test_bootstrap
+test_delong test_letters test_states test_ops test_text test_bad_inputs test_bad_labels
+test_bad_scores test_bad_quotas test_bad_weights test_bad_shapes test_bad_calls test_bad_tables
+test_names_elsewhere test_sizes test_cli_evaluate test_cli_exact test_cli_gains test_cli_input
+test_cli_select test_cli_tables test_answers
+""",
+    )
+)
+"""Files and tests of which `pytest -m quick` takes what is of NumPy, or of no library."""
+
+
+def mark_quick(items: list[pytest.Item]) -> None:
+    """Of what the test command takes, some tests that show most mistakes and compile nothing."""
+    for item in items:
+        mode = mode_of(item)
+        named = {item.path.stem, getattr(item, "originalname", None)} & QUICK
+        of_numpy = mode is None or mode.library == "numpy"
+        if named and of_numpy and item.get_closest_marker("full") is None:
+            item.add_marker("quick")
+
+
+def mode_of(item: pytest.Item) -> Mode | None:
+    """The mode of a test, or that of one of its parameters."""
+    parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    found = (getattr(x, "mode", x) for x in parameters)
+    return next((x for x in found if isinstance(x, Mode)), None)
+
+
+def place(mode: Mode) -> int:
+    """The place among the modes that the test command takes first."""
+    return FIRST.index(mode.name) if mode.name in FIRST else len(FIRST)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -181,6 +181,7 @@ def test_what_stands_behind_two_columns_is_computed_once() -> None:
     assert computed == [2, 2, 2]
 
 
+@pytest.mark.full
 def test_a_worker_dies_in_mid_run(tmp_path: Path) -> None:
     """Its tables are made again elsewhere, and nothing is counted twice or lost."""
     from distributed import Client, LocalCluster

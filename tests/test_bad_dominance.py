@@ -93,6 +93,7 @@ def test_numpy_beside_jax():
     assert bool(qk.dominates(A, other))
 
 
+@pytest.mark.full
 def test_float32_curves_of_jax():
     """Weighted points of curves are rounded to float32 there, and still of one curve."""
     jax = pytest.importorskip("jax")

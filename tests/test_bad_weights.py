@@ -166,6 +166,7 @@ def test_tie_policies_split_masses_of_any_size(ties: Any, wanted: float):
     assert qk.gini([0, 1, 0], [0.5, 0.5, 0.5], **given) == 2 * wanted - 1
 
 
+@pytest.mark.full
 def test_weights_of_any_length_are_compiled():
     """From the second length on torch.compile traces with a symbol in its place."""
     torch = pytest.importorskip("torch")

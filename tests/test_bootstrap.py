@@ -12,7 +12,7 @@ from backends import MODES, Mode, parameters, random_state
 from expected import ulps
 
 import quotakernels as qk
-from quotakernels.inference import _resampling
+from quotakernels.inference.resampling import resamples
 from quotakernels.inference.resampling.plan import parts_left_out, plan_of
 from quotakernels.inference.resampling.resamples import values_of
 from quotakernels.inputs.examples import admit
@@ -70,7 +70,7 @@ def test_a_resample_is_measured_as_rows_that_are_repeated(
     kind: str, few: int, monkeypatch: pytest.MonkeyPatch
 ):
     """In the order of the input: several models, of which each has an order of its own."""
-    monkeypatch.setattr(_resampling, "FEW", few)
+    monkeypatch.setattr(resamples, "FEW", few)
     given = dict(KINDS[kind])
     made, examples = plan(S, **given)
     single = dict(MEASURES)
@@ -240,7 +240,7 @@ def test_measures_that_share_a_pass_are_those_of_their_own_calls(
         "ahr": qk.average_hit_rate,
         "aqr": qk.average_qrecall,
     }
-    monkeypatch.setattr(_resampling, "FEW", few)
+    monkeypatch.setattr(resamples, "FEW", few)
     for given in ({}, {"sample_weight": W + 0.5}):
         found = qk.bootstrap(several, Y, S, n_resamples=9, random_state=4, **given)
         assert list(found) == list(several)
@@ -287,10 +287,10 @@ def test_a_quota_beyond_a_small_resample_is_undefined_there():
         qk.bootstrap(qk.hit_rate, Y, S[0], quota=N + 1)
 
 
-@pytest.mark.parametrize("few", [0, _resampling.FEW])
+@pytest.mark.parametrize("few", [0, resamples.FEW])
 def test_other_quotas_are_not_concerned(few: int, monkeypatch: pytest.MonkeyPatch):
     """Resample by resample, and in batches."""
-    monkeypatch.setattr(_resampling, "FEW", few)
+    monkeypatch.setattr(resamples, "FEW", few)
     given: dict[str, Any] = {"method": "bca", "random_state": 1, "n_resamples": 50}
     one = qk.bootstrap(qk.hit_rate, Y, S[0], quota=20, **given)
     several = qk.bootstrap(qk.hit_rate, Y, S[0], quota=[20, N], **given)

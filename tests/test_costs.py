@@ -10,7 +10,7 @@ import everything as every
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, QUICK, Mode, available, mode_fixture, parameters
+from backends import MODES, QUICK, Mode, available, in_full, mode_fixture, parameters
 from expected import as_floats, assert_within, ulps
 from hypothesis import given
 from hypothesis import strategies as st
@@ -101,13 +101,13 @@ def test_every_small_case(mode):
     check_small_cases(mode, "expected")
 
 
-@pytest.mark.parametrize("ties", ["optimistic", "pessimistic"])
+@pytest.mark.parametrize("ties", ["optimistic", in_full("pessimistic")])
 @pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in ("numpy", "jax64")]))
 def test_every_small_case_with_good_or_bad_luck(mode, ties):
     check_small_cases(mode, ties)
 
 
-@pytest.mark.parametrize("ties", ["expected", "given"])
+@pytest.mark.parametrize("ties", ["expected", in_full("given")])
 def test_compact_tables(ties):
     """In NumPy, which computes for tensors in memory too."""
 
@@ -281,6 +281,7 @@ def test_slopes_of_plain_numbers():
 # where costs are traced
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
 def test_traced_costs():
     import jax

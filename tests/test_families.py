@@ -332,6 +332,7 @@ def test_mixtures_are_of_hulls():
             qk.mixture(other, fpr=0.5)
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
 def test_places_are_indices_in_jax_without_x64():
     import jax.numpy as jnp

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, Mode, available, parameters
+from backends import MODES, Mode, available, in_full, parameters
 from expected import ulps
 
 import quotakernels as qk
@@ -42,7 +42,7 @@ def one_score(n: int, rng: np.random.Generator) -> np.ndarray:
     return np.full(n, 0.3)
 
 
-MAKERS = (tie_free, uniform, hundred_values, half_precision_logits, one_score)
+MAKERS = (half_precision_logits, hundred_values, one_score, in_full(tie_free), in_full(uniform))
 
 
 @cache
@@ -117,6 +117,7 @@ def spread_ratio(scores: np.ndarray) -> float:
     return abs(scores.mean()) / max(scores.std(), 1e-300) if scores.std() else 1.0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", parameters([m for m in MODES_64 if m.name != "strict"]))
 def test_measures_of_a_million_are_the_exact_values(mode):
     actual, exact = measures(mode, uniform, 10**6), _of_a_million()
@@ -138,6 +139,7 @@ def _of_a_million() -> dict[str, float]:
     return {name: float(value) for name, value in values.items()}
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
 def test_ten_million_under_jax_without_x64():
     """Sums of order n² neither fit int32 nor float32; NumPy's float64 is the reference."""

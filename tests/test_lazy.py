@@ -333,6 +333,7 @@ def test_shapes_alone_are_enough_for_jax(function: Any, arrays: Any):
     assert {name: x.shape for name, x in found.items()} == wanted
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
 @EVERY_CASE
 def test_mapped_functions_have_their_shapes(function: Any, arrays: Any):

@@ -16,6 +16,7 @@ from test_lazy import CASES, IDS, S, W, Y
 import quotakernels as qk
 
 jax = pytest.importorskip("jax")
+pytestmark = pytest.mark.full
 
 FLOAT64 = re.compile(r"^.*[<x]f64>.*$", re.MULTILINE)
 LEAVES_THE_DEVICE = re.compile(

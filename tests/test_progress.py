@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from quotakernels.inference import _progress
+from quotakernels.inference.resampling import progress as reports
 
 
 @pytest.mark.parametrize(
@@ -28,9 +28,9 @@ def test_a_line_is_written_at_once_or_to_a_terminal_once_it_takes_long(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ):
-    monkeypatch.setattr(_progress, "PATIENCE", patience)
+    monkeypatch.setattr(reports, "PATIENCE", patience)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    tell = _progress.reporter(progress, "resamples")
+    tell = reports.reporter(progress, "resamples")
     tell(1, 2)
     tell(2, 2)
     line = "\rresamples: 1 of 2\rresamples: 2 of 2\n"

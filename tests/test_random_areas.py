@@ -20,7 +20,9 @@ AREAS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 }
 
 
-@pytest.mark.parametrize(("weighted", "units"), [(False, 4), (True, 16)])
+@pytest.mark.parametrize(
+    ("weighted", "units"), [(False, 4), pytest.param(True, 16, marks=pytest.mark.full)]
+)
 def test_areas_are_within_some_units_of_the_exact_ones(weighted: bool, units: int):
     draw = np.random.default_rng(17)
     shape = (CASES, LENGTH)

@@ -13,9 +13,11 @@ HERE = Path(__file__).resolve()
 ROOT = HERE.parents[2]
 
 
+@pytest.mark.full
 def test_a_model_on_eight_devices_is_measured_as_on_one():
     pytest.importorskip("jax")
-    devices = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_force_host_platform_device_count=8"}
+    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=8"
+    devices = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags}
     done = subprocess.run(
         [sys.executable, str(HERE.with_name("eight_devices.py"))],
         capture_output=True,
