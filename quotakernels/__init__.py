@@ -53,6 +53,7 @@ if _typing.TYPE_CHECKING:
     from quotakernels import results as results
     from quotakernels import states as states
     from quotakernels import tables as tables
+    from quotakernels.evaluation.evaluate import evaluate
     from quotakernels.inference.comparison.compare import compare
     from quotakernels.inference.resampling.bootstrap import bootstrap
     from quotakernels.measures.multiclass import one_vs_rest
@@ -83,6 +84,7 @@ _LATE = {
     "compare": "inference",
     "compare_curves": "measures.roc_pr.dominance",
     "dominates": "measures.roc_pr.dominance",
+    "evaluate": "evaluation.evaluate",
     "family_hull": "measures.roc_pr.family",
     "mixture": "measures.roc_pr.family",
     "one_vs_rest": "measures.multiclass",
@@ -105,6 +107,7 @@ __all__ = [
     "compare_curves",
     "confusion_table",
     "dominates",
+    "evaluate",
     "expected_average_precision",
     "expected_cost",
     "f_score",

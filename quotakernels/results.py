@@ -1,5 +1,6 @@
-"""What functions return: named tuples whose fields are arrays."""
+"""What functions return: named tuples whose fields are arrays, and an `Evaluation`."""
 
+from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.inference.comparison.compare import Comparison
 from quotakernels.inference.comparison.selections import SelectionComparison
 from quotakernels.inference.delong.covariance import AucCovariance
@@ -45,6 +46,7 @@ __all__ = [
     "CurveBand",
     "CutTables",
     "DelongTest",
+    "Evaluation",
     "FoldSummary",
     "FoldTest",
     "HitRateInterval",

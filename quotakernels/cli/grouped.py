@@ -31,7 +31,7 @@ from quotakernels.cli.errors import (
     third_label,
 )
 from quotakernels.cli.terminal import printable
-from quotakernels.evaluation.evaluate import evaluate_rankings
+from quotakernels.evaluation.compute import evaluate_rankings
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.quota import UnfitError
 from quotakernels.evaluation.settings import Counts, Settings

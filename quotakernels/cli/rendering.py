@@ -5,24 +5,21 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
-from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
 from rich import box
 from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
 from quotakernels._text import formatted, money, number, plain
-from quotakernels.cli.tables import UNLIMITED, grid, grid_of_bounds
+from quotakernels.cli.tables import UNLIMITED, grid, grid_of_limits
 from quotakernels.cli.terminal import TextConsole
 from quotakernels.evaluation.advice import advice
-from quotakernels.evaluation.intervals import Bounds, Differences
+from quotakernels.evaluation.intervals import Differences
 from quotakernels.evaluation.notes import DIFFERENCES, in_sentences, notes_of_intervals, pair_rows
-from quotakernels.evaluation.quota import Quota
-from quotakernels.evaluation.results import GainResults, Results, Values
+from quotakernels.evaluation.results import Results, Section
 from quotakernels.evaluation.segments import in_words
+from quotakernels.evaluation.tables import chosen_on, heading_of
 
 __all__ = ["print_evaluation", "table_console"]
 
@@ -42,14 +39,14 @@ def print_evaluation(evaluation: Results, console: Console) -> None:
     """Print what the data are and the measures of every model."""
     console.print(_data_line(evaluation))
     marks = False
-    for heading, values, ends in _sections(evaluation):
-        console.print(f"\n{heading}", style="bold")
-        shown = grid(evaluation.models, values, evaluation.rows)
+    for section in evaluation.sections:
+        console.print(f"\n{_heading(evaluation, section)}", style="bold")
+        shown = grid(evaluation.models, section.values, evaluation.rows)
         console.print(Group(*_spaced(shown.tables(console))))
         marks = marks or bool(shown.marked.any())
-        if ends is not None:
+        if section.limits is not None:
             console.print("")
-            intervals = grid_of_bounds(evaluation.models, ends)
+            intervals = grid_of_limits(evaluation.models, section.limits)
             console.print(Group(*_spaced(intervals.tables(console))))
     notes = ([_MARK] if marks else []) + ([_PEARSON] if evaluation.at_quota else [])
     if notes:
@@ -65,7 +62,7 @@ def _print_intervals(evaluation: Results, console: Console) -> None:
     """Say what the intervals are, and print the tests of differences."""
     for differences in evaluation.differences:
         quota = differences.quota
-        where = "" if quota is None else f" {_quota_heading(evaluation, quota).lower()}"
+        where = "" if quota is None else f" {heading_of(evaluation, quota).lower()}"
         console.print(f"\n{DIFFERENCES[differences.measure]}{where}", style="bold")
         console.print(_pairs(differences))
         console.print(f"\n{in_sentences(differences, evaluation.rows)}")
@@ -91,32 +88,24 @@ def _pairs(differences: Differences) -> Table:
     return table
 
 
-Section: TypeAlias = tuple[str, Values, Bounds | None]
-
-
-def _sections(evaluation: Results) -> Iterator[Section]:
-    found = evaluation.intervals
-    over_all, areas = (None, None) if found is None else (found.over_all, found.areas)
-    yield _over_all_heading(evaluation.over_all.of("s3")), evaluation.over_all, over_all
-    yield "ROC and precision-recall space", evaluation.areas, areas
-    for quota, values in evaluation.at_quota.items():
-        ends = None if found is None else found.at_quota[quota]
-        yield _quota_heading(evaluation, quota), values, ends
-    if evaluation.gains is not None:
-        yield from _gain_sections(evaluation, evaluation.gains)
-
-
-def _gain_sections(evaluation: Results, gains: GainResults) -> Iterator[Section]:
-    tune, ends = evaluation.settings.tune, gains.ends
-    chosen = "" if tune is None else f", chosen on the rows with {tune[0]} = {tune[1]}"
-    yield (
-        f"What the best cut brings ({evaluation.settings.unit}){chosen}\n"
-        f"selecting nobody brings {money(gains.nobody)}, selecting all {money(gains.everybody)}",
-        gains.at_best_cut,
-        None if ends is None else ends.at_best_cut,
+def _heading(evaluation: Results, section: Section) -> str:
+    """What a table is of; S3 is told there, as it is the same for all models."""
+    part, quota, gains = section.part, section.quota, evaluation.gains
+    if part == "over_all":
+        s3 = float(section.values.of("s3")[0])
+        known = "" if math.isnan(s3) else f" (S3 = {plain(formatted(s3, '.4f'))})"
+        return f"Over all quotas{known}"
+    if part == "areas":
+        return "ROC and precision-recall space"
+    if gains is None or part == "at_quota":
+        return "" if quota is None else heading_of(evaluation, quota)
+    if quota is not None:
+        return f"What quota {quota} brings"
+    settings = evaluation.settings
+    return (
+        f"What the best cut brings ({settings.unit}){chosen_on(settings)}\n"
+        f"selecting nobody brings {money(gains.nobody)}, selecting all {money(gains.everybody)}"
     )
-    for quota, values in gains.at_quota.items():
-        yield f"What quota {quota} brings", values, None if ends is None else ends.at_quota[quota]
 
 
 def _spaced(tables: list[Table]) -> Iterator[Table | str]:
@@ -124,19 +113,6 @@ def _spaced(tables: list[Table]) -> Iterator[Table | str]:
         if k:
             yield ""
         yield table
-
-
-def _over_all_heading(s3: NDArray[np.float64]) -> str:
-    """Tell S3 here, as it is the same for all models."""
-    known = "" if math.isnan(s3[0]) else f" (S3 = {plain(formatted(s3[0], '.4f'))})"
-    return f"Over all quotas{known}"
-
-
-def _quota_heading(evaluation: Results, quota: Quota) -> str:
-    if not quota.percent:
-        return f"At quota {quota}"
-    unit = "rows" if not evaluation.weighted else "of the total weight"
-    return f"At quota {quota} ({number(evaluation.places(quota))} {unit})"
 
 
 def _data_line(evaluation: Results) -> str:

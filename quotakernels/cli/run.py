@@ -20,7 +20,7 @@ from quotakernels.cli.files import output_file
 from quotakernels.cli.progress import Share, progress_bar
 from quotakernels.cli.rendering import print_evaluation, table_console
 from quotakernels.cli.streams import name_of, path_given
-from quotakernels.evaluation.evaluate import evaluate_sample
+from quotakernels.evaluation.compute import evaluate_sample
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.settings import Settings
 

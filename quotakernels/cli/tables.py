@@ -13,11 +13,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from quotakernels.evaluation.intervals import Bounds
+from quotakernels.evaluation.intervals import Limits
 from quotakernels.evaluation.measures import Column
 from quotakernels.evaluation.results import Values
 
-__all__ = ["UNLIMITED", "Grid", "grid", "grid_of_bounds"]
+__all__ = ["UNLIMITED", "Grid", "grid", "grid_of_limits"]
 
 UNLIMITED = 100_000
 _FOLDED_NAME = 20
@@ -90,7 +90,7 @@ def grid(models: tuple[str, ...], values: Values, rows: int) -> Grid:
     return Grid(models, measures, array, Values(measures, array).best(rows))
 
 
-def grid_of_bounds(models: tuple[str, ...], ends: Bounds) -> Grid:
+def grid_of_limits(models: tuple[str, ...], ends: Limits) -> Grid:
     """Return what to show of intervals: those of the measures that tables show and compare."""
     shown = [k for k, measure in enumerate(ends.measures) if measure.heading]
     measures = tuple(ends.measures[k] for k in shown)

@@ -10,12 +10,12 @@ import numpy as np
 from quotakernels._text import money, number
 from quotakernels.evaluation.results import GainResults, Results, Values
 
-__all__ = ["FLATTERED", "Fewer", "advice", "at_random", "fewer_places", "first_best"]
+__all__ = ["Fewer", "advice", "at_random", "fewer_places", "first_best"]
 
 _ROUNDING = 1e-9
-FLATTERED = (
+_FLATTERED = (
     "The best cuts were chosen on the rows that judge them, so that others will probably bring "
-    "less; --tune COL=VALUE chooses them on rows of their own."
+    "less; {} chooses them on rows of their own."
 )
 
 
@@ -29,7 +29,8 @@ def advice(evaluation: Results) -> Iterator[str]:
         if places := evaluation.places(quota):
             yield _at_quota(evaluation, gains, places, values)
     if evaluation.settings.tune is None and _chosen(gains):
-        yield FLATTERED + _expected(evaluation, gains)
+        tune = "--tune COL=VALUE" if evaluation.settings.command else "tune="
+        yield _FLATTERED.format(tune) + _expected(evaluation, gains)
 
 
 def _most(evaluation: Results, gains: GainResults) -> str:

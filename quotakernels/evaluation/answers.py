@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from quotakernels._text import formatted, number, percent, plain
-from quotakernels.evaluation.choice import Choice, no_best_cut, places_for, same
+from quotakernels.evaluation.choice import Choice, first_choice, no_best_cut, places_for, same
 from quotakernels.evaluation.gain_answers import at_best_cuts, how_many_by_gain, what_it_brings
 from quotakernels.evaluation.order import how_sure
 from quotakernels.evaluation.results import Results
@@ -16,7 +16,6 @@ from quotakernels.evaluation.words import amount, counted, first_of, listed, pla
 
 __all__ = ["Answer", "answers"]
 
-_UNSAID = "With --gain or --impact the command also says"
 _OTHERS = 3
 
 
@@ -29,8 +28,9 @@ class Answer:
     sentences: tuple[str, ...]
 
 
-def answers(evaluation: Results, choice: Choice | None) -> list[Answer]:
+def answers(evaluation: Results) -> list[Answer]:
     """Answer the four questions, for the first quota if there is one."""
+    choice = first_choice(evaluation)
     return [
         Answer("Which model should fill my quota?", *_which(evaluation, choice)),
         Answer("How many should I take?", *_how_many(evaluation, choice)),
@@ -40,6 +40,12 @@ def answers(evaluation: Results, choice: Choice | None) -> list[Answer]:
 
 
 Said = tuple[str, tuple[str, ...]]
+
+
+def _unsaid(evaluation: Results) -> str:
+    settings = evaluation.settings
+    who = "the command" if settings.command else "evaluate"
+    return f"With {settings.option('gain')} or {settings.option('impact')} {who} also says"
 
 
 def _nothing(evaluation: Results, choice: Choice | None) -> str:
@@ -135,12 +141,13 @@ def _brought(evaluation: Results, choice: Choice) -> Iterator[str]:
 
 def _without_quota(evaluation: Results) -> Said:
     """Which model brings the most, or else finds the most over all quotas."""
+    quota = evaluation.settings.option("quota")
     names = evaluation.models
     gains = evaluation.gains
     if gains is not None and (len(names) > 1 or no_best_cut(gains)):
         return at_best_cuts(evaluation, gains)
     if len(names) == 1:
-        return f"{names[0]}, the only model", ("No --quota was given to judge it by.",)
+        return f"{names[0]}, the only model", (f"No {quota} was given to judge it by.",)
     shares = best_by_model(evaluation.best, len(names))
     if not any(shares):
         return "That cannot be said", ("All rows are positive, so every model finds the same.",)
@@ -149,7 +156,10 @@ def _without_quota(evaluation: Results) -> Said:
     said = said[:_OTHERS] + (["others at the rest"] if len(said) > _OTHERS else [])
     verdict = names[order[0]] if shares[order[0]] == 1 else f"Mostly {names[order[0]]}"
     where = f"The most is found by {listed(said)} of all quotas."
-    return verdict, (where, "Give --quota to learn it for the places that you have.")
+    return verdict, (
+        where,
+        f"Give {quota} to learn it for the places that you have.",
+    )
 
 
 # how many
@@ -176,7 +186,7 @@ def _how_many(evaluation: Results, choice: Choice | None) -> Said:
             f"{'finds' if weighted or number(choice.places) == '1' else 'find'} {share} of all "
             f"positives with {name}; to find {listed(needed)}."
         )
-    unsaid = f"{_UNSAID} which number pays."
+    unsaid = f"{_unsaid(evaluation)} which number pays."
     return "That depends on what a place costs", (head, unsaid)
 
 
@@ -200,7 +210,7 @@ def _what(evaluation: Results, choice: Choice | None) -> Said:
     if nothing := _nothing(evaluation, choice):
         return "Nothing that can be counted", (nothing,)
     if choice is None:
-        return "That depends on the quota", (f"{_UNSAID} what a selection is worth.",)
+        return "That depends on the quota", (f"{_unsaid(evaluation)} what a selection is worth.",)
     found, random = float(choice.found[choice.order[0]]), choice.random_found
     lift = found / random
     weighted = evaluation.weighted
@@ -214,4 +224,4 @@ def _what(evaluation: Results, choice: Choice | None) -> Said:
         if choice.beats_chance
         else f"That is no more than a random choice of {size} would find."
     )
-    return verdict, (more, f"{_UNSAID} what that is worth.")
+    return verdict, (more, f"{_unsaid(evaluation)} what that is worth.")

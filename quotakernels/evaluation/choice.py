@@ -22,6 +22,7 @@ __all__ = [
     "End",
     "choice_at",
     "end_of",
+    "first_choice",
     "how_filled",
     "no_best_cut",
     "nothing_matters",
@@ -102,6 +103,12 @@ def choice_at(evaluation: Results, quota: Quota) -> Choice:
         math.nan if gains is None or not defined else at_random(evaluation, gains, places),
         defined and (brings is not None or evaluation.positive_total > 0),
     )
+
+
+def first_choice(evaluation: Results) -> Choice | None:
+    """The models at the first quota, if there is one."""
+    quotas = evaluation.settings.quotas
+    return choice_at(evaluation, quotas[0]) if quotas else None
 
 
 class End(NamedTuple):

@@ -1,154 +1,264 @@
-"""Every measure of every model, of one list of examples."""
+"""What callers pass to `evaluate`, as the arrays and the settings that are computed with."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from quotakernels._bits import dtype_name, from_bits, to_bits
+from quotakernels.evaluation.compute import evaluate_rankings, evaluate_sample
 from quotakernels.evaluation.evaluation import Evaluation
-from quotakernels.evaluation.gain_intervals import TOTAL_AT_QUOTA, GainIntervals, gain_intervals
-from quotakernels.evaluation.gains import AT_BEST_CUT, BROUGHT, RowGains, gains_of
-from quotakernels.evaluation.impact_intervals import impact_intervals
-from quotakernels.evaluation.intervals import Resampled, Tell, differences_of, intervals_of
-from quotakernels.evaluation.measures import (
-    AREAS,
-    AT_QUOTA,
-    OVER_ALL,
-    Column,
-    areas,
-    at_quota,
-    over_all,
-)
-from quotakernels.evaluation.results import GainResults, Values
-from quotakernels.evaluation.segments import best_by_quota
-from quotakernels.evaluation.settings import Counts, Resampling, Sample, Settings
-from quotakernels.ranking import Ranking, rank
+from quotakernels.evaluation.quota import Quota
+from quotakernels.evaluation.settings import Counts, Resampling, Sample, Settings, Unit
+from quotakernels.inference.resampling.progress import reporter
+from quotakernels.inputs.columns import as_column
+from quotakernels.inputs.keywords import brief, public
+from quotakernels.inputs.models import admitted_models, named_scores
+from quotakernels.ranking import Ranking
 
-__all__ = ["evaluate_rankings", "evaluate_sample"]
-
-OnStep = Callable[[str], object]
+__all__ = ["evaluate"]
 
 
-def evaluate_sample(
-    settings: Settings,
-    sample: Sample,
-    tuning: Sample | None = None,
-    on_step: OnStep = lambda _: None,
-    tell: Tell = lambda _done, _whole: None,
+@public
+def evaluate(
+    y_true: Any,
+    models: Any = None,
+    *,
+    quota: float | Sequence[float] | None = None,
+    fraction: float | Sequence[float] | None = None,
+    gain: Any = None,
+    cost: float = 0.0,
+    impacts: Sequence[float] | None = None,
+    tune: Any = None,
+    sample_weight: Any = None,
+    where: Any = None,
+    pos_label: Any = None,
+    confidence: float | None = None,
+    compare: bool = False,
+    n_resamples: int | None = None,
+    random_state: int = 0,
+    progress: bool | Callable[[int, int], None] | None = None,
 ) -> Evaluation:
-    """Evaluate the scores of each model; best cuts are chosen on the rows for tuning, if any.
+    """Which model should fill a quota, how many to take, what it brings, and how sure that is.
 
-    `on_step` hears about each model before its turn, and `tell` how much of a step is done.
+    Every model is measured on the same examples: over all quotas and at those that are asked for.
+    It is what the command ``quotakernels evaluate`` prints and ``quotakernels report`` shows.
+
+    Parameters
+    ----------
+    y_true : array, shape (n,), or a column's name
+        Labels, as in `rank`.  Beside a data frame they, and all arrays below, may be one of its
+        columns, by its name; or a mapping from names to rankings in place of labels and models.
+    models : mapping from names to arrays, data frame, or array, shape (n,)
+        The scores of each model.  Of a data frame all columns that are not named otherwise.
+    quota : number or numbers, optional
+        How many examples are selected (with weights: how much mass).
+    fraction : number or numbers, optional
+        The same as shares of all, above 0 and up to 1.  They follow after those of `quota`; the
+        first of all is the one that the recommendation is about.
+    gain : array, shape (n,), optional
+        What each example brings if it is selected.
+    cost : float
+        What selecting an example costs, beside `gain`.
+    impacts : four numbers, optional
+        What an example brings that is a true positive, a false positive, a false negative and a
+        true negative, in place of `gain`.
+    tune : boolean array, shape (n,), optional
+        The examples on which each model's best cut is chosen, with `gain` or `impacts`.
+    sample_weight, where, pos_label
+        As in `rank`, of shape (n,), the same for all models.
+    confidence : float, optional
+        The level of the intervals, such as 0.95; none without it.
+    compare : bool
+        Whether the differences of all pairs of models are tested.
+    n_resamples : int, optional
+        The number of resamples; 1000, or as many more as tests of many models need.
+    random_state : int
+        Which resamples.
+    progress
+        As in `bootstrap`, of each step.
+
+    Returns
+    -------
+    Evaluation
+        On the host.
+
+    Raises
+    ------
+    TypeError
+        As in `rank`, and for models under names that are no strings.
+    ValueError
+        As in `rank`; for quotas of more than there is; for options that do not go together.
+
+    See Also
+    --------
+    compare : the tests of one measure.
+    bootstrap : the intervals of any measure.
+
+    Examples
+    --------
+    >>> from quotakernels import evaluate
+    >>> labels = [1, 1, 0, 1, 0, 0]
+    >>> models = {"a": [6, 5, 4, 3, 2, 1], "b": [1, 6, 5, 2, 4, 3]}
+    >>> found = evaluate(labels, models, quota=2, impacts=(5, -1, 0, 0))
+    >>> for answer in found.answers[:3]:
+    ...     print(answer.question, answer.verdict)
+    Which model should fill my quota? a
+    How many should I take? All 2 places
+    What will it bring? 10.00, at random 4.00
     """
-    counts = sample.counts
+    beside = {"y_true": y_true, "gain": gain, "sample_weight": sample_weight}
+    beside = {k: x for k, x in (beside | {"where": where, "tune": tune}).items() if x is not None}
+    quotas = _quotas("quota", quota) + _quotas("fraction", fraction)
+    if models is None:
+        asked = {**beside, "impacts": impacts, "pos_label": pos_label, "confidence": confidence}
+        return _of_rankings(y_true, tuple(quotas), {**asked, "compare": compare or None})
+    named, arrays, titles = _columns(models, beside)
+    settings = Settings(
+        source="",
+        label=titles["y_true"],
+        models=tuple(named),
+        quotas=tuple(dict.fromkeys(quotas)),
+        weight=titles.get("sample_weight"),
+        pos_label=None if pos_label is None else str(pos_label),
+        unit=_unit(titles, cost, impacts),
+        where=None if where is None else (titles["where"], "True"),
+        tune=None if tune is None else (titles["tune"], "True"),
+        resampling=_resampling(confidence, compare, n_resamples, random_state, len(named)),
+    )
+    sample = _sample(named, arrays, "where", pos_label)
+    tuning = None if tune is None else _sample(named, arrays, "tune", pos_label)
+    tell = reporter(progress, "evaluate")
+    evaluation = evaluate_sample(settings, sample, tuning, tell=tell)
+    return replace(evaluation, rows_read=len(arrays["y_true"]))
+
+
+def _of_rankings(rankings: Any, quotas: tuple[Quota, ...], beside: dict[str, Any]) -> Evaluation:
+    """What rankings alone tell, all of the same examples."""
+    if not (isinstance(rankings, Mapping) and rankings):
+        raise TypeError("evaluate takes labels and models, or a mapping from names to rankings")
+    for name, ranking in rankings.items():
+        if not (isinstance(ranking, Ranking) and ranking.counts.ndim == 1):
+            raise TypeError(f"{brief(name)} must be a Ranking of one list of scores")
+    for name, x in beside.items():
+        if x is not None and name != "y_true":
+            raise TypeError(f"{name} needs labels and scores, and cannot be given for rankings")
+    hosted = {str(name): Ranking._make(map(_host, ranking)) for name, ranking in rankings.items()}
+    first = next(iter(hosted.values()))
+    weighted = first.positive_weights.dtype.kind == "f"
+    masses = (float(x.sum()) for x in (first.weights, first.positive_weights))
+    counts = Counts(int(first.counts.sum()), int(first.positives.sum()), *masses)
+    weight = "sample_weight" if weighted else None
+    settings = Settings("", "y_true", tuple(hosted), quotas, weight)
     settings.check_quotas(counts)
-    thresholds = None if tuning is None else _best_thresholds(settings, tuning)
-    gains = None if settings.unit is None else gains_of(settings.unit, sample)
-    evaluation = evaluate_rankings(settings, counts, lambda x: rank(**sample.of(x)), on_step)
-    if gains is not None:
-        found = _gain_results(evaluation, sample, gains, thresholds)
-        evaluation = replace(evaluation, gains=found)
-    resampling = settings.resampling
-    if resampling is None:
-        return evaluation
-    quotas = {quota: quota.argument(evaluation.total) for quota in settings.quotas}
-    data = Resampled(settings.models, quotas, sample.of, on_step, tell)
-    if resampling.level is not None:
-        evaluation = replace(evaluation, intervals=intervals_of(data, resampling))
-        if evaluation.gains is not None and gains is not None and evaluation.total:
-            ends = _gain_intervals(settings, data, resampling, gains, thresholds)
-            evaluation = replace(evaluation, gains=replace(evaluation.gains, ends=ends))
-    return _with_tests(evaluation, data, resampling) if resampling.compare else evaluation
+    return evaluate_rankings(settings, counts, hosted.__getitem__, lambda _: None)
 
 
-def evaluate_rankings(
-    settings: Settings, counts: Counts, ranked: Callable[[str], Ranking], on_step: OnStep
-) -> Evaluation:
-    """Evaluate each model by its ranking, which `ranked` makes when its turn has come."""
-    models = len(settings.models)
-    evaluation = Evaluation(
-        settings,
-        *counts,
-        over_all=_no_values(OVER_ALL, models),
-        areas=_no_values(AREAS, models),
-        at_quota={quota: _no_values(AT_QUOTA, models) for quota in settings.quotas},
-        best=[],
-        rankings=[],
-        rows_read=counts.rows,
-    )
-    for row, name in enumerate(settings.models):
-        on_step(f"evaluating {name}")
-        ranking = ranked(name)
-        evaluation.rankings.append(ranking)
-        evaluation.over_all.array[row] = over_all(ranking)
-        evaluation.areas.array[row] = areas(ranking)
-        for quota, values in evaluation.at_quota.items():
-            values.array[row] = at_quota(ranking, quota.argument(evaluation.total))
-    evaluation.best.extend(best_by_quota(evaluation.rankings))
-    return evaluation
+def _columns(
+    models: Any, beside: dict[str, Any]
+) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]], dict[str, str]]:
+    """The scores of each model, the arrays beside them, and what these are called."""
+    several = isinstance(models, Mapping) or hasattr(models, "columns")
+    named = named_scores(models, 1) if several else {_title(models, "model"): models}
+    titles, arrays = {}, {}
+    for key, x in beside.items():
+        if isinstance(x, str) and x not in named:
+            raise ValueError(f"{key} is the name of no column: {brief(x)}")
+        titles[key] = x if isinstance(x, str) else _title(x, key)
+        arrays[key] = _host(as_column(key, named[x] if isinstance(x, str) else x))
+    taken = {x for x in beside.values() if isinstance(x, str)}
+    scores = {k: _host(as_column(f"models[{k!r}]", x)) for k, x in named.items() if k not in taken}
+    if not scores:
+        raise ValueError("models must hold at least one model beside the columns that are named")
+    return scores, arrays, titles
 
 
-def _no_values(measures: tuple[Column, ...], models: int) -> Values:
-    return Values(measures, np.full((models, len(measures)), np.nan))
+def _title(x: Any, otherwise: str) -> str:
+    """The name that a column of a data frame has."""
+    name = getattr(x, "name", None)
+    return name if isinstance(name, str) and name else otherwise
 
 
-def _best_thresholds(settings: Settings, tuning: Sample) -> list[float]:
-    """The threshold of every model's best cut; of none, where nobody should be selected, NaN."""
-    assert settings.unit is not None
-    gains = gains_of(settings.unit, tuning)
-    scores = (tuning.scores[name] for name in settings.models)
-    return [gains.best(gains.every_cut(x)).threshold for x in scores]
+def _host(x: Any) -> NDArray[Any]:
+    """An array of any library in NumPy."""
+    if isinstance(x, np.ndarray):
+        return x
+    return np.asarray(from_bits(to_bits(x), dtype_name(x.dtype), None))
 
 
-def _gain_results(
-    evaluation: Evaluation, sample: Sample, gains: RowGains, thresholds: list[float] | None
-) -> GainResults:
-    """What each model brings at its best cut, or one chosen elsewhere, and at quotas."""
-    models = len(evaluation.models)
-    found = GainResults(
-        gains.nobody,
-        gains.everybody,
-        bool((gains.selected < 0).any()),
-        _no_values(AT_BEST_CUT, models),
-        {quota: _no_values(BROUGHT, models) for quota in evaluation.at_quota},
-        [],
-    )
-    for row, name in enumerate(evaluation.models if evaluation.total else ()):
-        scores = sample.scores[name]
-        cuts = gains.every_cut(scores)
-        found.cuts.append(cuts)
-        chosen = (
-            gains.best(cuts)
-            if thresholds is None
-            else gains.from_threshold(scores, thresholds[row])
-        )
-        found.at_best_cut.array[row] = gains.at_best_cut(chosen)
-        for quota, values in found.at_quota.items():
-            values.array[row] = gains.at_quota(scores, cuts, quota.argument(evaluation.total))
+def _sample(
+    named: dict[str, NDArray[Any]], arrays: dict[str, NDArray[Any]], mask: str, pos_label: Any
+) -> Sample:
+    """The checked examples that a mask selects, all without one."""
+    beside = {k: x for k, x in arrays.items() if k in ("y_true", "gain", "sample_weight")}
+    chosen = arrays.get(mask)
+    if chosen is not None:
+        if chosen.dtype != bool or chosen.shape != arrays["y_true"].shape:
+            raise ValueError(f"{mask} must hold a boolean for each label")
+        beside["where"] = chosen
+    titled = {f"models[{name!r}]": x for name, x in named.items()}
+    numbers = ("gain",) if "gain" in beside else ()
+    _, admitted = admitted_models(titled, beside, pos_label, True, numbers)
+    examples, floats, _ = admitted[0]
+    assert examples.labels is not None
+    if not examples.labels.size or not (chosen is None or chosen.any()):
+        raise ValueError(f"{mask} leaves no examples" if examples.labels.size else "no examples")
+
+    def rows(x: NDArray[Any] | None) -> Any:
+        return x if x is None or chosen is None else x[chosen]
+
+    scores = {name: rows(x) for name, x in named.items()}
+    return Sample(rows(examples.labels), scores, rows(examples.weights), rows(floats.get("gain")))
+
+
+def _quotas(name: str, given: Any) -> list[Quota]:
+    """Quotas of places, or of shares of all."""
+    if given is None:
+        return []
+    found = []
+    for x in np.asarray(given, dtype=np.float64).ravel().tolist():
+        if name == "quota" and not 0 <= x < math.inf:
+            raise ValueError(f"quota must be 0 or more; got {x}")
+        if name == "fraction" and not 0 < x <= 1:
+            raise ValueError(f"fraction must be above 0 and up to 1; got {x}")
+        share = name == "fraction"  # whose percentage is 7 of 0.07, not 7.000000000000001
+        found.append(Quota(float(100 * Decimal(repr(x))) if share else x, share))
     return found
 
 
-def _gain_intervals(
-    settings: Settings,
-    data: Resampled,
-    resampling: Resampling,
-    gains: RowGains,
-    thresholds: list[float] | None,
-) -> GainIntervals:
-    ends = gain_intervals(data, resampling, gains, thresholds)
-    if settings.unit is None or settings.unit.impacts is None or settings.weight is not None:
-        return ends
-    by_labels = impact_intervals(data, resampling, settings.unit.impacts, TOTAL_AT_QUOTA)
-    return replace(ends, at_quota=by_labels)
+def _unit(titles: dict[str, str], cost: float, impacts: Sequence[float] | None) -> Unit | None:
+    """What gains are counted in."""
+    gain = titles.get("gain")
+    if gain is not None and impacts is not None:
+        raise ValueError("gain and impacts are two ways to say the same; give one")
+    if cost and (gain is None or not math.isfinite(cost)):
+        raise ValueError("cost is a finite number beside gain")
+    if gain is None and impacts is None:
+        if "tune" in titles:
+            raise ValueError("tune goes with gain or impacts")
+        return None
+    cells = None if impacts is None else tuple(map(float, impacts))
+    if cells is not None and not (len(cells) == 4 and all(map(math.isfinite, cells))):
+        raise ValueError(f"impacts must be four finite numbers; got {brief(impacts)}")
+    return Unit(gain, float(cost), cells)
 
 
-def _with_tests(evaluation: Evaluation, data: Resampled, resampling: Resampling) -> Evaluation:
-    """The tests of all pairs, whose notes name what the caller can give."""
-    give = "give --resamples " if evaluation.settings.command else "pass n_resamples="
-    tests = (
-        replace(x, notes=tuple(note.replace("pass n_resamples=", give) for note in x.notes))
-        for x in differences_of(data, resampling)
-    )
-    return replace(evaluation, differences=tuple(tests))
+def _resampling(
+    confidence: float | None, compare: bool, resamples: int | None, seed: int, models: int
+) -> Resampling | None:
+    """What is asked of resamples."""
+    if confidence is not None and not 0 < confidence < 1:
+        raise ValueError(f"confidence must be above 0 and below 1; got {brief(confidence)}")
+    if compare and models < 2:
+        raise ValueError("compare needs two models at least")
+    if confidence is None and not compare:
+        if resamples is not None:
+            raise ValueError("n_resamples goes with confidence or compare")
+        return None
+    return Resampling.asked(confidence, compare, resamples, seed, models if compare else 0)

@@ -2,21 +2,181 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from collections.abc import Iterator
+from html import escape
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
 
-from quotakernels.evaluation.export import as_dict, as_json
+from quotakernels._text import number
+from quotakernels.evaluation.answers import Answer, answers
+from quotakernels.evaluation.export import as_dict, as_json, as_rows
 from quotakernels.evaluation.results import Results
+from quotakernels.evaluation.tables import Cell, Table, gain_tables, measure_tables, pair_tables
 
 __all__ = ["Evaluation"]
 
+_SHOWN = 8
+Library = Literal["pandas", "polars"]
+
 
 class Evaluation(Results):
-    """Models evaluated on the same rows: every measure, and what to do in words."""
+    """Models evaluated on the same examples: every measure, and what to do in words.
+
+    `evaluate` makes it.  Everything is on the host.
+
+    Attributes
+    ----------
+    settings : Settings
+        What was asked for, and the names of the models.
+    rows, positives : int
+        How many examples there are, and how many are positive.
+    total, positive_total : float
+        Their weights; without any, their numbers.
+    rows_read : int
+        How many examples were given, with those that were left out.
+    over_all, areas : Values
+        The measures over all quotas, and those of ROC and precision-recall space: a row for each
+        model.  ``over_all.of("roc_auc")`` has one measure of all models.
+    at_quota : mapping from Quota to Values
+        The measures at each quota.
+    best : list of Segment
+        The quotas at which each model finds the most.
+    rankings : list of Ranking
+        The ranking of each model.
+    gains : GainResults or None
+        What the best cuts and the quotas bring, where gains or impacts were given.
+    intervals : Intervals or None
+        The intervals of all measures, where a confidence was given.
+    differences : tuple of Differences
+        The tests of all pairs of models, where they were to be compared.
+    """
+
+    @property
+    def answers(self) -> list[Answer]:
+        """Which model, how many, what that brings, and how sure it is, for the first quota."""
+        return answers(self)
+
+    @property
+    def recommendation(self) -> str:
+        """The answers as text, a line for each question."""
+        return "\n".join(
+            f"{x.question} {x.verdict}. {' '.join(x.sentences)}".rstrip() for x in self.answers
+        )
+
+    @property
+    def tables(self) -> list[Table]:
+        """All tables: what selecting brings, the measures, and the tests of pairs."""
+        return [*gain_tables(self), *measure_tables(self), *pair_tables(self)]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in one record of plain values, None where undefined."""
         return as_dict(self)
 
     def to_json(self) -> str:
-        """The same as JSON."""
+        """The same as JSON, as the command prints it."""
         return as_json(self.to_dict())
+
+    def to_frame(self, library: Library | None = None) -> Any:
+        """Every value as a data frame: a row for each model, quota and measure, with its interval.
+
+        The quota is empty for measures over all quotas and for best cuts.  By default the frame is
+        one of the library that is imported, of pandas if both are.
+        """
+        rows = as_rows(self)
+        names: tuple[Library, ...] = ("pandas", "polars") if library is None else (library,)
+        for name in [x for x in names if sys.modules.get(x)] or names:
+            try:
+                if name == "pandas":
+                    import pandas as frames
+                else:
+                    import polars as frames
+            except ImportError:
+                continue
+            return frames.DataFrame(rows)
+        raise ImportError(f"to_frame needs {' or '.join(names)}, which is not installed")
+
+    def plot(self, kind: str = "hit_rate", **options: Any) -> Any:
+        """Draw the curves of all models, and return the display, whose `ax_` are the axes.
+
+        Parameters
+        ----------
+        kind : {"hit_rate", "qrecall", "lift", "roc", "precision_recall", "dominance", "impact"}
+            Which curves; "impact" with gains or impacts only.
+        **options
+            As the display takes them, such as ``ax=ax``.
+        """
+        from quotakernels import plots
+
+        name = f"{kind.title().replace('_', '')}Display"
+        display = getattr(plots, name, None)
+        if display is None or (kind == "impact" and self.gains is None):
+            raise ValueError(f"kind {kind!r} cannot be drawn of this evaluation")
+        if kind == "impact" and self.gains is not None:
+            cuts = dict(zip(self.models, self.gains.cuts, strict=True))
+            return display(cuts, in_all=True).plot(**options)
+        rankings = dict(zip(self.models, self.rankings, strict=True))
+        return display.from_ranking(rankings, **options)
+
+    def to_html(self, path: str | PathLike[str] | None = None) -> str:
+        """The page that ``quotakernels report`` makes, also written to a file if one is named."""
+        try:
+            from quotakernels.report.page import Origin, page_of
+        except ImportError as error:
+            needed = "to_html needs the packages of an extra: pip install 'quotakernels[report]'"
+            raise ImportError(needed, name=error.name) from error
+
+        page = page_of(self, Origin())
+        if path is not None:
+            Path(path).write_text(page, encoding="utf-8")
+        return page
+
+    def __repr__(self) -> str:
+        """The data, the verdicts, and the first tables."""
+        verdicts = (f"{x.question} {x.verdict}" for x in self.answers)
+        decisive = next(gain_tables(self), None)
+        several = [x for x in (decisive, *measure_tables(self)) if x is not None][:2]
+        texts = ["\n".join(_lines(table, len(self.models))) for table in several]
+        return "\n\n".join(["\n".join([self._headline, *verdicts]), *texts])
+
+    def _repr_html_(self) -> str:
+        """The answers and all tables, for notebooks."""
+        said = (
+            f"<p><b>{escape(x.question)} {escape(x.verdict)}.</b> {escape(' '.join(x.sentences))}"
+            for x in self.answers
+        )
+        return "".join([f"<h4>{escape(self._headline)}</h4>", *said, *map(_html, self.tables)])
+
+    @property
+    def _headline(self) -> str:
+        models = "1 model" if len(self.models) == 1 else f"{len(self.models)} models"
+        found = f"{number(self.positives)} positive ({self.settings.label})"
+        return f"Evaluation of {models} on {number(self.rows)} rows, {found}"
+
+
+def _lines(table: Table, models: int) -> Iterator[str]:
+    """A table as text, of many models the first ones."""
+    texts = [list(table.head), *([_marked(x) for x in row] for row in table.rows[:_SHOWN])]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    yield table.caption
+    for first, *rest in texts:
+        numbers = (x.rjust(width) for x, width in zip(rest, widths[1:], strict=True))
+        yield "  ".join([first.ljust(widths[0]), *numbers]).rstrip()
+    if models > _SHOWN:
+        yield f"and {models - _SHOWN} more"
+
+
+def _marked(cell: Cell) -> str:
+    return f"{cell.text}{'*' if cell.best else '' if cell.words else ' '}"
+
+
+def _html(table: Table) -> str:
+    """A table as HTML."""
+    head = "".join(f"<th>{escape(x)}</th>" for x in table.head)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(_marked(x))}<br>{escape(x.interval)}</td>' for x in row)}</tr>"
+        for row in table.rows
+    )
+    notes = "".join(f"<p>{escape(x)}</p>" for x in table.notes)
+    return f"<table><caption>{escape(table.caption)}</caption><tr>{head}</tr>{body}</table>{notes}"

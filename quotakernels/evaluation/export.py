@@ -8,7 +8,7 @@ import re
 from dataclasses import asdict
 from typing import Any
 
-from quotakernels.evaluation.intervals import CLOSED_FORMS, Bounds, Differences
+from quotakernels.evaluation.intervals import CLOSED_FORMS, Differences, Limits
 from quotakernels.evaluation.notes import pairs_of
 from quotakernels.evaluation.results import GainResults, Results, Values
 from quotakernels.evaluation.segments import dominant
@@ -26,7 +26,7 @@ def as_json(content: dict[str, Any]) -> str:
 
 def as_dict(results: Results) -> dict[str, Any]:
     """All of an evaluation: full precision, None where a measure is undefined."""
-    settings = results.settings
+    settings, unit = results.settings, results.settings.unit
     return {
         "source": settings.source,
         "label": settings.label,
@@ -34,7 +34,9 @@ def as_dict(results: Results) -> dict[str, Any]:
         "weight": settings.weight,
         "where": None if settings.where is None else dict([settings.where]),
         "tune": None if settings.tune is None else dict([settings.tune]),
-        "unit": None if settings.unit is None else asdict(settings.unit),
+        "unit": None
+        if unit is None
+        else {**asdict(unit), "impacts": unit.impacts and [*unit.impacts]},
         "rows": results.rows,
         "positives": results.positives,
         "total_weight": results.total,
@@ -65,7 +67,7 @@ def _model(results: Results, row: int) -> dict[str, Any]:
         **_row(results.areas, row),
     }
     if (found := results.intervals) is not None:
-        content |= _bounds(row, found.over_all, found.areas)
+        content |= _limits(row, found.over_all, found.areas)
     quotas: dict[str, dict[str, Any]] = {
         str(quota): {"places": results.places(quota), **_row(values, row)}
         for quota, values in results.at_quota.items()
@@ -78,7 +80,7 @@ def _model(results: Results, row: int) -> dict[str, Any]:
             if gains.ends is not None:
                 tables[quota].append(gains.ends.at_quota[quota])
     for quota, several in tables.items():
-        quotas[str(quota)] |= _bounds(row, *several)
+        quotas[str(quota)] |= _limits(row, *several)
     return {**content, "quotas": quotas} if quotas else content
 
 
@@ -87,7 +89,7 @@ def _best_cut(gains: GainResults, row: int) -> dict[str, Any]:
     if (ends := gains.ends) is None:
         return content
     expected = {} if ends.expected is None else {"expected": _defined(ends.expected[row])}
-    return {**content, **expected, **_bounds(row, ends.at_best_cut)}
+    return {**content, **expected, **_limits(row, ends.at_best_cut)}
 
 
 def _row(values: Values, row: int) -> dict[str, float | None]:
@@ -97,7 +99,7 @@ def _row(values: Values, row: int) -> dict[str, float | None]:
     }
 
 
-def _bounds(row: int, *tables: Bounds) -> dict[str, dict[str, Any]]:
+def _limits(row: int, *tables: Limits) -> dict[str, dict[str, Any]]:
     """Both ends by measure, null where undefined, and the numbers of undefined resamples."""
     intervals, undefined = {}, {}
     for ends in tables:
@@ -149,3 +151,24 @@ def _tests(differences: Differences) -> dict[str, Any]:
 
 def _defined(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
+
+
+def as_rows(results: Results) -> dict[str, list[Any]]:
+    """Every value by columns: model, quota, measure, value and both ends of its interval."""
+    names = ("model", "quota", "measure", "value", "lower", "upper")
+    rows = [
+        (name, str(quota or ""), measure, value, *_ends(limits, row, measure))
+        for _, quota, values, limits in results.sections
+        for row, name in enumerate(results.models)
+        for measure, value in values.of_model(row).items()
+    ]
+    return {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+
+
+def _ends(limits: Limits | None, row: int, measure: str) -> tuple[float, float]:
+    """Both ends of an interval, NaN where there is none."""
+    names = [] if limits is None else [x.name for x in limits.measures]
+    if limits is None or measure not in names:
+        return math.nan, math.nan
+    k = names.index(measure)
+    return float(limits.lower[row, k]), float(limits.upper[row, k])

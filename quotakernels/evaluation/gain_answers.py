@@ -39,7 +39,8 @@ def how_many_by_gain(evaluation: Results, choice: Choice | None) -> Said:
 
 def _free(evaluation: Results, choice: Choice | None) -> Said:
     """Where no row is a loss there is no reason to select fewer."""
-    said = ("No row is a loss, so that more never bring less; give --cost if places cost.",)
+    cost = evaluation.settings.option("cost")
+    said = (f"No row is a loss, so that more never bring less; give {cost} if places cost.",)
     if choice is None or not choice.places:
         return "All", said
     return _all_of(places_of(choice.places, evaluation.weighted)), said
@@ -70,7 +71,8 @@ def at_best_cuts(evaluation: Results, gains: GainResults) -> Said:
     others = sorted((k for k in range(len(names)) if k != first), key=lambda k: -brings[k])
     each = at_most_three([f"{names[k]} {amount(brings[k])}" for k in others])
     said = f"Its best cut brings {amount(brings[first])}, that of {each}."
-    return names[first], (said, "Give --quota to learn it for the places that you have.")
+    quota = evaluation.settings.option("quota")
+    return names[first], (said, f"Give {quota} to learn it for the places that you have.")
 
 
 def _best_cut(evaluation: Results, gains: GainResults) -> Said:

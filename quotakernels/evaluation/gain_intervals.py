@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from quotakernels._text import digits, money, number
 from quotakernels.evaluation.gains import RowGains
-from quotakernels.evaluation.intervals import Bounds, Resampled
+from quotakernels.evaluation.intervals import Limits, Resampled
 from quotakernels.evaluation.measures import Column
 from quotakernels.evaluation.quota import Quota, QuotaArgument
 from quotakernels.evaluation.settings import Resampling
@@ -45,8 +45,8 @@ class GainIntervals:
     the same for all models, and under None what the best cuts do.
     """
 
-    at_best_cut: Bounds
-    at_quota: dict[Quota, Bounds]
+    at_best_cut: Limits
+    at_quota: dict[Quota, Limits]
     expected: Floats | None
     expected_within: dict[Quota, Floats] | None
     drawn: dict[Quota | None, Floats]
@@ -202,7 +202,7 @@ def _places(argument: QuotaArgument, quotas: Floats) -> float:
     return argument["quota"] if "quota" in argument else argument["fraction"] * float(quotas[-1])
 
 
-def _ends(measures: tuple[Column, ...], level: float, values: Floats) -> Bounds:
+def _ends(measures: tuple[Column, ...], level: float, values: Floats) -> Limits:
     """Percentiles of values of shape (measures, resamples, models), of those that are defined."""
     tail = (1 - level) / 2
     ends = np.full((2, values.shape[2], values.shape[0]), np.nan)
@@ -210,4 +210,4 @@ def _ends(measures: tuple[Column, ...], level: float, values: Floats) -> Bounds:
         there = values[k, :, m][~np.isnan(values[k, :, m])]
         if there.size:
             ends[:, m, k] = np.quantile(there, [tail, 1 - tail])
-    return Bounds(measures, ends[0], ends[1], np.isnan(values).sum(axis=1).T)
+    return Limits(measures, ends[0], ends[1], np.isnan(values).sum(axis=1).T)

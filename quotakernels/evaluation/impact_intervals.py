@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from quotakernels.evaluation.intervals import Bounds, Resampled
+from quotakernels.evaluation.intervals import Limits, Resampled
 from quotakernels.evaluation.measures import Column
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.settings import Resampling
@@ -22,7 +22,7 @@ def impact_intervals(
     resampling: Resampling,
     impacts: tuple[float, ...],
     measures: tuple[Column, ...],
-) -> dict[Quota, Bounds]:
+) -> dict[Quota, Limits]:
     """The interval of what each quota brings, from Wilson's of two hit rates.
 
     What is brought is a sum over the positives among the selected, and those among the others.
@@ -42,7 +42,7 @@ def impact_intervals(
             left = _positives(labels, falling, total - places, level)
             both[:, row, 0] = _brought(impacts, found, left, places, total)
         none = np.zeros((len(data.scores), 1), dtype=np.int64)
-        ends[quota] = Bounds(measures, both[0], both[1], none)
+        ends[quota] = Limits(measures, both[0], both[1], none)
     return ends
 
 

@@ -25,9 +25,9 @@ from quotakernels.ranking import rank
 
 __all__ = [
     "CLOSED_FORMS",
-    "Bounds",
     "Differences",
     "Intervals",
+    "Limits",
     "Resampled",
     "differences_of",
     "intervals_of",
@@ -55,7 +55,7 @@ class Resampled:
 
 
 @dataclass(frozen=True)
-class Bounds:
+class Limits:
     """Both ends of the interval of each model (row) and measure (column).
 
     `undefined` counts the resamples that leave the measure undefined.
@@ -71,9 +71,9 @@ class Bounds:
 class Intervals:
     """The intervals of every table of measures."""
 
-    over_all: Bounds
-    areas: Bounds
-    at_quota: dict[Quota, Bounds]
+    over_all: Limits
+    areas: Limits
+    at_quota: dict[Quota, Limits]
 
 
 @dataclass(frozen=True)
@@ -109,13 +109,13 @@ def intervals_of(data: Resampled, resampling: Resampling) -> Intervals:
             found |= _closed_forms(data, found["summary"], examples, resampling.tested_level)
         models.append(found)
 
-    def ends(of_model: Callable[[Any], list[Any]], measures: tuple[Column, ...]) -> Bounds:
+    def ends(of_model: Callable[[Any], list[Any]], measures: tuple[Column, ...]) -> Limits:
         shape = (len(models), len(measures))
         every = [x for found in models for x in of_model(found)]
         lower = np.asarray([float(x.lower) for x in every], dtype=np.float64)
         upper = np.asarray([float(x.upper) for x in every], dtype=np.float64)
         undefined = np.asarray([int(x.undefined) for x in every], dtype=np.int64)
-        return Bounds(
+        return Limits(
             measures, lower.reshape(shape), upper.reshape(shape), undefined.reshape(shape)
         )
 

@@ -19,7 +19,7 @@ _WHAT = {"roc_auc": "AUC", "hit_rate": "The hit rate"}
 
 
 def how_sure(evaluation: Results, choice: Choice | None) -> Said:
-    """Whether the first model differences by more than chance, by what made it the first."""
+    """Whether the first model is ahead by more than chance, by what made it the first."""
     names = evaluation.models
     if len(names) == 1:
         return "There is one model, and so no order", tuple(_interval(evaluation, choice))
@@ -32,7 +32,7 @@ def how_sure(evaluation: Results, choice: Choice | None) -> Said:
     quota = None if choice is None else choice.quota
     tests = [x for x in evaluation.differences if x.quota == quota]
     if not tests:
-        return "That cannot be said", ("The models were not tested.",)
+        return "That cannot be said", ("The models were not tested; compare=True tests them.",)
     return _of_test(evaluation, choice, tests[0])
 
 

@@ -35,7 +35,7 @@ def how_sure_by_gain(evaluation: Results, gains: GainResults, choice: Choice | N
         evaluation, choice, (first, second), float(values[first] - values[second]), differences
     )
     if needed := _lacking(evaluation, len(others)):
-        few = f"Give --resamples {needed} or more."
+        few = f"Give {evaluation.settings.option('resamples')} {needed} or more."
         return "Too few resamples to tell", (said, few)
     return _verdict(evaluation, first, differences, said)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quotakernels.evaluation.gain_intervals import GainIntervals
-from quotakernels.evaluation.intervals import Differences, Intervals
+from quotakernels.evaluation.intervals import Differences, Intervals, Limits
 from quotakernels.evaluation.measures import Column
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.segments import Segment
@@ -17,7 +18,7 @@ from quotakernels.evaluation.settings import Settings
 from quotakernels.measures.tables.boundary import BestBoundary
 from quotakernels.ranking import Ranking
 
-__all__ = ["GainResults", "Results", "Values"]
+__all__ = ["GainResults", "Results", "Section", "Values"]
 
 # Equal rankings whose weights are summed in another order may differ in the last bits.
 _SAME = 1e-12
@@ -70,6 +71,15 @@ class GainResults:
     ends: GainIntervals | None = None
 
 
+class Section(NamedTuple):
+    """A table of values with their intervals; `part` names it in `Results`, or "gains"."""
+
+    part: str
+    quota: Quota | None
+    values: Values
+    limits: Limits | None
+
+
 @dataclass(frozen=True)
 class Results:
     """The data in numbers, and the measures of every model over all quotas and at each.
@@ -106,6 +116,27 @@ class Results:
     def prevalence(self) -> float:
         """The share of positives, by weight if there are weights; NaN without any."""
         return self.positive_total / self.total if self.total else float("nan")
+
+    @property
+    def sections(self) -> list[Section]:
+        """Every table of values: over all quotas, at each, and of gains."""
+        found, gains = self.intervals, self.gains
+        over_all, areas = (None, None) if found is None else (found.over_all, found.areas)
+        tables = [
+            Section("over_all", None, self.over_all, over_all),
+            Section("areas", None, self.areas, areas),
+        ]
+        for quota, values in self.at_quota.items():
+            limits = None if found is None else found.at_quota[quota]
+            tables.append(Section("at_quota", quota, values, limits))
+        if gains is not None:
+            ends = gains.ends
+            best_cut = None if ends is None else ends.at_best_cut
+            tables.append(Section("gains", None, gains.at_best_cut, best_cut))
+            for quota, values in gains.at_quota.items():
+                limits = None if ends is None else ends.at_quota[quota]
+                tables.append(Section("gains", quota, values, limits))
+        return tables
 
     def places(self, quota: Quota) -> float:
         """Return how many examples (or how much weight) a quota selects."""

@@ -20,17 +20,17 @@ from quotakernels._array import (
 )
 from quotakernels._bits import to_bits
 from quotakernels.inputs.columns import adopt, as_column, check_types
-from quotakernels.inputs.examples import admit_columns
+from quotakernels.inputs.examples import Admitted, admit_columns
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.shapes import column_hint
 
-__all__ = ["host_floats", "named_scores", "stacked"]
+__all__ = ["admitted_models", "host_floats", "named_scores", "stacked"]
 
 NDArray = np.ndarray[Any, Any]
 _EXACT = 2**53
 
 
-def named_scores(models: Any) -> dict[str, Any]:
+def named_scores(models: Any, at_least: int = 2) -> dict[str, Any]:
     """The scores of each model, under the model's name, also from the columns of a data frame."""
     names = _names(models)
     for name in names:
@@ -38,8 +38,9 @@ def named_scores(models: Any) -> dict[str, Any]:
             raise TypeError(f"the names of models must be strings; got {brief(name)}")
         if names.count(name) > 1:
             raise ValueError(f"the names of models must differ; got {brief(name)} twice")
-    if len(names) < 2:
-        raise ValueError(f"models must hold at least two models; got {len(names)}")
+    if len(names) < at_least:
+        number = "one model" if at_least == 1 else "two models"
+        raise ValueError(f"models must hold at least {number}; got {len(names)}")
     return {name: models[name] for name in names}
 
 
@@ -66,8 +67,22 @@ def stacked(
     validate: bool = True,
 ) -> Array:
     """The scores of all models, shape (M, n), each checked with what is given beside them."""
-    columns = {name: as_column(name, x) for name, x in named.items()}
     beside = {"y_true": y_true, "sample_weight": sample_weight, "where": where}
+    columns, _ = admitted_models(named, beside, pos_label, validate)
+    xp, columns = adopt(columns, tuple(columns))
+    with computing(xp):
+        return xp.stack(_of_one_dtype(xp, columns))
+
+
+def admitted_models(
+    named: dict[str, Any],
+    beside: dict[str, Any],
+    pos_label: Any,
+    validate: bool,
+    numbers: tuple[str, ...] = (),
+) -> tuple[dict[str, Array], list[Admitted]]:
+    """The scores of each model, shape (n,), and what is let in of them and of what is beside."""
+    columns = {name: as_column(name, x) for name, x in named.items()}
     for name, x in (columns | beside).items():
         if is_array(x) and not concrete(x):
             raise TypeError(
@@ -76,11 +91,10 @@ def stacked(
             )
     check_types(columns)
     _check_lengths(columns)
-    for name, column in columns.items():
-        admit_columns({name: column, **beside}, pos_label, validate, leader=name)
-    xp, columns = adopt(columns, tuple(columns))
-    with computing(xp):
-        return xp.stack(_of_one_dtype(xp, columns))
+    return columns, [
+        admit_columns({name: column, **beside}, pos_label, validate, numbers, leader=name)
+        for name, column in columns.items()
+    ]
 
 
 def _check_lengths(columns: dict[str, Array]) -> None:

@@ -1,4 +1,4 @@
-"""How to apply a model: the commands that select rows, and what to mind."""
+"""How to apply a model: the commands, or lines of Python, that select rows, and what to mind."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from quotakernels._text import number
+from quotakernels._text import number, plain
 from quotakernels.evaluation.advice import first_best
 from quotakernels.evaluation.choice import choice_at, end_of, how_filled, same
 from quotakernels.evaluation.quota import Quota
@@ -35,23 +35,27 @@ def steps(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
 
 
 def _fill(evaluation: Results, file: Sequence[str], model: int, quota: Quota) -> Step:
-    name, settings = evaluation.models[model], evaluation.settings
+    name, command = evaluation.models[model], evaluation.settings.command
     end = end_of(evaluation.rankings[model], evaluation, quota)
     places = evaluation.places(quota)
     what = f"Fill quota {quota} by {name}"
-    if settings.weight is None:
+    if not evaluation.weighted:
         remark = how_filled(places, end.threshold, round(end.above), round(end.tied)) + "."
         if not whole(places) and places > 1:
-            remark += f" The last row is in by chance; --quota {int(places)} fills whole places."
-        return Step(what, _command(evaluation, file, name, "--quota", str(quota)), remark)
+            option = f"--quota {int(places)}" if command else f"quota={int(places)}"
+            remark += f" The last row is in by chance; {option} fills whole places."
+        return Step(what, _of_quota(evaluation, file, name, quota), remark)
     remark = (
         f"A weight of {number(end.above)} lies above the score {end.threshold}, "
-        f"{number(end.tied)} at it. The command counts rows and not weights, so it takes the score"
+        f"{number(end.tied)} at it."
     )
+    if not command:
+        return Step(what, _of_quota(evaluation, file, name, quota), remark)
     taken = end.above + end.tied
+    remark += " The command counts rows and not weights, so it takes the score"
     more = taken > places and not same(taken, places)
     remark += f" and selects a weight of {number(taken)}, more than the quota." if more else "."
-    return Step(what, _command(evaluation, file, name, "--threshold", end.threshold), remark)
+    return Step(what, _of_threshold(evaluation, file, name, end.threshold), remark)
 
 
 def _best_cut(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
@@ -61,12 +65,25 @@ def _best_cut(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
     model = first_best(values)
     found, name = values.of_model(model), evaluation.models[model]
     if found["quota"]:
-        threshold = str(found["threshold"])
-        unit = "weight" if evaluation.weighted else ""
-        size = unit and f"a weight of {number(found['quota'])}"
+        size = f"a weight of {number(found['quota'])}" if evaluation.weighted else ""
         remark = f"That is {size or counted(found['quota'], 'row', 'rows')} here."
-        command = _command(evaluation, file, name, "--threshold", threshold)
+        command = _of_threshold(evaluation, file, name, str(found["threshold"]))
         yield Step(f"Select what brings the most, by {name}", command, remark)
+
+
+def _of_quota(evaluation: Results, file: Sequence[str], name: str, quota: Quota) -> str:
+    if evaluation.settings.command:
+        return _command(evaluation, file, name, "--quota", str(quota))
+    places = plain(quota.amount / 100 if quota.percent else quota.amount)
+    argument = f"{'fraction' if quota.percent else 'quota'}={places}"
+    weights = ", sample_weight=sample_weight" if evaluation.weighted else ""
+    return f"quotakernels.select(models[{name!r}], {argument}{weights})"
+
+
+def _of_threshold(evaluation: Results, file: Sequence[str], name: str, threshold: str) -> str:
+    if evaluation.settings.command:
+        return _command(evaluation, file, name, "--threshold", threshold)
+    return f"models[{name!r}] >= {threshold}"
 
 
 def _command(evaluation: Results, file: Sequence[str], name: str, option: str, value: str) -> str:

@@ -25,8 +25,9 @@ def data_line(evaluation: Results) -> str:
     """The data in a line."""
     settings = evaluation.settings
     chosen = "" if settings.where is None else f" with {settings.where[0]} = {settings.where[1]}"
+    source = f"{settings.source}: " if settings.source else ""
     return (
-        f"{settings.source}: {counted(evaluation.rows, 'row', 'rows')}{chosen}, "
+        f"{source}{counted(evaluation.rows, 'row', 'rows')}{chosen}, "
         f"{number(evaluation.positives)} positive ({settings.label}), "
         f"{counted(len(settings.models), 'model', 'models')}"
     )
@@ -35,8 +36,10 @@ def data_line(evaluation: Results) -> str:
 def data_facts(evaluation: Results) -> Iterator[Fact]:
     """Rows, positives, weights and ties."""
     settings, rows = evaluation.settings, evaluation.rows
-    yield Fact("File", settings.source)
-    yield Fact("Rows in the file", number(evaluation.rows_read))
+    if settings.command:
+        yield Fact("File", settings.source)
+    read = "Rows in the file" if settings.command else "Rows given"
+    yield Fact(read, number(evaluation.rows_read))
     left = evaluation.rows_read - rows
     if settings.where is not None:
         column, value = settings.where

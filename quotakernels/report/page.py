@@ -12,43 +12,45 @@ import jinja2
 from quotakernels import __version__
 from quotakernels._text import number
 from quotakernels.evaluation.answers import answers
-from quotakernels.evaluation.choice import choice_at
+from quotakernels.evaluation.choice import first_choice
 from quotakernels.evaluation.notes import BETTER_INTERVALS, notes_of_intervals
 from quotakernels.evaluation.results import Results
-from quotakernels.evaluation.words import counted, whole
-from quotakernels.report.apply import steps
-from quotakernels.report.data_facts import data_facts, data_line
-from quotakernels.report.definitions import NOTATION, definitions
-from quotakernels.report.figures import figures
-from quotakernels.report.tables import (
+from quotakernels.evaluation.tables import (
     ends_of_quotas,
     gain_tables,
     measure_tables,
     overview,
     pair_tables,
 )
+from quotakernels.evaluation.words import counted, whole
+from quotakernels.report.apply import steps
+from quotakernels.report.data_facts import data_facts, data_line
+from quotakernels.report.definitions import NOTATION, definitions
+from quotakernels.report.figures import figures
 
 __all__ = ["Origin", "page_of"]
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a page comes from: the words for the data, the command, and whose the data are."""
+    """Where a page comes from: the words for the data, the command, and whose the data are.
 
-    file: tuple[str, ...]
-    command: str
+    A page that Python has asked for comes from no command.
+    """
+
+    file: tuple[str, ...] = ()
+    command: str = ""
     attribution: tuple[str, ...] = ()
 
 
 def page_of(evaluation: Results, origin: Origin) -> str:
     """The whole page, which needs nothing from elsewhere."""
-    quotas = evaluation.settings.quotas
-    choice = choice_at(evaluation, quotas[0]) if quotas else None
+    choice = first_choice(evaluation)
     content = {
         "version": __version__,
         "title": _title(evaluation),
         "data_line": data_line(evaluation),
-        "answers": answers(evaluation, choice),
+        "answers": answers(evaluation),
         "overview": overview(evaluation),
         "about_curves": _about_curves(evaluation),
         "figures": list(figures(evaluation, choice)),
@@ -83,7 +85,7 @@ def _template() -> Any:
 def _title(evaluation: Results) -> str:
     settings = evaluation.settings
     if not settings.quotas:
-        return f"Which model is best? {settings.source}"
+        return f"Which model is best? {settings.source}".rstrip()
     places = evaluation.places(settings.quotas[0])
     if settings.weight is not None:
         return f"Which model for a weight of {number(places)}?"
@@ -94,13 +96,14 @@ def _title(evaluation: Results) -> str:
 
 def _no_steps(evaluation: Results) -> str:
     """Why there is nothing to apply."""
+    quota = evaluation.settings.option("quota")
     if not evaluation.total:
         return "There is nothing to select."
     if evaluation.settings.quotas:
         return "The quota selects nobody."
     if evaluation.gains is not None:
-        return "Selecting nobody brings the most; to fill places all the same, give --quota."
-    return "No places are to be filled: give --quota."
+        return f"Selecting nobody brings the most; to fill places all the same, give {quota}."
+    return f"No places are to be filled: give {quota}."
 
 
 def _about_curves(evaluation: Results) -> str:

@@ -13,7 +13,7 @@ import pytest
 from quotakernels.evaluation.advice import first_best
 from quotakernels.evaluation.gain_intervals import GainIntervals
 from quotakernels.evaluation.gains import BROUGHT
-from quotakernels.evaluation.intervals import Bounds
+from quotakernels.evaluation.intervals import Limits
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Values
 
@@ -82,7 +82,7 @@ def test_of_models_that_differ_by_rounding_the_first_is_the_best() -> None:
 
 
 def test_difference_of_what_models_bring_is_that_of_the_same_resamples() -> None:
-    none = Bounds((), *np.empty((3, 0, 0)))
+    none = Limits((), *np.empty((3, 0, 0)))
     quota = Quota(2.0, percent=False)
     drawn = np.array([[3.0, 1.0], [6.0, 2.0], [5.0, 2.0], [np.nan, 0.0]])
     ends = GainIntervals(none, {quota: none}, None, None, {quota: drawn})

@@ -1,4 +1,4 @@
-"""The tables of a page: every value, with its interval, and which is the best."""
+"""Tables as texts: every value, with its interval, and which is the best."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ from dataclasses import dataclass
 
 from quotakernels._text import number, percent
 from quotakernels.evaluation.choice import Choice, choice_at, end_of
-from quotakernels.evaluation.intervals import Bounds, Differences
+from quotakernels.evaluation.intervals import Differences, Limits
 from quotakernels.evaluation.measures import Column
 from quotakernels.evaluation.notes import DIFFERENCES, in_sentences, pair_rows
 from quotakernels.evaluation.quota import Quota
-from quotakernels.evaluation.results import GainResults, Results, Values
+from quotakernels.evaluation.results import GainResults, Results, Section
+from quotakernels.evaluation.settings import Settings
 from quotakernels.evaluation.words import MINUS, amount, listed
 
 __all__ = [
     "Cell",
     "Table",
+    "chosen_on",
     "ends_of_quotas",
     "gain_tables",
+    "heading_of",
     "measure_tables",
     "overview",
     "pair_tables",
@@ -58,32 +61,33 @@ class Table:
 
 def measure_tables(evaluation: Results) -> Iterator[Table]:
     """All measures of every model: at each quota, over all quotas, and of ROC and PR space."""
-    found = evaluation.intervals
-    for quota, values in evaluation.at_quota.items():
-        ends = None if found is None else found.at_quota[quota]
-        yield _values_table(_at(evaluation, quota), evaluation, values, ends)
-    over_all, areas = (None, None) if found is None else (found.over_all, found.areas)
-    yield _values_table("Over all quotas", evaluation, evaluation.over_all, over_all)
-    yield _values_table("ROC and precision–recall space", evaluation, evaluation.areas, areas)
+    over_all, areas, *others = evaluation.sections
+    for section in others:
+        if section.part == "at_quota" and section.quota is not None:
+            yield _values_table(heading_of(evaluation, section.quota), evaluation, section)
+    yield _values_table("Over all quotas", evaluation, over_all)
+    yield _values_table("ROC and precision–recall space", evaluation, areas)
 
 
 def gain_tables(evaluation: Results) -> Iterator[Table]:
     """What the best cut and each quota bring, in the user's unit."""
-    gains, tune = evaluation.gains, evaluation.settings.tune
+    gains = evaluation.gains
     if gains is None:
         return
-    chosen = "" if tune is None else f", chosen on the rows with {tune[0]} = {tune[1]}"
+    best_cut, *at_quotas = (x for x in evaluation.sections if x.part == "gains")
+    for section in at_quotas:
+        yield _values_table(f"What quota {section.quota} brings", evaluation, section)
+    heading = f"What the best cut of each model brings{chosen_on(evaluation.settings)}"
     nobody, everybody = amount(gains.nobody), amount(gains.everybody)
     beside = f"Selecting nobody brings {nobody}, selecting all {everybody}."
-    found = gains.ends
-    for quota, values in gains.at_quota.items():
-        ends = None if found is None else found.at_quota[quota]
-        yield _values_table(f"What quota {quota} brings", evaluation, values, ends)
-    heading = f"What the best cut of each model brings{chosen}"
-    ends = None if found is None else found.at_best_cut
-    yield _values_table(
-        heading, evaluation, gains.at_best_cut, ends, (beside, *_expected(gains, evaluation))
-    )
+    notes = (beside, *_expected(gains, evaluation))
+    yield _values_table(heading, evaluation, best_cut, notes)
+
+
+def chosen_on(settings: Settings) -> str:
+    """On which rows best cuts were chosen, if on others."""
+    tune = settings.tune
+    return "" if tune is None else f", chosen on the rows with {tune[0]} = {tune[1]}"
 
 
 def _expected(gains: GainResults, evaluation: Results) -> Iterator[str]:
@@ -99,23 +103,21 @@ def _expected(gains: GainResults, evaluation: Results) -> Iterator[str]:
         yield f"On as many other rows expect {expected} of {name} ({lower} to {upper})."
 
 
-def _at(evaluation: Results, quota: Quota) -> str:
+def heading_of(evaluation: Results, quota: Quota) -> str:
+    """What a quota is, with the places that a share of all has."""
     if not quota.percent:
         return f"At quota {quota}"
-    unit = "rows" if not evaluation.weighted else "of the total weight"
+    unit = "of the total weight" if evaluation.weighted else "rows"
     return f"At quota {quota} ({number(evaluation.places(quota))} {unit})"
 
 
 def _values_table(
-    caption: str,
-    evaluation: Results,
-    values: Values,
-    ends: Bounds | None,
-    notes: tuple[str, ...] = (),
+    caption: str, evaluation: Results, section: Section, notes: tuple[str, ...] = ()
 ) -> Table:
+    values = section.values
     marked = values.best(evaluation.rows)
     shown = [(k, measure) for k, measure in enumerate(values.measures) if measure.heading]
-    intervals = {} if ends is None else _intervals(ends)
+    intervals = {} if section.limits is None else _intervals(section.limits)
     rows = tuple(
         (
             Cell(name, words=True),
@@ -141,7 +143,7 @@ def _value(value: float, form: object) -> str:
     return str(form(value)).replace("-", MINUS, 1)
 
 
-def _intervals(ends: Bounds) -> dict[tuple[int, str], str]:
+def _intervals(ends: Limits) -> dict[tuple[int, str], str]:
     """The interval of each model and measure, empty where it is undefined."""
     return {
         (row, measure.name): _interval(measure, ends.lower[row, k], ends.upper[row, k])
@@ -163,7 +165,7 @@ def pair_tables(evaluation: Results) -> Iterator[Table]:
     """The tests of all pairs of models, and what they say in sentences."""
     for differences in evaluation.differences:
         quota = differences.quota
-        where = "" if quota is None else f", {_at(evaluation, quota).lower()}"
+        where = "" if quota is None else f", {heading_of(evaluation, quota).lower()}"
         yield Table(
             f"{DIFFERENCES[differences.measure]}{where}",
             ("better", "than", "by", "interval", "p (Holm)"),

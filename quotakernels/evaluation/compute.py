@@ -1,0 +1,154 @@
+"""Every measure of every model, of one list of examples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from quotakernels.evaluation.evaluation import Evaluation
+from quotakernels.evaluation.gain_intervals import TOTAL_AT_QUOTA, GainIntervals, gain_intervals
+from quotakernels.evaluation.gains import AT_BEST_CUT, BROUGHT, RowGains, gains_of
+from quotakernels.evaluation.impact_intervals import impact_intervals
+from quotakernels.evaluation.intervals import Resampled, Tell, differences_of, intervals_of
+from quotakernels.evaluation.measures import (
+    AREAS,
+    AT_QUOTA,
+    OVER_ALL,
+    Column,
+    areas,
+    at_quota,
+    over_all,
+)
+from quotakernels.evaluation.results import GainResults, Values
+from quotakernels.evaluation.segments import best_by_quota
+from quotakernels.evaluation.settings import Counts, Resampling, Sample, Settings
+from quotakernels.ranking import Ranking, rank
+
+__all__ = ["evaluate_rankings", "evaluate_sample"]
+
+OnStep = Callable[[str], object]
+
+
+def evaluate_sample(
+    settings: Settings,
+    sample: Sample,
+    tuning: Sample | None = None,
+    on_step: OnStep = lambda _: None,
+    tell: Tell = lambda _done, _whole: None,
+) -> Evaluation:
+    """Evaluate the scores of each model; best cuts are chosen on the rows for tuning, if any.
+
+    `on_step` hears about each model before its turn, and `tell` how much of a step is done.
+    """
+    counts = sample.counts
+    settings.check_quotas(counts)
+    thresholds = None if tuning is None else _best_thresholds(settings, tuning)
+    gains = None if settings.unit is None else gains_of(settings.unit, sample)
+    evaluation = evaluate_rankings(settings, counts, lambda x: rank(**sample.of(x)), on_step)
+    if gains is not None:
+        found = _gain_results(evaluation, sample, gains, thresholds)
+        evaluation = replace(evaluation, gains=found)
+    resampling = settings.resampling
+    if resampling is None:
+        return evaluation
+    quotas = {quota: quota.argument(evaluation.total) for quota in settings.quotas}
+    data = Resampled(settings.models, quotas, sample.of, on_step, tell)
+    if resampling.level is not None:
+        evaluation = replace(evaluation, intervals=intervals_of(data, resampling))
+        if evaluation.gains is not None and gains is not None and evaluation.total:
+            ends = _gain_intervals(settings, data, resampling, gains, thresholds)
+            evaluation = replace(evaluation, gains=replace(evaluation.gains, ends=ends))
+    return _with_tests(evaluation, data, resampling) if resampling.compare else evaluation
+
+
+def evaluate_rankings(
+    settings: Settings, counts: Counts, ranked: Callable[[str], Ranking], on_step: OnStep
+) -> Evaluation:
+    """Evaluate each model by its ranking, which `ranked` makes when its turn has come."""
+    models = len(settings.models)
+    evaluation = Evaluation(
+        settings,
+        *counts,
+        over_all=_no_values(OVER_ALL, models),
+        areas=_no_values(AREAS, models),
+        at_quota={quota: _no_values(AT_QUOTA, models) for quota in settings.quotas},
+        best=[],
+        rankings=[],
+        rows_read=counts.rows,
+    )
+    for row, name in enumerate(settings.models):
+        on_step(f"evaluating {name}")
+        ranking = ranked(name)
+        evaluation.rankings.append(ranking)
+        evaluation.over_all.array[row] = over_all(ranking)
+        evaluation.areas.array[row] = areas(ranking)
+        for quota, values in evaluation.at_quota.items():
+            values.array[row] = at_quota(ranking, quota.argument(evaluation.total))
+    evaluation.best.extend(best_by_quota(evaluation.rankings))
+    return evaluation
+
+
+def _no_values(measures: tuple[Column, ...], models: int) -> Values:
+    return Values(measures, np.full((models, len(measures)), np.nan))
+
+
+def _best_thresholds(settings: Settings, tuning: Sample) -> list[float]:
+    """The threshold of every model's best cut; of none, where nobody should be selected, NaN."""
+    assert settings.unit is not None
+    gains = gains_of(settings.unit, tuning)
+    scores = (tuning.scores[name] for name in settings.models)
+    return [gains.best(gains.every_cut(x)).threshold for x in scores]
+
+
+def _gain_results(
+    evaluation: Evaluation, sample: Sample, gains: RowGains, thresholds: list[float] | None
+) -> GainResults:
+    """What each model brings at its best cut, or one chosen elsewhere, and at quotas."""
+    models = len(evaluation.models)
+    found = GainResults(
+        gains.nobody,
+        gains.everybody,
+        bool((gains.selected < 0).any()),
+        _no_values(AT_BEST_CUT, models),
+        {quota: _no_values(BROUGHT, models) for quota in evaluation.at_quota},
+        [],
+    )
+    for row, name in enumerate(evaluation.models if evaluation.total else ()):
+        scores = sample.scores[name]
+        cuts = gains.every_cut(scores)
+        found.cuts.append(cuts)
+        chosen = (
+            gains.best(cuts)
+            if thresholds is None
+            else gains.from_threshold(scores, thresholds[row])
+        )
+        found.at_best_cut.array[row] = gains.at_best_cut(chosen)
+        for quota, values in found.at_quota.items():
+            values.array[row] = gains.at_quota(scores, cuts, quota.argument(evaluation.total))
+    return found
+
+
+def _gain_intervals(
+    settings: Settings,
+    data: Resampled,
+    resampling: Resampling,
+    gains: RowGains,
+    thresholds: list[float] | None,
+) -> GainIntervals:
+    ends = gain_intervals(data, resampling, gains, thresholds)
+    if settings.unit is None or settings.unit.impacts is None or settings.weight is not None:
+        return ends
+    by_labels = impact_intervals(data, resampling, settings.unit.impacts, TOTAL_AT_QUOTA)
+    return replace(ends, at_quota=by_labels)
+
+
+def _with_tests(evaluation: Evaluation, data: Resampled, resampling: Resampling) -> Evaluation:
+    """The tests of all pairs, whose notes name what the caller can give."""
+    give = "give --resamples " if evaluation.settings.command else "pass n_resamples="
+    tests = (
+        replace(x, notes=tuple(note.replace("pass n_resamples=", give) for note in x.notes))
+        for x in differences_of(data, resampling)
+    )
+    return replace(evaluation, differences=tuple(tests))

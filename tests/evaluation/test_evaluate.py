@@ -1,0 +1,336 @@
+"""`evaluate` from Python: the command's numbers, the report's page, and any form of input."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quotakernels as qk
+
+pytest.importorskip("pyarrow")
+pytest.importorskip("click")
+pytest.importorskip("rich")
+pytest.importorskip("pandas")
+
+import pandas as pd
+
+from quotakernels.cli.app import app
+from quotakernels.cli.files import read_table
+from quotakernels.evaluation.export import as_rows
+
+CREDIT = Path(qk.__file__).parent / "data" / "german_credit_scores.csv"
+MODELS = ("tree", "naive_bayes", "neural_net")
+Y = np.array([1, 0, 1, 0, 0, 1])
+S = {"a": np.array([6, 5, 4, 3, 2, 1]), "b": np.array([1.0, 1, 1, 2, 2, 2])}
+
+
+@pytest.fixture(scope="module")
+def credit() -> Any:
+    return pd.read_csv(CREDIT)[["repaid", *MODELS]]
+
+
+@pytest.fixture
+def command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., str]:
+    """What the command prints."""
+
+    def run(*arguments: object) -> str:
+        monkeypatch.setattr(sys, "argv", ["quotakernels", *map(str, arguments)])
+        app([*map(str, arguments)], standalone_mode=False)
+        return capsys.readouterr().out
+
+    return run
+
+
+# the command's numbers
+
+
+SURE = {"confidence": 0.9, "compare": True, "n_resamples": 120, "random_state": 5}
+SAID_SURE = ("--confidence", 0.9, "--compare", "--resamples", 120, "--seed", 5)
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments"),
+    [
+        ({}, ()),
+        ({"quota": [100, 20], "fraction": 0.07}, ("--quota", 100, "--quota", 20, "--quota", "7%")),
+        ({"quota": 100, **SURE}, ("--quota", 100, *SAID_SURE)),
+        (
+            {"quota": 100, "impacts": (0, -5, -1, 0), **SURE},
+            ("--quota", 100, "--impact", "0,-5,-1,0", *SAID_SURE),
+        ),
+        (
+            {"fraction": 0.1, "gain": "neural_net", "cost": 0.5, "sample_weight": "tree"},
+            ("--quota", "10%", "--gain", "neural_net", "--cost", 0.5, "--weight", "tree"),
+        ),
+    ],
+)
+def test_the_numbers_are_the_commands(
+    credit: Any, command: Callable[..., str], options: dict[str, Any], arguments: tuple[Any, ...]
+) -> None:
+    models = [name for name in MODELS if name not in options.values()]
+    asked = ["--label", "repaid", *(x for name in models for x in ("--score", name))]
+    printed = json.loads(command("evaluate", CREDIT, *asked, *arguments, "--json"))
+    found = qk.evaluate("repaid", credit, **options)
+    assert printed.pop("source") == CREDIT.name
+    content = json.loads(found.to_json())
+    assert content.pop("source") == ""
+    assert content == printed
+    assert found.to_dict() == {"source": "", **content}
+
+
+def test_a_mail_campaign(command: Callable[..., str], shared: Path) -> None:
+    """Cuts chosen on the half that the models were fitted on, judged on the other."""
+    path = shared / "quota" / "hillstrom_scores.csv.gz"
+    names = [f"{name}.score" for name in ("logistic", "svm", "linear", "rf")]
+    asked = [x for name in names for x in ("--score", name)]
+    options = ["--where", "train=0", "--tune", "train=1", "--gain", "spend", "--cost", 0.8]
+    options += ["--quota", "5%", "--confidence", 0.95, "--compare", "--resamples", 20]
+    printed = json.loads(
+        command("evaluate", path, "--label", "conversion", *asked, *options, "--json")
+    )
+    table = read_table(path, ["conversion", "train", "spend", *names])
+    columns = {name: table.column(name).to_numpy() for name in table.column_names}
+    trained = columns["train"] == 1
+    found = qk.evaluate(
+        columns["conversion"],
+        {name: columns[name] for name in names},
+        fraction=0.05,
+        gain=columns["spend"],
+        cost=0.8,
+        where=~trained,
+        tune=trained,
+        confidence=0.95,
+        compare=True,
+        n_resamples=20,
+    )
+    content = json.loads(found.to_json().replace("pass n_resamples=", "give --resamples "))
+    named = {"source", "label", "where", "tune", "unit"}
+    assert {k: x for k, x in content.items() if k not in named} == {
+        k: x for k, x in printed.items() if k not in named
+    }
+    assert found.rows_read == len(trained)
+    assert content["tune"] == {"tune": "True"}
+    assert content["unit"] == {"column": "gain", "cost": 0.8, "impacts": None}
+
+
+@pytest.mark.parametrize("unit", [{}, {"impacts": (0, -5, -1, 0)}])
+def test_the_page_is_the_commands(
+    credit: Any, command: Callable[..., str], tmp_path: Path, unit: dict[str, Any]
+) -> None:
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    output = tmp_path / "command.html"
+    said = ("--impact", "0,-5,-1,0") if unit else ()
+    command("report", "--example", "credit", "--resamples", 120, *said, "-o", output)
+    options = {"quota": 100, "confidence": 0.95, "compare": True, "n_resamples": 120}
+    found = qk.evaluate("repaid", credit, **options, **unit)
+    path = tmp_path / "python.html"
+    assert found.to_html(path) == path.read_text(encoding="utf-8")
+    pages = [x.read_text(encoding="utf-8") for x in (output, path)]
+    between = [re.search("<main>.*<section id=.apply", x, re.DOTALL) for x in pages]
+    shown = [x[0] for x in between if x is not None]
+    assert len(shown) == 2
+    assert len(shown[0]) > 50_000
+    theirs = shown[0].replace("--gain or --impact the command", "gain= or impacts= evaluate")
+    assert theirs == shown[1]
+    assert "quotakernels.select(models[&#39;naive_bayes&#39;], quota=100)" in pages[1]
+    assert "--" not in re.sub("<style>.*</style>", "", pages[1], flags=re.DOTALL)
+
+
+# forms of input
+
+
+def same(found: qk.Evaluation, other: qk.Evaluation) -> bool:
+    contents = [x.to_dict() for x in (found, other)]
+    return contents[0] == contents[1]
+
+
+def test_mappings_frames_and_columns() -> None:
+    expected = qk.evaluate(Y, S, quota=2)
+    frame = pd.DataFrame({"y_true": Y, **S})
+    assert same(qk.evaluate("y_true", frame, quota=2), expected)
+    assert same(qk.evaluate(frame["y_true"], frame[["a", "b"]], quota=2), expected)
+    assert same(qk.evaluate(Y.tolist(), {k: x.tolist() for k, x in S.items()}, quota=2), expected)
+    assert same(qk.evaluate("y_true", {"y_true": Y, **S}, quota=2), expected)
+    alone = qk.evaluate(Y, frame["a"])
+    assert alone.models == ("a",)
+    assert qk.evaluate(Y, S["a"]).models == ("model",)
+    texts = np.where(Y, "yes", "no")
+    assert qk.evaluate(texts, S, pos_label="yes").to_dict()["positives"] == 3
+
+
+def test_frames_of_polars() -> None:
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"y_true": Y, **S})
+    found = qk.evaluate("y_true", frame, quota=2)
+    assert same(found, qk.evaluate(Y, S, quota=2))
+    assert found.to_frame("polars").equals(pl.DataFrame(as_rows(found)))
+    pandas = found.to_frame("pandas")
+    assert pandas.equals(pd.DataFrame(as_rows(found)))
+
+
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_arrays_of_other_libraries(library: str) -> None:
+    module = pytest.importorskip(library)
+    convert = module.tensor if library == "torch" else module.numpy.asarray
+    models = {name: convert(x.tolist()) for name, x in S.items()}
+    assert same(qk.evaluate(convert(Y.tolist()), models, quota=2), qk.evaluate(Y, S, quota=2))
+
+
+def test_rankings_are_evaluated_as_their_examples() -> None:
+    rankings = {name: qk.rank(Y, x) for name, x in S.items()}
+    assert same(qk.evaluate(rankings, quota=2), qk.evaluate(Y, S, quota=2))
+    weights = np.array([1.0, 2, 1, 1, 0.5, 1])
+    rankings = {name: qk.rank(Y, x, sample_weight=weights) for name, x in S.items()}
+    found = qk.evaluate(rankings, fraction=0.5)
+    assert same(found, qk.evaluate(Y, S, fraction=0.5, sample_weight=weights))
+
+
+def test_masked_values_are_never_bad() -> None:
+    where = np.array([True, True, True, True, True, True, False])
+    labels, scores = np.append(Y, 7), {k: np.append(x, np.nan) for k, x in S.items()}
+    found = qk.evaluate(labels, scores, where=where, quota=2)
+    plain = qk.evaluate(Y, {k: x.astype(float) for k, x in S.items()}, quota=2)
+    assert found.rows_read == 7
+    assert found.to_dict() == {**plain.to_dict(), "where": {"where": "True"}}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"quota": 7}, "quota=7 is more than the 6 rows"),
+        ({"quota": 0.5}, "quota=0.5 is less than one row; for a share write fraction=0.5"),
+        ({"quota": -1}, "quota must be 0 or more; got -1.0"),
+        ({"fraction": 2}, "fraction must be above 0 and up to 1; got 2.0"),
+        ({"quota": 20, "sample_weight": Y}, "quota=20 is more than the total weight, 3"),
+        ({"gain": Y, "impacts": (1, 2, 3, 4)}, "two ways to say the same"),
+        ({"impacts": (1, 2, 3)}, "impacts must be four finite numbers"),
+        ({"cost": 1.0}, "cost is a finite number beside gain"),
+        ({"tune": Y == 1}, "tune goes with gain or impacts"),
+        ({"where": Y}, "where must hold a boolean for each label"),
+        ({"where": Y > 5}, "where leaves no examples"),
+        ({"gain": Y, "tune": [True]}, "tune must hold a boolean for each label"),
+        ({"gain": Y * np.nan}, "gain"),
+        ({"gain": "spend"}, "gain is the name of no column: 'spend'"),
+        ({"confidence": 95}, "confidence must be above 0 and below 1; got 95"),
+        ({"n_resamples": 9}, "n_resamples goes with confidence or compare"),
+    ],
+)
+def test_errors_name_the_arguments(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        qk.evaluate(Y, S, **given)
+
+
+def test_errors_name_the_model() -> None:
+    with pytest.raises(ValueError, match=re.escape("models['b']")):
+        qk.evaluate(Y, {**S, "b": [1, 2, 3, np.nan, 5, 6]})
+    with pytest.raises(ValueError, match=re.escape("models['b'] must have as many scores as")):
+        qk.evaluate(Y, {**S, "b": [1, 2, 3]})
+    with pytest.raises(ValueError, match="compare needs two models at least"):
+        qk.evaluate(Y, S["a"], compare=True)
+    with pytest.raises(TypeError, match="evaluate takes labels and models, or a mapping"):
+        qk.evaluate(Y)
+    with pytest.raises(TypeError, match="impacts needs labels and scores"):
+        qk.evaluate({"a": qk.rank(Y, S["a"])}, impacts=(1, 0, 0, 0))
+    with pytest.raises(ValueError, match="at least one model beside the columns"):
+        qk.evaluate("y", {"y": Y})
+
+
+# what comes out
+
+
+def test_the_recommendation_and_a_short_repr(credit: Any) -> None:
+    found = qk.evaluate("repaid", credit, quota=100)
+    assert found.recommendation.startswith(
+        "Which model should fill my quota? naive_bayes. Of the first 100 cases by naive_bayes, 95 "
+    )
+    assert "With gain= or impacts= evaluate also says" in found.recommendation
+    lines = repr(found).splitlines()
+    assert lines[0] == "Evaluation of 3 models on 340 rows, 250 positive (repaid)"
+    assert "naive_bayes   0.9500*  0.3800*  1.2920*   0.3573*" in lines
+    rng = np.random.default_rng(1)
+    many = {f"model number {k}": rng.normal(size=6) for k in range(60)}
+    shown = repr(qk.evaluate(Y, many, quota=2)).splitlines()
+    assert len(shown) <= 40
+    assert shown[-1] == "and 52 more"
+
+
+def test_what_notebooks_show() -> None:
+    found = qk.evaluate(Y, {"<b>": S["a"], "b": S["b"]}, quota=2, impacts=(1, -1, 0, 0))
+    html = found._repr_html_()
+    assert "<b>&lt;b&gt;" not in html
+    assert "&lt;b&gt;" in html
+    assert html.count("<table>") == len(found.tables) == 5
+
+
+def test_frames_hold_every_value_with_its_interval() -> None:
+    options = {"confidence": 0.9, "n_resamples": 50, "impacts": (1, -1, 0, 0)}
+    found = qk.evaluate(Y, S, quota=2, **options)
+    frame = found.to_frame("pandas").set_index(["model", "quota", "measure"])
+    content = {x["score"]: x for x in found.to_dict()["models"]}
+    assert frame.loc["a", "", "roc_auc"].value == content["a"]["roc_auc"]
+    row = frame.loc["b", "2", "hit_rate"]
+    assert row.value == content["b"]["quotas"]["2"]["hit_rate"]
+    assert [row.lower, row.upper] == content["b"]["quotas"]["2"]["intervals"]["hit_rate"]
+    assert frame.loc["a", "", "brings"].value == content["a"]["best_cut"]["brings"]
+    assert np.isnan(frame.loc["a", "", "roc_hull_auc"].lower)
+    sizes = [x.array.size for x in (found.over_all, found.areas, *found.at_quota.values())]
+    assert len(frame) == sum(sizes) + found.gains.at_best_cut.array.size + 8
+
+
+def test_displays() -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    found = qk.evaluate(Y, S, quota=2, impacts=(1, -1, 0, 0))
+    for kind in ("hit_rate", "qrecall", "lift", "roc", "precision_recall", "dominance", "impact"):
+        figure = matplotlib.figure.Figure()
+        ax = figure.subplots()
+        assert found.plot(kind, ax=ax).ax_ is ax
+    with pytest.raises(ValueError, match="'impact' cannot be drawn"):
+        qk.evaluate(Y, S).plot("impact")
+    with pytest.raises(ValueError, match="'rocs' cannot be drawn"):
+        found.plot("rocs")
+
+
+def test_progress_is_told(credit: Any) -> None:
+    told: list[tuple[int, int]] = []
+    qk.evaluate(
+        "repaid", credit, confidence=0.9, n_resamples=40, progress=lambda *x: told.append(x)
+    )
+    assert told.count((40, 40)) == 3
+
+
+def test_numpy_alone_suffices() -> None:
+    """And nothing else is imported, not even where it is there; the page names its extra."""
+    code = (
+        "import sys\n"
+        "for name in ('pyarrow', 'click', 'rich', 'jinja2', 'matplotlib', 'pandas', 'polars'):\n"
+        "    sys.modules[name] = None\n"
+        "import quotakernels as qk\n"
+        "found = qk.evaluate([1, 0, 1], {'a': [3, 2, 1], 'b': [1, 2, 3]}, quota=1, gain=[1, 2, 3],"
+        " confidence=0.9, n_resamples=9)\n"
+        "print(found, found._repr_html_(), found.to_json(), found.recommendation)\n"
+        "for what in (found.to_html, found.plot, found.to_frame):\n"
+        "    try:\n"
+        "        what()\n"
+        "    except ImportError as error:\n"
+        "        print(error)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(qk.__file__).parents[1])}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    page, display, frame = done.stdout.splitlines()[-3:]
+    assert "quotakernels[report]" in page
+    assert "quotakernels[plots]" in display
+    assert frame == "to_frame needs pandas or polars, which is not installed"
