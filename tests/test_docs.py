@@ -136,7 +136,7 @@ def test_marks_of_code_blocks_are_known():
     assert len(PYTHON) == sum(d.read_text(encoding="utf-8").count("```python") for d in DOCUMENTS)
 
 
-OTHERS = {"rank", "load_state", "save_state", "state_info"}
+OTHERS = {"evaluate", "rank", "load_state", "save_state", "state_info"}
 """Functions that are no measures."""
 
 

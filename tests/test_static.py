@@ -49,8 +49,8 @@ LAYERS = (
     ("measures",),
     ("states",),
     ("inference",),
-    ("charts", "results", "tables"),
     ("evaluation",),
+    ("charts", "results", "tables"),
     ("",),  # the public names
     ("adapters",),
     ("plots",),

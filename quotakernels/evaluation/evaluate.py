@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from quotakernels._bits import dtype_name, from_bits, to_bits
 from quotakernels.evaluation.compute import evaluate_rankings, evaluate_sample
 from quotakernels.evaluation.evaluation import Evaluation
+from quotakernels.evaluation.intervals import Tell
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.settings import Counts, Resampling, Sample, Settings, Unit
 from quotakernels.inference.resampling.progress import reporter
@@ -23,6 +24,8 @@ from quotakernels.inputs.models import admitted_models, named_scores
 from quotakernels.ranking import Ranking
 
 __all__ = ["evaluate"]
+
+_Arrays = dict[str, NDArray[Any]]
 
 
 @public
@@ -113,28 +116,41 @@ def evaluate(
     How many should I take? All 2 places
     What will it bring? 10.00, at random 4.00
     """
-    beside = {"y_true": y_true, "gain": gain, "sample_weight": sample_weight}
-    beside = {k: x for k, x in (beside | {"where": where, "tune": tune}).items() if x is not None}
-    quotas = _quotas("quota", quota) + _quotas("fraction", fraction)
+    beside = {"gain": gain, "sample_weight": sample_weight, "where": where, "tune": tune}
+    beside = {"y_true": y_true, **{name: x for name, x in beside.items() if x is not None}}
+    quotas = tuple(dict.fromkeys(_quotas("quota", quota) + _quotas("fraction", fraction)))
     if models is None:
         asked = {**beside, "impacts": impacts, "pos_label": pos_label, "confidence": confidence}
-        return _of_rankings(y_true, tuple(quotas), {**asked, "compare": compare or None})
+        return _of_rankings(y_true, quotas, {**asked, "compare": compare or None})
     named, arrays, titles = _columns(models, beside)
-    settings = Settings(
-        source="",
-        label=titles["y_true"],
-        models=tuple(named),
-        quotas=tuple(dict.fromkeys(quotas)),
-        weight=titles.get("sample_weight"),
-        pos_label=None if pos_label is None else str(pos_label),
+    settings = replace(
+        _settings(tuple(named), titles, pos_label),
+        quotas=quotas,
         unit=_unit(titles, cost, impacts),
-        where=None if where is None else (titles["where"], "True"),
-        tune=None if tune is None else (titles["tune"], "True"),
         resampling=_resampling(confidence, compare, n_resamples, random_state, len(named)),
     )
+    return _evaluated(settings, named, arrays, pos_label, reporter(progress, "evaluate"))
+
+
+def _settings(models: tuple[str, ...], titles: dict[str, str], pos_label: Any) -> Settings:
+    """What everything is called."""
+    return Settings(
+        "",
+        titles["y_true"],
+        models,
+        weight=titles.get("sample_weight"),
+        pos_label=None if pos_label is None else str(pos_label),
+        where=(titles["where"], "True") if "where" in titles else None,
+        tune=(titles["tune"], "True") if "tune" in titles else None,
+    )
+
+
+def _evaluated(
+    settings: Settings, named: _Arrays, arrays: _Arrays, pos_label: Any, tell: Tell
+) -> Evaluation:
+    """The examples that take part, evaluated."""
     sample = _sample(named, arrays, "where", pos_label)
-    tuning = None if tune is None else _sample(named, arrays, "tune", pos_label)
-    tell = reporter(progress, "evaluate")
+    tuning = None if settings.tune is None else _sample(named, arrays, "tune", pos_label)
     evaluation = evaluate_sample(settings, sample, tuning, tell=tell)
     return replace(evaluation, rows_read=len(arrays["y_true"]))
 
@@ -160,9 +176,7 @@ def _of_rankings(rankings: Any, quotas: tuple[Quota, ...], beside: dict[str, Any
     return evaluate_rankings(settings, counts, hosted.__getitem__, lambda _: None)
 
 
-def _columns(
-    models: Any, beside: dict[str, Any]
-) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]], dict[str, str]]:
+def _columns(models: Any, beside: dict[str, Any]) -> tuple[_Arrays, _Arrays, dict[str, str]]:
     """The scores of each model, the arrays beside them, and what these are called."""
     several = isinstance(models, Mapping) or hasattr(models, "columns")
     named = named_scores(models, 1) if several else {_title(models, "model"): models}
@@ -192,9 +206,7 @@ def _host(x: Any) -> NDArray[Any]:
     return np.asarray(from_bits(to_bits(x), dtype_name(x.dtype), None))
 
 
-def _sample(
-    named: dict[str, NDArray[Any]], arrays: dict[str, NDArray[Any]], mask: str, pos_label: Any
-) -> Sample:
+def _sample(named: _Arrays, arrays: _Arrays, mask: str, pos_label: Any) -> Sample:
     """The checked examples that a mask selects, all without one."""
     beside = {k: x for k, x in arrays.items() if k in ("y_true", "gain", "sample_weight")}
     chosen = arrays.get(mask)

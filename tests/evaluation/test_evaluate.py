@@ -266,6 +266,35 @@ def test_the_recommendation_and_a_short_repr(credit: Any) -> None:
     assert shown[-1] == "and 52 more"
 
 
+def test_the_docs_show_what_is_printed(credit: Any) -> None:
+    shown = (Path(__file__).parents[2] / "docs" / "start.md").read_text(encoding="utf-8")
+    models = {name: credit[name] for name in ("tree", "naive_bayes")}
+    labels = credit["repaid"].to_numpy()
+    found = qk.evaluate(labels, models, quota=100, impacts=(0, -5, -1, 0))
+    assert f"```txt\n{found!r}\n```\n" in shown
+
+
+def test_results_have_a_short_repr() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.random(200) < 0.3
+    scores = {"signal": rng.normal(y), "noise": rng.normal(size=200)}
+    found = qk.bootstrap(qk.hit_rate, y, scores["signal"], quota=20, random_state=1)
+    assert repr(found) == (
+        f"BootstrapResult(estimate={found.estimate:.4g}, lower={found.lower:.4g}, "
+        f"upper={found.upper:.4g}, standard_error={found.standard_error:.4g}, undefined=0, "
+        "of 1000 resamples)"
+    )
+    curve = qk.bootstrap(qk.roc_curve, y, scores["signal"], n_resamples=20)
+    assert len(repr(curve)) < 2000
+    assert "lower=<shape (201,)>" in repr(curve)
+    several = repr(qk.compare(y, scores, qk.roc_auc, random_state=1)).splitlines()
+    assert several[0] == "Comparison of 2 models; those without a common letter differ:"
+    assert [line.split()[0] for line in several[1:]] == ["signal", "noise"]
+    assert [line.split()[2] for line in several[1:]] == ["a", "b"]
+    many = {f"m{k}": rng.normal(size=200) for k in range(12)}
+    assert repr(qk.compare(y, many, qk.roc_auc, n_resamples=3000)).endswith("and 2 more")
+
+
 def test_what_notebooks_show() -> None:
     found = qk.evaluate(Y, {"<b>": S["a"], "b": S["b"]}, quota=2, impacts=(1, -1, 0, 0))
     html = found._repr_html_()

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels._array import is_array
+from quotakernels._text import digits
 from quotakernels.inference.comparison.multiple_testing import holm, letters_of, together
 from quotakernels.inference.comparison.paired import Task, Tested, TestName, by_test, check_test
 from quotakernels.inference.resampling.bootstrap import check_resampling, with_options
@@ -24,6 +25,9 @@ from quotakernels.ranking import TiePolicy, rank_examples
 __all__ = ["Comparison", "compare"]
 
 NDArray = np.ndarray[Any, Any]
+
+
+_SHOWN = 10
 
 
 class Comparison(NamedTuple):
@@ -62,6 +66,15 @@ class Comparison(NamedTuple):
     p_adjusted: NDArray
     letters: tuple[str, ...]
     groups: tuple[tuple[str, ...], ...]
+
+    def __repr__(self) -> str:
+        """The models, best first, with their letters."""
+        width = max(map(len, self.names), default=0)
+        rows = zip(self.names, self.estimate.tolist(), self.letters, strict=True)
+        lines = [f"  {name:{width}}  {digits(value):>9}  {x}" for name, value, x in rows]
+        more = [f"  and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
+        head = f"Comparison of {len(lines)} models; those without a common letter differ:"
+        return "\n".join([head, *lines[:_SHOWN], *more])
 
 
 @public

@@ -11,13 +11,18 @@ from quotakernels._array import (
     Array,
     cast,
     computing,
+    concrete,
     device,
     finish,
+    is_array,
     lent,
     namespace,
+    readable,
     returned,
+    to_numpy,
     wide_float,
 )
+from quotakernels._text import digits
 from quotakernels.inference._normal import check_level
 from quotakernels.inference._tree import trees_map
 from quotakernels.inference.resampling.intervals import IntervalMethod, defined, interval, spread
@@ -35,6 +40,9 @@ __all__ = [
     "summary",
     "with_options",
 ]
+
+
+_FEW = 8
 
 
 class BootstrapResult(NamedTuple):
@@ -61,6 +69,24 @@ class BootstrapResult(NamedTuple):
     standard_error: Array
     undefined: Array
     resamples: Array
+
+    def __repr__(self) -> str:
+        """The estimate and its interval; of the resamples their number."""
+        *fields, _ = zip(self._fields, self, strict=True)
+        values = (f"{name}={_shown(x)}" for name, x in fields)
+        number = getattr(self.resamples, "shape", ("no",))[-1]
+        return f"BootstrapResult({', '.join(values)}, of {number} resamples)"
+
+
+def _shown(x: Any) -> str:
+    """Numbers as texts, if they are few and can be read."""
+    if not (is_array(x) and concrete(x) and readable(x)):
+        return f"<{type(x).__name__}>"
+    values = to_numpy(x)
+    if values.size > _FEW:
+        return f"<shape {values.shape}>"
+    texts = [digits(value) for value in values.ravel().tolist()]
+    return f"[{', '.join(texts)}]" if values.ndim else texts[0]
 
 
 @public
