@@ -298,7 +298,7 @@ OPERATIONS = {
 HAVE_NO_TWIN = {
     *("order_key", "from_order_key", "taken", "widened", "scaled"),  # need bits, or types
     *("source_of_draws", "uniform", "coins", "draws"),  # libraries draw other numbers
-    "_split",  # a part of `hull_ends`
+    *("_split", "_sorted_words"),  # parts of `hull_ends` and of `sort_coded`
 }
 
 

@@ -95,6 +95,8 @@ def count(xp: Namespace, flags: Array) -> Array:
 def bincount(xp: Namespace, codes: Array, length: int) -> Array:
     """How often each number below `length` occurs in each list, where `length` itself may too."""
     library = native.library(xp)
+    if library == "numpy":
+        return native.numpy_.bincount(codes, length)
     if library == "jax":
         return native.jax_.bincount(codes, length)
     if library == "torch":

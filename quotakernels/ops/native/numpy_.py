@@ -118,7 +118,7 @@ def tie_groups(
         return _empty_row(scores, weights)
     key = order_key(scores)
     groups = (
-        _by_argsort(key, labels, weights, given) if given else _compact_groups(key, labels, weights)
+        _each_by_itself(key, labels, weights) if given else _compact_groups(key, labels, weights)
     )
     return groups._replace(thresholds=from_order_key(groups.thresholds, scores.dtype))
 
@@ -132,7 +132,7 @@ def _empty_row(scores: NDArray, weights: NDArray | None) -> Groups:
 def _compact_groups(key: NDArray, labels: NDArray, weights: NDArray | None) -> Groups:
     """The table of one non-empty list of keys, without empty rows; thresholds are keys."""
     if weights is not None or key.dtype.kind == "f":
-        return _by_argsort(key, labels, weights, False)
+        return _by_argsort(key, labels, weights)
     low, high = int(key.min()), int(key.max())
     bits = 31 if high - low < 2**31 or key.dtype.itemsize <= 4 else 63
     if high - low < 2**bits:
@@ -226,16 +226,26 @@ def _steps_in_place(sums: NDArray) -> NDArray:
     return sums
 
 
-def _by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None, given: bool) -> Groups:
-    """Each example is a group if `given`, in the order of the input where keys are equal."""
-    order = np.argsort(key[:: -1 if given else 1], kind="stable")[::-1]
-    order = key.shape[0] - 1 - order if given else order
+def _each_by_itself(key: NDArray, labels: NDArray, weights: NDArray | None) -> Groups:
+    """In the order of the input where keys are equal."""
+    order = key.shape[0] - 1 - np.argsort(key[::-1], kind="stable")[::-1]
+    key, labels = key[order], labels[order]
+    positives = labels.astype(_count_type(key.shape[0]))
+    counts = np.ones_like(positives)
+    if weights is None:
+        return Groups(key, counts, positives, None, None)
+    weights, nothing = weights[order], weights.dtype.type(0)
+    masses = np.where(labels, weights, nothing), np.where(labels, nothing, weights)
+    return Groups(key, counts, positives, *masses)
+
+
+def _by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None) -> Groups:
+    order = np.argsort(key, kind="stable")[::-1]
     key, labels = key[order], labels[order]
     weights = None if weights is None else weights[order]
     del order  # as long as the weights
     differs = np.ones(key.shape, dtype=bool)
-    if not given:
-        np.not_equal(key[1:], key[:-1], out=differs[1:])
+    np.not_equal(key[1:], key[:-1], out=differs[1:])
     starts = np.flatnonzero(differs)
     thresholds = key[starts]
     integer = _count_type(key.shape[0])
@@ -293,6 +303,14 @@ def without_empty_rows(table: Groups) -> Groups:
     kept = table.counts > 0
     kept[0] |= not kept.any()
     return table.map(lambda x: x[kept])
+
+
+def bincount(codes: NDArray, length: int) -> NDArray:
+    """List by list."""
+    counts = np.empty((*codes.shape[:-1], length), dtype=np.int64)
+    for row in np.ndindex(codes.shape[:-1]):
+        counts[row] = np.bincount(codes[row], minlength=length + 1)[:length]
+    return counts
 
 
 def bisect(ends: NDArray, wanted: NDArray, beyond: bool) -> NDArray:
