@@ -179,8 +179,7 @@ class Ranking(NamedTuple, Generic[T]):
 
         References
         ----------
-        DG Figures 6 and 7: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC
-        Curves".
+        [DG] Figures 6 and 7.
 
         Examples
         --------
@@ -222,7 +221,7 @@ class Ranking(NamedTuple, Generic[T]):
 
         References
         ----------
-        DG section 3: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+        [DG] section 3.
 
         Examples
         --------
@@ -298,7 +297,7 @@ def rank(
     pos_label : optional
         The label of the positive class, if labels are not 0 and 1.
     ties : {"expected", "optimistic", "pessimistic", "given"}
-        What happens among equal scores: the expectation over all orders (AR eq. 5), positives
+        What happens among equal scores: the expectation over all orders ([AR] eq. 5), positives
         first, positives last, or the order of the input.
     validate : bool
         With False no value is read on the host; bad values then give NaN instead of an error.
@@ -319,9 +318,15 @@ def rank(
         negative, NaN or infinite weights, with the first position.  Where values cannot be read
         (inside a trace, on an accelerator) they make all measures of that row of the batch NaN.
 
+    Notes
+    -----
+    Every measure of scores takes what `rank` takes, or a `Ranking` in place of it all, and refuses
+    what `rank` refuses.  It gives arrays in the library and on the device of the input, in the
+    widest real float there: float64, or float32 under JAX without x64, on TPU and on MPS.
+
     References
     ----------
-    AR eq. 5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 5.
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import inspect
 import re
@@ -13,18 +14,92 @@ from public_names import PATHS, PUBLIC
 from test_docs import ROOT, measures
 
 DOCS = ROOT / "docs"
-SECTIONS = ("Parameters", "Returns", "References", "Examples")
+SECTIONS = ("Returns", "References", "Examples")
+SHARED = {
+    "rank": ("y_true", "y_score", "sample_weight", "where", "pos_label", "ties", "validate"),
+    "hit_rate": ("quota", "fraction"),
+    "confusion_table": ("table", "threshold", "quota", "fraction", "inclusive"),
+    "impact": ("impacts", "table", "threshold", "quota", "fraction", "inclusive"),
+}
+"""Parameters that many functions have, by the one whose docstring describes them."""
+OPENED = ("Attributes", "Parameters", "Raises", "Returns")
+"""Sections of entries, each of which a name or a type opens."""
 ENTRY = re.compile(r"^::: quotakernels\.([\w.]+)$", re.MULTILINE)
+SECTION = re.compile(r"^(.+)\n-+\n", re.MULTILINE)
+SECTION_OF_PAGE = re.compile(r"^## (.+)$", re.MULTILINE)
+KEY = re.compile(r"\[([A-Z]{2}|[A-Z][\w ]* \d{4})\]")
 
 
 def docstring(name: str) -> str:
     return inspect.getdoc(PUBLIC[name]) or ""
 
 
+def sections(document: str) -> dict[str, str]:
+    """What stands under each heading of a docstring; under no name what is before the first."""
+    before, *parts = SECTION.split(document)
+    return {"": before, **dict(zip(parts[::2], parts[1::2], strict=True))}
+
+
 @pytest.mark.parametrize("name", sorted(measures()))
 def test_docstrings_of_measures_have_all_sections(name: str):
-    headings = re.findall(r"^(.+)\n-+$", docstring(name), re.MULTILINE)
-    assert [x for x in SECTIONS if x not in headings] == []
+    assert [x for x in SECTIONS if x not in sections(docstring(name))] == []
+
+
+@pytest.mark.parametrize("name", sorted(measures()))
+def test_parameters_of_measures_are_described_or_said_to_be_shared(name: str):
+    """Its own in its docstring, and for all others there is a name where to read on."""
+    found = sections(docstring(name))
+    entries = re.findall(r"^(\*{0,2}\w.*?)(?: :|$)", found.get("Parameters", ""), re.MULTILINE)
+    described = {x.strip("* ") for entry in entries for x in entry.split(",")}
+    elsewhere = {x for x in SHARED if x != name and f"`{x}`" in found[""]}
+    shared = {parameter for x in elsewhere for parameter in SHARED[x]}
+    shared |= set(SHARED["rank"]) if elsewhere else set()  # the others name `rank` themselves
+    parameters = inspect.signature(PUBLIC[name]).parameters.values()
+    own = {x.name for x in parameters if not x.kind.name.startswith("VAR_")} - shared
+    assert own - described == set()
+
+
+def docstrings(folder: Path) -> list[str]:
+    """Of all modules, classes and functions in a folder, public or not, by the source."""
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    trees = [ast.parse(path.read_text("utf-8")) for path in sorted(folder.rglob("*.py"))]
+    nodes = [x for tree in trees for x in ast.walk(tree) if isinstance(x, kinds)]
+    return [text for x in nodes if (text := ast.get_docstring(x))]
+
+
+def prose(document: str) -> list[str]:
+    """The lines of a docstring in which something is said.
+
+    These are all but empty lines, headings and what underlines them, the names and types that
+    open entries, and examples.
+    """
+    said = []
+    for heading, text in sections(document).items():
+        if heading != "Examples":
+            lines = filter(str.strip, text.splitlines())
+            said += [x.strip() for x in lines if heading not in OPENED or x.startswith(" ")]
+    return said
+
+
+def test_prose_is_what_is_said():
+    text = "One.\n\nReturns\n-------\nint\n    Two.\n\nExamples\n--------\n>>> 1\n1\n"
+    assert prose(text) == ["One.", "Two."]
+
+
+def test_docstrings_of_measures_say_little_twice():
+    """Less than a tenth of the lines of their docstrings stand in another one too."""
+    said = [prose(text) for text in docstrings(ROOT / "quotakernels" / "measures")]
+    several = Counter(line for lines in said for line in set(lines))
+    lines = [line for each in said for line in each]
+    assert len(lines) > 1000
+    assert sum(several[line] > 1 for line in lines) < len(lines) / 10
+
+
+def test_works_that_docstrings_name_are_in_the_bibliography():
+    """All of them, and no others."""
+    works = SECTION_OF_PAGE.findall((DOCS / "bibliography.md").read_text("utf-8"))
+    named = {x for text in docstrings(ROOT / "quotakernels") for x in KEY.findall(text)}
+    assert sorted(named) == sorted(works)
 
 
 def undefined_somewhere() -> set[str]:

@@ -19,6 +19,8 @@ FAMILIES = (quotakernels.results, quotakernels.states, quotakernels.inference)
 FAMILIES += (quotakernels.charts, quotakernels.tables, quotakernels)
 NAMES = {name: f"{module.__name__}.{name}" for module in FAMILIES for name in module.__all__}
 """The path of every public name in the reference: at the top, or else in its family."""
+KEY = re.compile(r"\[([A-Z]{2}|[A-Z][\w ]* \d{4})\]")
+"""A work in the bibliography, where it is a heading."""
 CODE = re.compile(r"(?<![`\[])`(\w+)`(?![`\]])")
 SEE_ALSO = re.compile(r"^See Also\n-+\n((?:[^\n]+\n?)+)", re.MULTILINE)
 AS_WRITTEN = ("overload", "public", "forwarding")
@@ -60,6 +62,11 @@ def with_links(prose: str, own: str) -> str:
     return "\n".join(found) + "\n"
 
 
+def cited(found: re.Match[str]) -> str:
+    """The key of a work as a link to it."""
+    return rf"[\[{found[1]}\]][{found[1].lower().replace(' ', '-')}]"
+
+
 def apart(found: re.Match[str]) -> str:
     """Parameters described together as entries of their own, each with its own default."""
     first, *others = found[1].split(", ")
@@ -74,7 +81,7 @@ def linked(text: str, own: str) -> str:
     given, returns, rest = after.partition("Returns\n-------\n")
     prose = before + section + TOGETHER.sub(apart, given) + returns + rest
     prose = prose.replace("shape (", "shape\N{NO-BREAK SPACE}(")  # else read as a call
-    prose = with_links(SEE_ALSO.sub(items, prose), own)
+    prose = KEY.sub(cited, with_links(SEE_ALSO.sub(items, prose), own))
     return re.sub(r"(?<=\w)\*\*", r"\*\*", prose) + heading + examples
 
 

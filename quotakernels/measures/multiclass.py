@@ -110,10 +110,8 @@ def one_vs_rest(
         weighted by their prevalence.  "micro" is the measure of one pooled problem: all n·K scores
         in one ranking, each with the label of whether its class is the true one.  None leaves the
         classes apart.
-    sample_weight, where : arrays, shape (n,) or (..., n), optional
-        As in `rank`, for the examples.
-    ties, validate : optional
-        As in `rank`.
+    sample_weight, where, ties, validate : optional
+        Those of `rank`; of arrays each example has one value, whatever K is.
     **own : optional
         The measure's own parameters, such as `quota` or `fraction`, the same for all classes.
         A quota of "micro" is one of the n·K pooled examples.
@@ -121,18 +119,16 @@ def one_vs_rest(
     Returns
     -------
     OneVsRest
-        In the library and on the device of the input; the values in the widest real float there
-        (float64; float32 under JAX without x64, on TPU and on MPS).  Where no class is defined the
-        average is NaN, of 0 classes.
+        Where no class is defined the average is NaN, of 0 classes.
 
     Raises
     ------
     TypeError
-        A `measure` that is none; `classes` that cannot be labels; and as in `rank` and `measure`.
+        A `measure` that is none; `classes` that cannot be labels.
     ValueError
-        Shapes that do not match, a label that is none of the classes, as many `classes` as there
-        are not columns, an average of curves; and as in `rank` and `measure`.  Where values cannot
-        be read, a bad label, score or weight makes that row of the batch NaN for all classes.
+        A label that is none of the classes, as many `classes` as there are not columns, an average
+        of curves.  Where values cannot be read, a bad label, score or weight makes that row of the
+        batch NaN for all classes.
 
     Notes
     -----
@@ -143,8 +139,7 @@ def one_vs_rest(
 
     References
     ----------
-    Of AUC weighted by prevalence: Provost & Domingos (2000), "Well-Trained PETs: Improving
-    Probability Estimation Trees".
+    [Provost 2000], AUC weighted by prevalence.
 
     Examples
     --------

@@ -63,8 +63,7 @@ class PowersChartDisplay(Display):
 
     References
     ----------
-    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
-    & BIRD".
+    [PW].
 
     Examples
     --------
@@ -281,7 +280,7 @@ class RocDisplay(PowersChartDisplay):
 
     References
     ----------
-    DG section 2: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+    [DG] section 2.
 
     Examples
     --------
@@ -340,7 +339,7 @@ class PrecisionRecallDisplay(RocDisplay):
 
     References
     ----------
-    DG sections 3-4: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+    [DG] sections 3-4.
 
     Examples
     --------

@@ -54,7 +54,7 @@ class DominanceDisplay(Display):
 
     References
     ----------
-    AR Figure 4: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] Figure 4.
 
     Examples
     --------

@@ -35,7 +35,7 @@ _WORDS = {
 
 
 class ImpactDisplay(Display):
-    """What the decisions bring at every cut, and the best cut B* (EL).
+    """What the decisions bring at every cut, and the best cut B* ([EL]).
 
     `from_predictions` and `from_ranking` take ``impacts``, what a true positive, false positive,
     false negative and true negative brings, and ``kind``, as `best_boundary` does, and draw the
@@ -68,8 +68,7 @@ class ImpactDisplay(Display):
 
     References
     ----------
-    EL section 6: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for
-    End Users".
+    [EL] section 6.
 
     Examples
     --------

@@ -57,7 +57,7 @@ class LiftTableDisplay(Display):
 
     References
     ----------
-    AR section 2.2.5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] section 2.2.5.
 
     Examples
     --------

@@ -107,7 +107,7 @@ class HitRateDisplay(_QuotaDisplay):
 
     References
     ----------
-    AR eq. 4, Figure 4: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 4, Figure 4.
 
     Examples
     --------
@@ -285,8 +285,7 @@ class QrecallDisplay(_QuotaDisplay):
 
     References
     ----------
-    AR eq. 6 and 14-15, Figures 5-8: Arbel & Rokach, "Classifier Evaluation under Limited
-    Resources".
+    [AR] eq. 6 and 14-15, Figures 5-8.
 
     Examples
     --------

@@ -179,15 +179,8 @@ def compare(
 
     References
     ----------
-    Efron & Tibshirani, "An Introduction to the Bootstrap", chapters 13 and 16.
-    Venkatraman & Begg, "A distribution-free procedure for comparing receiver operating
-    characteristic curves from a paired experiment", Biometrika 83 (1996).
-    Bandos, Rockette & Gur, "A permutation test sensitive to differences in areas for comparing ROC
-    curves from a paired design", Statistics in Medicine 24 (2005).
-    Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
-    Statistics 6 (1979).
-    Piepho, "An algorithm for a letter-based representation of all-pairwise comparisons", Journal of
-    Computational and Graphical Statistics 13 (2004).
+    [Efron 1993] chapters 13 and 16; [Venkatraman 1996]; [Bandos 2005]; [Holm 1979];
+    [Piepho 2004].
 
     Examples
     --------

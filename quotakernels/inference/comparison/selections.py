@@ -209,13 +209,7 @@ def compare_selections(
 
     References
     ----------
-    McNemar, "Note on the sampling error of the difference between correlated proportions or
-    percentages", Psychometrika 12 (1947).
-    Bonett & Price, "Adjusted Wald confidence interval for a difference of binomial proportions
-    based on paired data", Journal of Educational and Behavioral Statistics 37 (2012).
-    Agresti & Caffo, "Simple and effective confidence intervals for proportions and differences of
-    proportions result from adding two successes and two failures", The American Statistician 54
-    (2000).
+    [McNemar 1947]; [Bonett 2012]; [Agresti 2000].
 
     Examples
     --------

@@ -98,8 +98,7 @@ def auc_covariance(
 
     References
     ----------
-    DeLong, DeLong & Clarke-Pearson, "Comparing the Areas under Two or More Correlated Receiver
-    Operating Characteristic Curves: A Nonparametric Approach", Biometrics 44 (1988), section 3.
+    [DeLong 1988] section 3.
 
     Examples
     --------

@@ -114,8 +114,7 @@ def delong_test(
 
     References
     ----------
-    DeLong, DeLong & Clarke-Pearson, "Comparing the Areas under Two or More Correlated Receiver
-    Operating Characteristic Curves: A Nonparametric Approach", Biometrics 44 (1988), section 3.
+    [DeLong 1988] section 3.
 
     Examples
     --------
@@ -228,8 +227,7 @@ def delong_test_unpaired(
 
     References
     ----------
-    DeLong, DeLong & Clarke-Pearson, "Comparing the Areas under Two or More Correlated Receiver
-    Operating Characteristic Curves: A Nonparametric Approach", Biometrics 44 (1988), section 3.
+    [DeLong 1988] section 3.
 
     Examples
     --------

@@ -181,10 +181,7 @@ def fold_summary(
 
     References
     ----------
-    Nadeau & Bengio, "Inference for the Generalization Error", Machine Learning 52 (2003).
-    Bouckaert & Frank, "Evaluating the Replicability of Significance Tests for Comparing Learning
-    Algorithms", PAKDD 2004: the same for repeated cross-validation.
-    Forman & Scholz, "Apples-to-Apples in Cross-Validation Studies", SIGKDD Explorations 12 (2010):
+    [Nadeau 2003]; [Bouckaert 2004], the same for repeated cross-validation; [Forman 2010],
     what pooled scores do to AUC.
 
     Examples
@@ -323,7 +320,7 @@ def fold_test(
 
     References
     ----------
-    Nadeau & Bengio, "Inference for the Generalization Error", Machine Learning 52 (2003).
+    [Nadeau 2003].
 
     Examples
     --------

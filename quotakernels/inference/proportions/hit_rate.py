@@ -216,9 +216,7 @@ def hit_rate_interval(
 
     References
     ----------
-    Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", Journal of the
-    American Statistical Association 22 (1927).  Clopper & Pearson, "The Use of Confidence or
-    Fiducial Limits Illustrated in the Case of the Binomial", Biometrika 26 (1934).
+    [Wilson 1927]; [Clopper 1934].
 
     Examples
     --------

@@ -199,8 +199,7 @@ def curve_band(
 
     References
     ----------
-    Montiel Olea & Plagborg-Møller, "Simultaneous Confidence Bands: Theory, Implementation, and an
-    Application to SVARs", Journal of Applied Econometrics 34 (2019): the sup-t band.
+    [Montiel Olea 2019], the sup-t band.
 
     Examples
     --------

@@ -175,7 +175,7 @@ def bootstrap(
 
     References
     ----------
-    Efron & Tibshirani, "An Introduction to the Bootstrap", chapters 13 and 14.
+    [Efron 1993] chapters 13 and 14.
 
     Examples
     --------

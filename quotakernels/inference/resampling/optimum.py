@@ -110,7 +110,7 @@ def optimum_interval(best: Any, y_true: Any, y_score: Any, **keywords: Any) -> O
 
     References
     ----------
-    Efron & Tibshirani, "An Introduction to the Bootstrap", chapter 17: the optimism.
+    [Efron 1993] chapter 17, the optimism.
 
     Examples
     --------

@@ -26,8 +26,8 @@ __all__ = [
 class Curve(NamedTuple, Generic[T]):
     """A measure at every cut: cut g selects the first g tie groups, cut 0 nothing.
 
-    Between two cuts T is a straight line; for values there use the measure with ``quota=``.
-    Rows of the ranking that are padding repeat the cut before them.
+    A ranking of G rows has G + 1 cuts; rows that are padding repeat the cut before them.  Between
+    two cuts T is a straight line; for values there use the measure with ``quota=``.
 
     Attributes
     ----------
@@ -99,29 +99,18 @@ class CurveMeasure(Measure):
 
 @measure(CurveMeasure, greater_is_better=None)
 def hit_rate_curve(table: ops.Groups) -> Curve:
-    """Hit rate at every cut (AR eq. 4): see `hit_rate` and `Curve`.
+    """Hit rate at every cut ([AR] eq. 4): see `hit_rate` and `Curve`.
 
-    Parameters
-    ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Returns
     -------
     Curve
-        One point for each of the G rows of the ranking and one for the empty cut, where ``value``
-        is NaN.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`.
+        ``value`` is from 0 to 1, and NaN at the empty cut.
 
     References
     ----------
-    AR eq. 4: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 4 and section 2.2.3.
 
     Examples
     --------
@@ -140,29 +129,18 @@ def hit_rate_curve(table: ops.Groups) -> Curve:
 
 @measure(CurveMeasure, greater_is_better=None)
 def qrecall_curve(table: ops.Groups) -> Curve:
-    """Qrecall at every cut (AR eq. 6): see `qrecall` and `Curve`.
+    """Qrecall at every cut ([AR] eq. 6): see `qrecall` and `Curve`.
 
-    Parameters
-    ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Returns
     -------
     Curve
-        One point for each of the G rows of the ranking and one for the empty cut.  ``value`` is NaN
-        where there are no positives.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`.
+        ``value`` rises from 0 to 1; all NaN where there are no positives.
 
     References
     ----------
-    AR eq. 6: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 6.
 
     Examples
     --------
@@ -180,27 +158,16 @@ def qrecall_curve(table: ops.Groups) -> Curve:
 def lift_curve(table: ops.Groups) -> Curve:
     """Cumulative lift at every cut: see `lift` and `Curve`.
 
-    Parameters
-    ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Returns
     -------
     Curve
-        One point for each of the G rows of the ranking and one for the empty cut.  ``value`` is
-        NaN at the empty cut and where there are no positives.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`.
+        ``value`` is NaN at the empty cut, and everywhere if there are no positives.
 
     References
     ----------
-    AR eq. 4: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 4 and section 2.2.5.
 
     Examples
     --------

@@ -74,21 +74,19 @@ def share_found(xp: Namespace, table: ops.Groups, wanted: Array) -> Array:
 
 
 def positives_at(xp: Namespace, table: ops.Groups, wanted: Array) -> Array:
-    """T(q), the expected positive mass within each wanted mass (AR eq. 5), shape (..., K)."""
+    """T(q), the expected positive mass within each wanted mass ([AR] eq. 5), shape (..., K)."""
     filled = _filled(xp, table, wanted)
     return filled.numerator / filled.denominator
 
 
 @measure(QuotaMeasure, greater_is_better=True, monotone="always", by_positives=True)
 def hit_rate(table: ops.Groups, wanted: Array) -> Array:
-    """Hit rate: the share of positives among the selected (AR eq. 4), T(j) / j.
+    """Hit rate: the share of positives among the selected ([AR] eq. 4), T(j) / j.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Parameters
     ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
     quota : number or array, shape Q, optional
         How many examples are selected (with weights: how much mass), from 0 to n.  It need not
         be whole.
@@ -99,29 +97,26 @@ def hit_rate(table: ops.Groups, wanted: Array) -> Array:
     Returns
     -------
     array, shape (..., *Q)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN for quota 0 and where there are no examples.
 
     Raises
     ------
     TypeError
-        Both or none of `quota` and `fraction`, or one that is not a number; and as in `rank`.
+        Both or none of `quota` and `fraction`, or one that is not a number.
     ValueError
-        A quota below 0 or above n, a fraction outside (0, 1]; and as in `rank`.  Where values
-        cannot be read the result is NaN instead, as it is for the rows of a batch that have
-        fewer examples than others and than the quota.
+        A quota below 0 or above n, a fraction outside (0, 1].  Where values cannot be read, such a
+        quota gives NaN; so does one for those rows of a batch that have fewer examples.
 
     Notes
     -----
     T(j) is the expected number of positives among the j best, when ties are broken at random
-    (AR eq. 5).  Inside a tie group it grows linearly, so a quota may be any real number.  A
+    ([AR] eq. 5).  Inside a tie group it grows linearly, so a quota may be any real number.  A
     product ``fraction * n`` that is whole but for rounding counts as whole.  With weights, j and
     T(j) are masses.  The optimistic and the pessimistic policy give bounds.
 
     References
     ----------
-    AR eq. 4-5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 4-5.
 
     Examples
     --------
@@ -139,36 +134,14 @@ def hit_rate(table: ops.Groups, wanted: Array) -> Array:
 
 @measure(QuotaMeasure, greater_is_better=True, monotone="always", by_positives=True)
 def qrecall(table: ops.Groups, wanted: Array) -> Array:
-    """Qrecall: the share of all positives that the quota catches (AR eq. 6), T(j) / P.
+    """Qrecall: the share of all positives that the quota catches ([AR] eq. 6), T(j) / P.
 
-    Parameters
-    ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
-    quota : number or array, shape Q, optional
-        How many examples are selected (with weights: how much mass), from 0 to n.  It need not
-        be whole.
-    fraction : number or array, shape Q, optional
-        The same as a share of all examples (of the whole mass), in (0, 1].  Exactly one of
-        `quota` and `fraction` is given.
+    Takes what `hit_rate` takes: labels and scores, or a `Ranking`, and a quota or fraction.
 
     Returns
     -------
     array, shape (..., *Q)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where there are no positives.
-
-    Raises
-    ------
-    TypeError
-        Both or none of `quota` and `fraction`, or one that is not a number; and as in `rank`.
-    ValueError
-        A quota below 0 or above n, a fraction outside (0, 1]; and as in `rank`.  Where values
-        cannot be read the result is NaN instead, as it is for the rows of a batch that have
-        fewer examples than others and than the quota.
 
     Notes
     -----
@@ -178,7 +151,7 @@ def qrecall(table: ops.Groups, wanted: Array) -> Array:
 
     References
     ----------
-    AR eq. 5-6: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 5-6.
 
     Examples
     --------
@@ -197,34 +170,12 @@ def qrecall(table: ops.Groups, wanted: Array) -> Array:
 def lift(table: ops.Groups, wanted: Array) -> Array:
     """Cumulative lift: the hit rate over the prevalence, (T(j) / j) / (P / n).
 
-    Parameters
-    ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
-    quota : number or array, shape Q, optional
-        How many examples are selected (with weights: how much mass), from 0 to n.  It need not
-        be whole.
-    fraction : number or array, shape Q, optional
-        The same as a share of all examples (of the whole mass), in (0, 1].  Exactly one of
-        `quota` and `fraction` is given.
+    Takes what `hit_rate` takes: labels and scores, or a `Ranking`, and a quota or fraction.
 
     Returns
     -------
     array, shape (..., *Q)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         From 0 to n/P, and 1 at quota n; NaN for quota 0 and where there are no positives.
-
-    Raises
-    ------
-    TypeError
-        Both or none of `quota` and `fraction`, or one that is not a number; and as in `rank`.
-    ValueError
-        A quota below 0 or above n, a fraction outside (0, 1]; and as in `rank`.  Where values
-        cannot be read the result is NaN instead, as it is for the rows of a batch that have
-        fewer examples than others and than the quota.
 
     See Also
     --------
@@ -237,7 +188,7 @@ def lift(table: ops.Groups, wanted: Array) -> Array:
 
     References
     ----------
-    AR eq. 4-5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 4-5 and section 2.2.5.
 
     Examples
     --------
@@ -273,27 +224,20 @@ class _LiftTable(Measure):
 
 @measure(_LiftTable, greater_is_better=None)
 def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
-    """The examples in `bins` parts of equal size, best first, with the lift of each (AR 2.2.5).
+    """The examples in `bins` parts of equal size, best first, with the lift of each.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Parameters
     ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
     bins : int
         Number of bins, at least 1.
 
     Returns
     -------
     LiftTable
-        Arrays of shape (..., bins).  The lifts and ``qrecall`` are NaN where there are no
-        positives; everything is NaN where there are no examples.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`; and a number of bins that is not a positive integer.
+        Lifts and ``qrecall`` are NaN where there are no positives, everything where there are no
+        examples.
 
     Notes
     -----
@@ -303,7 +247,7 @@ def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
 
     References
     ----------
-    AR section 2.2.5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] section 2.2.5.
 
     Examples
     --------

@@ -171,40 +171,21 @@ class _Pearson(Measure):
     advice=', and labels="observed": with the expected labels few distinct scores make it large',
 )
 def pearson(table: ops.Groups, wanted: Array, *, labels: Labels = "expected") -> Array:
-    """Pearson's correlation of the j best scores with their labels (AR eq. 8-11).
+    """Pearson's correlation of the j best scores with their labels ([AR] eq. 8-11).
+
+    Takes what `hit_rate` takes: labels and scores, or a `Ranking`, and a quota or fraction.
 
     Parameters
     ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
-    quota : number or array, shape Q, optional
-        How many examples are selected (with weights: how much mass), from 0 to n.  It need not
-        be whole.
-    fraction : number or array, shape Q, optional
-        The same as a share of all examples (of the whole mass), in (0, 1].  Exactly one of
-        `quota` and `fraction` is given.
     labels : {"expected", "observed"}
         What the scores are correlated with: the expected label of each example, which is the share
-        of positives in its tie group (AR eq. 5), or its own label, 0 or 1.
+        of positives in its tie group ([AR] eq. 5), or its own label, 0 or 1.
 
     Returns
     -------
     array, shape (..., *Q)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         From -1 to 1; NaN where the scores or these labels within the quota do not vary, and where
         a score within the quota is infinite.
-
-    Raises
-    ------
-    TypeError
-        Both or none of `quota` and `fraction`, or one that is not a number; and as in `rank`.
-    ValueError
-        Unknown `labels`; a quota below 0 or above n, a fraction outside (0, 1]; and as in `rank`.
-        Where values cannot be read a bad quota gives NaN instead, and so does one for the rows of
-        a batch that have fewer examples.
 
     Notes
     -----
@@ -224,7 +205,7 @@ def pearson(table: ops.Groups, wanted: Array, *, labels: Labels = "expected") ->
 
     References
     ----------
-    AR eq. 8-11: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 8-11.
 
     Examples
     --------
@@ -265,31 +246,23 @@ class _PearsonCurve(Measure):
 
 @measure(_PearsonCurve, greater_is_better=None)
 def pearson_curve(table: ops.Groups, *, labels: Labels = "expected") -> Curve:
-    """Pearson's correlation at every cut (AR eq. 8-11): see `pearson` and `Curve`.
+    """Pearson's correlation at every cut ([AR] eq. 8-11): see `pearson` and `Curve`.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Parameters
     ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
     labels : {"expected", "observed"}
-        What the scores are correlated with, as in `pearson`.
+        Those of `pearson`.
 
     Returns
     -------
     Curve
-        One point for each of the G rows of the ranking and one for the empty cut.  ``value`` is NaN
-        where `pearson` is; in particular at the empty cut and the one after it.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`; ValueError of unknown `labels`.
+        ``value`` is NaN where `pearson` is, and so at the empty cut and the one after it.
 
     References
     ----------
-    AR eq. 8-11: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 8-11.
 
     Examples
     --------

@@ -32,8 +32,8 @@ class QuotaThreshold(NamedTuple, Generic[T]):
     Attributes
     ----------
     threshold : array
-        Score of the last selected example, shared by those tied with it; NaN for quota 0.  In
-        the dtype of the scores, or in a float dtype where they are integers.
+        Score of the last selected example, shared by those tied with it; NaN for quota 0.  Of the
+        dtype that `Curve` has.
     above : array
         Number (or mass) of examples with a higher score: all of them are in.
     tied : array
@@ -64,36 +64,25 @@ def select(
 ) -> Array:
     """Probability of each example of being among the j best, when ties are broken at random.
 
-    It is 1 above the threshold, 0 below it, and at it the share of the places that remain.
+    It is 1 above the threshold, 0 below it, and at it the share of the places that remain.  Needs
+    scores only; they and the other keywords are those of `rank`.
 
     Parameters
     ----------
-    y_score : array, shape (..., n)
-        Scores, as in `rank`.
-    quota : number, optional
-        How many examples are selected (with weights: how much mass), from 0 to n.  It need not
-        be whole.
-    fraction : number, optional
-        The same as a share of all examples (of the whole mass), in (0, 1].  Exactly one of
-        `quota` and `fraction` is given.
-    sample_weight, where, validate : optional
-        As in `rank`.
+    quota, fraction : number, optional
+        One quota, given as `hit_rate` takes it.
 
     Returns
     -------
     array, shape (..., n)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         The values sum to the quota (with weights: the values times the weights).  An example
         that `where` masks or whose weight is 0 has 0.  NaN in a row of the batch that has no
         examples, fewer than the quota, or a bad value that cannot be read.
 
     Raises
     ------
-    TypeError
-        Both or none of `quota` and `fraction`, or one that is not a number; and as in `rank`.
     ValueError
-        More than one quota; one below 0 or above n; a fraction outside (0, 1]; and as in `rank`.
+        More than one quota; one that `hit_rate` refuses.
 
     See Also
     --------
@@ -106,7 +95,7 @@ def select(
 
     References
     ----------
-    AR eq. 5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 5.
 
     Examples
     --------
@@ -157,18 +146,8 @@ def quota_threshold(
 ) -> QuotaThreshold:
     """The score at which a quota ends, how many lie above it, and how many are tied at it.
 
-    Parameters
-    ----------
-    y_score : array, shape (..., n)
-        Scores, as in `rank`.
-    quota : number or array, shape Q, optional
-        How many examples are selected (with weights: how much mass), from 0 to n.  It need not
-        be whole.
-    fraction : number or array, shape Q, optional
-        The same as a share of all examples (of the whole mass), in (0, 1].  Exactly one of
-        `quota` and `fraction` is given.
-    sample_weight, where, validate : optional
-        As in `rank`.
+    Needs scores only; they and the other keywords are those of `rank`, and the quotas (one or more)
+    those of `hit_rate`.
 
     Returns
     -------
@@ -176,15 +155,6 @@ def quota_threshold(
         Arrays of shape (..., *Q).  For quota 0 the threshold is NaN and nothing is above or at
         it.  All NaN in a row of the batch that has no examples, fewer than the quota, or a bad
         value that cannot be read.
-
-    Raises
-    ------
-    TypeError
-        Both or none of `quota` and `fraction`, or one that is not a number; and as in `rank`.
-    ValueError
-        A quota below 0 or above n, a fraction outside (0, 1]; and as in `rank`.  Where values
-        cannot be read the result is NaN instead, as it is for the rows of a batch that have
-        fewer examples than others and than the quota.
 
     See Also
     --------
@@ -197,7 +167,7 @@ def quota_threshold(
 
     References
     ----------
-    AR eq. 5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 5.
 
     Examples
     --------

@@ -34,25 +34,21 @@ def rank_at_quota(
     It has three rows: all scores above the one at which the quota ends, those equal to it, and
     the rest.  At that quota they give the exact hit rate, Qrecall, lift and confusion table.
 
+    Takes labels, scores and keywords as `rank` does, but for the following.
+
     Parameters
     ----------
     y_true : array, shape (n,) or that of `y_score`
-        Labels, as in `rank`; of this shard, if there are several.
+        Labels of this shard, if there are several.
     y_score : array, shape (..., n)
-        Scores, as in `rank`.  The shards may have any numbers of examples, also none, but have
-        the same dtype and the same leading axes.
-    quota : number, optional
-        How many examples are selected, of all shards, from 0 to their number.  It need not be
-        whole, and is the same on every shard.
-    fraction : number, optional
-        The same as a share of all examples, in (0, 1].  Exactly one of `quota` and `fraction` is
-        given.
+        Scores of this shard.  The shards may have any numbers of examples, also none, but have the
+        same dtype and the same leading axes.
+    quota, fraction : number, optional
+        One quota of all shards together, given as `hit_rate` takes it, and the same on every shard.
     sample_weight : None
         Refused: exact sums of weights need the sorted scores, as `rank` has them.
-    where, pos_label, validate : optional
-        As in `rank`.
     ties : {"expected", "optimistic", "pessimistic"}
-        Tie policy, see `rank`.
+        Not "given": the shards have no order.
     across : callable, optional
         Sums an array of int64 over all shards and returns the sum on each of them, in an array of
         the same shape.  Without it there is one shard.
@@ -67,13 +63,12 @@ def rank_at_quota(
     Raises
     ------
     TypeError
-        Sample weights; both or none of `quota` and `fraction`; scores of different types on the
-        shards, or of one whose bits cannot be read; something from `across` that is not such a
-        sum; and as in `rank`.
+        Sample weights; scores of different types on the shards, or of one whose bits cannot be
+        read; something from `across` that is not such a sum.
     ValueError
-        Several quotas; one below 0 or above n, a fraction outside (0, 1]; ``ties="given"``; and
-        as in `rank`.  With `across` a bad score or label raises nothing, since the other shards
-        would wait: the ranking of that row of the batch is empty, and its measures NaN, on all.
+        Several quotas; ``ties="given"``.  With `across` a bad score or label raises nothing, since
+        the other shards would wait: the ranking of that row of the batch is empty, and its measures
+        NaN, on all.
 
     See Also
     --------
@@ -92,7 +87,7 @@ def rank_at_quota(
 
     References
     ----------
-    AR eq. 5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 5.
 
     Examples
     --------

@@ -24,24 +24,12 @@ def auk(table: ops.Groups) -> Array:
     AUK = ∫ κ dFPR along the segments of the ROC curve, on which κ is a quotient of two linear
     functions, κ = 2(N·TP - P·FP)/(P·(FN + TN) + N·(TP + FP)).
 
-    Parameters
-    ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Returns
     -------
     array, shape (...)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         From -1 to 1, 0 by chance; NaN where one class is absent.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`.
 
     See Also
     --------
@@ -57,8 +45,7 @@ def auk(table: ops.Groups) -> Array:
 
     References
     ----------
-    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
-    & BIRD".
+    [PW], AUK.
 
     Examples
     --------

@@ -165,7 +165,7 @@ class ChartLine(NamedTuple, Generic[T]):
     Attributes
     ----------
     x, y : array, shape (..., points)
-        The coordinates; NaN where they are undefined, and all along a line that does not exist.
+        The coordinates; NaN where undefined, and all along a line that does not exist.
     """
 
     x: T
@@ -196,30 +196,24 @@ def iso_line(
         rejected/selected, lines of equal bias; "arithmetic_mean", "harmonic_mean" (F₁) and
         "geometric_mean" (the G-measure) of recall and precision; "chance", where TPR = FPR;
         "break_even", where as many are selected as are positive, and recall = precision.
-    kind : str
-        The chart, as in `powers_chart`.
-    positives, negatives : numbers or arrays
-        P and N.
+    kind, positives, negatives, smoothing : optional
+        The chart, as in `chart_points`.
     points : int
         How many points a line has, 2 or more.
     cost_fp, cost_fn : numbers or arrays
         Costs of a false positive and a false negative, not negative; for "cost" only.
-    smoothing : number or array
-        s of the two BIRD charts, above 0.
 
     Returns
     -------
     ChartLine
-        All numbers are broadcast together to (...).  In the library and on the device of the
-        input, in the widest real float there.  Each line goes from border to border of the ROC
-        square, from the smaller FPR to the larger, or else from the smaller TPR.  NaN where the
+        All numbers are broadcast together to (...).  Each line goes from border to border of the
+        ROC square, from the smaller FPR to the larger, or else from the smaller TPR.  NaN where the
         level cannot be reached, for absent classes, and where the chart has no such point.
 
     Raises
     ------
     TypeError
-        Something that is not a number; a level, or costs, that are missing or have no meaning;
-        arrays of two libraries or devices.
+        A level, or costs, that are missing or have no meaning.
     ValueError
         Another `of` or `kind`; fewer than 2 `points`; a level that no decisions have, as an
         informedness of 2; negative or infinite numbers.  NaN instead where values cannot be read.
@@ -238,8 +232,7 @@ def iso_line(
 
     References
     ----------
-    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
-    & BIRD".
+    [PW], isobars, isoskew and break-even lines.
 
     Examples
     --------

@@ -173,18 +173,14 @@ def decisions(
 class Chart(NamedTuple, Generic[T]):
     """The cuts of a ranking in a chart: the empty cut, and one at the end of each tie group.
 
-    Where shapes are fixed (in a batch, in a trace, on an accelerator) the last point is repeated
-    up to the length G + 1.
+    The last point is repeated as the last vertex of a `RocCurve`.
 
     Attributes
     ----------
     x, y : array, shape (..., V)
         The coordinates; NaN where they are undefined.
-    threshold : array, shape (..., V)
-        Score of the last selected example: ``score >= threshold`` selects.  NaN for the empty
-        cut.  In the dtype of the scores, or in a float dtype where they are integers.
-    quota : array, shape (..., V)
-        Number of the selected examples, a whole number; with weights their mass, a float.
+    threshold, quota : array, shape (..., V)
+        The cuts, as in `Curve`.
     """
 
     x: T
@@ -199,7 +195,7 @@ class ChartPoints(NamedTuple, Generic[T]):
     Attributes
     ----------
     x, y : array
-        The coordinates; NaN where they are undefined.
+        Their coordinates, NaN where a rate in them is undefined.
     """
 
     x: T
@@ -230,12 +226,10 @@ class _PowersChart(Measure):
 def powers_chart(table: ops.Groups, *, kind: Kind, smoothing: float = 1.0) -> Chart:
     """One of Powers' charts of a ranking: its cuts in the coordinates of the chart.
 
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
     Parameters
     ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
     kind : str
         y on x: "pn" TP on FP; "roc" TPR on FPR; "boc" informedness on FPR, "boc_dual" on TPR;
         "pr" precision on recall; "pr_reciprocal" 1/precision on 1/recall; "pr_log" -log₂ precision
@@ -244,20 +238,14 @@ def powers_chart(table: ops.Groups, *, kind: Kind, smoothing: float = 1.0) -> Ch
         rates sTPR = (s + TP)/(s + P) and sFPR = (s + FP)/(s + N) and S = TP + FP;
         "bird_informedness" -log₂(1 - informedness) on the same x.
     smoothing : number
-        s of the two BIRD charts, above 0.
+        s of the two BIRD charts, finite and above 0.
 
     Returns
     -------
     Chart
-        x and y in the widest real float (float64; float32 under JAX without x64, on TPU and on
-        MPS).  Rates of an absent class, and all that is made of them, are NaN, but for "bird",
-        which has no undefined point; 1/0 and -log₂ 0 are ∞.  At the empty cut the precision of "pr"
-        is the limit that `pr_curve` has there, its reciprocal and its logarithm are NaN.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`; another `kind`; a smoothing that is not a finite number above 0.
+        Rates of an absent class, and all that is made of them, are NaN, but for "bird", which has
+        no undefined point; 1/0 and -log₂ 0 are ∞.  At the empty cut the precision of "pr" is the
+        limit that `pr_curve` has there, its reciprocal and its logarithm are NaN.
 
     See Also
     --------
@@ -267,15 +255,14 @@ def powers_chart(table: ops.Groups, *, kind: Kind, smoothing: float = 1.0) -> Ch
 
     Notes
     -----
-    What BIRD shows is said in two ways in PW, which are not the same: the logarithms of the
+    What BIRD shows is said in two ways in [PW], which are not the same: the logarithms of the
     smoothed rates, or the information of informedness.  The first is "bird", the second
     "bird_informedness".  With weights masses take the place of counts; those of the two classes
     are added up from either end of the ranking.
 
     References
     ----------
-    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
-    & BIRD".
+    [PW], precision-recall, PN, ROC, LIFT, BIFT, BPRD and BIRD.
 
     Examples
     --------
@@ -327,22 +314,17 @@ def chart_points(
         Selected negatives and positives, or their masses; they need not be whole numbers.  NaN
         is taken as undefined.
     positives, negatives : numbers or arrays
-        P and N.
-    kind : str
+        P and N; broadcast together with the points and the smoothing.
+    kind, smoothing : optional
         The chart, as in `powers_chart`.
-    smoothing : number or array
-        s of the two BIRD charts, above 0.  All five are broadcast together.
 
     Returns
     -------
     ChartPoints
-        In the library and on the device of the input, in the widest real float there.  NaN and ∞
-        as in `powers_chart`; the precision at (0, 0) is NaN.
+        NaN and ∞ as in `powers_chart`; the precision at (0, 0) is NaN.
 
     Raises
     ------
-    TypeError
-        Something that is not a number; arrays of two libraries or devices.
     ValueError
         Another `kind`; negative or infinite numbers, more than P true or N false positives;
         NaN instead where values cannot be read.
@@ -354,8 +336,7 @@ def chart_points(
 
     References
     ----------
-    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
-    & BIRD".
+    [PW], the same charts.
 
     Examples
     --------
@@ -396,27 +377,18 @@ class _ChartArea(Measure):
 def chart_area(table: ops.Groups, *, kind: Kind) -> Array:
     """Area under one of Powers' charts of a ranking, exactly.
 
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
     Parameters
     ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
     kind : {"pn", "roc", "boc", "boc_dual", "pr", "lift", "bift", "bprd"}
-        The chart, as in `powers_chart`.
+        Those charts of `powers_chart` that have a finite area.
 
     Returns
     -------
     array, shape (...)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         NaN where a coordinate is undefined: for "pn" without examples, for "lift" and "pr"
         without positives, for the others where one class is absent.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`; another `kind`, or one under which there is no finite area.
 
     See Also
     --------
@@ -431,8 +403,7 @@ def chart_area(table: ops.Groups, *, kind: Kind) -> Array:
 
     References
     ----------
-    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
-    & BIRD".
+    [PW], AUC, Gini and the other areas.
 
     Examples
     --------

@@ -57,31 +57,24 @@ class _PemAreas(Measure):
 
 @measure(_PemAreas, greater_is_better=None)
 def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> PemAreas:
-    """The areas S1, S2 and S3 of which PEM is made (AR eq. 14-15, Table 5).
+    """The areas S1, S2 and S3 of which PEM is made ([AR] eq. 14-15, Table 5).
 
     With d(j) = Q(j) - j/n, S1 sums the positive d(j), S2 sums -d(j) over the negative ones, and
     S3 = N/2 is S1 of the optimal ranking.
 
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
     Parameters
     ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
     method : {"sum", "area"}
-        "sum" adds up d(j) at j = 1..n, as Table 5 does.  "area" integrates d(x) from 0 to n, so
-        that it also counts the parts of a step on either side of a change of sign.
+        "sum" adds up d(j) at j = 1..n, as Table 5 does; sample weights have no such positions and
+        are refused.  "area" integrates d(x) from 0 to n, so that it also counts the parts of a step
+        on either side of a change of sign.
 
     Returns
     -------
     PemAreas
         In units of examples.  All 0 where there are no negatives, NaN where there are no positives.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`; another `method`; and "sum" with sample weights, which have no positions to
-        sum over.
 
     Notes
     -----
@@ -91,7 +84,7 @@ def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> P
 
     References
     ----------
-    AR eq. 14-15, Table 5: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 14-15, Table 5.
 
     Examples
     --------
@@ -210,24 +203,12 @@ def roc_auc(table: ops.Groups) -> Array:
     A pair is a positive and a negative; it is ranked rightly if the positive has the higher
     score.
 
-    Parameters
-    ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Returns
     -------
     array, shape (...)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where one class is absent.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`.
 
     Notes
     -----
@@ -237,8 +218,7 @@ def roc_auc(table: ops.Groups) -> Array:
 
     References
     ----------
-    Hanley & McNeil (1982), "The Meaning and Use of the Area under a Receiver Operating
-    Characteristic (ROC) Curve", Radiology 143.
+    [Hanley 1982].
 
     Examples
     --------
@@ -262,24 +242,12 @@ def roc_auc(table: ops.Groups) -> Array:
 def gini(table: ops.Groups) -> Array:
     """Gini coefficient, 2·AUC - 1.
 
-    Parameters
-    ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Returns
     -------
     array, shape (...)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         From -1 to 1; NaN where one class is absent.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`.
 
     See Also
     --------
@@ -288,8 +256,7 @@ def gini(table: ops.Groups) -> Array:
 
     References
     ----------
-    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT,
-    ROC & BIRD".
+    [PW], AUC and Gini.
 
     Examples
     --------
@@ -309,28 +276,16 @@ def gini(table: ops.Groups) -> Array:
     sums=Sums(pairs_won, attrgetter("surplus")),
 )
 def pem(table: ops.Groups) -> Array:
-    """PEM, the performance relative to chance and optimum over all quotas (AR eq. 14-15).
+    """PEM, the performance relative to chance and optimum over all quotas ([AR] eq. 14-15).
 
     PEM = (S1 - S2) / S3 = (Σ Q(j) - (n + 1)/2) / (N/2), summed over j = 1..n.
 
-    Parameters
-    ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Returns
     -------
     array, shape (...)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         From -1 (worst) over 0 (chance) to 1 (optimum); NaN where one class is absent.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`.
 
     See Also
     --------
@@ -344,7 +299,7 @@ def pem(table: ops.Groups) -> Array:
 
     References
     ----------
-    AR eq. 14-15: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 14-15.
 
     Examples
     --------

@@ -30,28 +30,16 @@ _COLUMNS = ("mass_before", "positive_before", "mass", "positive")
     sums=Sums(lambda xp, table, total: hit_rate_mean(xp, table, total)),  # noqa: PLW0108  defined below
 )
 def average_hit_rate(table: ops.Groups) -> Array:
-    """Average hit rate: the mean of HitRate(j) over the positives (AR eq. 12).
+    """Average hit rate: the mean of HitRate(j) over the positives ([AR] eq. 12).
 
     AHR = Σ t[j]·HitRate(j) / P over all positions j, where t[j] is the expected label at j.
 
-    Parameters
-    ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Returns
     -------
     array, shape (...)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         Above 0 and at most 1; NaN where there are no positives.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`.
 
     Notes
     -----
@@ -67,7 +55,7 @@ def average_hit_rate(table: ops.Groups) -> Array:
 
     References
     ----------
-    AR eq. 12: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 12.
 
     Examples
     --------
@@ -144,33 +132,24 @@ class _AverageQrecall(Measure):
     sums=Sums(lambda xp, table, total: qrecall_mean(xp, table, total)),  # noqa: PLW0108
 )
 def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> Array:
-    """Average Qrecall: the mean of Q(j) over the quotas that could hold all positives (AR eq. 13).
+    """Average Qrecall: the mean of Q(j) over the quotas that can hold all positives ([AR] eq. 13).
 
     AQR = Σ Q(j) / (N + 1) over j = P..n.
 
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
     Parameters
     ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
     start : {"P", "P+1"}
         The first quota of the sum.  "P" is eq. 13.  "P+1" starts one later and divides by N, as
-        the published tables 8 and 9 do.
+        the published tables 8 and 9 do; it takes no sample weights.
 
     Returns
     -------
     array, shape (...)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         Above 0 and at most 1; NaN where there are no positives and, with ``start="P+1"``, where
         there are no negatives; and, without weights, from n = 2**53 on, where floats do not tell
         positions apart.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`; another `start`; and "P+1" with sample weights.
 
     Notes
     -----
@@ -183,7 +162,7 @@ def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> A
 
     References
     ----------
-    AR eq. 13: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 13.
 
     Examples
     --------

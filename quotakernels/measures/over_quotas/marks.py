@@ -54,31 +54,24 @@ class _NormalizedMarks(Measure):
 
 @measure(_NormalizedMarks, greater_is_better=None)
 def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] = "chance") -> Marks:
-    """AHR, AQR, PEM and AUC on one axis (AR Figure 10).
+    """AHR, AQR, PEM and AUC on one axis ([AR] Figure 10).
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Parameters
     ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
     method : {"chance", "minmax"}
         "chance" gives (v - c) / (1 - c), with c the expectation of the measure under random
-        order.  "minmax" gives (v - min) / (max - min) over the compared models, which are the
-        last batch axis of the scores.
+        order; with sample weights there is none, and they are refused.  "minmax" gives
+        (v - min) / (max - min) over the compared models, the last batch axis of the scores, which
+        must have one.
 
     Returns
     -------
     Marks
-        Arrays of shape (...).  By "chance" NaN where the measure is undefined or c = 1 (all
+        By "chance" NaN where the measure is undefined or c = 1 (all
         examples positive); by "minmax" NaN where all models have the same value or one of them
         is undefined.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`; another `method`; "chance" with sample weights, for which c is not defined;
-        "minmax" without a batch axis.
 
     Notes
     -----
@@ -90,7 +83,7 @@ def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] =
 
     References
     ----------
-    AR Figure 10: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] Figure 10.
 
     Examples
     --------

@@ -53,26 +53,16 @@ class _Summary(Measure):
 def summary(table: ops.Groups) -> Summary:
     """All measures over all quotas, for less than the price of two of them.
 
-    Parameters
-    ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Returns
     -------
     Summary
         Each value is the one that its own function gives, NaN where it is undefined.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`.
-
     References
     ----------
-    AR eq. 12-15: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 12-15.
 
     Examples
     --------

@@ -51,17 +51,15 @@ class _HMeasure(Measure):
 
 @measure(_HMeasure, greater_is_better=True)
 def h_measure(table: ops.Groups, *, cost_distribution: CostDistribution = "prevalence") -> Array:
-    """H-measure: the share of the expected cost of errors that the ranking saves (Hand, 2009).
+    """H-measure: the share of the expected cost of errors that the ranking saves ([Hand 2009]).
 
     H = 1 - L/Lmax.  L is the expectation over c of the smallest c·(1 - π)·FPR +
     (1 - c)·π·(1 - TPR) of all cuts; Lmax is that of a ranking that tells nothing.
 
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
     Parameters
     ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
     cost_distribution : "prevalence" or (a, b)
         The distribution of c, the cost of a false positive as a share of the costs of both
         errors: Beta(1 + π, 2 - π), with its mode at π, or Beta(a, b), with a and b from 0.1 to
@@ -70,14 +68,7 @@ def h_measure(table: ops.Groups, *, cost_distribution: CostDistribution = "preva
     Returns
     -------
     array, shape (...)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         From 0 (chance) to 1 (optimum); NaN where one class is absent.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`; and another `cost_distribution`.
 
     See Also
     --------
@@ -86,8 +77,8 @@ def h_measure(table: ops.Groups, *, cost_distribution: CostDistribution = "preva
 
     Notes
     -----
-    Hand (2009) took Beta(2, 2).  Hand & Anagnostopoulos (2014) propose the default, since an
-    error in the rarer class is mostly the more serious one.
+    [Hand 2009] took Beta(2, 2).  [Hand 2014] proposes the default, since an error in the rarer
+    class is mostly the more serious one.
 
     With the edges of the ROC hull, m examples of which the share v is positive, L = Σ (m/n)·g(v)
     and Lmax = g(π), where g(v) is the expectation of min(c·(1 - v), (1 - c)·v).  For Beta(2, 2)
@@ -97,11 +88,7 @@ def h_measure(table: ops.Groups, *, cost_distribution: CostDistribution = "preva
 
     References
     ----------
-    Hand, "Measuring classifier performance: a coherent alternative to the area under the ROC
-    curve", Machine Learning 77, 2009.
-
-    Hand & Anagnostopoulos, "A better Beta for the H measure of classification performance",
-    Pattern Recognition Letters 40, 2014.
+    [Hand 2009], [Hand 2014].
 
     Examples
     --------
@@ -170,15 +157,12 @@ class OperatingPoint(NamedTuple, Generic[T]):
 
     Attributes
     ----------
-    threshold : array
-        Score of the last selected example: ``score >= threshold`` selects.  NaN for the empty
-        cut.  In the dtype of the scores, or in a float dtype where they are integers.
-    quota : array
-        Number of the selected examples; with weights their mass.
+    threshold, quota : array
+        The cut, as in `Curve`.
     fpr, tpr : array
-        False and true positive rate.
+        Its false and true positive rate.
     cost : array
-        Expected cost per example.
+        Its expected cost per example.
     """
 
     threshold: T | Any
@@ -219,15 +203,11 @@ def iso_performance_slope(cost_fp: Any, cost_fn: Any, prevalence: Any) -> Array:
     Returns
     -------
     array
-        Of the shape that the three have when broadcast together, in the library and on the
-        device of those that are arrays, in the widest real float there (float64; float32 under
-        JAX without x64, on TPU and on MPS).  Not negative, and infinite where only false positives
-        cost; NaN where nothing costs.
+        Of the shape that the three have when broadcast together.  Not negative, and infinite where
+        only false positives cost; NaN where nothing costs.
 
     Raises
     ------
-    TypeError
-        Arguments that are not numbers; arrays of two libraries or devices.
     ValueError
         Negative, NaN or infinite costs, a prevalence outside 0 to 1.  Where values cannot be
         read the result is NaN instead.
@@ -243,8 +223,7 @@ def iso_performance_slope(cost_fp: Any, cost_fn: Any, prevalence: Any) -> Array:
 
     References
     ----------
-    Provost & Fawcett, "Robust Classification for Imprecise Environments", Machine Learning 42,
-    2001.
+    [Provost 2001].
 
     Examples
     --------
@@ -318,32 +297,23 @@ def best_operating_point(table: ops.Groups, of_fp: Array, of_fn: Array) -> Opera
 
     The cost per example is cost_fp·(1 - π)·FPR + cost_fn·π·(1 - TPR).
 
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
     Parameters
     ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
-    cost_fp, cost_fn : number or array
-        Costs of a false positive and of a false negative, finite and not negative.  Arrays are
-        broadcast together, to the shape Q.
-    prevalence : number or array, optional
-        π, the share of positives where the classifier will be used, from 0 to 1; broadcast with
-        the costs.  By default that of the data, of each row of the batch.
+    cost_fp, cost_fn, prevalence : number or array
+        As `iso_performance_slope` takes them, broadcast together to the shape Q.  The prevalence is
+        by default that of the data, of each row of the batch.
 
     Returns
     -------
     OperatingPoint
-        Arrays of shape (..., *Q), in the widest real float (float64; float32 under JAX without
-        x64, on TPU and on MPS).  All NaN where one class is absent.
+        Arrays of shape (..., *Q), all NaN where one class is absent.
 
     Raises
     ------
-    TypeError
-        Costs or a prevalence that are not numbers; and as in `rank`.
     ValueError
-        Negative, NaN or infinite costs, a prevalence outside 0 to 1, shapes that do not fit
-        together; and as in `rank`.  Where values cannot be read the result is NaN instead.
+        Costs or a prevalence that `iso_performance_slope` refuses; shapes that do not fit together.
 
     See Also
     --------
@@ -360,8 +330,7 @@ def best_operating_point(table: ops.Groups, of_fp: Array, of_fn: Array) -> Opera
 
     References
     ----------
-    Provost & Fawcett, "Robust Classification for Imprecise Environments", Machine Learning 42,
-    2001.
+    [Provost 2001].
 
     Examples
     --------

@@ -85,7 +85,7 @@ def dominates(a: Any, b: Any, *, space: Literal["roc", "pr"] = "roc") -> Array:
     Raises
     ------
     TypeError
-        Anything but a ranking or a curve; arrays of two libraries or devices.
+        Anything but a ranking or a curve.
     ValueError
         Another `space`; batches that cannot be broadcast; curves whose numbers of positives or
         of negatives differ.  Where these cannot be read (in a trace, on an accelerator) the
@@ -97,13 +97,13 @@ def dominates(a: Any, b: Any, *, space: Literal["roc", "pr"] = "roc") -> Array:
 
     Notes
     -----
-    The two spaces are compared each by itself, and always agree: that is Theorem 3.2 of DG.
+    The two spaces are compared each by itself, and always agree: that is Theorem 3.2 of [DG].
     Without weights the answer is exact while PN < 2**112.  With weights, two masses that differ
     by less than 2**-40, relatively, count as equal (2**-20 if the curve is in float32).
 
     References
     ----------
-    DG Theorem 3.2: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+    [DG] Theorem 3.2.
 
     Examples
     --------
@@ -140,17 +140,16 @@ def compare_curves(models: Models, *, axis: Literal["quota", "fpr", "recall"] = 
     Returns
     -------
     Regions
-        In the order of the models.  Floats in the widest real float (float64; float32 under JAX
-        without x64, on TPU and on MPS); NaN and False where one class is absent.
+        In the order of the models; NaN and False where one class is absent.
 
     Raises
     ------
     TypeError
-        Anything but rankings; arrays of two libraries or devices.
+        Anything but rankings.
     ValueError
         Another `axis`; no model; batches that cannot be broadcast; models whose numbers of
-        positives or of negatives differ.  Where these cannot be read (in a trace, on an
-        accelerator) the result is NaN and False instead.
+        positives or of negatives differ.  Where these cannot be read, the result is NaN and False
+        instead.
 
     See Also
     --------
@@ -165,7 +164,7 @@ def compare_curves(models: Models, *, axis: Literal["quota", "fpr", "recall"] = 
 
     References
     ----------
-    AR Figure 4: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] Figure 4.
 
     Examples
     --------

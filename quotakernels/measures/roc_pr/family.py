@@ -45,9 +45,9 @@ class Mixture(NamedTuple, Generic[T]):
     share : array, shape (..., *Q)
         Probability with which each example is given to the upper one.
     fpr, tpr : array, shape (..., *Q)
-        Expected false and true positive rate.
+        The expected rates of the mixture.
     threshold_lower, threshold_upper : array, shape (..., *Q)
-        Thresholds of the two cuts, ``score >= threshold``; NaN for the empty cut.
+        Thresholds of the two cuts, as in `Curve`.
     model_lower, model_upper : integer array, shape (..., *Q)
         Which models of the family they are.
     """
@@ -81,19 +81,19 @@ def family_hull(models: Models) -> RocHull:
     Raises
     ------
     TypeError
-        Something else than rankings; rankings of two libraries.
+        Something else than rankings.
     ValueError
-        No model; models whose numbers of positives or of negatives differ (NaN instead where
-        they cannot be read).
+        No model; other numbers of positives or of negatives than the first model has (NaN instead
+        where they cannot be read).
 
     See Also
     --------
     roc_hull : the hull of one model.
-    mixture : how to reach the points between the vertices.
+    mixture : how to reach what lies between its vertices.
 
     References
     ----------
-    AR section 2.2.2: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] section 2.2.2.
 
     Examples
     --------
@@ -208,21 +208,20 @@ def mixture(hull: RocHull, *, fpr: Any = None, tpr: Any = None, quota: Any = Non
     Returns
     -------
     Mixture
-        Floats in the widest real float.  At a vertex, lower and upper are the same and the share
-        is 0: at FPR 0 the vertex with the highest TPR, at TPR 1 the one with the lowest FPR.
-        NaN where the hull is undefined.
+        At a vertex, lower and upper are the same and the share is 0: at FPR 0 the vertex with the
+        highest TPR, at TPR 1 the one with the lowest FPR.  NaN where the hull is undefined.
 
     Raises
     ------
     TypeError
-        Not exactly one of `fpr`, `tpr` and `quota`; something that is not a number.
+        Not exactly one of `fpr`, `tpr` and `quota`; anything but a hull.
     ValueError
         A rate outside 0…1, a quota outside 0…n; NaN instead where values cannot be read, and in
         those rows of a batch whose n it exceeds.
 
     References
     ----------
-    DG section 4: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+    [DG] section 4, the weighted coin.
 
     Examples
     --------

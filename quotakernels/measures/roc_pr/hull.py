@@ -31,19 +31,12 @@ __all__ = [
 class RocHull(NamedTuple, Generic[T]):
     """The vertices of the upper convex hull of a ROC curve, from (0, 0) to (1, 1).
 
-    No vertex lies on the straight line between others.  Where shapes are fixed (in a batch, in a
-    trace, on an accelerator) the last vertex is repeated.
+    No vertex lies on the straight line between others.  The last one is repeated as in `RocCurve`.
 
     Attributes
     ----------
-    fpr, tpr : array, shape (..., V)
-        False and true positive rate; NaN where one class is absent.
-    threshold : array, shape (..., V)
-        Score of the last selected example: ``score >= threshold`` selects.  NaN for the empty
-        cut.
-    fp, tp : array, shape (..., V)
-        Selected negatives and positives: whole numbers, or with weights their masses.  Where
-        values cannot be read the whole numbers come as floats, NaN in a row with a bad value.
+    fpr, tpr, threshold, fp, tp : array, shape (..., V)
+        As in `RocCurve`; both rates are NaN where one class is absent.
     slope_min, slope_max : array, shape (..., V)
         The vertex is the best of all cuts wherever one FPR costs as much as s TPR with s between
         these: the slopes ΔTPR/ΔFPR of the hull after and before the vertex.  With costs of a
@@ -79,38 +72,26 @@ class _RocHull(Measure):
 def roc_hull(table: ops.Groups) -> RocHull:
     """Upper convex hull of the ROC curve: the cuts that are best for some costs.
 
-    Parameters
-    ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Returns
     -------
     RocHull
-        Floats in the widest real float (float64; float32 under JAX without x64, on TPU and on MPS).
-        Rates and slopes are NaN where one class is absent.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`.
+        Its rates and slopes are NaN where one class is absent.
 
     See Also
     --------
     family_hull : the hull of several models together.
-    mixture : how to reach the points between the vertices.
+    mixture : the coin that reaches any point between two vertices.
 
     Notes
     -----
-    Any point of the hull between two vertices is reached by using the one cut or the other, as a
-    coin says.  Turns are compared in whole numbers, exactly while 2PN < 2**63; with weights
-    slopes that differ by less than 2**-48, relatively, count as equal.
+    Turns are compared in whole numbers, exactly while 2PN < 2**63; with weights slopes that differ
+    by less than 2**-48, relatively, count as equal.
 
     References
     ----------
-    DG section 3: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+    [DG] section 3, the convex hull.
 
     Examples
     --------
@@ -160,24 +141,12 @@ def hull_vertices(xp: Namespace, table: ops.Groups, model: Array | None = None) 
 def roc_hull_auc(table: ops.Groups) -> Array:
     """Area under the upper convex hull of the ROC curve.
 
-    Parameters
-    ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Returns
     -------
     array, shape (...)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         From 0.5 to 1; NaN where one class is absent.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`.
 
     See Also
     --------
@@ -191,7 +160,7 @@ def roc_hull_auc(table: ops.Groups) -> Array:
 
     References
     ----------
-    DG section 3: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+    [DG] section 3, convex hulls.
 
     Examples
     --------
@@ -223,27 +192,16 @@ def achievable_pr_curve(table: ops.Groups) -> PrCurve:
 
     It is the best curve that can be reached by mixing cuts, as the hull is in ROC space.
 
-    Parameters
-    ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Returns
     -------
     PrCurve
-        Floats in the widest real float (float64; float32 under JAX without x64, on TPU and on MPS).
         The recall is NaN where there are no positives.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`.
 
     References
     ----------
-    DG section 3: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+    [DG] section 3, the achievable curve and Corollary 3.1.
 
     Examples
     --------
@@ -260,24 +218,12 @@ def achievable_pr_curve(table: ops.Groups) -> PrCurve:
 def achievable_pr_auc(table: ops.Groups) -> Array:
     """Area under the achievable precision-recall curve, exactly.
 
-    Parameters
-    ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Returns
     -------
     array, shape (...)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         From the prevalence to 1; NaN where there are no positives.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`.
 
     See Also
     --------
@@ -285,7 +231,7 @@ def achievable_pr_auc(table: ops.Groups) -> Array:
 
     References
     ----------
-    DG section 3: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+    [DG] sections 3-5, the area under the achievable curve.
 
     Examples
     --------

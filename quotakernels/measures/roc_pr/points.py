@@ -30,7 +30,7 @@ class RocPoints(NamedTuple, Generic[T]):
     Attributes
     ----------
     fpr, tpr : array
-        False and true positive rate.
+        False positive rates, true positive rates.
     """
 
     fpr: T
@@ -65,7 +65,7 @@ CLASSES: Limits = {"positives": _AMOUNT, "negatives": _AMOUNT}
 
 @public
 def roc_to_pr(fpr: Any, tpr: Any, *, positives: Any, negatives: Any) -> PrPoints:
-    """Points of ROC space in precision-recall space (DG Theorem 3.1).
+    """Points of ROC space in precision-recall space ([DG] Theorem 3.1).
 
     recall = TPR, precision = TP/(TP + FP) with TP = TPR·P and FP = FPR·N, which need not be
     whole numbers.
@@ -80,13 +80,10 @@ def roc_to_pr(fpr: Any, tpr: Any, *, positives: Any, negatives: Any) -> PrPoints
     Returns
     -------
     PrPoints
-        In the library and on the device of the input, in the widest real float there.  The
-        precision is NaN at (0, 0), where nothing is selected.
+        The precision is NaN at (0, 0), where nothing is selected.
 
     Raises
     ------
-    TypeError
-        Something that is not a number; arrays of two libraries or devices.
     ValueError
         Rates outside 0…1, negative or infinite P or N; NaN instead where values cannot be read.
 
@@ -97,7 +94,7 @@ def roc_to_pr(fpr: Any, tpr: Any, *, positives: Any, negatives: Any) -> PrPoints
 
     References
     ----------
-    DG Theorem 3.1: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+    [DG] Theorem 3.1.
 
     Examples
     --------
@@ -117,7 +114,7 @@ def roc_to_pr(fpr: Any, tpr: Any, *, positives: Any, negatives: Any) -> PrPoints
 
 @public
 def pr_to_roc(recall: Any, precision: Any, *, positives: Any, negatives: Any) -> RocPoints:
-    """Points of precision-recall space in ROC space (DG Theorem 3.1).
+    """Points of precision-recall space in ROC space ([DG] Theorem 3.1).
 
     TPR = recall, FPR = TP·(1 - precision)/precision/N with TP = recall·P.
 
@@ -126,21 +123,18 @@ def pr_to_roc(recall: Any, precision: Any, *, positives: Any, negatives: Any) ->
     recall, precision : numbers or arrays
         Recall and precision; NaN is taken as undefined.
     positives, negatives : numbers or arrays
-        P and N.  All four are broadcast together.
+        As in `roc_to_pr`.
 
     Returns
     -------
     RocPoints
-        In the library and on the device of the input, in the widest real float there.  The
-        false positive rate is NaN where the precision is NaN or is 0, which leaves it open.
+        The false positive rate is NaN where the precision is NaN or is 0, which leaves it open.
 
     Raises
     ------
-    TypeError
-        Something that is not a number; arrays of two libraries or devices.
     ValueError
         Recall or precision outside 0…1, negative or infinite P or N, points that need more than
-        N false positives; NaN instead where values cannot be read.
+        N false positives; NaN instead where these cannot be read.
 
     See Also
     --------
@@ -148,7 +142,7 @@ def pr_to_roc(recall: Any, precision: Any, *, positives: Any, negatives: Any) ->
 
     References
     ----------
-    DG Theorem 3.1: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+    [DG] Theorem 3.1.
 
     Examples
     --------
@@ -183,7 +177,7 @@ _REACHABLE = (lambda x: ~(x > 1 + tolerance(x, ROUNDING)), "at most 1 at this re
 def interpolate_pr(
     start: tuple[Any, Any], stop: tuple[Any, Any], *, positives: Any, recall: Any = None
 ) -> PrPoints:
-    """Precision-recall points on the way between two cuts (DG Table 1).
+    """Precision-recall points on the way between two cuts ([DG] Table 1).
 
     From (FP_A, TP_A) to (FP_B, TP_B) the false positives grow in proportion to the true ones, by
     the local skew (FP_B - FP_A)/(TP_B - TP_A) for each.
@@ -201,21 +195,18 @@ def interpolate_pr(
     Returns
     -------
     PrPoints
-        Arrays in the widest real float of the library.  The precision is NaN at a recall beyond
-        the two cuts; at (0, 0) it is the limit along the segment.
+        The precision is NaN at a recall beyond the two cuts; at (0, 0) it is the limit along the
+        segment.
 
     Raises
     ------
-    TypeError
-        Something that is not a number; arrays of two libraries or devices.
     ValueError
         Negative, infinite or falling counts, a TP that does not grow or exceeds P; NaN instead
         where values cannot be read.  Without `recall`, counts that cannot be read.
 
     References
     ----------
-    DG section 4, Table 1: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC
-    Curves".
+    [DG] section 4, Table 1.
 
     Examples
     --------

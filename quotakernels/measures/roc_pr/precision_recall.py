@@ -34,9 +34,8 @@ _COLUMNS = ("mass_before", "positive_before", "mass", "positive")
 class PrCurve(NamedTuple, Generic[T]):
     """The vertices of a precision-recall curve: the empty cut, and one per tie group's end.
 
-    Between two vertices the curve is not a straight line: see `interpolate_pr`.  Where shapes
-    are fixed (in a batch, in a trace, on an accelerator) the last vertex is repeated up to the
-    length G + 1.
+    Between two vertices the curve is not a straight line: see `interpolate_pr`.  The last one is
+    repeated as in `RocCurve`.
 
     Attributes
     ----------
@@ -44,12 +43,8 @@ class PrCurve(NamedTuple, Generic[T]):
         TP/P; NaN where there are no positives.
     precision : array, shape (..., V)
         TP/(TP + FP), and at the empty cut what `start` says; NaN where there are no examples.
-    threshold : array, shape (..., V)
-        Score of the last selected example: ``score >= threshold`` selects.  NaN for the empty
-        cut.  In the dtype of the scores, or in a float dtype where they are integers.
-    fp, tp : array, shape (..., V)
-        Selected negatives and positives: whole numbers, or with weights their masses.  Where
-        values cannot be read the whole numbers come as floats, NaN in a row with a bad value.
+    threshold, fp, tp : array, shape (..., V)
+        As in `RocCurve`.
     """
 
     recall: T
@@ -80,12 +75,10 @@ class _PrCurveMeasure(Measure):
 def pr_curve(table: ops.Groups, *, start: Start = "roc") -> PrCurve:
     """Precision-recall curve: precision against recall at every cut.
 
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
     Parameters
     ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
     start : {"roc", "horizontal"}
         Precision of the empty cut, 0/0: the limit along the first segment of the ROC curve,
         which is p/m for the m best tied examples, p of them positive, and so 0 if they are all
@@ -94,13 +87,7 @@ def pr_curve(table: ops.Groups, *, start: Start = "roc") -> PrCurve:
     Returns
     -------
     PrCurve
-        Floats in the widest real float (float64; float32 under JAX without x64, on TPU and on MPS).
         Recall is NaN where there are no positives.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`; and another `start`.
 
     See Also
     --------
@@ -109,8 +96,7 @@ def pr_curve(table: ops.Groups, *, start: Start = "roc") -> PrCurve:
 
     References
     ----------
-    DG sections 2-4: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC
-    Curves".
+    [DG] sections 2-4.
 
     Examples
     --------
@@ -146,24 +132,12 @@ def average_precision(table: ops.Groups) -> Array:
     AP = Σ (recall_g - recall_(g-1)) · precision_g over the cuts between tie groups: the area
     under a curve of steps.
 
-    Parameters
-    ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Returns
     -------
     array, shape (...)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where there are no positives.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`.
 
     See Also
     --------
@@ -178,7 +152,7 @@ def average_precision(table: ops.Groups) -> Array:
 
     References
     ----------
-    DG section 1: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+    [DG] section 2, precision and recall.
 
     Examples
     --------
@@ -199,26 +173,17 @@ def average_precision(table: ops.Groups) -> Array:
 def expected_average_precision(table: ops.Groups) -> Array:
     """Average precision, expected over all orders of tied examples.
 
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
     Parameters
     ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
     sample_weight : None
         Refused: positions are examples here.
 
     Returns
     -------
     array, shape (...)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where there are no positives.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`; and with sample weights.
 
     See Also
     --------
@@ -232,8 +197,7 @@ def expected_average_precision(table: ops.Groups) -> Array:
 
     References
     ----------
-    AR eq. 5: Arbel & Rokach, "Classifier Evaluation under Limited Resources", for the
-    expectation over tie orders.
+    [AR] eq. 5, for the expectation over tie orders.
 
     Examples
     --------
@@ -294,15 +258,13 @@ def pr_auc(
     Between two cuts the false positives grow in proportion to the true positives, so that
     precision = TP/(TP + FP) follows a hyperbola, never a straight line.
 
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
     Parameters
     ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
     method : {"exact", "trapezoid"}
         The integral of the curve; or the trapezoid rule on its points at every whole number of
-        true positives, which is near it and has no weighted form.
+        true positives, which is near it and refuses sample weights.
     start : {"roc", "horizontal"}
         Whether the curve follows the ROC curve from recall 0 on, or runs horizontally from
         recall 0 to the first cut that has a positive.
@@ -310,14 +272,7 @@ def pr_auc(
     Returns
     -------
     array, shape (...)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where there are no positives.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`; another `method` or `start`; and "trapezoid" with sample weights.
 
     See Also
     --------
@@ -333,7 +288,7 @@ def pr_auc(
 
     References
     ----------
-    DG section 4: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+    [DG] section 4, the interpolation.
 
     Examples
     --------

@@ -27,8 +27,7 @@ class RocCurve(NamedTuple, Generic[T]):
     tpr : array, shape (..., V)
         True positive rate TP/P, the recall; NaN where there are no positives.
     threshold : array, shape (..., V)
-        Score of the last selected example: ``score >= threshold`` selects.  NaN for the empty
-        cut.  In the dtype of the scores, or in a float dtype where they are integers.
+        Score of the last selected example, as in `Curve`.
     fp, tp : array, shape (..., V)
         Selected negatives and positives: whole numbers, or with weights their masses.  Where
         values cannot be read the whole numbers come as floats, NaN in a row with a bad value.
@@ -57,23 +56,12 @@ class _RocCurveMeasure(Measure):
 def roc_curve(table: ops.Groups) -> RocCurve:
     """ROC curve: true positive rate against false positive rate at every cut.
 
-    Parameters
-    ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Returns
     -------
     RocCurve
-        Rates in the widest real float (float64; float32 under JAX without x64, on TPU and on MPS).
-        A rate of an absent class is NaN.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`.
+        The rate of an absent class is NaN.
 
     See Also
     --------
@@ -88,7 +76,7 @@ def roc_curve(table: ops.Groups) -> RocCurve:
 
     References
     ----------
-    DG section 2: Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
+    [DG] section 2.
 
     Examples
     --------

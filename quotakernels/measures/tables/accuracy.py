@@ -37,26 +37,12 @@ def _errors_of_classes(table: ClassTable) -> Array:
 def accuracy(table: ConfusionTable) -> Array:
     """Accuracy, total accuracy rate: the share of right decisions, (tp + tn)/n.
 
-    Parameters
-    ----------
-    table : `ConfusionTable` or `ClassTable`
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
+    Takes a `ConfusionTable` or `ClassTable`, or what `confusion_table` takes.
 
     Returns
     -------
-    array, shape of the cells (of a `ClassTable` without the last two axes)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
-        From 0 to 1; NaN where there are no examples.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite.
+    array, shape of the cells
+        The share of right decisions, from 0 to 1; NaN without examples.
 
     Notes
     -----
@@ -65,7 +51,7 @@ def accuracy(table: ConfusionTable) -> Array:
 
     References
     ----------
-    AR eq. 1-3: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 1.
 
     Examples
     --------
@@ -87,26 +73,12 @@ def accuracy(table: ConfusionTable) -> Array:
 def misclassification_rate(table: ConfusionTable) -> Array:
     """Misclassification rate: the share of wrong decisions, (fp + fn)/n.
 
-    Parameters
-    ----------
-    table : `ConfusionTable` or `ClassTable`
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
+    Takes a `ConfusionTable` or `ClassTable`, or what `confusion_table` takes.
 
     Returns
     -------
-    array, shape of the cells (of a `ClassTable` without the last two axes)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
-        From 0 to 1; NaN where there are no examples.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite.
+    array, shape of the cells
+        1 - accuracy, from 0 to 1; NaN without examples.
 
     See Also
     --------
@@ -114,7 +86,7 @@ def misclassification_rate(table: ConfusionTable) -> Array:
 
     References
     ----------
-    AR eq. 1: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 1.
 
     Examples
     --------
@@ -138,28 +110,17 @@ _BETA = (lambda x: x >= 0, "a number, not negative")
 def f_score(table: ConfusionTable, *, beta: Any = 1.0) -> Array:
     """F-score: the harmonic mean of precision and recall, recall counted β² times.
 
+    Takes a `ConfusionTable`, or what `confusion_table` takes.
+
     Parameters
     ----------
-    table : ConfusionTable
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
     beta : number or array
         β, not negative; with 0 it is the precision, with infinity the recall.
 
     Returns
     -------
     array, shape of the cells
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where there are neither positives nor selected examples.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite; a `beta` below 0.
 
     Notes
     -----
@@ -167,7 +128,7 @@ def f_score(table: ConfusionTable, *, beta: Any = 1.0) -> Array:
 
     References
     ----------
-    van Rijsbergen (1979), "Information Retrieval", 2nd edition, chapter 7.
+    [Rijsbergen 1979] chapter 7.
 
     Examples
     --------
@@ -188,31 +149,16 @@ def f_score(table: ConfusionTable, *, beta: Any = 1.0) -> Array:
 def g_measure(table: ConfusionTable) -> Array:
     """G-measure: the geometric mean of precision and recall.
 
-    Parameters
-    ----------
-    table : ConfusionTable
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
+    Takes a `ConfusionTable`, or what `confusion_table` takes.
 
     Returns
     -------
     array, shape of the cells
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where precision or recall is.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite.
 
     References
     ----------
-    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
-    & BIRD".
+    [PW], arithmetic, harmonic and geometric mean of recall and precision.
 
     Examples
     --------
@@ -245,28 +191,17 @@ def _larger_cost(cost_fp: Array, cost_fn: Array) -> Array:
 def expected_cost(table: ConfusionTable, *, cost_fp: Any, cost_fn: Any) -> Array:
     """Expected cost per example of wrong decisions, (cost_fp·fp + cost_fn·fn)/n.
 
+    Takes a `ConfusionTable`, or what `confusion_table` takes.
+
     Parameters
     ----------
-    table : ConfusionTable
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
     cost_fp, cost_fn : numbers or arrays
         Costs of a false positive and of a false negative, finite and not negative.
 
     Returns
     -------
     array, shape of the cells
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         Not negative; NaN where there are no examples.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite; costs that are, too.
 
     See Also
     --------
@@ -274,8 +209,7 @@ def expected_cost(table: ConfusionTable, *, cost_fp: Any, cost_fn: Any) -> Array
 
     References
     ----------
-    EL: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
-    Users".
+    [EL] section 7.4, misclassification cost.
 
     Examples
     --------
@@ -293,29 +227,17 @@ def expected_cost(table: ConfusionTable, *, cost_fp: Any, cost_fn: Any) -> Array
 def base_ratio(table: ConfusionTable, *, impacts: Any) -> Array:
     """Base ratio: the share that right decisions have in the sum of all impacts.
 
+    Takes a `ConfusionTable`, or what `confusion_table` takes.
+
     Parameters
     ----------
-    table : ConfusionTable
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
     impacts : four numbers or arrays
-        (i_tp, i_fp, i_fn, i_tn), finite.
+        (i_tp, i_fp, i_fn, i_tn), four finite numbers.
 
     Returns
     -------
     array, shape of the cells
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         NaN where the sum of the impacts is 0; from 0 to 1 if no impact is negative.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite; impacts that are not
-        four finite numbers.
 
     Notes
     -----
@@ -324,8 +246,7 @@ def base_ratio(table: ConfusionTable, *, impacts: Any) -> Array:
 
     References
     ----------
-    EL eq. 1: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
-    Users".
+    [EL] eq. 1.
 
     Examples
     --------

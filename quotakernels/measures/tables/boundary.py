@@ -37,8 +37,7 @@ class BestBoundary(NamedTuple, Generic[T]):
         The impact there, per example from `best_boundary` and in all from `best_quota`; NaN if it
         is undefined at every cut.
     threshold, quota : array, shape (...)
-        Score of the last selected example (NaN for the empty cut), and the number or mass of the
-        selected.
+        The cut, as in `Curve`.
     optima : boolean array, shape (..., G + 1)
         Which cuts are best, up to rounding; the first of them is the one reported.
     curve : Curve
@@ -55,15 +54,10 @@ class BestBoundary(NamedTuple, Generic[T]):
 class CutTables(NamedTuple, Generic[T]):
     """The confusion table at every cut: cut g selects the first g tie groups, cut 0 nothing.
 
-    Rows of the ranking that are padding repeat the cut before them.
-
     Attributes
     ----------
-    threshold : array, shape (..., G + 1)
-        Score of the last selected example: ``score >= threshold`` selects.  NaN at cut 0.  In
-        the dtype of the scores, or in a float dtype where they are integers.
-    quota : array, shape (..., G + 1)
-        Number of the selected examples, a whole number; with weights their mass, a float.
+    threshold, quota : array, shape (..., G + 1)
+        The cuts, as in `Curve`.
     table : ConfusionTable
         Cells of shape (..., G + 1).
     """
@@ -91,30 +85,21 @@ def _mean_outcome(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
 def best_boundary(
     *data: Any, impacts: Any, kind: Literal["impact", "outcome"] = "impact", **keywords: Any
 ) -> BestBoundary:
-    """The cut that brings the most, B*, and what every cut brings (EL).
+    """The cut that brings the most, B*, and what every cut brings ([EL]).
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Parameters
     ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
     impacts : four numbers or arrays
-        What one true positive, false positive, false negative and true negative brings.
+        (i_tp, i_fp, i_fn, i_tn), as `impact` takes them.
     kind : {"impact", "outcome"}
         The impact per example ι_I, or ι_σ of `outcome_impact`.
-    **keywords : optional
-        `sample_weight`, `where`, `pos_label`, `ties`, `validate` as in `rank`, beside labels and
-        scores.
 
     Returns
     -------
     BestBoundary
-        Floats in the widest real float (float64; float32 under JAX without x64, on TPU and on MPS).
         NaN where no cut has an impact.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`; impacts that are not four finite numbers; another `kind`.
 
     See Also
     --------
@@ -129,8 +114,7 @@ def best_boundary(
 
     References
     ----------
-    EL section 6: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for
-    End Users".
+    [EL] sections 4 and 7.2, the boundary of the best impact.
 
     Examples
     --------
@@ -184,32 +168,24 @@ class _CutTables(Measure):
 
 @measure(_CutTables, greater_is_better=None)
 def cut_tables(table: ops.Groups, ratio: Array | None = None) -> CutTables:
-    """The confusion table at every cut, to be published and used with anybody's impacts (EL).
+    """The confusion table at every cut, to be published and used with anybody's impacts ([EL]).
 
     A reader who has the tables of all cuts can apply impacts of their own with `impact`, and a
     class ratio of their own with `tune_prevalence`, and find the cut that is best for them.
 
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
     Parameters
     ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
     ratio : number, optional
-        Tune the tables to this class ratio r = P′/N′, as `tune_prevalence` does; 1 gives the
-        tables of `normalize_table`.
+        Tune the tables to this class ratio r = P′/N′, finite and above 0, as `tune_prevalence`
+        does; 1 gives the tables of `normalize_table`.
 
     Returns
     -------
     CutTables
         Exact counts, or masses where there are weights; with `ratio` masses that add up to 1, and
-        NaN for the cells of an absent class.  Floats are in the widest real float of the library
-        and device (float64; float32 under JAX without x64, on TPU and on MPS).
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`; a ratio that is not a finite number above 0.
+        NaN for the cells of an absent class.
 
     See Also
     --------
@@ -218,8 +194,7 @@ def cut_tables(table: ops.Groups, ratio: Array | None = None) -> CutTables:
 
     References
     ----------
-    EL section 6: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for
-    End Users".
+    [EL] section 8, what to publish.
 
     Examples
     --------

@@ -46,43 +46,34 @@ def confusion_table(
 ) -> ConfusionTable:
     """Confusion table at a threshold, or of the best of a quota.
 
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
     Parameters
     ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
     threshold : number or array, shape Q, optional
         The cut selects ``score >= threshold``; with NaN, nothing.  The exact values are compared,
         whatever the dtypes: the float32 nearest to 0.9 is below 0.9.
-    quota : number or array, shape Q, optional
-        The cut selects so many of the best (with weights: so much mass), whole or not, from 0
-        to n.
-    fraction : number or array, shape Q, optional
-        The same as a share of all examples (of the whole mass), in (0, 1].  Exactly one of
-        `threshold`, `quota` and `fraction` is given.
+    quota, fraction : number or array, shape Q, optional
+        The cut selects so many of the best, whole or not, or such a share of them, as in
+        `hit_rate`. Exactly one of `threshold`, `quota` and `fraction` is given.
     inclusive : bool
-        With False a threshold selects ``score > threshold`` (AR eq. 2).
+        With False a threshold selects ``score > threshold`` ([AR] eq. 2).
 
     Returns
     -------
     ConfusionTable
         Cells of shape (..., *Q).  At a threshold they are exact integers, or masses where there
-        are weights; at a quota they are the expectation over the order of ties (AR eq. 5),
-        whole or not.  Floats are in the widest real float of the library and device (float64;
-        float32 under JAX without x64, on TPU and on MPS).
-        Where values cannot be read, integers come as floats (float64 where the device has it), so
-        that the cells of a row of the batch with a bad value can be NaN.
+        are weights; at a quota they are the expectation over the order of ties ([AR] eq. 5),
+        whole or not.  Where values cannot be read, integers come as floats (float64 where the
+        device has it), so that the cells of a row of the batch with a bad value can be NaN.
 
     Raises
     ------
     TypeError
-        None or several of `threshold`, `quota` and `fraction`, or one that is not a number; and
-        as in `rank`.
+        None or several of `threshold`, `quota` and `fraction`, or one that is not a number.
     ValueError
-        A quota below 0 or above n, a fraction outside (0, 1]; and as in `rank`.  Where values
-        cannot be read, cells at such a quota are NaN, and so are all cells of a row of the
-        batch with a bad value.
+        A quota that `hit_rate` refuses.  Where values cannot be read, cells at such a quota are
+        NaN, and so are all cells of a row of the batch with a bad value.
 
     See Also
     --------
@@ -91,12 +82,17 @@ def confusion_table(
 
     Notes
     -----
+    Measures of tables take a `ConfusionTable`, or what this function takes; some take a
+    `ClassTable` too.  They refuse cells that are negative or infinite.  Their results have the
+    shape of the cells, of a `ClassTable` without its last two axes, and are floats as `rank`
+    describes them.
+
     The thresholds of curves and of `optimal_cut` are the scores of the last selected examples, so
     that the table at ``roc_curve(ranking).threshold`` has the ``tp`` and ``fp`` of its vertices.
 
     References
     ----------
-    AR eq. 1-3: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 1-3.
 
     Examples
     --------
@@ -133,36 +129,25 @@ def confusion_table_from_predictions(
     y_pred : array, shape (..., n)
         Predictions of the same kind.
     num_classes : int, optional
-        K, for a `ClassTable`.
-    sample_weight : array, shape (n,) or that of `y_pred`, optional
-        Weights, not negative.
-    where : boolean array, shape (n,) or that of `y_pred`, optional
-        False for examples to leave out (padding).
-    pos_label : optional
-        The label of the positive class, if labels are not 0 and 1.
-    validate : bool
-        With False no value is read on the host.
+        K, for a `ClassTable`; not beside `pos_label`.
+    sample_weight, where, pos_label, validate : optional
+        Those of `rank`, in the shape of `y_true` or of `y_pred`.
 
     Returns
     -------
     ConfusionTable or ClassTable
-        Exact integers, or masses where there are weights (float64; float32 under JAX without x64,
-        on TPU and on MPS).
-        Where values cannot be read, the integers come as floats, as in `confusion_table`.
+        Exact integers, or masses where there are weights.  Where values cannot be read, the
+        integers come as floats, as in `confusion_table`.
 
     Raises
     ------
-    TypeError
-        Unusable dtypes; arrays of two libraries or on two devices; `pos_label` beside
-        `num_classes`.
     ValueError
-        Shapes that do not match; labels or predictions that are none of the classes; negative,
-        NaN or infinite weights.  Where values cannot be read, all cells of a row of the batch with
-        such a value are NaN.
+        Labels or predictions that are none of the classes.  Where values cannot be read, all cells
+        of a row of the batch with a bad value are NaN.
 
     References
     ----------
-    AR eq. 1-3: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] Table 1.
 
     Examples
     --------
@@ -217,22 +202,19 @@ def confusion_table_from_rates(
     Returns
     -------
     ConfusionTable
-        Masses that add up to `n`, in the library and on the device of the input, in the widest
-        real float there.  NaN for LR₊ = LR₋ = 1, which leaves the rates open.
+        Masses that add up to `n`.  NaN for LR₊ = LR₋ = 1, which leaves the rates open.
 
     Raises
     ------
     TypeError
-        Not exactly one of the two pairs; something that is not a number; arrays of two libraries
-        or devices.
+        Not exactly one of the two pairs.
     ValueError
         Rates outside 0…1, negative ratios or `n`, ratios that no rates have (both above 1 or both
         below 1); NaN instead where values cannot be read.
 
     References
     ----------
-    EL: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
-    Users".
+    [EL] section 7.3, both likelihood ratios.
 
     Examples
     --------

@@ -132,34 +132,27 @@ def _class_outcome(table: ClassTable, *, impacts: Array) -> ClassImpact:
 
 @measure(ImpactMeasure, greater_is_better=True, of_classes=_class_impact)
 def impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
-    """Impact of the decisions per example, in the user's unit, ι_I (EL eq. 5 and 12).
+    """Impact of the decisions per example, in the user's unit, ι_I ([EL] eq. 5 and 12).
 
     ι_I = (i_tp·TP + i_fp·FP + i_fn·FN + i_tn·TN)/n; n·ι_I is what all decisions bring together.
 
+    Takes a `ConfusionTable` or `ClassTable`, or what `confusion_table` takes.
+
     Parameters
     ----------
-    table : ConfusionTable or ClassTable
-        Or in its place `y_true` and `y_score`, or a `Ranking`, with one cut: `threshold` (and
-        `inclusive`), `quota` or `fraction`, as in `confusion_table`.
-    impacts : four numbers or arrays
-        What one true positive, false positive, false negative and true negative brings.  For a
-        `ClassTable` an array of shape (K, K) or (..., K, K): row t and column p hold what one
-        example of class t predicted as p brings.
+    impacts : four numbers or arrays, or of shape (..., K, K)
+        What one true positive, false positive, false negative and true negative brings, all finite.
+        For a `ClassTable` row t and column p hold what one example of class t predicted as p
+        brings.
 
     Returns
     -------
     Impact, or ClassImpact of a ClassTable
-        Arrays of the shape of the cells, in the widest real float; NaN without examples.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; impacts that are not four finite numbers, or K×K.
+        NaN without examples.
 
     References
     ----------
-    EL eq. 5: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
-    Users".
+    [EL] eq. 5 and 12.
 
     Examples
     --------
@@ -173,31 +166,17 @@ def impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
 
 @measure(ImpactMeasure, greater_is_better=True, of_classes=_class_outcome)
 def outcome_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
-    """Impact of one selected and of one rejected example, classes balanced (EL eq. 7-9).
+    """Impact of one selected and of one rejected example, classes balanced ([EL] eq. 7-9).
 
     ι_Z and ι_Z̄ are the means over the selected and the rejected of the normalised table, in which
     each class has half of the mass; ι_σ is half of their sum.
 
-    Parameters
-    ----------
-    table : ConfusionTable or ClassTable
-        Or in its place `y_true` and `y_score`, or a `Ranking`, with one cut: `threshold` (and
-        `inclusive`), `quota` or `fraction`, as in `confusion_table`.
-    impacts : four numbers or arrays
-        What one true positive, false positive, false negative and true negative brings.  For a
-        `ClassTable` an array of shape (K, K) or (..., K, K): row t and column p hold what one
-        example of class t predicted as p brings.
+    Takes what `impact` takes.
 
     Returns
     -------
     OutcomeImpact, or ClassImpact of a ClassTable
-        Arrays of the shape of the cells, in the widest real float; NaN for an output without
-        examples, and with it the mean; all NaN where one class is absent.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; impacts that are not four finite numbers, or K×K.
+        NaN for an output without examples, and with it the mean; all NaN where a class is absent.
 
     See Also
     --------
@@ -205,8 +184,7 @@ def outcome_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
 
     References
     ----------
-    EL eq. 7-9: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for
-    End Users".
+    [EL] eq. 7-9.
 
     Examples
     --------
@@ -220,28 +198,14 @@ def outcome_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
 
 @measure(ImpactMeasure, greater_is_better=True, of_classes=_class_conditional)
 def conditional_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
-    """Impact of one selected and of one rejected example, as an end user observes it (EL eq. 6).
+    """Impact of one selected and of one rejected example, as an end user observes it ([EL] eq. 6).
 
-    Parameters
-    ----------
-    table : ConfusionTable or ClassTable
-        Or in its place `y_true` and `y_score`, or a `Ranking`, with one cut: `threshold` (and
-        `inclusive`), `quota` or `fraction`, as in `confusion_table`.
-    impacts : four numbers or arrays
-        What one true positive, false positive, false negative and true negative brings.  For a
-        `ClassTable` an array of shape (K, K) or (..., K, K): row t and column p hold what one
-        example of class t predicted as p brings.
+    Takes what `impact` takes.
 
     Returns
     -------
     OutcomeImpact, or ClassImpact of a ClassTable
-        Arrays of the shape of the cells, in the widest real float; NaN for an output without
-        examples, and with it the mean.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; impacts that are not four finite numbers, or K×K.
+        An output without examples has NaN, and so has the mean.
 
     See Also
     --------
@@ -249,8 +213,7 @@ def conditional_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Arr
 
     References
     ----------
-    EL eq. 6: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
-    Users".
+    [EL] eq. 6.
 
     Examples
     --------
@@ -264,28 +227,14 @@ def conditional_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Arr
 
 @measure(ImpactMeasure, greater_is_better=True, of_classes=_class_total, in_masses=True)
 def total_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
-    """Impact of all decisions together, in the user's unit, n·ι_I (EL eq. 5).
+    """Impact of all decisions together, in the user's unit, n·ι_I.
 
-    Parameters
-    ----------
-    table : ConfusionTable or ClassTable
-        Or in its place `y_true` and `y_score`, or a `Ranking`, with one cut: `threshold` (and
-        `inclusive`), `quota` or `fraction`, as in `confusion_table`.
-    impacts : four numbers or arrays
-        What one true positive, false positive, false negative and true negative brings.  For a
-        `ClassTable` an array of shape (K, K) or (..., K, K): row t and column p hold what one
-        example of class t predicted as p brings.
+    Takes what `impact` takes.
 
     Returns
     -------
     Impact, or ClassImpact of a ClassTable
-        Totals, arrays of the shape of the cells, in the widest real float; 0 without examples, so
-        that it is never undefined.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; impacts that are not four finite numbers, or K×K.
+        Totals; 0 without examples, so that none is undefined.
 
     See Also
     --------
@@ -294,8 +243,7 @@ def total_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
 
     References
     ----------
-    EL eq. 5: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
-    Users".
+    [EL] section 6.4, the total impact.
 
     Examples
     --------

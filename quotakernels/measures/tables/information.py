@@ -116,30 +116,19 @@ _BASE = (_is_base, "a base of logarithms, above 0 and not 1")
     limits={"base": _BASE},
 )
 def mutual_information(table: ConfusionTable, *, base: Any = None) -> Array:
-    """Mutual information of labels and decisions.
+    """Mutual information: how much labels and decisions tell of each other.
+
+    Takes a `ConfusionTable` or `ClassTable`, or what `confusion_table` takes.
 
     Parameters
     ----------
-    table : `ConfusionTable` or `ClassTable`
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
     base : number or array, optional
         Base of the logarithm: natural by default, 2 for bits.
 
     Returns
     -------
-    array, shape of the cells (of a `ClassTable` without the last two axes)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
+    array, shape of the cells
         From 0 to the entropy of the labels; NaN where there are no examples.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite; a base that is none.
 
     See Also
     --------
@@ -151,8 +140,7 @@ def mutual_information(table: ConfusionTable, *, base: Any = None) -> Array:
 
     References
     ----------
-    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
-    & BIRD".
+    [EL] section 2, the mutual information coefficient; [PW], information.
 
     Examples
     --------
@@ -168,26 +156,12 @@ def mutual_information(table: ConfusionTable, *, base: Any = None) -> Array:
 def information_coefficient(table: ConfusionTable) -> Array:
     """Information coefficient: mutual information over the entropy of the labels.
 
-    Parameters
-    ----------
-    table : `ConfusionTable` or `ClassTable`
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
+    Takes a `ConfusionTable` or `ClassTable`, or what `confusion_table` takes.
 
     Returns
     -------
-    array, shape of the cells (of a `ClassTable` without the last two axes)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
+    array, shape of the cells
         From 0 to 1; NaN where the labels do not vary.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite.
 
     See Also
     --------
@@ -199,8 +173,7 @@ def information_coefficient(table: ConfusionTable) -> Array:
 
     References
     ----------
-    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
-    & BIRD".
+    [EL] section 2, where it is the mutual information coefficient.
 
     Examples
     --------

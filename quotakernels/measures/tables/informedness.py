@@ -68,26 +68,12 @@ def _markedness_of_classes(table: ClassTable) -> Array:
 def informedness(table: ConfusionTable) -> Array:
     """Informedness, Youden's J, ΔP′: TPR - FPR.
 
-    Parameters
-    ----------
-    table : `ConfusionTable` or `ClassTable`
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
+    Takes a `ConfusionTable` or `ClassTable`, or what `confusion_table` takes.
 
     Returns
     -------
-    array, shape of the cells (of a `ClassTable` without the last two axes)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
+    array, shape of the cells
         From -1 to 1, 0 for chance; NaN where there are no positives or no negatives.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite.
 
     Notes
     -----
@@ -97,8 +83,7 @@ def informedness(table: ConfusionTable) -> Array:
 
     References
     ----------
-    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
-    & BIRD".
+    [PW], informedness, ΔP′.
 
     Examples
     --------
@@ -119,26 +104,12 @@ def informedness(table: ConfusionTable) -> Array:
 def markedness(table: ConfusionTable) -> Array:
     """Markedness, ΔP: precision + inverse precision - 1.
 
-    Parameters
-    ----------
-    table : `ConfusionTable` or `ClassTable`
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
+    Takes a `ConfusionTable` or `ClassTable`, or what `confusion_table` takes.
 
     Returns
     -------
-    array, shape of the cells (of a `ClassTable` without the last two axes)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
+    array, shape of the cells
         From -1 to 1, 0 for chance; NaN where nothing is selected or nothing rejected.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite.
 
     Notes
     -----
@@ -147,8 +118,7 @@ def markedness(table: ConfusionTable) -> Array:
 
     References
     ----------
-    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
-    & BIRD".
+    [PW], markedness.
 
     Examples
     --------
@@ -175,26 +145,12 @@ def _correlation_of_classes(table: ClassTable) -> Array:
 def matthews_corrcoef(table: ConfusionTable) -> Array:
     """Matthews correlation coefficient: the correlation of label and selection.
 
-    Parameters
-    ----------
-    table : `ConfusionTable` or `ClassTable`
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
+    Takes a `ConfusionTable` or `ClassTable`, or what `confusion_table` takes.
 
     Returns
     -------
-    array, shape of the cells (of a `ClassTable` without the last two axes)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
+    array, shape of the cells
         From -1 to 1, 0 for chance; NaN where either does not vary.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite.
 
     Notes
     -----
@@ -205,10 +161,7 @@ def matthews_corrcoef(table: ConfusionTable) -> Array:
 
     References
     ----------
-    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
-    & BIRD".
-    Gorodkin, "Comparing two K-category assignments by a K-category correlation coefficient",
-    2004.
+    [PW], correlation; [Gorodkin 2004].
 
     Examples
     --------

@@ -28,26 +28,12 @@ def _kappa_of_classes(table: ClassTable) -> Array:
 def cohen_kappa(table: ConfusionTable) -> Array:
     """Cohen's κ: the agreement beyond chance, (a - e)/(1 - e), a the accuracy.
 
-    Parameters
-    ----------
-    table : `ConfusionTable` or `ClassTable`
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
+    Takes a `ConfusionTable` or `ClassTable`, or what `confusion_table` takes.
 
     Returns
     -------
-    array, shape of the cells (of a `ClassTable` without the last two axes)
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
-        From -1 to 1, 0 for chance; NaN where label and selection are constant and agree.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite.
+    array, shape of the cells
+        From -1 to 1, 0 for chance; NaN where all labels and decisions are one class.
 
     See Also
     --------
@@ -60,8 +46,7 @@ def cohen_kappa(table: ConfusionTable) -> Array:
 
     References
     ----------
-    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
-    & BIRD".
+    [PW], kappa.
 
     Examples
     --------
@@ -90,26 +75,12 @@ def _scott(table: ConfusionTable) -> Array:
 def scott_pi(table: ConfusionTable) -> Array:
     """Scott's π: the agreement beyond chance, (a - e)/(1 - e), a the accuracy.
 
-    Parameters
-    ----------
-    table : ConfusionTable
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
+    Takes a `ConfusionTable`, or what `confusion_table` takes.
 
     Returns
     -------
     array, shape of the cells
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
-        From -1 to 1; NaN where label and selection are constant and agree.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite.
+        From -1 to 1; NaN where all labels and decisions are one class.
 
     See Also
     --------
@@ -121,8 +92,7 @@ def scott_pi(table: ConfusionTable) -> Array:
 
     References
     ----------
-    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
-    & BIRD".
+    [PW], kappa.
 
     Examples
     --------
@@ -138,26 +108,12 @@ def scott_pi(table: ConfusionTable) -> Array:
 def fleiss_kappa(table: ConfusionTable) -> Array:
     """Fleiss' κ of two raters, the labels and the selection: Scott's π.
 
-    Parameters
-    ----------
-    table : ConfusionTable
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
+    Takes a `ConfusionTable`, or what `confusion_table` takes.
 
     Returns
     -------
     array, shape of the cells
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
-        From -1 to 1; NaN where label and selection are constant and agree.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite.
+        From -1 to 1; NaN where `scott_pi` is.
 
     See Also
     --------
@@ -170,8 +126,7 @@ def fleiss_kappa(table: ConfusionTable) -> Array:
 
     References
     ----------
-    Fleiss (1971), "Measuring Nominal Scale Agreement among Many Raters", Psychological Bulletin
-    76.
+    [Fleiss 1971].
 
     Examples
     --------
@@ -187,26 +142,12 @@ def fleiss_kappa(table: ConfusionTable) -> Array:
 def bennett_s(table: ConfusionTable) -> Array:
     """Bennett's S: the agreement beyond chance with e = ½, 2·accuracy - 1.
 
-    Parameters
-    ----------
-    table : ConfusionTable
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
+    Takes a `ConfusionTable`, or what `confusion_table` takes.
 
     Returns
     -------
     array, shape of the cells
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         From -1 to 1; NaN where there are no examples.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite.
 
     See Also
     --------
@@ -214,8 +155,7 @@ def bennett_s(table: ConfusionTable) -> Array:
 
     References
     ----------
-    Bennett, Alpert & Goldstein (1954), "Communications through Limited-Response Questioning",
-    Public Opinion Quarterly 18.
+    [Bennett 1954].
 
     Examples
     --------

@@ -30,26 +30,12 @@ def _odds_ratio(table: ConfusionTable) -> Array:
 def positive_likelihood_ratio(table: ConfusionTable) -> Array:
     """Positive likelihood ratio, LR₊ = TPR/FPR.
 
-    Parameters
-    ----------
-    table : ConfusionTable
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
+    Takes a `ConfusionTable`, or what `confusion_table` takes.
 
     Returns
     -------
     array, shape of the cells
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         Not negative, infinite without false positives; NaN where TPR or FPR is, or both are 0.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite.
 
     See Also
     --------
@@ -57,8 +43,7 @@ def positive_likelihood_ratio(table: ConfusionTable) -> Array:
 
     References
     ----------
-    EL: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
-    Users".
+    [EL] section 7.3, LR₊.
 
     Examples
     --------
@@ -75,26 +60,12 @@ def positive_likelihood_ratio(table: ConfusionTable) -> Array:
 def negative_likelihood_ratio(table: ConfusionTable) -> Array:
     """Negative likelihood ratio, LR₋ = FNR/TNR.
 
-    Parameters
-    ----------
-    table : ConfusionTable
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
+    Takes a `ConfusionTable`, or what `confusion_table` takes.
 
     Returns
     -------
     array, shape of the cells
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         Not negative, infinite without true negatives; NaN where FNR or TNR is, or both are 0.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite.
 
     See Also
     --------
@@ -102,8 +73,7 @@ def negative_likelihood_ratio(table: ConfusionTable) -> Array:
 
     References
     ----------
-    EL: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
-    Users".
+    [EL] section 7.3, LR₋.
 
     Examples
     --------
@@ -120,26 +90,12 @@ def negative_likelihood_ratio(table: ConfusionTable) -> Array:
 def diagnostic_odds_ratio(table: ConfusionTable) -> Array:
     """Diagnostic odds ratio, DOR = tp·tn/(fp·fn) = LR₊/LR₋.
 
-    Parameters
-    ----------
-    table : ConfusionTable
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
+    Takes a `ConfusionTable`, or what `confusion_table` takes.
 
     Returns
     -------
     array, shape of the cells
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         Not negative, 1 for chance, infinite where only the denominator is 0; NaN for 0/0.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite.
 
     See Also
     --------
@@ -147,8 +103,7 @@ def diagnostic_odds_ratio(table: ConfusionTable) -> Array:
 
     References
     ----------
-    EL: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
-    Users".
+    [EL] eq. 3-4.
 
     Examples
     --------
@@ -164,26 +119,12 @@ def diagnostic_odds_ratio(table: ConfusionTable) -> Array:
 def discriminant_power(table: ConfusionTable) -> Array:
     """Discriminant power, DP = (√3/π)·log(DOR), with the natural logarithm.
 
-    Parameters
-    ----------
-    table : ConfusionTable
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
+    Takes a `ConfusionTable`, or what `confusion_table` takes.
 
     Returns
     -------
     array, shape of the cells
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         0 for chance, infinite where DOR is, -infinity where it is 0; NaN where it is.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite.
 
     See Also
     --------
@@ -191,8 +132,7 @@ def discriminant_power(table: ConfusionTable) -> Array:
 
     References
     ----------
-    EL: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
-    Users".
+    [EL] section 8, next to DOR.
 
     Examples
     --------

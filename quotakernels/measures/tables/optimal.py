@@ -49,11 +49,8 @@ class OptimalCut(NamedTuple, Generic[T]):
     ----------
     value : array, shape (...)
         The measure there; NaN if it is undefined at every cut.
-    threshold : array, shape (...)
-        Score of the last selected example: ``score >= threshold`` selects.  NaN for the empty
-        cut.  In the dtype of the scores, or in a float dtype where they are integers.
-    quota : array, shape (...)
-        Number, or mass, of the selected examples, a float; NaN if there is no best cut.
+    threshold, quota : array, shape (...)
+        The cut, as in `Curve`, but a quota that is a float; NaN if there is no best cut.
     optima : boolean array, shape (..., G + 1)
         Which cuts of `table_curve` are best, up to rounding; never those of padding.
     """
@@ -68,28 +65,24 @@ class OptimalCut(NamedTuple, Generic[T]):
 def table_curve(*data: Any, measure: TableMeasure | None = None, **keywords: Any) -> Curve:
     """A measure of confusion tables at every cut of a ranking.
 
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
     Parameters
     ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
     measure : measure of a `ConfusionTable`
         `f_score`, `informedness`, …, also with options fixed; after the data, or by keyword.
     **keywords : optional
-        `sample_weight`, `where`, `pos_label`, `ties`, `validate` as in `rank`, beside labels and
-        scores; and the measure's own numbers, such as `beta`, which broadcast against (..., G + 1).
+        The measure's own numbers, such as `beta`, which broadcast against (..., G + 1).
 
     Returns
     -------
     Curve
-        One point for each of the G rows of the ranking and one for the empty cut.  ``value`` is
-        NaN where the measure is undefined.
+        ``value`` is NaN where the measure is undefined.
 
     Raises
     ------
     TypeError
-        Something else than such a measure; and as in `rank` and the measure.
-    ValueError
-        As in `rank` and the measure.
+        Something else than such a measure.
 
     See Also
     --------
@@ -97,8 +90,7 @@ def table_curve(*data: Any, measure: TableMeasure | None = None, **keywords: Any
 
     References
     ----------
-    EL: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
-    Users".
+    [EL] section 7.2, measures over the boundary.
 
     Examples
     --------
@@ -126,32 +118,27 @@ def optimal_cut(
 ) -> OptimalCut:
     """The cut of a ranking at which a measure of confusion tables is best.
 
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
     Parameters
     ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
     measure : measure of a `ConfusionTable`
-        `f_score`, `informedness`, …, also with options fixed; after the data, or by keyword.
+        As `table_curve` takes it.
     maximize : bool, optional
         Whether the largest value is the best, or with False the smallest.  By default as the
         measure says; to be given for measures that do not, such as `bias`.
     **keywords : optional
-        `sample_weight`, `where`, `pos_label`, `ties`, `validate` as in `rank`, beside labels and
-        scores; and the measure's own numbers, such as `beta`.
+        The measure's own numbers, one of each.
 
     Returns
     -------
     OptimalCut
-        In the library and on the device of the input; ``value`` and ``quota`` in the widest real
-        float there (float64; float32 under JAX without x64, on TPU and on MPS).
+        NaN where the measure is undefined at every cut.
 
     Raises
     ------
     TypeError
-        Something else than such a measure, or one that does not say whether more is better; and as
-        in `rank` and the measure.
-    ValueError
-        As in `rank` and the measure.
+        A measure that `table_curve` refuses, or that does not say whether more is better.
 
     See Also
     --------
@@ -167,8 +154,7 @@ def optimal_cut(
 
     References
     ----------
-    EL: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
-    Users".
+    [EL] section 7.2, the boundary B*.
 
     Examples
     --------

@@ -23,26 +23,12 @@ __all__ = [
 def precision(table: ConfusionTable) -> Array:
     """Precision: the share of positives among the selected, tp/(tp + fp).
 
-    Parameters
-    ----------
-    table : ConfusionTable
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
+    Takes a `ConfusionTable`, or what `confusion_table` takes.
 
     Returns
     -------
     array, shape of the cells
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where nothing is selected.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite.
 
     See Also
     --------
@@ -51,7 +37,7 @@ def precision(table: ConfusionTable) -> Array:
 
     References
     ----------
-    AR eq. 1-3: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 1-2.
 
     Examples
     --------
@@ -68,26 +54,12 @@ def precision(table: ConfusionTable) -> Array:
 def recall(table: ConfusionTable) -> Array:
     """Recall, sensitivity, true positive rate: tp/(tp + fn).
 
-    Parameters
-    ----------
-    table : ConfusionTable
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
+    Takes a `ConfusionTable`, or what `confusion_table` takes.
 
     Returns
     -------
     array, shape of the cells
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
-        From 0 to 1; NaN where there are no positives.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite.
+        From 0 to 1; NaN without positives.
 
     See Also
     --------
@@ -95,7 +67,7 @@ def recall(table: ConfusionTable) -> Array:
 
     References
     ----------
-    AR eq. 1-3: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 1 and 3.
 
     Examples
     --------
@@ -112,30 +84,16 @@ def recall(table: ConfusionTable) -> Array:
 def false_positive_rate(table: ConfusionTable) -> Array:
     """False positive rate, fallout: fp/(fp + tn).
 
-    Parameters
-    ----------
-    table : ConfusionTable
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
+    Takes a `ConfusionTable`, or what `confusion_table` takes.
 
     Returns
     -------
     array, shape of the cells
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
-        From 0 to 1; NaN where there are no negatives.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite.
+        0 is best, 1 the worst; NaN without negatives.
 
     References
     ----------
-    AR eq. 1-3: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 1 and 17.
 
     Examples
     --------
@@ -151,30 +109,16 @@ def false_positive_rate(table: ConfusionTable) -> Array:
 def true_negative_rate(table: ConfusionTable) -> Array:
     """True negative rate, specificity, inverse recall: tn/(fp + tn).
 
-    Parameters
-    ----------
-    table : ConfusionTable
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
+    Takes a `ConfusionTable`, or what `confusion_table` takes.
 
     Returns
     -------
     array, shape of the cells
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
-        From 0 to 1; NaN where there are no negatives.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite.
+        From 0 to 1; NaN without negatives.
 
     References
     ----------
-    AR eq. 1-3: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 1.
 
     Examples
     --------
@@ -190,35 +134,21 @@ def true_negative_rate(table: ConfusionTable) -> Array:
 def false_negative_rate(table: ConfusionTable) -> Array:
     """False negative rate, miss rate: fn/(tp + fn), which is 1 - recall.
 
-    Parameters
-    ----------
-    table : ConfusionTable
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
+    Takes a `ConfusionTable`, or what `confusion_table` takes.
 
     Returns
     -------
     array, shape of the cells
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
-        From 0 to 1; NaN where there are no positives.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite.
+        0 is best, 1 the worst; NaN without positives.
 
     Notes
     -----
-    AR calls it α, the type 1 error, and the false positive rate β, the type 2 error; elsewhere the
-    names are the other way round.
+    [AR] calls it α, the type 1 error, and the false positive rate β, the type 2 error; elsewhere
+    the names are the other way round.
 
     References
     ----------
-    AR eq. 16-19: Arbel & Rokach, "Classifier Evaluation under Limited Resources".
+    [AR] eq. 1, 16 and 19.
 
     Examples
     --------
@@ -234,31 +164,16 @@ def false_negative_rate(table: ConfusionTable) -> Array:
 def inverse_precision(table: ConfusionTable) -> Array:
     """Inverse precision: the share of negatives among the rejected, tn/(fn + tn).
 
-    Parameters
-    ----------
-    table : ConfusionTable
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
+    Takes a `ConfusionTable`, or what `confusion_table` takes.
 
     Returns
     -------
     array, shape of the cells
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         From 0 to 1; NaN where nothing is rejected.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite.
 
     References
     ----------
-    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
-    & BIRD".
+    [PW], inverse precision.
 
     Examples
     --------
@@ -274,31 +189,16 @@ def inverse_precision(table: ConfusionTable) -> Array:
 def prevalence(table: ConfusionTable) -> Array:
     """Prevalence: the share of positives, (tp + fn)/n.
 
-    Parameters
-    ----------
-    table : ConfusionTable
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
+    Takes a `ConfusionTable`, or what `confusion_table` takes.
 
     Returns
     -------
     array, shape of the cells
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
-        From 0 to 1; NaN where there are no examples.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite.
+        From 0 to 1; NaN without examples.
 
     References
     ----------
-    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
-    & BIRD".
+    [PW], prevalence.
 
     Examples
     --------
@@ -315,31 +215,16 @@ def prevalence(table: ConfusionTable) -> Array:
 def bias(table: ConfusionTable) -> Array:
     """Bias: the share of the selected, (tp + fp)/n.
 
-    Parameters
-    ----------
-    table : ConfusionTable
-        Or labels and scores ``y_true, y_score``, or a `Ranking`, with a cut.
-    threshold, quota, fraction, inclusive : optional
-        The cut, as in `confusion_table`; not beside a table.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`, beside labels and scores.
+    Takes a `ConfusionTable`, or what `confusion_table` takes.
 
     Returns
     -------
     array, shape of the cells
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
-        From 0 to 1; NaN where there are no examples.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; cells that are negative or infinite.
+        From 0 to 1, NaN without examples.
 
     References
     ----------
-    PW: Powers, "Visualization of Tradeoff in Evaluation: from Precision-Recall & PN to LIFT, ROC
-    & BIRD".
+    [PW], bias.
 
     Examples
     --------

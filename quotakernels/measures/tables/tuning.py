@@ -46,28 +46,22 @@ def tuned(table: ConfusionTable, positive: Any, negative: Any) -> ConfusionTable
 
 @public
 def normalize_table(table: T) -> T:
-    """A confusion table in which all classes have the same mass (EL).
+    """A confusion table in which all classes have the same mass ([EL]).
 
     Parameters
     ----------
     table : ConfusionTable or ClassTable
-        Counts or masses.
+        Counts or masses: finite numbers of one shape, not negative.
 
     Returns
     -------
     ConfusionTable or ClassTable
-        TP/(2P), FP/(2N), FN/(2P), TN/(2N) in the widest real float; of K classes, every row over K
-        times its sum.  The cells of an absent class are NaN.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Something else than a table; cells that are not finite numbers of one shape, or negative.
+        TP/(2P), FP/(2N), FN/(2P), TN/(2N) as floats; of K classes, every row over K times its sum.
+        The cells of an absent class are NaN.
 
     References
     ----------
-    EL section 4: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for
-    End Users".
+    [EL] section 6.4, Table 4.
 
     Examples
     --------
@@ -89,31 +83,23 @@ def normalize_table(table: T) -> T:
 
 @public
 def tune_prevalence(table: ConfusionTable, ratio: Any) -> ConfusionTable:
-    """A confusion table tuned to another ratio of the classes, with the same rates (EL).
+    """A confusion table tuned to another ratio of the classes, with the same rates ([EL]).
 
     Parameters
     ----------
     table : ConfusionTable
-        Counts or masses.
+        Counts or masses, as `normalize_table` takes them.
     ratio : number or array
-        The wanted r = P′/N′, above 0; it broadcasts against the cells.
+        The wanted r = P′/N′, finite and above 0; it broadcasts against the cells.
 
     Returns
     -------
     ConfusionTable
-        Masses that add up to 1, r/(1 + r) of them positive, in the widest real float; the cells
-        of an absent class are NaN.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Something else than a table of two classes; cells that are not finite numbers of one shape,
-        or negative; a ratio that is not a finite number above 0.
+        Masses that add up to 1, r/(1 + r) of them positive; the cells of an absent class are NaN.
 
     References
     ----------
-    EL section 4: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for
-    End Users".
+    [EL] section 7.4, where it is used.
 
     Examples
     --------
