@@ -21,7 +21,7 @@ from quotakernels._array import (
     unpacked,
     wide_float,
 )
-from quotakernels._types import A, ArrayOf, Generic, T
+from quotakernels._types import A, ArrayOf, Generic, NumberOf, T
 from quotakernels._types import TiePolicy as TiePolicy
 from quotakernels.inputs.bad_rows import marked, spoilt_rows
 from quotakernels.inputs.examples import Examples, admitted, check_tie_policy
@@ -67,10 +67,10 @@ class Ranking(NamedTuple, Generic[T]):
     """
 
     thresholds: T | Any
-    counts: T | Any
-    positives: T | Any
-    positive_weights: T | Any
-    negative_weights: T | Any
+    counts: Any
+    positives: Any
+    positive_weights: Any
+    negative_weights: Any
 
     @property
     def weights(self) -> T | Any:
@@ -87,14 +87,14 @@ class Ranking(NamedTuple, Generic[T]):
     @public
     def from_counts(
         cls,
-        thresholds: Any,
-        counts: Any,
-        positives: Any,
+        thresholds: ArrayOf[A],
+        counts: ArrayOf[A],
+        positives: ArrayOf[A],
         *,
-        weights: Any = None,
-        positive_weights: Any = None,
+        weights: ArrayOf[A] | None = None,
+        positive_weights: ArrayOf[A] | None = None,
         ties: TiePolicy = "expected",
-    ) -> Ranking:
+    ) -> Ranking[A]:
         """Make a ranking of scores that were grouped elsewhere, by a ``GROUP BY`` for example.
 
         Parameters
@@ -148,7 +148,9 @@ class Ranking(NamedTuple, Generic[T]):
 
     @classmethod
     @public
-    def from_points(cls, fp: Any, tp: Any, *, thresholds: Any = None) -> Ranking:
+    def from_points(
+        cls, fp: ArrayOf[A], tp: ArrayOf[A], *, thresholds: ArrayOf[A] | None = None
+    ) -> Ranking[A]:
         """Make a ranking whose cuts are given points of a ROC curve.
 
         Its ROC and precision-recall curves go through these points, whole numbers or not, and
@@ -194,7 +196,7 @@ class Ranking(NamedTuple, Generic[T]):
         with computing(namespace(table.counts)):
             return ranking_of(table, good)
 
-    def at_thresholds(self, thresholds: Any) -> Ranking:
+    def at_thresholds(self, thresholds: NumberOf[Any]) -> Ranking[T]:
         """The same examples, with the cuts at some thresholds only.
 
         Thresholds chosen on one set, those of its ROC hull for example, are applied to another:

@@ -199,7 +199,9 @@ def _at(
 
 def _places(argument: QuotaArgument, quotas: Floats) -> float:
     """How much a quota selects of the rows that have these cuts."""
-    return argument["quota"] if "quota" in argument else argument["fraction"] * float(quotas[-1])
+    if "quota" in argument:
+        return float(argument["quota"])
+    return float(argument["fraction"] * quotas[-1])
 
 
 def _ends(measures: tuple[Column, ...], level: float, values: Floats) -> Limits:

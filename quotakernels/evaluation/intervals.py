@@ -141,9 +141,8 @@ def _closed_forms(
         name: closed(auc_interval(ranking, measure=name, confidence_level=level))
         for name in _AREAS_IN_CLOSED_FORM
     }
-    at_quota: Any = hit_rate_interval  # which of quota= and fraction= is not known to the checker
     rates: dict[Hashable, Any] = {
-        (quota, "hit_rate"): closed(at_quota(ranking, confidence_level=level, **argument))
+        (quota, "hit_rate"): closed(hit_rate_interval(ranking, confidence_level=level, **argument))
         for quota, argument in data.quotas.items()
     }
     return {"summary": summary._replace(**areas), **rates}

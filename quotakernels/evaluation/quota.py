@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any, TypeAlias
 
 from quotakernels._text import plain
 
@@ -17,11 +17,8 @@ class UnfitError(ValueError):
     """What is asked for does not fit the data."""
 
 
-class QuotaArgument(TypedDict, total=False):
-    """The keyword argument that states a quota to the library."""
-
-    quota: float
-    fraction: float
+QuotaArgument: TypeAlias = dict[str, Any]
+"""The keyword argument, `quota` or `fraction`, that states a quota to the library."""
 
 
 @dataclass(frozen=True)

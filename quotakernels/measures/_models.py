@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, computing, tolerance
+from quotakernels._types import T
 from quotakernels.inputs.bad_rows import spoilt_rows
 from quotakernels.inputs.columns import MASS_ROUNDING, adopt, check_same_totals
 from quotakernels.measures._reduction import totals
@@ -14,7 +15,7 @@ from quotakernels.ranking import Ranking, table_of
 
 __all__ = ["Family", "Models", "family_of", "in_one_library", "named_models"]
 
-Models: TypeAlias = Ranking | Sequence[Ranking] | Mapping[Any, Ranking]
+Models: TypeAlias = Ranking[T] | Sequence[Ranking[T]] | Mapping[Any, Ranking[T]]
 
 
 class Family(NamedTuple):

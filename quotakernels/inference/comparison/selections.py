@@ -226,7 +226,8 @@ def compare_selections(
     check_level(confidence_level)
     scores = stacked({"a": a, "b": b}, y_true, None, where, pos_label, validate)
     labels, valid = admit(y_true, scores, None, where, pos_label, validate)[1::2]
-    chosen = select(scores, quota=quota, fraction=fraction, where=where, validate=validate)
+    taken: Any = select  # which of quota= and fraction= is given, it finds out itself
+    chosen = taken(scores, quota=quota, fraction=fraction, where=where, validate=validate)
     found = _counts(chosen, labels, valid)
     if not (found.examples > 0 and found.selected > 0):
         return SelectionComparison(*[math.nan] * 7)

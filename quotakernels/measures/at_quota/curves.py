@@ -41,7 +41,7 @@ class Curve(NamedTuple, Generic[T]):
         the dtype of the scores, or in a float dtype where they are integers.
     """
 
-    quota: T | Any
+    quota: Any
     value: T
     threshold: T | Any
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import (
@@ -14,7 +14,7 @@ from quotakernels._array import (
     namespace,
     result_float,
 )
-from quotakernels._types import Generic, T
+from quotakernels._types import A, ArrayOf, D, Generic, HostArray, Mask, NumberOf, T
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Examples, admit_scores
 from quotakernels.inputs.keywords import public
@@ -24,6 +24,14 @@ from quotakernels.measures.at_quota.curves import float_thresholds
 from quotakernels.ranking import table_of
 
 __all__ = ["QuotaThreshold", "quota_threshold", "select"]
+
+
+class _Scored(TypedDict, Generic[A], total=False):
+    """What may stand beside scores."""
+
+    sample_weight: ArrayOf[A] | None
+    where: ArrayOf[A] | None
+    validate: bool
 
 
 class QuotaThreshold(NamedTuple, Generic[T]):
@@ -41,8 +49,8 @@ class QuotaThreshold(NamedTuple, Generic[T]):
     """
 
     threshold: T | Any
-    above: T | Any
-    tied: T | Any
+    above: Any
+    tied: Any
 
 
 def _unlabelled(examples: Examples) -> Examples:
@@ -50,6 +58,24 @@ def _unlabelled(examples: Examples) -> Examples:
     xp = namespace(examples.scores)
     labels = xp.zeros(examples.scores.shape, dtype=xp.bool, device=device(examples.scores))
     return examples._replace(labels=labels)
+
+
+@overload
+def select(y_score: D, *, quota: NumberOf[D], **data: Unpack[_Scored[D]]) -> D: ...
+
+
+@overload
+def select(y_score: D, *, fraction: NumberOf[D], **data: Unpack[_Scored[D]]) -> D: ...
+
+
+@overload
+def select(y_score: HostArray, *, quota: NumberOf[Any], **data: Unpack[_Scored[Any]]) -> Mask: ...
+
+
+@overload
+def select(
+    y_score: HostArray, *, fraction: NumberOf[Any], **data: Unpack[_Scored[Any]]
+) -> Mask: ...
 
 
 @public
@@ -132,6 +158,18 @@ def _shares(examples: Examples, table: ops.Groups, wanted: Array) -> Array:
     if examples.valid is not None:
         within = xp.where(examples.valid, within, xp.zeros_like(within))
     return xp.where(xp.isnan(wanted), wanted, within)
+
+
+@overload
+def quota_threshold(
+    y_score: ArrayOf[A], *, quota: NumberOf[A], **data: Unpack[_Scored[A]]
+) -> QuotaThreshold[A]: ...
+
+
+@overload
+def quota_threshold(
+    y_score: ArrayOf[A], *, fraction: NumberOf[A], **data: Unpack[_Scored[A]]
+) -> QuotaThreshold[A]: ...
 
 
 @public

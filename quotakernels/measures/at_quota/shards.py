@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 from quotakernels._array import Across
+from quotakernels._types import A, ArrayOf, NumberOf
 from quotakernels.inputs.examples import admit_columns, check_tie_policy
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.quotas import beside
@@ -13,6 +14,34 @@ from quotakernels.measures._unsorted import around_quota
 from quotakernels.ranking import Ranking, TiePolicy
 
 __all__ = ["rank_at_quota"]
+
+
+@overload
+def rank_at_quota(
+    y_true: ArrayOf[A],
+    y_score: ArrayOf[A],
+    *,
+    quota: NumberOf[A],
+    where: ArrayOf[A] | None = None,
+    pos_label: Any = None,
+    ties: TiePolicy = "expected",
+    validate: bool = True,
+    across: Across | None = None,
+) -> Ranking[A]: ...
+
+
+@overload
+def rank_at_quota(
+    y_true: ArrayOf[A],
+    y_score: ArrayOf[A],
+    *,
+    fraction: NumberOf[A],
+    where: ArrayOf[A] | None = None,
+    pos_label: Any = None,
+    ties: TiePolicy = "expected",
+    validate: bool = True,
+    across: Across | None = None,
+) -> Ranking[A]: ...
 
 
 @public

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, tolerance
-from quotakernels._types import Generic, T
+from quotakernels._types import A, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import Limits, of_numbers
 from quotakernels.inputs.quotas import ROUNDING, divisor
@@ -174,17 +174,17 @@ class ChartLine(NamedTuple, Generic[T]):
 
 @public
 def iso_line(
-    level: Any = None,
+    level: NumberOf[A] | None = None,
     *,
     of: Of,
     kind: Kind,
-    positives: Any,
-    negatives: Any,
+    positives: NumberOf[A],
+    negatives: NumberOf[A],
     points: int = 101,
-    cost_fp: Any = None,
-    cost_fn: Any = None,
-    smoothing: Any = 1.0,
-) -> ChartLine:
+    cost_fp: NumberOf[A] | None = None,
+    cost_fn: NumberOf[A] | None = None,
+    smoothing: NumberOf[A] = 1.0,
+) -> ChartLine[A]:
     """The line in one of Powers' charts along which a measure has a level.
 
     Parameters
@@ -247,7 +247,8 @@ def iso_line(
     """
     check_kind(kind)
     _check_call(of, level, points, cost_fp, cost_fn)
-    named = {"positives": positives, "negatives": negatives, "smoothing": smoothing}
+    named: dict[str, Any] = {"positives": positives, "negatives": negatives}
+    named |= {"smoothing": smoothing}
     named |= {} if level is None else {"level": level}
     named |= {} if of != "cost" else {"cost_fp": cost_fp, "cost_fn": cost_fn}
     limits: Limits = {**CLASSES, "smoothing": SMOOTHING, "cost_fp": _COST, "cost_fn": _COST}

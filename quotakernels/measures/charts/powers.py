@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, o
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
-from quotakernels._types import A, ArrayOf, Data, Generic, T
+from quotakernels._types import A, ArrayOf, Data, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import Limits, checked, of_numbers
 from quotakernels.measures._measure import Measure, measure
@@ -186,7 +186,7 @@ class Chart(NamedTuple, Generic[T]):
     x: T
     y: T
     threshold: T | Any
-    quota: T | Any
+    quota: Any
 
 
 class ChartPoints(NamedTuple, Generic[T]):
@@ -304,8 +304,14 @@ _POINTS: Limits = {
 
 @public
 def chart_points(
-    fp: Any, tp: Any, *, positives: Any, negatives: Any, kind: Kind, smoothing: Any = 1.0
-) -> ChartPoints:
+    fp: NumberOf[A],
+    tp: NumberOf[A],
+    *,
+    positives: NumberOf[A],
+    negatives: NumberOf[A],
+    kind: Kind,
+    smoothing: NumberOf[A] = 1.0,
+) -> ChartPoints[A]:
     """Single operating points in one of Powers' charts.
 
     Parameters

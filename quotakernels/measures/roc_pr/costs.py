@@ -166,7 +166,7 @@ class OperatingPoint(NamedTuple, Generic[T]):
     """
 
     threshold: T | Any
-    quota: T | Any
+    quota: Any
     fpr: T
     tpr: T
     cost: T
@@ -188,7 +188,7 @@ _LIMITS: Limits = {
 
 
 @public
-def iso_performance_slope(cost_fp: Any, cost_fn: Any, prevalence: Any) -> Array:
+def iso_performance_slope(cost_fp: NumberOf[A], cost_fn: NumberOf[A], prevalence: NumberOf[A]) -> A:
     """Slope in ROC space, ΔTPR/ΔFPR, of the lines along which the expected cost is the same.
 
     It is cost_fp·(1 - π) / (cost_fn·π).
@@ -234,7 +234,7 @@ def iso_performance_slope(cost_fp: Any, cost_fn: Any, prevalence: Any) -> Array:
     [3.  0.6 inf]
     """
     named = {"cost_fp": cost_fp, "cost_fn": cost_fn, "prevalence": prevalence}
-    return of_numbers(_slope, named, _LIMITS)
+    return of_numbers(_slope, named, _LIMITS)  # type: ignore[no-any-return]
 
 
 def _slope(_: Namespace, cost_fp: Array, cost_fn: Array, prevalence: Array) -> Array:

@@ -57,9 +57,9 @@ class Regions(NamedTuple, Generic[T]):
         Which of the M models are best all over the stretch, or equal to the best.
     """
 
-    start: T | Any
-    stop: T | Any
-    best: T | Any
+    start: Any
+    stop: Any
+    best: Any
 
 
 @public
@@ -125,7 +125,9 @@ def dominates(a: Any, b: Any, *, space: Literal["roc", "pr"] = "roc") -> Array:
 
 
 @public
-def compare_curves(models: Models, *, axis: Literal["quota", "fpr", "recall"] = "quota") -> Regions:
+def compare_curves(
+    models: Models[T], *, axis: Literal["quota", "fpr", "recall"] = "quota"
+) -> Regions[T]:
     """Where each of several models is the best: their areas of dominance.
 
     Parameters

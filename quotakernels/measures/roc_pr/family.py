@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 from quotakernels import ops
 from quotakernels._array import (
@@ -20,7 +20,7 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
-from quotakernels._types import Generic, T
+from quotakernels._types import Generic, NumberOf, T
 from quotakernels.inputs.bad_rows import without_the_bad
 from quotakernels.inputs.columns import MASS_ROUNDING
 from quotakernels.inputs.keywords import public
@@ -59,12 +59,12 @@ class Mixture(NamedTuple, Generic[T]):
     tpr: T
     threshold_lower: T | Any
     threshold_upper: T | Any
-    model_lower: T | Any
-    model_upper: T | Any
+    model_lower: Any
+    model_upper: Any
 
 
 @public
-def family_hull(models: Models) -> RocHull:
+def family_hull(models: Models[T]) -> RocHull[T]:
     """Upper convex hull of the ROC points of several models, each vertex naming its model.
 
     Parameters
@@ -188,8 +188,26 @@ def _stairs(xp: Namespace, points: _Points, agree: Array) -> ops.Groups:
     return ops.Groups(place, there, found, up, along)
 
 
+@overload
+def mixture(hull: RocHull[T], *, fpr: NumberOf[Any]) -> Mixture[T]: ...
+
+
+@overload
+def mixture(hull: RocHull[T], *, tpr: NumberOf[Any]) -> Mixture[T]: ...
+
+
+@overload
+def mixture(hull: RocHull[T], *, quota: NumberOf[Any]) -> Mixture[T]: ...
+
+
 @public
-def mixture(hull: RocHull, *, fpr: Any = None, tpr: Any = None, quota: Any = None) -> Mixture:
+def mixture(
+    hull: RocHull[T],
+    *,
+    fpr: NumberOf[Any] | None = None,
+    tpr: NumberOf[Any] | None = None,
+    quota: NumberOf[Any] | None = None,
+) -> Mixture[T]:
     """The two vertices of a hull, and the coin, that realise a point between them.
 
     Use the upper vertex's cut for an example with probability `share`, else the lower one's: the
@@ -234,7 +252,7 @@ def mixture(hull: RocHull, *, fpr: Any = None, tpr: Any = None, quota: Any = Non
     0.111 0.556
     """
     given = {"fpr": fpr, "tpr": tpr, "quota": quota}
-    named = {name: x for name, x in given.items() if x is not None}
+    named: dict[str, Any] = {name: x for name, x in given.items() if x is not None}
     if len(named) != 1:
         raise TypeError("give exactly one of fpr=, tpr= and quota=")
     if not isinstance(hull, RocHull):
@@ -243,14 +261,14 @@ def mixture(hull: RocHull, *, fpr: Any = None, tpr: Any = None, quota: Any = Non
     xp = namespace(hull.fpr)
     dtype = result_float(xp, device(hull.fpr))
     with computing(xp):
-        given, value = value, numbers_beside(hull.fpr, name, value)
+        wanted = numbers_beside(hull.fpr, name, value)
         if name == "quota" and of_kind(xp, hull.fp.dtype, "integral") and concrete(hull.fp):
-            warn_below_one(given)
+            warn_below_one(value)
         along = hull.fp + hull.tp if name == "quota" else getattr(hull, name)
-        along = cast(xp, along, value.dtype)
-        wanted = _within(xp, hull, along, name, value)
-        mixed = compiled(_mixture, xp)(hull, along, wanted)
-        shape = (*hull.fpr.shape[:-1], *value.shape)
+        along = cast(xp, along, wanted.dtype)
+        within = _within(xp, hull, along, name, wanted)
+        mixed = compiled(_mixture, xp)(hull, along, within)
+        shape = (*hull.fpr.shape[:-1], *wanted.shape)
         return finished(xp, Mixture(*(xp.reshape(x, shape) for x in mixed)), dtype)  # type: ignore[no-any-return]
 
 

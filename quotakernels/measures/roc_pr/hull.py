@@ -49,11 +49,11 @@ class RocHull(NamedTuple, Generic[T]):
     fpr: T
     tpr: T
     threshold: T | Any
-    fp: T | Any
-    tp: T | Any
+    fp: Any
+    tp: Any
     slope_min: T
     slope_max: T
-    model: T | Any
+    model: Any
 
 
 class _RocHull(Measure):

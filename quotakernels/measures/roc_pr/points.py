@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, tolerance
-from quotakernels._types import Generic, T
+from quotakernels._types import A, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import Limits, checked, of_numbers, whole_steps
 
@@ -22,6 +22,9 @@ __all__ = [
 
 ROUNDING = 2.0**-40
 """Relative excess of a rate over 1 that is put down to rounding."""
+
+Cut: TypeAlias = tuple[NumberOf[A], NumberOf[A]]
+"""False and true positives."""
 
 
 class RocPoints(NamedTuple, Generic[T]):
@@ -64,8 +67,10 @@ CLASSES: Limits = {"positives": _AMOUNT, "negatives": _AMOUNT}
 
 
 @public
-def roc_to_pr(fpr: Any, tpr: Any, *, positives: Any, negatives: Any) -> PrPoints:
-    """Points of ROC space in precision-recall space ([DG] Theorem 3.1).
+def roc_to_pr(
+    fpr: NumberOf[A], tpr: NumberOf[A], *, positives: NumberOf[A], negatives: NumberOf[A]
+) -> PrPoints[A]:
+    """Points of ROC space in precision-recall space (DG Theorem 3.1).
 
     recall = TPR, precision = TP/(TP + FP) with TP = TPR·P and FP = FPR·N, which need not be
     whole numbers.
@@ -113,8 +118,10 @@ def roc_to_pr(fpr: Any, tpr: Any, *, positives: Any, negatives: Any) -> PrPoints
 
 
 @public
-def pr_to_roc(recall: Any, precision: Any, *, positives: Any, negatives: Any) -> RocPoints:
-    """Points of precision-recall space in ROC space ([DG] Theorem 3.1).
+def pr_to_roc(
+    recall: NumberOf[A], precision: NumberOf[A], *, positives: NumberOf[A], negatives: NumberOf[A]
+) -> RocPoints[A]:
+    """Points of precision-recall space in ROC space (DG Theorem 3.1).
 
     TPR = recall, FPR = TP·(1 - precision)/precision/N with TP = recall·P.
 
@@ -175,9 +182,9 @@ _REACHABLE = (lambda x: ~(x > 1 + tolerance(x, ROUNDING)), "at most 1 at this re
 
 @public
 def interpolate_pr(
-    start: tuple[Any, Any], stop: tuple[Any, Any], *, positives: Any, recall: Any = None
-) -> PrPoints:
-    """Precision-recall points on the way between two cuts ([DG] Table 1).
+    start: Cut[A], stop: Cut[A], *, positives: NumberOf[A], recall: NumberOf[A] | None = None
+) -> PrPoints[A]:
+    """Precision-recall points on the way between two cuts (DG Table 1).
 
     From (FP_A, TP_A) to (FP_B, TP_B) the false positives grow in proportion to the true ones, by
     the local skew (FP_B - FP_A)/(TP_B - TP_A) for each.

@@ -50,8 +50,8 @@ class PrCurve(NamedTuple, Generic[T]):
     recall: T
     precision: T
     threshold: T | Any
-    fp: T | Any
-    tp: T | Any
+    fp: Any
+    tp: Any
 
 
 class _PrCurveMeasure(Measure):

@@ -36,8 +36,8 @@ class RocCurve(NamedTuple, Generic[T]):
     fpr: T
     tpr: T
     threshold: T | Any
-    fp: T | Any
-    tp: T | Any
+    fp: Any
+    tp: Any
 
 
 class _RocCurveMeasure(Measure):

@@ -19,7 +19,7 @@ __all__ = [
     "LogarithmMeasure",
 ]
 
-Table: TypeAlias = "ConfusionTable[T] | ClassTable[T]"
+Table: TypeAlias = ConfusionTable[T] | ClassTable[T]
 
 
 class CellMeasure(TableMeasure):

@@ -47,7 +47,7 @@ class BestBoundary(NamedTuple, Generic[T]):
     value: T
     threshold: T | Any
     quota: T
-    optima: T | Any
+    optima: Any
     curve: Curve[T]
 
 
@@ -63,7 +63,7 @@ class CutTables(NamedTuple, Generic[T]):
     """
 
     threshold: T | Any
-    quota: T | Any
+    quota: Any
     table: ConfusionTable[T]
 
 

@@ -71,10 +71,10 @@ class ConfusionTable(NamedTuple, Generic[T]):
     0.75 0.6
     """
 
-    tp: T | Any
-    fp: T | Any
-    fn: T | Any
-    tn: T | Any
+    tp: T
+    fp: T
+    fn: T
+    tn: T
 
 
 class ClassTable(NamedTuple, Generic[T]):
@@ -86,7 +86,7 @@ class ClassTable(NamedTuple, Generic[T]):
         Counts or masses; row t and column p hold the examples of class t predicted as class p.
     """
 
-    cells: T | Any
+    cells: T
 
     def by_class(self) -> ConfusionTable:
         """Each class against the rest: a `ConfusionTable` with cells of shape (..., K).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 from quotakernels import ops
 from quotakernels._array import (
@@ -14,6 +14,7 @@ from quotakernels._array import (
     finished,
     result_float,
 )
+from quotakernels._types import A, ArrayOf, NumberOf
 from quotakernels.inputs.bad_rows import without_the_bad
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.numbers import Limits, checked, of_numbers
@@ -108,6 +109,31 @@ def confusion_table(
     return ConfusionTable(tp, fp, fn, tn)
 
 
+@overload
+def confusion_table_from_predictions(
+    y_true: ArrayOf[A],
+    y_pred: ArrayOf[A],
+    *,
+    num_classes: None = None,
+    sample_weight: ArrayOf[A] | None = None,
+    where: ArrayOf[A] | None = None,
+    pos_label: Any = None,
+    validate: bool = True,
+) -> ConfusionTable[A]: ...
+
+
+@overload
+def confusion_table_from_predictions(
+    y_true: ArrayOf[A],
+    y_pred: ArrayOf[A],
+    *,
+    num_classes: int,
+    sample_weight: ArrayOf[A] | None = None,
+    where: ArrayOf[A] | None = None,
+    validate: bool = True,
+) -> ClassTable[A]: ...
+
+
 @public
 def confusion_table_from_predictions(
     y_true: Any,
@@ -177,13 +203,13 @@ def confusion_table_from_predictions(
 @public
 def confusion_table_from_rates(
     *,
-    prevalence: Any,
-    tpr: Any = None,
-    fpr: Any = None,
-    lr_positive: Any = None,
-    lr_negative: Any = None,
-    n: Any = 1.0,
-) -> ConfusionTable:
+    prevalence: NumberOf[A],
+    tpr: NumberOf[A] | None = None,
+    fpr: NumberOf[A] | None = None,
+    lr_positive: NumberOf[A] | None = None,
+    lr_negative: NumberOf[A] | None = None,
+    n: NumberOf[A] = 1.0,
+) -> ConfusionTable[A]:
     """Confusion table of given rates: (TPR, FPR), or both likelihood ratios.
 
     Of likelihood ratios, TPR = LR₊·(1 - LR₋)/(LR₊ - LR₋) and FPR = (1 - LR₋)/(LR₊ - LR₋).

@@ -58,7 +58,7 @@ class OptimalCut(NamedTuple, Generic[T]):
     value: T
     threshold: T | Any
     quota: T
-    optima: T | Any
+    optima: Any
 
 
 @forwarding(rank)

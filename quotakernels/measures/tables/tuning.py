@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from quotakernels._array import Array, computing, device, finished, namespace, result_float
+from quotakernels._types import NumberOf
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.numbers import admit_numbers, checked
 from quotakernels.inputs.quotas import numbers_beside
@@ -82,8 +83,8 @@ def normalize_table(table: T) -> T:
 
 
 @public
-def tune_prevalence(table: ConfusionTable, ratio: Any) -> ConfusionTable:
-    """A confusion table tuned to another ratio of the classes, with the same rates ([EL]).
+def tune_prevalence(table: ConfusionTable, ratio: NumberOf[Any]) -> ConfusionTable:
+    """A confusion table tuned to another ratio of the classes, with the same rates (EL).
 
     Parameters
     ----------

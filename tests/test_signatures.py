@@ -1,0 +1,96 @@
+"""What type checkers and editors know of the public functions."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import inspect
+import pydoc
+import re
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from public_names import PUBLIC
+
+import quotakernels as qk
+from quotakernels import _types
+from quotakernels.measures._measure import Measure
+
+ROOT = Path(__file__).resolve().parents[1]
+CALLS = sorted(Path(__file__).parent.glob("typed/*_calls.py"))
+CHECKERS = {
+    "mypy": [
+        "--strict",
+        "--config-file=",
+        "--python-version=3.11",
+        "--cache-dir=.mypy_cache/calls",
+    ],
+    "basedpyright": ["--project=tests/typed", f"--pythonpath={sys.executable}"],
+}
+MEASURES = {name: x for name, x in PUBLIC.items() if isinstance(x, Measure)}
+EITHER = ("quota", "fraction", "threshold")
+"""Of which one has to be given, and none by its name alone."""
+
+
+def installed(module: str) -> bool:
+    return importlib.util.find_spec(module) is not None
+
+
+@pytest.mark.parametrize("checker", CHECKERS)
+def test_checkers_find_every_wrong_call_and_refuse_no_right_one(checker: str):
+    if not installed(checker):
+        pytest.skip(f"{checker} is not installed")
+    files = [x for x in CALLS if installed(x.stem.removesuffix("_calls"))]
+    command = [sys.executable, "-m", checker, *CHECKERS[checker]]
+    command += [str(x) for x in files] if checker == "mypy" else []
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    wrong = 0
+    for file in files:
+        found = {int(x) for x in re.findall(rf"{file.name}:(\d+):.*error", said)}
+        lines = file.read_text(encoding="utf-8").splitlines()
+        marked = {number for number, line in enumerate(lines, 1) if line.endswith("# wrong")}
+        assert found == marked, [lines[number - 1] for number in found ^ marked]
+        wrong += len(marked)
+    assert wrong >= 60
+
+
+def stated(kind: type[Measure]) -> Iterator[dict[str, Any]]:
+    """The keywords of each overload of a kind, with their defaults; Ellipsis where it has none."""
+    for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(kind)))):
+        if not isinstance(node, ast.FunctionDef) or not node.decorator_list:
+            continue
+        pairs = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+        found = {x.arg: ... if value is None else ast.literal_eval(value) for x, value in pairs}
+        if node.args.kwarg is not None:
+            name = re.findall(r"Unpack\[(\w+)", ast.unparse(node.args.kwarg.annotation))[0]
+            keys = getattr(_types, name).__annotations__
+            shared = inspect.signature(qk.rank).parameters
+            found |= {x: shared[x].default if x in shared else ... for x in keys}
+            found |= {"inclusive": True} if "inclusive" in keys else {}
+        yield found
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_measure_has_the_signature_of_its_kind(name: str):
+    parameters = dict(inspect.signature(MEASURES[name]).parameters)
+    data = [parameters.pop(x) for x in ("y_true", "y_score")]
+    assert all(x.kind is x.POSITIONAL_OR_KEYWORD and x.default is x.empty for x in data)
+    overloads = list(stated(type(MEASURES[name])))
+    assert {x for found in overloads for x in found} == set(parameters)
+    for found in overloads:
+        for keyword, value in found.items():
+            default = parameters[keyword].default
+            free = default is None and keyword in EITHER
+            assert value == (... if free or default is inspect.Parameter.empty else default)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_help_opens_with_the_call(name: str):
+    text = pydoc.plain(pydoc.render_doc(MEASURES[name]))
+    assert text.splitlines()[2].startswith(f"{name}(y_true")
+    assert text.splitlines()[3].strip() == MEASURES[name].__doc__.splitlines()[0]

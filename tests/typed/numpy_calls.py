@@ -1,0 +1,154 @@
+"""Typical right and wrong calls with lists and arrays of NumPy, for type checkers; never run.
+
+A wrong call is marked.  A checker must report each marked line and no other.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+
+import quotakernels as qk
+from quotakernels import charts, inference, results, tables
+
+Floats = NDArray[np.float64]
+
+
+def numbers(y: NDArray[np.int64], s: NDArray[np.float32], w: Floats) -> None:
+    ranking = qk.rank(y, s, sample_weight=w, ties="optimistic")
+    assert_type(ranking, qk.Ranking[Floats])
+    assert_type(qk.rank([1, 0], [0.5, 0.2]), qk.Ranking[Floats])
+    assert_type(qk.roc_auc(y, s), Floats)
+    assert_type(qk.roc_auc([1, 0, 1], [0.9, 0.8, 0.7]), Floats)
+    assert_type(qk.roc_auc(y, w, where=y > 0), Floats)
+    assert_type(qk.roc_auc(ranking), Floats)
+    assert_type(qk.pem(y_true=y, y_score=s, validate=False), Floats)
+    assert_type(qk.average_qrecall(y, s, start="P+1"), Floats)
+    assert_type(qk.pr_auc(y, s, method="trapezoid", sample_weight=w), Floats)
+    assert_type(qk.h_measure(ranking, cost_distribution=(2.0, 3.0)), Floats)
+    print(float(qk.gini(y, s)) + 1, qk.roc_auc(y, s).round(3), f"{charts.auk(y, s):.3f}")
+    qk.roc_auc(y, s, quta=3)  # wrong
+    qk.roc_auc(y)  # wrong
+    qk.roc_auc()  # wrong
+    qk.roc_auc(y, s, w)  # wrong
+    qk.roc_auc(y, "score")  # wrong
+    qk.roc_auc(ranking, sample_weight=w)  # wrong
+    qk.roc_auc(y, s, ties="best")  # wrong
+    qk.roc_auc(y, s, validate="no")  # wrong
+    qk.roc_auc(y, s, weights=w)  # wrong
+    qk.pr_auc(y, s, mehtod="exact")  # wrong
+    qk.pr_auc(y, s, method="exat")  # wrong
+    qk.average_qrecall(y, s, start=3)  # wrong
+    qk.rank(y)  # wrong
+    qk.rank(3, 0.5)  # wrong
+    qk.rank(y, s, sample_weights=w)  # wrong
+    ranking.labels  # wrong
+    qk.roc_auc.greater  # wrong
+
+
+def at_a_quota(y: NDArray[np.bool_], s: Floats, ranking: qk.Ranking[Floats]) -> None:
+    assert_type(qk.hit_rate(y, s, quota=3), Floats)
+    assert_type(qk.hit_rate(y, s, quota=[1, 2, 3]), Floats)
+    assert_type(qk.hit_rate(y, s, quota=np.arange(3)), Floats)
+    assert_type(qk.hit_rate(y, s, quota=int(y.sum())), Floats)
+    assert_type(qk.qrecall(y, s, fraction=0.05, where=y), Floats)
+    assert_type(qk.lift(ranking, fraction=0.05), Floats)
+    assert_type(qk.lift(ranking, quota=np.int64(3)), Floats)
+    assert_type(qk.pearson(y, s, quota=3, labels="observed"), Floats)
+    qk.hit_rate(y, s)  # wrong
+    qk.hit_rate(ranking)  # wrong
+    qk.hit_rate(y, s, 3)  # wrong
+    qk.hit_rate(y, s, quota="5%")  # wrong
+    qk.hit_rate(y, s, quta=3)  # wrong
+    qk.hit_rate(y, s, quota=3, fraction=0.1)  # wrong
+    qk.lift(ranking, quota=3, fraction=0.1)  # wrong
+    qk.qrecall(y, s, fraction=None)  # wrong
+    qk.hit_rate(y, s, quota=3, threshold=0.5)  # wrong
+    qk.pearson(y, s, quota=3, labels="obs")  # wrong
+    qk.pearson(y, s)  # wrong
+    assert_type(qk.quota_threshold(s, quota=5).threshold, Floats | Any)
+    chosen = qk.select(s, fraction=0.2, where=y)
+    assert_type(chosen, NDArray[np.bool_])
+    print(s[chosen])
+    qk.select(s)  # wrong
+    qk.select(s, quota=3, fraction=0.2)  # wrong
+    qk.select(y, s, quota=3)  # wrong
+    qk.quota_threshold(s, quota="3")  # wrong
+
+
+def of_tables(y: NDArray[np.int64], s: Floats, ranking: qk.Ranking[Floats]) -> None:
+    table = qk.confusion_table(y, s, quota=5)
+    assert_type(table, tables.ConfusionTable[Floats])
+    assert_type(qk.precision(table), Floats)
+    assert_type(qk.precision(tables.ConfusionTable(tp=3, fp=1, fn=2, tn=4)), Floats)
+    assert_type(qk.recall(y, s, threshold=0.5, inclusive=False), Floats)
+    assert_type(qk.f_score(y, s, beta=2, quota=3), Floats)
+    assert_type(qk.f_score(table, beta=[1, 2]), Floats)
+    assert_type(qk.f_score(ranking, fraction=0.1), Floats)
+    assert_type(qk.expected_cost(table, cost_fp=1, cost_fn=5), Floats)
+    assert_type(tables.mutual_information(table, base=2), Floats)
+    assert_type(tables.confusion_table_from_predictions(y, y).tp, Floats)
+    assert_type(tables.confusion_table_from_predictions(y, y, num_classes=3).cells, Floats)
+    qk.f_score(table, bta=2)  # wrong
+    qk.f_score(y, s)  # wrong
+    qk.f_score(y, s, 0.5)  # wrong
+    qk.f_score(y, s, threshold=0.5, quota=3)  # wrong
+    qk.f_score(table, quota=3)  # wrong
+    qk.precision(table, beta=2)  # wrong
+    qk.precision(ranking)  # wrong
+    qk.recall(y, s, quota=3, inclusive=False)  # wrong
+    qk.expected_cost(table)  # wrong
+    qk.expected_cost(table, cost_fp=1)  # wrong
+    qk.confusion_table(y, s)  # wrong
+    tables.ConfusionTable(tp=3, fp=1, fn=2)  # wrong
+    table.true_positives  # wrong
+
+
+def curves(y: NDArray[np.int64], s: Floats, ranking: qk.Ranking[Floats]) -> None:
+    roc = qk.roc_curve(y, s)
+    assert_type(roc, results.RocCurve[Floats])
+    assert_type(roc.fpr, Floats)
+    assert_type(qk.pr_curve(ranking, start="horizontal").precision, Floats)
+    assert_type(qk.hit_rate_curve(ranking).value, Floats)
+    assert_type(qk.lift_table(y, s, bins=20).hit_rate, Floats)
+    assert_type(qk.summary(y, s).average_hit_rate, Floats)
+    assert_type(qk.roc_hull(ranking).slope_min, Floats)
+    assert_type(charts.powers_chart(y, s, kind="pn").x, Floats)
+    assert_type(results.RocPoints([0.1], [0.2]), results.RocPoints[list[float]])
+    print(y[roc.fp], roc.threshold.max())
+    roc.fprs  # wrong
+    qk.roc_curve(y, s).x  # wrong
+    qk.roc_curve(y, s, drop_intermediate=True)  # wrong
+    qk.lift_table(y, s, bin=20)  # wrong
+    qk.lift_table(y, s, bins="ten")  # wrong
+    charts.powers_chart(y, s)  # wrong
+    charts.powers_chart(y, s, kind="circle")  # wrong
+    qk.pr_curve(ranking, method="exact")  # wrong
+    qk.summary(y, s).auc  # wrong
+
+
+def handed_on(y: NDArray[np.int64], s: Floats) -> None:
+    best = qk.hit_rate.with_options(quota=2)
+    print(best.__name__, best(y, s), qk.hit_rate.greater_is_better)
+    found = qk.bootstrap(functools.partial(qk.hit_rate, quota=3), y, s)
+    print(found.lower, found.standard_error)
+    qk.bootstrap(qk.roc_auc, y, s)
+    interval = inference.hit_rate_interval(y, s, quota=3, method="exact")
+    assert_type(interval.lower, Floats)
+    interval.lowest  # wrong
+    inference.hit_rate_interval(y, s)  # wrong
+    inference.hit_rate_interval(y, s, quota=3, method="exct")  # wrong
+    qk.hit_rates(y, s)  # wrong
+    qk.hit_rate.with_option(quota=2)  # wrong
+    inference.hit_rate_interval(y, s, quota=3, fraction=0.1)  # wrong
+
+
+def of_anything(y: Any, s: Any, ranking: qk.Ranking) -> None:
+    qk.roc_auc(y, s)
+    qk.hit_rate(y, s, quota=y)
+    qk.hit_rate(ranking, quota=y)
+    qk.f_score(y, s, quota=3)
+    print(qk.roc_curve(ranking).tpr + 1)
