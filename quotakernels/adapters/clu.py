@@ -41,7 +41,7 @@ def clu_metric(
     Parameters
     ----------
     measures : callable, or a mapping from names to callables
-        Functions of a `quotakernels.Ranking`, or ``functools.partial`` of them.
+        As `ScoreBuffer.compute` takes them.
     state : ScoreHistogram or FixedScoreBuffer
         Of one list of scores.  Each object keeps one like it, at first empty.  Buffers that are
         gathered from devices need the capacity for the examples of all of them.
@@ -58,8 +58,6 @@ def clu_metric(
 
     Raises
     ------
-    TypeError
-        Something else than measures, or than a state.
     ValueError
         A state with batch axes.
 

@@ -70,10 +70,8 @@ def ranking(
         With it, the other arguments may be names of its columns.
     sample_weight, where : as `y_true`, optional
         Weights; False for examples to leave out.
-    pos_label : optional
-        The label of the positive class, if labels are not 0 and 1.
-    ties : {"expected", "optimistic", "pessimistic"}
-        Tie policy, see `rank`.
+    pos_label, ties : optional
+        As `rank` takes them; not ``ties="given"``.
 
     Returns
     -------

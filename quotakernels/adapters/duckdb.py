@@ -98,10 +98,8 @@ def ranking(
     where : str, optional
         A condition of SQL for the rows to use, as behind WHERE; the one argument beside a query
         that is run as SQL.
-    pos_label : optional
-        The label of the positive class, if labels are not 0 and 1.
-    ties : {"expected", "optimistic", "pessimistic"}
-        Tie policy, see `rank`.
+    pos_label, ties : optional
+        As `rank` takes them; not ``ties="given"``.
 
     Returns
     -------

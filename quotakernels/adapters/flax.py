@@ -27,7 +27,7 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
     Parameters
     ----------
     measures : callable, or a mapping from names to callables
-        Functions of a `quotakernels.Ranking`, or ``functools.partial`` of them.
+        As `ScoreBuffer.compute` takes them.
     state : ScoreHistogram or FixedScoreBuffer
         Of one list of scores.  The metric keeps one like it, at first empty.  A `ScoreBuffer`,
         which grows, will do outside of compiled steps.
@@ -42,8 +42,6 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
 
     Raises
     ------
-    TypeError
-        Something else than measures, or than a state.
     ValueError
         A state with batch axes.
 
@@ -99,7 +97,7 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         Raises
         ------
         TypeError, ValueError
-            As the state's own `update`; for labels or scores that are missing.
+            Labels or scores that are missing; a batch that the state refuses.
         """
         self.state.set_value(self.names.updated(self.state.get_value(), outputs))
 

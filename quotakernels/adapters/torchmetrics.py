@@ -55,8 +55,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
     Parameters
     ----------
     measures : callable, or a mapping from names to callables
-        Functions of a `Ranking`, such as `roc_auc`, or ``functools.partial`` of one, as in
-        ``partial(hit_rate, quota=100)``.
+        As `ScoreBuffer.compute` takes them: `roc_auc`, ``partial(hit_rate, quota=100)``.
     state : {"buffer", "histogram"}
         What is kept.  A buffer has every example: its score and one byte more, and eight more with
         weights.  A histogram has the size of its bins, a megabyte by default.  It is exact for
@@ -73,7 +72,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         Which number stands for two bounds.  The exact value is at most half their distance away
         from the midpoint.  With ``"both"`` there are two entries.
     pos_label : optional
-        The label of the positives, as in `rank`.
+        As `rank` takes it.
     higher_is_better : bool, optional
         What the metric says of itself.  The default is what its measures say, and None where these
         differ or say nothing.

@@ -55,13 +55,8 @@ class ScoreBuffer(NamedTuple):
         Parameters
         ----------
         like : array, shape (..., n)
-            Scores such as will come: the state gets their type, library and device, and their
-            leading axes, the batch.  n and the values do not matter.
-
-        Raises
-        ------
-        TypeError
-            Scores that are not real numbers or booleans.
+            Scores such as will come, real numbers or booleans: the state gets their type, library
+            and device, and their leading axes, the batch.  n and the values do not matter.
         """
         xp, like = scores_like(like)
         with computing(xp):
@@ -80,17 +75,15 @@ class ScoreBuffer(NamedTuple):
     ) -> ScoreBuffer:
         """The state after one more batch.
 
-        Parameters
-        ----------
-        y_true, y_score, sample_weight, where, pos_label, validate
-            As in `rank`.  Scores have the type, library, device and leading axes of the state; a
-            batch without weights beside others that have them counts each example once.
+        Takes what `rank` takes, but for `ties`.  Scores have the type, library, device and leading
+        axes of the state; a batch without weights beside others that have them counts each example
+        once.
 
         Raises
         ------
         TypeError, ValueError
-            As `rank`, and for a batch that does not fit the state.  Bad values that cannot be read
-            (in a trace, on an accelerator) make all measures of their row NaN, for good.
+            For a batch that does not fit the state.  Bad values that cannot be read (in a trace, on
+            an accelerator) make all measures of their row NaN, for good.
         """
         columns = (y_true, y_score, sample_weight, where)
         batch = admit_batch(self.like, columns, pos_label, validate)

@@ -80,8 +80,7 @@ class FixedScoreBuffer(NamedTuple):
         Parameters
         ----------
         like : array, shape (..., n)
-            Scores such as will come: the state gets their type, library and device, and their
-            leading axes, the batch.  n and the values do not matter.
+            As in `ScoreBuffer.empty`.
         capacity : int
             The number of examples that there is place for.
         weighted : bool
@@ -89,9 +88,6 @@ class FixedScoreBuffer(NamedTuple):
 
         Raises
         ------
-        TypeError
-            Scores that are not real numbers or booleans; a capacity that is no whole number;
-            `weighted` that is no boolean.
         ValueError
             A capacity out of range.
         """
@@ -142,19 +138,13 @@ class FixedScoreBuffer(NamedTuple):
         pos_label: Any = None,
         validate: bool = True,
     ) -> FixedScoreBuffer:
-        """The state after one more batch.
-
-        Parameters
-        ----------
-        y_true, y_score, sample_weight, where, pos_label, validate
-            As in `rank`.  Scores have the type, library, device and leading axes of the state.
+        """The state after one more batch, given as to `ScoreBuffer.update`.
 
         Raises
         ------
-        TypeError, ValueError
-            As `rank`; for a batch that does not fit the state, or for which there is no place.
-            What cannot be read (in a trace, on an accelerator) makes all measures NaN, for good;
-            where it can be read afterwards that there was no place, `compute` raises.
+        ValueError
+            For a batch for which there is no place.  Where that cannot be read, all measures are
+            NaN, for good; where it can be read afterwards, `compute` raises.
         """
         columns = (y_true, y_score, sample_weight, where)
         batch = admit_batch(self.like, columns, pos_label, validate, weighted=self.weighted)
@@ -183,13 +173,13 @@ class FixedScoreBuffer(NamedTuple):
         return merged
 
     def ranking(self, ties: TiePolicy = "expected") -> Ranking:
-        """What has been seen as a ranking; parameters as in `rank`.
+        """What has been seen as a ranking, under a tie policy of `rank`.
 
         Raises
         ------
         ValueError
-            Another tie policy; more examples than there was place for, which came in a program and
-            can only be read now.
+            More examples than there was place for, which came in a program and can only be read
+            now.
         """
         check_tie_policy(ties)
         _check_not_overfull(self)
@@ -198,14 +188,12 @@ class FixedScoreBuffer(NamedTuple):
         return ranking_without_faults(examples, self.bad, ties)
 
     def compute(self, measure: Any, **options: Any) -> Any:
-        """Any measures of what has been seen; as in `ScoreBuffer`.
+        """Any measures of what has been seen, as by `ScoreBuffer.compute`.
 
         Raises
         ------
-        TypeError
-            Something else than a measure.
         ValueError
-            As `ranking`.
+            As by `ranking`.
         """
         check_measures(measure, self.scores)
         ranking = self.ranking()

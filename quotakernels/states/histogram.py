@@ -54,8 +54,7 @@ class ScoreHistogram(NamedTuple):
     counts : int64 array, shape (..., B, 2)
         Negatives and positives in each of B = 2**bits bins, best first.
     bad : int64 array, shape (...)
-        Batches with bad values that could not be read, and so not be refused.  All measures are
-        NaN where there was one.
+        Batches with bad values, as in `ScoreBuffer`.
     masses, corrections : float arrays, shape (..., B, 2) or (..., 0, 2)
         With weights, their sums, and what rounding has taken from these.
 
@@ -88,26 +87,13 @@ class ScoreHistogram(NamedTuple):
         Parameters
         ----------
         like : array, shape (..., n)
-            Scores such as will come: the state gets their type, library and device, and their
-            leading axes, the batch.  n and the values do not matter.  Integers of four and eight
-            bytes are counted as the widest floats.
+            As in `ScoreBuffer.empty`.  Integers of four and eight bytes are counted as the widest
+            floats.
         bits : int, optional
             The number of leading bits that are told apart, at most 26.  By default all of scores
             of one and two bytes, 16 of float32 and 19 of float64.
         weighted : bool
             Whether batches may come with sample weights.
-
-        Returns
-        -------
-        ScoreHistogram
-
-        Raises
-        ------
-        TypeError
-            Scores that are not real numbers or booleans; `bits` that is no whole number,
-            `weighted` that is no boolean.
-        ValueError
-            `bits` out of range.
         """
         xp, like = scores_like(like)
         check_flag("weighted", weighted)
@@ -178,23 +164,7 @@ class ScoreHistogram(NamedTuple):
         pos_label: Any = None,
         validate: bool = True,
     ) -> ScoreHistogram:
-        """The state after one more batch.
-
-        Parameters
-        ----------
-        y_true, y_score, sample_weight, where, pos_label, validate
-            As in `rank`.  Scores have the type, library, device and leading axes of the state.
-
-        Returns
-        -------
-        ScoreHistogram
-
-        Raises
-        ------
-        TypeError, ValueError
-            As `rank`, and for a batch that does not fit the state.  Bad values that cannot be read
-            (in a trace, on an accelerator) make all measures of their row NaN, for good.
-        """
+        """The state after one more batch, given as to `ScoreBuffer.update`."""
         y_score = _as_counted(self.like, as_column("y_score", y_score))
         columns = (y_true, y_score, sample_weight, where)
         batch = admit_batch(self.like, columns, pos_label, validate, weighted=self.weighted)
@@ -223,15 +193,12 @@ class ScoreHistogram(NamedTuple):
     def ranking(self, ties: TiePolicy = "expected") -> Ranking:
         """What has been seen as a ranking, in which the scores of one bin are tied.
 
-        Parameters
-        ----------
-        ties : {"expected", "optimistic", "pessimistic"}
-            As in `rank`.
+        Takes the tie policies of `rank` but "given".
 
         Raises
         ------
         ValueError
-            Another tie policy; 2**63 examples or more, where values can be read (else NaN).
+            2**63 examples or more, where values can be read (else NaN).
         """
         check_tie_policy(ties)
         if ties == "given":
@@ -255,18 +222,11 @@ class ScoreHistogram(NamedTuple):
             `roc_auc`, `gini`, `pem`, `average_qrecall`, `pr_auc`, `auk`, `roc_hull_auc`,
             `achievable_pr_auc`; or ``functools.partial`` of one.
         **options
-            The measure's own arguments, such as ``quota=100``.
+            As in `ScoreBuffer.compute`.
 
         Returns
         -------
         Bounds, or a mapping from the names to them
-
-        Raises
-        ------
-        TypeError
-            Something else than a measure.
-        ValueError
-            Another measure.
         """
         check_measures(measure, self.like)
         if self.exact:
@@ -275,14 +235,7 @@ class ScoreHistogram(NamedTuple):
         return measured(measure, lambda f, own: bounds_of(f, own, *ends), options)
 
     def compute(self, measure: Any, **options: Any) -> Any:
-        """Any measures of what has been seen.
-
-        Parameters
-        ----------
-        measure : callable, or a mapping from names to callables
-            A function of a `Ranking`, or ``functools.partial`` of one.
-        **options
-            The measure's own arguments, such as ``quota=100``.
+        """Any measures of what has been seen, given as to `ScoreBuffer.compute`.
 
         Returns
         -------
@@ -291,8 +244,6 @@ class ScoreHistogram(NamedTuple):
 
         Raises
         ------
-        TypeError
-            Something else than a measure.
         ValueError
             A measure without certified bounds, unless the state is `exact`.
         """
