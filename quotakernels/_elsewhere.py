@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 __all__ = ["INSTEAD", "NOT_OFFERED", "absent", "hint", "nearest"]
 
 _PREDICTIONS = "tables.confusion_table_from_predictions(y_true, y_pred)"
-_KS = "optimal_cut(y_true, y_score, informedness).value"
+_KS = "optimal_cut(informedness, y_true, y_score).value"
 _RECALL = "recall(y_true, y_score, threshold=t)"
 _SPECIFICITY = "tables.true_negative_rate(y_true, y_score, threshold=t)"
 _FALL_OUT = "tables.false_positive_rate(y_true, y_score, threshold=t)"
@@ -35,7 +35,7 @@ INSTEAD = {
     "cumulative_gains": _GAINS,
     "cumulative_gains_curve": _GAINS,
     "decile_table": "lift_table(y_true, y_score)",
-    "delong": "inference.delong_test(y_true, y_score, y_score_b)",
+    "delong": "inference.delong_test(y_true, [y_score, y_score_b])",
     "det_curve": "roc_curve(y_true, y_score), and 1 - tpr, the false negative rate",
     "f1": f"f_score({_PREDICTIONS})",
     "f1_score": f"f_score({_PREDICTIONS})",
@@ -60,7 +60,7 @@ INSTEAD = {
     "lift_score": "lift(y_true, y_score, fraction=0.1)",
     "matthews_corr_coef": f"matthews_corrcoef({_PREDICTIONS})",
     "mcc": f"matthews_corrcoef({_PREDICTIONS})",
-    "mcnemar": "inference.compare_selections(y_true, y_score, y_score_b, quota=k)",
+    "mcnemar": "inference.compare_selections(y_true, [y_score, y_score_b], quota=k)",
     "mean_average_precision": "average_precision(y_true, y_score), and the mean of its values",
     "miss_rate": _MISS_RATE,
     "mutual_info_score": f"tables.mutual_information({_PREDICTIONS})",

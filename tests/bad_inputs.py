@@ -207,7 +207,7 @@ CALLS = {
         threshold=0.5,
     ),
     "optimal_cut": Call(
-        lambda y, s, **given: qk.optimal_cut(y, s, qk.informedness, **given).value, _best
+        lambda y, s, **given: qk.optimal_cut(qk.informedness, y, s, **given).value, _best
     ),
     "select": Call(
         _without_labels(lambda s, **given: qk.select(s, fraction=0.25, **given)),

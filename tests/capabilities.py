@@ -42,7 +42,7 @@ WITHOUT: dict[str, tuple[str, ...]] = {
 """The forms in which a function does not work, or in which no test runs it."""
 
 ARGUMENTS = {
-    "batch axes": {"y_score", "scores_a"},
+    "batch axes": {"y_score"},
     "weights": {"sample_weight"},
     "masks": {"where"},
     "ties": {"ties"},
@@ -79,16 +79,19 @@ def parameters(name: str) -> dict[str, inspect.Parameter]:
 
 def has(name: str, argument: str) -> bool:
     """Whether a function has parameters for batch axes, weights, masks or a tie policy."""
+    if argument == "batch axes" and name in OF_PAIRS:
+        return True
     return not ARGUMENTS[argument].isdisjoint(parameters(name))
 
 
+OF_PAIRS = ("delong_test", "fold_test")
+"""Their two models may have batch axes."""
 OF_DATA = ("best_boundary", "optimal_cut", "table_curve")
 """They take labels and scores by position only."""
 Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0])
 S = np.asarray([0.9, 0.8, 0.8, 0.6, 0.5, 0.5, 0.3, 0.1])
 LISTS = {"y_true": Y, "y_pred": Y[::-1], "folds": [0, 0, 1, 1, 1, 1, 0, 0]}
-SCORES = dict.fromkeys(("y_score", "scores_a", "gain", "a"), S)
-SCORES |= dict.fromkeys(("scores_b", "b"), S[::-1])
+SCORES = dict.fromkeys(("y_score", "gain"), S)
 NUMBERS = {"impacts": (1, -1, 0, 0), "cost_fp": 1, "cost_fn": 2, "kind": "roc"}
 GIVEN = {**LISTS, **SCORES, **NUMBERS, "models": {"a": S, "b": S[::-1]}}
 """What parameters without a default are given."""
@@ -105,7 +108,7 @@ MORE: dict[str, dict[str, Any]] = {
     "one_vs_rest": {"measure": qk.roc_auc},
 }
 """What else some functions need."""
-BATCHED = ("y_score", "scores_a", "scores_b", "gain")
+BATCHED = ("y_score", "gain")
 OTHERWISE = {
     "batch axes": {name: np.stack([GIVEN[name]] * 2) for name in BATCHED},
     "weights": {"sample_weight": np.arange(1.0, 9)},
@@ -126,7 +129,10 @@ def called(name: str, argument: str = "") -> Any:
         needs["y_score"] = np.stack([needs["y_score"], needs["y_score"]])
     if name == "one_vs_rest":
         needs["y_score"] = np.stack([needs["y_score"], needs["y_score"]], axis=-1)
-    positional = [needs.pop(x) for x in ("y_true", "y_score") if name in OF_DATA]
+    if argument == "batch axes" and name in OF_PAIRS:
+        needs["models"] = {model: np.stack([x, x]) for model, x in needs["models"].items()}
+    by_position = ("measure", "y_true", "y_score") if name in OF_DATA else ()
+    positional = [needs.pop(x) for x in by_position if x in needs]
     return functions()[name](*positional, **needs)
 
 

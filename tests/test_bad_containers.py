@@ -43,7 +43,7 @@ def check(made: Any, message: str) -> None:
         "sample_weight": lambda: qk.rank(Y, S, sample_weight=made(S)),
         "gain": lambda: qk.impact_at_quota(S, made(S), quota=1),
         "y_pred": lambda: qk.tables.confusion_table_from_predictions(Y, made(Y), pos_label=1),
-        "models['b']": lambda: qk.compare(Y, {"a": S, "b": made(S)}, qk.roc_auc),
+        "models['b']": lambda: qk.compare(qk.roc_auc, Y, {"a": S, "b": made(S)}),
         "like": lambda: qk.states.ScoreBuffer.empty(made(S)),
     }
     for name, call in calls.items():

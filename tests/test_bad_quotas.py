@@ -326,13 +326,13 @@ AT_QUOTA = {
     "buffer": lambda **q: qk.states.ScoreBuffer.empty(S).update(Y, S).compute(qk.hit_rate, **q),
     "histogram": lambda **q: qk.states.ScoreHistogram.of(Y, S).compute(qk.hit_rate, **q),
     "hit_rate_interval": lambda **q: qk.inference.hit_rate_interval(Y, S, **q),
-    "compare_selections": lambda **q: qk.inference.compare_selections(Y, S, -S, **q),
+    "compare_selections": lambda **q: qk.inference.compare_selections(Y, [S, -S], **q),
     "bootstrap": lambda **q: qk.bootstrap(qk.hit_rate, Y, S, n_resamples=9, workers=2, **q),
     "permutation": lambda **q: qk.compare(
-        Y, {"a": S, "b": -S}, qk.hit_rate, test="permutation", n_resamples=99, **q
+        qk.hit_rate, Y, {"a": S, "b": -S}, test="permutation", n_resamples=99, **q
     ),
     "fold_summary": lambda **q: qk.inference.fold_summary(qk.hit_rate, Y, S, FOLDS, n_train=4, **q),
-    "fold_test": lambda **q: qk.inference.fold_test(qk.hit_rate, Y, S, -S, FOLDS, n_train=4, **q),
+    "fold_test": lambda **q: qk.inference.fold_test(qk.hit_rate, Y, [S, -S], FOLDS, n_train=4, **q),
 }
 
 

@@ -45,7 +45,7 @@ def amounts(y: Any, s: Any, p: Any, m: Any, **given: Any) -> dict[str, Any]:
     hull = qk.family_hull([qk.rank(y, s, where=m, **given)] * 2)
     return found | {
         "hull": (hull.fp, hull.tp),
-        "curve": qk.tables.table_curve(ranking, qk.recall).quota,
+        "curve": qk.tables.table_curve(qk.recall, ranking).quota,
     }
 
 

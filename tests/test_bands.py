@@ -161,8 +161,8 @@ def test_bands_of_what_does_not_vary():
         assert found.lower[0] == pytest.approx(0.025 ** (1 / 3))
         none = small("qrecall", *data[:1], -data[1], quota=[3], simultaneous=simultaneous)
         assert none.upper == pytest.approx(1 - 0.025**0.25)
-        pairs = small("roc", *data, fpr=[0.5], groups=[0, 0, 1, 1, 2, 2, 3, 3])
-        assert pairs.lower == pytest.approx(0.025**0.5), "two groups with a positive"
+        pairs = small("roc", *data, fpr=[0.5], clusters=[0, 0, 1, 1, 2, 2, 3, 3])
+        assert pairs.lower == pytest.approx(0.025**0.5), "two clusters with a positive"
     weights = [1, 1, 1, 1, 5, 1, 0, 1]
     for model in (data, (data[0], -data[1])):
         heavy = small("roc", *model, fpr=[0.5], sample_weight=weights)
@@ -173,10 +173,10 @@ def test_bands_of_what_does_not_vary():
     assert np.allclose([tied.lower, tied.upper], 1, atol=1e-12)
 
 
-def test_hit_rates_of_weighted_or_grouped_rows_end_as_their_resamples_do():
+def test_hit_rates_of_weighted_or_clustered_rows_end_as_their_resamples_do():
     data, rows = (np.arange(40) >= 20, np.arange(40)), np.arange(40)
     assert small("hit_rate", *data, quota=[2]).lower == pytest.approx(0.025**0.5)
-    for more in ({"sample_weight": 1 + rows % 3}, {"groups": rows // 2}):
+    for more in ({"sample_weight": 1 + rows % 3}, {"clusters": rows // 2}):
         assert small("hit_rate", *data, quota=[2], **more).lower == 1
     none = {"sample_weight": (rows < 20) * 1.0}
     assert np.isnan(small("roc", *data, fpr=[0.5], **none).lower).all()
@@ -249,7 +249,10 @@ def test_the_best_cut_of_each_resample(best: Any, own: dict[str, Any], weights: 
         rows = np.repeat(np.arange(N), counts)
         taken = None if weights is None else weights[rows]
         for model, scores in enumerate(S):
-            cut = best(Y[rows], scores[rows], sample_weight=taken, **own)
+            data, measured = (Y[rows], scores[rows]), dict(own)
+            if "measure" in own:
+                data = (measured.pop("measure"), *data)
+            cut = best(*data, sample_weight=taken, **measured)
             for field in ("value", "threshold", "quota"):
                 part = getattr(found, field).resamples[model, number]
                 np.testing.assert_allclose(part, getattr(cut, field), rtol=1e-12)
@@ -336,7 +339,7 @@ def test_bad_optima():
         qk.inference.optimum_interval(qk.best_quota, Y, S[0])
     with pytest.raises(TypeError, match="maximize must be True, False or None"):
         qk.inference.optimum_interval(qk.optimal_cut, Y, S[0], measure=qk.recall, maximize=1)
-    with pytest.raises(TypeError, match="after them a measure of confusion tables"):
+    with pytest.raises(TypeError, match="needs a measure of confusion tables"):
         qk.inference.optimum_interval(qk.optimal_cut, Y, S[0])
     with pytest.raises(TypeError, match="impacts"):
         qk.inference.optimum_interval(qk.best_boundary, Y, S[0])

@@ -24,7 +24,7 @@ Y = RNG.random(N) < 0.4
 S = np.stack([RNG.normal(Y).round(1), RNG.normal(size=N), RNG.integers(0, 4, N) / 2])
 W = RNG.integers(0, 3, N) / 2
 M = np.arange(N) % 7 != 0
-GROUPS = np.arange(N) // 4 % 11
+CLUSTERS = np.arange(N) // 4 % 11
 MEASURES = {
     "auc": qk.roc_auc,
     "ahr": qk.average_hit_rate,
@@ -43,7 +43,7 @@ def plan(scores: Any, **kind: Any) -> tuple[Any, Any]:
     """The plan of resamples of the examples above, and the examples."""
     given = {name: kind.pop(name, None) for name in ("sample_weight", "where")}
     examples = admit(Y, scores, **given)
-    options = {"groups": None, "stratified": False, "poisson": False} | kind
+    options = {"clusters": None, "stratified": False, "poisson": False} | kind
     return plan_of(examples, random_state=3, ties="expected", **options), examples
 
 
@@ -57,7 +57,7 @@ def repeated(scores: np.ndarray, counts: np.ndarray, weights: Any) -> qk.Ranking
 KINDS: dict[str, dict[str, Any]] = {
     "plain": {},
     "stratified": {"stratified": True},
-    "groups": {"groups": GROUPS},
+    "clusters": {"clusters": CLUSTERS},
     "poisson": {"poisson": True},
     "masked": {"where": M},
     "weighted": {"sample_weight": W},
@@ -100,10 +100,10 @@ def test_resamples_have_the_size_that_they_should():
     masked = plan(S, where=M)[0].counts(range(20))
     assert np.all(masked.sum(axis=-1) == M.sum())
     assert np.all(masked[:, ~M] == 0)
-    grouped = plan(S, groups=GROUPS)[0].counts(range(20))
-    assert all(np.ptp(grouped[:, g == GROUPS], axis=-1).max() == 0 for g in range(11))
+    grouped = plan(S, clusters=CLUSTERS)[0].counts(range(20))
+    assert all(np.ptp(grouped[:, g == CLUSTERS], axis=-1).max() == 0 for g in range(11))
     assert np.all(
-        grouped[:, [np.flatnonzero(g == GROUPS)[0] for g in range(11)]].sum(axis=-1) == 11
+        grouped[:, [np.flatnonzero(g == CLUSTERS)[0] for g in range(11)]].sum(axis=-1) == 11
     )
     poisson = plan(S, poisson=True)[0].counts(range(300))
     assert 0.9 < poisson.mean() < 1.1
@@ -114,39 +114,41 @@ def test_what_is_left_out_for_bca():
     lacking, numbers = parts_left_out(plan(S)[0])
     assert len(numbers) == N
     assert np.array_equal(np.sort((1 - lacking.counts(numbers)).argmax(axis=-1)), np.arange(N))
-    lacking, numbers = parts_left_out(plan(S, groups=GROUPS)[0])
+    lacking, numbers = parts_left_out(plan(S, clusters=CLUSTERS)[0])
     assert len(numbers) == 11
     assert np.all((1 - lacking.counts(numbers)).sum(axis=0) == 1)
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 @pytest.mark.parametrize("models", [0, slice(None)])
-def test_groups_that_the_mask_leaves_empty_are_not_drawn(method: Any, models: Any):
+def test_clusters_that_the_mask_leaves_empty_are_not_drawn(method: Any, models: Any):
     """A mask is the same as a subset, bit for bit."""
-    there = np.isin(GROUPS, [1, 4, 5, 9]) & M
+    there = np.isin(CLUSTERS, [1, 4, 5, 9]) & M
     given: dict[str, Any] = {"method": method, "random_state": 1, "n_resamples": 50}
-    masked = qk.bootstrap(qk.roc_auc, Y, S[models], groups=GROUPS, where=there, **given)
-    groups, scores = GROUPS[there], S[models][..., there]
-    subset = qk.bootstrap(qk.roc_auc, Y[there], scores, groups=groups, **given)
+    masked = qk.bootstrap(qk.roc_auc, Y, S[models], clusters=CLUSTERS, where=there, **given)
+    clusters, scores = CLUSTERS[there], S[models][..., there]
+    subset = qk.bootstrap(qk.roc_auc, Y[there], scores, clusters=clusters, **given)
     for one, other in zip(masked, subset, strict=True):
         assert np.array_equal(one, other, equal_nan=True)
 
 
-def test_a_group_without_a_name_is_refused_where_it_counts():
-    names = np.where(np.arange(N) == 7, np.nan, GROUPS)
-    with pytest.raises(ValueError, match="groups is nan at position 7"):
-        qk.bootstrap(qk.roc_auc, Y, S[0], groups=names, n_resamples=5)
+def test_a_cluster_without_a_name_is_refused_where_it_counts():
+    names = np.where(np.arange(N) == 7, np.nan, CLUSTERS)
+    with pytest.raises(ValueError, match="clusters is nan at position 7"):
+        qk.bootstrap(qk.roc_auc, Y, S[0], clusters=names, n_resamples=5)
     kept = np.arange(N) != 7
-    qk.bootstrap(qk.roc_auc, Y, S[0], groups=names, where=kept, n_resamples=5)
+    qk.bootstrap(qk.roc_auc, Y, S[0], clusters=names, where=kept, n_resamples=5)
 
 
-def test_groups_need_a_mask_that_can_be_read():
+def test_clusters_need_a_mask_that_can_be_read():
     jax = pytest.importorskip("jax")
 
     def lower(there: Any) -> Any:
-        return qk.bootstrap(qk.roc_auc, Y, S[0], groups=GROUPS, where=there, n_resamples=5).lower
+        return qk.bootstrap(
+            qk.roc_auc, Y, S[0], clusters=CLUSTERS, where=there, n_resamples=5
+        ).lower
 
-    with pytest.raises(TypeError, match="groups need a mask that can be read"):
+    with pytest.raises(TypeError, match="clusters need a mask that can be read"):
         jax.eval_shape(lower, jax.numpy.asarray(M))
 
 
@@ -314,8 +316,8 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"confidence_level": 95}, ValueError, "confidence_level must be a number above 0 and below 1"),
     ({"method": "BCa"}, ValueError, "method must be"),
     ({"ties": "given"}, ValueError, "no meaning for rows that are drawn several times"),
-    ({"groups": GROUPS, "stratified": True}, ValueError, "cannot be combined"),
-    ({"groups": [1, 2]}, ValueError, r"groups must have shape \(60,\)"),
+    ({"clusters": CLUSTERS, "stratified": True}, ValueError, "cannot be combined"),
+    ({"clusters": [1, 2]}, ValueError, r"clusters must have shape \(60,\)"),
     ({"random_state": "seed"}, TypeError, "random_state must be"),
     ({"n_resamples": True}, TypeError, "n_resamples must be a whole number; got True"),
     (
@@ -334,7 +336,11 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"validate": "no"}, TypeError, "validate must be True or False; got 'no'"),
     ({"confidence_level": "0.9"}, ValueError, "confidence_level must be a number above 0"),
     ({"confidence_level": True}, ValueError, "confidence_level must be a number above 0"),
-    ({"groups": np.ones(N)}, ValueError, "groups must have two different values at least; got one"),
+    (
+        {"clusters": np.ones(N)},
+        ValueError,
+        "clusters must have two different values at least; got one",
+    ),
     ({"quota": 3}, TypeError, "quota"),
 ]
 
@@ -358,9 +364,9 @@ def test_bad_calls_of_others(given: dict[str, Any], error: type[Exception], mess
         lambda **x: qk.inference.optimum_interval(qk.best_boundary, Y, S[0], **best, **x),
     ]
     if not given.keys() & {"method", "poisson"}:
-        calls.append(lambda **x: qk.compare(Y, models, qk.roc_auc, **x))
+        calls.append(lambda **x: qk.compare(qk.roc_auc, Y, models, **x))
     if not given.keys() & {"method", "poisson", "stratified"}:
-        calls.append(lambda **x: qk.compare(Y, models, qk.roc_auc, test="permutation", **x))
+        calls.append(lambda **x: qk.compare(qk.roc_auc, Y, models, test="permutation", **x))
     for call in calls:
         with pytest.raises(error, match=message):
             call(**given)

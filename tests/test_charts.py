@@ -242,7 +242,7 @@ def test_charts_by_their_own_names():
         chart = qk.charts.powers_chart(ranking, kind=kind)
         for mine, other in zip(chart[:3], curve[:3], strict=True):
             np.testing.assert_array_equal(mine, other)
-    informed = qk.tables.table_curve(ranking, qk.informedness).value
+    informed = qk.tables.table_curve(qk.informedness, ranking).value
     last = qk.charts.powers_chart(ranking, kind="bift")
     np.testing.assert_array_equal(last.y[..., -1], informed[..., -1])
 

@@ -31,7 +31,7 @@ main_modes = [
 
 def compared(test: str, models: Any = None, measure: Any = qk.roc_auc, **given: Any) -> Any:
     given = {"n_resamples": 500, "random_state": 1, **given}
-    return qk.compare(Y, MODELS if models is None else models, measure, test=test, **given)
+    return qk.compare(measure, Y, MODELS if models is None else models, test=test, **given)
 
 
 # single pairs
@@ -114,7 +114,7 @@ def test_bootstrap_differences_are_of_the_same_resamples():
 def test_delong_is_that_of_two_models():
     found = compared("delong", measure=qk.gini)
     i, j = (found.names.index(name) for name in ("fair", "bad"))
-    wanted = qk.inference.delong_test(Y, FAIR, BAD, measure="gini")
+    wanted = qk.inference.delong_test(Y, [FAIR, BAD], measure="gini")
     assert found.p_value[i, j] == found.p_value[j, i] == wanted.p_value
     assert (found.lower[i, j], found.upper[i, j]) == (wanted.lower, wanted.upper)
     assert found.difference[i, j] == pytest.approx(wanted.difference)
@@ -144,7 +144,7 @@ def test_columns_of_a_data_frame_are_models():
 def test_delong_knows_its_measures_in_every_guise():
     wanted = compared("delong", measure=qk.pem)
     assert np.array_equal(compared("delong", measure=functools.partial(qk.pem)).lower, wanted.lower)
-    test = qk.inference.delong_test(Y, GOOD, BAD, measure=functools.partial(qk.pem))
+    test = qk.inference.delong_test(Y, [GOOD, BAD], measure=functools.partial(qk.pem))
     assert test.difference == pytest.approx(wanted.difference[0, wanted.names.index("bad")])
 
 
@@ -230,28 +230,28 @@ def test_p_values_of_models_that_are_alike_in_law_are_uniform():
         signal = dice.normal(labels)
         models = {"a": signal + dice.normal(size=30), "b": np.exp(signal + dice.normal(size=30))}
         given: dict[str, Any] = {"test": "permutation", "confidence_level": 0.9, "workers": 1}
-        found = qk.compare(labels, models, qk.roc_auc, n_resamples=19, random_state=k, **given)
+        found = qk.compare(qk.roc_auc, labels, models, n_resamples=19, random_state=k, **given)
         p_values[k] = found.p_value[0, 1]
     for level in (0.1, 0.3, 0.5, 0.8):
         error = math.sqrt(level * (1 - level) / sets)
         assert level - 4 * error - 0.02 <= np.mean(p_values <= level + 1e-9) <= level + 4 * error
 
 
-def test_weights_masks_and_groups():
+def test_weights_masks_and_clusters():
     """Groups of single examples change nothing; larger ones do, and weights count."""
     weights = RNG.integers(0, 3, N) / 2
     given = {"models": {"fair": FAIR, "bad": BAD}, "sample_weight": weights, "n_resamples": 300}
     singles = RNG.permutation(N)
     for test in TESTS[:2]:
         plain = compared(test, **given)
-        grouped = compared(test, groups=singles // 3, **given)
+        grouped = compared(test, clusters=singles // 3, **given)
         assert plain.estimate[0] == qk.roc_auc(Y, FAIR, sample_weight=weights)
         assert plain.p_value[0, 1] != grouped.p_value[0, 1]
     masked = {"models": given["models"], "where": weights > 0}
     left_out = compared("delong", **masked).p_value[0, 1]
     there = weights > 0
     assert left_out == pytest.approx(
-        qk.inference.delong_test(Y[there], FAIR[there], BAD[there]).p_value
+        qk.inference.delong_test(Y[there], [FAIR[there], BAD[there]]).p_value
     )
 
 
@@ -260,15 +260,19 @@ def test_few_examples_of_a_class_and_undefined_resamples_are_warned_of():
     given: dict[str, Any] = {"n_resamples": 40, "random_state": 1}
     for test in ("bootstrap", "delong"):
         with pytest.warns(UserWarning, match="only 9 positives: with fewer than 10 p-values"):
-            qk.compare(labels, models, qk.roc_auc, test=test, **given)
-    with pytest.warns(UserWarning, match="only 6 groups with negatives"):
+            qk.compare(qk.roc_auc, labels, models, test=test, **given)
+    with pytest.warns(UserWarning, match="only 6 clusters with negatives"):
         qk.compare(
-            Y, models, qk.roc_auc, groups=np.where(Y, np.arange(N), N + np.arange(N) // 10), **given
+            qk.roc_auc,
+            Y,
+            models,
+            clusters=np.where(Y, np.arange(N), N + np.arange(N) // 10),
+            **given,
         )
-    qk.compare(labels, models, qk.roc_auc, test="permutation", **given)
+    qk.compare(qk.roc_auc, labels, models, test="permutation", **given)
     hidden = np.arange(N) > 7
     with pytest.warns(UserWarning, match="undefined in|only 1") as found:
-        qk.compare(labels, models, qk.roc_auc, where=hidden, **given)
+        qk.compare(qk.roc_auc, labels, models, where=hidden, **given)
     undefined, few = (str(each.message) for each in found)
     assert few.startswith("only 1 positive:")
     assert undefined.startswith("the measure is undefined in 1")
@@ -288,7 +292,7 @@ def test_every_library_gives_a_comparison_on_the_host(mode: Mode):
         models = {name: mode.array(x) for name, x in MODELS.items()}
         for test in TESTS[mode.library == "jax" :]:  # whose resamples take long to compile
             given = {"test": test, "n_resamples": 240, "where": mask, "random_state": 3}
-            found, wanted = qk.compare(y, models, qk.roc_auc, **given), on_numpy(test)
+            found, wanted = qk.compare(qk.roc_auc, y, models, **given), on_numpy(test)
             assert found.names == wanted.names
             assert found.letters == wanted.letters
             assert np.allclose(found.estimate, wanted.estimate, atol=1e-6)
@@ -299,7 +303,7 @@ def test_every_library_gives_a_comparison_on_the_host(mode: Mode):
 
 def test_undefined_is_nan_and_not_told_apart():
     for test in TESTS:
-        found = qk.compare([1, 1, 1], {"b": [1, 2, 3], "a": [3, 2, 1]}, qk.roc_auc, test=test)
+        found = qk.compare(qk.roc_auc, [1, 1, 1], {"b": [1, 2, 3], "a": [3, 2, 1]}, test=test)
         assert found.names == ("a", "b")
         assert np.all(np.isnan(found.estimate))
         assert np.isnan(found.p_value[0, 1])
@@ -320,20 +324,56 @@ def test_a_bad_score_that_is_not_read_leaves_other_models_alone(test: str):
 
 def test_scores_of_several_types_keep_their_order():
     models = {"whole": [3, 1, 2, 2**53], "float": [0.5, 0.25, 0.1, 0.2], "flag": [True, False] * 2}
-    found = qk.compare([1, 0, 1, 0], models, qk.roc_auc, test="permutation", n_resamples=240)
+    found = qk.compare(qk.roc_auc, [1, 0, 1, 0], models, test="permutation", n_resamples=240)
     aucs = {name: qk.roc_auc([1, 0, 1, 0], scores) for name, scores in models.items()}
     assert dict(zip(found.names, found.estimate, strict=True)) == aucs
+
+
+def test_models_without_names_are_numbered():
+    wanted = compared("permutation", {"0": FAIR, "1": GOOD, "2": BAD}, n_resamples=240)
+    assert wanted.names == ("1", "0", "2")
+    for models in ([FAIR, GOOD, BAD], np.stack([FAIR, GOOD, BAD])):
+        np.testing.assert_equal(compared("permutation", models, n_resamples=240), wanted)
+
+
+def test_a_pair_is_a_mapping_or_an_array_or_a_frame():
+    functions = {
+        "delong_test": qk.inference.delong_test,
+        "compare_selections": functools.partial(qk.inference.compare_selections, quota=20),
+        "fold_test": lambda y, models: qk.inference.fold_test(
+            qk.roc_auc, y, models, np.arange(N) % 3
+        ),
+    }
+    for name, function in functions.items():
+        wanted = function(Y, {"one": GOOD, "two": BAD})
+        for models in ([GOOD, BAD], (GOOD, BAD), np.stack([GOOD, BAD])):
+            np.testing.assert_equal(function(Y, models), wanted, err_msg=name)
+        turned = function(Y, {"two": BAD, "one": GOOD})
+        assert turned.difference == pytest.approx(-wanted.difference) != 0
+        for models in ({"a": GOOD}, [GOOD, BAD, FAIR]):
+            with pytest.raises(ValueError, match="^models must hold "):
+                function(Y, models)
+        with pytest.raises(TypeError, match="^models must be a mapping"):
+            function(Y, qk.rank(Y, GOOD))
+
+
+def test_the_measure_comes_first():
+    with pytest.raises(TypeError, match="^measure must be a function .* comes first"):
+        qk.compare(Y, MODELS, qk.roc_auc)
+    for function in (qk.optimal_cut, qk.tables.table_curve):
+        with pytest.raises(TypeError, match=f"^{function.__name__} needs .* comes first"):
+            function(Y, GOOD, qk.f_score)
 
 
 # bad calls
 
 LONG = {"a": GOOD, "b": GOOD[:-1]}
 BAD_CALLS: list[tuple[dict[str, Any], type[Exception], str]] = [
-    (
-        {"models": [GOOD, BAD]},
-        TypeError,
-        "must be a mapping .* or a data frame; got list",
-    ),
+    ({"models": 3}, TypeError, "must be a mapping .* a data frame, or an array with .*; got int"),
+    ({"models": qk.rank(Y, GOOD)}, TypeError, "must be a mapping .*; got Ranking"),
+    ({"models": GOOD}, ValueError, r"an axis of models before .*; got shape \(60,\)"),
+    ({"models": [GOOD, BAD[:-1]]}, ValueError, r"models\[1\] must have as many .* models\[0\], 60"),
+    ({"models": [GOOD]}, ValueError, "at least two models; got 1"),
     ({"models": {1: GOOD, 2: BAD}}, TypeError, "names of models must be strings; got 1"),
     ({"models": {"a": GOOD}}, ValueError, "at least two models; got 1"),
     ({"models": LONG}, ValueError, r"models\['b'\] must have as many scores as models\['a'\], 60"),
@@ -356,7 +396,7 @@ BAD_CALLS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"test": "mcnemar"}, ValueError, "test must be"),
     ({"test": "permutation", "stratified": True}, ValueError, "stratified has no meaning"),
     ({"test": "delong", "measure": qk.pr_auc}, ValueError, "for roc_auc, gini and pem"),
-    ({"test": "delong", "groups": np.arange(N)}, ValueError, "for single examples"),
+    ({"test": "delong", "clusters": np.arange(N)}, ValueError, "for single examples"),
     ({"test": "delong", "ties": "optimistic"}, ValueError, "counts ties half"),
     ({"test": "delong", "sample_weight": GOOD * GOOD}, TypeError, "sample_weight"),
     ({"n_resamples": 0}, ValueError, "n_resamples must be at least 1"),
@@ -392,8 +432,8 @@ def test_a_trace_has_no_values_to_compare():
     import jax
 
     for function in (
-        lambda s: qk.compare(Y, {"a": s, "b": BAD}, qk.roc_auc).estimate,
-        lambda s: qk.inference.compare_selections(Y, s, BAD, quota=3).difference,
+        lambda s: qk.compare(qk.roc_auc, Y, {"a": s, "b": BAD}).estimate,
+        lambda s: qk.inference.compare_selections(Y, [s, BAD], quota=3).difference,
     ):
         with pytest.raises(TypeError, match="is traced, or holds shapes only"):
             jax.jit(function)(GOOD)

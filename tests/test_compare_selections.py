@@ -62,7 +62,7 @@ def test_tails_far_out_are_not_lost():
 
 @pytest.mark.parametrize("mid_p", [False, True])
 def test_the_definition(mid_p: bool):
-    found = qk.inference.compare_selections(Y, A, B, quota=25, mid_p=mid_p)
+    found = qk.inference.compare_selections(Y, [A, B], quota=25, mid_p=mid_p)
     in_a, in_b = (x > np.sort(x)[-26] for x in (A, B))
     only_a, only_b = in_a & ~in_b, in_b & ~in_a
     first, second, size = (int(x.sum()) for x in (Y & only_a, Y & only_b, only_a))
@@ -71,11 +71,11 @@ def test_the_definition(mid_p: bool):
     hit_rates = [qk.hit_rate(Y, x, quota=25) for x in (A, B)]
     assert found.difference == pytest.approx(hit_rates[0] - hit_rates[1], abs=1e-15)
     assert found.p_value == by_halves(first, second, mid_p)
-    fisher = qk.inference.compare_selections(Y, A, B, quota=25, mid_p=mid_p, test="fisher")
+    fisher = qk.inference.compare_selections(Y, [A, B], quota=25, mid_p=mid_p, test="fisher")
     assert fisher.p_value == by_sizes(first, second, size, mid_p) < found.p_value
     assert found.lower < fisher.lower < found.difference < fisher.upper < found.upper
     for one, test in ((found, "mcnemar"), (fisher, "fisher")):
-        turned = qk.inference.compare_selections(Y, B, A, quota=25, mid_p=mid_p, test=test)
+        turned = qk.inference.compare_selections(Y, [B, A], quota=25, mid_p=mid_p, test=test)
         assert turned.p_value == one.p_value
         assert (turned.lower, turned.upper) == pytest.approx((-one.upper, -one.lower))
 
@@ -83,25 +83,27 @@ def test_the_definition(mid_p: bool):
 def test_a_quota_that_cuts_a_tie_group():
     """By the selection probabilities; whole where both models cut the same group."""
     y, a, b = [1, 1, 0, 1, 0, 0], [4, 3, 3, 3, 1, 0], [4, 3, 0, 1, 3, 3]
-    found = qk.inference.compare_selections(y, a, b, quota=2)
+    found = qk.inference.compare_selections(y, [a, b], quota=2)
     assert found.discordant == pytest.approx(2 / 3)
     assert (found.positives_a, found.positives_b) == pytest.approx((1 / 3, 0))
     assert found.difference == pytest.approx((4 / 3 - 4 / 3 + 1 / 3) / 2)
     assert found.p_value == 1  # corrected
-    less = qk.inference.compare_selections(y, a, b, quota=2, mid_p=True)
+    less = qk.inference.compare_selections(y, [a, b], quota=2, mid_p=True)
     assert less.p_value == pytest.approx(math.erfc(math.sqrt(1 / 6)))
-    sizes = qk.inference.compare_selections(y, a, b, quota=2, mid_p=True, test="fisher")
+    sizes = qk.inference.compare_selections(y, [a, b], quota=2, mid_p=True, test="fisher")
     assert sizes.p_value == pytest.approx(math.erfc(math.sqrt(1 / 6 / 0.75)))
-    same_group = qk.inference.compare_selections(y, [5, 2, 2, 4, 1, 0], [5, 2, 2, 1, 0, 4], quota=3)
+    same_group = qk.inference.compare_selections(
+        y, [[5, 2, 2, 4, 1, 0], [5, 2, 2, 1, 0, 4]], quota=3
+    )
     assert (same_group.positives_a, same_group.positives_b, same_group.p_value) == (1, 0, 1)
-    assert qk.inference.compare_selections(y, a, a, quota=2).difference == 0
+    assert qk.inference.compare_selections(y, [a, a], quota=2).difference == 0
 
 
 def test_selections_that_are_alike():
-    found = qk.inference.compare_selections(Y, A, 2 * A, fraction=0.3)
+    found = qk.inference.compare_selections(Y, [A, 2 * A], fraction=0.3)
     assert (found.difference, found.p_value, found.discordant) == (0, 1, 0)
     assert found.lower == -found.upper < 0
-    fisher = qk.inference.compare_selections(Y, A, 2 * A, fraction=0.3, test="fisher")
+    fisher = qk.inference.compare_selections(Y, [A, 2 * A], fraction=0.3, test="fisher")
     assert tuple(fisher) == (0, 0, 0, 1, 0, 0, 0)
 
 
@@ -123,10 +125,10 @@ def test_intervals_hold_the_difference():
 @pytest.mark.parametrize("mode", parameters(main_modes))
 def test_every_library(mode: Mode):
     mask = np.arange(N) % 5 > 0
-    wanted = qk.inference.compare_selections(Y[mask], A[mask], B[mask], quota=20)
+    wanted = qk.inference.compare_selections(Y[mask], [A[mask], B[mask]], quota=20)
     with mode.context():
         y, a, b, there = (mode.array(x) for x in (Y, A, B, mask))
-        found = qk.inference.compare_selections(y, a, b, quota=20, where=there)
+        found = qk.inference.compare_selections(y, [a, b], quota=20, where=there)
     assert found == pytest.approx(wanted, rel=1e-6)
     assert all(type(x) is float for x in found)
 
@@ -134,10 +136,10 @@ def test_every_library(mode: Mode):
 def test_bad_values_that_cannot_be_read_are_nan():
     bad = {"labels": Y * 2, "scores": A * np.nan}
     for y, a in ((bad["labels"], A), (Y, bad["scores"])):
-        found = qk.inference.compare_selections(y, a, B, quota=3, validate=False)
+        found = qk.inference.compare_selections(y, [a, B], quota=3, validate=False)
         assert all(math.isnan(x) for x in found)
-    assert all(math.isnan(x) for x in qk.inference.compare_selections(Y, A, B, quota=0))
-    assert all(math.isnan(x) for x in qk.inference.compare_selections([], [], [], fraction=0.5))
+    assert all(math.isnan(x) for x in qk.inference.compare_selections(Y, [A, B], quota=0))
+    assert all(math.isnan(x) for x in qk.inference.compare_selections([], [[], []], fraction=0.5))
 
 
 BAD_CALLS: list[tuple[dict[str, Any], type[Exception], str]] = [
@@ -146,13 +148,19 @@ BAD_CALLS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"quota": N + 1}, ValueError, "quota is 81"),
     ({"quota": 3, "test": "mid-p"}, ValueError, "test must be"),
     ({"quota": 3, "confidence_level": 1}, ValueError, "confidence_level must be"),
-    ({"quota": 3, "b": B[1:]}, ValueError, "b must have as many scores as a, 80; got 79"),
-    ({"quota": 3, "a": [A]}, ValueError, r"a must have shape \(n,\)"),
-    ({"quota": 3, "b": B * np.nan}, ValueError, "b is nan at position 0"),
+    (
+        {"quota": 3, "b": B[1:]},
+        ValueError,
+        r"\['b'\] must have as many scores as models\['a'\], 80; got 79",
+    ),
+    ({"quota": 3, "a": [A]}, ValueError, r"^models\['a'\] must have shape \(n,\)"),
+    ({"quota": 3, "b": B * np.nan}, ValueError, r"^models\['b'\] is nan at position 0"),
 ]
 
 
 @pytest.mark.parametrize(("given", "error", "message"), BAD_CALLS)
 def test_bad_calls(given: dict[str, Any], error: type[Exception], message: str):
+    models = {name: given.get(name, x) for name, x in (("a", A), ("b", B))}
+    given = {name: x for name, x in given.items() if name not in models}
     with pytest.raises(error, match=message):
-        qk.inference.compare_selections(Y, **{"a": A, "b": B, **given})
+        qk.inference.compare_selections(Y, models, **given)

@@ -159,7 +159,7 @@ def test_one_fold_has_no_interval():
 def test_two_models_over_the_same_folds():
     """By the formula of Nadeau and Bengio, one step after the other."""
     stats = pytest.importorskip("scipy.stats")
-    found = qk.inference.fold_test(qk.roc_auc, Y, A, B, FOLDS)
+    found = qk.inference.fold_test(qk.roc_auc, Y, [A, B], FOLDS)
     pairs = zip(by_hand(qk.roc_auc, A, FOLDS), by_hand(qk.roc_auc, B, FOLDS), strict=True)
     values = [a - b for a, b in pairs]
     mean, _, error = corrected(values, (N / K) / (N - N / K))
@@ -168,7 +168,7 @@ def test_two_models_over_the_same_folds():
     wanted = (mean, mean - half, mean + half, error, mean / error, K - 1, p, 0)
     assert found[:8] == pytest.approx(wanted, rel=1e-10)
     assert found.values == pytest.approx(values)
-    back = qk.inference.fold_test(qk.roc_auc, Y, B, A, FOLDS)
+    back = qk.inference.fold_test(qk.roc_auc, Y, [B, A], FOLDS)
     assert back[:2] == pytest.approx((-found.difference, -found.upper))
     assert back.p_value == found.p_value
 
@@ -184,25 +184,25 @@ def test_which_of_two_is_the_better_one():
     }
     right = Y.astype(float)
     for a, b, sign in ((right, B, 1.0), (B, right, -1.0), (B, B, 0.0)):
-        found = qk.inference.fold_test(measures, Y, a, b, FOLDS)
+        found = qk.inference.fold_test(measures, Y, [a, b], FOLDS)
         assert found["accuracy"].better == found["errors"].better == sign
         assert found["errors"].difference == pytest.approx(-found["accuracy"].difference)
         assert np.isnan([found["bias"].better, found["own"].better]).all()
-        least = qk.inference.fold_test(measures, Y, a, b, FOLDS, maximize=False)
+        least = qk.inference.fold_test(measures, Y, [a, b], FOLDS, maximize=False)
         assert least["own"].better == least["accuracy"].better == -sign
     with pytest.raises(TypeError, match="^maximize must be True, False or None; got 'no'"):
-        qk.inference.fold_test(qk.roc_auc, Y, A, B, FOLDS, maximize="no")  # type: ignore[arg-type]
+        qk.inference.fold_test(qk.roc_auc, Y, [A, B], FOLDS, maximize="no")  # type: ignore[arg-type]
     with pytest.warns(UserWarning, match="no positives"):
-        nothing = qk.inference.fold_test(qk.roc_auc, Y & False, A, B, FOLDS)
+        nothing = qk.inference.fold_test(qk.roc_auc, Y & False, [A, B], FOLDS)
     assert np.isnan(nothing.better)
 
 
 def test_models_that_differ_by_the_same_everywhere():
     """Up to rounding; there is nothing to compare the difference with."""
-    same = qk.inference.fold_test(qk.roc_auc, Y, A, A.copy(), FOLDS)
+    same = qk.inference.fold_test(qk.roc_auc, Y, [A, A.copy()], FOLDS)
     assert same[:4] == (0, 0, 0, 0)
     assert np.isnan([same.statistic, same.p_value]).all()
-    perfect = qk.inference.fold_test(qk.roc_auc, Y, Y * 1, Y * -1, FOLDS)
+    perfect = qk.inference.fold_test(qk.roc_auc, Y, [Y * 1, Y * -1], FOLDS)
     assert perfect[:4] == (1, 1, 1, 0)
     assert np.isnan(perfect.p_value)
     steps = {"a": 0.1 * (FOLDS + 2), "b": 0.1 * FOLDS}
@@ -211,7 +211,7 @@ def test_models_that_differ_by_the_same_everywhere():
         mass = ranking.positive_weights + ranking.negative_weights
         return np.sum(ranking.thresholds * mass) / np.sum(mass)
 
-    near = qk.inference.fold_test(mean_score, Y, steps["a"], steps["b"], FOLDS)
+    near = qk.inference.fold_test(mean_score, Y, [steps["a"], steps["b"]], FOLDS)
     assert near.difference == pytest.approx(0.2)
     assert near.standard_error == 0
     assert np.isnan(near.p_value)
@@ -219,7 +219,7 @@ def test_models_that_differ_by_the_same_everywhere():
 
 def test_folds_that_leave_one_of_two_undefined():
     with pytest.warns(UserWarning, match=r"3 \(no positives\)"):
-        found = qk.inference.fold_test(qk.roc_auc, LACKING, A, B, FOLDS)
+        found = qk.inference.fold_test(qk.roc_auc, LACKING, [A, B], FOLDS)
     assert (found.undefined, found.degrees_of_freedom) == (1, K - 2)
     assert 0 < found.p_value < 1
 
@@ -229,7 +229,7 @@ def test_every_library(mode: Mode):
     def both(y: Any, a: Any, b: Any) -> Any:
         options = {"fraction": 0.25}
         summary = qk.inference.fold_summary(qk.hit_rate, y, a, FOLDS, pooled=True, **options)
-        return summary, qk.inference.fold_test(qk.hit_rate, y, a, b, FOLDS, **options)
+        return summary, qk.inference.fold_test(qk.hit_rate, y, [a, b], FOLDS, **options)
 
     for found, wanted in zip(mode.run(both, Y, A, B), both(Y, A, B), strict=True):
         for field in found._fields:
@@ -257,7 +257,7 @@ def test_bad_calls(folds: Any, options: dict[str, Any], error: type[Exception], 
     with pytest.raises(error, match=message):
         qk.inference.fold_summary(qk.roc_auc, Y, A, folds, **options)
     with pytest.raises(error, match=message):
-        qk.inference.fold_test(qk.roc_auc, Y, A, B, folds, **options)
+        qk.inference.fold_test(qk.roc_auc, Y, [A, B], folds, **options)
 
 
 def test_repeats_of_different_numbers_of_folds():

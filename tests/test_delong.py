@@ -53,7 +53,7 @@ def everything(y: Any, s: Any, valid: Any) -> dict[str, Any]:
         "logit": qk.inference.auc_interval(y, s, where=valid),
         "wald": qk.inference.auc_interval(y, s, where=valid, method="wald", measure="pem"),
         "auc": qk.inference.auc_covariance(y, s, where=valid),
-        "paired": qk.inference.delong_test(*first, second[1], where=mask),
+        "paired": qk.inference.delong_test(first[0], [first[1], second[1]], where=mask),
         "unpaired": qk.inference.delong_test_unpaired(*rankings, measure="pem"),
     }
 
@@ -121,7 +121,7 @@ def asah(shared: Path, *names: str) -> list[np.ndarray]:
 
 def test_paired_test_of_proc(shared: Path):
     """What pROC prints for two markers: z, p-value and the interval of the difference."""
-    found = qk.inference.delong_test(*asah(shared, "y_true", "s100b", "wfns"))
+    found = qk.inference.delong_test(*asah(shared, "y_true"), asah(shared, "s100b", "wfns"))
     assert f"{found.statistic:.4g}" == "-2.209"
     assert f"{found.p_value:.4g}" == "0.02718"
     assert found.lower == pytest.approx(-0.17421442, abs=5e-9)
@@ -144,7 +144,7 @@ def test_one_variance_from_the_table_and_from_the_examples(shared: Path):
         assert found.estimate == covariance.estimate[m] == qk.gini(ranking)
         assert found.standard_error**2 == pytest.approx(covariance.covariance[m, m], rel=1e-13)
     a, b = models[:2]
-    test = qk.inference.delong_test(y, a, b, measure="gini")
+    test = qk.inference.delong_test(y, [a, b], measure="gini")
     variance = np.asarray([1, -1, 0]) @ covariance.covariance @ [1, -1, 0]
     assert test.standard_error**2 == pytest.approx(variance, rel=1e-12)
 
@@ -230,7 +230,7 @@ def test_coverage(kind: str):
     unpaired = qk.inference.delong_test_unpaired(qk.rank(y, s), qk.rank(y, other))
     assert_covered(float(np.mean(unpaired.p_value > 0.05)))
     if kind != "strong":  # two models of equal AUC that share a part of their scores
-        paired = qk.inference.delong_test(y, 2 * s + other, s + 2 * other)
+        paired = qk.inference.delong_test(y, [2 * s + other, s + 2 * other])
         assert_covered(float(np.mean(paired.p_value > 0.05)))
 
 
@@ -254,7 +254,7 @@ def test_examples_beyond_the_range_of_products():
     y = np.repeat([1, 0], 300_000)
     a = dice.normal(size=y.size) + y
     b = np.round(a + dice.normal(size=y.size), 1)
-    test = qk.inference.delong_test(y, a, b)
+    test = qk.inference.delong_test(y, [a, b])
     areas = qk.inference.auc_covariance(y, np.stack([a, b]))
     (first, both), (_, second) = areas.covariance
     assert test.standard_error**2 == pytest.approx(first + second - 2 * both, rel=1e-12)
@@ -275,7 +275,7 @@ def test_tails_and_quantiles_of_the_normal_distribution():
 
 
 def test_one_pair_has_a_difference_and_no_error():
-    found = qk.inference.delong_test([1, 0], [2, 1], [1, 2])
+    found = qk.inference.delong_test([1, 0], [[2, 1], [1, 2]])
     assert (found.difference, np.isnan(found.standard_error)) == (1, True)
 
 
@@ -286,19 +286,21 @@ Y, A = [1, 0, 1, 0], [4, 3, 2, 1]
 
 def test_scores_are_named_as_they_were_passed():
     nan = [4, math.nan, 2, 1]
-    with pytest.raises(ValueError, match="^scores_a is nan at position 1; expected a number"):
-        qk.inference.delong_test(Y, nan, A)
-    with pytest.raises(ValueError, match="^scores_b is nan at position 1"):
-        qk.inference.delong_test(Y, A, nan)
-    with pytest.raises(ValueError, match=r"^scores_a and scores_b must have one shape; got \(4,\)"):
-        qk.inference.delong_test(Y, A, A[:3])
-    with pytest.raises(ValueError, match=r"^y_true must have shape \(4,\), as scores_a has"):
-        qk.inference.delong_test(Y[:3], A, A)
-    with pytest.raises(TypeError, match="^scores_b must hold real numbers"):
-        qk.inference.delong_test(Y, A, ["a"] * 4)
-    with pytest.raises(ValueError, match="^scores_b has missing values; fill them"):
-        qk.inference.delong_test(Y, A, [1, None, 2, 3])
-    assert np.isnan(qk.inference.delong_test(Y, A, nan, validate=False)).all()
+    with pytest.raises(ValueError, match=r"^models\[0\] is nan at position 1; expected a number"):
+        qk.inference.delong_test(Y, [nan, A])
+    with pytest.raises(ValueError, match=r"^models\[1\] is nan at position 1"):
+        qk.inference.delong_test(Y, [A, nan])
+    with pytest.raises(
+        ValueError, match=r"^the two models must have scores of one shape; got \(4,\)"
+    ):
+        qk.inference.delong_test(Y, [A, A[:3]])
+    with pytest.raises(ValueError, match=r"^y_true must have shape \(4,\), as models\[0\] has"):
+        qk.inference.delong_test(Y[:3], [A, A])
+    with pytest.raises(TypeError, match=r"^models\[1\] must hold real numbers"):
+        qk.inference.delong_test(Y, [A, ["a"] * 4])
+    with pytest.raises(ValueError, match=r"^models\[1\] has missing values; fill them"):
+        qk.inference.delong_test(Y, [A, [1, None, 2, 3]])
+    assert np.isnan(qk.inference.delong_test(Y, [A, nan], validate=False)).all()
 
 
 def test_weights_are_refused():
@@ -309,10 +311,10 @@ def test_weights_are_refused():
         qk.inference.delong_test_unpaired(qk.rank(Y, A), weighted)
     for call in (
         qk.inference.delong_test,
-        lambda y, a, b, **kw: qk.inference.auc_covariance(y, [a, b], **kw),
+        qk.inference.auc_covariance,
     ):
         with pytest.raises(TypeError, match="^sample_weight has no place here"):
-            call(Y, A, A, sample_weight=A)
+            call(Y, [A, A], sample_weight=A)
 
 
 def test_options_and_shapes():
@@ -323,7 +325,7 @@ def test_options_and_shapes():
         qk.inference.auc_interval(Y, A, method="exact")
     for measure in ("auc", np.asarray([1.0, 2.0])):
         with pytest.raises(ValueError, match='^measure must be "roc_auc", "gini" or "pem"; got'):
-            qk.inference.delong_test(Y, A, A, measure=measure)
+            qk.inference.delong_test(Y, [A, A], measure=measure)
     with pytest.raises(ValueError, match=r"^y_score must have an axis of models.*\(4,\)"):
         qk.inference.auc_covariance(Y, A)
     with pytest.raises(ValueError, match=r"^y_true is 0 at position \(1, 0\); expected the label"):
@@ -349,7 +351,7 @@ def test_the_other_class_from_the_other_end_has_the_same_variance():
     s = np.nan_to_num(s)
     for found, turned in (
         (qk.inference.auc_interval(y, s), qk.inference.auc_interval(1 - y, -s)),
-        (qk.inference.delong_test(y, s, s**2), qk.inference.delong_test(1 - y, -s, -(s**2))),
+        (qk.inference.delong_test(y, [s, s**2]), qk.inference.delong_test(1 - y, [-s, -(s**2)])),
     ):
         np.testing.assert_allclose(found, turned, 1e-12, 1e-14)
 
@@ -358,8 +360,8 @@ def test_a_test_turned_round():
     y, s, _ = (x[6:, 0] for x in batch())
     s = np.nan_to_num(s)
     found, turned = (
-        qk.inference.delong_test(y, s, -(s**2) + s),
-        qk.inference.delong_test(y, -(s**2) + s, s),
+        qk.inference.delong_test(y, [s, -(s**2) + s]),
+        qk.inference.delong_test(y, [-(s**2) + s, s]),
     )
     np.testing.assert_array_equal(found.difference, -turned.difference)
     np.testing.assert_array_equal(found.lower, -turned.upper)

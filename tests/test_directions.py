@@ -55,13 +55,13 @@ def test_no_coin_toss_is_the_best_by_pearson():
     toss = np.asarray([1, 0, 1, 0, 0, 1, 1, 0, 0, 0])
     assert qk.pearson(Y, toss, quota=10) == 1 > qk.pearson(Y, GOOD, quota=10)
     with pytest.raises(TypeError, match=r'give maximize=True .*, and labels="observed": with the'):
-        qk.compare(Y, {"good": GOOD, "toss": toss}, qk.pearson, quota=10)
+        qk.compare(qk.pearson, Y, {"good": GOOD, "toss": toss}, quota=10)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of so few examples
         found = qk.compare(
+            qk.pearson,
             Y,
             {"toss": toss, "good": GOOD},
-            qk.pearson,
             quota=10,
             labels="observed",
             maximize=True,

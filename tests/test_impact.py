@@ -137,4 +137,4 @@ def test_bad_calls():
         with pytest.raises(ValueError, match=r"^ratio is .*expected a finite number above 0"):
             qk.tables.tune_prevalence(table, bad)
     with pytest.raises(TypeError, match=r"^optimal_cut compares single values; impact has several"):
-        qk.optimal_cut([1, 0], [0.5, 0.1], qk.tables.impact, impacts=IMPACTS)
+        qk.optimal_cut(qk.tables.impact, [1, 0], [0.5, 0.1], impacts=IMPACTS)

@@ -128,15 +128,15 @@ def confusion(y: Any, s: Any, p: Any, w: Any) -> dict[str, Any]:
     named["f_score at a quota"] = qk.f_score(ranking, quota=2, beta=w[..., :1])
     named["expected_cost"] = qk.expected_cost(table, cost_fp=w[..., :2], cost_fn=2)
     named["base_ratio"] = qk.tables.base_ratio(table, impacts=(w[..., :2], 1, 2, 0))
-    best = qk.optimal_cut(ranking, qk.recall)
-    curve = qk.tables.table_curve(ranking, qk.precision)
+    best = qk.optimal_cut(qk.recall, ranking)
+    curve = qk.tables.table_curve(qk.precision, ranking)
     predicted = qk.tables.confusion_table_from_predictions(y, p, sample_weight=w)
     classes = qk.tables.confusion_table_from_predictions(y, p, num_classes=3)
     named["kappa"] = qk.tables.cohen_kappa(classes)
     rates = qk.tables.confusion_table_from_rates(prevalence=s, tpr=s, fpr=0.5)
     ratios = qk.tables.confusion_table_from_rates(prevalence=s, lr_positive=1 + w, lr_negative=s)
     own = {"cost_fp": w[..., :1], "cost_fn": 2}
-    cheap = qk.optimal_cut(ranking, qk.expected_cost, **own)
+    cheap = qk.optimal_cut(qk.expected_cost, ranking, **own)
     parts = {"table": table, "best": best, "curve": curve, "predicted": predicted, "cheap": cheap}
     parts |= {"classes": classes.by_class(), "rates": rates, "ratios": ratios}
     for name, part in parts.items():
@@ -177,7 +177,7 @@ def folds(y: Any, s: Any) -> dict[str, Any]:
     """Fold by fold; the folds are read, and so are values of the host."""
     of = [0, 0, 1, 1, 1]
     summary = qk.inference.fold_summary(qk.hit_rate, y, s, of, fraction=0.5, pooled=True)
-    return flat(summary=summary, test=qk.inference.fold_test(qk.roc_auc, y, s, s * s, of))
+    return flat(summary=summary, test=qk.inference.fold_test(qk.roc_auc, y, [s, s * s], of))
 
 
 LINE = {"positives": 4, "negatives": 9}
@@ -208,7 +208,7 @@ def uncertain(y: Any, s: Any) -> dict[str, Any]:
     return flat(
         **found,
         together=qk.inference.auc_covariance(y, s, measure="pem"),
-        paired=qk.inference.delong_test(y, s, -s),
+        paired=qk.inference.delong_test(y, [s, -s]),
         unpaired=qk.inference.delong_test_unpaired(ranking, qk.rank(y, -s)),
         wilson=qk.inference.hit_rate_interval(y, s, population=9, **given),
         exact=qk.inference.hit_rate_interval(ranking, method="exact", **given),

@@ -106,12 +106,12 @@ def called_with(options: dict[str, Any], measure: Any) -> Iterator[tuple[str, An
     models, folds = {"a": S, "b": S}, np.arange(400) % 5
     yield "bootstrap", lambda: qk.bootstrap(measure, Y, S, **options)
     yield "bootstrap", lambda: qk.bootstrap(measure=measure, y_true=Y, y_score=S, **options)
-    yield "compare", lambda: qk.compare(Y, models, measure, **options)
+    yield "compare", lambda: qk.compare(measure, Y, models, **options)
     yield "fold_summary", lambda: qk.inference.fold_summary(measure, Y, S, folds, **options)
-    yield "fold_test", lambda: qk.inference.fold_test(measure, Y, S, S, folds, **options)
+    yield "fold_test", lambda: qk.inference.fold_test(measure, Y, [S, S], folds, **options)
     yield "one_vs_rest", lambda: qk.one_vs_rest(measure, folds, np.stack([S] * 5, -1), **options)
-    yield "optimal_cut", lambda: qk.optimal_cut(Y, S, measure, **options)
-    yield "table_curve", lambda: qk.tables.table_curve(Y, S, measure=measure, **options)
+    yield "optimal_cut", lambda: qk.optimal_cut(measure, Y, S, **options)
+    yield "table_curve", lambda: qk.tables.table_curve(measure, Y, S, **options)
 
 
 def test_options_of_measures():
@@ -127,7 +127,7 @@ def test_options_of_measures():
         qk.bootstrap(several, Y, S, quot=3)
     for call in (qk.optimal_cut, qk.tables.table_curve):
         with pytest.raises(TypeError, match=f"^{call.__name__} got an unexpected .* 'threshold'$"):
-            call(Y, S, qk.f_score, threshold=3)
+            call(qk.f_score, Y, S, threshold=3)
     with pytest.raises(TypeError, match=r"^f_score got .* 'bta'; did you mean 'beta'"):
         qk.f_score(qk.tables.ConfusionTable(1, 1, 1, 1), bta=2)
     with pytest.raises(TypeError, match="^bootstrap got an unexpected keyword argument 'xyz'$"):
@@ -156,8 +156,8 @@ def test_options_of_scorers():
 def test_errors_name_the_call():
     for name, call in (
         ("best_boundary", lambda *x: qk.best_boundary(*x, impacts=(1, 1, 1, 1))),
-        ("optimal_cut", lambda *x: qk.optimal_cut(*x, measure=qk.f_score)),
-        ("table_curve", lambda *x: qk.tables.table_curve(*x, measure=qk.f_score)),
+        ("optimal_cut", lambda *x: qk.optimal_cut(qk.f_score, *x)),
+        ("table_curve", lambda *x: qk.tables.table_curve(qk.f_score, *x)),
     ):
         with pytest.raises(TypeError, match=f"^{name} needs y_true and y_score, or a Ranking"):
             call(Y)
@@ -169,10 +169,10 @@ def test_warnings_are_of_the_line_that_calls():
     few, folds, models = np.arange(400) < 5, np.arange(400) // 200, {"a": S, "b": S % 7}
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        qk.compare(few, models, qk.roc_auc, n_resamples=10, random_state=1)
-        qk.compare(few[:9], {"a": S[:9], "b": -S[:9]}, qk.roc_auc, n_resamples=40, random_state=1)
+        qk.compare(qk.roc_auc, few, models, n_resamples=10, random_state=1)
+        qk.compare(qk.roc_auc, few[:9], {"a": S[:9], "b": -S[:9]}, n_resamples=40, random_state=1)
         qk.inference.fold_summary(qk.roc_auc, few, S, folds)
-        qk.inference.fold_test(qk.roc_auc, few, S, -S, folds)
+        qk.inference.fold_test(qk.roc_auc, few, [S, -S], folds)
     told = [str(x.message) for x in found]
     for part in ("cannot tell", "fewer than 10", "resamples", "roc_auc is undefined in 1 of 2"):
         assert any(part in x for x in told), told

@@ -23,7 +23,7 @@ def test_curves_have_the_measure_at_every_cut():
     for name in NAMES:
         measure, more = PUBLIC[name], own.get(name, {})
         for data in ((Y[0], S[0]), (qk.rank(Y[0], S[0]),)):
-            curve = qk.tables.table_curve(*data, measure, **more)
+            curve = qk.tables.table_curve(measure, *data, **more)
             wanted = measure(*data, threshold=curve.threshold, **more)
             np.testing.assert_array_equal(curve.value, wanted, err_msg=name)
         np.testing.assert_array_equal(curve.quota, qk.qrecall_curve(Y[0], S[0]).quota)
@@ -32,25 +32,25 @@ def test_curves_have_the_measure_at_every_cut():
 def best_of(y: Any, s: Any) -> Any:
     ranking = qk.rank(y, s)
     return (
-        qk.optimal_cut(ranking, qk.informedness),
-        qk.optimal_cut(ranking, qk.f_score, beta=0.5),
-        qk.optimal_cut(y, s, measure=qk.expected_cost, cost_fp=1, cost_fn=0.5),
-        qk.optimal_cut(ranking, qk.tables.positive_likelihood_ratio),
+        qk.optimal_cut(qk.informedness, ranking),
+        qk.optimal_cut(qk.f_score, ranking, beta=0.5),
+        qk.optimal_cut(qk.expected_cost, y, s, cost_fp=1, cost_fn=0.5),
+        qk.optimal_cut(qk.tables.positive_likelihood_ratio, ranking),
     )
 
 
 def test_the_measure_says_what_is_best():
     y, s, own = [1, 0, 1, 0, 0], [5, 4, 3, 2, 1], {"cost_fp": 1, "cost_fn": 4}
     cheapest, dearest = (
-        qk.optimal_cut(y, s, qk.expected_cost, maximize=x, **own) for x in (None, True)
+        qk.optimal_cut(qk.expected_cost, y, s, maximize=x, **own) for x in (None, True)
     )
-    curve = qk.tables.table_curve(y, s, qk.expected_cost, **own)
+    curve = qk.tables.table_curve(qk.expected_cost, y, s, **own)
     assert (cheapest.value, dearest.value) == (min(curve.value), max(curve.value))
     found = qk.inference.optimum_interval(
         qk.optimal_cut, y, s, measure=qk.expected_cost, n_resamples=20, random_state=1, **own
     )
     assert found.value.estimate == cheapest.value
-    least = qk.optimal_cut(y, s, qk.tables.bias, maximize=False)
+    least = qk.optimal_cut(qk.tables.bias, y, s, maximize=False)
     assert (least.value, least.quota) == (0, 0)
 
 
@@ -60,10 +60,10 @@ def test_optimal_cuts(mode: Mode):
     for row in range(len(Y)):
         data = Y[row], S[row]
         curves = [
-            qk.tables.table_curve(*data, qk.informedness),
-            qk.tables.table_curve(*data, qk.f_score, beta=0.5),
-            qk.tables.table_curve(*data, qk.expected_cost, cost_fp=1, cost_fn=0.5),
-            qk.tables.table_curve(*data, qk.tables.positive_likelihood_ratio),
+            qk.tables.table_curve(qk.informedness, *data),
+            qk.tables.table_curve(qk.f_score, *data, beta=0.5),
+            qk.tables.table_curve(qk.expected_cost, *data, cost_fp=1, cost_fn=0.5),
+            qk.tables.table_curve(qk.tables.positive_likelihood_ratio, *data),
         ]
         for k, (best, curve) in enumerate(zip(found, curves, strict=True)):
             top = np.nanmin(curve.value) if k == 2 else np.nanmax(curve.value)
@@ -79,30 +79,30 @@ def test_measures_with_options_are_taken():
     """As `with_options` and `functools.partial` give them; later options go before theirs."""
     y, s = [1, 0, 1, 1, 0, 0], [6, 5, 4, 3, 2, 1]
     costs = {"cost_fp": 1, "cost_fn": 3}
-    wanted = qk.optimal_cut(y, s, qk.expected_cost, **costs)
+    wanted = qk.optimal_cut(qk.expected_cost, y, s, **costs)
     for measure in (
         qk.expected_cost.with_options(**costs),
         functools.partial(qk.expected_cost.with_options(cost_fp=1), cost_fn=3),
     ):
-        assert qk.optimal_cut(y, s, measure).value == wanted.value
-        assert qk.optimal_cut(y, s, measure=measure).threshold == wanted.threshold
-        again = qk.tables.table_curve(y, s, measure, cost_fn=7).value
+        assert qk.optimal_cut(measure, y, s).value == wanted.value
+        assert qk.optimal_cut(measure, y, s).threshold == wanted.threshold
+        again = qk.tables.table_curve(measure, y, s, cost_fn=7).value
         np.testing.assert_array_equal(
-            again, qk.tables.table_curve(y, s, qk.expected_cost, cost_fp=1, cost_fn=7).value
+            again, qk.tables.table_curve(qk.expected_cost, y, s, cost_fp=1, cost_fn=7).value
         )
     with pytest.raises(TypeError, match="^optimal_cut got an unexpected .* 'threshold'"):
-        qk.optimal_cut(y, s, qk.f_score.with_options(threshold=3))
+        qk.optimal_cut(qk.f_score.with_options(threshold=3), y, s)
 
 
 def test_all_optima_are_found():
-    best = qk.optimal_cut([1, 0, 1, 0], [4, 3, 2, 1], qk.informedness)
+    best = qk.optimal_cut(qk.informedness, [1, 0, 1, 0], [4, 3, 2, 1])
     np.testing.assert_array_equal(best.optima, [False, True, False, True, False])
     assert (best.value, best.threshold, best.quota) == (0.5, 4, 1)
     random = np.random.default_rng(2)
     for _ in range(50):
         labels, scores = random.integers(0, 2, 30), random.integers(0, 12, 30)
-        best = qk.optimal_cut(labels, scores, qk.matthews_corrcoef)
-        curve = qk.tables.table_curve(labels, scores, qk.matthews_corrcoef)
+        best = qk.optimal_cut(qk.matthews_corrcoef, labels, scores)
+        curve = qk.tables.table_curve(qk.matthews_corrcoef, labels, scores)
         cells = qk.confusion_table(labels, scores, threshold=curve.threshold)
         with localcontext(prec=40):
             exact = [of_two(*map(int, x))["matthews_corrcoef"] for x in zip(*cells, strict=True)]
@@ -112,7 +112,7 @@ def test_all_optima_are_found():
 
 
 def test_no_optimum():
-    best = qk.optimal_cut([1, 1], [0.2, 0.1], qk.informedness)
+    best = qk.optimal_cut(qk.informedness, [1, 1], [0.2, 0.1])
     assert np.isnan([best.value, best.threshold, best.quota]).all()
     assert not best.optima.any()
 
@@ -123,7 +123,7 @@ def of_units(y: Any, s: Any, units: Any) -> Any:
     impacts = (5 * unit, -4 * unit, 0, 0)
     best = [qk.best_boundary(ranking, impacts=impacts, kind=kind)[:4] for kind in KINDS]
     costs = {"cost_fp": 4 * unit, "cost_fn": 5 * unit}
-    return (*best, qk.optimal_cut(ranking, qk.expected_cost, **costs)[:4])
+    return (*best, qk.optimal_cut(qk.expected_cost, ranking, **costs)[:4])
 
 
 KINDS: Any = ("impact", "outcome")
@@ -158,7 +158,7 @@ def test_every_unit_and_no_unit():
         even = qk.best_boundary(y, s, impacts=(0.1 * unit, -0.3 * unit, 0, 0))
         assert optima(even) == [False, True, False, False, False]
         cheap = {"cost_fp": 0.1 * unit, "cost_fn": 0.05 * unit}
-        found = qk.optimal_cut(y, s, qk.expected_cost, **cheap)
+        found = qk.optimal_cut(qk.expected_cost, y, s, **cheap)
         assert optima(found) == [False, True, False, True, False]
-    free = qk.optimal_cut(y, s, qk.expected_cost, cost_fp=0, cost_fn=0)
+    free = qk.optimal_cut(qk.expected_cost, y, s, cost_fp=0, cost_fn=0)
     assert all(optima(free))

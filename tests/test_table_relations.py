@@ -90,7 +90,7 @@ def test_classes_of_the_same_mass(data: Any):
     shares = np.where(labels == 1, 1 / labels.sum(), 1 / (1 - labels).sum())
     ranking = qk.rank(labels, scores, sample_weight=shares)
     kappa, informed = (
-        qk.tables.table_curve(ranking, f).value for f in (qk.tables.cohen_kappa, qk.informedness)
+        qk.tables.table_curve(f, ranking).value for f in (qk.tables.cohen_kappa, qk.informedness)
     )
     np.testing.assert_allclose(kappa, informed, rtol=1e-12, atol=1e-13)
 
@@ -184,14 +184,14 @@ def rankings() -> tuple[np.ndarray, np.ndarray]:
 def best_cuts(labels: Any, scores: Any) -> dict[str, Any]:
     ranking = qk.rank(labels, scores)
     found: dict[str, Any] = {
-        name: qk.optimal_cut(ranking, measure, **own).optima
+        name: qk.optimal_cut(measure, ranking, **own).optima
         for name, (measure, own, _) in BY_MEASURE.items()
     }
     for name, impacts in BY_IMPACT.items():
         found[name] = qk.best_boundary(ranking, impacts=impacts).optima
     hull = qk.roc_hull(ranking)
     rates = [
-        qk.tables.table_curve(ranking, f).value for f in (qk.tables.false_positive_rate, qk.recall)
+        qk.tables.table_curve(f, ranking).value for f in (qk.tables.false_positive_rate, qk.recall)
     ]
     return found | {"cuts": rates, "hull": (hull.fp, hull.tp)}
 
@@ -258,7 +258,7 @@ def best_and_hull(best: Any, *data: Any) -> tuple[set[tuple[int, int]], set[tupl
 
 def test_a_tied_optimum_may_lie_on_an_edge():
     data = [1, 1, 0, 1, 0, 0], [4, 3, 3, 2, 2, 1]
-    optima, hull = best_and_hull(qk.optimal_cut(*data, qk.accuracy), *data)
+    optima, hull = best_and_hull(qk.optimal_cut(qk.accuracy, *data), *data)
     assert optima == {(0, 1), (1, 2), (2, 3)}
     assert optima - hull == {(1, 2)}
     assert_on_hull(optima, hull)
@@ -267,7 +267,7 @@ def test_a_tied_optimum_may_lie_on_an_edge():
 def test_what_is_needed_for_the_hull():
     """An MCC that is not positive, and errors that pay, have their optimum below it."""
     data = [0, 0, 1], [3, 2, 1]
-    mcc = qk.optimal_cut(*data, qk.matthews_corrcoef)
+    mcc = qk.optimal_cut(qk.matthews_corrcoef, *data)
     assert mcc.value < 0
     for best in (mcc, qk.best_boundary(*data, impacts=(0, 3, 1, 0))):
         optima, hull = best_and_hull(best, *data)

@@ -69,7 +69,7 @@ def test_it_stands_where_a_partial_function_does(use: str):
             return qk.bootstrap({"m": measure}, Y, S, random_state=1, n_resamples=50)["m"].resamples
         if use == "compare":
             return qk.compare(
-                Y, dict(zip("ab", S, strict=True)), measure, random_state=1, n_resamples=50
+                measure, Y, dict(zip("ab", S, strict=True)), random_state=1, n_resamples=50
             ).difference
         if use == "scorer":
             scorer = pytest.importorskip("quotakernels.adapters.sklearn").scorer

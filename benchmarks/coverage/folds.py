@@ -37,7 +37,7 @@ def levels(source: Scores, draw: Draw) -> Iterator[Tested]:
         folds = _folds(labels, repeats, draw.rng)
         scores = _scores(source, labels, features, folds)
         for name in FOLDED:
-            test = qk.inference.fold_test(MEASURES[name], labels, scores[0], scores[1], folds)
+            test = qk.inference.fold_test(MEASURES[name], labels, [scores[0], scores[1]], folds)
             yield Tested(name, how, test.p_value)
 
 

@@ -26,7 +26,7 @@ def _truth(source: Scores, name: str) -> float:
 
 def _compared(labels: Any, a: Any, b: Any, name: str, **given: Any) -> tuple[float, float, float]:
     """Both ends of the first less the second, and p."""
-    found = qk.compare(labels, {"a": a, "b": b}, MEASURES[name], **given)
+    found = qk.compare(MEASURES[name], labels, {"a": a, "b": b}, **given)
     i, j = found.names.index("a"), found.names.index("b")
     return float(found.lower[i, j]), float(found.upper[i, j]), float(found.p_value[i, j])
 
@@ -38,13 +38,13 @@ def differences(source: Scores, draw: Draw) -> Iterator[Seen]:
     for name in COMPARED:
         ends = _compared(labels, a, b, name, **given)[:2]
         yield Seen(name, "bootstrap", *ends, _truth(source, name))
-    paired = qk.inference.delong_test(labels, a, b)
+    paired = qk.inference.delong_test(labels, [a, b])
     yield Seen("AUC", "DeLong", paired.lower, paired.upper, _truth(source, "AUC"))
     other = qk.rank(*_worse(source).sample(draw.rng))
     alone = qk.inference.delong_test_unpaired(qk.rank(labels, a), other)
     yield Seen("AUC", "DeLong, unpaired", alone.lower, alone.upper, _truth(source, "AUC"))
     for test, how in SELECTIONS.items():
-        chosen = qk.inference.compare_selections(labels, a, b, fraction=FRACTION, test=test)
+        chosen = qk.inference.compare_selections(labels, [a, b], fraction=FRACTION, test=test)
         yield Seen("hit rate", how, chosen.lower, chosen.upper, _truth(source, "hit rate"))
 
 
@@ -57,12 +57,12 @@ def levels(source: Scores, draw: Draw) -> Iterator[Tested]:
             number = EXCHANGES if test == "permutation" else draw.resamples
             own = {**given, "test": test, "n_resamples": number}
             yield Tested(name, test, _compared(labels, a, b, name, **own)[2])
-    yield Tested("AUC", "DeLong", qk.inference.delong_test(labels, a, b).p_value)
+    yield Tested("AUC", "DeLong", qk.inference.delong_test(labels, [a, b]).p_value)
     alone = qk.inference.delong_test_unpaired(qk.rank(labels, a), qk.rank(*source.sample(draw.rng)))
     yield Tested("AUC", "DeLong, unpaired", alone.p_value)
     for test, how in SELECTIONS.items():
         for mid_p in (False, True):
             chosen = qk.inference.compare_selections(
-                labels, a, b, fraction=FRACTION, test=test, mid_p=mid_p
+                labels, [a, b], fraction=FRACTION, test=test, mid_p=mid_p
             )
             yield Tested("hit rate", how + ", mid-p" * mid_p, chosen.p_value)

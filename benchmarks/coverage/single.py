@@ -52,7 +52,7 @@ def closed_forms(source: Scores, draw: Draw) -> Iterator[Seen]:
 def groups(source: Scores, draw: Draw) -> Iterator[Seen]:
     """Customers with several rows, drawn whole."""
     labels, scores, owner = source.customers(draw.rng)
-    return _percentiles("groups", source, labels, scores, groups=owner, **draw.arguments())
+    return _percentiles("groups", source, labels, scores, clusters=owner, **draw.arguments())
 
 
 def poisson(source: Scores, draw: Draw) -> Iterator[Seen]:

@@ -46,9 +46,9 @@ Wilson's holds it, the exact one is wider than it need be.
 """
 GROUPS = """\
 One to three rows of each of n customers, with one label and scores that are alike, drawn by
-`groups=`. As of single rows, percentiles lie too high where AUC is near 1 or positive customers are
-few: those of the strong model's AUC above the truth in 36 data sets, below in 6. A hit rate near 1
-is out of reach of resamples.
+`clusters=`. As of single rows, percentiles lie too high where AUC is near 1 or positive customers
+are few: those of the strong model's AUC above the truth in 36 data sets, below in 6. A hit rate
+near 1 is out of reach of resamples.
 """
 FINITE_LIST = """\
 The hit rate of the best tenth of a list of 1.05 to 10 times the sample, by

@@ -277,7 +277,7 @@ def _differs(found: Votes, name: str, best: int, other: int) -> Iterator[bool]:
             yield False
             continue
         two = {"best": votes[best], "other": votes[other]}
-        result = qk.compare(labels, two, MEASURES[name], stratified=True, random_state=0)
+        result = qk.compare(MEASURES[name], labels, two, stratified=True, random_state=0)
         yield bool(result.lower[0, 1] > 0)
 
 

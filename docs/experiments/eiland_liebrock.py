@@ -199,7 +199,7 @@ def f_optima(ratio: float) -> list[Optimum]:
     """F_β is best where the probability of being positive is F_β/(1 + β²)."""
     found = []
     for beta in BETAS:
-        best = qk.optimal_cut(simulated(ratio), qk.f_score, beta=beta)
+        best = qk.optimal_cut(qk.f_score, simulated(ratio), beta=beta)
         probability = float(best.value) / (1 + beta**2)
         odds = probability / (1 - probability)
         found.append(optimum(f"F_β, β = {beta:g}", best, ratio, odds))
@@ -217,7 +217,7 @@ def other_optima(ratio: float) -> list[Optimum]:
         "κ": qk.tables.cohen_kappa,
     }
     return [
-        optimum(name, qk.optimal_cut(simulated(ratio), measure), ratio, odds.get(name, np.nan))
+        optimum(name, qk.optimal_cut(measure, simulated(ratio)), ratio, odds.get(name, np.nan))
         for name, measure in measures.items()
     ]
 

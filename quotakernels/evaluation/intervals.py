@@ -173,9 +173,9 @@ def differences_of(data: Resampled, resampling: Resampling) -> Iterator[Differen
         with warnings.catch_warnings(record=True) as noted:
             warnings.simplefilter("always")
             found = compare(
+                measure,
                 first["y_true"],
                 models,
-                measure,
                 sample_weight=first["sample_weight"],
                 n_resamples=resampling.test_resamples,
                 confidence_level=resampling.tested_level,

@@ -41,7 +41,7 @@ MASS_ROUNDING = 2.0**-40
 
 
 _COLUMNS = (
-    *("y_true", "y_score", "scores_a", "scores_b", "y_pred", "sample_weight", "where"),
+    *("y_true", "y_score", "y_pred", "sample_weight", "where"),
     *("gain", "gain_rejected"),
 )
 
@@ -109,7 +109,8 @@ def _is_missing(value: Any) -> bool:
 
 def _missing(name: str) -> str:
     hint = "fill them with any number and pass where= with False at their positions"
-    return f"{name} has missing values; {hint if name in _COLUMNS else 'they have no place here'}"
+    of_examples = name in _COLUMNS or name.startswith("models[")
+    return f"{name} has missing values; {hint if of_examples else 'they have no place here'}"
 
 
 def check_types(named: dict[str, Array]) -> None:

@@ -24,15 +24,30 @@ from quotakernels.inputs.examples import Admitted, admit_columns
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.shapes import column_hint
 
-__all__ = ["admitted_models", "host_floats", "named_scores", "stacked"]
+__all__ = [
+    "admitted_models",
+    "host_floats",
+    "label_of",
+    "named_scores",
+    "stacked",
+    "two_models",
+]
 
 NDArray = np.ndarray[Any, Any]
 _EXACT = 2**53
 
 
 def named_scores(models: Any, at_least: int = 2) -> dict[str, Any]:
-    """The scores of each model, under the model's name, also from the columns of a data frame."""
-    names = _names(models)
+    """The scores of each model, under the model's name.
+
+    Also from the columns of a data frame, and from arrays with a leading axis of models, which are
+    called "0", "1", ….
+    """
+    if _is_nameless(models):
+        rows = _rows(models)
+        models, names = rows, list(rows)
+    else:
+        names = _names(models)
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"the names of models must be strings; got {brief(name)}")
@@ -44,6 +59,37 @@ def named_scores(models: Any, at_least: int = 2) -> dict[str, Any]:
     return {name: models[name] for name in names}
 
 
+def label_of(models: Any, name: str) -> str:
+    """What messages call the scores of one of the models."""
+    return f"models[{name if _is_nameless(models) else repr(name)}]"
+
+
+def two_models(models: Any) -> dict[str, Any]:
+    """The scores of exactly two models, under what messages call them."""
+    named = named_scores(models)
+    if len(named) != 2:
+        raise ValueError(f"models must hold two models, the first and the second; got {len(named)}")
+    return {label_of(models, name): scores for name, scores in named.items()}
+
+
+def _is_nameless(models: Any) -> bool:
+    """Whether these are arrays with a leading axis of models, or a list of such."""
+    return is_array(models) or (
+        isinstance(models, (list, tuple)) and not hasattr(models, "_fields")
+    )
+
+
+def _rows(models: Any) -> dict[str, Any]:
+    if not is_array(models):
+        return {str(k): row for k, row in enumerate(models)}
+    if models.ndim < 2:
+        raise ValueError(
+            "models must have an axis of models before that of the examples; "
+            f"got shape {tuple(models.shape)}"
+        )
+    return {str(k): models[k, ...] for k in range(models.shape[0])}
+
+
 def _names(models: Any) -> list[Any]:
     """Those of a mapping, or of the columns of what looks like a data frame."""
     if isinstance(models, Mapping):
@@ -53,7 +99,8 @@ def _names(models: Any) -> list[Any]:
     if named is None or not hasattr(models, "__getitem__"):
         kind = type(models).__name__
         raise TypeError(
-            f"models must be a mapping from names to scores, or a data frame; got {kind}"
+            "models must be a mapping from names to scores, a data frame, or an array with a "
+            f"leading axis of models; got {kind}"
         )
     return list(named)
 

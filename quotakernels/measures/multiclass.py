@@ -51,8 +51,6 @@ CUTS = (
     RocHull,
 )
 """Results that name cuts, which are others in every class, so that there is no average of them."""
-OF_CUTS = (best_boundary, optimal_cut, table_curve)
-"""Functions that take a ranking as measures do, two of them with a measure of tables."""
 
 
 class OneVsRest(NamedTuple):
@@ -97,7 +95,7 @@ def one_vs_rest(
     measure : measure of this library
         `roc_auc`, `average_hit_rate`, `lift`, `summary`, …; or `best_boundary`; or `optimal_cut` or
         `table_curve` with the measure of tables that they take,
-        ``functools.partial(optimal_cut, measure=f_score)``.
+        ``functools.partial(optimal_cut, f_score)``.
     y_true : array, shape (n,) or (..., n)
         The class of each example: 0 to K - 1, of any dtype; or labels of any kind, with `classes`.
     y_score : array, shape (..., n, K)
@@ -192,18 +190,18 @@ def _check_call(measure: Any, average: Any, own: dict[str, Any]) -> None:
 
 
 def _is_of_cuts(measure: Any) -> bool:
-    """Whether it is one of `OF_CUTS`, with what it needs beside its data and own numbers."""
-    function, inner = measure, None
-    if isinstance(measure, partial):
-        function, inner = measure.func, measure.keywords.get("measure")
-        if measure.args:
-            return False
-    if (function is optimal_cut or function is table_curve) and inner is None:
-        name = function.__name__
-        raise TypeError(
-            f"{name} needs a measure of tables: pass functools.partial({name}, measure=f_score)"
-        )
-    return any(function is known for known in OF_CUTS)
+    """Whether it finds cuts of a ranking, as two functions do with a measure of tables before."""
+    function, given = (
+        (measure.func, measure.args) if isinstance(measure, partial) else (measure, ())
+    )
+    if function is optimal_cut or function is table_curve:
+        if not given:
+            name = function.__name__
+            raise TypeError(
+                f"{name} needs a measure of tables: pass functools.partial({name}, f_score)"
+            )
+        return len(given) == 1
+    return function is best_boundary and not given
 
 
 def _measured(

@@ -40,7 +40,7 @@ def test_json_holds_the_intervals_of_the_library(
         assert model["quotas"]["5%"]["intervals"]["lift"] == [lift.lower, lift.upper]
     by_auc, by_rate = content["differences"]
     models = {name: credit[name] for name in ("tree", "neural_net")}
-    wanted = qk.compare(credit["repaid"], models, qk.roc_auc, **drawn)
+    wanted = qk.compare(qk.roc_auc, credit["repaid"], models, **drawn)
     (pair,) = by_auc["pairs"]
     assert (pair["better"], pair["worse"]) == ("neural_net", "tree") == wanted.names
     assert pair["interval"] == [wanted.lower[0, 1], wanted.upper[0, 1]]

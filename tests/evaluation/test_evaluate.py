@@ -287,12 +287,12 @@ def test_results_have_a_short_repr() -> None:
     curve = qk.bootstrap(qk.roc_curve, y, scores["signal"], n_resamples=20)
     assert len(repr(curve)) < 2000
     assert "lower=<shape (201,)>" in repr(curve)
-    several = repr(qk.compare(y, scores, qk.roc_auc, random_state=1)).splitlines()
+    several = repr(qk.compare(qk.roc_auc, y, scores, random_state=1)).splitlines()
     assert several[0] == "Comparison of 2 models; those without a common letter differ:"
     assert [line.split()[0] for line in several[1:]] == ["signal", "noise"]
     assert [line.split()[2] for line in several[1:]] == ["a", "b"]
     many = {f"m{k}": rng.normal(size=200) for k in range(12)}
-    assert repr(qk.compare(y, many, qk.roc_auc, n_resamples=3000)).endswith("and 2 more")
+    assert repr(qk.compare(qk.roc_auc, y, many, n_resamples=3000)).endswith("and 2 more")
 
 
 def test_what_notebooks_show() -> None:

@@ -114,9 +114,9 @@ def test_tables_hold_the_values_of_the_library(credit: Page, columns: dict[str, 
         row = f"{name} {end.threshold} {end.above:.0f} {end.tied:.0f} {100 - end.above:.0f}"
         assert row in credit.text
     test = qk.compare(
+        qk.hit_rate,
         columns["repaid"],
         {name: columns[name] for name in ("tree", "naive_bayes", "neural_net")},
-        qk.hit_rate,
         quota=100,
         n_resamples=1000,
         random_state=0,

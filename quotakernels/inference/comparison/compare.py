@@ -5,7 +5,7 @@ apart.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from quotakernels.inference.resampling.bootstrap import check_resampling, with_o
 from quotakernels.inference.resampling.resamples import value_of
 from quotakernels.inputs.examples import Examples, admit
 from quotakernels.inputs.keywords import public
-from quotakernels.inputs.models import host_floats, named_scores, stacked
+from quotakernels.inputs.models import host_floats, label_of, named_scores, stacked
 from quotakernels.measures._direction import direction_of
 from quotakernels.ranking import TiePolicy, rank_examples
 
@@ -79,16 +79,16 @@ class Comparison(NamedTuple):
 
 @public
 def compare(
-    y_true: Any,
-    models: Mapping[str, Any],
     measure: Any,
+    y_true: Any,
+    models: Any,
     *,
     test: TestName = "bootstrap",
     maximize: bool | None = None,
     n_resamples: int = 2000,
     confidence_level: float = 0.95,
     stratified: bool = False,
-    groups: Any = None,
+    clusters: Any = None,
     random_state: Any = None,
     sample_weight: Any = None,
     where: Any = None,
@@ -104,13 +104,14 @@ def compare(
 
     Parameters
     ----------
-    y_true, sample_weight, where, pos_label, ties, validate
-        As in `rank`, of shape (n,), the same for all models; not ``ties="given"``.
-    models : mapping from names to arrays, shape (n,), or a data frame
-        The scores of each model, as in `rank`, two models at least.  Of a data frame the columns.
     measure : callable
         A function of a `Ranking` that gives one number for each ranking of a batch: a measure of
         this library, ``functools.partial`` of one, or your own.
+    y_true, sample_weight, where, pos_label, ties, validate
+        As in `rank`, of shape (n,), the same for all models; not ``ties="given"``.
+    models : mapping from names to arrays, shape (n,), a data frame, or an array, shape (M, n)
+        The scores of each model, as in `rank`, two models at least.  Of a data frame the columns;
+        the models of an array, or of a list of arrays, are called "0", "1", ….
     test : {"bootstrap", "permutation", "delong"}
         The paired bootstrap, the exchange of scores between two models, or the closed form of
         `delong_test` for `roc_auc`, `gini` and `pem`.
@@ -124,7 +125,7 @@ def compare(
         apart.
     stratified : bool
         As in `bootstrap`, and only for it.
-    groups : array, shape (n,), optional
+    clusters : array, shape (n,), optional
         Examples with the same value are drawn, or change places, together.
     random_state, workers, max_memory, progress
         As in `bootstrap`.
@@ -140,20 +141,20 @@ def compare(
     Raises
     ------
     TypeError
-        Models that are no mapping from strings and no data frame; scores without values, in a
-        trace; a measure that gives a record, or that does not say whether more is better; and as in
-        `rank` and `bootstrap`.
+        Models that are no mapping from strings, no data frame and no array; scores without values,
+        in a trace; a measure that gives a record, or that does not say whether more is better; and
+        as in `rank` and `bootstrap`.
     ValueError
         Fewer than two models; scores of different lengths; a measure of more than one number for
         each model, as of several quotas; one of score values, not of their order, in a permutation
-        test; another measure than the three, weights, groups or another tie policy with
+        test; another measure than the three, weights, clusters or another tie policy with
         ``test="delong"``; and as in `rank` and `bootstrap`.
 
     Warns
     -----
     UserWarning
         With so few resamples no pair of so many models could be told apart.  By the bootstrap or
-        DeLong's test: fewer than 10 positives or negatives, or groups that have one, whose
+        DeLong's test: fewer than 10 positives or negatives, or clusters that have one, whose
         p-values are too small.  Resamples in which the measure is undefined.
 
     See Also
@@ -194,21 +195,21 @@ def compare(
     ...     "copy": signal + 0.1 * rng.normal(size=2000),
     ...     "plain": signal,
     ... }
-    >>> found = compare(labels, models, hit_rate, quota=200, random_state=1)
+    >>> found = compare(hit_rate, labels, models, quota=200, random_state=1)
     >>> print(found.names, found.estimate, found.letters)
     ('copy', 'plain', 'noisy') [0.605 0.59  0.315] ('a', 'a', 'b')
     >>> print(found.lower[0].round(2), found.p_adjusted[0].round(3))
     [ 0.   -0.03  0.2 ] [1.    0.958 0.003]
     """
     n_resamples = check_resampling(n_resamples, confidence_level, "percentile", ties)
+    applied = with_options(measure, options)
     named = named_scores(models)
     check_test(test, len(named), n_resamples, confidence_level, stratified)
     data = {"sample_weight": sample_weight, "where": where, "pos_label": pos_label}
     data["validate"] = validate
-    drawn = {"n_resamples": n_resamples, "random_state": random_state, "groups": groups}
+    drawn = {"n_resamples": n_resamples, "random_state": random_state, "clusters": clusters}
     drawn |= {"ties": ties, "workers": workers, "max_memory": max_memory, "progress": progress}
-    scores = stacked({f"models[{name!r}]": x for name, x in named.items()}, y_true, **data)
-    applied = with_options(measure, options)
+    scores = stacked({label_of(models, name): x for name, x in named.items()}, y_true, **data)
     estimate, worth = _estimates(applied, admit(y_true, scores, **data), ties, maximize)
     task = Task(applied, y_true, scores, estimate, confidence_level, data, drawn)
     tested = by_test(test, task, stratified)

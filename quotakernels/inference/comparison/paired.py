@@ -87,7 +87,7 @@ def by_test(test: TestName, task: Task, stratified: bool) -> Tested:
     if test == "permutation":
         return _exchanged(task)
     tested = _bootstrapped(task, stratified) if test == "bootstrap" else _by_delong(task)
-    warn_of_few(admit(task.y_true, task.scores, **task.data), task.drawn["groups"])
+    warn_of_few(admit(task.y_true, task.scores, **task.data), task.drawn["clusters"])
     return tested
 
 
@@ -142,16 +142,16 @@ def _by_delong(task: Task) -> Tested:
     name = area_name(task.measure)
     if name is None:
         raise ValueError('test="delong" is for roc_auc, gini and pem without options of their own')
-    if task.drawn["groups"] is not None:
-        raise ValueError('test="delong" is for single examples; with groups use test="bootstrap"')
+    if task.drawn["clusters"] is not None:
+        raise ValueError('test="delong" is for single examples; with clusters use test="bootstrap"')
     if task.drawn["ties"] != "expected":
         raise ValueError('test="delong" counts ties half; use ties="expected" or test="bootstrap"')
 
     given = {**task.data, "measure": name, "confidence_level": task.confidence_level}
 
     def tested(first: int, second: int) -> PairTest:
-        a, b = (task.scores[model, ...] for model in (first, second))
-        found = delong_test(task.y_true, a, b, **given)
+        pair = [task.scores[model, ...] for model in (first, second)]
+        found = delong_test(task.y_true, pair, **given)
         ends = [float(host_floats(x)) for x in (found.lower, found.upper, found.p_value)]
         alike = found.difference == 0 and found.standard_error == 0
         return PairTest(0.0, 0.0, 1.0) if alike else PairTest(*ends)

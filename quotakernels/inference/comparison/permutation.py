@@ -48,9 +48,9 @@ class Exchange(NamedTuple):
 
 
 def exchange_of(
-    measure: Any, examples: Examples, groups: Any, random_state: Any, ties: TiePolicy
+    measure: Any, examples: Examples, clusters: Any, random_state: Any, ties: TiePolicy
 ) -> Exchange:
-    """Coins for checked examples, or for groups of them; tensors are lent where NumPy may draw."""
+    """Coins for checked examples, or for clusters; tensors are lent where NumPy may draw."""
     on_host = lent(examples) if seeds_numpy(random_state) else None
     examples = examples if on_host is None else Examples(*on_host)
     xp = namespace(examples.scores)
@@ -58,8 +58,8 @@ def exchange_of(
         ranks = _mid_ranks(xp, examples)
         source = ops.source_of_draws(xp, random_state, device(ranks))
         units, owner = ranks.shape[-1], None
-        if groups is not None:
-            units, owner = owners(xp, examples, groups, None)
+        if clusters is not None:
+            units, owner = owners(xp, examples, clusters, None)
         like = xp.zeros(units, dtype=xp.int8, device=device(ranks))
 
     def flips(numbers: range) -> Array:

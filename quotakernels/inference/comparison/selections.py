@@ -10,7 +10,7 @@ from quotakernels._array import Array, cast, computing, namespace
 from quotakernels.inference._normal import check_level, quantile
 from quotakernels.inputs.examples import admit
 from quotakernels.inputs.keywords import brief, public
-from quotakernels.inputs.models import host_floats, stacked
+from quotakernels.inputs.models import host_floats, stacked, two_models
 from quotakernels.measures.at_quota.selection import select
 
 __all__ = [
@@ -133,8 +133,7 @@ class SelectionComparison(NamedTuple):
 @public
 def compare_selections(
     y_true: Any,
-    a: Any,
-    b: Any,
+    models: Any,
     *,
     quota: Any = None,
     fraction: Any = None,
@@ -148,8 +147,8 @@ def compare_selections(
     """Whether one of two models fills a quota j better, by what only one of them selects.
 
     Examples that both models select, or neither, do not tell which is better.  Of the others, each
-    model alone selects equally many, D.  Let B be the positives among those of `a`, and C among
-    those of `b`: the hit rates differ by (B - C)/j.
+    model alone selects equally many, D.  Let B be the positives among those of the first,
+    and C among those of the second: the hit rates differ by (B - C)/j.
 
     McNemar's test takes B + C as given: if neither model is better, B is binomial with probability
     ½.  Fisher's takes D as given too: B + C positives are spread at random over 2D places.
@@ -158,8 +157,8 @@ def compare_selections(
     ----------
     y_true : array, shape (n,)
         Labels, as in `rank`.
-    a, b : arrays, shape (n,)
-        Scores of the two models, as in `rank`.
+    models : mapping from names to arrays, shape (n,), a data frame, or an array, shape (2, n)
+        Scores of two models, as in `rank`: the first and the second.
     quota, fraction : number
         The size of the selections, as in `select`; one of the two.
     test : {"mcnemar", "fisher"}
@@ -193,7 +192,7 @@ def compare_selections(
     Notes
     -----
     Where a quota ends in a tie group an example is selected with a probability, s.  It is then
-    selected by `a` alone with max(s_a - s_b, 0): as far as possible both select the same.  The
+    selected by the first alone with max(s₁ - s₂, 0): as far as possible both select the same.  The
     difference stays that of the expected hit rates.  If such numbers are not whole for some example
     the test is the χ² test with the fractional numbers, (|B - C| - 1)²/V, with mid-p without the
     correction for continuity by 1; V = B + C for McNemar's, (B + C)·(1 - (B + C)/2D) for Fisher's.
@@ -215,16 +214,15 @@ def compare_selections(
     --------
     >>> from quotakernels.inference import compare_selections
     >>> y_true = [1, 1, 1, 0, 1, 0, 0, 0, 0, 1]
-    >>> a = [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
-    >>> b = [1, 2, 3, 9, 8, 7, 6, 0, 4, 5]
-    >>> found = compare_selections(y_true, a, b, quota=4)
+    >>> models = {"a": [9, 8, 7, 6, 5, 4, 3, 2, 1, 0], "b": [1, 2, 3, 9, 8, 7, 6, 0, 4, 5]}
+    >>> found = compare_selections(y_true, models, quota=4)
     >>> print(found.difference, found.positives_a, found.positives_b, found.p_value)
     0.5 3.0 1.0 0.625
     """
     if test not in ("mcnemar", "fisher"):
         raise ValueError(f'test must be "mcnemar" or "fisher"; got {brief(test)}')
     check_level(confidence_level)
-    scores = stacked({"a": a, "b": b}, y_true, None, where, pos_label, validate)
+    scores = stacked(two_models(models), y_true, None, where, pos_label, validate)
     labels, valid = admit(y_true, scores, None, where, pos_label, validate)[1::2]
     taken: Any = select  # which of quota= and fraction= is given, it finds out itself
     chosen = taken(scores, quota=quota, fraction=fraction, where=where, validate=validate)

@@ -18,17 +18,17 @@ ENOUGH = 10
 """With so many units of each class, tests about keep their level in simulations."""
 
 
-def warn_of_few(examples: Examples, groups: Any) -> None:
-    """Warn where few examples are of one class, or few groups have one of it.
+def warn_of_few(examples: Examples, clusters: Any) -> None:
+    """Warn where few examples are of one class, or few clusters have one of it.
 
     With none of a class there is nothing to test, and no need to warn.
     """
     fewest, kind = min(
-        (units_of(flags, groups), kind) for kind, flags in flags_of(examples).items()
+        (units_of(flags, clusters), kind) for kind, flags in flags_of(examples).items()
     )
     if 0 < fewest < ENOUGH:
         some = kind if fewest > 1 else kind.removesuffix("s")
-        found = some if groups is None else f"group{'s' * (fewest > 1)} with {kind}"
+        found = some if clusters is None else f"cluster{'s' * (fewest > 1)} with {kind}"
         warnings.warn(
             f"only {fewest} {found}: with fewer than {ENOUGH} p-values are too small",
             stacklevel=5,
@@ -46,11 +46,11 @@ def flags_of(examples: Examples) -> dict[str, np.ndarray[Any, Any]]:
     return {"positives": good, "negatives": bad}
 
 
-def units_of(flags: np.ndarray[Any, Any], groups: Any) -> int:
-    """How many examples these are, or how many groups have one of them."""
-    if groups is None:
+def units_of(flags: np.ndarray[Any, Any], clusters: Any) -> int:
+    """How many examples these are, or how many clusters have one of them."""
+    if clusters is None:
         return int(np.count_nonzero(flags))
-    return int(np.unique(to_numpy(as_column("groups", groups))[flags]).shape[0])
+    return int(np.unique(to_numpy(as_column("clusters", clusters))[flags]).shape[0])
 
 
 def warn_of_undefined(undefined: np.ndarray[Any, Any], n_resamples: int) -> None:

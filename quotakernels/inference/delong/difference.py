@@ -23,6 +23,7 @@ from quotakernels.inference.delong.placements import area_of, lost_pairs, share,
 from quotakernels.inputs.columns import adopt, as_column, check_types
 from quotakernels.inputs.examples import Admitted, admit_columns
 from quotakernels.inputs.keywords import public
+from quotakernels.inputs.models import two_models
 from quotakernels.inputs.shapes import column_hint
 from quotakernels.measures._models import in_one_library
 from quotakernels.ranking import Ranking, table_of
@@ -58,8 +59,7 @@ class DelongTest(NamedTuple):
 @public
 def delong_test(
     y_true: Any,
-    scores_a: Any,
-    scores_b: Any,
+    models: Any,
     *,
     measure: AreaName = "roc_auc",
     confidence_level: float = 0.95,
@@ -77,8 +77,9 @@ def delong_test(
     ----------
     y_true : array, shape (n,) or that of the scores
         Labels, as in `rank`.
-    scores_a, scores_b : arrays, shape (..., n)
-        Scores of the two models, as in `rank`; both of one shape, of types of their own.
+    models : mapping from names to arrays, shape (..., n), or an array, shape (2, ..., n)
+        Scores of two models, as in `rank`; both of one shape, of types of their own.  A mapping
+        that is an argument of a function under `jax.jit` arrives in the order of its names.
     measure : {"roc_auc", "gini", "pem"}
         Whether to compare AUC, or PEM, the Gini coefficient: twice the difference and its error.
     confidence_level : float
@@ -120,24 +121,21 @@ def delong_test(
     --------
     >>> from quotakernels.inference import delong_test
     >>> y_true = [1, 0, 1, 1, 0, 1, 0, 0]
-    >>> found = delong_test(y_true, [8, 7, 6, 5, 4, 3, 2, 1], [8, 1, 3, 6, 5, 3, 7, 2])
+    >>> found = delong_test(y_true, [[8, 7, 6, 5, 4, 3, 2, 1], [8, 1, 3, 6, 5, 3, 7, 2]])
     >>> print(found.difference, found.statistic.round(4), found.p_value.round(4))
     0.0625 0.1961 0.8445
     """
     scale = scale_of(measure)
     check_level(confidence_level)
     refuse_weights(sample_weight)
-    named = {
-        "scores_a": as_column("scores_a", scores_a),
-        "scores_b": as_column("scores_b", scores_b),
-    }
+    named = {name: as_column(name, x) for name, x in two_models(models).items()}
     check_types(named)
     named = adopt(named, tuple(named))[1]
     shapes = [tuple(x.shape) for x in named.values()]
     if shapes[0] != shapes[1]:
-        hint = max(column_hint(f"scores_{x}", shape) for x, shape in zip("ab", shapes, strict=True))
+        hint = max(column_hint(*of_one) for of_one in zip(named, shapes, strict=True))
         raise ValueError(
-            f"scores_a and scores_b must have one shape; got {shapes[0]} and {shapes[1]}{hint}"
+            f"the two models must have scores of one shape; got {shapes[0]} and {shapes[1]}{hint}"
         )
     parts: list[Array] = []
     for name, scores in named.items():

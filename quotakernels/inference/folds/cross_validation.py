@@ -35,6 +35,7 @@ from quotakernels.inference.resampling.bootstrap import with_options
 from quotakernels.inputs.columns import adopt, as_column, check_types
 from quotakernels.inputs.examples import Examples, admit, check_tie_policy
 from quotakernels.inputs.keywords import public
+from quotakernels.inputs.models import two_models
 from quotakernels.inputs.quotas import silently
 from quotakernels.measures._direction import direction_if_any
 from quotakernels.ranking import TiePolicy
@@ -253,8 +254,7 @@ def _warn_of_undefined(measure: Any, values: Any, examples: Examples, folds: Fol
 def fold_test(
     measure: Any,
     y_true: Any,
-    scores_a: Any,
-    scores_b: Any,
+    models: Any,
     folds: Any,
     *,
     maximize: bool | None = None,
@@ -275,8 +275,8 @@ def fold_test(
         A function of a `Ranking`: a measure of this library, or your own.
     y_true : array, shape (n,), or that of the scores
         Labels, as in `rank`.
-    scores_a, scores_b : arrays, shape (..., n) or (..., repeats, n)
-        Scores of the two models on examples that they have not seen.
+    models : mapping from names to arrays, shape (..., n) or (..., repeats, n), or an array
+        Scores of two models on examples that they have not seen; of an array along its first axis.
     folds : array, shape (n,) or (repeats, n)
         The fold of each example, as in `fold_summary`; both models were trained on the same.
     maximize : bool, optional
@@ -327,18 +327,15 @@ def fold_test(
     >>> from quotakernels import roc_auc
     >>> from quotakernels.inference import fold_test
     >>> labels, folds = [1, 0, 1, 0] * 3, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]
-    >>> first = [4, 1, 3, 2, 4, 2, 3, 1, 4, 1, 2, 3]
-    >>> second = [4, 3, 2, 1, 1, 4, 3, 2, 4, 2, 1, 3]
-    >>> found = fold_test(roc_auc, labels, first, second, folds)
+    >>> models = {"new": [4, 1, 3, 2, 4, 2, 3, 1, 4, 1, 2, 3]}
+    >>> models["old"] = [4, 3, 2, 1, 1, 4, 3, 2, 4, 2, 1, 3]
+    >>> found = fold_test(roc_auc, labels, models, folds)
     >>> print(found.values, found.difference.round(3), found.p_value.round(3))
     [0.25 0.75 0.25] 0.417 0.255
     """
     check_level(confidence_level)
     check_tie_policy(ties)
-    scores = {
-        "scores_a": as_column("scores_a", scores_a),
-        "scores_b": as_column("scores_b", scores_b),
-    }
+    scores = {name: as_column(name, x) for name, x in two_models(models).items()}
     check_types(scores)
     applied = with_options(measure, options)
     found: list[Any] = []

@@ -162,9 +162,9 @@ def curve_band(
     confidence_level : float
         The share of such bands that should hold the true curve, or at each point its value.
     **resampling : optional
-        `n_resamples`, `method`, `stratified`, `groups`, `poisson`, `random_state`, `sample_weight`,
-        `where`, `pos_label`, `ties`, `validate`, `workers`, `max_memory` and `progress` as in
-        `bootstrap`.
+        `n_resamples`, `method`, `stratified`, `clusters`, `poisson`, `random_state`,
+        `sample_weight`, `where`, `pos_label`, `ties`, `validate`, `workers`, `max_memory` and
+        `progress` as in `bootstrap`.
 
     Returns
     -------
@@ -188,9 +188,9 @@ def curve_band(
     Where all positives are found, or all of the selected are positive, all resamples agree, and the
     band would have no width.  It then goes down to (α/2)^(1/m), α the level's complement, for m
     positives or m selected: with less, so many alike would hardly be seen (Clopper & Pearson).
-    With weights m is (Σw)²/Σw² of the positives (Kish), and with groups at most the number of
+    With weights m is (Σw)²/Σw² of the positives (Kish), and with clusters at most the number of
     those that have a positive.  Where none is found, it goes up to 1 less that.  The lift has no
-    such ends, nor has the hit rate with weights or groups.
+    such ends, nor has the hit rate with weights or clusters.
 
     Points at which all resamples agree, as at fraction 1, are no part of the maximum.  A
     simultaneous band ends where the curve must: at 0, and at 1, or for the lift at 1/fraction.
@@ -234,7 +234,7 @@ def curve_band(
             ends = _together(xp, found, highest, confidence_level)
         if _has_exact_ends(chosen, resampling):
             data = {k: x for k, x in resampling.items() if k in _DATA}
-            few = _Few(admit(y_true, y_score, **data), resampling.get("groups"))
+            few = _Few(admit(y_true, y_score, **data), resampling.get("clusters"))
             tail = (1 - confidence_level) / 2
             ends = few.beyond(xp, found.estimate, ends, (chosen, name), at, tail)
         floats = (at, found.estimate, *ends, found.standard_error)
@@ -263,7 +263,7 @@ def _chosen(curve: Any, places: dict[str, Any]) -> tuple[str, str, Any]:
 
 def _has_exact_ends(curve: str, resampling: dict[str, Any]) -> bool:
     """Whether it is known how many examples the points of a curve are made of."""
-    one_by_one = all(resampling.get(x) is None for x in ("sample_weight", "groups"))
+    one_by_one = all(resampling.get(x) is None for x in ("sample_weight", "clusters"))
     return curve in ("qrecall", "roc") or (curve == "hit_rate" and one_by_one)
 
 
@@ -272,9 +272,11 @@ class _Few:
     of others need not.
     """
 
-    def __init__(self, examples: Examples, groups: Any):
+    def __init__(self, examples: Examples, clusters: Any):
         self.examples = examples
-        self.groups = None if groups is None else units_of(flags_of(examples)["positives"], groups)
+        self.clusters = (
+            None if clusters is None else units_of(flags_of(examples)["positives"], clusters)
+        )
 
     def beyond(
         self,
@@ -289,8 +291,8 @@ class _Few:
         counted, mass, positive = (cast(xp, x, at.dtype) for x in self._totals(xp))
         share = at / mass if what[1] == "quota" else at
         units = share * counted if what[0] == "hit_rate" else positive
-        if self.groups is not None:
-            units = ops.clip(xp, units, None, float(self.groups))
+        if self.clusters is not None:
+            units = ops.clip(xp, units, None, float(self.clusters))
         least = xp.exp(math.log(tail) / units)
         close = tolerance(estimate, SAME_VALUE)
         unsure = share < 1 - close

@@ -99,7 +99,7 @@ def bootstrap(
     confidence_level: float = 0.95,
     method: IntervalMethod = "percentile",
     stratified: bool = False,
-    groups: Any = None,
+    clusters: Any = None,
     poisson: bool = False,
     random_state: Any = None,
     sample_weight: Any = None,
@@ -136,7 +136,7 @@ def bootstrap(
         and skewness (Efron's bias-corrected and accelerated interval).
     stratified : bool
         Draw positives and negatives by themselves, so that every resample has as many of each.
-    groups : array, shape (n,), optional
+    clusters : array, shape (n,), optional
         Examples with the same value, such as all rows of one customer, are drawn together.  Two
         different values at least.
     poisson : bool
@@ -188,15 +188,15 @@ def bootstrap(
     >>> print(found.estimate, found.lower.round(2), found.upper.round(2))
     0.48 0.32 0.6
     """
-    n_resamples = check_resampling(n_resamples, confidence_level, method, ties, stratified, groups)
+    number = check_resampling(n_resamples, confidence_level, method, ties, stratified, clusters)
     given = admit(y_true, y_score, sample_weight, where, pos_label, validate)
     on_host = lent(given) if seeds_numpy(random_state) else None
     examples = given if on_host is None else Examples(*on_host)
     applied = with_options(measure, options)
     estimate = value_of(applied, rank_examples(examples, ties))
-    plan = plan_of(examples, groups, stratified, poisson, random_state, ties)
+    plan = plan_of(examples, clusters, stratified, poisson, random_state, ties)
     found = functools.partial(values_of, applied, estimate, workers, max_memory)
-    drawn = found(plan, range(n_resamples), reporter(progress, "bootstrap"))
+    drawn = found(plan, range(number), reporter(progress, "bootstrap"))
     left_out = found(*parts_left_out(plan), silent) if method == "bca" else drawn
     summarised = functools.partial(summary, method, confidence_level)
     result = trees_map(summarised, [estimate, drawn, left_out])
@@ -225,7 +225,7 @@ def check_resampling(
     method: str,
     ties: str,
     stratified: bool = False,
-    groups: Any = None,
+    clusters: Any = None,
 ) -> int:
     """The number of resamples; raise for arguments that are out of range."""
     n_resamples = from_one("n_resamples", n_resamples)
@@ -235,8 +235,8 @@ def check_resampling(
     check_tie_policy(ties)
     if ties == "given":
         raise ValueError('ties="given" has no meaning for rows that are drawn several times')
-    if groups is not None and stratified:
-        raise ValueError("stratified and groups cannot be combined: groups are drawn whole")
+    if clusters is not None and stratified:
+        raise ValueError("stratified and clusters cannot be combined: clusters are drawn whole")
     return n_resamples
 
 
@@ -262,7 +262,7 @@ def _check_functions(measure: Any, options: dict[str, Any]) -> None:
         for each in measure.values():
             _check_functions(each, {})
     elif not callable(measure):
-        raise TypeError(f"{expected}; got {brief(measure)}")
+        raise TypeError(f"{expected}, and it comes first; got {brief(measure)}")
     elif (wrong := _refusal(measure, options)) is not None:
         name = getattr(measure, "__name__", repr(measure))
         raise TypeError(f"{expected}; {name} {wrong}")

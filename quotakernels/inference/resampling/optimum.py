@@ -80,7 +80,7 @@ def optimum_interval(best: Any, y_true: Any, y_score: Any, **keywords: Any) -> O
     **keywords
         The function's own arguments, such as ``impacts=(5, -4, 0, 0)`` or ``measure=informedness``,
         and optional ones of `bootstrap`: `n_resamples`, `confidence_level`, `method`, `stratified`,
-        `groups`, `poisson`, `random_state`, `sample_weight`, `where`, `pos_label`, `ties`,
+        `clusters`, `poisson`, `random_state`, `sample_weight`, `where`, `pos_label`, `ties`,
         `validate`, `workers`, `max_memory` and `progress`.
 
     Returns
@@ -170,7 +170,7 @@ def _best_cut(best: Any, own: dict[str, Any], ranking: Ranking) -> tuple[_Cut, C
         *cut, curve = best_boundary(ranking, **own)
     else:
         own = {"measure": None, "maximize": None} | own
-        cut, curve = best_and_curve((ranking,), own.pop("measure"), own.pop("maximize"), own)
+        cut, curve = best_and_curve(own.pop("measure"), (ranking,), own.pop("maximize"), own)
     value, threshold, quota = cut[:3]
     return _Cut(value, threshold, quota, curve.value[..., 0], curve.value[..., -1]), curve
 

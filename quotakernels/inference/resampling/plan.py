@@ -1,4 +1,4 @@
-"""What is drawn in a resample: examples, strata of them, or whole groups."""
+"""What is drawn in a resample: examples, strata of them, or whole clusters."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def seeds_numpy(random_state: Any) -> bool:
 
 def plan_of(
     examples: Examples,
-    groups: Any,
+    clusters: Any,
     stratified: bool,
     poisson: bool,
     random_state: Any,
@@ -57,8 +57,8 @@ def plan_of(
             examples = _taken(xp, examples, members)
             length = xp.arange(members.shape[0], dtype=xp.int64, device=device(members))
             ordered = ordered._replace(order=length)
-        if groups is not None:
-            units, owner = owners(xp, given, groups, members)
+        if clusters is not None:
+            units, owner = owners(xp, given, clusters, members)
             sizes: tuple[Any, ...] = (units,)
         else:
             units = examples.scores.shape[-1]
@@ -70,7 +70,7 @@ def plan_of(
             drawn = ops.draws(xp, source, numbers, sizes, like, poisson)
             return drawn if owner is None else xp.take(drawn, owner, axis=-1)
 
-    varies = poisson or groups is not None or examples.weights is not None
+    varies = poisson or clusters is not None or examples.weights is not None
     return Plan(ordered, counts, ties, varies, units, owner)
 
 
@@ -122,27 +122,27 @@ def _check_one_labelling(xp: Namespace, labels: Array, first: Array) -> None:
 
 
 def owners(
-    xp: Namespace, examples: Examples, groups: Any, order: Array | None
+    xp: Namespace, examples: Examples, clusters: Any, order: Array | None
 ) -> tuple[int, Array]:
-    """The number of groups that have an example that counts, and to which one each belongs.
+    """The number of clusters that have an example that counts, and to which one each belongs.
 
     `order` puts the owners, not the examples, in another order.  Examples that count for no model
     get any owner.
     """
-    column = as_column("groups", groups)
+    column = as_column("clusters", clusters)
     shape = (examples.scores.shape[-1],)
     own = tuple(column.shape)
     if own != shape:
-        hint = column_hint("groups", own)
-        raise ValueError(f"groups must have shape {shape}; got {own}{hint}")
+        hint = column_hint("clusters", own)
+        raise ValueError(f"clusters must have shape {shape}; got {own}{hint}")
     if not readable(column):
-        raise TypeError("groups must be readable: pass them as a NumPy array")
+        raise TypeError("clusters must be readable: pass them as a NumPy array")
     given, there = to_numpy(column), _counting(examples)
     _check_names(given, there)
     names = np.unique(given[there])
     if names.shape[0] == 1:
         raise ValueError(
-            "groups must have two different values at least; got one, "
+            "clusters must have two different values at least; got one, "
             f"{names[0].item()!r}, of which all resamples would be alike"
         )
     owner = np.zeros(shape, dtype=np.int64)
@@ -160,20 +160,21 @@ def _counting(examples: Examples) -> np.ndarray[Any, Any]:
         return np.ones(length, dtype=np.bool_)
     if not readable(examples.valid):
         raise TypeError(
-            "groups need a mask that can be read, to know which of them have examples that count; "
-            "pass where as a NumPy array, or leave such examples out"
+            "clusters need a mask that can be read, to know which of them have examples that "
+            "count; pass where as a NumPy array, or leave such examples out"
         )
     there: np.ndarray[Any, Any] = np.any(to_numpy(examples.valid).reshape(-1, length), axis=0)
     return there
 
 
 def _check_names(names: np.ndarray[Any, Any], there: np.ndarray[Any, Any]) -> None:
-    """Raise for a group without a name, which would make one cluster of strangers."""
+    """Raise for a cluster without a name, which would put strangers together."""
     nameless = np.flatnonzero(there & (names != names))
     if nameless.size:
         first = int(nameless[0])
         raise ValueError(
-            f"groups is {str(names[first]).lower()} at position {first}; expected the group's name"
+            f"clusters is {str(names[first]).lower()} at position {first}; "
+            "expected the cluster's name"
         )
 
 

@@ -129,7 +129,7 @@ def best_boundary(
         raise ValueError(f'kind must be "impact" or "outcome"; got {brief(kind)}')
     measure = _mean_impact if kind == "impact" else _mean_outcome
     own = {"impacts": impacts, **keywords}
-    best, curve = best_and_curve(data, measure, True, own, "best_boundary")
+    best, curve = best_and_curve(measure, data, True, own, "best_boundary")
     return BestBoundary(*best, curve)
 
 

@@ -62,15 +62,16 @@ class OptimalCut(NamedTuple, Generic[T]):
 
 
 @forwarding(rank)
-def table_curve(*data: Any, measure: TableMeasure | None = None, **keywords: Any) -> Curve:
+def table_curve(measure: TableMeasure, *data: Any, **keywords: Any) -> Curve:
     """A measure of confusion tables at every cut of a ranking.
 
-    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+    Takes labels and scores, or a `Ranking`, behind the measure; the other keywords are those of
+    `rank`.
 
     Parameters
     ----------
     measure : measure of a `ConfusionTable`
-        `f_score`, `informedness`, …, also with options fixed; after the data, or by keyword.
+        `f_score`, `informedness`, …, also with options fixed.
     **keywords : optional
         The measure's own numbers, such as `beta`, which broadcast against (..., G + 1).
 
@@ -96,11 +97,11 @@ def table_curve(*data: Any, measure: TableMeasure | None = None, **keywords: Any
     --------
     >>> from quotakernels import f_score
     >>> from quotakernels.tables import table_curve
-    >>> curve = table_curve([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], f_score, beta=2)
+    >>> curve = table_curve(f_score, [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], beta=2)
     >>> print(curve.quota, curve.value.round(3))
     [0 1 3 4 5] [0.    0.385 0.667 0.938 0.882]
     """
-    chosen, ranking, own = _called("table_curve", data, measure, keywords)
+    chosen, ranking, own = _called("table_curve", measure, data, keywords)
     xp = namespace(ranking.counts)
     dtype = result_float(xp, device(ranking.counts))
     with computing(xp):
@@ -111,14 +112,15 @@ def table_curve(*data: Any, measure: TableMeasure | None = None, **keywords: Any
 
 @forwarding(rank)
 def optimal_cut(
+    measure: TableMeasure,
     *data: Any,
-    measure: TableMeasure | None = None,
     maximize: bool | None = None,
     **keywords: Any,
 ) -> OptimalCut:
     """The cut of a ranking at which a measure of confusion tables is best.
 
-    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+    Takes labels and scores, or a `Ranking`, behind the measure; the other keywords are those of
+    `rank`.
 
     Parameters
     ----------
@@ -160,24 +162,24 @@ def optimal_cut(
     --------
     >>> from quotakernels import expected_cost, informedness, optimal_cut, rank
     >>> ranking = rank([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
-    >>> best = optimal_cut(ranking, informedness)
+    >>> best = optimal_cut(informedness, ranking)
     >>> print(best.value, best.threshold, best.quota, best.optima)
     0.5 0.6 4.0 [False False False  True False]
-    >>> print(optimal_cut(ranking, expected_cost, cost_fp=3, cost_fn=1).threshold)
+    >>> print(optimal_cut(expected_cost, ranking, cost_fp=3, cost_fn=1).threshold)
     0.9
     """
-    return best_and_curve(data, measure, maximize, keywords)[0]
+    return best_and_curve(measure, data, maximize, keywords)[0]
 
 
 def best_and_curve(
-    data: tuple[Any, ...],
     measure: TableMeasure | None,
+    data: tuple[Any, ...],
     maximize: bool | None,
     keywords: dict[str, Any],
     caller: str = "optimal_cut",
 ) -> tuple[OptimalCut, Curve]:
     """The best cut, and the measure at all cuts, of one ranking made once."""
-    chosen, ranking, own = _called(caller, data, measure, keywords)
+    chosen, ranking, own = _called(caller, measure, data, keywords)
     largest = direction_of(chosen, maximize, "maximize")
     xp = namespace(ranking.counts)
     dtype = result_float(xp, device(ranking.counts))
@@ -195,18 +197,15 @@ def best_and_curve(
 
 
 def _called(
-    caller: str, data: tuple[Any, ...], measure: Any, keywords: dict[str, Any]
+    caller: str, measure: Any, data: tuple[Any, ...], keywords: dict[str, Any]
 ) -> tuple[TableMeasure, Ranking, dict[str, Any]]:
     """The measure, the ranking, and the measure's own numbers."""
-    if measure is None and data:
-        *others, measure = data
-        data = tuple(others)
     while isinstance(measure, functools.partial) and not measure.args:
         measure, keywords = measure.func, measure.keywords | keywords
     if not isinstance(measure, TableMeasure):
         raise TypeError(
-            f"{caller} needs labels and scores, or a Ranking, and after them a measure of "
-            f"confusion tables, such as f_score; got {brief(measure)}"
+            f"{caller} needs a measure of confusion tables, such as f_score, and it comes first, "
+            f"before labels and scores or a Ranking; got {brief(measure)}"
         )
     own = measure.take_own(keywords)
     refuse_unknown(caller, keywords, ("ranking",), keywords_of(rank))
