@@ -25,7 +25,6 @@ from quotakernels.evaluation.tables import (
 from quotakernels.evaluation.words import counted, whole
 from quotakernels.report.apply import steps
 from quotakernels.report.data_facts import data_facts, data_line
-from quotakernels.report.definitions import NOTATION, definitions
 from quotakernels.report.figures import figures
 
 __all__ = ["Origin", "page_of"]
@@ -61,8 +60,7 @@ def page_of(evaluation: Results, origin: Origin) -> str:
         "steps": list(steps(evaluation, origin.file)),
         "no_steps": _no_steps(evaluation),
         "ends": list(ends_of_quotas(evaluation)),
-        "notation": NOTATION,
-        "definitions": list(definitions(evaluation)),
+        "evaluation": evaluation,
         "data": list(data_facts(evaluation)),
         "made": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         **vars(origin),
