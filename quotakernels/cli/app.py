@@ -95,23 +95,11 @@ def app() -> None:
 def evaluate(
     file: Path | None,
     example: str | None,
-    label: str | None,
-    score: tuple[str, ...],
-    quota: tuple[Quota, ...],
-    weight: str | None,
-    pos_label: str | None,
-    where: tuple[str, str] | None,
-    tune: tuple[str, str] | None,
-    gain: str | None,
-    cost: float | None,
-    impact: tuple[float, ...] | None,
+    compare: bool,
     engine: str,
     memory_limit: str | None,
-    confidence: float | None,
-    compare: bool,
-    resamples: int | None,
-    seed: int | None,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Compare the models whose scores are columns of FILE.
 
@@ -122,36 +110,55 @@ def evaluate(
     With --gain or --impact it also tells each model's best cut, and what that and every quota
     bring; with --confidence and --compare, how sure the numbers are.
     """
-    chosen: dict[str, Any] = {"models": _distinct(score), "quotas": _distinct(quota)}
-    chosen |= {"where": where, "tune": tune, "unit": _unit(gain, cost, impact, tune)}
-    chosen["resampling"] = _resampling(confidence, compare and chosen["models"], resamples, seed)
-    if example is not None:
-        from quotakernels.cli.run import print_example
+    from quotakernels.cli.run import print_example, print_file
 
-        if (file, label, weight, pos_label, memory_limit, engine) != (*[None] * 5, "auto"):
-            raise click.UsageError(f"--example goes without {_OF_FILES}.")
-        print_example(example, chosen, as_json)
-    elif file is None or label is None or not score:
+    chosen = _chosen(compare=compare, **options)
+    if example is None:
+        print_file(*_of_columns(file, chosen), as_json, engine, memory_limit)
+        return
+    if (memory_limit, engine) != (None, "auto") or _of_file(file, chosen):
+        raise click.UsageError(f"--example goes without {_OF_FILES}.")
+    print_example(example, chosen, as_json)
+
+
+def _chosen(
+    score: tuple[str, ...],
+    quota: tuple[Quota, ...],
+    gain: str | None,
+    cost: float | None,
+    impact: tuple[float, ...] | None,
+    confidence: float | None,
+    compare: bool,
+    resamples: int | None,
+    seed: int | None,
+    **columns: Any,
+) -> dict[str, Any]:
+    """The settings that options ask for; columns keep their names."""
+    models = _distinct(score)
+    resampling = _resampling(confidence, compare and models, resamples, seed)
+    unit = _unit(gain, cost, impact, columns["tune"])
+    chosen = {"models": models, "quotas": _distinct(quota), "unit": unit}
+    return {**columns, **chosen, "resampling": resampling}
+
+
+def _of_file(file: Path | None, chosen: dict[str, Any]) -> bool:
+    """Whether something was given that an example has of its own."""
+    return (file, *(chosen[x] for x in ("label", "weight", "pos_label"))) != (None,) * 4
+
+
+def _of_columns(file: Path | None, chosen: dict[str, Any]) -> tuple[Path, Settings]:
+    """The file, and what is evaluated of it."""
+    if file is None or chosen["label"] is None or not chosen["models"]:
         raise _lacking(file)
-    else:
-        chosen |= {"label": label, "weight": weight, "pos_label": pos_label}
-        _report_file(file, chosen, as_json, engine, memory_limit)
+    _refuse_label_as_score(chosen["label"], chosen["models"])
+    source = name_of(file) if file.exists() else str(file)
+    return file, Settings(source, command=True, **chosen)
 
 
 def _lacking(file: Path | None) -> click.UsageError:
     names = columns_of(file)
     known = f" {name_of(file)} has the columns {listed(names)}." if file and names else ""
     return click.UsageError(f"FILE, --label and --score are needed, or --example credit.{known}")
-
-
-def _report_file(
-    file: Path, chosen: dict[str, Any], as_json: bool, engine: str, memory_limit: str | None
-) -> None:
-    from quotakernels.cli.run import print_file
-
-    _refuse_label_as_score(chosen["label"], chosen["models"])
-    source = name_of(file) if file.exists() else str(file)
-    print_file(file, Settings(source, command=True, **chosen), as_json, engine, memory_limit)
 
 
 def _resampling(
@@ -217,14 +224,7 @@ def _of_report(option: click.Parameter) -> click.Parameter:
 )
 @click.argument("file", type=_INPUT_FILE, required=False)
 @click.option("-o", "--output", type=_OUTPUT_FILE, required=True, help="Page to write.")
-def report(
-    file: Path | None,
-    example: str | None,
-    label: str | None,
-    score: tuple[str, ...],
-    output: Path,
-    **options: Any,
-) -> None:
+def report(file: Path | None, example: str | None, output: Path, **options: Any) -> None:
     """Write a page that tells which model should fill a quota, with curves and tables.
 
     The page is one file of HTML that needs nothing else. Its first lines answer: which model, how
@@ -233,37 +233,17 @@ def report(
     """
     from quotakernels.cli.run import write_example, write_file
 
-    chosen = _chosen_for_report(score, **options)
-    if example is not None:
-        if (file, label, options["weight"], options["pos_label"]) != (None,) * 4:
-            raise click.UsageError(
-                "--example goes without FILE, --label, --weight and --pos-label."
-            )
-        write_example(example, chosen, output)
-    elif file is None or label is None or not score:
-        raise _lacking(file)
-    else:
-        _refuse_label_as_score(label, score)
-        _refuse_to_overwrite(file, output)
-        columns = {"label": label, "weight": options["weight"], "pos_label": options["pos_label"]}
-        write_file(file, Settings(name_of(file), command=True, **chosen, **columns), output)
-
-
-def _chosen_for_report(
-    score: tuple[str, ...],
-    quota: tuple[Quota, ...],
-    confidence: float | None,
-    resamples: int | None,
-    seed: int | None,
-    **options: Any,
-) -> dict[str, Any]:
-    """What a page is about; its intervals need no asking, nor do tests of several models."""
-    scores, tune = _distinct(score), options["tune"]
-    unit = _unit(options["gain"], options["cost"], options["impact"], tune)
-    level = 0.95 if confidence is None else confidence
-    resampling = _resampling(level, len(scores) != 1 and scores, resamples, seed)
-    chosen = {"models": scores, "quotas": _distinct(quota), "where": options["where"]}
-    return {**chosen, "tune": tune, "unit": unit, "resampling": resampling}
+    if options["confidence"] is None:  # intervals need no asking, nor do tests of several models
+        options["confidence"] = 0.95
+    chosen = _chosen(compare=len(_distinct(options["score"])) != 1, **options)
+    if example is None:
+        path, settings = _of_columns(file, chosen)
+        _refuse_to_overwrite(path, output)
+        write_file(path, settings, output)
+        return
+    if _of_file(file, chosen):
+        raise click.UsageError("--example goes without FILE, --label, --weight and --pos-label.")
+    write_example(example, chosen, output)
 
 
 @app.command(

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
 
-from rich import box
-from rich.console import Console, Group
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from quotakernels._text import formatted, money, number, plain
-from quotakernels.cli.tables import UNLIMITED, grid, grid_of_limits
+from quotakernels.cli.tables import UNLIMITED, grid, grid_of_limits, new_table
 from quotakernels.cli.terminal import TextConsole
 from quotakernels.evaluation.advice import advice
 from quotakernels.evaluation.intervals import Differences
@@ -38,17 +36,14 @@ def table_console() -> Console:
 def print_evaluation(evaluation: Results, console: Console) -> None:
     """Print what the data are and the measures of every model."""
     console.print(_data_line(evaluation))
-    marks = False
     for section in evaluation.sections:
         console.print(f"\n{_heading(evaluation, section)}", style="bold")
-        shown = grid(evaluation.models, section.values, evaluation.rows)
-        console.print(Group(*_spaced(shown.tables(console))))
-        marks = marks or bool(shown.marked.any())
+        console.print(grid(evaluation.models, section.values, evaluation.rows).fitting(console))
         if section.limits is not None:
             console.print("")
-            intervals = grid_of_limits(evaluation.models, section.limits)
-            console.print(Group(*_spaced(intervals.tables(console))))
-    notes = ([_MARK] if marks else []) + ([_PEARSON] if evaluation.at_quota else [])
+            console.print(grid_of_limits(evaluation.models, section.limits).fitting(console))
+    marked = any(x.values.best(evaluation.rows).any() for x in evaluation.sections)
+    notes = ([_MARK] if marked else []) + ([_PEARSON] if evaluation.at_quota else [])
     if notes:
         console.print("\n" + "\n".join(notes))
     _print_intervals(evaluation, console)
@@ -78,8 +73,7 @@ def _print_intervals(evaluation: Results, console: Console) -> None:
 
 def _pairs(differences: Differences) -> Table:
     """A row for each pair: the better model first, the difference, its interval, and p."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False)
-    table.add_column("better", overflow="fold", max_width=20)
+    table = new_table("better", 20)
     table.add_column("than", overflow="fold", max_width=20)
     for heading in ("by", "[lower, upper]", "p (Holm)"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -106,13 +100,6 @@ def _heading(evaluation: Results, section: Section) -> str:
         f"What the best cut brings ({settings.unit}){chosen_on(settings)}\n"
         f"selecting nobody brings {money(gains.nobody)}, selecting all {money(gains.everybody)}"
     )
-
-
-def _spaced(tables: list[Table]) -> Iterator[Table | str]:
-    for k, table in enumerate(tables):
-        if k:
-            yield ""
-        yield table
 
 
 def _data_line(evaluation: Results) -> str:
