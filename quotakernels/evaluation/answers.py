@@ -12,7 +12,15 @@ from quotakernels.evaluation.gain_answers import at_best_cuts, how_many_by_gain,
 from quotakernels.evaluation.order import how_sure
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.segments import best_by_model
-from quotakernels.evaluation.words import amount, counted, first_of, listed, places_of, whole
+from quotakernels.evaluation.words import (
+    amount,
+    counted,
+    first_of,
+    listed,
+    places_of,
+    sentence,
+    whole,
+)
 
 __all__ = ["Answer", "answers"]
 
@@ -182,16 +190,12 @@ def _how_many(evaluation: Results, choice: Choice | None) -> Said:
     if choice is not None and choice.places:
         share = percent(choice.found[model] / evaluation.positive_total)
         head = (
-            f"{_sentence(places_of(choice.places, weighted))} "
+            f"{sentence(places_of(choice.places, weighted))} "
             f"{'finds' if weighted or number(choice.places) == '1' else 'find'} {share} of all "
             f"positives with {name}; to find {listed(needed)}."
         )
     unsaid = f"{_unsaid(evaluation)} which number pays."
     return "That depends on what a place costs", (head, unsaid)
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 def _model_in_question(evaluation: Results, choice: Choice | None) -> int:

@@ -8,9 +8,9 @@ import re
 from dataclasses import asdict
 from typing import Any
 
-from quotakernels.evaluation.intervals import CLOSED_FORMS, Differences, Limits
+from quotakernels.evaluation.intervals import CLOSED_FORMS, Differences
 from quotakernels.evaluation.notes import pairs_of
-from quotakernels.evaluation.results import GainResults, Results, Values
+from quotakernels.evaluation.results import GainResults, Results, Section
 from quotakernels.evaluation.segments import dominant
 
 __all__ = ["as_dict", "as_json"]
@@ -62,52 +62,28 @@ def _gains(gains: GainResults | None) -> dict[str, float]:
 
 
 def _model(results: Results, row: int) -> dict[str, Any]:
-    content: dict[str, Any] = {
-        **_row(results.over_all, row),
-        **_row(results.areas, row),
-    }
-    if (found := results.intervals) is not None:
-        content |= _limits(row, found.over_all, found.areas)
-    quotas: dict[str, dict[str, Any]] = {
-        str(quota): {"places": results.places(quota), **_row(values, row)}
-        for quota, values in results.at_quota.items()
-    }
-    tables = {} if found is None else {quota: [ends] for quota, ends in found.at_quota.items()}
-    if (gains := results.gains) is not None:
-        content["best_cut"] = _best_cut(gains, row)
-        for quota, values in gains.at_quota.items():
-            quotas[str(quota)] |= _row(values, row)
-            if gains.ends is not None:
-                tables[quota].append(gains.ends.at_quota[quota])
-    for quota, several in tables.items():
-        quotas[str(quota)] |= _limits(row, *several)
-    return {**content, "quotas": quotas} if quotas else content
-
-
-def _best_cut(gains: GainResults, row: int) -> dict[str, Any]:
-    content: dict[str, Any] = _row(gains.at_best_cut, row)
-    if (ends := gains.ends) is None:
-        return content
-    expected = {} if ends.expected is None else {"expected": _defined(ends.expected[row])}
-    return {**content, **expected, **_limits(row, ends.at_best_cut)}
-
-
-def _row(values: Values, row: int) -> dict[str, float | None]:
-    return {
-        measure.name: _defined(value)
-        for measure, value in zip(values.measures, values.array[row], strict=True)
-    }
-
-
-def _limits(row: int, *tables: Limits) -> dict[str, dict[str, Any]]:
-    """Both ends by measure, null where undefined, and the numbers of undefined resamples."""
-    intervals, undefined = {}, {}
-    for ends in tables:
-        for k, measure in enumerate(ends.measures):
-            both = ends.lower[row, k], ends.upper[row, k]
-            intervals[measure.name] = [_defined(x) for x in both]
-            undefined[measure.name] = int(ends.undefined[row, k])
-    return {"intervals": intervals, "undefined": undefined}
+    """What a model has of all tables: values first, then their intervals."""
+    content: dict[str, Any] = {}
+    quotas = {str(quota): {"places": results.places(quota)} for quota in results.at_quota}
+    best_cut: dict[str, Any] = {}
+    tables: list[tuple[dict[str, Any], Section]] = []
+    for section in results.sections:
+        over_all = best_cut if section.part == "gains" else content
+        tables.append((over_all if section.quota is None else quotas[str(section.quota)], section))
+    for target, section in tables:
+        target |= {k: _defined(x) for k, x in section.values.of_model(row).items()}
+    ends = None if results.gains is None else results.gains.ends
+    if ends is not None and ends.expected is not None:
+        best_cut["expected"] = _defined(ends.expected[row])
+    for target, section in tables:
+        if section.limits is not None:
+            intervals, undefined = (target.setdefault(x, {}) for x in ("intervals", "undefined"))
+            for k, measure in enumerate(section.limits.measures):
+                both = section.limits.lower[row, k], section.limits.upper[row, k]
+                intervals[measure.name] = [_defined(x) for x in both]
+                undefined[measure.name] = int(section.limits.undefined[row, k])
+    content |= {"best_cut": best_cut} if best_cut else {}
+    return content | ({"quotas": quotas} if quotas else {})
 
 
 def _confidence(results: Results) -> dict[str, Any]:
@@ -156,19 +132,17 @@ def _defined(value: float) -> float | None:
 def as_rows(results: Results) -> dict[str, list[Any]]:
     """Every value by columns: model, quota, measure, value and both ends of its interval."""
     names = ("model", "quota", "measure", "value", "lower", "upper")
+    none = math.nan, math.nan
     rows = [
-        (name, str(quota or ""), measure, value, *_ends(limits, row, measure))
+        (
+            name,
+            str(quota or ""),
+            measure,
+            value,
+            *(none if limits is None else limits.of(measure, row)),
+        )
         for _, quota, values, limits in results.sections
         for row, name in enumerate(results.models)
         for measure, value in values.of_model(row).items()
     ]
     return {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
-
-
-def _ends(limits: Limits | None, row: int, measure: str) -> tuple[float, float]:
-    """Both ends of an interval, NaN where there is none."""
-    names = [] if limits is None else [x.name for x in limits.measures]
-    if limits is None or measure not in names:
-        return math.nan, math.nan
-    k = names.index(measure)
-    return float(limits.lower[row, k]), float(limits.upper[row, k])

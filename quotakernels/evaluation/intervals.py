@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
@@ -65,6 +66,13 @@ class Limits:
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
     undefined: NDArray[np.int64]
+
+    def of(self, name: str, row: int) -> tuple[float, float]:
+        """Return both ends of a model's measure; NaN of one that is not here."""
+        for k, measure in enumerate(self.measures):
+            if measure.name == name:
+                return float(self.lower[row, k]), float(self.upper[row, k])
+        return math.nan, math.nan
 
 
 @dataclass(frozen=True)

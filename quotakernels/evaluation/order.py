@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from quotakernels._text import fixed, formatted, percent, plain
-from quotakernels.evaluation.choice import Choice, same
+import numpy as np
+
+from quotakernels._text import fixed, formatted, percent
+from quotakernels.evaluation.advice import first_best
+from quotakernels.evaluation.choice import Choice, no_best_cut, same
+from quotakernels.evaluation.gain_intervals import GainDifference
 from quotakernels.evaluation.intervals import Differences
-from quotakernels.evaluation.order_by_gain import how_sure_by_gain
-from quotakernels.evaluation.results import Results
-from quotakernels.evaluation.words import MINUS, at_most_three, listed, places_found, places_of
+from quotakernels.evaluation.results import GainResults, Results
+from quotakernels.evaluation.settings import Resampling
+from quotakernels.evaluation.words import (
+    MINUS,
+    amount,
+    at_most_three,
+    listed,
+    places_found,
+    places_of,
+    sentence,
+)
 
 __all__ = ["how_sure"]
 
@@ -20,65 +32,80 @@ _WHAT = {"roc_auc": "AUC", "hit_rate": "The hit rate"}
 
 def how_sure(evaluation: Results, choice: Choice | None) -> Said:
     """Whether the first model is ahead by more than chance, by what made it the first."""
-    names = evaluation.models
-    if len(names) == 1:
+    resampling = evaluation.settings.resampling
+    if len(evaluation.models) == 1:
         return "There is one model, and so no order", tuple(_interval(evaluation, choice))
     if choice is not None and not choice.defined:
         return "That cannot be said", ("The models cannot be compared.",)
-    if evaluation.gains is not None and evaluation.gains.ends is not None:
-        return how_sure_by_gain(evaluation, evaluation.gains, choice)
+    if (
+        resampling is not None
+        and evaluation.gains is not None
+        and evaluation.gains.ends is not None
+    ):
+        return _by_gain(evaluation, evaluation.gains, resampling, choice)
     if not evaluation.positive_total:
         return "That cannot be said", ("The test is of positives found, and no row is positive.",)
     quota = None if choice is None else choice.quota
     tests = [x for x in evaluation.differences if x.quota == quota]
-    if not tests:
+    if resampling is None or not tests:
         return "That cannot be said", ("The models were not tested; compare=True tests them.",)
-    return _of_test(evaluation, choice, tests[0])
+    return _of_test(evaluation, choice, tests[0], resampling)
 
 
-def _interval(evaluation: Results, choice: Choice | None) -> list[str]:
+def _interval(evaluation: Results, choice: Choice | None) -> Iterator[str]:
     """How far the hit rate of the only model may be off."""
     found, resampling = evaluation.intervals, evaluation.settings.resampling
     if choice is None or found is None or resampling is None:
-        return []
-    ends = found.at_quota[choice.quota]
-    k = [m.name for m in ends.measures].index("hit_rate")
-    lower, upper = float(ends.lower[0, k]), float(ends.upper[0, k])
+        return
+    lower, upper = found.at_quota[choice.quota].of("hit_rate", 0)
+    by = f"of {resampling.resamples} resamples" if evaluation.weighted else "interval, Wilson's"
+    by = f"interval {by}" if evaluation.weighted else by
     if math.isnan(lower):
-        return ["Its hit rate is undefined."]
-    if same(lower, upper):
-        return ["Its hit rate is the same in all resamples, which so do not tell how sure it is."]
-    level = f"{plain(100 * resampling.tested_level)}% interval"
-    by = f"{level}, Wilson's"
-    if evaluation.weighted:
-        by = f"{level} of {resampling.resamples} resamples"
-    return [f"Its hit rate may be anything from {percent(lower)} to {percent(upper)} ({by})."]
+        yield "Its hit rate is undefined."
+    elif same(lower, upper):
+        yield "Its hit rate is the same in all resamples, which so do not tell how sure it is."
+    else:
+        ends = f"{percent(lower)} to {percent(upper)}"
+        yield f"Its hit rate may be anything from {ends} ({resampling.percent} {by})."
 
 
-def _of_test(evaluation: Results, choice: Choice | None, test: Differences) -> Said:
-    names, found = evaluation.models, test.found
+def _verdict(first: str, alike: list[str], less: list[str]) -> str:
+    """Whether the first is sure to be that, some others being like it and the rest not."""
+    if not alike:
+        return f"sure that {first} is the first"
+    if not less:
+        return "not sure: the models cannot be told apart"
+    return f"not sure: {at_most_three(alike, 'or')} may be as good"
+
+
+def _with_interval(
+    said: str, ends: tuple[float, float], form: Callable[[float], str], p: str, percent: str
+) -> str:
+    """A difference, its interval, and p."""
+    if ends[0] == ends[1]:
+        return f"{said}, the same in all resamples."
+    return f"{said} ({percent} interval {' to '.join(map(form, ends))}, {p})."
+
+
+# by what the models find
+
+
+def _of_test(
+    evaluation: Results, choice: Choice | None, test: Differences, resampling: Resampling
+) -> Said:
+    found = test.found
     if any(math.isnan(x) for x in found.estimate):
         return "That cannot be said", (f"{_WHAT[test.measure]} is undefined.",)
-    first = found.names[0] if choice is None else names[choice.order[0]]
-    lead = _lead(evaluation, choice, test, first)
+    first = found.names[0] if choice is None else evaluation.models[choice.order[0]]
+    said = _found_more(evaluation, choice, test, first, resampling)
     if test.too_few:
-        return "Too few resamples to tell", (lead, *(f"{_sentence(x)}." for x in test.notes))
+        return "Too few resamples to tell", (said, *(f"{sentence(x)}." for x in test.notes))
     letters = {name: set(x) for name, x in zip(found.names, found.letters, strict=True)}
     rivals = [x for x in found.names if x != first and letters[x] & letters[first]]
     others = [x for x in found.names if x != first and x not in rivals]
     by = "By AUC, " if choice is None else ""
-    if not rivals:
-        verdict = f"{by}sure that {first} is the first"
-    elif not others:
-        verdict = f"{by}not sure: the models cannot be told apart"
-    else:
-        verdict = f"{by}not sure: {at_most_three(rivals, 'or')} may be as good"
-    told = _told_apart(test, first, others)
-    return _sentence(verdict), (lead, *told)
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:]
+    verdict = sentence(f"{by}{_verdict(first, rivals, others)}")
+    return verdict, (said, *_told_apart(test, first, others))
 
 
 def _told_apart(test: Differences, first: str, others: list[str]) -> Iterator[str]:
@@ -92,25 +119,80 @@ def _told_apart(test: Differences, first: str, others: list[str]) -> Iterator[st
         yield f"It is {listed(said)}."
 
 
-def _lead(evaluation: Results, choice: Choice | None, test: Differences, first: str) -> str:
-    """The lead over the next model, or how far the first one lags behind, with its interval."""
-    found, resampling = test.found, evaluation.settings.resampling
-    assert resampling is not None
+def _found_more(
+    evaluation: Results,
+    choice: Choice | None,
+    test: Differences,
+    first: str,
+    resampling: Resampling,
+) -> str:
+    """How much more the first model finds than the next, or less, with the interval."""
+    found = test.found
     i = found.names.index(first)
     j = 1 if i == 0 else 0
-    ends = [float(x[i, j]) for x in (found.difference, found.lower, found.upper)]
+    by, *ends = (float(x[i, j]) for x in (found.difference, found.lower, found.upper))
+    places = math.nan if choice is None else choice.places
+
+    def form(x: float) -> str:
+        return places_found(places * x) if choice else fixed(3)(x).replace("-", MINUS)
+
     if choice is None:
-        by, low, high = (fixed(3)(x).replace("-", MINUS) for x in ends)
-        lead = f"{first} has an AUC that is {by} above that of {found.names[j]}"
+        said = f"{first} has an AUC that is {form(by)} above that of {found.names[j]}"
     else:
-        by, low, high = (places_found(choice.places * x) for x in ends)
-        more = f"{by} more than" if ends[0] > 0 else "as many as"
-        if ends[0] < 0:
-            more = f"{places_found(-choice.places * ends[0])} fewer than"
-        where = places_of(choice.places, evaluation.weighted)
-        lead = f"{first} finds {more} {found.names[j]} in {where}"
-    if ends[1] == ends[2]:
-        return f"{lead}, the same in all resamples."
-    level = f"{plain(100 * resampling.tested_level)}%"
-    p = formatted(found.p_adjusted[i, j], ".2g")
-    return f"{lead} ({level} interval {low} to {high}, p = {p})."
+        more = f"{form(by)} more than" if by > 0 else "as many as"
+        more = f"{form(-by)} fewer than" if by < 0 else more
+        where = places_of(places, evaluation.weighted)
+        said = f"{first} finds {more} {found.names[j]} in {where}"
+    p = f"p = {formatted(found.p_adjusted[i, j], '.2g')}"
+    return _with_interval(said, (ends[0], ends[1]), form, p, resampling.percent)
+
+
+# by what the models bring
+
+
+def _by_gain(
+    evaluation: Results, gains: GainResults, resampling: Resampling, choice: Choice | None
+) -> Said:
+    """By what they bring at the quota; without one, by what the best cuts bring."""
+    if choice is None and no_best_cut(gains):
+        return "No model is the first", ("None brings more than selecting nobody.",)
+    names = evaluation.models
+    values = gains.at_best_cut.of("brings") if choice is None else choice.compared
+    first = first_best(gains.at_best_cut) if choice is None else choice.order[0]
+    others = [int(k) for k in np.argsort(-values, kind="stable") if k != first]
+    quota = None if choice is None else choice.quota
+    assert gains.ends is not None
+    level = resampling.tested_level
+    tests = {k: gains.ends.difference(quota, first, k, level) for k in others}
+    pair = (names[first], names[others[0]])
+    if choice is None:
+        pair = (f"The best cut of {pair[0]}", f"that of {pair[1]}")
+    by = float(values[first] - values[others[0]])
+    said = _brought_more(pair, by, tests[others[0]], len(others), resampling)
+    needed = math.ceil(round(2 * len(others) / (1 - level) - 1, 6))
+    if needed > resampling.resamples:
+        few = f"Give {evaluation.settings.option('resamples')} {needed} or more."
+        return "Too few resamples to tell", (said, few)
+    most = resampling.significance
+    p_values = {k: _corrected(x, len(others)) for k, x in tests.items()}
+    sure = [names[k] for k, x in tests.items() if p_values[k] <= most and x.lower >= 0]
+    alike = [names[k] for k in others if names[k] not in sure]
+    told = (f"It brings more than {at_most_three(sure)}.",) if sure and alike else ()
+    return sentence(_verdict(names[first], alike, sure)), (said, *told)
+
+
+def _brought_more(
+    pair: tuple[str, str], by: float, found: GainDifference, others: int, resampling: Resampling
+) -> str:
+    """How much more the first brings than the next, with the interval."""
+    more = "as much as" if amount(by) == amount(0.0) else f"{amount(by)} more than"
+    said = f"{pair[0]} brings {more} {pair[1]}"
+    if math.isnan(found.lower):
+        return f"{said}."
+    p = f"{'p' if others == 1 else 'corrected p'} = {formatted(_corrected(found, others), '.2g')}"
+    return _with_interval(said, (found.lower, found.upper), amount, p, resampling.percent)
+
+
+def _corrected(found: GainDifference, others: int) -> float:
+    """The p-value of one of so many tests together."""
+    return min(1.0, others * found.p_value)

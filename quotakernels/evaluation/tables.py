@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from quotakernels._text import number, percent
 from quotakernels.evaluation.choice import Choice, choice_at, end_of
 from quotakernels.evaluation.intervals import Differences, Limits
-from quotakernels.evaluation.measures import Column
 from quotakernels.evaluation.notes import DIFFERENCES, in_sentences, pair_rows
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import GainResults, Results, Section
@@ -95,10 +94,8 @@ def _expected(gains: GainResults, evaluation: Results) -> Iterator[str]:
     ends = gains.ends
     if ends is None or ends.expected is None:
         return
-    k = [m.name for m in ends.at_best_cut.measures].index("expected")
     for row, name in enumerate(evaluation.models):
-        both = ends.at_best_cut.lower[row, k], ends.at_best_cut.upper[row, k]
-        lower, upper = map(amount, map(float, both))
+        lower, upper = map(amount, ends.at_best_cut.of("expected", row))
         expected = amount(float(ends.expected[row]))
         yield f"On as many other rows expect {expected} of {name} ({lower} to {upper})."
 
@@ -117,14 +114,13 @@ def _values_table(
     values = section.values
     marked = values.best(evaluation.rows)
     shown = [(k, measure) for k, measure in enumerate(values.measures) if measure.heading]
-    intervals = {} if section.limits is None else _intervals(section.limits)
     rows = tuple(
         (
             Cell(name, words=True),
             *(
                 Cell(
                     _value(values.array[row, k], measure.form),
-                    intervals.get((row, measure.name), ""),
+                    _interval(measure.name, section.limits, row),
                     bool(marked[row, k]),
                 )
                 for k, measure in shown
@@ -143,19 +139,14 @@ def _value(value: float, form: object) -> str:
     return str(form(value)).replace("-", MINUS, 1)
 
 
-def _intervals(ends: Limits) -> dict[tuple[int, str], str]:
-    """The interval of each model and measure, empty where it is undefined."""
-    return {
-        (row, measure.name): _interval(measure, ends.lower[row, k], ends.upper[row, k])
-        for row in range(len(ends.lower))
-        for k, measure in enumerate(ends.measures)
-    }
-
-
-def _interval(measure: Column, lower: float, upper: float) -> str:
-    if math.isnan(lower) or math.isnan(upper):
-        return ""
-    return " to ".join(measure.end_form(x).replace("-", MINUS, 1) for x in (lower, upper))
+def _interval(name: str, limits: Limits | None, row: int) -> str:
+    """The interval of a model's measure, empty where it is undefined."""
+    for measure in () if limits is None else limits.measures:
+        if limits is not None and measure.name == name:
+            ends = limits.of(name, row)
+            both = (measure.end_form(x).replace("-", MINUS, 1) for x in ends)
+            return "" if any(map(math.isnan, ends)) else " to ".join(both)
+    return ""
 
 
 # pairs of models

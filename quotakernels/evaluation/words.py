@@ -15,6 +15,7 @@ __all__ = [
     "listed",
     "places_found",
     "places_of",
+    "sentence",
     "signed",
     "whole",
 ]
@@ -47,6 +48,11 @@ def amount(value: float) -> str:
 def signed(value: float) -> str:
     """Write a number as it was given, with a true minus sign."""
     return plain(value).replace("-", MINUS)
+
+
+def sentence(words: str) -> str:
+    """Let words begin with a capital letter."""
+    return words[:1].upper() + words[1:]
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:
