@@ -48,7 +48,7 @@ def two_sided(xp: Namespace, z: Array) -> Array:
     """The probability of a normal number that is at least as far from 0: erfc(|z|/√2).
 
     The midpoint rule for erfc(x) = (2x·exp(-x²)/pi)·∫ exp(-t²)/(x² + t²) dt, t from 0 on, with the
-    residue at the pole (Hunter & Regan, Mathematics of Computation 26, 1972).  All terms are
+    residue at the pole ([Hunter 1972]).  All terms are
     positive, so that also tiny probabilities are right to about 1e-13 of themselves.
     """
     x = xp.abs(z) / math.sqrt(2)

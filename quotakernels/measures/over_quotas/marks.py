@@ -69,9 +69,8 @@ def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] =
     Returns
     -------
     Marks
-        By "chance" NaN where the measure is undefined or c = 1 (all
-        examples positive); by "minmax" NaN where all models have the same value or one of them
-        is undefined.
+        By "chance" NaN where the measure is undefined or c = 1 (all examples positive); by "minmax"
+        NaN where all models have the same value or one of them is undefined.
 
     Notes
     -----
