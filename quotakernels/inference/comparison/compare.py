@@ -142,13 +142,12 @@ def compare(
     ------
     TypeError
         Models that are no mapping from strings, no data frame and no array; scores without values,
-        in a trace; a measure that gives a record, or that does not say whether more is better; and
-        as in `rank` and `bootstrap`.
+        in a trace; a measure that gives a record, or that does not say whether more is better.
     ValueError
         Fewer than two models; scores of different lengths; a measure of more than one number for
         each model, as of several quotas; one of score values, not of their order, in a permutation
         test; another measure than the three, weights, clusters or another tie policy with
-        ``test="delong"``; and as in `rank` and `bootstrap`.
+        ``test="delong"``.
 
     Warns
     -----

@@ -153,14 +153,16 @@ def compare_selections(
     McNemar's test takes B + C as given: if neither model is better, B is binomial with probability
     ½.  Fisher's takes D as given too: B + C positives are spread at random over 2D places.
 
+    Labels and keywords are those of `rank`, the size of the selections is that of `select`.
+
     Parameters
     ----------
     y_true : array, shape (n,)
-        Labels, as in `rank`.
+        One list for both models.
     models : mapping from names to arrays, shape (n,), a data frame, or an array, shape (2, n)
-        Scores of two models, as in `rank`: the first and the second.
+        Scores of two models: the first and the second.
     quota, fraction : number
-        The size of the selections, as in `select`; one of the two.
+        The size of the selections; one of the two.
     test : {"mcnemar", "fisher"}
         What the test and the interval take as given.
     mid_p : bool
@@ -168,8 +170,6 @@ def compare_selections(
         says, where the exact test is wrong at most as often.
     confidence_level : float
         Of the interval; above 0 and below 1.
-    where, pos_label, validate : optional
-        As in `rank`.
 
     Returns
     -------
@@ -180,9 +180,7 @@ def compare_selections(
     Raises
     ------
     TypeError
-        Scores without values, in a trace; both or none of `quota` and `fraction`; as in `rank`.
-    ValueError
-        More than one quota, or one that is out of range; another `test`; as in `rank`.
+        Scores without values, in a trace.
 
     See Also
     --------
@@ -198,8 +196,8 @@ def compare_selections(
     correction for continuity by 1; V = B + C for McNemar's, (B + C)·(1 - (B + C)/2D) for Fisher's.
 
     The intervals add to the numbers, so that they hold the difference as often as they say for
-    small ones too: for McNemar's test 1 to B and to C, 2 to n (Bonett & Price); for Fisher's 1 to
-    B, to D - B, to C and to D - C (Agresti & Caffo).  For few examples an interval may include 0
+    small ones too: for McNemar's test 1 to B and to C, 2 to n ([Bonett 2012]); for Fisher's 1 to
+    B, to D - B, to C and to D - C ([Agresti 2000]).  For few examples an interval may include 0
     where p is small, and the other way round.
 
     McNemar's test does not know that both models select equally many.  So it is careful, and where

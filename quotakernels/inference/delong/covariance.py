@@ -50,40 +50,37 @@ def auc_covariance(
     pos_label: Any = None,
     validate: bool = True,
 ) -> AucCovariance:
-    """Variances and covariances of the AUC of models with the same examples (DeLong).
+    """Variances and covariances of the AUC of models with the same examples ([DeLong 1988]).
 
     An example's placement V is the share of the other class that it is on the right side of, ties
     counted half; AUC is its mean over either class.  The covariance of two AUC is
     S⁺/P + S⁻/N, where S⁺ is the sample covariance (over P - 1) of the placements of the positives
     under the two models, and S⁻ that of the negatives.
 
+    Labels, scores and keywords are those of `rank`, but for the following.
+
     Parameters
     ----------
     y_true : array, shape (n,) or that of `y_score`
-        Labels, as in `rank`; the same for all models.
+        The same labels for all models.
     y_score : array, shape (..., M, n)
-        Scores, as in `rank`, of M models.
+        Scores of M models.
     measure : {"roc_auc", "gini", "pem"}
         Whether to give AUC, or PEM, the Gini coefficient: 2·AUC - 1, with 4 times the covariance.
     sample_weight : None
         Refused: the variance is that of examples drawn one by one.
     where : boolean array, shape (n,) or that of `y_score`, optional
-        As in `rank`.  What is masked for one model is left out for all.
-    pos_label, validate : optional
-        As in `rank`.
+        What is masked for one model is left out for all.
 
     Returns
     -------
     AucCovariance
-        In the library and on the device of the input, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).
         The covariance is NaN where P < 2 or N < 2, the estimate where one class is absent.
 
     Raises
     ------
-    TypeError, ValueError
-        As in `rank`; sample weights; scores without an axis of models; labels that differ between
-        models; another `measure`.
+    ValueError
+        Scores without an axis of models; labels that differ between models.
 
     See Also
     --------

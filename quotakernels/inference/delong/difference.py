@@ -73,34 +73,33 @@ def delong_test(
     The variance of the difference is that of the differences of the placements (see
     `auc_covariance`): what the two models have in common cancels, example by example.
 
+    Labels and keywords are those of `rank`.
+
     Parameters
     ----------
     y_true : array, shape (n,) or that of the scores
-        Labels, as in `rank`.
+        One list for both models.
     models : mapping from names to arrays, shape (..., n), or an array, shape (2, ..., n)
-        Scores of two models, as in `rank`; both of one shape, of types of their own.  A mapping
-        that is an argument of a function under `jax.jit` arrives in the order of its names.
+        Scores of two models, both of one shape, of types of their own.  A mapping that is an
+        argument of a function under `jax.jit` arrives in the order of its names.
     measure : {"roc_auc", "gini", "pem"}
         Whether to compare AUC, or PEM, the Gini coefficient: twice the difference and its error.
     confidence_level : float
         Of the interval; above 0 and below 1.
     sample_weight : None
         Refused: the variance is that of examples drawn one by one.
-    where, pos_label, validate : optional
-        As in `rank`.
 
     Returns
     -------
     DelongTest
-        Arrays of shape (...), in the library and on the device of the input, in the widest real
-        float there (float64; float32 under JAX without x64, on TPU and on MPS).
-        All but the difference is NaN where P < 2 or N < 2; the statistic, p-value and
-        interval also where the standard error is 0: all examples lose equally more pairs by one.
+        Arrays of shape (...).  All but the difference is NaN where P < 2 or N < 2; the statistic,
+        p-value and interval also where the standard error is 0: all examples lose equally more
+        pairs by one.
 
     Raises
     ------
-    TypeError, ValueError
-        As in `rank`; scores of two shapes; weights; another `measure`; a level that is no share.
+    ValueError
+        Scores of two shapes.
 
     See Also
     --------
@@ -199,25 +198,19 @@ def delong_test_unpaired(
     ----------
     a, b : Ranking
         The two sets, each ranked by `rank`; batch axes are broadcast.
-    measure : {"roc_auc", "gini", "pem"}
-        Whether to compare AUC, or PEM, the Gini coefficient: twice the difference and its error.
-    confidence_level : float
-        Of the interval; above 0 and below 1.
+    measure, confidence_level : optional
+        As in `delong_test`.
 
     Returns
     -------
     DelongTest
-        Arrays of shape (...), in the library and on the device of the input, in the widest real
-        float there (float64; float32 under JAX without x64, on TPU and on MPS).
-        All but the difference is NaN where a set has less than 2 examples of a class; statistic,
-        p-value and interval also where the standard error is 0.
+        Arrays of shape (...).  All but the difference is NaN where a set has less than 2 examples
+        of a class; statistic, p-value and interval also where the standard error is 0.
 
     Raises
     ------
     TypeError
-        Anything but rankings; weights; arrays of two libraries or devices.
-    ValueError
-        Another `measure`; a level that is no share.
+        Anything but rankings; weights.
 
     See Also
     --------

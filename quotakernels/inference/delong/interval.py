@@ -77,14 +77,12 @@ def auc_interval(
     Wald interval is A ± z·s.  The logit interval is that of ln(A/(1 - A)), whose standard error is
     s/(A(1 - A)), taken back; it stays inside of 0 and 1 and covers better where A is near 1.
 
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
     Parameters
     ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
     sample_weight : None
         Refused, as a ranking with weights is: the variance is that of examples drawn one by one.
-    where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
     measure : {"roc_auc", "gini", "pem"}
         Whether to give AUC, or PEM, the Gini coefficient: 2·AUC - 1, with bounds mapped likewise.
     confidence_level : float
@@ -95,14 +93,7 @@ def auc_interval(
     Returns
     -------
     AucInterval
-        Arrays of shape (...), in the library and on the device of the input, in the widest real
-        float there (float64; float32 under JAX without x64, on TPU and on MPS).
-        The bounds and the standard error are NaN where P < 2 or N < 2.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `rank`; weights; another `measure` or `method`; a level that is no share.
+        Arrays of shape (...).  The bounds and the standard error are NaN where P < 2 or N < 2.
 
     See Also
     --------

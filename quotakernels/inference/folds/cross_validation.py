@@ -161,7 +161,7 @@ def fold_summary(
     Raises
     ------
     TypeError, ValueError
-        As in `rank`, and as the measure raises; folds that do not fit the scores.
+        What the measure raises; folds that do not fit the scores.
 
     Warns
     -----
@@ -272,9 +272,9 @@ def fold_test(
     Parameters
     ----------
     measure : callable, or a mapping from names to callables
-        A function of a `Ranking`: a measure of this library, or your own.
-    y_true : array, shape (n,), or that of the scores
-        Labels, as in `rank`.
+        As in `fold_summary`.
+    y_true, sample_weight, where, pos_label, ties, validate
+        As in `fold_summary`.
     models : mapping from names to arrays, shape (..., n) or (..., repeats, n), or an array
         Scores of two models on examples that they have not seen; of an array along its first axis.
     folds : array, shape (n,) or (repeats, n)
@@ -284,12 +284,8 @@ def fold_test(
         measure says; functions of your own do not.
     confidence_level : float
         Of the interval; above 0 and below 1.
-    n_train : number, optional
-        Examples that each model was trained on; by default all that are not in its fold.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`.
-    **options
-        The measure's own arguments, such as ``fraction=0.1``.
+    n_train, **options
+        As in `fold_summary`.
 
     Returns
     -------
@@ -301,12 +297,12 @@ def fold_test(
     Raises
     ------
     TypeError, ValueError
-        As in `rank`, and as the measure raises; folds that do not fit the scores.
+        As `fold_summary`.
 
     Warns
     -----
     UserWarning
-        Folds that leave a measure undefined are named, where values can be read.
+        As `fold_summary`.
 
     See Also
     --------

@@ -150,19 +150,12 @@ def hit_rate_interval(
     `population` the examples are a random sample of a finite list, and the interval is for the
     list's own best, which fill the quota's share of it: J = j·population/n places.
 
+    Takes what `hit_rate` takes: labels and scores, or a `Ranking`, and a quota or fraction.
+
     Parameters
     ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` in place of both.
     sample_weight : None
         Refused, as a ranking with weights is: the draws are counted.
-    where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
-    quota : number or array, shape Q, optional
-        How many examples are selected, from 0 to n.  It need not be whole.
-    fraction : number or array, shape Q, optional
-        The same as a share of all examples, in (0, 1].  Exactly one of `quota` and `fraction` is
-        given.
     population : number, optional
         How many cases the list has, of which the n examples are a random sample without
         replacement: a whole number below 2**53, at least n.  If it is n, all is known.
@@ -176,19 +169,15 @@ def hit_rate_interval(
     Returns
     -------
     HitRateInterval
-        Arrays of shape (..., *Q), in the library and on the device of the input, in the widest
-        real float there (float64; float32 under JAX without x64, on TPU and on MPS).
-        The ends are within 0 and 1; all is NaN for quota 0 and where there are no examples.
+        Arrays of shape (..., *Q).  The ends are within 0 and 1; all is NaN for quota 0 and where
+        there are no examples.
 
     Raises
     ------
-    TypeError
-        Weights; both or none of `quota` and `fraction`; and as in `rank`.
     ValueError
-        A quota below 0 or above n, a fraction outside (0, 1], a population that is not a whole
-        number or below n; another method; a level that is no share; and as in `rank`.  Where
-        values cannot be read the result is NaN instead; the exact interval of a population, which
-        is summed on the host, is an error there.
+        A population that is not a whole number or below n.  Where values cannot be read the result
+        is NaN instead; the exact interval of a population, which is summed on the host, is an error
+        there.
 
     See Also
     --------

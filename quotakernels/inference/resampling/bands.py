@@ -169,14 +169,13 @@ def curve_band(
     Returns
     -------
     CurveBand
-        In the library and on the device of the scores, in the widest real float there (float64;
-        float32 under JAX without x64, on TPU and on MPS).  NaN at the points where the curve is
-        undefined, and in the band where it is so in all resamples.
+        NaN at the points where the curve is undefined, and in the band where it is so in all
+        resamples.
 
     Raises
     ------
     TypeError, ValueError
-        Another curve; places of the wrong kind for it, or that are no list; and as in `bootstrap`.
+        Another curve; places of the wrong kind for it, or that are no list.
 
     See Also
     --------

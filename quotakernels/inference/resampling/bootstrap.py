@@ -165,7 +165,7 @@ def bootstrap(
     Raises
     ------
     TypeError, ValueError
-        As in `rank`, and as the measure raises; arguments out of range.
+        What the measure raises; arguments out of range.
 
     Notes
     -----

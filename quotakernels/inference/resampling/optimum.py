@@ -86,12 +86,12 @@ def optimum_interval(best: Any, y_true: Any, y_score: Any, **keywords: Any) -> O
     Returns
     -------
     OptimumInterval
-        In the library and on the device of the scores.  NaN where no cut has a value.
+        NaN where no cut has a value.
 
     Raises
     ------
-    TypeError, ValueError
-        Another function; and as in `bootstrap` and that function.
+    TypeError
+        Another function than these two.
 
     See Also
     --------
