@@ -226,15 +226,25 @@ def lent(data: tuple[Array | None, ...], *beside: Any) -> list[Any] | None:
     None for what NumPy may not compute with: other arrays, values that are not readable, gradients
     to follow, and arrays of libraries beside the data.  Floats that NumPy lacks become float32.
     """
-    if isinstance(data[0], np.ndarray) or not all(x is None or _may_be_lent(x) for x in data):
+    if isinstance(data[0], np.ndarray) or not all(map(_may_be_lent, data)):
         return None
     if any(is_array(x) and not isinstance(x, (np.ndarray, np.generic)) for x in beside):
         return None
-    return [None if x is None else to_numpy(x.float() if _is_narrow(x) else x) for x in data]
+    return [_lent(x) for x in data]
 
 
-def _may_be_lent(x: Array) -> bool:
+def _may_be_lent(x: Any) -> bool:
+    if x is None or isinstance(x, tuple):
+        return x is None or all(map(_may_be_lent, x))
     return _is_tensor(x) and readable(x) and not x.requires_grad
+
+
+def _lent(x: Any) -> Any:
+    if isinstance(x, tuple):
+        return type(x)(*map(_lent, x))
+    if x is None:
+        return None
+    return to_numpy(x.float() if _is_narrow(x) else x)
 
 
 def _is_narrow(x: Array) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from quotakernels._array import (
     compiled,
     computing,
     device,
+    is_array,
     lent,
     namespace,
     of_kind,
@@ -24,7 +26,8 @@ from quotakernels._array import (
 from quotakernels._types import A, ArrayOf, Generic, NumberOf, T
 from quotakernels._types import TiePolicy as TiePolicy
 from quotakernels.inputs.bad_rows import marked, spoilt_rows
-from quotakernels.inputs.examples import Examples, admitted, check_tie_policy
+from quotakernels.inputs.examples import Examples, check_tie_policy
+from quotakernels.inputs.gains import admitted
 from quotakernels.inputs.keywords import public
 
 __all__ = [
@@ -61,6 +64,10 @@ class Ranking(NamedTuple, Generic[T]):
         Mass of the positive and of the negative examples of the group: the sums of their sample
         weights, in float64 also under JAX without x64.  Without weights they are the numbers of
         these examples, and their integer dtype says so.
+    gains : named tuple of arrays, shape (..., G)
+        What the examples of the group bring: `positive` and `negative` if they are selected,
+        `positive_rejected` and `negative_rejected` if they are not, `size` their absolute sum.
+        Without gains an empty tuple.
 
     A row of the batch with a bad value that could not be read is spoilt.  It has no examples, its
     masses are NaN, or -1 if they are integers, and all results of it are NaN.
@@ -71,6 +78,7 @@ class Ranking(NamedTuple, Generic[T]):
     positives: Any
     positive_weights: Any
     negative_weights: Any
+    gains: ops.GainsOrNone = ()
 
     @property
     def weights(self) -> T | Any:
@@ -80,8 +88,14 @@ class Ranking(NamedTuple, Generic[T]):
             positive: Any = self.positive_weights
             return positive + self.negative_weights
 
+    def map(self, function: Callable[[Array], Array]) -> Ranking:
+        """The ranking with every array that it has put through the function."""
+        columns = [function(x) for x in self[:5]]
+        return Ranking._make((*columns, self.gains.map(function) if self.gains else ()))
+
     def __reduce__(self) -> Any:
-        return _unpickled, tuple(packed(x) for x in self)
+        gains = tuple(map(packed, self.gains.columns())) if self.gains else ()
+        return _unpickled, (*map(packed, self[:5]), gains)
 
     @classmethod
     @public
@@ -249,6 +263,7 @@ def _made_by_hand(
     positives: Array,
     positive_weights: Array,
     negative_weights: Array,
+    gains: ops.GainsOrNone = (),
 ) -> Ranking:
     """A ranking of finished columns, checked where NumPy can read them.
 
@@ -256,19 +271,28 @@ def _made_by_hand(
     calls `_make`, which checks nothing.
     """
     columns = (thresholds, counts, positives, positive_weights, negative_weights)
+    gains = gains if isinstance(gains, ops.Gains) else _gains_by_hand(gains)
     on_host = columns if isinstance(thresholds, np.ndarray) else lent(columns)
     if on_host is not None and all(isinstance(x, np.ndarray) for x in on_host):
         from quotakernels.inputs.curve_points import check_rows
 
-        check_rows(dict(zip(Ranking._fields, on_host, strict=True)))
-    return cls._make(columns)
+        check_rows(dict(zip(Ranking._fields[:5], on_host, strict=True)))
+    return cls._make((*columns, gains))
+
+
+def _gains_by_hand(gains: Any) -> Any:
+    """Nothing, in whatever form it was given: arrays of the columns, mapped one by one."""
+    nothing = is_array(gains) and 0 in gains.shape
+    return () if nothing else gains
 
 
 Ranking.__new__ = _made_by_hand  # type: ignore[method-assign,assignment]  # of no named tuple's own
 
 
-def _unpickled(*columns: tuple[Array, bool]) -> Ranking:
-    return Ranking._make(unpacked(*column) for column in columns)
+def _unpickled(*packed_columns: Any) -> Ranking:
+    *columns, gains = packed_columns
+    brought = ops.Gains(*(unpacked(*x) for x in gains)) if gains else ()
+    return Ranking._make((*(unpacked(*x) for x in columns), brought))
 
 
 @public
@@ -281,6 +305,8 @@ def rank(
     pos_label: Any = None,
     ties: TiePolicy = "expected",
     validate: bool = True,
+    gain: ArrayOf[A] | None = None,
+    gain_rejected: NumberOf[A] = 0,
 ) -> Ranking[A]:
     """Sort the scores once; every measure can then be computed from the result.
 
@@ -303,6 +329,11 @@ def rank(
         first, positives last, or the order of the input.
     validate : bool
         With False no value is read on the host; bad values then give NaN instead of an error.
+    gain : array, shape (n,) or that of `y_score`, optional
+        What each example brings if it is selected, net of its cost (pass ``gain - cost``); of any
+        sign.  An example of weight w brings w times its gain.  With gains `y_true` may be None.
+    gain_rejected : number, or array of shape (n,) or that of `y_score`, optional
+        What each example brings if it is not selected; nothing by default.
 
     Returns
     -------
@@ -317,8 +348,9 @@ def rank(
         Unusable dtypes; arrays of two libraries or on two devices.
     ValueError
         Shapes that do not match, and column vectors; NaN scores, labels that are not 0 and 1,
-        negative, NaN or infinite weights, with the first position.  Where values cannot be read
-        (inside a trace, on an accelerator) they make all measures of that row of the batch NaN.
+        negative, NaN or infinite weights, gains that are not finite, with the first position.
+        Where values cannot be read (inside a trace, on an accelerator) they make all measures of
+        that row of the batch NaN.
 
     Notes
     -----
@@ -341,7 +373,9 @@ def rank(
     0.75 0.8888888888888888
     """
     check_tie_policy(ties)
-    examples, _, good = admitted(y_true, y_score, sample_weight, where, pos_label, validate)
+    examples, _, good = admitted(
+        y_true, y_score, sample_weight, where, pos_label, validate, gain, gain_rejected
+    )
     return rank_examples(examples, ties, good)
 
 
@@ -353,15 +387,13 @@ def rank_examples(examples: Examples, ties: TiePolicy, good: Array | None = None
 
 
 def _ranked(examples: Examples, good: Array | None, *, ties: TiePolicy) -> Ranking:
-    return ranking_of(grouped(*examples, ties=ties), good)
+    return ranking_of(grouped(examples, ties=ties), good)
 
 
-def grouped(
-    scores: Array, labels: Array, weights: Array | None, valid: Array | None, *, ties: TiePolicy
-) -> ops.Groups:
+def grouped(examples: Examples, *, ties: TiePolicy) -> ops.Groups:
     """The table of checked examples, under a tie policy."""
-    xp = namespace(scores)
-    table = ops.tie_groups(xp, scores, labels, weights, valid, ties == "given")
+    xp = namespace(examples.scores)
+    table = ops.tie_groups(xp, *examples[:4], ties == "given", examples.gains)
     return split_ties(xp, table, ties)
 
 
@@ -386,7 +418,26 @@ def split_ties(xp: Namespace, table: ops.Groups, ties: TiePolicy) -> ops.Groups:
             interleaved(nothing, table.negative),
         )
     thresholds = interleaved(table.thresholds, table.thresholds)
-    return ops.without_empty_rows(xp, ops.Groups(thresholds, counts, positives, *masses))
+    return ops.without_empty_rows(
+        xp,
+        ops.Groups(thresholds, counts, positives, *masses)._replace(
+            gains=_split_gains(xp, table, interleaved)
+        ),
+    )
+
+
+def _split_gains(
+    xp: Namespace, table: ops.Groups, interleaved: Callable[[Array, Array], Array]
+) -> ops.GainsOrNone:
+    """Each class with its own; the size, which is of both, with the first row that is there."""
+    if not (gains := table.gains):
+        return ()
+    nothing, there = xp.zeros_like(gains.size), table.positives > 0
+    of_positives, rest = (xp.where(x, gains.size, nothing) for x in (there, ~there))
+    pairs = [(gains.positive, nothing), (nothing, gains.negative), (of_positives, rest)]
+    if not isinstance(gains.positive_rejected, tuple):
+        pairs += [(gains.positive_rejected, nothing), (nothing, gains.negative_rejected)]
+    return ops.Gains(*(interleaved(*pair) for pair in pairs))
 
 
 def ranking_of(table: ops.Groups, good: Array | None = None) -> Ranking:
@@ -394,12 +445,15 @@ def ranking_of(table: ops.Groups, good: Array | None = None) -> Ranking:
 
     `good` has the shape (..., 1); None where all rows are.
     """
-    return Ranking._make((*table[:3], *marked((table.positive, table.negative), good)))
+    masses = marked((table.positive, table.negative), good)
+    return Ranking._make((*table[:3], *masses, table.gains))
 
 
 def table_of(xp: Namespace, ranking: Ranking) -> ops.Groups:
     """The table of a ranking: masses are None where they are the counts, else wide floats."""
-    if of_kind(xp, ranking.positive_weights.dtype, "integral"):
-        return ops.Groups(*ranking[:3], None, None)
     wide = wide_float(xp, device(ranking.counts))
-    return ops.Groups(*ranking[:3], *(cast(xp, x, wide) for x in ranking[3:]))
+    masses: tuple[Array | None, ...] = (None, None)
+    if not of_kind(xp, ranking.positive_weights.dtype, "integral"):
+        masses = tuple(cast(xp, x, wide) for x in ranking[3:5])
+    gains = ranking.gains and ranking.gains.map(lambda x: cast(xp, x, wide))
+    return ops.Groups(*ranking[:3], *masses)._replace(gains=gains)

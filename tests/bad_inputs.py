@@ -220,7 +220,7 @@ CALLS = {
         labels=False,
     ),
     "impact_at_quota": Call(  # the labels are its gains
-        lambda y, s, **given: qk.impact_at_quota(s, y, fraction=0.25, **given).whole,
+        lambda y, s, **given: qk.impact_at_quota(None, s, gain=y, fraction=0.25, **given).whole,
         _gained,
         labels=False,
     ),
@@ -461,7 +461,7 @@ AT_QUOTA = {
 AT_QUOTA |= {
     "select": _without_labels(qk.select),
     "quota_threshold": _without_labels(qk.quota_threshold),
-    "impact_at_quota": lambda y, s, **given: qk.impact_at_quota(s, y, **given),
+    "impact_at_quota": lambda y, s, **given: qk.impact_at_quota(None, s, gain=y, **given),
 }
 WHOLE = {
     name: PUBLIC[name]

@@ -176,15 +176,23 @@ def filled(ranking: qk.Ranking) -> qk.Ranking:
     """A ranking of one list without empty rows, of which there is none but where all is empty."""
     real = np.asarray(ranking.counts) > 0
     assert_compact(real | (len(real) == 1))
-    return ranking._make(np.asarray(x)[real] for x in ranking)
+    return ranking.map(lambda x: np.asarray(x)[real])
 
 
 def assert_same_bits(found: qk.Ranking, wanted: qk.Ranking) -> None:
     """The groups of two rankings of one list each are equal, and of equal types."""
-    for name, x, y in zip(wanted._fields, filled(found), filled(wanted), strict=True):
-        assert (x.dtype, x.tobytes()) == (y.dtype, y.tobytes()), name
+    columns = (arrays_of(filled(ranking)) for ranking in (found, wanted))
+    for place, (x, y) in enumerate(zip(*columns, strict=True)):
+        assert (x.dtype, x.tobytes()) == (y.dtype, y.tobytes()), place
+
+
+def arrays_of(ranking: qk.Ranking) -> list[Any]:
+    """The columns of a ranking, those of the gains too where there are any."""
+    return [*ranking[:5], *(x for x in ranking.gains if not isinstance(x, tuple))]
 
 
 def row_of(curve: Any, row: int) -> Any:
     """One row of a batch of curves."""
+    if isinstance(curve, qk.Ranking):
+        return curve.map(lambda x: x[row])
     return type(curve)(*(x[row] for x in curve))

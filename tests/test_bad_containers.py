@@ -41,7 +41,7 @@ def check(made: Any, message: str) -> None:
         "y_true": lambda: qk.roc_auc(made(Y), S),
         "y_score": lambda: qk.select(made(S), quota=1),
         "sample_weight": lambda: qk.rank(Y, S, sample_weight=made(S)),
-        "gain": lambda: qk.impact_at_quota(S, made(S), quota=1),
+        "gain": lambda: qk.impact_at_quota(None, S, gain=made(S), quota=1),
         "y_pred": lambda: qk.tables.confusion_table_from_predictions(Y, made(Y), pos_label=1),
         "models['b']": lambda: qk.compare(qk.roc_auc, Y, {"a": S, "b": made(S)}),
         "like": lambda: qk.states.ScoreBuffer.empty(made(S)),

@@ -17,11 +17,11 @@ G = np.asarray([3.0, -2.0, 5.0, -1.0])
 
 
 def at_quota(s: Any, g: Any, **given: Any) -> Any:
-    return qk.impact_at_quota(s, g, quota=2, **given).whole
+    return qk.impact_at_quota(None, s, gain=g, quota=2, **given).whole
 
 
 def best(s: Any, g: Any, **given: Any) -> Any:
-    return qk.best_quota(s, g, **given).value
+    return qk.best_quota(None, s, gain=g, **given).value
 
 
 CALLS = [at_quota, best]
@@ -109,8 +109,8 @@ def test_gains_of_another_library(call: Any):
 
 def test_quotas_are_those_of_select():
     with pytest.raises(TypeError, match="^give exactly one of quota="):
-        qk.impact_at_quota(S, G)
+        qk.impact_at_quota(None, S, gain=G)
     with pytest.raises(ValueError, match=r"^quota is 5.0; expected a number from 0 to 4.0"):
-        qk.impact_at_quota(S, G, quota=5)
+        qk.impact_at_quota(None, S, gain=G, quota=5)
     with pytest.raises(ValueError, match=r"^fraction is 0.0; expected a share"):
-        qk.impact_at_quota(S, G, fraction=0)
+        qk.impact_at_quota(None, S, gain=G, fraction=0)

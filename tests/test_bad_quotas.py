@@ -319,7 +319,7 @@ AT_QUOTA = {
     "confusion_table": lambda **q: qk.confusion_table(Y, S, **q),
     "select": lambda **q: qk.select(S, **q),
     "quota_threshold": lambda **q: qk.quota_threshold(S, **q),
-    "impact_at_quota": lambda **q: qk.impact_at_quota(S, GAINS, **q),
+    "impact_at_quota": lambda **q: qk.impact_at_quota(None, S, gain=GAINS, **q),
     "mixture": lambda **q: qk.mixture(qk.roc_hull(Y, S), **q),
     "rank_at_quota": lambda **q: qk.hit_rate(qk.rank_at_quota(Y, S, **q), **q),
     "one_vs_rest": lambda **q: qk.one_vs_rest(qk.hit_rate, Y, np.stack([-S, S], -1), **q),

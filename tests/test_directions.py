@@ -28,6 +28,7 @@ OWN = {
     "cost_fn": 3,
     "impacts": (5, -4, -1, 0),
     "kind": "roc",
+    "gain": np.where(Y, 5.0, -4.0),
 }
 
 
@@ -36,6 +37,8 @@ def value(measure: Measure[Any], scores: Any) -> Any:
     parameters = measure.__signature__.parameters
     own = {name: x for name, x in OWN.items() if name in parameters}
     found = measure(Y, scores, **own)
+    if headline := getattr(measure, "headline", ""):
+        return getattr(found, headline)
     return found[0] if isinstance(found, (qk.results.Impact, qk.results.OutcomeImpact)) else found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import random
 from fractions import Fraction
 from itertools import product
@@ -261,7 +262,7 @@ def test_batches_are_broadcast():
     single = qk.compare_curves({"one": one, "three": three})
     assert single.best.shape[::2] == (3, 2)
     for row in range(3):
-        alone = qk.compare_curves([one, qk.Ranking(*(x[row] for x in three))])
+        alone = qk.compare_curves([one, three.map(operator.itemgetter(row))])
         size = len(alone.start)
         assert single.best[row, :size].tolist() == alone.best.tolist()
         np.testing.assert_array_equal(single.start[row, :size], alone.start)
@@ -285,7 +286,7 @@ def test_rounding_of_masses_does_not_count():
         assert qk.dominates(b, a, space=space)
     same = (np.stack([y, y[order]]), np.stack([s, s[order]]))
     together = qk.rank(*same, sample_weight=np.stack([weights, weights[order]]))
-    padded = [qk.Ranking(*(x[k : k + 1] for x in together)) for k in (0, 1)]
+    padded = [together.map(operator.itemgetter(slice(k, k + 1))) for k in (0, 1)]
     for axis in AXES:
         regions = real_regions(qk.compare_curves([a, b], axis=axis))
         assert regions.best.tolist() == [[True, True]]

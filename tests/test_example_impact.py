@@ -94,12 +94,16 @@ def scale_of(rows: Sequence[Any]) -> np.ndarray:
 
 def both(s: Any, g: Any, r: Any, m: Any) -> Any:
     given: dict[str, Any] = {"gain_rejected": r, "where": m}
-    return qk.impact_at_quota(s, g, quota=QUOTAS, **given), qk.best_quota(s, g, **given)
+    return qk.impact_at_quota(None, s, gain=g, quota=QUOTAS, **given), qk.best_quota(
+        None, s, gain=g, **given
+    )
 
 
 def weighted(s: Any, g: Any, w: Any, m: Any) -> Any:
     given: dict[str, Any] = {"sample_weight": w, "where": m}
-    return qk.impact_at_quota(s, g, quota=QUOTAS, **given), qk.best_quota(s, g, **given)
+    return qk.impact_at_quota(None, s, gain=g, quota=QUOTAS, **given), qk.best_quota(
+        None, s, gain=g, **given
+    )
 
 
 def check_best(found: Any, rows: Sequence[Any], near: Any, whole: bool) -> None:
@@ -166,7 +170,7 @@ def test_fractions_and_one_gain_for_all_rejected(mode: Mode):
     def run(s: Any, g: Any) -> Any:
         shapes = {"one": 0.25, "several": [[0.5], [1.0]]}
         return {
-            name: qk.impact_at_quota(s, g, gain_rejected=-1, fraction=x)
+            name: qk.impact_at_quota(None, s, gain=g, gain_rejected=-1, fraction=x)
             for name, x in shapes.items()
         }
 
@@ -183,7 +187,7 @@ def test_fractions_and_one_gain_for_all_rejected(mode: Mode):
 def test_gains_of_one_row_for_a_batch_of_scores(mode: Mode):
     scores = np.asarray([[3.0, 2, 1], [1, 2, 3], [1, 1, 1]])
     gain, other = np.asarray([5.0, 3, -7]), np.asarray([[0.0, 0, 1]] * 3)
-    run = lambda s, g, r: qk.impact_at_quota(s, g, gain_rejected=r, quota=1)  # noqa: E731
+    run = lambda s, g, r: qk.impact_at_quota(None, s, gain=g, gain_rejected=r, quota=1)  # noqa: E731
     found = mode.run(run, scores, gain, other)
     np.testing.assert_allclose(found.whole, [6, -7, 1], rtol=1e-6)
 
@@ -207,7 +211,9 @@ def test_rounding_is_bounded(rows: Any, share: float):
         mass = sum(group.weight for group in groups)
         quota = min(share * float(mass), float(np.sum(np.ones(len(s)) if weights is None else w)))
         quota = min(quota, float(mass)) if Fraction(float(mass)) <= mass else quota * (1 - 1e-15)
-        found = qk.impact_at_quota(s, g, gain_rejected=r, sample_weight=weights, quota=quota)
+        found = qk.impact_at_quota(
+            None, s, gain=g, gain_rejected=r, sample_weight=weights, quota=quota
+        )
         each = np.abs(g) + np.abs(r)
         scale = np.sum(each * (1 if weights is None else w))
         scale += 0 if weights is None else 2 * np.sum(w) * each.max()
@@ -220,8 +226,10 @@ def test_rounding_is_bounded(rows: Any, share: float):
 @given(rows=examples, share=st.floats(0.0, 1.0))
 def test_no_quota_is_better_than_the_best(rows: Any, share: float):
     s, g, r, _ = zip(*rows, strict=True)
-    best = qk.best_quota(s, g, gain_rejected=r)
-    at = qk.impact_at_quota(s, g, gain_rejected=r, quota=[share * len(s), float(best.quota), 0])
+    best = qk.best_quota(None, s, gain=g, gain_rejected=r)
+    at = qk.impact_at_quota(
+        None, s, gain=g, gain_rejected=r, quota=[share * len(s), float(best.quota), 0]
+    )
     near = 2 * (len(s) + 8) * UNIT * np.sum(np.abs(g) + np.abs(r))
     assert at.whole[0] <= best.value + near
     np.testing.assert_allclose(at.whole[1], best.value, rtol=0, atol=near)
@@ -240,12 +248,12 @@ def test_gains_by_class_are_the_impacts_of_a_table(rows: Any, quota: int):
     y, s = (np.asarray(x) for x in zip(*rows, strict=True))
     gain, other = np.where(y, *IMPACTS[:2]), np.where(y, *IMPACTS[2:])
     quota = min(quota, len(y))
-    at = qk.impact_at_quota(s, gain, gain_rejected=other, quota=quota)
+    at = qk.impact_at_quota(None, s, gain=gain, gain_rejected=other, quota=quota)
     table = qk.tables.impact(qk.confusion_table(y, s, quota=quota), impacts=IMPACTS)
     for field in ("whole", "selected", "rejected"):
         wanted = len(y) * getattr(table, field)
         np.testing.assert_allclose(getattr(at, field), wanted, rtol=1e-12, atol=1e-12)
-    best = qk.best_quota(s, gain, gain_rejected=other)
+    best = qk.best_quota(None, s, gain=gain, gain_rejected=other)
     boundary = qk.best_boundary(y, s, impacts=IMPACTS)
     np.testing.assert_array_equal(best.optima, boundary.optima)
     assert best.quota == boundary.quota
@@ -255,17 +263,17 @@ def test_gains_by_class_are_the_impacts_of_a_table(rows: Any, quota: int):
 def test_equal_totals_are_told_by_the_size_of_the_gains():
     """0.1 + 0.2 - 0.3 is not 0 in floats; 1e-9 is something where all gains are that small."""
     s = [4, 3, 2, 1]
-    assert qk.best_quota(s, [0.1, 0.2, -0.3, 0.3]).optima.tolist() == [0, 0, 1, 0, 1]
-    assert qk.best_quota(s, [1e17, 0.1, -1e17, 1e17]).optima.sum() == 3
-    small = qk.best_quota(s, [1e-20, 2e-20, -2e-20, 1e-20])
+    assert qk.best_quota(None, s, gain=[0.1, 0.2, -0.3, 0.3]).optima.tolist() == [0, 0, 1, 0, 1]
+    assert qk.best_quota(None, s, gain=[1e17, 0.1, -1e17, 1e17]).optima.sum() == 3
+    small = qk.best_quota(None, s, gain=[1e-20, 2e-20, -2e-20, 1e-20])
     assert small.optima.tolist() == [0, 0, 1, 0, 0]
     assert small.quota == 2
-    rejected = qk.best_quota(s[:3], [0, 0, 0], gain_rejected=[0.3, -0.1, -0.2])
+    rejected = qk.best_quota(None, s[:3], gain=[0, 0, 0], gain_rejected=[0.3, -0.1, -0.2])
     assert rejected.optima.tolist() == [1, 0, 0, 1]
     absent: dict[str, Any] = {"where": [True] * 4 + [False]}
     for anything in (np.nan, np.inf, 1e30):
         gains = [0.1, 0.2, -0.3, 0.3, anything]
-        best = qk.best_quota([*s, 0], gains, **absent)
+        best = qk.best_quota(None, [*s, 0], gain=gains, **absent)
         (optima,) = compact(best.curve.quota, best.optima)
         assert optima.tolist() == [0, 0, 1, 0, 1]
         assert best.optima.sum() == 2
@@ -275,7 +283,7 @@ def test_selecting_all_leaves_nothing_among_the_rejected():
     """Also where the last weight is lost in the sum of the others."""
     light: dict[str, Any] = {"gain_rejected": 1e20, "sample_weight": [1e20, 1e-20]}
     for cut in ({"fraction": 1}, {"quota": 1e20}):
-        found = qk.impact_at_quota([2, 1], [0, 1e20], **light, **cut)
+        found = qk.impact_at_quota(None, [2, 1], gain=[0, 1e20], **light, **cut)
         assert (found.selected, found.rejected) == (1, 0)
     dice = np.random.default_rng(0)
     for _ in range(50):
@@ -283,8 +291,8 @@ def test_selecting_all_leaves_nothing_among_the_rejected():
         w = dice.random(7) * 10.0 ** dice.integers(-9, 9, 7)
         for weights in (None, w):
             given: dict[str, Any] = {"gain_rejected": r, "sample_weight": weights}
-            assert qk.impact_at_quota(s, g, fraction=1, **given).rejected == 0
-            assert qk.impact_at_quota(s, g, quota=0, **given).selected == 0
+            assert qk.impact_at_quota(None, s, gain=g, fraction=1, **given).rejected == 0
+            assert qk.impact_at_quota(None, s, gain=g, quota=0, **given).selected == 0
 
 
 @few_modes
@@ -295,8 +303,8 @@ def test_weights_of_any_scale(mode: Mode):
 
     def run(s: Any, g: Any, w: Any, m: Any, scale: Any) -> Any:
         given: dict[str, Any] = {"gain_rejected": 3, "sample_weight": w, "where": m}
-        found = qk.impact_at_quota(s, g, fraction=[0.3, 0.8], **given)
-        best = qk.best_quota(s, g, **given)
+        found = qk.impact_at_quota(None, s, gain=g, fraction=[0.3, 0.8], **given)
+        best = qk.best_quota(None, s, gain=g, **given)
         return tuple(x / scale for x in (*found, best.value, best.quota)), best.optima
 
     plain = mode.run(run, s, g, w, m, np.asarray(1.0))
@@ -315,8 +323,8 @@ def test_no_examples(mode: Mode):
         found = {}
         for name, (scores, where) in nobody.items():
             given: dict[str, Any] = {"where": where}
-            best = qk.best_quota(scores, scores, **given)
-            totals = qk.impact_at_quota(scores, scores, quota=[0, 1], **given)
+            best = qk.best_quota(None, scores, gain=scores, **given)
+            totals = qk.impact_at_quota(None, scores, gain=scores, quota=[0, 1], **given)
             found |= {f"{name}.{k}": x for k, x in totals._asdict().items()}
             found |= {f"{name} {k}": getattr(best, k) for k in ("value", "threshold", "quota")}
             found[f"{name} curve"] = best.curve.value
@@ -326,9 +334,9 @@ def test_no_examples(mode: Mode):
 
 
 def test_gains_whose_sum_is_beyond_all_floats():
-    best = qk.best_quota([1.0, 2, 3], [1e308, 1e308, -1e308])
+    best = qk.best_quota(None, [1.0, 2, 3], gain=[1e308, 1e308, -1e308])
     np.testing.assert_array_equal(best.curve.value, [0, -1e308, 0, 1e308])
     assert (best.value, best.threshold, best.quota) == (1e308, 1, 3)
     np.testing.assert_array_equal(best.optima, [False, False, False, True])
-    both = qk.best_quota([1.0, 2], [1e308, -1e308], gain_rejected=[-7e307, 0.0])
+    both = qk.best_quota(None, [1.0, 2], gain=[1e308, -1e308], gain_rejected=[-7e307, 0.0])
     assert (both.value, both.quota) == (0, 2)

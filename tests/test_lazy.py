@@ -160,11 +160,13 @@ def impacts(ranking: qk.Ranking, table: qk.tables.ConfusionTable, w: Any) -> dic
 
 def gains(y: Any, s: Any, g: Any, w: Any) -> dict[str, Any]:
     """What single examples bring, of several quotas and of one list of gains for the batch."""
-    at = qk.impact_at_quota(s, g[..., :1] + s, gain_rejected=g, quota=[1, 2.5], sample_weight=w)
-    best = qk.best_quota(s, g, gain_rejected=-1)
+    at = qk.impact_at_quota(
+        None, s, gain=g[..., :1] + s, gain_rejected=g, quota=[1, 2.5], sample_weight=w
+    )
+    best = qk.best_quota(None, s, gain=g, gain_rejected=-1)
     given: dict[str, Any] = {"gain_rejected": g, "sample_weight": w}
-    at_quota = qk.cell_impacts(y, s, g, quota=2, **given)
-    at_score = qk.cell_impacts(y, s, g, threshold=[0.5, 0.2], **given)
+    at_quota = qk.cell_impacts(y, s, gain=g, quota=2, **given)
+    at_score = qk.cell_impacts(y, s, gain=g, threshold=[0.5, 0.2], **given)
     cuts = qk.tables.cut_tables(y, s, ratio=2)
     parts = {"at": at, "curve": best.curve, "at quota": at_quota, "at score": at_score}
     return flat(**parts, cuts=cuts.table, ends=cuts._replace(table=cuts.quota)) | {

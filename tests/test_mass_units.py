@@ -62,7 +62,7 @@ def found(w: Any, u: Any) -> dict[str, Any]:
     values["total classes"] = qk.tables.total_impact(classes, impacts=np.arange(9.0).reshape(3, 3))
     values["boundary"] = qk.best_boundary(ranking, impacts=IMPACTS)
     values["cost"] = qk.best_operating_point(ranking, cost_fp=1, cost_fn=2)
-    values["quota"] = qk.impact_at_quota(S, 2.0 * Y - 1, quota=4 * u, sample_weight=w)
+    values["quota"] = qk.impact_at_quota(None, S, gain=2.0 * Y - 1, quota=4 * u, sample_weight=w)
     values["select"] = qk.select(S, quota=4 * u, sample_weight=w)
     values["regions"] = qk.compare_curves([ranking, other])
     values["family"] = qk.family_hull([ranking, other])

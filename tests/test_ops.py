@@ -117,7 +117,7 @@ def _filled_rows(groups: ops.Groups) -> list[tuple[Any, ...]]:
     """The rows that hold a group, of every row of the batch."""
     rows = []
     for row in np.ndindex(groups.counts.shape[:-1]):
-        columns = [column[row] for column in groups if column is not None]
+        columns = [column[row] for column in groups.arrays()]
         rows.append(tuple(column[columns[1] > 0] for column in columns))
     return tuple(rows)
 
@@ -384,7 +384,7 @@ def test_hulls(library, kind, weighted, batch):
                 return ends, ops.hull_ends(xp, table), merged, ops.merged(xp, table, ends)
 
     with library.context():
-        found = run(*(library.array(x) for x in table if x is not None))
+        found = run(*map(library.array, table.arrays()))
         ends, plain, merged, plainly = tree_map(
             lambda x: x if x is None else library.to_numpy(x), found
         )
@@ -436,7 +436,7 @@ def test_hulls_of_long_tables_in_programs(weighted, monkeypatch):
         return ops.hull_ends(namespace(columns[0]), table)
 
     table = table_for_hull("any", weighted, (2,), jax_.CALL_FROM)
-    columns = [x for x in table if x is not None]
+    columns = list(table.arrays())
     wanted = ends(*columns)
     with jax.enable_x64(True):
         for program in (jax.jit(ends), jax.jit(jax.vmap(ends))):

@@ -36,7 +36,7 @@ S = np.asarray([0.875, 0.75, 0.75, 0.5, 0.25, 0.25, 0.125, 0.0])
 
 def rows(ranking: Any) -> list[tuple[float, ...]]:
     """The rows that are not empty."""
-    columns = (np.asarray(x, dtype=float) for x in ranking)
+    columns = (np.asarray(x, dtype=float) for x in ranking[:5])
     return [row for row in zip(*columns, strict=True) if row[1] > 0]
 
 
@@ -257,7 +257,7 @@ def test_points_of_a_curve_are_its_ranking(mode: Mode):
 
     ranking, made, wanted, found = mode.run(again, np.stack([Y, 1 - Y]), np.stack([S, -S]))
     for row in range(2):
-        assert rows([x[row] for x in made]) == rows([x[row] for x in ranking])
+        assert rows([x[row] for x in made[:5]]) == rows([x[row] for x in ranking[:5]])
     for name, value in wanted.items():
         np.testing.assert_array_equal(found[name], value, err_msg=name)
 

@@ -95,7 +95,7 @@ class KeptBuffer:
         dtype = self.type_of(metric) or columns[1].dtype
         empty = torch.empty(0, dtype=dtype, device=metric.bad.device)
         batch = ScoreBuffer.empty(empty).update(*columns, **options)
-        scores, labels, weights, valid = batch.pieces[0]
+        scores, labels, weights, valid, *_ = batch.pieces[0]
         codes = torch.as_tensor(labels, dtype=torch.uint8)
         metric.scores.append(scores)
         metric.labels.append(codes if valid is None else torch.where(valid, codes, _ABSENT))

@@ -36,19 +36,19 @@ def combined(tables: Sequence[ops.Groups]) -> ops.Groups:
     key = key[order]
     starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
     thresholds = ops.from_order_key(xp, key[starts], table.thresholds.dtype)  # never -0.0
-    sums = [None if x is None else np.add.reduceat(x[order], starts) for x in table[1:]]
-    return ops.Groups(thresholds, *sums)
+    sums = table._replace(thresholds=table.counts).map(lambda x: np.add.reduceat(x[order], starts))
+    return sums._replace(thresholds=thresholds)
 
 
 def _one_below_the_other(tables: Sequence[ops.Groups]) -> ops.Groups:
     kinds = list(dict.fromkeys(table.thresholds.dtype for table in tables))
     if len(kinds) > 1:
         raise TypeError(f"y_score must be of one dtype; got {kinds[0]} and {kinds[1]}")
-    first, counts, positives, *masses = (
-        None if parts[0] is None else np.concatenate(parts) for parts in zip(*tables, strict=True)
-    )
-    wide = (np.asarray(x, dtype=np.int64) for x in (counts, positives))
-    return ops.Groups(first, *wide, *masses)
+    columns = zip(*(table.arrays() for table in tables), strict=True)
+    joined = map(np.concatenate, columns)
+    table = tables[0].map(lambda _: next(joined))
+    wide = {name: getattr(table, name).astype(np.int64) for name in ("counts", "positives")}
+    return table._replace(**wide)
 
 
 def _rows(table: ops.Groups, kept: np.ndarray) -> ops.Groups:
@@ -60,9 +60,8 @@ def ranking_of_groups(table: ops.Groups, ties: TiePolicy) -> Ranking:
     if not len(table.counts):
         table = table.map(lambda x: np.zeros(1, dtype=x.dtype))
     if table.counts.sum() < 2**31:
-        thresholds, counts, positives, *masses = table
-        narrow = (x.astype(np.int32) for x in (counts, positives))
-        table = ops.Groups(thresholds, *narrow, *masses)
+        narrow = {name: getattr(table, name).astype(np.int32) for name in ("counts", "positives")}
+        table = table._replace(**narrow)
     xp = namespace(table.counts)
     with computing(xp):
         return ranking_of(split_ties(xp, table, ties))

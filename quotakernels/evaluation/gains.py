@@ -70,7 +70,11 @@ class RowGains:
     def every_cut(self, scores: NDArray[Any]) -> BestBoundary:
         """What every cut of a model brings, and the best of them."""
         return best_quota(
-            scores, self.selected, gain_rejected=self.rejected, sample_weight=self.weights
+            None,
+            scores,
+            gain=self.selected,
+            gain_rejected=self.rejected,
+            sample_weight=self.weights,
         )
 
     def best(self, cuts: BestBoundary) -> Cut:
@@ -93,10 +97,11 @@ class RowGains:
     def at_quota(
         self, scores: NDArray[Any], cuts: BestBoundary, quota: QuotaArgument
     ) -> list[float]:
-        """The values BROUGHT, also those of the best of all cuts that do not exceed the quota."""
-        total = impact_at_quota(
+        """The values BROUGHT by a quota, and by the best of all cuts that do not exceed it."""
+        total = impact_at_quota(  # type: ignore[call-overload]  # one of two keywords
+            None,
             scores,
-            self.selected,
+            gain=self.selected,
             gain_rejected=self.rejected,
             sample_weight=self.weights,
             **quota,

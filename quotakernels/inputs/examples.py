@@ -7,6 +7,7 @@ results are NaN.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from quotakernels._array import (
@@ -32,7 +33,6 @@ __all__ = [
     "admit",
     "admit_columns",
     "admit_scores",
-    "admitted",
     "bad_values",
     "check_tie_policy",
     "one_absent_example",
@@ -43,12 +43,27 @@ TIE_POLICIES = ("expected", "optimistic", "pessimistic", "given")
 
 
 class Examples(NamedTuple):
-    """Checked input: labels are boolean, weights float, and ``valid`` is None where all count."""
+    """Checked input: labels are boolean, weights float, and ``valid`` is None where all count.
+
+    Gains are floats, 0 where they do not count; None where there are none, or where all rejected
+    examples bring nothing.
+    """
 
     scores: Array
     labels: Array | None
     weights: Array | None
     valid: Array | None
+    gain: Array | None = None
+    gain_rejected: Array | None = None
+
+    def map(self, function: Callable[[Array], Array]) -> Examples:
+        """The examples with every column that it has put through the function."""
+        return Examples(*(None if x is None else function(x) for x in self))
+
+    @property
+    def gains(self) -> tuple[Array, ...]:
+        """What there is of the gains."""
+        return tuple(x for x in (self.gain, self.gain_rejected) if x is not None)
 
 
 class Admitted(NamedTuple):
@@ -76,20 +91,8 @@ def admit(
     validate: bool = True,
 ) -> Examples:
     """Check and convert labels and scores."""
-    return admitted(y_true, y_score, sample_weight, where, pos_label, validate).examples
-
-
-def admitted(
-    y_true: Any,
-    y_score: Any,
-    sample_weight: Any = None,
-    where: Any = None,
-    pos_label: Any = None,
-    validate: bool = True,
-) -> Admitted:
-    """The same, with the rows of the batch that are good."""
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
-    return admit_columns(given, pos_label, validate)
+    return admit_columns(given, pos_label, validate).examples
 
 
 def admit_scores(

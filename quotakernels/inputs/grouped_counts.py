@@ -45,7 +45,7 @@ def admit_groups(given: dict[str, Any]) -> tuple[ops.Groups, Array | None]:
         columns, repeated = _best_first(xp, columns)
         good = good_rows(xp, named, [("thresholds", repeated, "distinct thresholds")], good)
         columns = _by_class(xp, _without_the_bad(xp, columns, good))
-    return ops.Groups(*(columns.get(name) for name in ops.Groups._fields)), good
+    return ops.Groups(*(columns.get(name) for name in ops.Groups._fields[:5])), good
 
 
 def _check_columns(named: dict[str, Array]) -> None:

@@ -21,6 +21,7 @@ from quotakernels._array import (
 from quotakernels._bits import to_bits
 from quotakernels.inputs.columns import adopt, as_column, check_types
 from quotakernels.inputs.examples import Admitted, admit_columns
+from quotakernels.inputs.gains import with_gains
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.shapes import column_hint
 
@@ -112,10 +113,16 @@ def stacked(
     where: Any = None,
     pos_label: Any = None,
     validate: bool = True,
+    gain: Any = None,
+    gain_rejected: Any = 0,
 ) -> Array:
     """The scores of all models, shape (M, n), each checked with what is given beside them."""
     beside = {"y_true": y_true, "sample_weight": sample_weight, "where": where}
-    columns, _ = admitted_models(named, beside, pos_label, validate)
+    numbers: tuple[str, ...] = ()
+    if gain is not None:
+        beside, numbers = with_gains({**named, **beside}, gain, gain_rejected, next(iter(named)))
+        beside = {name: x for name, x in beside.items() if name not in named}
+    columns, _ = admitted_models(named, beside, pos_label, validate, numbers)
     xp, columns = adopt(columns, tuple(columns))
     with computing(xp):
         return xp.stack(_of_one_dtype(xp, columns))

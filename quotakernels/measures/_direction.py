@@ -8,7 +8,14 @@ from typing import Any
 from quotakernels.inputs.keywords import brief
 from quotakernels.measures._measure import Measure
 
-__all__ = ["check_value", "direction_if_any", "direction_of", "own_direction", "title_of"]
+__all__ = [
+    "check_value",
+    "compared",
+    "direction_if_any",
+    "direction_of",
+    "own_direction",
+    "title_of",
+]
 
 
 def own_direction(measure: Any) -> bool | None:
@@ -33,6 +40,18 @@ def direction_of(measure: Any, given: bool | None, name: str) -> bool:
             f"{name}=False{getattr(_inner(measure), 'advice', '')}"
         )
     return direction
+
+
+class _OneField(functools.partial[Any]):
+    """A measure of whose record one field is taken."""
+
+    def __call__(self, /, *arguments: Any, **keywords: Any) -> Any:
+        return getattr(super().__call__(*arguments, **keywords), _inner(self).headline)
+
+
+def compared(measure: Any) -> Any:
+    """The measure, or where it gives a record the one number of it by which models are compared."""
+    return _OneField(measure) if getattr(_inner(measure), "headline", "") else measure
 
 
 def title_of(measure: Any) -> str:

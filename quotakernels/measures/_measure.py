@@ -20,7 +20,9 @@ from quotakernels._array import (
     returned,
 )
 from quotakernels.inputs.bad_rows import spoilt_rows, without_spoilt
-from quotakernels.inputs.examples import admitted, check_tie_policy
+from quotakernels.inputs.columns import as_column
+from quotakernels.inputs.examples import check_tie_policy
+from quotakernels.inputs.gains import admitted
 from quotakernels.inputs.keywords import brief, refuse_unknown
 from quotakernels.inputs.quotas import beside, wanted_masses
 from quotakernels.measures._options import MeasureWithOptions, named
@@ -38,6 +40,8 @@ shape (..., K), NaN where a number is bad and cannot be read, and Q, which K sta
 __all__ = ["Measure", "bounded_by_ties", "made_here", "measure", "merges_negatives"]
 
 _FROM_DATA = inspect.signature(rank).parameters
+GAINS = ("gain", "gain_rejected")
+"""What of these only the measures of gains take."""
 
 
 def _no_numbers(*_: Any) -> tuple[tuple[()], tuple[()]]:
@@ -72,11 +76,15 @@ class Measure:
         Whether what it gives depends on the unit of the masses.
     sums : Sums, optional
         The reduction that the measure is, its options as they are, so that several share a pass.
+    headline : str
+        The field of a record by which models are compared; empty of a measure without one.
     """
 
     door: Door = staticmethod(_no_numbers)
     local = False
     """Whether no more of the scores is needed than those around a quota."""
+    of_gains = False
+    """Whether it is of what the examples bring."""
 
     def __init__(
         self,
@@ -91,19 +99,21 @@ class Measure:
         by_positives: bool = False,
         in_masses: bool = False,
         sums: Sums | None = None,
+        headline: str = "",
     ):
         functools.update_wrapper(self, function)
         self._function = function
         self.greater_is_better, self.advice = greater_is_better, advice
         self.monotone, self.most, self.signed, self.drifting = monotone, most, signed, drifting
-        self.by_positives, self.sums = by_positives, sums
+        self.by_positives, self.sums, self.headline = by_positives, sums, headline
         scale_free = self.door in (_no_numbers, wanted_masses) and not in_masses
         self._of_masses = in_usual_units(function) if scale_free else function
         numbers, options = _keywords(self.door), _keywords(function)
         self._numbers, self._options = (tuple(p.name for p in x) for x in (numbers, options))
         self._needed = [p.name for p in (*numbers, *options) if p.default is p.empty]
         self.own_keywords = (*self._numbers, *self._options)
-        self.__signature__ = inspect.Signature([*_FROM_DATA.values(), *numbers, *options])
+        data = [p for name, p in _FROM_DATA.items() if self.of_gains or name not in GAINS]
+        self.__signature__ = inspect.Signature([*data, *numbers, *options])
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Compute the measure; see the docstring of the measure."""
@@ -160,6 +170,9 @@ class Measure:
         with computing(xp):
             table = table_of(xp, ranking)
             arrays, shape = self.door(xp, table, **numbers)
+            if self.of_gains and not table.gains:
+                hint = "pass gain=, or a Ranking that was made with it"
+                raise TypeError(f"{self.__name__} needs what each example brings: {hint}")
             function = self._of_masses if table.weighted else self._function
             result: Any = compiled(function, xp, self._options)(table, *arrays, **options)
             if arrays:
@@ -196,8 +209,7 @@ class Measure:
             return ranking
         if "ranking" in given:
             raise TypeError(f"ranking must be a Ranking; got {type(given[name]).__name__}")
-        if not all(name in given for name in names):
-            raise TypeError(f"{caller} needs y_true and y_score, or a Ranking")
+        self._check_complete(caller, given)
         cut = {name: numbers.get(name) for name in ("quota", "fraction")}
         if not self.local or sum(x is None for x in cut.values()) != 1:
             return rank(**given)
@@ -205,6 +217,13 @@ class Measure:
         check_tie_policy(ties)
         examples, _, good = admitted(**given)
         return ranking_at(beside(examples, *cut.values()), ties, good, **cut)
+
+    def _check_complete(self, caller: str, given: dict[str, Any]) -> None:
+        """Raise unless there are labels and scores; or gains in the place of labels."""
+        if not ("y_true" in given and "y_score" in given):
+            raise TypeError(f"{caller} needs y_true and y_score, or a Ranking")
+        if self.of_gains and ("gain" in given or given["y_true"] is None):
+            as_column("gain", given.get("gain"))
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self

@@ -63,15 +63,22 @@ def _differs(xp: Namespace, masses: Array) -> Array:
 
 
 def in_one_library(named: dict[str, Ranking]) -> tuple[Namespace, list[Ranking]]:
-    """The rankings, in the library and on the device of those that are not NumPy's."""
+    """The rankings, in the library and on the device of those that are not NumPy's.
+
+    Without gains, which no function of several rankings needs.
+    """
     columns = {
         f"{name}.{field}": x
         for name, model in named.items()
-        for field, x in model._asdict().items()
+        for field, x in zip(Ranking._fields[:5], model, strict=False)
     }
     xp, columns = adopt(columns)
     values = iter(columns.values())
-    return xp, [Ranking._make(next(values) for _ in Ranking._fields) for _ in named]
+    return xp, [Ranking._make((*(next(values) for _ in range(5)), ())) for _ in named]
+
+
+def _model(models: Ranking, number: int) -> Ranking:
+    return models.map(lambda x: x[..., number, :])
 
 
 def named_models(models: Models) -> dict[str, Any]:
@@ -83,7 +90,7 @@ def named_models(models: Models) -> dict[str, Any]:
                 f"got shape {tuple(models.counts.shape)}"
             )
         number = models.counts.shape[-2]
-        named = {f"model {m}": Ranking._make(x[..., m, :] for x in models) for m in range(number)}
+        named = {f"model {m}": _model(models, m) for m in range(number)}
     elif isinstance(models, Mapping):
         named = {f"models[{name!r}]": model for name, model in models.items()}
     elif isinstance(models, Iterable):

@@ -86,6 +86,6 @@ def _grouped_around(
     xp = namespace(wanted)
     last = xp.where(wanted > 1, wanted, xp.ones_like(wanted))
     place = cast(xp, xp.ceil(last), xp.int64)
-    scores, labels, _, valid = examples
+    scores, labels, _, valid, *_ = examples
     table = ops.groups_around(xp, scores, labels, valid, place, across)
     return ranking_of(split_ties(xp, table, ties), good)

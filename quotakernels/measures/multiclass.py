@@ -221,7 +221,7 @@ def _by_class(examples: Examples) -> Examples:
     """The classes first: (K, ..., n), so that the models stay the last axis of a batch."""
     xp = namespace(examples.scores)
     with computing(xp):
-        return Examples(*(None if x is None else _moved(xp, x, -2, 0) for x in examples))
+        return examples.map(lambda x: _moved(xp, x, -2, 0))
 
 
 def _moved(xp: Namespace, x: Array, start: int, stop: int) -> Array:
@@ -239,7 +239,7 @@ def _pooled(examples: Examples) -> Examples:
         return xp.reshape(xp.matrix_transpose(x), (*x.shape[:-2], x.shape[-2] * x.shape[-1]))
 
     with computing(xp):
-        return Examples(*(None if x is None else joined(x) for x in examples))
+        return examples.map(joined)
 
 
 def _each(function: Callable[[Array], Array], result: Any) -> Any:

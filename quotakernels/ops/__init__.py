@@ -5,6 +5,9 @@ standard cannot reach what it needs, the function begins with a branch to the fo
 library, which gives the same answer (``native/``).
 """
 
+from quotakernels.ops._table import GAIN_SCALE as GAIN_SCALE
+from quotakernels.ops._table import Gains as Gains
+from quotakernels.ops._table import GainsOrNone as GainsOrNone
 from quotakernels.ops._table import Groups as Groups
 from quotakernels.ops._table import Rows as Rows
 from quotakernels.ops.binning import bin_thresholds as bin_thresholds
@@ -32,6 +35,7 @@ from quotakernels.ops.scans import shifted as shifted
 from quotakernels.ops.scans import total as total
 from quotakernels.ops.scans import written as written
 from quotakernels.ops.tables import filled_first as filled_first
+from quotakernels.ops.tables import gain_columns as gain_columns
 from quotakernels.ops.tables import groups_around as groups_around
 from quotakernels.ops.tables import head as head
 from quotakernels.ops.tables import merged as merged

@@ -1,9 +1,9 @@
-"""The two records that the operations exchange, and when slopes of a table are equal."""
+"""The records that the operations exchange, and when slopes of a table are equal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, TypeAlias
 
 from quotakernels._array import Array
 
@@ -11,6 +11,42 @@ EXACT = 2.0**62
 """Below this P·N all turns of a table's curve are exact in 64-bit integers."""
 TOLERANCE = 2.0**-48
 """Relative difference below which two slopes made of rounded sums are taken as equal."""
+
+
+class Gains(NamedTuple):
+    """What the examples of each tie group bring, with weights so many times their gains.
+
+    The two classes are kept apart, since a sum of both could lose the smaller one.
+
+    Attributes
+    ----------
+    positive, negative : float arrays, shape (..., G)
+        What the positive and the negative examples of the group bring if they are selected.
+    size : float array, shape (..., G)
+        2**-32 times the sum of the absolute gains of all of them, by which rounding is judged.
+    positive_rejected, negative_rejected : float arrays, shape (..., G)
+        What they bring if they are not selected; empty tuples where that is nothing.
+    """
+
+    positive: Array
+    negative: Array
+    size: Array
+    positive_rejected: Array | tuple[()] = ()
+    negative_rejected: Array | tuple[()] = ()
+
+    def map(self, function: Callable[[Array], Array]) -> Gains:
+        """The gains with every column that it has put through the function."""
+        return Gains(*(() if isinstance(x, tuple) else function(x) for x in self))
+
+    def columns(self) -> list[Array]:
+        """The arrays that there are."""
+        return [x for x in self if not isinstance(x, tuple)]
+
+
+GainsOrNone: TypeAlias = Any
+"""`Gains`, or an empty tuple for none: it holds no array, so nothing is made, sorted or summed."""
+GAIN_SCALE = 2.0**-32
+"""Of the sums of absolute gains, which themselves could overflow."""
 
 
 class Groups(NamedTuple):
@@ -25,6 +61,7 @@ class Groups(NamedTuple):
     positives: Array
     positive_weights: Array | None
     negative_weights: Array | None
+    gains: GainsOrNone = ()
 
     @property
     def weighted(self) -> bool:
@@ -48,7 +85,13 @@ class Groups(NamedTuple):
 
     def map(self, function: Callable[[Array], Array]) -> Groups:
         """The table with every column that it has put through the function."""
-        return Groups(*(None if x is None else function(x) for x in self))
+        columns = [None if x is None else function(x) for x in self[:5]]
+        return Groups._make((*columns, self.gains and self.gains.map(function)))
+
+    def arrays(self) -> Iterator[Array]:
+        """The columns that there are, those of the gains too."""
+        yield from (x for x in self[:5] if x is not None)
+        yield from self.gains.columns() if self.gains else ()
 
 
 class Rows(NamedTuple):

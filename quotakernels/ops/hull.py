@@ -39,7 +39,7 @@ def hull_ends(xp: Namespace, table: Groups) -> Array:
     library = native.library(xp)
     if library == "numpy":
         return native.numpy_.hull_ends(table)
-    if library == "torch" and native.all_readable(*table):
+    if library == "torch" and native.all_readable(*table.arrays()):
         return native.torch_.hull_ends(table)
     if library == "jax":
         return native.jax_.hull_ends(table, partial(_hull_ends, xp))

@@ -89,24 +89,22 @@ def scaled(xp: Namespace, x: Array, power: Array) -> Array:
 
 
 def sort_coded(
-    xp: Namespace, key: Array, code: Array, weights: Array | None, stable: bool
-) -> tuple[Array, Array, Array | None]:
-    """Sort by key, largest first; an integer code of two bits and optional weights come along.
+    xp: Namespace, key: Array, code: Array, payload: tuple[Array, ...], stable: bool
+) -> tuple[Array, Array, tuple[Array, ...]]:
+    """Sort by key, largest first; an integer code of two bits and any other columns come along.
 
     Only `stable` promises an order among equal keys: that of the input.
     """
-    if not stable and weights is None and not is_float(xp, key) and key_bits(xp, key.dtype) <= 32:
-        return *_sorted_words(xp, key, code), None
+    if not stable and not payload and not is_float(xp, key) and key_bits(xp, key.dtype) <= 32:
+        return *_sorted_words(xp, key, code), ()
     library = native.library(xp)
     if library == "jax":
-        return native.jax_.sort_coded(key, code, weights, stable)
+        return native.jax_.sort_coded(key, code, payload, stable)
     if library == "torch":
-        return native.torch_.sort_coded(key, code, weights)
+        return native.torch_.sort_coded(key, code, payload)
     order = xp.argsort(key, axis=-1, descending=True, stable=True)
-    key, code = (xp.take_along_axis(x, order, axis=-1) for x in (key, code))
-    if weights is not None:
-        weights = xp.take_along_axis(weights, order, axis=-1)
-    return key, code, weights
+    key, code, *rest = (xp.take_along_axis(x, order, axis=-1) for x in (key, code, *payload))
+    return key, code, tuple(rest)
 
 
 def _sorted_words(xp: Namespace, key: Array, code: Array) -> tuple[Array, Array]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from quotakernels._array import Across, Array, Namespace, cast, device, wide_float
 from quotakernels.ops import native
-from quotakernels.ops._table import Groups, Rows
+from quotakernels.ops._table import GAIN_SCALE, Gains, GainsOrNone, Groups, Rows
 from quotakernels.ops.keys import from_order_key, kth_largest, lowest_key, order_key, sort_coded
 from quotakernels.ops.scans import (
     bisect,
@@ -33,30 +33,36 @@ def tie_groups(
     weights: Array | None,
     valid: Array | None,
     given: bool,
+    gains: tuple[Array, ...] = (),
 ) -> Groups:
     """The tie groups of the scores, best first, in as many rows as there are examples.
 
     A group stands in the row of its last example; all other rows are empty.  With `given`
-    every example is a group of its own, and ties keep the order of the input.  One list of
-    scores in the host's memory gives a table without empty rows.
+    every example is a group of its own, and ties keep the order of the input.  `gains` are
+    what each example brings if it is selected, and if it is not; 0 where it does not count.  One
+    list of scores in the host's memory gives a table without empty rows.
     """
     library, one_list = native.library(xp), scores.ndim == 1
     if library == "numpy" and one_list:
-        return native.numpy_.tie_groups(scores, labels, weights, valid, given)
-    if library == "torch" and one_list and native.all_readable(scores, labels, weights, valid):
-        return native.torch_.tie_groups(scores, labels, weights, valid, given)
+        return native.numpy_.tie_groups(scores, labels, weights, valid, given, gains)
+    arrays = (scores, labels, weights, valid, *gains)
+    if library == "torch" and one_list and native.all_readable(*arrays):
+        return native.torch_.tie_groups(scores, labels, weights, valid, given, gains)
     key = order_key(xp, scores)
     code = cast(xp, labels, xp.int8)
     if valid is not None:
         key = xp.where(valid, key, lowest_key(xp, key))
         code = xp.where(valid, code + 2, xp.zeros_like(code))
         weights = None if weights is None else xp.where(valid, weights, xp.zeros_like(weights))
-    key, code, weights = sort_coded(xp, key, code, weights, given)
+    payload = gains if weights is None else (weights, *gains)
+    key, code, payload = sort_coded(xp, key, code, payload, given)
+    weights, gains = (None, payload) if weights is None else (payload[0], payload[1:])
     integer = xp.int32 if key.shape[-1] < 2**31 else xp.int64
     positive = cast(xp, code & 1, integer)
     counts = xp.ones_like(positive) if valid is None else cast(xp, code >> 1, integer)
     thresholds = from_order_key(xp, key, scores.dtype)
-    examples = Groups(thresholds, counts, positive, *_masses(xp, positive, weights))
+    brought = gain_columns(xp, positive > 0, weights, *gains) if gains else ()
+    examples = Groups(thresholds, counts, positive, *_masses(xp, positive, weights), brought)
     return examples if given or key.shape[-1] == 0 else _merge_equal(xp, key, examples)
 
 
@@ -68,6 +74,28 @@ def _masses(
         return None, None
     nothing = xp.zeros_like(weights)
     return xp.where(positive > 0, weights, nothing), xp.where(positive > 0, nothing, weights)
+
+
+def gain_columns(
+    xp: Namespace,
+    positive: Array,
+    mass: Array | None,
+    gain: Array,
+    rejected: Array | None = None,
+) -> Gains:
+    """What examples bring, each as a row by itself, so many times as they have mass."""
+    size = GAIN_SCALE * xp.abs(gain)
+    if rejected is not None:
+        size = size + GAIN_SCALE * xp.abs(rejected)
+
+    def by_class(gain: Array) -> tuple[Array, Array]:
+        gain = gain if mass is None else mass * gain
+        nothing = xp.zeros_like(gain)
+        return xp.where(positive, gain, nothing), xp.where(positive, nothing, gain)
+
+    size = size if mass is None else mass * size
+    others = () if rejected is None else by_class(rejected)
+    return Gains(*by_class(gain), size, *others)
 
 
 def _merge_equal(xp: Namespace, key: Array, examples: Groups) -> Groups:
@@ -85,7 +113,7 @@ def merged(xp: Namespace, table: Groups, last: Array) -> Groups:
     library = native.library(xp)
     if library == "numpy" and last.ndim == 1 and last.any():
         return native.numpy_.merged(table, last)
-    if library == "torch" and last.ndim == 1 and native.all_readable(last, *table) and last.any():
+    if library == "torch" and last.ndim == 1 and _readable(last, table) and last.any():
         return native.torch_.merged(table, last)  # of one row, vmap may go over `last` alone
     first = shifted(xp, last, 1, True)
 
@@ -106,7 +134,20 @@ def merged(xp: Namespace, table: Groups, last: Array) -> Groups:
         count(table.positives),
         mass(table.positive_weights),
         mass(table.negative_weights),
+        table.gains and _all_at_once(xp, table.gains, mass),
     )
+
+
+def _all_at_once(
+    xp: Namespace, gains: Gains, function: Callable[[Array], Array | None]
+) -> GainsOrNone:
+    """The gains with all columns put through a function together: on a device that is one scan."""
+    found: Array = function(xp.stack(gains.columns(), axis=0))
+    return Gains(*(found[k, ...] for k in range(found.shape[0])))
+
+
+def _readable(last: Array, table: Groups) -> bool:
+    return native.all_readable(last, *table.arrays())
 
 
 def groups_around(

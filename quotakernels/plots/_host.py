@@ -31,11 +31,11 @@ def _ranking_on_host(ranking: Ranking) -> Ranking:
     xp = namespace(ranking.counts)
     with computing(xp):
         wide = cast(xp, ranking.thresholds, wide_float(xp, device(ranking.counts)))
-    columns = [_values(x) for x in (wide, *ranking[1:])]
-    filled = columns[1] > 0
-    if columns[1].ndim > 1 or filled.all() or not filled.any():
-        return Ranking._make(columns)
-    return Ranking._make(x[filled] for x in columns)
+    found = ranking._replace(thresholds=wide).map(_values)
+    filled = found.counts > 0
+    if found.counts.ndim > 1 or filled.all() or not filled.any():
+        return found
+    return found.map(lambda x: x[filled])
 
 
 def _values(x: Array) -> Numbers:

@@ -155,7 +155,7 @@ def _row(result: Any, row: int) -> Any:
 
 def _apart(key: str, ranking: Ranking, axes: list[list[str]]) -> Named:
     """The rankings of a batch one by one, under names made of those along its axes."""
-    flat = Ranking._make(x.reshape(-1, x.shape[-1]) for x in on_host(ranking))
+    flat = on_host(ranking).map(lambda x: x.reshape(-1, x.shape[-1]))
     return {
         label_of(key, *names): on_host(_row(flat, row))
         for row, names in enumerate(itertools.product(*axes))

@@ -89,7 +89,7 @@ class ScoreBuffer(NamedTuple):
         batch = admit_batch(self.like, columns, pos_label, validate)
         xp = namespace(self.like)
         with computing(xp):
-            piece = Examples(*(None if x is None else kept(x) for x in batch.examples))
+            piece = batch.examples.map(kept)
             bad = with_fault(xp, self.bad, batch.good)
         return self._replace(pieces=(*self.pieces, piece), bad=bad)
 

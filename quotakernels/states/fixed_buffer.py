@@ -227,7 +227,7 @@ def _check_not_overfull(state: FixedScoreBuffer) -> None:
 
 def _with_batch(state: FixedScoreBuffer, batch: Batch) -> FixedScoreBuffer:
     xp = namespace(state.scores)
-    scores, labels, weights, valid = batch.examples
+    scores, labels, weights, valid, *_ = batch.examples
     valid = xp.ones_like(labels) if valid is None else valid
     length = constant(xp, scores.shape[-1], xp.int64, device(state.scores))
     state = state._replace(bad=with_fault(xp, state.bad, batch.good))

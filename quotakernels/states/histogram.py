@@ -281,7 +281,7 @@ def _as_counted(like: Array, y_score: Array) -> Array:
 
 def _with_batch(state: ScoreHistogram, batch: Batch) -> ScoreHistogram:
     xp = namespace(state.like)
-    counts, masses = ops.binned(xp, *batch.examples, state.bits)
+    counts, masses = ops.binned(xp, *batch.examples[:4], state.bits)
     state = state._replace(bad=with_fault(xp, state.bad, batch.good))
     return _plus(xp, state, cast(xp, counts, xp.int64), masses)
 

@@ -157,7 +157,7 @@ def test_impact_against_the_boundary_is_a_step_function(ax: Any):
 def test_gains_of_single_examples(ax: Any):
     gain = np.where(LABELS, 30.0, -20.0) + np.arange(N)
     display = plots.ImpactDisplay.from_gains(SCORES, gain, ax=ax, unit="€")
-    best = qk.best_quota(SCORES["tied"], gain)
+    best = qk.best_quota(None, SCORES["tied"], gain=gain)
     assert [x.tolist() for x in vertices(display.markers_[0])] == [[best.quota], [best.value]]
     assert ax.get_ylabel() == "Impact of all decisions (€)"
     batch = plots.ImpactDisplay.from_gains(np.stack([*SCORES.values()]), gain, name=[*SCORES])

@@ -139,7 +139,7 @@ def test_what_it_brings(made: Made, columns: dict[str, Any]) -> None:
     page = read(made(*CREDIT, "--impact", "0,-5,-1,0", *FEW, drawn=False))
     repaid = columns["repaid"] == 1
     selected, rejected = np.where(repaid, 0, -5), np.where(repaid, -1, 0)
-    best = qk.best_quota(columns["naive_bayes"], selected, gain_rejected=rejected)
+    best = qk.best_quota(None, columns["naive_bayes"], gain=selected, gain_rejected=rejected)
     assert (best.quota, best.value) == (152, -164)
     for said in (
         "How many should I take? 87 of the 100 places The first 87 of naive_bayes bring −169.00, "
@@ -157,7 +157,9 @@ def test_an_order_by_gains_is_tested_by_gains(made: Made, small: Path) -> None:
     page = read(made(small, *options, *FEW, drawn=False))
     columns = arrow_csv.read_csv(small)
     brings = {
-        name: qk.impact_at_quota(columns[name].to_numpy(), columns["g"].to_numpy(), quota=9).whole
+        name: qk.impact_at_quota(
+            None, columns[name].to_numpy(), gain=columns["g"].to_numpy(), quota=9
+        ).whole
         for name in ("a", "b")
     }
     second, first = sorted(brings, key=lambda name: brings[name])

@@ -16,10 +16,10 @@ from quotakernels.inference.comparison.multiple_testing import holm, letters_of,
 from quotakernels.inference.comparison.paired import Task, Tested, TestName, by_test, check_test
 from quotakernels.inference.resampling.bootstrap import check_resampling, with_options
 from quotakernels.inference.resampling.resamples import value_of
-from quotakernels.inputs.examples import Examples, admit
+from quotakernels.inputs.gains import admitted
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.models import host_floats, label_of, named_scores, stacked
-from quotakernels.measures._direction import direction_of
+from quotakernels.measures._direction import compared, direction_of
 from quotakernels.ranking import TiePolicy, rank_examples
 
 __all__ = ["Comparison", "compare"]
@@ -95,6 +95,8 @@ def compare(
     pos_label: Any = None,
     ties: TiePolicy = "expected",
     validate: bool = True,
+    gain: Any = None,
+    gain_rejected: Any = 0,
     workers: int | None = None,
     max_memory: int = 2**30,
     progress: bool | Callable[[int, int], None] | None = None,
@@ -106,8 +108,9 @@ def compare(
     ----------
     measure : callable
         A function of a `Ranking` that gives one number for each ranking of a batch: a measure of
-        this library, ``functools.partial`` of one, or your own.
-    y_true, sample_weight, where, pos_label, ties, validate
+        this library, ``functools.partial`` of one, or your own.  Of `impact_at_quota` it is the
+        `whole` that is compared, of `best_quota` the `value`.
+    y_true, sample_weight, where, pos_label, ties, validate, gain, gain_rejected
         As in `rank`, of shape (n,), the same for all models; not ``ties="given"``.
     models : mapping from names to arrays, shape (n,), a data frame, or an array, shape (M, n)
         The scores of each model, as in `rank`, two models at least.  Of a data frame the columns;
@@ -200,25 +203,53 @@ def compare(
     >>> print(found.lower[0].round(2), found.p_adjusted[0].round(3))
     [ 0.   -0.03  0.2 ] [1.    0.958 0.003]
     """
-    n_resamples = check_resampling(n_resamples, confidence_level, "percentile", ties)
-    applied = with_options(measure, options)
-    named = named_scores(models)
-    check_test(test, len(named), n_resamples, confidence_level, stratified)
-    data = {"sample_weight": sample_weight, "where": where, "pos_label": pos_label}
-    data["validate"] = validate
+    applied = compared(with_options(measure, options))
+    named = _checked(models, test, n_resamples, confidence_level, ties, stratified)
+    data = _beside(sample_weight, where, pos_label, validate, gain, gain_rejected)
     drawn = {"n_resamples": n_resamples, "random_state": random_state, "clusters": clusters}
     drawn |= {"ties": ties, "workers": workers, "max_memory": max_memory, "progress": progress}
     scores = stacked({label_of(models, name): x for name, x in named.items()}, y_true, **data)
-    estimate, worth = _estimates(applied, admit(y_true, scores, **data), ties, maximize)
+    estimate, worth = _estimates(applied, y_true, scores, data, ties, maximize)
     task = Task(applied, y_true, scores, estimate, confidence_level, data, drawn)
-    tested = by_test(test, task, stratified)
-    return _compared(list(named), estimate, worth, tested, confidence_level)
+    return _compared(
+        list(named), estimate, worth, by_test(test, task, stratified), confidence_level
+    )
+
+
+def _checked(
+    models: Any,
+    test: TestName,
+    n_resamples: int,
+    confidence_level: float,
+    ties: TiePolicy,
+    stratified: bool,
+) -> dict[str, Any]:
+    """The scores of each model; raise for arguments out of range."""
+    n_resamples = check_resampling(n_resamples, confidence_level, "percentile", ties)
+    named = named_scores(models)
+    check_test(test, len(named), n_resamples, confidence_level, stratified)
+    return named
+
+
+def _beside(
+    sample_weight: Any, where: Any, pos_label: Any, validate: bool, gain: Any, gain_rejected: Any
+) -> dict[str, Any]:
+    """What goes with labels and scores, without gains where there are none."""
+    data = {"sample_weight": sample_weight, "where": where, "pos_label": pos_label}
+    data["validate"] = validate
+    return data if gain is None else data | {"gain": gain, "gain_rejected": gain_rejected}
 
 
 def _estimates(
-    measure: Any, examples: Examples, ties: TiePolicy, maximize: bool | None
+    measure: Any,
+    y_true: Any,
+    scores: Any,
+    data: dict[str, Any],
+    ties: TiePolicy,
+    maximize: bool | None,
 ) -> tuple[NDArray, NDArray]:
     """The measure of each model, one number, and one that is larger for the better model."""
+    examples = admitted(y_true, scores, **data).examples
     found = value_of(measure, rank_examples(examples, ties))
     if not is_array(found):
         kind = type(found).__name__

@@ -18,7 +18,8 @@ from quotakernels.inference.comparison.small_samples import warn_of_few, warn_of
 from quotakernels.inference.delong.difference import delong_test
 from quotakernels.inference.resampling.bootstrap import bootstrap
 from quotakernels.inference.resampling.progress import reporter
-from quotakernels.inputs.examples import admit
+from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.gains import admitted
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.models import host_floats
 from quotakernels.inputs.quotas import silently
@@ -51,6 +52,11 @@ class Task(NamedTuple):
     drawn: dict[str, Any]
 
     @property
+    def examples(self) -> Examples:
+        """Labels and scores, with what is given beside them."""
+        return admitted(self.y_true, self.scores, **self.data).examples
+
+    @property
     def rounding(self) -> float:
         """The difference that is put down to rounding."""
         finite = self.estimate[np.isfinite(self.estimate)]
@@ -78,7 +84,7 @@ def check_test(
         warnings.warn(
             f"{n_resamples} resamples cannot tell any of {models} models apart; "
             f"pass n_resamples={math.ceil(round(needed, 6))} or more",
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
@@ -87,7 +93,8 @@ def by_test(test: TestName, task: Task, stratified: bool) -> Tested:
     if test == "permutation":
         return _exchanged(task)
     tested = _bootstrapped(task, stratified) if test == "bootstrap" else _by_delong(task)
-    warn_of_few(admit(task.y_true, task.scores, **task.data), task.drawn["clusters"])
+    if "gain" not in task.data:  # which may come without classes
+        warn_of_few(task.examples, task.drawn["clusters"])
     return tested
 
 
@@ -112,7 +119,7 @@ def _exchanged(task: Task) -> Tested:
     drawn = dict(task.drawn)
     number, progress = drawn.pop("n_resamples"), drawn.pop("progress")
     effort = {name: drawn.pop(name) for name in ("workers", "max_memory")}
-    exchange = exchange_of(task.measure, admit(task.y_true, task.scores, **task.data), **drawn)
+    exchange = exchange_of(task.measure, task.examples, **drawn)
     _check_of_order(task, exchange.values(*exchange.examples[::3]))
     models = task.estimate.shape[0]
     whole, tell = number * models * (models - 1) // 2, reporter(progress, "compare")

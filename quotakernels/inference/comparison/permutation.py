@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, computing, device, lent, namespace
-from quotakernels.inference.resampling.plan import owners, seeds_numpy
+from quotakernels._array import Array, Namespace, cast, computing, device, namespace
+from quotakernels.inference.resampling.plan import owners, to_draw_from
 from quotakernels.inference.resampling.resamples import at_once, threads, value_again
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.models import host_floats
@@ -38,12 +38,10 @@ class Exchange(NamedTuple):
         """The measure of scores of these examples, shape (..., n), on the host."""
         xp = namespace(scores)
         with computing(xp):
-            labels, weights = (
-                None if x is None else xp.broadcast_to(x[0, ...], scores.shape)
-                for x in self.examples[1:3]
-            )
-            there = None if valid is None else xp.broadcast_to(valid, scores.shape)
-        ranking = rank_examples(Examples(scores, labels, weights, there), self.ties)
+            first = (None if x is None else x[0, ...] for x in self.examples)
+            columns = Examples(*first)._replace(scores=scores, valid=valid)
+            columns = columns.map(lambda x: xp.broadcast_to(x, scores.shape))
+        ranking = rank_examples(columns, self.ties)
         return host_floats(value_again(self.measure, ranking))
 
 
@@ -51,8 +49,7 @@ def exchange_of(
     measure: Any, examples: Examples, clusters: Any, random_state: Any, ties: TiePolicy
 ) -> Exchange:
     """Coins for checked examples, or for clusters; tensors are lent where NumPy may draw."""
-    on_host = lent(examples) if seeds_numpy(random_state) else None
-    examples = examples if on_host is None else Examples(*on_host)
+    examples = to_draw_from(examples, random_state)
     xp = namespace(examples.scores)
     with computing(xp):
         ranks = _mid_ranks(xp, examples)
@@ -99,7 +96,7 @@ def differences(
     tell: Callable[[int], None],
 ) -> NDArray:
     """The first model's measure less the second's, after each of the exchanges."""
-    ranks, _, _, valid = exchange.examples
+    ranks, valid = exchange.examples.scores, exchange.examples.valid
     first, second = (ranks[model, ...] for model in pair)
     if valid is not None:
         valid = valid[pair[0], ...] & valid[pair[1], ...]
@@ -128,32 +125,40 @@ def _on_host(
 ) -> NDArray:
     """Each list by itself, which is much faster than a batch of lists in NumPy."""
     here = slice(None) if valid is None else np.flatnonzero(valid)
-    columns: list[Any] = [None if x is None else x[0][here] for x in exchange.examples[1:3]]
+    columns = exchange.examples.map(lambda x: x[0][here])
     first, second = first[here], second[here]
 
     def one(number: int) -> NDArray:
         flips = exchange.flips(range(number, number + 1))[0][here]
         swapped = (np.where(flips, second, first), np.where(flips, first, second))
-        tables = (split_ties(_HOST, _counted(x, *columns), exchange.ties) for x in swapped)
+        tables = (split_ties(_HOST, _counted(x, columns), exchange.ties) for x in swapped)
         a, b = (host_floats(value_again(exchange.measure, ranking_of(table))) for table in tables)
         return a - b
 
     return np.stack(list(pool.map(one, numbers)))
 
 
-def _counted(ranks: NDArray, labels: NDArray, weights: NDArray | None) -> ops.Groups:
+def _counted(ranks: NDArray, examples: Examples) -> ops.Groups:
     """The table of examples by their ranks, without a sort: these are small whole numbers."""
+    labels: Any = examples.labels
+    weights = examples.weights
     place = np.max(ranks, initial=0) - ranks
     counts = np.bincount(place, minlength=1)
     rows = np.flatnonzero(counts) if ranks.size else np.zeros(1, dtype=np.int64)
     positives = np.bincount(place[labels], minlength=counts.size)[rows]
+
+    def sums(x: NDArray) -> NDArray:
+        return np.asarray(np.bincount(place, x, minlength=counts.size)[rows])
+
     masses: list[NDArray | None] = [None, None]
     if weights is not None:
-        masses = [
-            np.bincount(place[one], weights[one], minlength=counts.size)[rows]
-            for one in (labels, ~labels)
-        ]
-    return ops.Groups(-rows.astype(np.float64), counts[rows], positives, *masses)
+        masses = [sums(np.where(one, weights, 0.0)) for one in (labels, ~labels)]
+    gains: ops.GainsOrNone = ()
+    if examples.gain is not None:
+        gains = ops.gain_columns(_HOST, labels, weights, *examples.gains).map(sums)
+    return ops.Groups(-rows.astype(np.float64), counts[rows], positives, *masses)._replace(
+        gains=gains
+    )
 
 
 def _in_batch(

@@ -221,10 +221,10 @@ def compare_selections(
         raise ValueError(f'test must be "mcnemar" or "fisher"; got {brief(test)}')
     check_level(confidence_level)
     scores = stacked(two_models(models), y_true, None, where, pos_label, validate)
-    labels, valid = admit(y_true, scores, None, where, pos_label, validate)[1::2]
+    examples = admit(y_true, scores, None, where, pos_label, validate)
     taken: Any = select  # which of quota= and fraction= is given, it finds out itself
     chosen = taken(scores, quota=quota, fraction=fraction, where=where, validate=validate)
-    found = _counts(chosen, labels, valid)
+    found = _counts(chosen, examples.labels, examples.valid)
     if not (found.examples > 0 and found.selected > 0):
         return SelectionComparison(*[math.nan] * 7)
     ends = (x / found.selected for x in _interval(found, test, confidence_level))

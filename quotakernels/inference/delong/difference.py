@@ -148,8 +148,9 @@ def delong_test(
 
 def _flagged(admitted: Admitted) -> tuple[Array, Array, Array]:
     """The scores, and which examples are positive and which negative."""
-    scores, _, _, valid = admitted.examples
-    labels: Array = admitted.examples.labels
+    examples = admitted.examples
+    scores, labels, valid = examples.scores, examples.labels, examples.valid
+    assert labels is not None
     if valid is None:
         return scores, labels, ~labels
     return scores, labels & valid, ~labels & valid
@@ -237,7 +238,7 @@ def delong_test_unpaired(
             raise TypeError(f"{name} must be a Ranking; got {type(given).__name__}")
     xp, rankings = in_one_library({"a": a, "b": b})
     if (on_host := lent(tuple(x for ranking in rankings for x in ranking))) is not None:
-        pair = [Ranking._make(on_host[:5]), Ranking._make(on_host[5:])]
+        pair = [Ranking._make(on_host[:6]), Ranking._make(on_host[6:])]
         found = _unpaired(namespace(on_host[0]), pair, scale, confidence_level)
         return returned(found, rankings[0].thresholds)  # type: ignore[no-any-return]
     return _unpaired(xp, rankings, scale, confidence_level)

@@ -83,9 +83,7 @@ def _part(xp: Namespace, x: Array, folds: Folds, repeat: int, places: NDArray) -
 def _taken(examples: Examples, folds: Folds, repeat: int, places: NDArray) -> Examples:
     xp = namespace(examples.scores)
     with computing(xp):
-        return Examples(
-            *(None if x is None else _part(xp, x, folds, repeat, places) for x in examples)
-        )
+        return examples.map(lambda x: _part(xp, x, folds, repeat, places))
 
 
 def _parts(examples: Examples, folds: Folds) -> list[Examples]:

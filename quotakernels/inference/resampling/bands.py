@@ -304,7 +304,7 @@ class _Few:
 
         Positives of unequal weights amount to fewer equal ones.  The shapes are (..., 1).
         """
-        scores, labels, weights, valid = self.examples
+        scores, labels, weights, valid, *_ = self.examples
         there = xp.ones(scores.shape, dtype=xp.bool, device=device(scores))
         there = there if valid is None else valid
         positive = there & cast(xp, labels, xp.bool)

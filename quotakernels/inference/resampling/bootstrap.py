@@ -15,7 +15,6 @@ from quotakernels._array import (
     device,
     finish,
     is_array,
-    lent,
     namespace,
     readable,
     returned,
@@ -26,10 +25,11 @@ from quotakernels._text import digits
 from quotakernels.inference._normal import check_level
 from quotakernels.inference._tree import trees_map
 from quotakernels.inference.resampling.intervals import IntervalMethod, defined, interval, spread
-from quotakernels.inference.resampling.plan import parts_left_out, plan_of, seeds_numpy
+from quotakernels.inference.resampling.plan import parts_left_out, plan_of, to_draw_from
 from quotakernels.inference.resampling.progress import reporter, silent
 from quotakernels.inference.resampling.resamples import from_one, value_of, values_of
-from quotakernels.inputs.examples import Examples, admit, check_tie_policy
+from quotakernels.inputs.examples import check_tie_policy
+from quotakernels.inputs.gains import admitted
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.ranking import TiePolicy, rank_examples
 
@@ -107,6 +107,8 @@ def bootstrap(
     pos_label: Any = None,
     ties: TiePolicy = "expected",
     validate: bool = True,
+    gain: Any = None,
+    gain_rejected: Any = 0,
     workers: int | None = None,
     max_memory: int = 2**30,
     progress: bool | Callable[[int, int], None] | None = None,
@@ -124,9 +126,9 @@ def bootstrap(
     measure : callable, or a mapping from names to callables
         A function of a `Ranking` that gives arrays of fixed shapes: a measure of this library,
         ``functools.partial`` of one, or your own.
-    y_true, y_score, sample_weight, where, pos_label, ties, validate
-        As in `rank`; not ``ties="given"``.  A weight counts each time that its example is drawn.
-        `where` has the shape (n,).
+    y_true, y_score, sample_weight, where, pos_label, ties, validate, gain, gain_rejected
+        As in `rank`; not ``ties="given"``.  A weight counts, and a gain is brought, each time that
+        its example is drawn.  `where` has the shape (n,).
     n_resamples : int
         The number of resamples, R.
     confidence_level : float
@@ -189,18 +191,21 @@ def bootstrap(
     0.48 0.32 0.6
     """
     number = check_resampling(n_resamples, confidence_level, method, ties, stratified, clusters)
-    given = admit(y_true, y_score, sample_weight, where, pos_label, validate)
-    on_host = lent(given) if seeds_numpy(random_state) else None
-    examples = given if on_host is None else Examples(*on_host)
+    data = admitted(y_true, y_score, sample_weight, where, pos_label, validate, gain, gain_rejected)
+    examples = to_draw_from(data.examples, random_state)
     applied = with_options(measure, options)
     estimate = value_of(applied, rank_examples(examples, ties))
     plan = plan_of(examples, clusters, stratified, poisson, random_state, ties)
     found = functools.partial(values_of, applied, estimate, workers, max_memory)
     drawn = found(plan, range(number), reporter(progress, "bootstrap"))
     left_out = found(*parts_left_out(plan), silent) if method == "bca" else drawn
-    summarised = functools.partial(summary, method, confidence_level)
-    result = trees_map(summarised, [estimate, drawn, left_out])
-    return result if on_host is None else returned(result, given.scores)
+    result = _summaries(method, confidence_level, [estimate, drawn, left_out])
+    return result if examples is data.examples else returned(result, data.examples.scores)
+
+
+def _summaries(method: IntervalMethod, confidence_level: float, found: list[Any]) -> Any:
+    """What was found of each array of a result, in its place."""
+    return trees_map(functools.partial(summary, method, confidence_level), found)
 
 
 def summary(method: IntervalMethod, confidence_level: float, found: list[Array]) -> BootstrapResult:

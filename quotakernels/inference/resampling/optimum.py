@@ -23,6 +23,7 @@ from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstr
 from quotakernels.inference.resampling.intervals import defined
 from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.measures.at_quota.curves import Curve
+from quotakernels.measures.gains.impact_at_quota import best_quota
 from quotakernels.measures.tables.boundary import best_boundary
 from quotakernels.measures.tables.optimal import best_and_curve, optimal_cut
 from quotakernels.ranking import Ranking, rank
@@ -74,14 +75,14 @@ def optimum_interval(best: Any, y_true: Any, y_score: Any, **keywords: Any) -> O
     Parameters
     ----------
     best : function
-        `best_boundary` or `optimal_cut`, by which the cut is chosen.
+        `best_boundary`, `optimal_cut` or `best_quota`, by which the cut is chosen.
     y_true, y_score : arrays, shape (n,) and (..., n)
         As in `bootstrap`; models are leading axes of the scores and share the resamples.
     **keywords
         The function's own arguments, such as ``impacts=(5, -4, 0, 0)`` or ``measure=informedness``,
         and optional ones of `bootstrap`: `n_resamples`, `confidence_level`, `method`, `stratified`,
         `clusters`, `poisson`, `random_state`, `sample_weight`, `where`, `pos_label`, `ties`,
-        `validate`, `workers`, `max_memory` and `progress`.
+        `validate`, `gain`, `gain_rejected`, `workers`, `max_memory` and `progress`.
 
     Returns
     -------
@@ -131,8 +132,9 @@ def optimum_interval(best: Any, y_true: Any, y_score: Any, **keywords: Any) -> O
     >>> print(expected.estimate.round(3), expected.lower.round(2), expected.upper.round(2))
     0.331 0.23 0.43
     """
-    if best is not best_boundary and best is not optimal_cut:
-        raise TypeError(f"best must be best_boundary or optimal_cut; got {brief(best)}")
+    if not any(best is one for one in (best_boundary, optimal_cut, best_quota)):
+        wanted = "best_boundary, optimal_cut or best_quota"
+        raise TypeError(f"best must be {wanted}; got {brief(best)}")
     own = {name: x for name, x in keywords.items() if name not in _OF_BOOTSTRAP}
     resampling = {name: x for name, x in keywords.items() if name in _OF_BOOTSTRAP}
     cuts = functools.partial(_best_cut, best, own)
@@ -166,8 +168,8 @@ class _FirstOf:
 
 def _best_cut(best: Any, own: dict[str, Any], ranking: Ranking) -> tuple[_Cut, Curve]:
     """The best cut of a ranking, and what each of its cuts brings."""
-    if best is best_boundary:
-        *cut, curve = best_boundary(ranking, **own)
+    if best is not optimal_cut:
+        *cut, curve = best(ranking, **own)
     else:
         own = {"measure": None, "maximize": None} | own
         cut, curve = best_and_curve(own.pop("measure"), (ranking,), own.pop("maximize"), own)

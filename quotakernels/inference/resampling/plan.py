@@ -13,6 +13,7 @@ from quotakernels._array import (
     cast,
     computing,
     device,
+    lent,
     namespace,
     readable,
     to_numpy,
@@ -23,7 +24,7 @@ from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.shapes import column_hint
 from quotakernels.ranking import TiePolicy
 
-__all__ = ["owners", "parts_left_out", "plan_of", "seeds_numpy"]
+__all__ = ["owners", "parts_left_out", "plan_of", "seeds_numpy", "to_draw_from"]
 
 PARTS = 200
 """Parts of the examples that are left out, one at a time, for the acceleration of BCa."""
@@ -32,6 +33,12 @@ PARTS = 200
 def seeds_numpy(random_state: Any) -> bool:
     """Whether NumPy can draw from it."""
     return random_state is None or isinstance(random_state, (int, np.integer, np.random.Generator))
+
+
+def to_draw_from(examples: Examples, random_state: Any) -> Examples:
+    """The examples, of which tensors in host memory are lent where NumPy draws."""
+    on_host = lent(examples) if seeds_numpy(random_state) else None
+    return examples if on_host is None else Examples(*on_host)
 
 
 def plan_of(
@@ -75,7 +82,7 @@ def plan_of(
 
 
 def _taken(xp: Namespace, examples: Examples, order: Array) -> Examples:
-    return Examples(*(None if x is None else xp.take(x, order, axis=-1) for x in examples))
+    return examples.map(lambda x: xp.take(x, order, axis=-1))
 
 
 def _first_row(x: Array) -> Array:

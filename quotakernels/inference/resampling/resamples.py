@@ -66,6 +66,8 @@ class Sorted(NamedTuple):
     weights: Array | None
     there: Array | None
     last: Array
+    gain: Array | None = None
+    gain_rejected: Array | None = None
 
     def map(self, function: Callable[[Array], Array]) -> Sorted:
         """The same with every column that it has put through the function."""
@@ -91,7 +93,7 @@ class Plan(NamedTuple):
 def in_order(examples: Examples) -> Sorted:
     """Checked examples, sorted once; those that do not count come last."""
     xp = namespace(examples.scores)
-    scores, labels, weights, valid = examples
+    scores, labels, weights, valid, gain, rejected = examples
     key = ops.order_key(xp, scores)
     if valid is not None:
         lowest = xp.min(key, axis=-1, keepdims=True)
@@ -102,13 +104,15 @@ def in_order(examples: Examples) -> Sorted:
     falling = xp.argsort(falling, axis=-1, descending=True, stable=True)
     order = xp.take_along_axis(order, falling, axis=-1)
     key, scores, labels = (xp.take_along_axis(x, order, axis=-1) for x in (key, scores, labels))
-    if weights is not None:
-        weights = xp.take_along_axis(weights, order, axis=-1)
     if valid is not None:
-        valid = xp.take_along_axis(cast(xp, valid, xp.int64), order, axis=-1)
+        valid = cast(xp, valid, xp.int64)
+    weights, valid, gain, rejected = (
+        None if x is None else xp.take_along_axis(x, order, axis=-1)
+        for x in (weights, valid, gain, rejected)
+    )
     edge = xp.ones((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
     last = xp.concat([key[..., 1:] != key[..., :-1], edge], axis=-1)
-    return Sorted(order, scores, labels, weights, valid, last)
+    return Sorted(order, scores, labels, weights, valid, last, gain, rejected)
 
 
 def value_of(measure: Any, ranking: Ranking) -> Any:
@@ -213,19 +217,24 @@ def resampled(examples: Sorted, counts: Array, *, ties: TiePolicy) -> ops.Groups
     counts = xp.reshape(counts, (shape[0], *between, shape[-1]))
     examples = examples.map(lambda x: xp.broadcast_to(x, shape))
     counts = xp.take_along_axis(xp.broadcast_to(counts, shape), examples.order, axis=-1)
-    columns = counted(examples, counts)
-    rows = ops.Groups(examples.thresholds, *columns)
-    return split_ties(xp, ops.merged(xp, rows, examples.last), ties)
+    return split_ties(xp, ops.merged(xp, counted(examples, counts), examples.last), ties)
 
 
-def counted(examples: Sorted, counts: Array) -> tuple[Array, Array, Array | None, Array | None]:
-    """Counts, positives and masses of each example, so often as it is there."""
+def counted(examples: Sorted, counts: Array) -> ops.Groups:
+    """Each example as a row of a table, so often as it is there."""
     counts = counts if examples.there is None else counts * examples.there
     labels = examples.labels
-    if examples.weights is None:
-        return counts, counts * labels, None, None
-    mass = counts * examples.weights
-    return counts, counts * labels, mass * labels, mass * (1 - labels)
+    rows = ops.Groups(examples.thresholds, counts, counts * labels, None, None)
+    mass = counts
+    if examples.weights is not None:
+        mass = counts * examples.weights
+        masses = {"positive_weights": mass * labels, "negative_weights": mass * (1 - labels)}
+        rows = rows._replace(**masses)
+    if examples.gain is None:
+        return rows
+    xp = namespace(counts)
+    gains = ops.gain_columns(xp, labels > 0, mass, examples.gain, examples.gain_rejected)
+    return rows._replace(gains=gains)
 
 
 def _few_on_host(
@@ -301,7 +310,7 @@ def _spans(examples: Sorted, merging: bool) -> _Spans:
     ends = np.flatnonzero(examples.last)
     starts = np.append(0, ends[:-1] + 1)
     positives = np.add.reduceat(examples.labels, starts)
-    merging = merging and examples.weights is None
+    merging = merging and examples.weights is None and examples.gain is None
     if merging:
         ends = ends[_last_of_runs(positives)]
         starts = np.append(0, ends[:-1] + 1)
@@ -325,12 +334,12 @@ def _last_of_runs(positives: NDArray) -> NDArray:
 def _host_table(spans: _Spans, ties: TiePolicy, counts: NDArray) -> ops.Groups:
     examples = spans.examples
     counts = counts if spans.order is None else counts[spans.order]
-    if examples.weights is None:
+    if examples.weights is None and examples.gain is None:
         table = _whole_table(spans, counts)
     else:
-        columns = counted(examples, counts)
-        sums = (None if x is None else np.add.reduceat(x, spans.start) for x in columns)
-        table = ops.Groups(examples.thresholds, *sums)
+        rows = counted(examples, counts)._replace(thresholds=counts)  # which are one for each sum
+        table = rows.map(lambda x: np.add.reduceat(x, spans.start))
+        table = table._replace(thresholds=examples.thresholds)
     return split_ties(namespace(table.counts), table, ties)
 
 

@@ -1,76 +1,23 @@
-"""What decisions bring when every example has a gain of its own (Eiland & Liebrock)."""
+"""What decisions bring where every example has a gain of its own (Eiland & Liebrock)."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from quotakernels import ops
-from quotakernels._array import (
-    Array,
-    Namespace,
-    compiled,
-    computing,
-    device,
-    finished,
-    namespace,
-    result_float,
-    tolerance,
-)
-from quotakernels.inputs.bad_rows import without_the_bad
-from quotakernels.inputs.keywords import public
-from quotakernels.inputs.quotas import beside, mass_totals, wanted_masses
+from quotakernels._array import Array, Namespace, namespace, tolerance
+from quotakernels.inputs.quotas import mass_totals
+from quotakernels.measures._measure import measure
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
-from quotakernels.measures.gains.columns import (
-    Cut,
-    GainGroups,
-    Gains,
-    Split,
-    admit_gains,
-    after,
-    before,
-    cut_at_quotas,
-    cut_at_thresholds,
-    gain_groups,
-    split,
-)
+from quotakernels.measures.gains._kinds import BestGain, CellGains, GainsAtQuota, QuotaImpact
+from quotakernels.measures.gains.columns import Cut, after, before, cut_at_quotas, split
 from quotakernels.measures.tables.boundary import BestBoundary
-from quotakernels.measures.tables.cells import ConfusionTable, wanted_cut
+from quotakernels.measures.tables.cells import ConfusionTable
 from quotakernels.measures.tables.optimal import SAME_VALUE, best_cut, real_cuts
 
 __all__ = ["QuotaImpact", "best_quota", "cell_impacts", "impact_at_quota"]
 
 
-class QuotaImpact(NamedTuple):
-    """What a quota brings in all, in the unit of the gains.
-
-    Attributes
-    ----------
-    whole : array, shape (..., *Q)
-        What all examples bring together; the sum of the next two.
-    selected, rejected : array, shape (..., *Q)
-        What the selected bring, and what the rejected bring.
-    net : array, shape (..., *Q)
-        What `whole` is above that of selecting nobody.
-    """
-
-    whole: Array
-    selected: Array
-    rejected: Array
-    net: Array
-
-
-@public
-def impact_at_quota(
-    y_score: Any,
-    gain: Any,
-    *,
-    gain_rejected: Any = 0,
-    quota: Any = None,
-    fraction: Any = None,
-    sample_weight: Any = None,
-    where: Any = None,
-    validate: bool = True,
-) -> QuotaImpact:
+@measure(GainsAtQuota, greater_is_better=True, headline="whole")
+def impact_at_quota(table: ops.Groups, wanted: Array) -> QuotaImpact:
     """What it brings in all to select the best of a quota, each example with its own gain (EL).
 
     Σ s_i·gain_i + Σ (1 - s_i)·gain_rejected_i, with s_i the probability of `select`: the
@@ -78,21 +25,24 @@ def impact_at_quota(
 
     Parameters
     ----------
+    y_true : array, shape (n,) or that of `y_score`, or None
+        Labels, as in `rank`; what a quota brings does not depend on them.
     y_score : array, shape (..., n)
-        Scores, as in `rank`.
+        Scores, as in `rank`; or one `Ranking` with gains in place of both.
     gain : array, shape (n,) or that of `y_score`
         What each example brings if it is selected, net of its cost (pass ``gain - cost``); of any
         sign.
     gain_rejected : number, or array of shape (n,) or that of `y_score`
-        What each example brings if it is not.
+        What each example brings if it is not; nothing by default.
     quota : number or array, shape Q, optional
         How many examples are selected (with weights: how much mass), from 0 to n.  It need not
         be whole.
     fraction : number or array, shape Q, optional
         The same as a share of all examples (of the whole mass), in (0, 1].  Exactly one of
         `quota` and `fraction` is given.
-    sample_weight, where, validate : optional
-        As in `rank`.  An example of weight w brings w times its gain.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.  An example of weight w
+        brings w times its gain.
 
     Returns
     -------
@@ -132,61 +82,49 @@ def impact_at_quota(
     --------
     >>> from quotakernels import impact_at_quota
     >>> score, brings = [0.9, 0.8, 0.8, 0.3], [120, 300, -500, 80]
-    >>> loans = impact_at_quota(score, brings, quota=[1, 2, 3])
+    >>> loans = impact_at_quota(None, score, gain=brings, quota=[1, 2, 3])
     >>> print(loans.whole, loans.net)
     [120.  20. -80.] [120.  20. -80.]
     """
-    gains = admit_gains(_columns(y_score, gain, sample_weight, where), gain_rejected, validate)
-    gains = beside(gains, quota, fraction)
-    xp = namespace(gains.scores)
-    dtype = result_float(xp, device(gains.scores))
-    with computing(xp):
-        groups = compiled(gain_groups, xp)(gains)
-        (wanted,), shape = wanted_masses(xp, groups.table, quota=quota, fraction=fraction)
-        totals = compiled(_at_quotas, xp)(groups, wanted)
-        batch = tuple(wanted.shape[:-1])
-        shaped = QuotaImpact(*(xp.reshape(x, (*batch, *shape)) for x in totals))
-        return finished(xp, shaped, dtype)  # type: ignore[no-any-return]
-
-
-def _columns(y_score: Any, gain: Any, sample_weight: Any, where: Any) -> dict[str, Any]:
-    return {"y_score": y_score, "gain": gain, "sample_weight": sample_weight, "where": where}
-
-
-def _at_quotas(groups: GainGroups, wanted: Array) -> QuotaImpact:
-    cut = cut_at_quotas(groups.table, wanted)
-    selected = split(groups.selected.positive, cut).selected
-    if groups.rejected is None:
-        other = Split(0 * cut.part, 0 * cut.part)
-    else:
-        other = split(groups.rejected.positive, cut)
-    sums = (selected + other.rejected, selected, other.rejected, selected - other.selected)
+    xp = namespace(wanted)
+    chosen, rejected = _both_classes(xp, table.gains)
+    cut = cut_at_quotas(table, wanted)
+    selected, other = split(chosen, cut), split(rejected, cut)
+    sums = (
+        selected.selected + other.rejected,
+        selected.selected,
+        other.rejected,
+        selected.selected - other.selected,
+    )
     return QuotaImpact(*(x / cut.unit for x in sums))
 
 
-@public
-def best_quota(
-    y_score: Any,
-    gain: Any,
-    *,
-    gain_rejected: Any = 0,
-    sample_weight: Any = None,
-    where: Any = None,
-    validate: bool = True,
-) -> BestBoundary:
+def _both_classes(xp: Namespace, gains: ops.Gains) -> tuple[Array, Array]:
+    """What each row brings if it is selected, and if it is not."""
+    selected = gains.positive + gains.negative
+    if isinstance(gains.positive_rejected, tuple):
+        return selected, xp.zeros_like(selected)
+    return selected, gains.positive_rejected + gains.negative_rejected
+
+
+@measure(BestGain, greater_is_better=True, in_masses=True, headline="value")
+def best_quota(table: ops.Groups) -> BestBoundary:
     """The quota that brings the most in all, each example with its own gain (EL, B*).
 
     Parameters
     ----------
+    y_true : array, shape (n,) or that of `y_score`, or None
+        Labels, as in `rank`; what a quota brings does not depend on them.
     y_score : array, shape (..., n)
-        Scores, as in `rank`.
+        Scores, as in `rank`; or one `Ranking` with gains in place of both.
     gain : array, shape (n,) or that of `y_score`
         What each example brings if it is selected, net of its cost (pass ``gain - cost``); of any
         sign.
     gain_rejected : number, or array of shape (n,) or that of `y_score`
-        What each example brings if it is not.
-    sample_weight, where, validate : optional
-        As in `rank`.  An example of weight w brings w times its gain.
+        What each example brings if it is not; nothing by default.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.  An example of weight w
+        brings w times its gain.
 
     Returns
     -------
@@ -222,30 +160,17 @@ def best_quota(
     Examples
     --------
     >>> from quotakernels import best_quota
-    >>> best = best_quota([0.9, 0.8, 0.8, 0.3], [120, 300, -250, -80])
+    >>> best = best_quota(None, [0.9, 0.8, 0.8, 0.3], gain=[120, 300, -250, -80])
     >>> print(best.value, best.threshold, best.quota)
     170.0 0.8 3.0
     >>> print(best.curve.value)
     [  0. 120. 170.  90.]
     """
-    gains = admit_gains(_columns(y_score, gain, sample_weight, where), gain_rejected, validate)
-    xp = namespace(gains.scores)
-    dtype = result_float(xp, device(gains.scores))
-    with computing(xp):
-        best = finished(xp, compiled(_best, xp)(gains), dtype)
-        result: BestBoundary = without_the_bad(xp, best, gains.good)
-        return result
-
-
-def _best(gains: Gains) -> BestBoundary:
-    xp = namespace(gains.scores)
-    groups = gain_groups(gains)
-    table = groups.table
-    selected = groups.selected.positive
-    rejected = xp.zeros_like(selected) if groups.rejected is None else groups.rejected.positive
+    xp = namespace(table.counts)
+    selected, rejected = _both_classes(xp, table.gains)
     value = _defined(xp, table, before(xp, selected) + after(xp, rejected))
     curve = Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
-    best = best_cut(curve, real_cuts(xp, table), _rounding(xp, gains))
+    best = best_cut(curve, real_cuts(xp, table), _rounding(xp, table.gains))
     return BestBoundary(*best, curve)
 
 
@@ -255,34 +180,14 @@ def _defined(xp: Namespace, table: ops.Groups, value: Array) -> Array:
     return xp.where(whole > 0, value, xp.full_like(value, xp.nan))
 
 
-def _rounding(xp: Namespace, gains: Gains) -> Array:
-    """The share `SAME_VALUE` of the sum of all absolute gains, which itself could overflow."""
-    same = tolerance(gains.selected, SAME_VALUE)
-    size = same * xp.abs(gains.selected)
-    if gains.rejected is not None:
-        size = size + same * xp.abs(gains.rejected)
-    size = size if gains.weights is None else size * gains.weights
-    if gains.valid is not None:
-        size = xp.where(gains.valid, size, xp.zeros_like(size))
-    return xp.expand_dims(ops.total(xp, size), axis=-1)
+def _rounding(xp: Namespace, gains: ops.Gains) -> Array:
+    """The share `SAME_VALUE` of the sum of all absolute gains, shape (..., 1)."""
+    same = tolerance(gains.size, SAME_VALUE) / ops.GAIN_SCALE
+    return same * xp.expand_dims(ops.total(xp, gains.size), axis=-1)
 
 
-@public
-def cell_impacts(
-    y_true: Any,
-    y_score: Any,
-    gain: Any,
-    *,
-    gain_rejected: Any = 0,
-    threshold: Any = None,
-    quota: Any = None,
-    fraction: Any = None,
-    inclusive: bool = True,
-    sample_weight: Any = None,
-    where: Any = None,
-    pos_label: Any = None,
-    validate: bool = True,
-) -> ConfusionTable:
+@measure(CellGains, greater_is_better=None)
+def cell_impacts(table: ops.Groups, index: Array, part: Array, unit: Array) -> ConfusionTable:
     """What the examples of each cell of a confusion table bring on average at a cut (EL eq. 11).
 
     These are the impacts with which `impact` of that table gives what the examples bring.
@@ -290,16 +195,13 @@ def cell_impacts(
     Parameters
     ----------
     y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`.
-    gain : array, shape (n,) or that of `y_score`
-        What each example brings if it is selected, net of its cost (pass ``gain - cost``); of any
-        sign.
-    gain_rejected : number, or array of shape (n,) or that of `y_score`
-        What each example brings if it is not.
+        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` with gains in place of both.
+    gain, gain_rejected : optional
+        As in `impact_at_quota`.
     threshold, quota, fraction, inclusive : optional
         One kind of cut, a number or an array of shape Q, as in `confusion_table`.
-    sample_weight, where, pos_label, validate : optional
-        As in `rank`.
+    sample_weight, where, pos_label, ties, validate : optional
+        As in `rank`; refused beside a `Ranking`, which was made with them.
 
     Returns
     -------
@@ -326,49 +228,25 @@ def cell_impacts(
     --------
     >>> from quotakernels import cell_impacts
     >>> repaid, score, brings = [1, 1, 0, 1], [0.9, 0.8, 0.8, 0.3], [120, 300, -500, 80]
-    >>> print(*cell_impacts(repaid, score, brings, threshold=0.8))
+    >>> print(*cell_impacts(repaid, score, gain=brings, threshold=0.8))
     210.0 -500.0 0.0 nan
     """
-    columns = _columns(y_score, gain, sample_weight, where) | {"y_true": y_true}
-    gains = admit_gains(columns, gain_rejected, validate, pos_label)
-    gains = beside(gains, threshold, quota, fraction)
-    xp = namespace(gains.scores)
-    dtype = result_float(xp, device(gains.scores))
-    with computing(xp):
-        groups = compiled(gain_groups, xp)(gains)
-        cut = {"threshold": threshold, "quota": quota, "fraction": fraction}
-        wanted, shape = wanted_cut(xp, groups.table, **cut, inclusive=inclusive)
-        if threshold is None:
-            means = compiled(_means_at_quotas, xp)(groups, wanted)
-        else:
-            find = compiled(_means_at_thresholds, xp, ("inclusive",))
-            means = find(groups, wanted, inclusive=inclusive)
-        means = ConfusionTable(*(xp.reshape(x, (*x.shape[:-1], *shape)) for x in means))
-        return finished(xp, means, dtype)  # type: ignore[no-any-return]
-
-
-def _means_at_quotas(groups: GainGroups, wanted: Array) -> ConfusionTable:
-    return _means(groups, cut_at_quotas(groups.table, wanted))
-
-
-def _means_at_thresholds(groups: GainGroups, wanted: Array, *, inclusive: bool) -> ConfusionTable:
-    return _means(*cut_at_thresholds(groups, wanted, inclusive))
-
-
-def _means(groups: GainGroups, cut: Cut) -> ConfusionTable:
-    """What each cell brings over its mass."""
-    xp = namespace(cut.part)
+    xp = namespace(part)
+    table, cut = ops.filled_first(xp, table), Cut(index, part, unit)
+    gains = table.gains
+    positive, negative = split(table.positive, cut), split(table.negative, cut)
+    tp, fp = (split(x, cut).selected for x in (gains.positive, gains.negative))
+    fn, tn = xp.zeros_like(tp), xp.zeros_like(fp)
+    if not isinstance(gains.positive_rejected, tuple):
+        rejected = (gains.positive_rejected, gains.negative_rejected)
+        fn, tn = (split(x, cut).rejected for x in rejected)
 
     def mean(brought: Array, mass: Array) -> Array:
         return xp.where(mass > 0, brought / mass, xp.full_like(mass, xp.nan))
 
-    def of_class(name: str) -> tuple[Array, Array]:
-        mass = split(getattr(groups.table, name), cut)
-        selected = split(getattr(groups.selected, name), cut).selected
-        rejected = 0 * mass.rejected
-        if groups.rejected is not None:
-            rejected = split(getattr(groups.rejected, name), cut).rejected
-        return mean(selected, mass.selected), mean(rejected, mass.rejected)
-
-    (tp, fn), (fp, tn) = of_class("positive"), of_class("negative")
-    return ConfusionTable(tp, fp, fn, tn)
+    return ConfusionTable(
+        mean(tp, positive.selected),
+        mean(fp, negative.selected),
+        mean(fn, positive.rejected),
+        mean(tn, negative.rejected),
+    )

@@ -69,12 +69,11 @@ def scaled(x: Array, power: Array) -> Array:
 
 
 def sort_coded(
-    key: Array, code: Array, weights: Array | None, stable: bool
-) -> tuple[Array, Array, Array | None]:
+    key: Array, code: Array, payload: tuple[Array, ...], stable: bool
+) -> tuple[Array, Array, tuple[Array, ...]]:
     """What comes along is an operand of the sort."""
-    payload = (code,) if weights is None else (code, weights)
-    key, *payload = jax.lax.sort((~key, *payload), num_keys=1, is_stable=stable)
-    return ~key, payload[0], None if weights is None else payload[1]
+    key, code, *rest = jax.lax.sort((~key, code, *payload), num_keys=1, is_stable=stable)
+    return ~key, code, tuple(rest)
 
 
 def bincount(codes: Array, length: int) -> Array:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels.ops._bits import bits_from_key, key_from_bits
-from quotakernels.ops._table import Groups
+from quotakernels.ops._table import GAIN_SCALE, Gains, Groups
 from quotakernels.ops.native._numpy_draws import draws as draws
 from quotakernels.ops.native._numpy_hull import hull_ends as hull_ends
 from quotakernels.ops.native._numpy_hull import merged as merged
@@ -108,31 +108,40 @@ def kth_largest(key: NDArray, k: NDArray) -> NDArray:
 
 
 def tie_groups(
-    scores: NDArray, labels: NDArray, weights: NDArray | None, valid: NDArray | None, given: bool
+    scores: NDArray,
+    labels: NDArray,
+    weights: NDArray | None,
+    valid: NDArray | None,
+    given: bool,
+    gains: tuple[NDArray, ...] = (),
 ) -> Groups:
     """The table of one list of scores, without empty rows but for that of an empty list."""
     if valid is not None and not valid.all():
         scores, labels = scores[valid], labels[valid]
         weights = None if weights is None else weights[valid]
+        gains = tuple(x[valid] for x in gains)
     if scores.shape[0] == 0:
-        return _empty_row(scores, weights)
+        return _empty_row(scores, weights, gains)
     key = order_key(scores)
-    groups = (
-        _each_by_itself(key, labels, weights) if given else _compact_groups(key, labels, weights)
-    )
+    if given:
+        groups = _each_by_itself(key, labels, weights, gains)
+    elif weights is not None or gains or key.dtype.kind == "f":
+        groups = _by_argsort(key, labels, weights, gains)
+    else:
+        groups = _compact_groups(key, labels)
     return groups._replace(thresholds=from_order_key(groups.thresholds, scores.dtype))
 
 
-def _empty_row(scores: NDArray, weights: NDArray | None) -> Groups:
+def _empty_row(scores: NDArray, weights: NDArray | None, gains: tuple[NDArray, ...]) -> Groups:
     count = np.zeros(1, dtype=np.int32)
     mass = None if weights is None else np.zeros(1, dtype=weights.dtype)
-    return Groups(np.zeros(1, dtype=scores.dtype), count, count, mass, mass)
+    zero = np.zeros(1)
+    brought = Gains(*[zero] * (3 if len(gains) == 1 else 5)) if gains else ()
+    return Groups(np.zeros(1, dtype=scores.dtype), count, count, mass, mass, brought)
 
 
-def _compact_groups(key: NDArray, labels: NDArray, weights: NDArray | None) -> Groups:
+def _compact_groups(key: NDArray, labels: NDArray) -> Groups:
     """The table of one non-empty list of keys, without empty rows; thresholds are keys."""
-    if weights is not None or key.dtype.kind == "f":
-        return _by_argsort(key, labels, weights)
     low, high = int(key.min()), int(key.max())
     bits = 31 if high - low < 2**31 or key.dtype.itemsize <= 4 else 63
     if high - low < 2**bits:
@@ -226,23 +235,33 @@ def _steps_in_place(sums: NDArray) -> NDArray:
     return sums
 
 
-def _each_by_itself(key: NDArray, labels: NDArray, weights: NDArray | None) -> Groups:
+def _each_by_itself(
+    key: NDArray, labels: NDArray, weights: NDArray | None, gains: tuple[NDArray, ...]
+) -> Groups:
     """In the order of the input where keys are equal."""
     order = key.shape[0] - 1 - np.argsort(key[::-1], kind="stable")[::-1]
     key, labels = key[order], labels[order]
     positives = labels.astype(_count_type(key.shape[0]))
-    counts = np.ones_like(positives)
+    table = Groups(key, np.ones_like(positives), positives, None, None)
+    weights = None if weights is None else weights[order]
+    if gains:
+        every = np.arange(key.shape[0])
+        brought = _gains_of_groups(every, labels, weights, tuple(x[order] for x in gains))
+        table = table._replace(gains=brought)
     if weights is None:
-        return Groups(key, counts, positives, None, None)
-    weights, nothing = weights[order], weights.dtype.type(0)
-    masses = np.where(labels, weights, nothing), np.where(labels, nothing, weights)
-    return Groups(key, counts, positives, *masses)
+        return table
+    nothing = weights.dtype.type(0)
+    positive, negative = np.where(labels, weights, nothing), np.where(labels, nothing, weights)
+    return table._replace(positive_weights=positive, negative_weights=negative)
 
 
-def _by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None) -> Groups:
+def _by_argsort(
+    key: NDArray, labels: NDArray, weights: NDArray | None, gains: tuple[NDArray, ...]
+) -> Groups:
     order = np.argsort(key, kind="stable")[::-1]
     key, labels = key[order], labels[order]
     weights = None if weights is None else weights[order]
+    gains = tuple(x[order] for x in gains)
     del order  # as long as the weights
     differs = np.ones(key.shape, dtype=bool)
     np.not_equal(key[1:], key[:-1], out=differs[1:])
@@ -253,12 +272,33 @@ def _by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None) -> Group
     np.subtract(starts[1:], starts[:-1], out=counts[:-1], casting="unsafe")
     counts[-1] = key.shape[0] - starts[-1]
     positives = np.add.reduceat(labels, starts, dtype=integer)
-    if weights is None:
-        return Groups(thresholds, counts, positives, None, None)
     del key, differs
-    positive = np.add.reduceat(weights * labels, starts)
-    weights[labels] = 0.0  # a copy in order
-    return Groups(thresholds, counts, positives, positive, np.add.reduceat(weights, starts))
+    brought = _gains_of_groups(starts, labels, weights, gains) if gains else ()
+    masses = (None, None) if weights is None else _by_class(starts, labels, weights)
+    return Groups(thresholds, counts, positives, *masses)._replace(gains=brought)
+
+
+def _by_class(starts: NDArray, labels: NDArray, amounts: NDArray) -> tuple[NDArray, NDArray]:
+    """Sums over the positives and over the negatives of each group; the amounts are used up."""
+    positive = np.add.reduceat(np.where(labels, amounts, 0.0), starts)
+    amounts[labels] = 0.0
+    return positive, np.add.reduceat(amounts, starts)
+
+
+def _gains_of_groups(
+    starts: NDArray, labels: NDArray, weights: NDArray | None, gains: tuple[NDArray, ...]
+) -> Gains:
+    """The sums of examples in order; see `tables.gain_columns`, of which these are the sums."""
+    size = np.abs(gains[0])
+    size *= GAIN_SCALE
+    for gain in gains[1:]:
+        size += GAIN_SCALE * np.abs(gain)
+    if weights is not None:
+        size *= weights
+        gains = tuple(x * weights for x in gains)
+    selected, *rejected = (_by_class(starts, labels, x) for x in gains)
+    sizes = np.add.reduceat(size, starts)
+    return Gains(*selected, sizes, *(x for pair in rejected for x in pair))
 
 
 FEW = 2**20

@@ -44,11 +44,13 @@ def from_order_key(key: Array, dtype: Any) -> Array:
     return key.to(dtype)
 
 
-def sort_coded(key: Array, code: Array, weights: Array | None) -> tuple[Array, Array, Array | None]:
+def sort_coded(
+    key: Array, code: Array, payload: tuple[Array, ...]
+) -> tuple[Array, Array, tuple[Array, ...]]:
     """See `keys.sort_coded`."""
     flipped, order = torch.sort(~key.to(torch.int64), dim=-1, stable=True)
-    weights = None if weights is None else torch.take_along_dim(weights, order, dim=-1)
-    return (~flipped).to(key.dtype), torch.take_along_dim(code, order, dim=-1), weights
+    code, *rest = (torch.take_along_dim(x, order, dim=-1) for x in (code, *payload))
+    return (~flipped).to(key.dtype), code, tuple(rest)
 
 
 def bincount(codes: Array, length: int) -> Array:
@@ -109,12 +111,18 @@ def taken(x: Array, index: Array) -> Array:
 
 
 def tie_groups(
-    scores: Array, labels: Array, weights: Array | None, valid: Array | None, given: bool
+    scores: Array,
+    labels: Array,
+    weights: Array | None,
+    valid: Array | None,
+    given: bool,
+    gains: tuple[Array, ...],
 ) -> Groups:
     """One list of scores in readable memory is ranked by NumPy."""
     key = to_numpy(order_key(scores))
     masses, mask = (None if x is None else to_numpy(x) for x in (weights, valid))
-    groups = numpy_.tie_groups(key, to_numpy(labels), masses, mask, given)
+    brings = tuple(map(to_numpy, gains))
+    groups = numpy_.tie_groups(key, to_numpy(labels), masses, mask, given, brings)
     table = groups.map(torch.from_numpy)
     return table._replace(thresholds=from_order_key(table.thresholds, scores.dtype))
 

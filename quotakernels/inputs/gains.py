@@ -1,0 +1,86 @@
+"""The door for gains: what each example brings if it is selected, and if it is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quotakernels._array import computing, device, namespace
+from quotakernels.inputs.columns import as_column
+from quotakernels.inputs.examples import Admitted, admit_columns
+from quotakernels.inputs.quotas import numbers_beside
+
+__all__ = ["admit_with_gains", "admitted", "with_gains"]
+
+
+def admitted(
+    y_true: Any,
+    y_score: Any,
+    sample_weight: Any = None,
+    where: Any = None,
+    pos_label: Any = None,
+    validate: bool = True,
+    gain: Any = None,
+    gain_rejected: Any = 0,
+) -> Admitted:
+    """Check and convert what `rank` takes."""
+    given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
+    return admit_with_gains(given, gain, gain_rejected, pos_label, validate)
+
+
+def admit_with_gains(
+    given: dict[str, Any],
+    gain: Any,
+    gain_rejected: Any,
+    pos_label: Any,
+    validate: bool,
+    leader: str = "y_score",
+    batched: bool = False,
+) -> Admitted:
+    """Check and convert labels and scores, and what is given beside them, gains too if there are.
+
+    With gains there may be no labels.  Then all examples are positive, since what they bring does
+    not depend on their classes.
+    """
+    if gain is None and _is_zero(gain_rejected):
+        return admit_columns(given, pos_label, validate, (), leader, batched)
+    given, numbers = with_gains(given, gain, gain_rejected, leader)
+    examples, columns, good = admit_columns(given, pos_label, validate, numbers, leader, batched)
+    xp = namespace(examples.scores)
+    with computing(xp):
+        if examples.labels is None:
+            place = device(examples.scores)
+            positive = xp.ones(examples.scores.shape, dtype=xp.bool, device=place)
+            examples = examples._replace(labels=positive)
+        if (valid := examples.valid) is not None:
+            columns = {k: xp.where(valid, x, xp.zeros_like(x)) for k, x in columns.items()}
+    return Admitted(examples._replace(**columns), {}, good)
+
+
+def with_gains(
+    given: dict[str, Any], gain: Any, gain_rejected: Any, leader: str = "y_score"
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """What is given with the gains, and their names; without labels where there are none."""
+    if gain is None:
+        raise TypeError("gain_rejected needs gain, what each example brings if it is selected")
+    gains = {"gain": gain}
+    if not _is_zero(gain_rejected):
+        gains["gain_rejected"] = _one_for_all(given[leader], gain_rejected)
+    kept = {name: x for name, x in given.items() if not (name == "y_true" and x is None)}
+    return kept | gains, tuple(gains)
+
+
+def _is_zero(gain: Any) -> bool:
+    return type(gain) in (int, float) and gain == 0
+
+
+def _one_for_all(y_score: Any, gain: Any) -> Any:
+    """What each example brings if it is not selected; a single number stands for all of them."""
+    if type(gain) not in (int, float):
+        gain = as_column("gain_rejected", gain)
+        if gain.ndim:
+            return gain
+    scores = as_column("y_score", y_score)
+    xp = namespace(scores)
+    with computing(xp):
+        number = numbers_beside(scores, "gain_rejected", gain)
+        return xp.broadcast_to(number, tuple(scores.shape[-1:]))

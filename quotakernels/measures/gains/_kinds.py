@@ -1,0 +1,144 @@
+"""The kinds of measures of gains, by how they are called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Required, Unpack, overload
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace
+from quotakernels._types import A, ArrayOf, Data, Generic, NumberOf, T
+from quotakernels.inputs.quotas import wanted_masses
+from quotakernels.measures._measure import Measure
+from quotakernels.measures.gains.columns import cut_at_quotas, cut_at_thresholds
+from quotakernels.measures.tables.boundary import BestBoundary
+from quotakernels.measures.tables.cells import ConfusionTable, wanted_cut
+from quotakernels.ranking import Ranking
+
+__all__ = ["BestGain", "CellGains", "GainsAtQuota", "QuotaImpact"]
+
+
+class QuotaImpact(NamedTuple, Generic[T]):
+    """What a quota brings in all, in the unit of the gains.
+
+    Attributes
+    ----------
+    whole : array, shape (..., *Q)
+        What all examples bring together; the sum of the next two.
+    selected, rejected : array, shape (..., *Q)
+        What the selected bring, and what the rejected bring.
+    net : array, shape (..., *Q)
+        What `whole` is above that of selecting nobody.
+    """
+
+    whole: T | Any
+    selected: T | Any
+    rejected: T | Any
+    net: T | Any
+
+
+class _GainData(Data[A], total=False):
+    """What stands beside scores, and labels if there are any."""
+
+    gain: Required[ArrayOf[A]]
+    gain_rejected: NumberOf[A]
+
+
+class _AtQuota(_GainData[A], total=False):
+    quota: Required[NumberOf[A]]
+
+
+class _AtFraction(_GainData[A], total=False):
+    fraction: Required[NumberOf[A]]
+
+
+class _AtThreshold(_GainData[A], total=False):
+    threshold: Required[NumberOf[A]]
+    inclusive: bool
+
+
+class GainsAtQuota(Measure):
+    """What quotas bring."""
+
+    door = staticmethod(wanted_masses)
+    of_gains = True
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T], *, quota: NumberOf[Any]) -> QuotaImpact[T]: ...
+        @overload
+        def __call__(self, ranking: Ranking[T], *, fraction: NumberOf[Any]) -> QuotaImpact[T]: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[_AtQuota[A]]
+        ) -> QuotaImpact[A]: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[_AtFraction[A]]
+        ) -> QuotaImpact[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+class BestGain(Measure):
+    """The best of all cuts."""
+
+    of_gains = True
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T]) -> BestBoundary[T]: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **data: Unpack[_GainData[A]]
+        ) -> BestBoundary[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+def _cut_of_cells(
+    xp: Namespace,
+    table: ops.Groups,
+    *,
+    threshold: Any = None,
+    quota: Any = None,
+    fraction: Any = None,
+    inclusive: bool = True,
+) -> tuple[tuple[Array, ...], tuple[int, ...]]:
+    """Where the cuts end, shape (..., K), among rows of which empty ones come last."""
+    wanted, shape = wanted_cut(
+        xp, table, threshold=threshold, quota=quota, fraction=fraction, inclusive=inclusive
+    )
+    table = ops.filled_first(xp, table)
+    if threshold is None:
+        return cut_at_quotas(table, wanted), shape
+    return cut_at_thresholds(table, wanted, inclusive), shape
+
+
+class CellGains(Measure):
+    """What the examples of each cell bring at a cut."""
+
+    door = staticmethod(_cut_of_cells)
+    of_gains = True
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T], *, quota: NumberOf[Any]) -> ConfusionTable[T]: ...
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, fraction: NumberOf[Any]
+        ) -> ConfusionTable[T]: ...
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, threshold: NumberOf[Any], inclusive: bool = True
+        ) -> ConfusionTable[T]: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[_AtQuota[A]]
+        ) -> ConfusionTable[A]: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[_AtFraction[A]]
+        ) -> ConfusionTable[A]: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[_AtThreshold[A]]
+        ) -> ConfusionTable[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
