@@ -17,6 +17,10 @@ __all__ = [
     "AtThreshold",
     "D",
     "Data",
+    "GainAtFraction",
+    "GainAtQuota",
+    "GainAtThreshold",
+    "GainData",
     "Generic",
     "HostArray",
     "Mask",
@@ -112,6 +116,32 @@ class AtFraction(Data[A], total=False):
 
 
 class AtThreshold(Data[A], total=False):
+    """The same, with a cut."""
+
+    threshold: Required[NumberOf[A]]
+    inclusive: bool
+
+
+class GainData(Data[A], total=False):
+    """What stands beside scores, and labels if there are any."""
+
+    gain: Required[ArrayOf[A]]
+    gain_rejected: NumberOf[A]
+
+
+class GainAtQuota(GainData[A], total=False):
+    """The same, with a cut."""
+
+    quota: Required[NumberOf[A]]
+
+
+class GainAtFraction(GainData[A], total=False):
+    """The same, with a cut."""
+
+    fraction: Required[NumberOf[A]]
+
+
+class GainAtThreshold(GainData[A], total=False):
     """The same, with a cut."""
 
     threshold: Required[NumberOf[A]]

@@ -165,7 +165,7 @@ def _of_rankings(rankings: Any, quotas: tuple[Quota, ...], beside: dict[str, Any
     for name, x in beside.items():
         if x is not None and name != "y_true":
             raise TypeError(f"{name} needs labels and scores, and cannot be given for rankings")
-    hosted = {str(name): Ranking._make(map(_host, ranking)) for name, ranking in rankings.items()}
+    hosted = {str(name): ranking.map(_host) for name, ranking in rankings.items()}
     first = next(iter(hosted.values()))
     weighted = first.positive_weights.dtype.kind == "f"
     masses = (float(x.sum()) for x in (first.weights, first.positive_weights))

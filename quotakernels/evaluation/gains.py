@@ -98,7 +98,7 @@ class RowGains:
         self, scores: NDArray[Any], cuts: BestBoundary, quota: QuotaArgument
     ) -> list[float]:
         """The values BROUGHT by a quota, and by the best of all cuts that do not exceed it."""
-        total = impact_at_quota(  # type: ignore[call-overload]  # one of two keywords
+        total = impact_at_quota(
             None,
             scores,
             gain=self.selected,

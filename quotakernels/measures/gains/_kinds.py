@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Required, Unpack, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace
-from quotakernels._types import A, ArrayOf, Data, Generic, NumberOf, T
+from quotakernels._types import (
+    A,
+    ArrayOf,
+    GainAtFraction,
+    GainAtQuota,
+    GainAtThreshold,
+    GainData,
+    Generic,
+    NumberOf,
+    T,
+)
 from quotakernels.inputs.quotas import wanted_masses
 from quotakernels.measures._measure import Measure
 from quotakernels.measures.gains.columns import cut_at_quotas, cut_at_thresholds
@@ -36,26 +46,6 @@ class QuotaImpact(NamedTuple, Generic[T]):
     net: T | Any
 
 
-class _GainData(Data[A], total=False):
-    """What stands beside scores, and labels if there are any."""
-
-    gain: Required[ArrayOf[A]]
-    gain_rejected: NumberOf[A]
-
-
-class _AtQuota(_GainData[A], total=False):
-    quota: Required[NumberOf[A]]
-
-
-class _AtFraction(_GainData[A], total=False):
-    fraction: Required[NumberOf[A]]
-
-
-class _AtThreshold(_GainData[A], total=False):
-    threshold: Required[NumberOf[A]]
-    inclusive: bool
-
-
 class GainsAtQuota(Measure):
     """What quotas bring."""
 
@@ -69,11 +59,11 @@ class GainsAtQuota(Measure):
         def __call__(self, ranking: Ranking[T], *, fraction: NumberOf[Any]) -> QuotaImpact[T]: ...
         @overload
         def __call__(
-            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[_AtQuota[A]]
+            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[GainAtQuota[A]]
         ) -> QuotaImpact[A]: ...
         @overload
         def __call__(
-            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[_AtFraction[A]]
+            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[GainAtFraction[A]]
         ) -> QuotaImpact[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
@@ -88,7 +78,7 @@ class BestGain(Measure):
         def __call__(self, ranking: Ranking[T]) -> BestBoundary[T]: ...
         @overload
         def __call__(
-            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **data: Unpack[_GainData[A]]
+            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **data: Unpack[GainData[A]]
         ) -> BestBoundary[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
@@ -131,14 +121,14 @@ class CellGains(Measure):
         ) -> ConfusionTable[T]: ...
         @overload
         def __call__(
-            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[_AtQuota[A]]
+            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[GainAtQuota[A]]
         ) -> ConfusionTable[A]: ...
         @overload
         def __call__(
-            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[_AtFraction[A]]
+            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[GainAtFraction[A]]
         ) -> ConfusionTable[A]: ...
         @overload
         def __call__(
-            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[_AtThreshold[A]]
+            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[GainAtThreshold[A]]
         ) -> ConfusionTable[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
