@@ -308,7 +308,7 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"measure": "roc_auc"}, TypeError, "measure must be a function of a ranking.*got 'roc_auc'"),
     ({"measure": {"auc": 0.5}}, TypeError, "measure must be a function of a ranking"),
     ({"measure": lambda _: 0, "n_resample": 3}, TypeError, "; <lambda> has no option n_resample$"),
-    ({"measure": len}, TypeError, "measure must give arrays; len gives 5$"),
+    ({"measure": len}, TypeError, "measure must give arrays; len gives 6$"),
     ({"measure": {"own": lambda _: 0.5}}, TypeError, "must give arrays; <lambda> gives 0.5$"),
     ({"measure": lambda: 0}, TypeError, "; <lambda> takes no ranking$"),
     ({"measure": lambda _, __: 0}, TypeError, "cannot be called with a ranking alone: missing"),
