@@ -314,14 +314,7 @@ def _write_selected(
 )
 @click.option("-o", "--output", type=_OUTPUT_FILE, required=True, help="File to write.")
 def tables(
-    file: Path,
-    label: str,
-    score: str,
-    weight: str | None,
-    pos_label: str | None,
-    where: tuple[str, str] | None,
-    ratio: float | None,
-    output: Path,
+    file: Path, label: str, score: str, ratio: float | None, output: Path, **columns: Any
 ) -> None:
     """Write the confusion table of every cut of the scores.
 
@@ -330,14 +323,16 @@ def tables(
     and tn. Publish it, and others can apply their own impacts and class ratio. The name of the
     output tells its format: .csv, .tsv, .parquet, .arrow or .feather.
     """
-    from quotakernels.cli.cuts import CutTask, rows_of_cuts
+    from quotakernels.cli.columns import columns_read, of_rows
+    from quotakernels.cli.cuts import rows_of_cuts
     from quotakernels.cli.exact import read_with_scores
     from quotakernels.cli.files import write_table
 
     _refuse_label_as_score(label, (score,))
     _refuse_to_overwrite(file, output)
-    task = CutTask(label, score, weight, pos_label, ratio, where)
-    cuts = rows_of_cuts(read_with_scores(file, task.columns, [task.score]), task)
+    settings = Settings("", label, (score,), **columns)
+    table = read_with_scores(file, columns_read(settings), [score])
+    cuts = of_rows(table, settings.where, lambda rows: rows_of_cuts(rows, settings, ratio))
     write_table(output, cuts)
     click.echo(f"{output.name}: {cuts.num_rows} cuts, the empty one first", err=is_stdout(output))
 

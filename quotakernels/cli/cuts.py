@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,43 +10,19 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 import quotakernels as qk
-from quotakernels.cli.columns import label_column, of_rows, score_column, weight_column
+from quotakernels.cli.columns import sample_of
 from quotakernels.cli.errors import InputError
+from quotakernels.evaluation.settings import Settings
 
-__all__ = ["CutTask", "rows_of_cuts"]
-
-
-@dataclass(frozen=True)
-class CutTask:
-    """Which columns of a file to cut, and the class ratio to tune the tables to."""
-
-    label: str
-    score: str
-    weight: str | None = None
-    pos_label: str | None = None
-    ratio: float | None = None
-    where: tuple[str, str] | None = None
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that have to be read."""
-        optional = (self.weight, None if self.where is None else self.where[0])
-        return (self.label, self.score, *(name for name in optional if name is not None))
+__all__ = ["rows_of_cuts"]
 
 
-def rows_of_cuts(table: pa.Table, task: CutTask) -> pa.Table:
-    """Return one row per cut, the empty one first; that has no threshold."""
-    return of_rows(table, task.where, lambda rows: _rows_of_cuts(rows, task))
-
-
-def _rows_of_cuts(table: pa.Table, task: CutTask) -> pa.Table:
-    labels = label_column(table, task.label, task.pos_label)
-    scores = score_column(table, task.score)
-    weights = None if task.weight is None else weight_column(table, task.weight)
-    ranking = qk.rank(labels, scores, sample_weight=weights)
+def rows_of_cuts(rows: pa.Table, settings: Settings, ratio: float | None) -> pa.Table:
+    """Return one row per cut of the only model, the empty one first; that has no threshold."""
+    ranking = qk.rank(**sample_of(settings, rows).of(*settings.models))
     if not ranking.counts.any():
         raise InputError("no row has any weight")
-    cuts = qk.tables.cut_tables(ranking, ratio=_checked(task.ratio, ranking))
+    cuts = qk.tables.cut_tables(ranking, ratio=_checked(ratio, ranking))
     thresholds = pa.array(ranking.thresholds)
     columns = {"threshold": pa.concat_arrays([pa.nulls(1, thresholds.type), thresholds])}
     columns |= {"quota": pa.array(cuts.quota)}

@@ -88,7 +88,7 @@ def opened(files: Sequence[Path], settings: Settings, memory_limit: str | None) 
 
 
 def _source(connection: Any, files: Sequence[Path], settings: Settings) -> Source:
-    """The columns that the settings needs; decimals as floats, as they are read into memory."""
+    """The columns that are needed; decimals as floats, as they are read into memory."""
     full = with_rows(connection, [str(file) for file in files if file.stat().st_size])
     if not full:
         raise no_rows(settings.source)

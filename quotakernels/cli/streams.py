@@ -53,7 +53,7 @@ def _given(path: Path) -> _Given:
 
 
 def as_file(path: Path, ctx: click.Context) -> Path:
-    """What a path differences to; of a pipe a copy, which is there while the command runs."""
+    """What a path leads to; of a pipe a copy, which is there while the command runs."""
     kind = path.stat().st_mode
     if stat.S_ISCHR(kind) or stat.S_ISBLK(kind):
         raise InputError(f"{path} is a device or a terminal, not a file")

@@ -17,13 +17,11 @@ from quotakernels.evaluation.measures import (
     AT_QUOTA,
     OVER_ALL,
     Column,
-    areas,
-    at_quota,
-    over_all,
 )
 from quotakernels.evaluation.results import GainResults, Values
 from quotakernels.evaluation.segments import best_by_quota
 from quotakernels.evaluation.settings import Counts, Resampling, Sample, Settings
+from quotakernels.measures.over_quotas.summary import summary
 from quotakernels.ranking import Ranking, rank
 
 __all__ = ["evaluate_rankings", "evaluate_sample"]
@@ -82,10 +80,12 @@ def evaluate_rankings(
         on_step(f"evaluating {name}")
         ranking = ranked(name)
         evaluation.rankings.append(ranking)
-        evaluation.over_all.array[row] = over_all(ranking)
-        evaluation.areas.array[row] = areas(ranking)
+        found = summary(ranking)
+        evaluation.over_all.array[row] = [float(getattr(found, x.name)) for x in OVER_ALL]
+        evaluation.areas.array[row] = [x.value(ranking) for x in AREAS]
         for quota, values in evaluation.at_quota.items():
-            values.array[row] = at_quota(ranking, quota.argument(evaluation.total))
+            argument = quota.argument(evaluation.total)
+            values.array[row] = [x.value(ranking, **argument) for x in AT_QUOTA]
     evaluation.best.extend(best_by_quota(evaluation.rankings))
     return evaluation
 

@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from quotakernels._text import fixed
-from quotakernels.evaluation.quota import QuotaArgument
 from quotakernels.measures.at_quota.hit_rate import hit_rate, lift, qrecall
 from quotakernels.measures.at_quota.pearson import pearson
-from quotakernels.measures.over_quotas.summary import summary
 from quotakernels.measures.roc_pr.hull import achievable_pr_auc, roc_hull_auc
 from quotakernels.measures.roc_pr.precision_recall import average_precision, pr_auc
 from quotakernels.ranking import Ranking
 
-__all__ = ["AREAS", "AT_QUOTA", "OVER_ALL", "Column", "areas", "at_quota", "over_all"]
+__all__ = ["AREAS", "AT_QUOTA", "OVER_ALL", "Column"]
 
 _FOUR, _THREE = fixed(4), fixed(3)
 
@@ -72,19 +70,3 @@ AT_QUOTA = (
     Column("lift", "lift", lift),
     Column(_PEARSON.__name__, "Pearson", _PEARSON),
 )
-
-
-def over_all(ranking: Ranking) -> list[float]:
-    """Return the measures OVER_ALL of a ranking, NaN where undefined."""
-    found = summary(ranking)
-    return [float(getattr(found, column.name)) for column in OVER_ALL]
-
-
-def areas(ranking: Ranking) -> list[float]:
-    """Return the measures AREAS of a ranking, NaN where undefined."""
-    return [column.value(ranking) for column in AREAS]
-
-
-def at_quota(ranking: Ranking, quota: QuotaArgument) -> list[float]:
-    """Return the measures AT_QUOTA of a ranking, NaN where undefined."""
-    return [column.value(ranking, **quota) for column in AT_QUOTA]
