@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -18,10 +18,10 @@ from quotakernels.evaluation.settings import Resampling
 from quotakernels.inference.comparison.compare import Comparison, compare
 from quotakernels.inference.delong.interval import auc_interval
 from quotakernels.inference.proportions.hit_rate import hit_rate_interval
-from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap
+from quotakernels.inference.resampling.bootstrap import bootstrap
 from quotakernels.measures.at_quota.hit_rate import hit_rate
 from quotakernels.measures.over_quotas.areas import roc_auc
-from quotakernels.measures.over_quotas.summary import summary as summary_of
+from quotakernels.measures.over_quotas.summary import summary
 from quotakernels.ranking import rank
 
 __all__ = [
@@ -38,6 +38,9 @@ Tell = Callable[[int, int], None]
 _AREAS_IN_CLOSED_FORM: tuple[Literal["roc_auc", "gini", "pem"], ...] = ("roc_auc", "gini", "pem")
 CLOSED_FORMS = dict.fromkeys(_AREAS_IN_CLOSED_FORM, "logit") | {"hit_rate": "wilson"}
 """Measures of rows without weights whose intervals are not of resamples, and their method."""
+_Key = tuple[Any, ...]  # the name of a measure, behind its quota if it has one
+_Ends = tuple[float, float, float]
+_SUMMARY = ("summary",)
 _AREAS = tuple(measure for measure in AREAS if measure.resampled)
 
 
@@ -101,69 +104,47 @@ class Differences:
 
 def intervals_of(data: Resampled, resampling: Resampling) -> Intervals:
     """The intervals of all models."""
-    models = []
-    for name in data.scores:
-        data.on_step(f"resampling {name}")
-        examples = data.examples(name)
-        found = bootstrap(
-            _measures(data),
-            **examples,
-            n_resamples=resampling.resamples,
-            confidence_level=resampling.tested_level,
-            random_state=resampling.seed,
-            progress=data.tell,
-        )
-        if examples.pop("sample_weight") is None:
-            found |= _closed_forms(data, found["summary"], examples, resampling.tested_level)
-        models.append(found)
+    models = [_intervals_of_model(data, name, resampling) for name in data.scores]
 
-    def ends(of_model: Callable[[Any], list[Any]], measures: tuple[Column, ...]) -> Limits:
-        shape = (len(models), len(measures))
-        every = [x for found in models for x in of_model(found)]
-        lower = np.asarray([float(x.lower) for x in every], dtype=np.float64)
-        upper = np.asarray([float(x.upper) for x in every], dtype=np.float64)
-        undefined = np.asarray([int(x.undefined) for x in every], dtype=np.int64)
-        return Limits(
-            measures, lower.reshape(shape), upper.reshape(shape), undefined.reshape(shape)
-        )
+    def limits(measures: tuple[Column, ...], *quota: Quota) -> Limits:
+        ends = np.asarray([[found[*quota, m.name] for m in measures] for found in models])
+        return Limits(measures, ends[..., 0], ends[..., 1], ends[..., 2].astype(np.int64))
 
-    return Intervals(
-        ends(lambda found: [getattr(found["summary"], m.name) for m in OVER_ALL], OVER_ALL),
-        ends(lambda found: [found[m.name] for m in _AREAS], _AREAS),
-        {quota: ends(partial(_at_quota, quota), AT_QUOTA) for quota in data.quotas},
+    at_quota = {quota: limits(AT_QUOTA, quota) for quota in data.quotas}
+    return Intervals(limits(OVER_ALL), limits(_AREAS), at_quota)
+
+
+def _intervals_of_model(data: Resampled, name: str, resampling: Resampling) -> dict[_Key, _Ends]:
+    """Intervals by resamples; where a formula holds its level without them, by that."""
+    data.on_step(f"resampling {name}")
+    examples, level = data.examples(name), resampling.tested_level
+    found = bootstrap(
+        _measures(data),
+        **examples,
+        n_resamples=resampling.resamples,
+        confidence_level=level,
+        random_state=resampling.seed,
+        progress=data.tell,
     )
-
-
-def _closed_forms(
-    data: Resampled, summary: Any, examples: dict[str, Any], level: float
-) -> dict[Hashable, Any]:
-    """Intervals that hold their level without resamples, in the place of those of resamples."""
-
-    def closed(found: Any) -> BootstrapResult:
-        nothing = np.empty(0)
-        ends = found.estimate, found.lower, found.upper
-        return BootstrapResult(*ends, nothing, np.int64(0), nothing)
-
+    found |= {(x,): result for x, result in found.pop(_SUMMARY)._asdict().items()}
+    ends = {k: (float(x.lower), float(x.upper), float(x.undefined)) for k, x in found.items()}
+    if examples["sample_weight"] is not None:
+        return ends
     ranking = rank(**examples)
-    areas: dict[str, Any] = {
-        name: closed(auc_interval(ranking, measure=name, confidence_level=level))
-        for name in _AREAS_IN_CLOSED_FORM
+    closed: dict[_Key, Any] = {
+        (x,): auc_interval(ranking, measure=x, confidence_level=level)
+        for x in _AREAS_IN_CLOSED_FORM
     }
-    rates: dict[Hashable, Any] = {
-        (quota, "hit_rate"): closed(hit_rate_interval(ranking, confidence_level=level, **argument))
-        for quota, argument in data.quotas.items()
-    }
-    return {"summary": summary._replace(**areas), **rates}
+    for quota, argument in data.quotas.items():
+        rate = hit_rate_interval(ranking, confidence_level=level, **argument)
+        closed[quota, "hit_rate"] = rate
+    return ends | {k: (float(x.lower), float(x.upper), 0.0) for k, x in closed.items()}
 
 
-def _at_quota(quota: Quota, found: Any) -> list[Any]:
-    return [found[quota, measure.name] for measure in AT_QUOTA]
-
-
-def _measures(data: Resampled) -> dict[Hashable, Any]:
+def _measures(data: Resampled) -> dict[_Key, Any]:
     """All measures that tables show, by what finds them in the result."""
-    measures: dict[Hashable, Any] = {"summary": summary_of}
-    measures |= {measure.name: measure.function for measure in _AREAS}
+    measures: dict[_Key, Any] = {_SUMMARY: summary}
+    measures |= {(measure.name,): measure.function for measure in _AREAS}
     for quota, argument in data.quotas.items():
         for measure in AT_QUOTA:
             measures[quota, measure.name] = partial(measure.function, **argument)
