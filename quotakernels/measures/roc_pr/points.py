@@ -70,7 +70,7 @@ CLASSES: Limits = {"positives": _AMOUNT, "negatives": _AMOUNT}
 def roc_to_pr(
     fpr: NumberOf[A], tpr: NumberOf[A], *, positives: NumberOf[A], negatives: NumberOf[A]
 ) -> PrPoints[A]:
-    """Points of ROC space in precision-recall space (DG Theorem 3.1).
+    """Points of ROC space in precision-recall space ([DG] Theorem 3.1).
 
     recall = TPR, precision = TP/(TP + FP) with TP = TPR·P and FP = FPR·N, which need not be
     whole numbers.
@@ -121,7 +121,7 @@ def roc_to_pr(
 def pr_to_roc(
     recall: NumberOf[A], precision: NumberOf[A], *, positives: NumberOf[A], negatives: NumberOf[A]
 ) -> RocPoints[A]:
-    """Points of precision-recall space in ROC space (DG Theorem 3.1).
+    """Points of precision-recall space in ROC space ([DG] Theorem 3.1).
 
     TPR = recall, FPR = TP·(1 - precision)/precision/N with TP = recall·P.
 
@@ -184,7 +184,7 @@ _REACHABLE = (lambda x: ~(x > 1 + tolerance(x, ROUNDING)), "at most 1 at this re
 def interpolate_pr(
     start: Cut[A], stop: Cut[A], *, positives: NumberOf[A], recall: NumberOf[A] | None = None
 ) -> PrPoints[A]:
-    """Precision-recall points on the way between two cuts (DG Table 1).
+    """Precision-recall points on the way between two cuts ([DG] Table 1).
 
     From (FP_A, TP_A) to (FP_B, TP_B) the false positives grow in proportion to the true ones, by
     the local skew (FP_B - FP_A)/(TP_B - TP_A) for each.

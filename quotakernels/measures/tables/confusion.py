@@ -56,7 +56,7 @@ def confusion_table(
         whatever the dtypes: the float32 nearest to 0.9 is below 0.9.
     quota, fraction : number or array, shape Q, optional
         The cut selects so many of the best, whole or not, or such a share of them, as in
-        `hit_rate`. Exactly one of `threshold`, `quota` and `fraction` is given.
+        `hit_rate`.  Exactly one of `threshold`, `quota` and `fraction` is given.
     inclusive : bool
         With False a threshold selects ``score > threshold`` ([AR] eq. 2).
 

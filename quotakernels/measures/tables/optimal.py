@@ -65,7 +65,7 @@ class OptimalCut(NamedTuple, Generic[T]):
 def table_curve(measure: TableMeasure, *data: Any, **keywords: Any) -> Curve:
     """A measure of confusion tables at every cut of a ranking.
 
-    Takes labels and scores, or a `Ranking`, behind the measure; the other keywords are those of
+    After the measure come labels and scores, or a `Ranking`; the other keywords are those of
     `rank`.
 
     Parameters
@@ -119,7 +119,7 @@ def optimal_cut(
 ) -> OptimalCut:
     """The cut of a ranking at which a measure of confusion tables is best.
 
-    Takes labels and scores, or a `Ranking`, behind the measure; the other keywords are those of
+    After the measure come labels and scores, or a `Ranking`; the other keywords are those of
     `rank`.
 
     Parameters

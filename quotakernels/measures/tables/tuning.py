@@ -84,7 +84,7 @@ def normalize_table(table: T) -> T:
 
 @public
 def tune_prevalence(table: ConfusionTable, ratio: NumberOf[Any]) -> ConfusionTable:
-    """A confusion table tuned to another ratio of the classes, with the same rates (EL).
+    """A confusion table tuned to another ratio of the classes, with the same rates ([EL]).
 
     Parameters
     ----------
