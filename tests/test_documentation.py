@@ -16,7 +16,7 @@ from test_docs import ROOT, measures
 DOCS = ROOT / "docs"
 SECTIONS = ("Returns", "References", "Examples")
 SHARED = {
-    "rank": ("y_true", "y_score", "sample_weight", "where", "pos_label", "ties", "validate"),
+    "rank": tuple(inspect.signature(PUBLIC["rank"]).parameters),
     "hit_rate": ("quota", "fraction"),
     "confusion_table": ("table", "threshold", "quota", "fraction", "inclusive"),
     "impact": ("impacts", "table", "threshold", "quota", "fraction", "inclusive"),
@@ -96,10 +96,16 @@ def test_docstrings_of_measures_say_little_twice():
 
 
 def test_works_that_docstrings_name_are_in_the_bibliography():
-    """All of them, and no others."""
+    """All of them, and no others; a key stands in brackets."""
     works = SECTION_OF_PAGE.findall((DOCS / "bibliography.md").read_text("utf-8"))
-    named = {x for text in docstrings(ROOT / "quotakernels") for x in KEY.findall(text)}
-    assert sorted(named) == sorted(works)
+    texts = docstrings(ROOT / "quotakernels")
+    assert sorted({x for text in texts for x in KEY.findall(text)}) == sorted(works)
+    assert [x for text in texts for x in re.findall(r"(?<!\[)\b(?:AR|DG|EL|PW)\b", text)] == []
+
+
+@pytest.mark.parametrize("name", sorted(measures()))
+def test_references_of_measures_are_keys(name: str):
+    assert KEY.match(sections(docstring(name))["References"])
 
 
 def undefined_somewhere() -> set[str]:

@@ -18,48 +18,24 @@ __all__ = ["QuotaImpact", "best_quota", "cell_impacts", "impact_at_quota"]
 
 @measure(GainsAtQuota, greater_is_better=True, headline="whole")
 def impact_at_quota(table: ops.Groups, wanted: Array) -> QuotaImpact:
-    """What it brings in all to select the best of a quota, each example with its own gain (EL).
+    """What it brings in all to select the best of a quota, each example with its own gain ([EL]).
 
     Σ s_i·gain_i + Σ (1 - s_i)·gain_rejected_i, with s_i the probability of `select`: the
     expectation over the order of ties.
 
-    Parameters
-    ----------
-    y_true : array, shape (n,) or that of `y_score`, or None
-        Labels, as in `rank`; what a quota brings does not depend on them.
-    y_score : array, shape (..., n)
-        Scores, as in `rank`; or one `Ranking` with gains in place of both.
-    gain : array, shape (n,) or that of `y_score`
-        What each example brings if it is selected, net of its cost (pass ``gain - cost``); of any
-        sign.
-    gain_rejected : number, or array of shape (n,) or that of `y_score`
-        What each example brings if it is not; nothing by default.
-    quota : number or array, shape Q, optional
-        How many examples are selected (with weights: how much mass), from 0 to n.  It need not
-        be whole.
-    fraction : number or array, shape Q, optional
-        The same as a share of all examples (of the whole mass), in (0, 1].  Exactly one of
-        `quota` and `fraction` is given.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.  An example of weight w
-        brings w times its gain.
+    Takes what `hit_rate` takes, and gains as `rank` does; or a `Ranking` that was made with gains.
 
     Returns
     -------
     QuotaImpact
-        Totals in the unit of the gains, arrays of shape (..., *Q) in the library and on the
-        device of the input, in the widest real float there (float64; float32 under JAX without
-        x64, on TPU and on MPS).  NaN in a row of the batch that has no examples, fewer than the
+        Arrays of shape (..., *Q).  NaN in a row of the batch that has no examples, fewer than the
         quota, or a bad value that cannot be read.
 
     Raises
     ------
-    TypeError
-        Both or none of `quota` and `fraction`, or one that is not a number; gains that are not
-        numbers; and as in `rank`.
     ValueError
-        A quota below 0 or above n, a fraction outside (0, 1]; a gain that is NaN or infinite; and
-        as in `rank`.  A gain that `where` masks, or whose weight is 0, may be anything.
+        A gain that is NaN or infinite.  One that `where` masks, or whose weight is 0, may be
+        anything.
 
     See Also
     --------
@@ -75,8 +51,7 @@ def impact_at_quota(table: ops.Groups, wanted: Array) -> QuotaImpact:
 
     References
     ----------
-    EL section 4: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for
-    End Users".
+    [EL] section 6.4, the impact of each output.
 
     Examples
     --------
@@ -109,37 +84,16 @@ def _both_classes(xp: Namespace, gains: ops.Gains) -> tuple[Array, Array]:
 
 @measure(BestGain, greater_is_better=True, in_masses=True, headline="value")
 def best_quota(table: ops.Groups) -> BestBoundary:
-    """The quota that brings the most in all, each example with its own gain (EL, B*).
+    """The quota that brings the most in all, each example with its own gain ([EL], B*).
 
-    Parameters
-    ----------
-    y_true : array, shape (n,) or that of `y_score`, or None
-        Labels, as in `rank`; what a quota brings does not depend on them.
-    y_score : array, shape (..., n)
-        Scores, as in `rank`; or one `Ranking` with gains in place of both.
-    gain : array, shape (n,) or that of `y_score`
-        What each example brings if it is selected, net of its cost (pass ``gain - cost``); of any
-        sign.
-    gain_rejected : number, or array of shape (n,) or that of `y_score`
-        What each example brings if it is not; nothing by default.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.  An example of weight w
-        brings w times its gain.
+    Takes what `rank` takes, gains with it; or a `Ranking` that was made with gains.
 
     Returns
     -------
     BestBoundary
-        ``value`` and ``curve`` are totals in the unit of the gains, `impact_at_quota`'s
-        ``whole``.  Of several best quotas the smallest is reported.  Floats in the widest real
-        float (float64; float32 under JAX without x64, on TPU and on MPS); NaN in a row of the batch
-        that has no examples, or a bad value that cannot be read.
-
-    Raises
-    ------
-    TypeError
-        Gains that are not numbers; and as in `rank`.
-    ValueError
-        A gain that is NaN or infinite; and as in `rank`.
+        ``value`` and ``curve`` are totals, `impact_at_quota`'s ``whole``.  Of several best quotas
+        the smallest is reported.  NaN in a row of the batch that has no examples, or a bad value
+        that cannot be read.
 
     See Also
     --------
@@ -154,8 +108,7 @@ def best_quota(table: ops.Groups) -> BestBoundary:
 
     References
     ----------
-    EL section 6: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for
-    End Users".
+    [EL] section 4, the boundary of the optimum impact.
 
     Examples
     --------
@@ -188,20 +141,11 @@ def _rounding(xp: Namespace, gains: ops.Gains) -> Array:
 
 @measure(CellGains, greater_is_better=None)
 def cell_impacts(table: ops.Groups, index: Array, part: Array, unit: Array) -> ConfusionTable:
-    """What the examples of each cell of a confusion table bring on average at a cut (EL eq. 11).
+    """What the examples of each cell of a confusion table bring on average at a cut ([EL] eq. 11).
 
     These are the impacts with which `impact` of that table gives what the examples bring.
 
-    Parameters
-    ----------
-    y_true, y_score : arrays, shape (..., n)
-        Labels 0 and 1, and scores, as in `rank`; or one `Ranking` with gains in place of both.
-    gain, gain_rejected : optional
-        As in `impact_at_quota`.
-    threshold, quota, fraction, inclusive : optional
-        One kind of cut, a number or an array of shape Q, as in `confusion_table`.
-    sample_weight, where, pos_label, ties, validate : optional
-        As in `rank`; refused beside a `Ranking`, which was made with them.
+    Takes what `confusion_table` takes, and gains as `rank` does.
 
     Returns
     -------
@@ -210,19 +154,13 @@ def cell_impacts(table: ops.Groups, index: Array, part: Array, unit: Array) -> C
         `gain_rejected` over the rejected ones.  Where a quota ends among ties, each of them
         counts with its probability of being in the cell, see `select`.  NaN for an empty cell.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As in `confusion_table`; gains that are not finite numbers.
-
     See Also
     --------
     impact_at_quota : the totals.
 
     References
     ----------
-    EL eq. 11: Eiland & Liebrock, "Efficacious Discriminant Analysis (Classifier) Measures for End
-    Users".
+    [EL] eq. 11.
 
     Examples
     --------
