@@ -8,7 +8,14 @@ from quotakernels.inputs.quotas import mass_totals
 from quotakernels.measures._measure import measure
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
 from quotakernels.measures.gains._kinds import BestGain, CellGains, GainsAtQuota, QuotaImpact
-from quotakernels.measures.gains.columns import Cut, after, before, cut_at_quotas, split
+from quotakernels.measures.gains.columns import (
+    Cut,
+    Split,
+    after,
+    before,
+    cut_at_quotas,
+    split,
+)
 from quotakernels.measures.tables.boundary import BestBoundary
 from quotakernels.measures.tables.cells import ConfusionTable
 from quotakernels.measures.tables.optimal import SAME_VALUE, best_cut, real_cuts
@@ -61,10 +68,11 @@ def impact_at_quota(table: ops.Groups, wanted: Array) -> QuotaImpact:
     >>> print(loans.whole, loans.net)
     [120.  20. -80.] [120.  20. -80.]
     """
-    xp = namespace(wanted)
-    chosen, rejected = _both_classes(xp, table.gains)
+    chosen, rejected = _both_classes(table.gains)
     cut = cut_at_quotas(table, wanted)
-    selected, other = split(chosen, cut), split(rejected, cut)
+    selected = split(chosen, cut)
+    nothing = 0 * cut.part  # NaN where the quota is undefined
+    other = Split(nothing, nothing) if rejected is None else split(rejected, cut)
     sums = (
         selected.selected + other.rejected,
         selected.selected,
@@ -74,11 +82,11 @@ def impact_at_quota(table: ops.Groups, wanted: Array) -> QuotaImpact:
     return QuotaImpact(*(x / cut.unit for x in sums))
 
 
-def _both_classes(xp: Namespace, gains: ops.Gains) -> tuple[Array, Array]:
-    """What each row brings if it is selected, and if it is not."""
+def _both_classes(gains: ops.Gains) -> tuple[Array, Array | None]:
+    """What each row brings if it is selected, and if it is not; None where that is nothing."""
     selected = gains.positive + gains.negative
     if isinstance(gains.positive_rejected, tuple):
-        return selected, xp.zeros_like(selected)
+        return selected, None
     return selected, gains.positive_rejected + gains.negative_rejected
 
 
@@ -120,8 +128,9 @@ def best_quota(table: ops.Groups) -> BestBoundary:
     [  0. 120. 170.  90.]
     """
     xp = namespace(table.counts)
-    selected, rejected = _both_classes(xp, table.gains)
-    value = _defined(xp, table, before(xp, selected) + after(xp, rejected))
+    selected, rejected = _both_classes(table.gains)
+    value = before(xp, selected)
+    value = _defined(xp, table, value if rejected is None else value + after(xp, rejected))
     curve = Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
     best = best_cut(curve, real_cuts(xp, table), _rounding(xp, table.gains))
     return BestBoundary(*best, curve)

@@ -1,0 +1,347 @@
+"""Gains as columns of the ranking: any way in, and nothing of them where there are none."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import pickle
+from typing import Any
+
+import everything as every
+import numpy as np
+import pytest
+from backends import QUICK, Mode, available, mode_fixture
+from expected import arrays_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+import quotakernels as qk
+from quotakernels.inference.resampling.plan import plan_of
+from quotakernels.inputs.gains import admitted
+from quotakernels.ops import Gains
+
+mode = mode_fixture(QUICK)
+DICE = np.random.default_rng(4)
+N = 40
+Y = DICE.random((2, N)) < 0.3
+S = DICE.integers(0, 12, (2, N)) / 4.0
+G = DICE.integers(-9, 10, (2, N)).astype(float)
+R = DICE.integers(-4, 5, (2, N)).astype(float)
+W = DICE.integers(0, 4, (2, N)).astype(float)
+M = DICE.random((2, N)) < 0.8
+
+
+def columns_by_hand(y: Any, s: Any, g: Any, r: Any, m: Any) -> list[list[float]]:
+    """For each score, best first: what each class brings if selected, the size, and if not."""
+    rows = []
+    for score in sorted(set(s[m]), reverse=True):
+        sums = []
+        for brought in (g, r):
+            sums += [brought[m & (s == score) & (y == label)].sum() for label in (1, 0)]
+        size = (np.abs(g) + np.abs(r))[m & (s == score)].sum() * 2.0**-32
+        rows.append([*sums[:2], size, *sums[2:]])
+    return rows
+
+
+@every.main_modes
+def test_columns_are_sums_by_class(mode: Mode):
+    def run(y: Any, s: Any, g: Any, r: Any, m: Any) -> Any:
+        ranking = qk.rank(y, s, gain=g, gain_rejected=r, where=m)
+        return ranking.counts, tuple(ranking.gains)
+
+    counts, gains = mode.run(run, Y, S, G, R, M)
+    for row in range(2):
+        found = np.stack([x[row][counts[row] > 0] for x in gains], axis=-1)
+        wanted = columns_by_hand(Y[row], S[row], G[row], R[row], M[row])
+        np.testing.assert_array_equal(found.astype(np.float64), wanted)
+
+
+def measures(ranking: Any) -> Any:
+    return (
+        qk.impact_at_quota(ranking, quota=[0.5, 3]),
+        qk.best_quota(ranking),
+        qk.cell_impacts(ranking, quota=3),
+        qk.cell_impacts(ranking, threshold=[1.0, 0.3]),
+    )
+
+
+@every.main_modes
+def test_of_a_ranking_as_of_labels_and_scores(mode: Mode):
+    def run(y: Any, s: Any, g: Any, r: Any, w: Any, m: Any) -> Any:
+        given: dict[str, Any] = {"gain": g, "gain_rejected": r, "sample_weight": w, "where": m}
+        once = measures(qk.rank(y, s, **given))
+        again = (
+            qk.impact_at_quota(y, s, quota=[0.5, 3], **given),
+            qk.best_quota(y, s, **given),
+            qk.cell_impacts(y, s, quota=3, **given),
+            qk.cell_impacts(y, s, threshold=[1.0, 0.3], **given),
+        )
+        return once, again
+
+    once, again = mode.run(run, Y, S, G, R, W, M)
+    for found, wanted in zip(flat(once), flat(again), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def flat(result: Any) -> list[Any]:
+    if isinstance(result, tuple):
+        return [x for part in result for x in flat(part)]
+    return [result]
+
+
+@every.main_modes
+def test_gains_change_nothing_else(mode: Mode):
+    def run(y: Any, s: Any, g: Any, w: Any) -> Any:
+        both = (qk.rank(y, s, sample_weight=w), qk.rank(y, s, sample_weight=w, gain=g))
+        return tuple((*x[:5], qk.hit_rate(x, quota=3), qk.roc_auc(x)) for x in both)
+
+    without, beside = mode.run(run, Y, S, G, W)
+    for x, y in zip(without, beside, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+# nothing without gains
+
+
+def test_without_gains_a_ranking_holds_no_further_array():
+    for options in ({}, {"sample_weight": W}, {"ties": "optimistic"}, {"ties": "given"}):
+        ranking = qk.rank(Y, S, **options)
+        assert ranking.gains == ()
+        assert len(arrays_of(ranking)) == 5
+        assert len(arrays_of(ranking.map(np.copy))) == 5
+
+
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+def test_without_gains_a_program_has_five_outputs_and_no_more_steps():
+    """Exact counts: what gains add to a program is not there without them."""
+    import jax
+
+    def program(*names: str) -> Any:
+        def run(y: Any, s: Any, *more: Any) -> Any:
+            return qk.rank(y, s, **dict(zip(names, more, strict=True)))
+
+        with jax.enable_x64(True):
+            return jax.make_jaxpr(run)(Y, S, *[G] * len(names))
+
+    without, beside = program(), program("gain")
+    assert (len(without.out_avals), len(beside.out_avals)) == (5, 8)
+    (inner,) = [e.params["jaxpr"] for e in without.eqns if e.params.get("name") == "_ranked"]
+    assert all(x.aval.dtype != np.float64 or x.aval.size == S.size for x in inner.jaxpr.invars)
+    floats = [v for e in inner.eqns for v in e.outvars if v.aval.dtype == np.float64]
+    assert len([v for v in floats if v.aval.shape == S.shape]) <= 3  # the thresholds
+
+
+@pytest.mark.skipif(not available("torch"), reason="torch is not available")
+def test_launches_on_a_device():
+    """One gain adds no sort, and a fixed number of launches whatever the length."""
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Counting(TorchDispatchMode):
+        def __init__(self) -> None:
+            super().__init__()
+            self.names: list[str] = []
+
+        def __torch_dispatch__(self, f: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            self.names.append(f.__name__)
+            return f(*args, **(kwargs or {}))
+
+    def names(**given: Any) -> list[str]:
+        y, s = (torch.empty((2, 64), dtype=x, device="meta") for x in (torch.bool, torch.float64))
+        given = {k: torch.empty_like(s) for k in given}
+        with Counting() as counting:
+            qk.rank(y, s, **given)
+        return counting.names
+
+    without, weighted = names(), names(sample_weight=1)
+    assert names() == without
+    for gains in ({"gain": 1}, {"gain": 1, "sample_weight": 1}, {"gain": 1, "gain_rejected": 1}):
+        found = names(**gains)
+        sorts = [x for x in found if x.startswith(("sort", "argsort"))]
+        assert len(sorts) == len([x for x in weighted if x.startswith(("sort", "argsort"))]) == 1
+
+
+# through everything that takes rankings
+
+
+def test_pickles_copies_and_columns_by_hand():
+    ranking = qk.rank(Y, S, gain=G, gain_rejected=R)
+    for again in (
+        pickle.loads(pickle.dumps(ranking)),
+        copy.deepcopy(ranking),
+        qk.Ranking(*ranking),
+        ranking.map(lambda x: x),
+    ):
+        assert isinstance(again.gains, Gains)
+        for x, y in zip(arrays_of(again), arrays_of(ranking), strict=True):
+            np.testing.assert_array_equal(x, y)
+    assert pickle.loads(pickle.dumps(qk.rank(Y, S))).gains == ()
+
+
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+def test_jax_maps_and_compiles_rankings_with_gains():
+    import jax
+
+    with jax.enable_x64(True):
+        arrays = [jax.numpy.asarray(x) for x in (Y, S, G)]
+        ranking = jax.jit(lambda y, s, g: qk.rank(y, s, gain=g))(*arrays)
+        whole = qk.impact_at_quota(ranking, quota=3).whole
+        each = jax.vmap(lambda r: qk.impact_at_quota(r, quota=3).whole)(ranking)
+    np.testing.assert_array_equal(each, whole)
+    np.testing.assert_array_equal(whole, qk.impact_at_quota(None, S, gain=G, quota=3).whole)
+
+
+@pytest.mark.parametrize("ties", ["expected", "optimistic", "pessimistic", "given"])
+@pytest.mark.parametrize("shape", ["list", "batch"])
+def test_tie_policies_share_out_gains_as_they_do_examples(ties: Any, shape: str):
+    y, s, g, r = (x[0] if shape == "list" else x for x in (Y, S, G, R))
+    ranking = qk.rank(y, s, gain=g, gain_rejected=r, ties=ties)
+    for column, amounts in zip(
+        ranking.gains,
+        (g * y, g * ~y, 2.0**-32 * (abs(g) + abs(r)), r * y, r * ~y),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(column.sum(axis=-1), amounts.sum(axis=-1))
+        assert not np.any(column[ranking.counts == 0])
+    if ties in ("optimistic", "pessimistic"):
+        pure = (ranking.positives == 0) | (ranking.positives == ranking.counts)
+        assert pure.all()
+        assert not np.any(ranking.gains.positive[ranking.positives == 0])
+
+
+# properties
+
+examples = st.lists(
+    st.tuples(
+        st.booleans(),
+        st.integers(0, 4),
+        st.integers(-50, 50),
+        st.integers(-9, 9),
+        st.integers(0, 3),
+    ),
+    min_size=2,
+    max_size=20,
+)
+
+
+def everything_of(**given: Any) -> list[Any]:
+    mass = np.sum(given.get("sample_weight", np.ones(np.shape(given["y_score"]))))
+    cut = {"quota": [0.25 * mass, 0.5 * mass]}
+    found = qk.impact_at_quota(**given, **cut), qk.cell_impacts(**given, **cut)
+    best = qk.best_quota(**given)
+    return flat((found, (best.value, best.threshold, best.quota)))
+
+
+@given(rows=examples, seed=st.integers(0, 99))
+def test_the_order_of_the_examples_does_not_matter(rows: Any, seed: int):
+    y, s, g, r, _ = (np.asarray(x) for x in zip(*rows, strict=True))
+    order = np.random.default_rng(seed).permutation(len(y))
+    once, again = (
+        everything_of(y_true=y[o], y_score=s[o], gain=g[o], gain_rejected=r[o])
+        for o in (np.arange(len(y)), order)
+    )
+    for x, z in zip(once, again, strict=True):
+        np.testing.assert_array_equal(x, z)
+
+
+@given(rows=examples)
+def test_whole_weights_are_repeats_and_masks_leave_out(rows: Any):
+    y, s, g, r, w = (np.asarray(x) for x in zip(*rows, strict=True))
+    if not w.any():
+        return
+    weighted = everything_of(y_true=y, y_score=s, gain=g, gain_rejected=r, sample_weight=w)
+    y, s, g, r = (np.repeat(x, w) for x in (y, s, g, r))
+    repeated = everything_of(y_true=y, y_score=s, gain=g, gain_rejected=r)
+    for x, z in zip(weighted, repeated, strict=True):
+        np.testing.assert_allclose(x, z, rtol=1e-12, atol=1e-9)
+
+
+def test_a_huge_gain_leaves_no_trace_in_another_group():
+    ranking = qk.rank(None, [3.0, 3.0, 2.0, 2.0], gain=[1e300, -1.0, 1e-20, 2e-20])
+    assert ranking.gains.positive.tolist() == [1e300, 1e-20 + 2e-20]
+    batch = qk.rank(None, [[3.0, 3.0, 2.0, 2.0]], gain=[1e300, -1.0, 1e-20, 2e-20])
+    assert batch.gains.positive[batch.counts > 0].tolist() == [1e300, 1e-20 + 2e-20]
+
+
+# resamples and comparisons
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("rejected", [False, True])
+def test_resamples_draw_examples_and_not_groups(weighted: bool, rejected: bool):
+    """A resample is worth what the rows really repeated are."""
+    given: dict[str, Any] = {"gain": G[0]}
+    given |= {"sample_weight": W[0]} if weighted else {}
+    given |= {"gain_rejected": R[0]} if rejected else {}
+    measure = qk.impact_at_quota.with_options(fraction=0.5)
+    found = qk.bootstrap(measure, None, S[0], random_state=3, n_resamples=20, **given).whole
+    plan = plan_of(admitted(None, S[0], **given).examples, None, False, False, 3, "expected")
+    drawn = plan.examples
+    names = {"gain": "gain", "gain_rejected": "gain_rejected", "sample_weight": "weights"}
+    for number, counts in enumerate(plan.counts(range(20))):
+        rows = {x: np.repeat(getattr(drawn, names[x]), counts) for x in given}
+        scores = np.repeat(drawn.thresholds, counts)
+        wanted = qk.impact_at_quota(None, scores, fraction=0.5, **rows).whole
+        np.testing.assert_allclose(found.resamples[number], wanted, rtol=1e-12, atol=1e-12)
+    assert len(set(G[0][S[0] == S[0, 0]])) > 1  # gains differ within a tie group
+
+
+def test_a_batch_of_models_is_resampled_as_each_by_itself():
+    both = qk.bootstrap(qk.impact_at_quota, None, S, gain=G[0], quota=9, random_state=1)
+    assert both.whole.estimate.shape == (2,)
+    np.testing.assert_array_equal(
+        both.whole.estimate, qk.impact_at_quota(None, S, gain=G[0], quota=9).whole
+    )
+    assert np.all(both.whole.lower <= both.whole.upper)
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "permutation"])
+@pytest.mark.parametrize("measure", [qk.impact_at_quota.with_options(quota=9), qk.best_quota])
+def test_models_are_compared_by_what_they_bring(test: Any, measure: Any):
+    y = np.tile(Y[0], 8)
+    gain = np.where(y, 9.0, -3.0)
+    dice = np.random.default_rng(2)
+    models = {"blind": dice.random(y.size), "good": y + dice.random(y.size)}
+    found = qk.compare(measure, y, models, gain=gain, test=test, random_state=0, n_resamples=300)
+    assert found.names == ("good", "blind")
+    assert found.p_value[0, 1] < 0.05
+    same = qk.compare(measure, None, models, gain=gain, test=test, random_state=0, n_resamples=300)
+    np.testing.assert_array_equal(same.estimate, found.estimate)
+
+
+def test_the_optimism_of_the_best_quota():
+    """Of gains by class it is that of the best boundary, in all instead of per example."""
+    y, s = np.tile(Y[0], 4), np.tile(S[0], 4) + np.tile(Y[0], 4)
+    gain = np.where(y, 5.0, -2.0)
+    given: dict[str, Any] = {"random_state": 1, "n_resamples": 100}
+    found = qk.inference.optimum_interval(qk.best_quota, y, s, gain=gain, **given)
+    wanted = qk.inference.optimum_interval(qk.best_boundary, y, s, impacts=(5, -2, 0, 0), **given)
+    for name in ("value", "expected"):
+        for field in ("estimate", "lower", "upper"):
+            x, z = (getattr(getattr(each, name), field) for each in (found, wanted))
+            np.testing.assert_allclose(x, len(y) * z, rtol=1e-12)
+    np.testing.assert_array_equal(found.threshold.lower, wanted.threshold.lower)
+
+
+# what is refused
+
+
+def test_rankings_without_gains_are_told():
+    ranking = qk.rank(Y, S)
+    for measure in (
+        functools.partial(qk.impact_at_quota, quota=2),
+        qk.best_quota,
+        functools.partial(qk.cell_impacts, quota=2),
+    ):
+        with pytest.raises(TypeError, match="needs what each example brings: pass gain="):
+            measure(ranking)
+        with pytest.raises(TypeError, match="needs what each example brings: pass gain="):
+            measure(Y, S)
+        with pytest.raises(TypeError, match=r"gain cannot be combined with a Ranking"):
+            measure(ranking, gain=G)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'gain'"):
+        qk.hit_rate(Y, S, quota=2, gain=G)
+    with pytest.raises(TypeError, match="^y_true must be an array; got None"):
+        qk.rank(None, S)
+    with pytest.raises(TypeError, match="^gain_rejected needs gain"):
+        qk.rank(Y, S, gain_rejected=2)
