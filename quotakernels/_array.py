@@ -68,6 +68,7 @@ __all__ = [
     "readable",
     "result_float",
     "returned",
+    "special",
     "takes_host_arrays",
     "to_numpy",
     "tolerance",
@@ -397,6 +398,21 @@ def compiled(function: F, xp: Namespace, static: tuple[str, ...] = ()) -> F:
     """`function` as one compiled program where the library needs that to be fast (JAX)."""
     if backend(xp) == "jax":
         return _jitted(function, static)  # type: ignore[return-value]
+    return function
+
+
+def special(xp: Namespace, name: str) -> Callable[[Array], Array] | None:
+    """A special function of the library, which traces; None of NumPy, and of what has none."""
+    library = backend(xp)
+    if library == "jax":
+        from jax.scipy import special as module
+    elif library == "cupy":
+        from cupyx.scipy import special as module
+    elif library == "torch":
+        from torch import special as module
+    else:
+        return None
+    function: Callable[[Array], Array] = getattr(module, name)
     return function
 
 

@@ -64,10 +64,6 @@ DECIDED: dict[tuple[str, str], str] = {
         "defined = (((sizes[0] >= 1)) & (sizes[1] > 1))[..., None] & good",
     ): "the deviation of a single example is 0/0, NaN too",
     (
-        "quotakernels/inference/_normal.py",
-        "if (abs(step) < 1e-15 * z):",
-    ): "one more step where it is as large as the bound",
-    (
         "quotakernels/inference/resampling/plan.py",
         "places = xp.argsort(xp.argsort(number, stable=True), stable=(False))",
     ): "the numbers that this one puts in order are all different",
@@ -75,10 +71,6 @@ DECIDED: dict[tuple[str, str], str] = {
         "quotakernels/inference/resampling/plan.py",
         "return drawn if owner is None else xp.take(drawn, owner, axis=(1))",
     ): "resamples and units are the two axes",
-    (
-        "quotakernels/inference/folds/student.py",
-        "return found[: most + (2)]",
-    ): "a longer list, the end of which is not read",
     (
         "quotakernels/inference/resampling/bands.py",
         "SAME_VALUE = 2.0**-(41)",

@@ -31,6 +31,28 @@ USE = """
 import quotakernels as qk
 print(qk.roc_auc([0, 1], [0.2, 0.8]), qk.hit_rate([0, 1], [0.2, 0.8], quota=1))
 """
+WITHOUT_SCIPY = """
+import numpy as np
+import quotakernels as qk
+y, s = np.arange(12) % 2, np.arange(12) * 7 % 12
+qk.bootstrap(qk.roc_auc, y, s, n_resamples=20, method="bca")
+qk.inference.auc_interval(y, s)
+qk.inference.delong_test(y, [s, -s])
+for method in ("wilson", "exact"):
+    qk.inference.hit_rate_interval(y, s, quota=3, method=method)
+qk.h_measure(y, s)
+for call in (
+    lambda: qk.inference.fold_summary(qk.roc_auc, y, s, np.arange(12) // 4),
+    lambda: qk.inference.fold_test(qk.roc_auc, y, [s, -s], np.arange(12) // 4),
+    lambda: qk.inference.compare_selections(y, [s, -s], quota=4),
+    lambda: qk.inference.compare_selections(y, [s, -s], quota=4, test="fisher"),
+    lambda: qk.inference.hit_rate_interval(y, s, quota=3, method="exact", population=50),
+):
+    try:
+        call()
+    except ImportError as error:
+        print(error)
+"""
 LOADED = """
 import sys
 import array_api_compat.numpy  # which loads all of NumPy, and what that uses where it finds it
@@ -63,6 +85,11 @@ def python(code: str) -> str:
 
 def test_nothing_but_numpy_and_the_compat_layer_is_needed():
     assert python(ONLY_NUMPY + USE) == "1.0 1.0"
+
+
+def test_what_needs_scipy_says_so():
+    told = python(ONLY_NUMPY + WITHOUT_SCIPY).splitlines()
+    assert told == ['this needs SciPy; install it by pip install "quotakernels[inference]"'] * 5
 
 
 def test_the_blocker_blocks():

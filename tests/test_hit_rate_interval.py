@@ -12,6 +12,7 @@ from backends import MODES, Mode, mode_fixture
 from exact import draws as ex
 
 import quotakernels as qk
+from quotakernels.inference.proportions.finite_population import least
 
 FEW = ("strict", "torch-compile", "jax64", "jax64-jit", "jax32-jit")
 mode = mode_fixture([mode for mode in MODES if mode.name not in FEW])
@@ -127,16 +128,17 @@ def test_exact_interval_of_a_list(mode: Mode):
         np.testing.assert_allclose((found.lower[k], found.upper[k]), [float(x) for x in wanted])
 
 
-def test_tails_of_large_lists():
-    """Against scipy, where its sums are exact enough."""
-    stats = pytest.importorskip("scipy.stats")
-    from quotakernels.inference.proportions.hypergeometric import reached
-
-    for case in ((3, 10, 40, 100), (60_000, 10**5, 5 * 10**6, 10**7), (1, 1000, 3, 10**7)):
-        found, drawn, good, listed = case
-        for k in (found - 1, found, found + found // 200):
-            wanted = stats.hypergeom(listed, good, drawn).sf(k - 1)
-            assert reached(k, drawn, good, listed) == pytest.approx(wanted, rel=1e-7), case
+@pytest.mark.parametrize(
+    ("found", "drawn", "listed"),
+    [(3, 10, 100), (0, 10, 100), (10, 10, 100), (500, 1000, 10**4), (1, 1000, 10**7)],
+)
+def test_the_least_number_on_a_list_leaves_the_tail(found: int, drawn: int, listed: int):
+    pytest.importorskip("scipy.stats")
+    for tail in (Fraction(1, 40), Fraction(1, 3)):
+        number = least(found, drawn, listed, float(tail))
+        assert ex.hypergeometric_tail(found, drawn, number, listed) >= tail
+        if found:
+            assert ex.hypergeometric_tail(found, drawn, number - 1, listed) < tail
 
 
 def test_ten_million_examples():
@@ -238,7 +240,7 @@ def test_bad_options():
 
 def test_exact_interval_of_a_list_in_a_trace():
     jax = pytest.importorskip("jax")
-    with pytest.raises(ValueError, match='beside population sums on the host.*"wilson"'):
+    with pytest.raises(ValueError, match='beside population is found on the host.*"wilson"'):
         jax.jit(
             lambda y, s: qk.inference.hit_rate_interval(y, s, quota=2, population=9, method="exact")
         )(np.asarray(Y), np.asarray(S))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 from quotakernels._array import Array, cast, computing, namespace
 from quotakernels.inference._normal import check_level, quantile
+from quotakernels.inference._scipy import scipy
 from quotakernels.inputs.examples import admit
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.models import host_floats, stacked, two_models
@@ -24,52 +24,28 @@ __all__ = [
 ]
 
 
-_NEGLIGIBLE = 2.0**-60
-_FEW = 5000
-"""Up to which numbers binomial coefficients are made of whole numbers."""
-
-
 def by_halves(first: int, second: int, mid_p: bool) -> float:
     """McNemar: each of the successes is the first's with probability ½."""
-    least, number = min(first, second), first + second
-    if number <= _FEW:
-        at = math.comb(number, least) / 2**number
-    else:
-        at = math.exp(_log_ways(number, least) - number * math.log(2))
-    return _two_sided(at, least, lambda k: k / (number - k + 1), mid_p)
+    return _two_sided("binom", (first + second, 0.5), min(first, second), mid_p)
 
 
 def by_sizes(first: int, second: int, size: int, mid_p: bool) -> float:
     """Fisher: the successes are spread at random over two times so many trials."""
-    least, number = min(first, second), first + second
-    ways, rest = (size, least), (size, number - least)
-    if size <= _FEW:
-        at = math.comb(*ways) * math.comb(*rest) / math.comb(2 * size, number)
-    else:
-        at = math.exp(_log_ways(*ways) + _log_ways(*rest) - _log_ways(2 * size, number))
-
-    def ratio(k: int) -> float:
-        return k / (size - k + 1) * ((size - number + k) / (number - k + 1))
-
-    return _two_sided(at, least, ratio, mid_p)
+    if not first + second:
+        return 1.0
+    return _two_sided("hypergeom", (2 * size, first + second, size), min(first, second), mid_p)
 
 
-def _two_sided(at: float, least: int, ratio: Callable[[int], float], mid_p: bool) -> float:
+def _two_sided(
+    name: Literal["binom", "hypergeom"], of: tuple[float, ...], least: int, mid_p: bool
+) -> float:
     """Twice the probability of `least` or less, at most 1; with `mid_p` less once that of `least`.
 
-    ``ratio(k)`` is the probability of k - 1 over that of k.
+    The distribution is symmetric.
     """
-    tail, term = at, at
-    for k in range(least, 0, -1):
-        term *= ratio(k)
-        tail += term
-        if term <= _NEGLIGIBLE * tail:
-            break
-    return min(1.0, 2 * tail - at if mid_p else 2 * tail)
-
-
-def _log_ways(number: int, taken: int) -> float:
-    return math.lgamma(number + 1) - math.lgamma(taken + 1) - math.lgamma(number - taken + 1)
+    distribution = getattr(scipy().stats, name)
+    twice = 2 * float(distribution.cdf(least, *of))
+    return min(1.0, twice - float(distribution.pmf(least, *of)) if mid_p else twice)
 
 
 def normal_tails(first: float, second: float, size: float | None, corrected: bool) -> float:
@@ -145,6 +121,8 @@ def compare_selections(
     validate: bool = True,
 ) -> SelectionComparison:
     """Whether one of two models fills a quota j better, by what only one of them selects.
+
+    Needs SciPy, the extra `inference`, unless ties leave fractions.
 
     Examples that both models select, or neither, do not tell which is better.  Of the others, each
     model alone selects equally many, D.  Let B be the positives among those of the first,

@@ -132,7 +132,7 @@ def fold_summary(
     """The mean of a measure over the folds of a cross-validation, and how sure it is.
 
     Each fold is ranked by itself: the scores of two folds come from two models, and need not be
-    comparable.
+    comparable.  Needs SciPy, the extra `inference`.
 
     Parameters
     ----------
@@ -268,6 +268,8 @@ def fold_test(
     **options: Any,
 ) -> Any:
     """Whether two models differ over the same folds: the corrected resampled t-test.
+
+    Needs SciPy, the extra `inference`.
 
     Parameters
     ----------

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import functools
-import math
 
 import numpy as np
 
-from quotakernels._array import Array, Namespace, cast, computing, constant, device, namespace
+from quotakernels._array import Array, Namespace, cast, constant, device
+from quotakernels.inference._scipy import scipy
 from quotakernels.measures.roc_pr.beta import Beta, cumulative, rounds_for
 
 __all__ = ["quantiles", "two_sided"]
-
-_LEAST_LOGARITHM = -700.0
-_HALVINGS = 110
 
 
 def two_sided(xp: Namespace, t: Array, freedom: Array, most: int) -> Array:
@@ -48,27 +45,15 @@ def _taken(xp: Namespace, table: Array, places: Array) -> Array:
     return xp.reshape(xp.take(table, xp.reshape(places, (-1,)), axis=0), places.shape)
 
 
+@functools.cache
 def _log_normalisers(most: int) -> list[float]:
-    """The logarithm of B(ν/2, 1/2) for ν from 1 on, from ν to ν + 2; the first entry is unused."""
-    found = [0.0, math.log(math.pi), math.log(2)]
-    for number in range(1, most - 1):
-        found.append(found[number] + math.log(number / (number + 1)))
-    return found[: most + 1]
+    """The logarithm of B(ν/2, 1/2) for ν from 1 on; the first entry is unused."""
+    found = scipy().special.betaln(np.arange(1, most + 1) / 2, 0.5)
+    return [0.0, *found.tolist()]
 
 
 @functools.cache
 def _quantiles(confidence_level: float, most: int) -> list[float]:
-    """For ν from 1 on, by halving the range of the logarithm of x; the first entry is unused."""
-    number = np.arange(1.0, most + 1)
-    xp = namespace(number)
-    normalisers = np.asarray(_log_normalisers(most)[1:])
-    beta = Beta(number / 2, 0.5, normalisers, rounds_for((most + 1) / 2))
-    low, high = np.full(most, _LEAST_LOGARITHM), np.zeros(most)
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        with computing(xp):
-            beyond = cumulative(xp, beta, np.exp(middle), -np.expm1(middle))
-        low = np.where(beyond < 1 - confidence_level, middle, low)
-        high = np.where(beyond < 1 - confidence_level, high, middle)
-    found = np.sqrt(number * -np.expm1(low) / np.exp(low))
-    return [0.0, *found.tolist()]
+    """For ν from 1 on; the first entry is unused."""
+    below = scipy().special.stdtrit(np.arange(1, most + 1), (1 - confidence_level) / 2)
+    return [0.0, *(-below).tolist()]

@@ -1,15 +1,20 @@
-"""The door for quotas of a finite list, of which the examples are a sample."""
+"""Quotas of a finite list, of which the examples are a sample, and exact intervals for it."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, constant, device, readable
+from quotakernels._array import Array, Namespace, constant, device, readable, to_numpy
+from quotakernels.inference._scipy import scipy
 from quotakernels.inputs.columns import first_bad
 from quotakernels.inputs.quotas import mass_totals, numbers_beside, wanted_masses
 
-__all__ = ["wanted_and_listed"]
+__all__ = ["Draws", "ends", "least", "wanted_and_listed"]
+
+NDArray = np.ndarray[Any, Any]
 
 
 def wanted_and_listed(
@@ -37,3 +42,47 @@ def wanted_and_listed(
         raise ValueError(first_bad("population", size, xp.any(~fits), expected))
     nan = constant(xp, xp.nan, wanted.dtype, device(wanted))
     return (xp.where(fits, wanted, nan), wanted * size / whole), shape
+
+
+class Draws(NamedTuple):
+    """Whole numbers: successes and failures, at least; draws and places on the list, at most.
+
+    Undefined where there are no draws.
+    """
+
+    found: Array
+    missed: Array
+    drawn: Array
+    listed: Array
+
+
+def ends(draws: Draws, tail: float) -> tuple[NDArray, NDArray]:
+    """Both ends of the exact interval of the share of successes on the list."""
+    if not readable(draws.drawn):
+        raise ValueError(
+            'method="exact" beside population is found on the host, and these values cannot be '
+            'read; use method="wilson"'
+        )
+    host = [np.asarray(to_numpy(x)) for x in draws]
+    lower, upper = np.full((2, *host[0].shape), np.nan)
+    for place in np.ndindex(host[0].shape):
+        found, missed, drawn, listed = (int(x[place]) for x in host)
+        if drawn > 0:
+            lower[place] = least(found, drawn, listed, tail) / listed
+            upper[place] = 1 - least(missed, drawn, listed, tail) / listed
+    return lower, upper
+
+
+def least(found: int, drawn: int, listed: int, tail: float) -> int:
+    """The least number of successes on the list with which `found` or more of those drawn have at
+    least the probability `tail`, drawn without replacement (hypergeometric).
+    """
+    reached = scipy().stats.hypergeom.sf
+    low, high = found, listed - drawn + found
+    while low < high:
+        middle = (low + high) // 2
+        if reached(found - 1, listed, middle, drawn) >= tail:
+            high = middle
+        else:
+            low = middle + 1
+    return low

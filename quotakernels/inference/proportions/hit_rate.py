@@ -20,8 +20,7 @@ from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, Generic, Number
 from quotakernels.inference._areas import refuse_masses
 from quotakernels.inference._normal import check_level, quantile
 from quotakernels.inference.proportions.binomial import exact_lower, wilson
-from quotakernels.inference.proportions.finite_population import wanted_and_listed
-from quotakernels.inference.proportions.hypergeometric import Draws, ends
+from quotakernels.inference.proportions.finite_population import Draws, ends, wanted_and_listed
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import whole_if_close
 from quotakernels.measures._measure import Measure, measure
@@ -48,7 +47,7 @@ class HitRateInterval(NamedTuple, Generic[T]):
 
 
 class _IntervalMeasure(Measure):
-    """A measure, but for the exact interval of a finite list, which is summed on the host."""
+    """A measure, but for the exact interval of a finite list, which SciPy finds on the host."""
 
     door = staticmethod(wanted_and_listed)
     local = True
@@ -176,8 +175,8 @@ def hit_rate_interval(
     ------
     ValueError
         A population that is not a whole number or below n.  Where values cannot be read the result
-        is NaN instead; the exact interval of a population, which is summed on the host, is an error
-        there.
+        is NaN instead; the exact interval of a population, which SciPy finds on the host, is an
+        error there.
 
     See Also
     --------
