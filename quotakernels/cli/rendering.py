@@ -77,8 +77,8 @@ def _pairs(differences: Differences) -> Table:
     table.add_column("than", overflow="fold", max_width=20)
     for heading in ("by", "[lower, upper]", "p (Holm)"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for row in pair_rows(differences):
-        table.add_row(*map(Text, row))
+    for better, worse, by, lower, upper, p in pair_rows(differences):
+        table.add_row(*map(Text, (better, worse, by, f"[{lower}, {upper}]", p)))
     return table
 
 

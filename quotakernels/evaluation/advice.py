@@ -10,7 +10,7 @@ import numpy as np
 from quotakernels._text import money, number
 from quotakernels.evaluation.results import GainResults, Results, Values
 
-__all__ = ["Fewer", "advice", "at_random", "fewer_places", "first_best"]
+__all__ = ["Fewer", "advice", "at_random", "fewer_places"]
 
 _ROUNDING = 1e-9
 _FLATTERED = (
@@ -34,7 +34,7 @@ def advice(evaluation: Results) -> Iterator[str]:
 
 
 def _most(evaluation: Results, gains: GainResults) -> str:
-    model = first_best(gains.at_best_cut)
+    model = gains.best_model
     found = gains.at_best_cut.of_model(model)
     total = found["brings"]
     if not found["quota"]:
@@ -51,19 +51,19 @@ def _most(evaluation: Results, gains: GainResults) -> str:
 
 def _chosen(gains: GainResults) -> bool:
     """Whether the best cut selects any: what nobody brings is no luck of a model's."""
-    return bool(gains.at_best_cut.of("quota")[first_best(gains.at_best_cut)])
+    return bool(gains.at_best_cut.of("quota")[gains.best_model])
 
 
 def _expected(evaluation: Results, gains: GainResults) -> str:
     if gains.ends is None or gains.ends.expected is None:
         return ""
-    model = first_best(gains.at_best_cut)
+    model = gains.best_model
     amount = money(float(gains.ends.expected[model]))
     return f" Expect {amount} of {evaluation.models[model]} on as many others."
 
 
 def _at_quota(evaluation: Results, gains: GainResults, places: float, values: Values) -> str:
-    model = first_best(values)
+    model = values.first_best
     name, total = evaluation.models[model], float(values.of("brings")[model])
     random = at_random(evaluation, gains, places)
     versus = (
@@ -132,10 +132,3 @@ def _compared(total: float, other: float) -> str:
     if abs(difference) <= _ROUNDING * abs(total):
         return "as much as"
     return f"{money(abs(difference))} {'less' if difference < 0 else 'more'} than"
-
-
-def first_best(values: Values) -> int:
-    """The model that brings the most; of those that are equal but for rounding the first."""
-    brings = values.of("brings")
-    top = np.nanmax(brings)
-    return int(np.argmax(brings >= top - _ROUNDING * np.abs(top)))

@@ -162,6 +162,8 @@ def _of_rankings(rankings: Any, quotas: tuple[Quota, ...], beside: dict[str, Any
     for name, ranking in rankings.items():
         if not (isinstance(ranking, Ranking) and ranking.counts.ndim == 1):
             raise TypeError(f"{brief(name)} must be a Ranking of one list of scores")
+        if ranking.gains:
+            raise TypeError(f"{brief(name)} has gains; pass labels, scores and gain instead")
     for name, x in beside.items():
         if x is not None and name != "y_true":
             raise TypeError(f"{name} needs labels and scores, and cannot be given for rankings")

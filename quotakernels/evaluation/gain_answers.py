@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from quotakernels._text import number, percent, plain
-from quotakernels.evaluation.advice import fewer_places, first_best
+from quotakernels.evaluation.advice import fewer_places
 from quotakernels.evaluation.choice import Choice, no_best_cut, nothing_matters, same
 from quotakernels.evaluation.results import GainResults, Results
 from quotakernels.evaluation.words import amount, at_most_three, first_of, places_of, signed
@@ -54,7 +54,7 @@ def _all_of(places: str) -> str:
 def _reaches_best_cut(evaluation: Results, gains: GainResults, choice: Choice) -> bool:
     """Whether the quota leaves room for the best of all cuts."""
     fewer = fewer_places(evaluation, gains.at_quota[choice.quota])
-    model = first_best(gains.at_best_cut)
+    model = gains.best_model
     return fewer is not None and same(fewer.brings, float(gains.at_best_cut.of("brings")[model]))
 
 
@@ -67,7 +67,7 @@ def at_best_cuts(evaluation: Results, gains: GainResults) -> Said:
     if no_best_cut(gains):
         said = f"It brings {nobody}, and no model's best cut more."
         return "None: selecting nobody brings the most", (said,)
-    first = first_best(gains.at_best_cut)
+    first = gains.best_model
     others = sorted((k for k in range(len(names)) if k != first), key=lambda k: -brings[k])
     each = at_most_three([f"{names[k]} {amount(brings[k])}" for k in others])
     said = f"Its best cut brings {amount(brings[first])}, that of {each}."
@@ -77,7 +77,7 @@ def at_best_cuts(evaluation: Results, gains: GainResults) -> Said:
 
 def _best_cut(evaluation: Results, gains: GainResults) -> Said:
     """The cut that brings the most of all cuts of all models."""
-    model = first_best(gains.at_best_cut)
+    model = gains.best_model
     found = gains.at_best_cut.of_model(model)
     name, quota = evaluation.models[model], found["quota"]
     if not quota:
@@ -140,7 +140,7 @@ def _bring(places: float, weighted: bool) -> str:
 def _tuned(evaluation: Results, gains: GainResults, choice: Choice | None) -> Said:
     """Those that reach the threshold that was chosen on other rows, if the quota has room."""
     assert evaluation.settings.tune is not None
-    model, (column, value) = first_best(gains.at_best_cut), evaluation.settings.tune
+    model, (column, value) = gains.best_model, evaluation.settings.tune
     found, name = gains.at_best_cut.of_model(model), evaluation.models[model]
     reached, brings = number(found["quota"]), amount(found["brings"])
     if not found["quota"]:
@@ -163,7 +163,7 @@ def what_it_brings(evaluation: Results, choice: Choice | None) -> Said:
     assert gains is not None
     nobody, everybody = amount(gains.nobody), amount(gains.everybody)
     if choice is None or not choice.places or choice.brings is None:
-        best = gains.at_best_cut.of_model(first_best(gains.at_best_cut))
+        best = gains.at_best_cut.of_model(gains.best_model)
         beside = f"To select nobody brings {nobody}, to select all {everybody}."
         return f"{amount(best['brings'])} at the best cut", (beside, _unit(evaluation))
     total = float(choice.brings[choice.order[0]])

@@ -6,6 +6,7 @@ quota to AT_QUOTA.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -39,6 +40,15 @@ class Column:
     def less_is_better(self) -> bool:
         """Whether of two models the one with the lower value is the better one."""
         return not getattr(self.function, "greater_is_better", self.greater_is_better)
+
+    @property
+    def title(self) -> str:
+        """The heading in a line."""
+        return self.heading.replace("\n", " ")
+
+    def text(self, value: float) -> str:
+        """A value as tables show it."""
+        return "undefined" if math.isnan(value) else self.form(value)
 
     def value(self, ranking: Ranking, **quota: Any) -> float:
         """The measure of a ranking."""

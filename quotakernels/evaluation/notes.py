@@ -10,7 +10,6 @@ import numpy as np
 
 from quotakernels._text import formatted, number
 from quotakernels.evaluation.intervals import Differences
-from quotakernels.evaluation.measures import Column
 from quotakernels.evaluation.results import GainResults, Results
 from quotakernels.evaluation.words import listed
 
@@ -36,14 +35,15 @@ DIFFERENCES = {"roc_auc": "Differences of AUC", "hit_rate": "Differences of the 
 
 
 def pair_rows(differences: Differences) -> Iterator[tuple[str, ...]]:
-    """The better model, the other one, the difference, its interval, and p."""
+    """The better model, the other one, the difference, both ends of its interval, and p."""
     found = differences.found
     for i, j in pairs_of(differences):
         yield (
             found.names[i],
             found.names[j],
             _number(found.difference[i, j], 4),
-            f"[{_number(found.lower[i, j], 3)}, {_number(found.upper[i, j], 3)}]",
+            _number(found.lower[i, j], 3),
+            _number(found.upper[i, j], 3),
             _number(found.p_adjusted[i, j], 4),
         )
 
@@ -67,11 +67,8 @@ def in_sentences(differences: Differences, rows: int) -> str:
         f"{listed(group)} cannot be told apart by these {number(rows)} rows." for group in alike
     ]
     for k, name in enumerate(found.names):
-        worse = [
-            other
-            for j, other in enumerate(found.names)
-            if j > k and not set(found.letters[k]) & set(found.letters[j])
-        ]
+        rest = list(zip(found.names, found.letters, strict=True))[k + 1 :]
+        worse = [other for other, letters in rest if not set(found.letters[k]) & set(letters)]
         if worse:
             lines.append(f"{name} is better than {listed(tuple(worse))}.")
     return "\n".join(lines)
@@ -95,22 +92,20 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
         "No intervals of hull AUC and achievable AUC-PR: as maxima over cuts they are higher in "
         "resamples."
     )
-    tables = {"": [found.over_all, found.areas]}
-    tables |= {f" at quota {quota}": [ends] for quota, ends in found.at_quota.items()}
     shown = [
-        (f"{_in_a_line(measure)}{where}", ends.lower[:, k], ends.upper[:, k], ends.undefined[:, k])
-        for where, several in tables.items()
-        for ends in several
-        for k, measure in enumerate(ends.measures)
+        (measure.title + ("" if quota is None else f" at quota {quota}"), k, limits)
+        for part, quota, _, limits in evaluation.sections
+        if part != "gains" and limits is not None
+        for k, measure in enumerate(limits.measures)
         if measure.heading
     ]
-    if any(np.any(lower == upper) for _, lower, upper, _ in shown):
+    if any(np.any(limits.lower[:, k] == limits.upper[:, k]) for _, k, limits in shown):
         yield (
             "Where an interval has no width all resamples agree, which does not mean certainty"
             f"{BETTER_INTERVALS}."
         )
     for row, name in enumerate(evaluation.models):
-        counts = {what: int(lost[row]) for what, _, _, lost in shown}
+        counts = {what: int(limits.undefined[row, k]) for what, k, limits in shown}
         if told := _counted({k: x for k, x in counts.items() if 0 < x < resampling.resamples}):
             yield f"Undefined resamples of {name}, left out of its intervals: {told}."
 
@@ -134,10 +129,6 @@ def _of_gains(evaluation: Results, gains: GainResults) -> Iterator[str]:
             f"Scores with few values ({', '.join(coarse)}): there is little luck in the choice of "
             "a cut; what is expected on other rows is too low."
         )
-
-
-def _in_a_line(measure: Column) -> str:
-    return measure.heading.replace("\n", " ")
 
 
 def _counted(counts: dict[str, int]) -> str:

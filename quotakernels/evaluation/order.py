@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from quotakernels._text import fixed, formatted, percent
-from quotakernels.evaluation.advice import first_best
 from quotakernels.evaluation.choice import Choice, no_best_cut, same
 from quotakernels.evaluation.gain_intervals import GainDifference
 from quotakernels.evaluation.intervals import Differences
@@ -158,7 +157,7 @@ def _by_gain(
         return "No model is the first", ("None brings more than selecting nobody.",)
     names = evaluation.models
     values = gains.at_best_cut.of("brings") if choice is None else choice.compared
-    first = first_best(gains.at_best_cut) if choice is None else choice.order[0]
+    first = gains.best_model if choice is None else choice.order[0]
     others = [int(k) for k in np.argsort(-values, kind="stable") if k != first]
     quota = None if choice is None else choice.quota
     assert gains.ends is not None

@@ -21,7 +21,7 @@ from quotakernels.ranking import Ranking
 __all__ = ["GainResults", "Results", "Section", "Values"]
 
 # Equal rankings whose weights are summed in another order may differ in the last bits.
-_SAME = 1e-12
+_SAME, _ROUNDING = 1e-12, 1e-9
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,13 @@ class Values:
     def of_model(self, model: int) -> dict[str, float]:
         """Return what a model has of each measure."""
         return {m.name: float(x) for m, x in zip(self.measures, self.array[model], strict=True)}
+
+    @property
+    def first_best(self) -> int:
+        """The model that brings the most; of those that are equal but for rounding the first."""
+        brings = self.of("brings")
+        top = np.nanmax(brings)
+        return int(np.argmax(brings >= top - _ROUNDING * np.abs(top)))
 
     def best(self, rows: int) -> NDArray[np.bool_]:
         """Tell which values are the best of their column, if it has two to compare."""
@@ -69,6 +76,11 @@ class GainResults:
     at_quota: dict[Quota, Values]
     cuts: list[BestBoundary]
     ends: GainIntervals | None = None
+
+    @property
+    def best_model(self) -> int:
+        """The model whose best cut brings the most."""
+        return self.at_best_cut.first_best
 
 
 class Section(NamedTuple):

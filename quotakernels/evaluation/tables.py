@@ -27,8 +27,6 @@ __all__ = [
     "pair_tables",
 ]
 
-_TABLE_UNDEFINED = "undefined"
-
 
 @dataclass(frozen=True)
 class Cell:
@@ -119,7 +117,7 @@ def _values_table(
             Cell(name, words=True),
             *(
                 Cell(
-                    _value(values.array[row, k], measure.form),
+                    measure.text(values.array[row, k]).replace("-", MINUS, 1),
                     _interval(measure.name, section.limits, row),
                     bool(marked[row, k]),
                 )
@@ -128,15 +126,8 @@ def _values_table(
         )
         for row, name in enumerate(evaluation.models)
     )
-    head = ("model", *(m.heading.replace("\n", " ") for _, m in shown))
+    head = ("model", *(m.title for _, m in shown))
     return Table(caption, head, rows, notes)
-
-
-def _value(value: float, form: object) -> str:
-    if math.isnan(value):
-        return _TABLE_UNDEFINED
-    assert callable(form)
-    return str(form(value)).replace("-", MINUS, 1)
 
 
 def _interval(name: str, limits: Limits | None, row: int) -> str:
@@ -166,9 +157,8 @@ def pair_tables(evaluation: Results) -> Iterator[Table]:
 
 
 def _pairs(differences: Differences) -> Iterator[tuple[Cell, ...]]:
-    for better, worse, by, interval, p in pair_rows(differences):
-        both = interval.strip("[]").replace(", ", " to ")
-        numbers = (x.replace("-", MINUS) for x in (by, both, p))
+    for better, worse, by, lower, upper, p in pair_rows(differences):
+        numbers = (x.replace("-", MINUS) for x in (by, f"{lower} to {upper}", p))
         yield (Cell(better, words=True), Cell(worse, words=True), *map(Cell, numbers))
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from quotakernels._text import number, plain
-from quotakernels.evaluation.advice import first_best
 from quotakernels.evaluation.choice import choice_at, end_of, how_filled, same
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Results
@@ -61,9 +60,8 @@ def _fill(evaluation: Results, file: Sequence[str], model: int, quota: Quota) ->
 def _best_cut(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
     """The cut that brings the most, unless that is nobody."""
     assert evaluation.gains is not None
-    values = evaluation.gains.at_best_cut
-    model = first_best(values)
-    found, name = values.of_model(model), evaluation.models[model]
+    model = evaluation.gains.best_model
+    found, name = evaluation.gains.at_best_cut.of_model(model), evaluation.models[model]
     if found["quota"]:
         size = f"a weight of {number(found['quota'])}" if evaluation.weighted else ""
         remark = f"That is {size or counted(found['quota'], 'row', 'rows')} here."

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quotakernels.evaluation.advice import first_best
 from quotakernels.evaluation.gain_intervals import GainIntervals
 from quotakernels.evaluation.gains import BROUGHT
 from quotakernels.evaluation.intervals import Limits
@@ -77,8 +76,8 @@ def test_cost_of_a_place(run: Run, arguments: list[Any]) -> None:
 def test_of_models_that_differ_by_rounding_the_first_is_the_best() -> None:
     for sign in (1, -1):
         brings = sign * np.array([[0.3], [0.1 + 0.2]])
-        assert first_best(Values(BROUGHT[:1], brings)) == 0
-    assert first_best(Values(BROUGHT[:1], np.array([[np.nan], [0.3], [0.31]]))) == 2
+        assert Values(BROUGHT[:1], brings).first_best == 0
+    assert Values(BROUGHT[:1], np.array([[np.nan], [0.3], [0.31]])).first_best == 2
 
 
 def test_difference_of_what_models_bring_is_that_of_the_same_resamples() -> None:

@@ -243,6 +243,8 @@ def test_errors_name_the_model() -> None:
         qk.evaluate(Y)
     with pytest.raises(TypeError, match="impacts needs labels and scores"):
         qk.evaluate({"a": qk.rank(Y, S["a"])}, impacts=(1, 0, 0, 0))
+    with pytest.raises(TypeError, match="'a' has gains; pass labels, scores and gain"):
+        qk.evaluate({"a": qk.rank(Y, S["a"], gain=Y)})
     with pytest.raises(ValueError, match="at least one model beside the columns"):
         qk.evaluate("y", {"y": Y})
 
