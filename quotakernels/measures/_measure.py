@@ -116,7 +116,6 @@ class Measure:
         self.__signature__ = inspect.Signature([*data, *numbers, *options])
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        """Compute the measure; see the docstring of the measure."""
         refuse_unknown(self.__name__, keywords, ("ranking",), self.__signature__.parameters)
         numbers = {name: keywords.pop(name) for name in self._numbers if name in keywords}
         options = {name: keywords.pop(name) for name in self._options if name in keywords}

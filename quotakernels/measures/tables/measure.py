@@ -74,7 +74,6 @@ class TableMeasure(Measure):
         self._required = [x for x, value in self._defaults.items() if value is Parameter.empty]
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        """Compute the measure; see the docstring of the measure."""
         refuse_unknown(self.__name__, keywords, ("table", "ranking"), self.__signature__.parameters)
         own = self.take_own(keywords)
         if "table" in keywords:
