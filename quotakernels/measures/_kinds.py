@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, overload
 
 from quotakernels._types import A, ArrayOf, NumberOf, T, TiePolicy
 from quotakernels.inputs.quotas import wanted_masses
-from quotakernels.measures._measure import Measure
+from quotakernels.measures._measure import ValueMeasure
 from quotakernels.ranking import Ranking
 
 __all__ = ["NumberMeasure", "QuotaMeasure"]
 
 
-class NumberMeasure(Measure):
+class NumberMeasure(ValueMeasure):
     """A measure of a ranking that is a number."""
 
     if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class NumberMeasure(Measure):
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-class QuotaMeasure(Measure):
+class QuotaMeasure(ValueMeasure):
     """A measure of the rows of the table in which wanted masses, shape (..., K), end."""
 
     door = staticmethod(wanted_masses)

@@ -37,7 +37,7 @@ Door: TypeAlias = Callable[..., tuple[tuple[Array, ...], tuple[int, ...]]]
 """``door(xp, table, *, ...)`` checks numbers that may be arrays of any shape Q: it gives arrays of
 shape (..., K), NaN where a number is bad and cannot be read, and Q, which K stands for."""
 
-__all__ = ["Measure", "bounded_by_ties", "made_here", "measure", "merges_negatives"]
+__all__ = ["Measure", "ValueMeasure", "bounded_by_ties", "made_here", "measure", "merges_negatives"]
 
 _FROM_DATA = inspect.signature(rank).parameters
 GAINS = ("gain", "gain_rejected")
@@ -234,6 +234,10 @@ class Measure:
         return f"<measure {self.__name__}{self.__signature__}>"
 
     __name__: str
+
+
+class ValueMeasure(Measure):
+    """A measure that is one array, not a record of several."""
 
 
 def _keywords(function: Callable[..., Any]) -> list[inspect.Parameter]:

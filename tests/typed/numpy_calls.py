@@ -133,9 +133,17 @@ def curves(y: NDArray[np.int64], s: Floats, ranking: qk.Ranking[Floats]) -> None
 def handed_on(y: NDArray[np.int64], s: Floats) -> None:
     best = qk.hit_rate.with_options(quota=2)
     print(best.__name__, best(y, s), qk.hit_rate.greater_is_better)
-    found = qk.bootstrap(functools.partial(qk.hit_rate, quota=3), y, s)
+    found = qk.bootstrap(qk.hit_rate, y, s, quota=3)
+    assert_type(found, results.BootstrapResult)
     print(found.lower, found.standard_error)
-    qk.bootstrap(qk.roc_auc, y, s)
+    print(qk.bootstrap(functools.partial(qk.hit_rate, quota=3), y, s).lower)
+    print(qk.bootstrap({"auc": qk.roc_auc}, y, s)["auc"].lower, qk.bootstrap(qk.summary, y, s).pem)
+    assert_type(qk.compare(qk.roc_auc, y, {"a": s, "b": s}), results.Comparison)
+    assert_type(inference.fold_summary(qk.pr_auc, y, s, y), results.FoldSummary)
+    found.low  # wrong
+    qk.compare(qk.roc_auc, y, {"a": s, "b": s}).best  # wrong
+    qk.bootstrap(qk.roc_auc, y)  # wrong
+    qk.bootstrap("roc_auc", y, s)  # wrong
     interval = inference.hit_rate_interval(y, s, quota=3, method="exact")
     assert_type(interval.lower, Floats)
     interval.lowest  # wrong

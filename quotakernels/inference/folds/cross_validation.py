@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -38,6 +38,7 @@ from quotakernels.inputs.keywords import public
 from quotakernels.inputs.models import two_models
 from quotakernels.inputs.quotas import silently
 from quotakernels.measures._direction import direction_if_any
+from quotakernels.measures._measure import ValueMeasure
 from quotakernels.ranking import TiePolicy
 
 __all__ = ["FoldSummary", "FoldTest", "fold_summary", "fold_test"]
@@ -110,6 +111,44 @@ class FoldTest(NamedTuple):
     undefined: Array
     values: Array
     better: Array
+
+
+@overload
+def fold_summary(
+    measure: ValueMeasure,
+    y_true: Any,
+    y_score: Any,
+    folds: Any,
+    *,
+    pooled: bool = False,
+    confidence_level: float = 0.95,
+    n_train: float | None = None,
+    sample_weight: Any = None,
+    where: Any = None,
+    pos_label: Any = None,
+    ties: TiePolicy = "expected",
+    validate: bool = True,
+    **options: Any,
+) -> FoldSummary: ...
+
+
+@overload
+def fold_summary(
+    measure: Callable[..., Any] | Mapping[Any, Any],
+    y_true: Any,
+    y_score: Any,
+    folds: Any,
+    *,
+    pooled: bool = False,
+    confidence_level: float = 0.95,
+    n_train: float | None = None,
+    sample_weight: Any = None,
+    where: Any = None,
+    pos_label: Any = None,
+    ties: TiePolicy = "expected",
+    validate: bool = True,
+    **options: Any,
+) -> Any: ...
 
 
 @public
@@ -248,6 +287,44 @@ def _warn_of_undefined(measure: Any, values: Any, examples: Examples, folds: Fol
             f"out: {why_undefined(examples, folds, undefined)}",
             stacklevel=4,
         )
+
+
+@overload
+def fold_test(
+    measure: ValueMeasure,
+    y_true: Any,
+    models: Any,
+    folds: Any,
+    *,
+    maximize: bool | None = None,
+    confidence_level: float = 0.95,
+    n_train: float | None = None,
+    sample_weight: Any = None,
+    where: Any = None,
+    pos_label: Any = None,
+    ties: TiePolicy = "expected",
+    validate: bool = True,
+    **options: Any,
+) -> FoldTest: ...
+
+
+@overload
+def fold_test(
+    measure: Callable[..., Any] | Mapping[Any, Any],
+    y_true: Any,
+    models: Any,
+    folds: Any,
+    *,
+    maximize: bool | None = None,
+    confidence_level: float = 0.95,
+    n_train: float | None = None,
+    sample_weight: Any = None,
+    where: Any = None,
+    pos_label: Any = None,
+    ties: TiePolicy = "expected",
+    validate: bool = True,
+    **options: Any,
+) -> Any: ...
 
 
 @public

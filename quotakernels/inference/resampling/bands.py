@@ -31,7 +31,7 @@ from quotakernels.inputs.examples import Examples, admit
 from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import mass_totals, numbers_beside
-from quotakernels.measures._measure import Measure, measure
+from quotakernels.measures._measure import ValueMeasure, measure
 from quotakernels.measures.at_quota.curves import cut_masses
 from quotakernels.measures.at_quota.hit_rate import hit_rate, lift, qrecall
 from quotakernels.ranking import Ranking
@@ -52,7 +52,7 @@ def _wanted_negatives(
     return (xp.where(negative > 0, wanted, xp.full_like(wanted, xp.nan)),), tuple(rate.shape)
 
 
-class _TprAt(Measure):
+class _TprAt(ValueMeasure):
     door = staticmethod(_wanted_negatives)
     if TYPE_CHECKING:
 

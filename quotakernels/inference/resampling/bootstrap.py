@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 from quotakernels._array import (
     Array,
@@ -31,6 +31,7 @@ from quotakernels.inference.resampling.resamples import from_one, value_of, valu
 from quotakernels.inputs.examples import check_tie_policy
 from quotakernels.inputs.gains import admitted
 from quotakernels.inputs.keywords import brief, public
+from quotakernels.measures._measure import ValueMeasure
 from quotakernels.ranking import TiePolicy, rank_examples
 
 __all__ = [
@@ -87,6 +88,56 @@ def _shown(x: Any) -> str:
         return f"<shape {values.shape}>"
     texts = [digits(value) for value in values.ravel().tolist()]
     return f"[{', '.join(texts)}]" if values.ndim else texts[0]
+
+
+@overload
+def bootstrap(
+    measure: ValueMeasure,
+    y_true: Any,
+    y_score: Any,
+    *,
+    n_resamples: int = 1000,
+    confidence_level: float = 0.95,
+    method: IntervalMethod = "percentile",
+    stratified: bool = False,
+    clusters: Any = None,
+    poisson: bool = False,
+    random_state: Any = None,
+    sample_weight: Any = None,
+    where: Any = None,
+    pos_label: Any = None,
+    ties: TiePolicy = "expected",
+    validate: bool = True,
+    workers: int | None = None,
+    max_memory: int = 2**30,
+    progress: bool | Callable[[int, int], None] | None = None,
+    **options: Any,
+) -> BootstrapResult: ...
+
+
+@overload
+def bootstrap(
+    measure: Callable[..., Any] | Mapping[Any, Any],
+    y_true: Any,
+    y_score: Any,
+    *,
+    n_resamples: int = 1000,
+    confidence_level: float = 0.95,
+    method: IntervalMethod = "percentile",
+    stratified: bool = False,
+    clusters: Any = None,
+    poisson: bool = False,
+    random_state: Any = None,
+    sample_weight: Any = None,
+    where: Any = None,
+    pos_label: Any = None,
+    ties: TiePolicy = "expected",
+    validate: bool = True,
+    workers: int | None = None,
+    max_memory: int = 2**30,
+    progress: bool | Callable[[int, int], None] | None = None,
+    **options: Any,
+) -> Any: ...
 
 
 @public

@@ -10,7 +10,7 @@ from quotakernels._array import Array, Namespace, cast, constant, device, namesp
 from quotakernels._types import A, ArrayOf, Data, NumberOf, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import divisor, wanted_masses
-from quotakernels.measures._measure import Measure, measure
+from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._scale import usual_unit
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
 from quotakernels.ranking import Ranking
@@ -130,7 +130,7 @@ def _correlation(xp: Namespace, before: _Moments, part: _Part) -> Array:
     return xp.where(varies, value, xp.full_like(value, xp.nan))
 
 
-class _Pearson(Measure):
+class _Pearson(ValueMeasure):
     door = staticmethod(wanted_masses)
     if TYPE_CHECKING:
 

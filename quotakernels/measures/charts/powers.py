@@ -12,7 +12,7 @@ from quotakernels._array import Array, Namespace, cast, device, namespace, wide_
 from quotakernels._types import A, ArrayOf, Data, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import Limits, checked, of_numbers
-from quotakernels.measures._measure import Measure, measure
+from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.curves import cut_quotas, cut_thresholds
@@ -367,7 +367,7 @@ def chart_points(
     return result
 
 
-class _ChartArea(Measure):
+class _ChartArea(ValueMeasure):
     if TYPE_CHECKING:
 
         @overload

@@ -11,7 +11,7 @@ from quotakernels._types import A, ArrayOf, Data, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import divisor
 from quotakernels.measures._kinds import NumberMeasure
-from quotakernels.measures._measure import Measure, measure
+from quotakernels.measures._measure import ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, Sums, Totals, item_scale, reduced, totals
 from quotakernels.measures.over_quotas.harmonic import harmonic_sums
 from quotakernels.ranking import Ranking
@@ -106,7 +106,7 @@ def _tied_share(
     return here / mass * (found * ones + here / items * ramps)
 
 
-class _AverageQrecall(Measure):
+class _AverageQrecall(ValueMeasure):
     if TYPE_CHECKING:
 
         @overload

@@ -14,7 +14,7 @@ from quotakernels._types import A, ArrayOf, Data, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import Limits, checked, common_shape, of_numbers
 from quotakernels.inputs.quotas import mass_totals, numbers_beside
-from quotakernels.measures._measure import Measure, measure
+from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
 from quotakernels.measures.at_quota.curves import cut_thresholds
 from quotakernels.measures.roc_pr.beta import around, expected_loss, given
@@ -30,7 +30,7 @@ SMALLEST, LARGEST = 0.1, 1000
 """Of the parameters of the cost distribution, between which the accuracy holds."""
 
 
-class _HMeasure(Measure):
+class _HMeasure(ValueMeasure):
     if TYPE_CHECKING:
 
         @overload

@@ -11,7 +11,7 @@ from quotakernels._types import A, ArrayOf, Data, Generic, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import divisor
 from quotakernels.measures._kinds import NumberMeasure
-from quotakernels.measures._measure import Measure, measure
+from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
 from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
 from quotakernels.measures.over_quotas.harmonic import harmonic_sums, log_remainder
@@ -222,7 +222,7 @@ def expected_average_precision(table: ops.Groups) -> Array:
     return reduced(xp, table, _over_positives(total, groups))[0]
 
 
-class _PrAuc(Measure):
+class _PrAuc(ValueMeasure):
     if TYPE_CHECKING:
 
         @overload

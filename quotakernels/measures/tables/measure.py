@@ -25,7 +25,7 @@ from quotakernels.inputs.bad_rows import spoilt_rows, without_spoilt
 from quotakernels.inputs.keywords import brief, refuse_unknown
 from quotakernels.inputs.numbers import Limits, checked
 from quotakernels.inputs.quotas import beside, numbers_beside
-from quotakernels.measures._measure import Measure
+from quotakernels.measures._measure import ValueMeasure
 from quotakernels.measures._scale import usual_unit
 from quotakernels.measures.tables.cells import (
     ClassTable,
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 
-class TableMeasure(Measure):
+class TableMeasure(ValueMeasure):
     """A measure, callable on a table, on ``(y_true, y_score, ...)`` or on a `Ranking` with a cut.
 
     The wrapped function computes it from cells that are floats of any one shape; its keyword-only
@@ -73,7 +73,7 @@ class TableMeasure(Measure):
         self._defaults = {x: parameters[x].default for x in self._options}
         self._required = [x for x, value in self._defaults.items() if value is Parameter.empty]
 
-    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:  # noqa: D102  the measure's own
         refuse_unknown(self.__name__, keywords, ("table", "ranking"), self.__signature__.parameters)
         own = self.take_own(keywords)
         if "table" in keywords:
