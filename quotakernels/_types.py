@@ -15,15 +15,12 @@ __all__ = [
     "AtFraction",
     "AtQuota",
     "AtThreshold",
-    "D",
     "Data",
     "GainAtFraction",
     "GainAtQuota",
     "GainAtThreshold",
     "GainData",
     "Generic",
-    "HostArray",
-    "Mask",
     "NumberOf",
     "Numpy",
     "T",
@@ -53,7 +50,6 @@ class _Sharded(Protocol):
 
 
 Numpy: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[np.float64]]
-Mask: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[np.bool_]]
 
 if TYPE_CHECKING:
     from typing import Generic
@@ -62,14 +58,12 @@ if TYPE_CHECKING:
 
     A = TypeVar("A", bound=_Tensor | _Sharded | Numpy, default=Numpy)
     """The arrays of the library that is given; NumPy's of lists and of other arrays of NumPy."""
-    D = TypeVar("D", bound=_Tensor | _Sharded)
-    """The arrays of a library that is not NumPy."""
     T = TypeVar("T", default=Any)
     """The arrays of a record."""
 else:
     from typing import TypeVar
 
-    A, D, T = TypeVar("A"), TypeVar("D"), TypeVar("T")
+    A, T = TypeVar("A"), TypeVar("T")
 
     class _Unseen:
         """`Generic` for type checkers alone.
@@ -85,9 +79,7 @@ else:
 
     Generic = _Unseen()
 
-HostArray: TypeAlias = np.ndarray[Any, Any] | list[Any] | tuple[Any, ...] | range | _Column
-"""What NumPy reads."""
-ArrayOf: TypeAlias = A | HostArray
+ArrayOf: TypeAlias = A | np.ndarray[Any, Any] | list[Any] | tuple[Any, ...] | range | _Column
 """An array of a library, or what NumPy reads."""
 NumberOf: TypeAlias = float | np.number[Any] | ArrayOf[A]
 """A number or several."""

@@ -14,12 +14,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from public_names import PUBLIC
 
 import quotakernels as qk
 from quotakernels import _types
-from quotakernels.measures._measure import Measure
+from quotakernels.measures._measure import Measure, ValueMeasure
 
 ROOT = Path(__file__).resolve().parents[1]
 CALLS = sorted(Path(__file__).parent.glob("typed/*_calls.py"))
@@ -87,6 +88,38 @@ def test_a_measure_has_the_signature_of_its_kind(name: str):
             default = parameters[keyword].default
             free = default is None and keyword in EITHER
             assert value == (... if free or default is inspect.Parameter.empty else default)
+
+
+Y, S = np.asarray([1, 0, 1, 0, 1]), np.asarray([5, 4, 3, 2, 1], dtype=np.float32) / 8
+OWN: dict[str, Any] = {
+    "best_operating_point": {"cost_fp": 1, "cost_fn": 2},
+    "chart_area": {"kind": "pn"},
+    "expected_cost": {"cost_fp": 1, "cost_fn": 2},
+    "powers_chart": {"kind": "pn"},
+}
+"""What a measure needs beside labels, scores and a quota."""
+
+
+def floats(found: Any) -> Iterator[Any]:
+    """The numbers of a result, and those of its columns that are said to be arrays like these."""
+    if not hasattr(found, "_fields"):
+        yield found
+        return
+    for name, kind in inspect.get_annotations(type(found)).items():
+        if re.fullmatch(r"(\w+\[)?T\]?", kind.__forward_arg__):
+            yield from floats(getattr(found, name))
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_results_of_numpy_are_doubles_where_they_are_said_to_be(name: str):
+    taken = inspect.signature(MEASURES[name]).parameters
+    own = {"quota": 2} if "quota" in taken else {}
+    own |= {"impacts": (2, -1, -1, 0)} if "impacts" in taken else {}
+    found = MEASURES[name](Y, S, **own, **OWN.get(name, {}))
+    assert not (isinstance(found, tuple) and isinstance(MEASURES[name], ValueMeasure))
+    for x in floats(found):
+        assert isinstance(x, np.ndarray | np.float64)
+        assert x.dtype == np.float64
 
 
 @pytest.mark.parametrize("name", MEASURES)

@@ -71,8 +71,8 @@ def at_a_quota(y: NDArray[np.bool_], s: Floats, ranking: qk.Ranking[Floats]) -> 
     qk.pearson(y, s)  # wrong
     assert_type(qk.quota_threshold(s, quota=5).threshold, Floats | Any)
     chosen = qk.select(s, fraction=0.2, where=y)
-    assert_type(chosen, NDArray[np.bool_])
-    print(s[chosen])
+    assert_type(chosen, Floats)
+    print(chosen.sum(), s[chosen > 0.5])
     qk.select(s)  # wrong
     qk.select(s, quota=3, fraction=0.2)  # wrong
     qk.select(y, s, quota=3)  # wrong
@@ -92,6 +92,9 @@ def of_tables(y: NDArray[np.int64], s: Floats, ranking: qk.Ranking[Floats]) -> N
     assert_type(tables.mutual_information(table, base=2), Floats)
     assert_type(tables.confusion_table_from_predictions(y, y).tp, Floats)
     assert_type(tables.confusion_table_from_predictions(y, y, num_classes=3).cells, Floats)
+    assert_type(tables.impact(y, s, quota=3, impacts=(2, -1, -1, 0)), results.Impact)
+    tables.impact(table, impacts=(2, -1, -1, 0)).total  # wrong
+    tables.impact(table)  # wrong
     qk.f_score(table, bta=2)  # wrong
     qk.f_score(y, s)  # wrong
     qk.f_score(y, s, 0.5)  # wrong

@@ -14,7 +14,7 @@ from quotakernels._array import (
     namespace,
     result_float,
 )
-from quotakernels._types import A, ArrayOf, D, Generic, HostArray, Mask, NumberOf, T
+from quotakernels._types import A, ArrayOf, Generic, NumberOf, T
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Examples, admit_scores
 from quotakernels.inputs.keywords import public
@@ -61,21 +61,11 @@ def _unlabelled(examples: Examples) -> Examples:
 
 
 @overload
-def select(y_score: D, *, quota: NumberOf[D], **data: Unpack[_Scored[D]]) -> D: ...
+def select(y_score: ArrayOf[A], *, quota: NumberOf[A], **data: Unpack[_Scored[A]]) -> A: ...
 
 
 @overload
-def select(y_score: D, *, fraction: NumberOf[D], **data: Unpack[_Scored[D]]) -> D: ...
-
-
-@overload
-def select(y_score: HostArray, *, quota: NumberOf[Any], **data: Unpack[_Scored[Any]]) -> Mask: ...
-
-
-@overload
-def select(
-    y_score: HostArray, *, fraction: NumberOf[Any], **data: Unpack[_Scored[Any]]
-) -> Mask: ...
+def select(y_score: ArrayOf[A], *, fraction: NumberOf[A], **data: Unpack[_Scored[A]]) -> A: ...
 
 
 @public

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Unpack, overload
 
 from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, AtThreshold, NumberOf, Numpy, T
-from quotakernels.measures._measure import Measure
+from quotakernels.measures._measure import Measure, ValueMeasure
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable, cells_at
 from quotakernels.measures.tables.measure import TableMeasure
 from quotakernels.ranking import Ranking
@@ -19,10 +19,12 @@ __all__ = [
     "LogarithmMeasure",
 ]
 
+R = TypeVar("R")
+C = TypeVar("C")
 Table: TypeAlias = ConfusionTable[T] | ClassTable[T]
 
 
-class CellMeasure(TableMeasure):
+class CellMeasure(TableMeasure, ValueMeasure):
     """A measure of a table without numbers of its own."""
 
     if TYPE_CHECKING:
@@ -54,7 +56,7 @@ class CellMeasure(TableMeasure):
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-class BetaMeasure(TableMeasure):
+class BetaMeasure(TableMeasure, ValueMeasure):
     """A measure with a weight of recall."""
 
     if TYPE_CHECKING:
@@ -110,7 +112,7 @@ class BetaMeasure(TableMeasure):
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-class LogarithmMeasure(TableMeasure):
+class LogarithmMeasure(TableMeasure, ValueMeasure):
     """A measure with a base of its logarithms."""
 
     if TYPE_CHECKING:
@@ -166,7 +168,7 @@ class LogarithmMeasure(TableMeasure):
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-class CostMeasure(TableMeasure):
+class CostMeasure(TableMeasure, ValueMeasure):
     """A measure with a cost of each kind of error."""
 
     if TYPE_CHECKING:
@@ -240,50 +242,57 @@ class CostMeasure(TableMeasure):
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-class ImpactMeasure(TableMeasure):
-    """A measure with an impact of each cell."""
+class ImpactMeasure(TableMeasure, Generic[R, C]):
+    """A measure with an impact of each cell: a record of two classes, and one of several."""
 
     if TYPE_CHECKING:
 
         @overload
-        def __call__(self, table: Table[A], *, impacts: Any) -> A: ...
+        def __call__(self, table: ConfusionTable[Any], *, impacts: Any) -> R: ...
         @overload
-        def __call__(self, table: Table[Any], *, impacts: Any) -> Numpy: ...
+        def __call__(self, table: ClassTable[Any], *, impacts: Any) -> C: ...
         @overload
-        def __call__(self, ranking: Ranking[T], *, quota: NumberOf[Any], impacts: Any) -> T: ...
+        def __call__(self, ranking: Ranking[Any], *, quota: NumberOf[Any], impacts: Any) -> R: ...
         @overload
-        def __call__(self, ranking: Ranking[T], *, fraction: NumberOf[Any], impacts: Any) -> T: ...
+        def __call__(
+            self, ranking: Ranking[Any], *, fraction: NumberOf[Any], impacts: Any
+        ) -> R: ...
         @overload
         def __call__(
             self,
-            ranking: Ranking[T],
+            ranking: Ranking[Any],
             *,
             threshold: NumberOf[Any],
             inclusive: bool = True,
             impacts: Any,
-        ) -> T: ...
-        @overload
-        def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, impacts: Any, **at: Unpack[AtQuota[A]]
-        ) -> A: ...
+        ) -> R: ...
         @overload
         def __call__(
             self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
+            y_true: ArrayOf[Any],
+            y_score: ArrayOf[Any],
             *,
             impacts: Any,
-            **at: Unpack[AtFraction[A]],
-        ) -> A: ...
+            **at: Unpack[AtQuota[Any]],
+        ) -> R: ...
         @overload
         def __call__(
             self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
+            y_true: ArrayOf[Any],
+            y_score: ArrayOf[Any],
             *,
             impacts: Any,
-            **at: Unpack[AtThreshold[A]],
-        ) -> A: ...
+            **at: Unpack[AtFraction[Any]],
+        ) -> R: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[Any],
+            y_score: ArrayOf[Any],
+            *,
+            impacts: Any,
+            **at: Unpack[AtThreshold[Any]],
+        ) -> R: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 

@@ -223,7 +223,7 @@ def expected_cost(table: ConfusionTable, *, cost_fp: Any, cost_fn: Any) -> Array
     return (cost_fp * table.fp + cost_fn * table.fn) / (wrong + right)
 
 
-@measure(ImpactMeasure, greater_is_better=None)
+@measure(ImpactMeasure[Any, Any], greater_is_better=None)
 def base_ratio(table: ConfusionTable, *, impacts: Any) -> Array:
     """Base ratio: the share that right decisions have in the sum of all impacts.
 

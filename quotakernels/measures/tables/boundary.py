@@ -64,19 +64,19 @@ class CutTables(NamedTuple, Generic[T]):
 
     threshold: T | Any
     quota: Any
-    table: ConfusionTable[T]
+    table: ConfusionTable[Any]
 
 
 def _unit(impacts: ConfusionTable) -> Array:
     return largest(*impacts)
 
 
-@measure(ImpactMeasure, greater_is_better=True, unit=_unit)
+@measure(ImpactMeasure[Any, Any], greater_is_better=True, unit=_unit)
 def _mean_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     return mean_impact(table, impacts)
 
 
-@measure(ImpactMeasure, greater_is_better=True, unit=_unit)
+@measure(ImpactMeasure[Any, Any], greater_is_better=True, unit=_unit)
 def _mean_outcome(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     return mean_outcome(table, impacts)
 

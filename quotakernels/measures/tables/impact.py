@@ -130,7 +130,7 @@ def _class_outcome(table: ClassTable, *, impacts: Array) -> ClassImpact:
     return _class_conditional(ClassTable(shares), impacts=impacts)
 
 
-@measure(ImpactMeasure, greater_is_better=True, of_classes=_class_impact)
+@measure(ImpactMeasure[Impact, ClassImpact], greater_is_better=True, of_classes=_class_impact)
 def impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     """Impact of the decisions per example, in the user's unit, ι_I ([EL] eq. 5 and 12).
 
@@ -164,7 +164,9 @@ def impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     return _impact(table, impacts)
 
 
-@measure(ImpactMeasure, greater_is_better=True, of_classes=_class_outcome)
+@measure(
+    ImpactMeasure[OutcomeImpact, ClassImpact], greater_is_better=True, of_classes=_class_outcome
+)
 def outcome_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     """Impact of one selected and of one rejected example, classes balanced ([EL] eq. 7-9).
 
@@ -196,7 +198,9 @@ def outcome_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     return _conditional(tuned(table, 0.5, 0.5), impacts)
 
 
-@measure(ImpactMeasure, greater_is_better=True, of_classes=_class_conditional)
+@measure(
+    ImpactMeasure[OutcomeImpact, ClassImpact], greater_is_better=True, of_classes=_class_conditional
+)
 def conditional_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     """Impact of one selected and of one rejected example, as an end user observes it ([EL] eq. 6).
 
@@ -225,7 +229,12 @@ def conditional_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Arr
     return _conditional(table, impacts)
 
 
-@measure(ImpactMeasure, greater_is_better=True, of_classes=_class_total, in_masses=True)
+@measure(
+    ImpactMeasure[Impact, ClassImpact],
+    greater_is_better=True,
+    of_classes=_class_total,
+    in_masses=True,
+)
 def total_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     """Impact of all decisions together, in the user's unit, n·ι_I.
 

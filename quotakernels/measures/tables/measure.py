@@ -25,7 +25,7 @@ from quotakernels.inputs.bad_rows import spoilt_rows, without_spoilt
 from quotakernels.inputs.keywords import brief, refuse_unknown
 from quotakernels.inputs.numbers import Limits, checked
 from quotakernels.inputs.quotas import beside, numbers_beside
-from quotakernels.measures._measure import ValueMeasure
+from quotakernels.measures._measure import Measure
 from quotakernels.measures._scale import usual_unit
 from quotakernels.measures.tables.cells import (
     ClassTable,
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 
-class TableMeasure(ValueMeasure):
+class TableMeasure(Measure):
     """A measure, callable on a table, on ``(y_true, y_score, ...)`` or on a `Ranking` with a cut.
 
     The wrapped function computes it from cells that are floats of any one shape; its keyword-only
