@@ -92,6 +92,7 @@ def test_a_measure_has_the_signature_of_its_kind(name: str):
 
 Y, S = np.asarray([1, 0, 1, 0, 1]), np.asarray([5, 4, 3, 2, 1], dtype=np.float32) / 8
 OWN: dict[str, Any] = {
+    **{key: {"gain": S} for key in ("best_quota", "cell_impacts", "impact_at_quota")},
     "best_operating_point": {"cost_fp": 1, "cost_fn": 2},
     "chart_area": {"kind": "pn"},
     "expected_cost": {"cost_fp": 1, "cost_fn": 2},

@@ -157,6 +157,16 @@ def handed_on(y: NDArray[np.int64], s: Floats) -> None:
     inference.hit_rate_interval(y, s, quota=3, fraction=0.1)  # wrong
 
 
+def of_gains(y: NDArray[np.int64], s: Floats, gain: Floats) -> None:
+    ranking = qk.rank(y, s, gain=gain)
+    assert_type(qk.impact_at_quota(ranking, quota=3), results.QuotaImpact[Floats])
+    print(qk.impact_at_quota(None, s, gain=gain, fraction=0.1).net)
+    assert_type(qk.best_quota(y, s, gain=gain).quota, Floats)
+    qk.impact_at_quota(y, s, gain=gain)  # wrong
+    qk.impact_at_quota(y, s, gains=gain, quota=3)  # wrong
+    qk.best_quota(y, s, gain=gain).net  # wrong
+
+
 def of_anything(y: Any, s: Any, ranking: qk.Ranking) -> None:
     qk.roc_auc(y, s)
     qk.hit_rate(y, s, quota=y)
