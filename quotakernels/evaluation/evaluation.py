@@ -174,9 +174,11 @@ def _marked(cell: Cell) -> str:
 def _html(table: Table) -> str:
     """A table as HTML."""
     head = "".join(f"<th>{escape(x)}</th>" for x in table.head)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{escape(_marked(x))}<br>{escape(x.interval)}</td>' for x in row)}</tr>"
-        for row in table.rows
-    )
+    body = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in table.rows)
     notes = "".join(f"<p>{escape(x)}</p>" for x in table.notes)
     return f"<table><caption>{escape(table.caption)}</caption><tr>{head}</tr>{body}</table>{notes}"
+
+
+def _html_cell(cell: Cell) -> str:
+    interval = f"<br><small>{escape(cell.interval)}</small>" if cell.interval else ""
+    return f"<td>{escape(_marked(cell))}{interval}</td>"
