@@ -157,6 +157,16 @@ def handed_on(y: NDArray[np.int64], s: Floats) -> None:
     inference.hit_rate_interval(y, s, quota=3, fraction=0.1)  # wrong
 
 
+def of_cuts(y: NDArray[np.int64], s: Floats, ranking: qk.Ranking[Floats]) -> None:
+    assert_type(qk.optimal_cut(qk.f_score, y, s, beta=2), results.OptimalCut[Floats])
+    assert_type(qk.optimal_cut(qk.f_score.with_options(beta=2), ranking).value, Floats)
+    assert_type(tables.table_curve(qk.accuracy, ranking).value, Floats)
+    qk.optimal_cut(y, s, qk.f_score)  # wrong
+    qk.optimal_cut(qk.roc_auc, y, s)  # wrong
+    qk.optimal_cut(qk.f_score, y, s, maximize="yes")  # wrong
+    tables.table_curve(qk.accuracy, y)  # wrong
+
+
 def of_gains(y: NDArray[np.int64], s: Floats, gain: Floats) -> None:
     ranking = qk.rank(y, s, gain=gain)
     assert_type(qk.impact_at_quota(ranking, quota=3), results.QuotaImpact[Floats])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
-from quotakernels._types import A, ArrayOf, Data, Generic, NumberOf, T
+from quotakernels._types import A, ArrayOf, Data, Generic, NumberOf, T, TiePolicy
 from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import numbers_beside
@@ -79,6 +79,30 @@ def _mean_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
 @measure(ImpactMeasure[Any, Any], greater_is_better=True, unit=_unit)
 def _mean_outcome(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     return mean_outcome(table, impacts)
+
+
+@overload
+def best_boundary(
+    ranking: Ranking[T],
+    *,
+    impacts: Any,
+    kind: Literal["impact", "outcome"] = "impact",
+) -> BestBoundary[T]: ...
+
+
+@overload
+def best_boundary(
+    y_true: ArrayOf[A],
+    y_score: ArrayOf[A],
+    *,
+    impacts: Any,
+    kind: Literal["impact", "outcome"] = "impact",
+    sample_weight: ArrayOf[A] | None = None,
+    where: ArrayOf[A] | None = None,
+    pos_label: Any = None,
+    ties: TiePolicy = "expected",
+    validate: bool = True,
+) -> BestBoundary[A]: ...
 
 
 @forwarding(rank)

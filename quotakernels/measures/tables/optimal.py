@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 from quotakernels import ops
 from quotakernels._array import (
@@ -19,7 +19,7 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
-from quotakernels._types import Generic, T
+from quotakernels._types import A, ArrayOf, Generic, NumberOf, T, TiePolicy
 from quotakernels.inputs.bad_rows import spoilt_rows, without_spoilt
 from quotakernels.inputs.keywords import brief, forwarding, keywords_of, refuse_unknown
 from quotakernels.measures._direction import direction_of
@@ -61,8 +61,31 @@ class OptimalCut(NamedTuple, Generic[T]):
     optima: Any
 
 
+@overload
+def table_curve(
+    measure: TableMeasure | functools.partial[Any],
+    ranking: Ranking[T],
+    **own: NumberOf[Any],
+) -> Curve[T]: ...
+
+
+@overload
+def table_curve(
+    measure: TableMeasure | functools.partial[Any],
+    y_true: ArrayOf[A],
+    y_score: ArrayOf[A],
+    *,
+    sample_weight: ArrayOf[A] | None = None,
+    where: ArrayOf[A] | None = None,
+    pos_label: Any = None,
+    ties: TiePolicy = "expected",
+    validate: bool = True,
+    **own: NumberOf[Any],
+) -> Curve[A]: ...
+
+
 @forwarding(rank)
-def table_curve(measure: TableMeasure, *data: Any, **keywords: Any) -> Curve:
+def table_curve(measure: Any, *data: Any, **keywords: Any) -> Curve:
     """A measure of confusion tables at every cut of a ranking.
 
     After the measure come labels and scores, or a `Ranking`; the other keywords are those of
@@ -110,9 +133,35 @@ def table_curve(measure: TableMeasure, *data: Any, **keywords: Any) -> Curve:
         return finished(xp, curve, dtype)  # type: ignore[no-any-return]
 
 
+@overload
+def optimal_cut(
+    measure: TableMeasure | functools.partial[Any],
+    ranking: Ranking[T],
+    *,
+    maximize: bool | None = None,
+    **own: NumberOf[Any],
+) -> OptimalCut[T]: ...
+
+
+@overload
+def optimal_cut(
+    measure: TableMeasure | functools.partial[Any],
+    y_true: ArrayOf[A],
+    y_score: ArrayOf[A],
+    *,
+    maximize: bool | None = None,
+    sample_weight: ArrayOf[A] | None = None,
+    where: ArrayOf[A] | None = None,
+    pos_label: Any = None,
+    ties: TiePolicy = "expected",
+    validate: bool = True,
+    **own: NumberOf[Any],
+) -> OptimalCut[A]: ...
+
+
 @forwarding(rank)
 def optimal_cut(
-    measure: TableMeasure,
+    measure: Any,
     *data: Any,
     maximize: bool | None = None,
     **keywords: Any,
