@@ -19,6 +19,7 @@ __all__ = ["Evaluation"]
 
 _SHOWN = 8
 Library = Literal["pandas", "polars"]
+Kind = Literal["hit_rate", "qrecall", "lift", "roc", "precision_recall", "dominance", "impact"]
 
 
 class Evaluation(Results):
@@ -97,13 +98,13 @@ class Evaluation(Results):
             return frames.DataFrame(rows)
         raise ImportError(f"to_frame needs {' or '.join(names)}, which is not installed")
 
-    def plot(self, kind: str = "hit_rate", **options: Any) -> Any:
+    def plot(self, kind: Kind = "hit_rate", **options: Any) -> Any:
         """Draw the curves of all models, and return the display, whose `ax_` are the axes.
 
         Parameters
         ----------
-        kind : {"hit_rate", "qrecall", "lift", "roc", "precision_recall", "dominance", "impact"}
-            Which curves; "impact" with gains or impacts only.
+        kind : str
+            Which curves, such as "roc"; "impact" with gains or impacts only.
         **options
             As the display takes them, such as ``ax=ax``.
         """

@@ -177,6 +177,22 @@ def of_gains(y: NDArray[np.int64], s: Floats, gain: Floats) -> None:
     qk.best_quota(y, s, gain=gain).net  # wrong
 
 
+def of_evaluations(y: NDArray[np.int64], s: Floats) -> None:
+    found = qk.evaluate(y, {"a": s}, quota=[2, 3], impacts=(1, -1, 0, 0), confidence=0.9)
+    assert_type(found, results.Evaluation)
+    assert_type(found.to_json(), str)
+    assert_type(found.over_all.of("roc_auc"), Floats)
+    print(found.recommendation, found.answers[0].verdict, found.models, found.settings.quotas)
+    found.plot("precision_recall")
+    found.recomendation  # wrong
+    found.over_all.roc_auc  # wrong
+    found.plot("rocs")  # wrong
+    found.to_frame("arrow")  # wrong
+    qk.evaluate(y, {"a": s}, quta=3)  # wrong
+    qk.evaluate(y, {"a": s}, quota="5%")  # wrong
+    qk.evaluate(y, {"a": s}, compare="yes")  # wrong
+
+
 def of_anything(y: Any, s: Any, ranking: qk.Ranking) -> None:
     qk.roc_auc(y, s)
     qk.hit_rate(y, s, quota=y)
