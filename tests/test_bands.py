@@ -335,7 +335,9 @@ def test_a_cut_that_is_chosen_among_noise_brings_less_than_it_seems():
 
 
 def test_bad_optima():
-    with pytest.raises(TypeError, match="best must be best_boundary or optimal_cut"):
+    with pytest.raises(TypeError, match="best must be best_boundary, optimal_cut or best_quota"):
+        qk.inference.optimum_interval(qk.best_operating_point, Y, S[0])
+    with pytest.raises(TypeError, match="best_quota needs what each example brings"):
         qk.inference.optimum_interval(qk.best_quota, Y, S[0])
     with pytest.raises(TypeError, match="maximize must be True, False or None"):
         qk.inference.optimum_interval(qk.optimal_cut, Y, S[0], measure=qk.recall, maximize=1)

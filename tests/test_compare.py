@@ -13,8 +13,9 @@ import pytest
 from backends import MODES, Mode, available, parameters
 
 import quotakernels as qk
-from quotakernels.inference.comparison.multiple_testing import holm, of_exchanges, of_resamples
-from quotakernels.inference.comparison.permutation import Exchange, differences, exchange_of
+from quotakernels.inference.comparison.multiple_testing import holm
+from quotakernels.inference.comparison.paired import of_permutations, of_resamples
+from quotakernels.inference.comparison.permutation import Permutation, differences, permutation_of
 from quotakernels.inputs.examples import admit
 
 RNG = np.random.default_rng(11)
@@ -47,9 +48,9 @@ def mid_ranks(scores: list[float]) -> list[Fraction]:
     return [sum((x > other) + Fraction(x == other, 2) for other in scores) for x in scores]
 
 
-def enumerated(y: Any, s: Any, valid: Any) -> Exchange:
+def enumerated(y: Any, s: Any, valid: Any) -> Permutation:
     """Of whose exchanges each way to exchange the examples is one."""
-    exchange = exchange_of(qk.roc_auc, admit(y, s, where=valid), None, 0, "expected")
+    exchange = permutation_of(qk.roc_auc, admit(y, s, where=valid), None, 0, "expected")
     ways = np.asarray(list(itertools.product([False, True], repeat=y.shape[-1])))
     return exchange._replace(flips=lambda numbers: np.asarray(ways[numbers.start : numbers.stop]))
 
@@ -71,7 +72,7 @@ def test_exchanges_are_those_of_every_coin():
     assert np.allclose(found, [float(x) for x in wanted], rtol=0, atol=1e-15)
     apart = wanted[0]
     p_value = Fraction(1 + sum(abs(x) >= abs(apart) for x in wanted), 1 + len(wanted))
-    assert of_exchanges(float(apart), found, 1e-12).p_value == float(p_value)
+    assert of_permutations(float(apart), found, 1e-12).p_value == float(p_value)
 
 
 def test_exchanges_of_all_coins_are_those_of_scipy():
@@ -85,7 +86,7 @@ def test_exchanges_of_all_coins_are_those_of_scipy():
         vectorized=False,
     )
     assert np.allclose(np.sort(found), np.sort(wanted.null_distribution), rtol=0, atol=1e-15)
-    assert of_exchanges(found[0], found[:-1], 1e-12).p_value == pytest.approx(wanted.pvalue)
+    assert of_permutations(found[0], found[:-1], 1e-12).p_value == pytest.approx(wanted.pvalue)
 
 
 def test_resamples_give_the_interval_that_p_belongs_to():

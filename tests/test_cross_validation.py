@@ -12,7 +12,7 @@ from backends import MODES, Mode, parameters
 
 import quotakernels as qk
 from quotakernels._array import computing, namespace
-from quotakernels.inference.folds.student import quantiles, two_sided
+from quotakernels.inference.folds.corrected_t import quantiles, two_sided
 
 RNG = np.random.default_rng(11)
 N, K = 60, 5

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from quotakernels.inference.comparison.multiple_testing import holm, letters_of, together
+from quotakernels.inference.comparison.multiple_testing import groups_alike, holm, letters_of
 
 
 def test_holm_by_hand():
@@ -20,7 +20,7 @@ def letters(number: int, *pairs: tuple[int, int]) -> str:
     differ = np.zeros((number, number), dtype=bool)
     for pair in pairs:
         differ[pair] = differ[pair[::-1]] = True
-    return " ".join(letters_of(together(differ), number))
+    return " ".join(letters_of(groups_alike(differ), number))
 
 
 def test_letters():
@@ -36,7 +36,7 @@ def test_letters_tell_what_the_tests_tell():
     dice = np.random.default_rng(2)
     for _ in range(20):
         differ = np.triu(dice.random((7, 7)) < 0.3, 1)
-        groups = together(differ | differ.T)
+        groups = groups_alike(differ | differ.T)
         shown = letters_of(groups, 7)
         for pair in itertools.combinations(range(7), 2):
             assert bool(set(shown[pair[0]]) & set(shown[pair[1]])) != differ[pair]

@@ -46,6 +46,7 @@ __all__ = [
     "as_float",
     "beside",
     "divisor",
+    "level_of_caller",
     "mass_totals",
     "numbers_beside",
     "quota_masses",
@@ -158,11 +159,11 @@ def warn_below_one(quota: Any) -> None:
         warnings.warn(
             f"quota={number} is less than one example; for a share of all examples pass "
             f"fraction={number}",
-            stacklevel=_level_of_caller(),
+            stacklevel=level_of_caller(),
         )
 
 
-def _level_of_caller() -> int:
+def level_of_caller() -> int:
     """How many calls up from `warnings.warn` the first one outside of this library is."""
     level, frame = 1, sys._getframe(1)
     package = __name__.partition(".")[0]

@@ -12,8 +12,8 @@ import numpy as np
 
 from quotakernels._array import is_array
 from quotakernels._text import digits
-from quotakernels.inference.comparison.multiple_testing import holm, letters_of, together
-from quotakernels.inference.comparison.paired import Task, Tested, TestName, by_test, check_test
+from quotakernels.inference.comparison.multiple_testing import groups_alike, holm, letters_of
+from quotakernels.inference.comparison.paired import Measured, Tested, TestName, by_test, check_test
 from quotakernels.inference.resampling.bootstrap import check_resampling, with_options
 from quotakernels.inference.resampling.resamples import value_of
 from quotakernels.inputs.gains import admitted
@@ -210,9 +210,9 @@ def compare(
     drawn |= {"ties": ties, "workers": workers, "max_memory": max_memory, "progress": progress}
     scores = stacked({label_of(models, name): x for name, x in named.items()}, y_true, **data)
     estimate, worth = _estimates(applied, y_true, scores, data, ties, maximize)
-    task = Task(applied, y_true, scores, estimate, confidence_level, data, drawn)
+    measured = Measured(applied, y_true, scores, estimate, confidence_level, data, drawn)
     return _compared(
-        list(named), estimate, worth, by_test(test, task, stratified), confidence_level
+        list(named), estimate, worth, by_test(test, measured, stratified), confidence_level
     )
 
 
@@ -279,7 +279,7 @@ def _compared(
     with np.errstate(invalid="ignore"):
         difference = estimate[:, None] - estimate
     adjusted = _table(pairs, adjusted, adjusted, 1)
-    groups = together(adjusted <= round(1 - confidence_level, 12))
+    groups = groups_alike(adjusted <= round(1 - confidence_level, 12))
     return Comparison(
         tuple(names),
         estimate,

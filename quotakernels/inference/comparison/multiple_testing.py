@@ -1,19 +1,18 @@
-"""What resamples, or a test, say of two models; and Holm's correction for many pairs."""
+"""Many pairs of models: Holm's correction, and letters for groups that cannot be told apart."""
 
 from __future__ import annotations
 
 import string
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-__all__ = ["PairTest", "holm", "letters_of", "of_exchanges", "of_resamples", "together"]
-
+__all__ = ["groups_alike", "holm", "letters_of"]
 
 NDArray = np.ndarray[Any, Any]
 
 
-def together(differ: NDArray) -> list[tuple[int, ...]]:
+def groups_alike(differ: NDArray) -> list[tuple[int, ...]]:
     """The largest groups without two models that differ, by insertion and absorption.
 
     In the order of their first members; a model may be in several.
@@ -36,42 +35,6 @@ def letters_of(groups: list[tuple[int, ...]], number: int) -> tuple[str, ...]:
         "".join(name for name, group in zip(names, groups, strict=True) if model in group)
         for model in range(number)
     )
-
-
-class PairTest(NamedTuple):
-    """An interval of the difference of two models, and the p-value of the test that it is 0."""
-
-    lower: float
-    upper: float
-    p_value: float
-
-
-def of_resamples(
-    difference: float, values: NDArray, confidence_level: float, rounding: float
-) -> PairTest:
-    """From the differences in resamples, of which those within the rounding count as 0.
-
-    1 - p is the level of the widest percentile interval that leaves 0 out, the estimate counted as
-    one more resample.
-    """
-    values = values[~np.isnan(values)]
-    if np.isnan(difference) or not values.size:
-        return PairTest(np.nan, np.nan, np.nan)
-    values = np.where(np.abs(values) <= rounding, 0.0, values)
-    tail = (1 - confidence_level) / 2
-    lower, upper = np.quantile(values, [tail, 1 - tail])
-    fewer = min(np.count_nonzero(values <= 0), np.count_nonzero(values >= 0))
-    p_value = min(1.0, 2 * (1 + fewer) / (1 + values.size))
-    return PairTest(float(lower), float(upper), p_value)
-
-
-def of_exchanges(difference: float, values: NDArray, rounding: float) -> PairTest:
-    """From the differences after exchanges; there is no interval."""
-    values = values[~np.isnan(values)]
-    if np.isnan(difference) or not values.size:
-        return PairTest(np.nan, np.nan, np.nan)
-    as_far = np.count_nonzero(np.abs(values) >= abs(difference) - rounding)
-    return PairTest(np.nan, np.nan, (1 + as_far) / (1 + values.size))
 
 
 def holm(p_values: NDArray) -> NDArray:

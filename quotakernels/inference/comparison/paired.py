@@ -12,8 +12,7 @@ import numpy as np
 
 from quotakernels._array import tolerance
 from quotakernels.inference._areas import area_name
-from quotakernels.inference.comparison.multiple_testing import PairTest, of_exchanges, of_resamples
-from quotakernels.inference.comparison.permutation import differences, exchange_of
+from quotakernels.inference.comparison.permutation import differences, permutation_of
 from quotakernels.inference.comparison.small_samples import warn_of_few, warn_of_undefined
 from quotakernels.inference.delong.difference import delong_test
 from quotakernels.inference.resampling.bootstrap import bootstrap
@@ -22,13 +21,20 @@ from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.gains import admitted
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.models import host_floats
-from quotakernels.inputs.quotas import silently
+from quotakernels.inputs.quotas import level_of_caller, silently
 
-__all__ = ["Task", "TestName", "Tested", "by_test", "check_test"]
+__all__ = [
+    "Measured",
+    "TestName",
+    "Tested",
+    "by_test",
+    "check_test",
+    "of_permutations",
+    "of_resamples",
+]
 
 NDArray = np.ndarray[Any, Any]
 TestName: TypeAlias = Literal["bootstrap", "permutation", "delong"]
-Tested: TypeAlias = Callable[[int, int], PairTest]
 _ROUNDING = 2.0**-40
 """Of the largest estimate: differences below it count as 0."""
 _SAME = 2.0**-30
@@ -37,7 +43,18 @@ _STEPS = {"bootstrap": 2, "permutation": 1}
 """The smallest p-value of each test, in units of 1/(1 + R)."""
 
 
-class Task(NamedTuple):
+class PairTest(NamedTuple):
+    """An interval of the difference of two models, and the p-value of the test that it is 0."""
+
+    lower: float
+    upper: float
+    p_value: float
+
+
+Tested: TypeAlias = Callable[[int, int], PairTest]
+
+
+class Measured(NamedTuple):
     """What is compared: a measure of the scores of M models, shape (M, n), and its estimates.
 
     `data` goes with labels and scores, `drawn` says how resamples are drawn.
@@ -84,24 +101,26 @@ def check_test(
         warnings.warn(
             f"{n_resamples} resamples cannot tell any of {models} models apart; "
             f"pass n_resamples={math.ceil(round(needed, 6))} or more",
-            stacklevel=5,
+            stacklevel=level_of_caller(),
         )
 
 
-def by_test(test: TestName, task: Task, stratified: bool) -> Tested:
+def by_test(test: TestName, measured: Measured, stratified: bool) -> Tested:
     """A function of the places of two models; warns where the test's p-values are too small."""
     if test == "permutation":
-        return _exchanged(task)
-    tested = _bootstrapped(task, stratified) if test == "bootstrap" else _by_delong(task)
-    if "gain" not in task.data:  # which may come without classes
-        warn_of_few(task.examples, task.drawn["clusters"])
+        return _permuted(measured)
+    tested = _bootstrapped(measured, stratified) if test == "bootstrap" else _by_delong(measured)
+    if "gain" not in measured.data:  # which may come without classes
+        warn_of_few(measured.examples, measured.drawn["clusters"])
     return tested
 
 
-def _bootstrapped(task: Task, stratified: bool) -> Tested:
-    drawn = {**task.data, **task.drawn}
+def _bootstrapped(measured: Measured, stratified: bool) -> Tested:
+    drawn = {**measured.data, **measured.drawn}
     with silently():
-        found = bootstrap(task.measure, task.y_true, task.scores, stratified=stratified, **drawn)
+        found = bootstrap(
+            measured.measure, measured.y_true, measured.scores, stratified=stratified, **drawn
+        )
     values = host_floats(found.resamples).astype(np.float64)
     warn_of_undefined(np.isnan(values).sum(axis=-1), values.shape[-1])
 
@@ -109,58 +128,86 @@ def _bootstrapped(task: Task, stratified: bool) -> Tested:
         with np.errstate(invalid="ignore"):
             apart = values[first] - values[second]
         return of_resamples(
-            task.difference(first, second), apart, task.confidence_level, task.rounding
+            measured.difference(first, second), apart, measured.confidence_level, measured.rounding
         )
 
     return tested
 
 
-def _exchanged(task: Task) -> Tested:
-    drawn = dict(task.drawn)
+def _permuted(measured: Measured) -> Tested:
+    drawn = dict(measured.drawn)
     number, progress = drawn.pop("n_resamples"), drawn.pop("progress")
     effort = {name: drawn.pop(name) for name in ("workers", "max_memory")}
-    exchange = exchange_of(task.measure, task.examples, **drawn)
-    _check_of_order(task, exchange.values(*exchange.examples[::3]))
-    models = task.estimate.shape[0]
+    permutation = permutation_of(measured.measure, measured.examples, **drawn)
+    _check_of_order(measured, permutation.values(*permutation.examples[::3]))
+    models = measured.estimate.shape[0]
     whole, tell = number * models * (models - 1) // 2, reporter(progress, "compare")
     done = itertools.count()
 
     def tested(first: int, second: int) -> PairTest:
         start = next(done) * number
         apart = differences(
-            exchange, (first, second), number, **effort, tell=lambda k: tell(start + k, whole)
+            permutation, (first, second), number, **effort, tell=lambda k: tell(start + k, whole)
         )
-        return of_exchanges(task.difference(first, second), apart, task.rounding)
+        return of_permutations(measured.difference(first, second), apart, measured.rounding)
 
     return tested
 
 
-def _check_of_order(task: Task, of_ranks: NDArray) -> None:
+def _check_of_order(measured: Measured, of_ranks: NDArray) -> None:
     """Raise unless ranks in the place of the scores leave the measure as it is."""
-    relative = tolerance(task.estimate, _SAME)
-    if not np.allclose(of_ranks, task.estimate, relative, relative, equal_nan=True):
+    relative = tolerance(measured.estimate, _SAME)
+    if not np.allclose(of_ranks, measured.estimate, relative, relative, equal_nan=True):
         raise ValueError(
             'test="permutation" puts ranks in the place of scores, and this measure depends on the '
             'scores\' values; use test="bootstrap"'
         )
 
 
-def _by_delong(task: Task) -> Tested:
-    name = area_name(task.measure)
+def _by_delong(measured: Measured) -> Tested:
+    name = area_name(measured.measure)
     if name is None:
         raise ValueError('test="delong" is for roc_auc, gini and pem without options of their own')
-    if task.drawn["clusters"] is not None:
+    if measured.drawn["clusters"] is not None:
         raise ValueError('test="delong" is for single examples; with clusters use test="bootstrap"')
-    if task.drawn["ties"] != "expected":
+    if measured.drawn["ties"] != "expected":
         raise ValueError('test="delong" counts ties half; use ties="expected" or test="bootstrap"')
 
-    given = {**task.data, "measure": name, "confidence_level": task.confidence_level}
+    given = {**measured.data, "measure": name, "confidence_level": measured.confidence_level}
 
     def tested(first: int, second: int) -> PairTest:
-        pair = [task.scores[model, ...] for model in (first, second)]
-        found = delong_test(task.y_true, pair, **given)
+        pair = [measured.scores[model, ...] for model in (first, second)]
+        found = delong_test(measured.y_true, pair, **given)
         ends = [float(host_floats(x)) for x in (found.lower, found.upper, found.p_value)]
         alike = found.difference == 0 and found.standard_error == 0
         return PairTest(0.0, 0.0, 1.0) if alike else PairTest(*ends)
 
     return tested
+
+
+def of_resamples(
+    difference: float, values: NDArray, confidence_level: float, rounding: float
+) -> PairTest:
+    """From the differences in resamples, of which those within the rounding count as 0.
+
+    1 - p is the level of the widest percentile interval that leaves 0 out, the estimate counted as
+    one more resample.
+    """
+    values = values[~np.isnan(values)]
+    if np.isnan(difference) or not values.size:
+        return PairTest(np.nan, np.nan, np.nan)
+    values = np.where(np.abs(values) <= rounding, 0.0, values)
+    tail = (1 - confidence_level) / 2
+    lower, upper = np.quantile(values, [tail, 1 - tail])
+    fewer = min(np.count_nonzero(values <= 0), np.count_nonzero(values >= 0))
+    p_value = min(1.0, 2 * (1 + fewer) / (1 + values.size))
+    return PairTest(float(lower), float(upper), p_value)
+
+
+def of_permutations(difference: float, values: NDArray, rounding: float) -> PairTest:
+    """From the differences after permutations; there is no interval."""
+    values = values[~np.isnan(values)]
+    if np.isnan(difference) or not values.size:
+        return PairTest(np.nan, np.nan, np.nan)
+    as_far = np.count_nonzero(np.abs(values) >= abs(difference) - rounding)
+    return PairTest(np.nan, np.nan, (1 + as_far) / (1 + values.size))

@@ -16,14 +16,14 @@ from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.models import host_floats
 from quotakernels.ranking import TiePolicy, rank_examples, ranking_of, split_ties
 
-__all__ = ["Exchange", "differences", "exchange_of"]
+__all__ = ["Permutation", "differences", "permutation_of"]
 
 NDArray = np.ndarray[Any, Any]
 _HOST_BATCH = 64
 _HOST: Namespace = namespace(np.empty(0))
 
 
-class Exchange(NamedTuple):
+class Permutation(NamedTuple):
     """What is measured, of models whose scores are ranks, shape (M, n), and whose coins fall.
 
     ``flips(numbers)`` gives for a range of exchanges which examples take part, shape (R, n).
@@ -45,9 +45,9 @@ class Exchange(NamedTuple):
         return host_floats(value_again(self.measure, ranking))
 
 
-def exchange_of(
+def permutation_of(
     measure: Any, examples: Examples, clusters: Any, random_state: Any, ties: TiePolicy
-) -> Exchange:
+) -> Permutation:
     """Coins for checked examples, or for clusters; tensors are lent where NumPy may draw."""
     examples = to_draw_from(examples, random_state)
     xp = namespace(examples.scores)
@@ -64,7 +64,7 @@ def exchange_of(
             coins = ops.coins(xp, source, numbers, like)
             return coins if owner is None else xp.take(coins, owner, axis=-1)
 
-    return Exchange(measure, examples._replace(scores=ranks), ties, flips)
+    return Permutation(measure, examples._replace(scores=ranks), ties, flips)
 
 
 def _mid_ranks(xp: Namespace, examples: Examples) -> Array:
@@ -88,7 +88,7 @@ def _mid_ranks(xp: Namespace, examples: Examples) -> Array:
 
 
 def differences(
-    exchange: Exchange,
+    permutation: Permutation,
     pair: tuple[int, int],
     n_resamples: int,
     workers: int | None,
@@ -96,7 +96,7 @@ def differences(
     tell: Callable[[int], None],
 ) -> NDArray:
     """The first model's measure less the second's, after each of the exchanges."""
-    ranks, valid = exchange.examples.scores, exchange.examples.valid
+    ranks, valid = permutation.examples.scores, permutation.examples.valid
     first, second = (ranks[model, ...] for model in pair)
     if valid is not None:
         valid = valid[pair[0], ...] & valid[pair[1], ...]
@@ -108,15 +108,15 @@ def differences(
         for start in range(0, n_resamples, size):
             numbers = range(start, min(start + size, n_resamples))
             if on_host:
-                parts.append(_on_host(exchange, first, second, valid, numbers, pool))
+                parts.append(_on_host(permutation, first, second, valid, numbers, pool))
             else:
-                parts.append(_in_batch(exchange, first, second, valid, numbers))
+                parts.append(_in_batch(permutation, first, second, valid, numbers))
             tell(numbers.stop)
     return np.concatenate(parts)
 
 
 def _on_host(
-    exchange: Exchange,
+    permutation: Permutation,
     first: NDArray,
     second: NDArray,
     valid: NDArray | None,
@@ -125,14 +125,16 @@ def _on_host(
 ) -> NDArray:
     """Each list by itself, which is much faster than a batch of lists in NumPy."""
     here = slice(None) if valid is None else np.flatnonzero(valid)
-    columns = exchange.examples.map(lambda x: x[0][here])
+    columns = permutation.examples.map(lambda x: x[0][here])
     first, second = first[here], second[here]
 
     def one(number: int) -> NDArray:
-        flips = exchange.flips(range(number, number + 1))[0][here]
+        flips = permutation.flips(range(number, number + 1))[0][here]
         swapped = (np.where(flips, second, first), np.where(flips, first, second))
-        tables = (split_ties(_HOST, _counted(x, columns), exchange.ties) for x in swapped)
-        a, b = (host_floats(value_again(exchange.measure, ranking_of(table))) for table in tables)
+        tables = (split_ties(_HOST, _counted(x, columns), permutation.ties) for x in swapped)
+        a, b = (
+            host_floats(value_again(permutation.measure, ranking_of(table))) for table in tables
+        )
         return a - b
 
     return np.stack(list(pool.map(one, numbers)))
@@ -162,7 +164,7 @@ def _counted(ranks: NDArray, examples: Examples) -> ops.Groups:
 
 
 def _in_batch(
-    exchange: Exchange,
+    permutation: Permutation,
     first: Array,
     second: Array,
     valid: Array | None,
@@ -170,10 +172,10 @@ def _in_batch(
 ) -> NDArray:
     """All at once, on the device."""
     xp = namespace(first)
-    flips = exchange.flips(numbers)
+    flips = permutation.flips(numbers)
     with computing(xp):
         swapped = xp.stack(
             [xp.where(flips, second, first), xp.where(flips, first, second)], axis=-2
         )
-    values = exchange.values(swapped, valid)
+    values = permutation.values(swapped, valid)
     return values[:, 0] - values[:, 1]

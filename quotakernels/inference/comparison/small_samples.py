@@ -11,6 +11,7 @@ from quotakernels._array import cast, computing, namespace, to_numpy
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.models import host_floats
+from quotakernels.inputs.quotas import level_of_caller
 
 __all__ = ["flags_of", "units_of", "warn_of_few", "warn_of_undefined"]
 
@@ -31,7 +32,7 @@ def warn_of_few(examples: Examples, clusters: Any) -> None:
         found = some if clusters is None else f"cluster{'s' * (fewest > 1)} with {kind}"
         warnings.warn(
             f"only {fewest} {found}: with fewer than {ENOUGH} p-values are too small",
-            stacklevel=5,
+            stacklevel=level_of_caller(),
         )
 
 
@@ -61,5 +62,5 @@ def warn_of_undefined(undefined: np.ndarray[Any, Any], n_resamples: int) -> None
         warnings.warn(
             f"the measure is undefined in {most} of {n_resamples} resamples: intervals and "
             "p-values are of the others",
-            stacklevel=6,
+            stacklevel=level_of_caller(),
         )

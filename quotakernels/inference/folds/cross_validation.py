@@ -22,7 +22,13 @@ from quotakernels._array import (
 )
 from quotakernels.inference._normal import check_level
 from quotakernels.inference._tree import tree_map, trees_map
-from quotakernels.inference.folds.corrected_t import ahead, corrected, first_less_second, float_of
+from quotakernels.inference.folds.corrected_t import (
+    ahead,
+    corrected,
+    first_less_second,
+    float_of,
+    two_sided,
+)
 from quotakernels.inference.folds.splits import (
     Folds,
     admit_folds,
@@ -30,13 +36,12 @@ from quotakernels.inference.folds.splits import (
     pooled_value,
     why_undefined,
 )
-from quotakernels.inference.folds.student import two_sided
 from quotakernels.inference.resampling.bootstrap import with_options
 from quotakernels.inputs.columns import adopt, as_column, check_types
 from quotakernels.inputs.examples import Examples, admit, check_tie_policy
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.models import two_models
-from quotakernels.inputs.quotas import silently
+from quotakernels.inputs.quotas import level_of_caller, silently
 from quotakernels.measures._direction import direction_if_any
 from quotakernels.measures._measure import ValueMeasure
 from quotakernels.ranking import TiePolicy
@@ -285,7 +290,7 @@ def _warn_of_undefined(measure: Any, values: Any, examples: Examples, folds: Fol
         warnings.warn(
             f"{name} is undefined in {undefined.sum()} of {undefined.size} folds, which are left "
             f"out: {why_undefined(examples, folds, undefined)}",
-            stacklevel=4,
+            stacklevel=level_of_caller(),
         )
 
 

@@ -230,7 +230,7 @@ def curve_band(
         if simultaneous:
             highest = xp.ones_like(at) if chosen != "lift" else xp.full_like(at, xp.inf)
             highest = 1 / at if (chosen, name) == ("lift", "fraction") else highest
-            ends = _together(xp, found, highest, confidence_level)
+            ends = _simultaneous(xp, found, highest, confidence_level)
         if _has_exact_ends(chosen, resampling):
             data = {k: x for k, x in resampling.items() if k in _DATA}
             few = _Few(admit(y_true, y_score, **data), resampling.get("clusters"))
@@ -323,7 +323,7 @@ def _kish(xp: Namespace, flags: Array, weights: Array) -> Array:
     return total * total / squares
 
 
-def _together(
+def _simultaneous(
     xp: Namespace, found: BootstrapResult, highest: Array, confidence_level: float
 ) -> tuple[Array, Array]:
     """Both edges of the band that holds so many resamples of the whole curve."""

@@ -28,7 +28,7 @@ from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import silently
 from quotakernels.measures._direction import title_of
 from quotakernels.measures._measure import made_here, merges_negatives
-from quotakernels.measures._together import sharing, together
+from quotakernels.measures._one_pass import in_one_pass, sharing
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties
 
 __all__ = [
@@ -136,7 +136,7 @@ def _value_of_table(measure: Any, table: ops.Groups) -> Any:
     shared = sharing(measure) if isinstance(measure, Mapping) else {}
     if len(shared) < 2:
         return value_again(measure, ranking_of(table))
-    values = together(shared, table)
+    values = in_one_pass(shared, table)
     others = {name: each for name, each in measure.items() if name not in values}
     if others:
         values |= value_again(others, ranking_of(table))

@@ -21,11 +21,11 @@ from quotakernels.measures._models import Models, named_models
 from quotakernels.measures.roc_pr.hull import RocHull
 from quotakernels.measures.roc_pr.precision_recall import PrCurve
 from quotakernels.measures.roc_pr.regions import (
+    CurveTotals,
     Path,
     Points,
     Source,
     Steps,
-    Totals,
     alike,
     best_stretches,
     nowhere_above,
@@ -215,7 +215,7 @@ def _admitted(named: dict[str, Any], curves_too: bool) -> tuple[Namespace, tuple
     return xp, tuple(kind(next(pairs), next(pairs)) for kind in kinds)
 
 
-def _dominates(a: Source, b: Source, *, space: str) -> tuple[Array, Totals]:
+def _dominates(a: Source, b: Source, *, space: str) -> tuple[Array, CurveTotals]:
     """The answer, and the totals of both curves."""
     xp = namespace(a[0])
     rounding = rounding_of(xp, (a, b))
@@ -231,13 +231,13 @@ def _dominates(a: Source, b: Source, *, space: str) -> tuple[Array, Totals]:
     return nowhere_above(xp, lower, upper) & _comparable(xp, totals), totals
 
 
-def _comparable(xp: Namespace, totals: Totals) -> Array:
+def _comparable(xp: Namespace, totals: CurveTotals) -> Array:
     """Whether all curves have both classes, and the same totals."""
     right = ~totals.differ & (totals.negative > 0) & (totals.positive > 0)
     return xp.all(right, axis=-1)
 
 
-def _regions(models: tuple[Source, ...], *, axis: str) -> tuple[Regions, Totals]:
+def _regions(models: tuple[Source, ...], *, axis: str) -> tuple[Regions, CurveTotals]:
     """The regions, and the totals of all models."""
     xp = namespace(models[0][0])
     curves = alike(xp, models)

@@ -11,11 +11,11 @@ from quotakernels._array import Array, Namespace, cast, device, tolerance, wide_
 from quotakernels.inputs.columns import MASS_ROUNDING
 
 __all__ = [
+    "CurveTotals",
     "Path",
     "Points",
     "Source",
     "Steps",
-    "Totals",
     "alike",
     "best_stretches",
     "limits",
@@ -177,7 +177,7 @@ class Path(NamedTuple):
     y: Array
 
 
-class Totals(NamedTuple):
+class CurveTotals(NamedTuple):
     """Negatives and positives of each of M curves, and which differ from the first one's.
 
     A curve of no examples at all is not said to differ.  Shape (..., M).
@@ -229,7 +229,7 @@ def _common_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     return tuple(common)
 
 
-def totals_of(xp: Namespace, curves: Sequence[Points], rounding: float) -> Totals:
+def totals_of(xp: Namespace, curves: Sequence[Points], rounding: float) -> CurveTotals:
     """The last points of the curves, side by side."""
     negative, positive = (
         xp.stack([x[..., -1] for x in column], axis=-1) for column in zip(*curves, strict=True)
@@ -239,7 +239,7 @@ def totals_of(xp: Namespace, curves: Sequence[Points], rounding: float) -> Total
         first = x[..., :1]
         equal = equal & (xp.abs(x - first) <= rounding * first if rounding else x == first)
     filled = (negative > 0) | (positive > 0)
-    return Totals(negative, positive, ~equal & filled & filled[..., :1])
+    return CurveTotals(negative, positive, ~equal & filled & filled[..., :1])
 
 
 def nowhere_above(xp: Namespace, lower: Path, upper: Path) -> Array:

@@ -10,7 +10,7 @@ from quotakernels._array import compiled, computing, device, finished, namespace
 from quotakernels.measures._measure import Measure
 from quotakernels.measures._reduction import Reduction, reduced, totals
 
-__all__ = ["sharing", "together"]
+__all__ = ["in_one_pass", "sharing"]
 
 
 def sharing(measures: Mapping[str, Any]) -> dict[str, Measure]:
@@ -22,7 +22,7 @@ def sharing(measures: Mapping[str, Any]) -> dict[str, Measure]:
     }
 
 
-def together(measures: Mapping[str, Measure], table: ops.Groups) -> dict[str, Any]:
+def in_one_pass(measures: Mapping[str, Measure], table: ops.Groups) -> dict[str, Any]:
     """The values of measures that share a pass, each the one that the measure gives by itself."""
     xp = namespace(table.counts)
     dtype = result_float(xp, device(table.counts))
