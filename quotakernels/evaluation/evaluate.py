@@ -57,7 +57,8 @@ def evaluate(
     ----------
     y_true : array, shape (n,), or a column's name
         Labels, as in `rank`.  Beside a data frame they, and all arrays below, may be one of its
-        columns, by its name; or a mapping from names to rankings in place of labels and models.
+        columns, by its name.  Or a mapping from names to rankings, of any tie policy, in place of
+        labels and models.
     models : mapping from names to arrays, data frame, or array, shape (n,)
         The scores of each model.  Of a data frame all columns that are not named otherwise.
     quota : number or numbers, optional
