@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,11 @@ from quotakernels.evaluation.intervals import Limits, Resampled
 from quotakernels.evaluation.measures import Column
 from quotakernels.evaluation.quota import Quota, QuotaArgument
 from quotakernels.evaluation.settings import Resampling
+from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap
+from quotakernels.inputs.models import stacked
+from quotakernels.measures.at_quota.curves import Curve
+from quotakernels.measures.gains.impact_at_quota import best_quota
+from quotakernels.ranking import Ranking
 
 __all__ = ["TOTAL_AT_QUOTA", "GainDifference", "GainIntervals", "gain_intervals"]
 
@@ -65,96 +72,138 @@ class GainIntervals:
         return GainDifference(float(ends.lower[0, 0]), float(ends.upper[0, 0]), p_value)
 
 
-class _Model:
-    """A model's rows, best first, and what its cuts bring by the mass of each row."""
+class _Cuts(NamedTuple):
+    """What the best of all cuts brings and where it is, what quotas and the best cuts within them
+    bring, and what cuts that were chosen elsewhere do.
+    """
 
-    def __init__(self, scores: NDArray[np.generic], gains: RowGains):
-        self.order = np.argsort(scores, kind="stable")[::-1]
-        falling = scores[self.order]
-        self.ends = np.flatnonzero(np.append(falling[1:] != falling[:-1], True))
-        self.thresholds = np.append(np.nan, falling[self.ends].astype(np.float64))
-        self.gains = gains
-        self.more = (gains.selected - gains.rejected)[self.order]
-        self.same = {0: _all_equal(gains.rejected), len(self.ends): _all_equal(gains.selected)}
-
-    def cuts(self, mass: Floats) -> tuple[Floats, Floats]:
-        """The quota of each cut, from the empty one on, and what all rows bring then."""
-        falling = mass[self.order]
-        quota, more = np.cumsum(falling)[self.ends], np.cumsum(falling * self.more)[self.ends]
-        nobody = float(np.sum(self.gains.rejected * mass))
-        return np.append(0.0, quota), nobody + np.append(0.0, more)
-
-    def place(self, threshold: float) -> int:
-        """The cut that selects the scores from a threshold on, none from NaN."""
-        return int(np.count_nonzero(self.thresholds >= threshold))
-
-    def expected(self, best: int, totals: Floats, whole: Floats, there: int) -> float:
-        """What to expect of the best cut of all rows, of the first so many that bring `whole`.
-
-        That is less than it brings by as much as the resample's best brings more on the resample.
-        To select nobody, or all, may bring the same on any rows.
-        """
-        fits = whole[:there]
-        rounding = _ROUNDING * np.abs(whole).max()
-        if self.same.get(int(np.argmax(fits >= fits.max() - rounding)), False):
-            return float(fits.max())
-        return float(fits.max() - (totals[best] - whole[best]))
+    value: Floats
+    threshold: Floats
+    quota: Floats
+    at_quota: Floats
+    within: Floats
+    within_threshold: Floats
+    chosen_before: Floats
 
 
-def _all_equal(amounts: Floats) -> bool:
-    return bool(np.all(amounts == amounts[0])) if amounts.size else True
+def _cuts(ranking: Ranking, quotas: list[QuotaArgument], thresholds: list[float] | None) -> _Cuts:
+    """What some cuts of rankings with gains bring, of a batch one after the other."""
+    if ranking.counts.ndim > 1:
+        rows = (ranking.map(operator.itemgetter(row)) for row in range(len(ranking.counts)))
+        found = [_cuts(row, quotas, thresholds) for row in rows]
+        return _Cuts(*(np.stack(x) for x in zip(*found, strict=True)))
+    best = best_quota(ranking)
+    curve = best.curve
+    at_quota, *within = np.asarray([_at_quota(curve, x) for x in quotas]).reshape(-1, 3).T
+    before = [curve.value[np.max(_selecting(curve, x))] for x in thresholds or []]
+    chosen = (best.value, best.threshold, best.quota)
+    return _Cuts._make((*chosen, at_quota, *within, np.asarray(before)))
+
+
+def _at_quota(curve: Curve, argument: QuotaArgument) -> tuple[float, float, float]:
+    """What a quota brings, part of a tie group in proportion; what the best cut that does not
+    exceed it brings, and where that is.  NaN of more places than there are.
+    """
+    places = _places(argument, curve)
+    if places > curve.quota[-1] * (1 + _ROUNDING):
+        return np.nan, np.nan, np.nan
+    best = int(np.argmax(np.where(curve.quota <= places, curve.value, -np.inf)))
+    brings = np.interp(places, curve.quota, curve.value)
+    return float(brings), float(curve.value[best]), float(curve.threshold[best])
+
+
+def _places(argument: QuotaArgument, curve: Curve) -> float:
+    """How much a quota selects of the rows that have these cuts."""
+    if "quota" in argument:
+        return float(argument["quota"])
+    return float(argument["fraction"] * curve.quota[-1])
+
+
+def _selecting(curve: Curve, threshold: float) -> NDArray[np.int64]:
+    """The places of cuts that select no lower scores than a threshold; of NaN, the empty one."""
+    return np.append(0, np.flatnonzero(curve.threshold >= threshold))
 
 
 def gain_intervals(
     data: Resampled, resampling: Resampling, gains: RowGains, thresholds: list[float] | None
 ) -> GainIntervals:
     """The intervals of all models; of cuts that were chosen elsewhere, if thresholds are given."""
-    models = [_Model(data.examples(name)["y_score"], gains) for name in data.scores]
-    ones = np.ones(len(gains.selected)) if gains.weights is None else gains.weights
-    whole = [model.cuts(ones) for model in models]
-    fixed = [None] * len(models) if thresholds is None else map(_Model.place, models, thresholds)
-    places = list(fixed)
-    cuts: list[list[Floats]] = []
-    at_quota: dict[Quota, list[list[Floats]]] = {quota: [] for quota in data.quotas}
-    rng = np.random.default_rng(resampling.seed)
+    brings: dict[str, Any] = {"gain": gains.selected, "sample_weight": gains.weights}
+    brings["gain_rejected"] = gains.rejected if gains.rejected.any() else 0
+    scores = stacked({name: data.examples(name)["y_score"] for name in data.scores}, None, **brings)
     data.on_step("resampling what they bring")
-    for done in range(resampling.resamples):
-        drawn = rng.integers(0, ones.size, ones.size)
-        mass = ones * np.bincount(drawn, minlength=ones.size)
-        found = [model.cuts(mass) for model in models]
-        cuts.append(list(map(_cut, models, found, whole, places)))
-        for quota, argument in data.quotas.items():
-            at_quota[quota].append(
-                [_at(argument, *each) for each in zip(models, found, whole, strict=True)]
-            )
-        data.tell(done + 1, resampling.resamples)
-    kept = {quota: np.moveaxis(np.asarray(x), -1, 0) for quota, x in at_quota.items()}
-    return _summed_up(np.moveaxis(np.asarray(cuts), -1, 0), kept, whole, resampling, thresholds)
-
-
-def _summed_up(
-    cuts: Floats,
-    at_quota: dict[Quota, Floats],
-    whole: list[tuple[Floats, Floats]],
-    resampling: Resampling,
-    thresholds: list[float] | None,
-) -> GainIntervals:
-    """The intervals and expectations of what was drawn."""
-    level = resampling.tested_level
-    ends = {quota: _ends(TOTAL_AT_QUOTA, level, x[:1]) for quota, x in at_quota.items()}
-    drawn: dict[Quota | None, Floats] = {quota: x[0] for quota, x in at_quota.items()}
-    drawn[None] = cuts[0]
-    if thresholds is not None:
-        return GainIntervals(_ends(TOTAL_AT_QUOTA, level, cuts), ends, None, None, drawn)
-    most = np.asarray([totals.max() for _, totals in whole])
-    return GainIntervals(
-        _ends(_CHOSEN, level, cuts[1:]),
-        ends,
-        # chance in the resamples is no reason to expect more than there was
-        np.minimum(cuts[3].mean(axis=0), most),
-        {quota: _mean(x[1]) for quota, x in at_quota.items()},
-        drawn,
+    cuts = bootstrap(
+        partial(_cuts, quotas=list(data.quotas.values()), thresholds=thresholds),
+        None,
+        scores,
+        **brings,
+        n_resamples=resampling.resamples,
+        confidence_level=resampling.tested_level,
+        random_state=resampling.seed,
+        progress=data.tell,
     )
+    level = resampling.tested_level
+    drawn: dict[Quota | None, Floats] = {
+        quota: cuts.at_quota.resamples[:, k].T for k, quota in enumerate(data.quotas)
+    }
+    at_quota = {q: _ends(TOTAL_AT_QUOTA, level, drawn[q][None]) for q in data.quotas}
+    if thresholds is not None:
+        models = np.arange(len(thresholds))  # each with the cut that was chosen for it
+        drawn[None] = cuts.chosen_before.resamples[models, models].T
+        best = _ends(TOTAL_AT_QUOTA, level, drawn[None][None])
+        return GainIntervals(best, at_quota, None, None, drawn)
+    drawn[None] = cuts.value.resamples.T
+    whole = [best_quota(None, x, **brings).curve for x in scores]
+    expected = _expected(whole, gains, None, cuts.value, cuts.threshold)
+    best = _ends(_CHOSEN, level, np.stack([_drawn(cuts.threshold), _drawn(cuts.quota), expected]))
+    within = _expected_within(data, whole, gains, cuts)
+    # chance in the resamples is no reason to expect more than there was
+    most = np.minimum(expected.mean(axis=0), cuts.value.estimate)
+    return GainIntervals(best, at_quota, most, within, drawn)
+
+
+def _expected_within(
+    data: Resampled, whole: list[Curve], gains: RowGains, cuts: Any
+) -> dict[Quota, Floats]:
+    """What to expect of each model's best cut that does not exceed each quota."""
+    within = {}
+    for k, (quota, argument) in enumerate(data.quotas.items()):
+        one = (BootstrapResult(*(x[:, k] for x in y)) for y in (cuts.within, cuts.within_threshold))
+        within[quota] = _mean(_expected(whole, gains, argument, *one))
+    return within
+
+
+def _drawn(found: BootstrapResult) -> Floats:
+    """The resamples (rows) of each model (columns)."""
+    return np.asarray(found.resamples, dtype=np.float64).T
+
+
+def _expected(
+    curves: list[Curve],
+    gains: RowGains,
+    argument: QuotaArgument | None,
+    value: BootstrapResult,
+    threshold: BootstrapResult,
+) -> Floats:
+    """What to expect of each model's best cut of all rows, by each resample: shape (R, M).
+
+    That is less than it brings by as much as the resample's best brings more on the resample than
+    on all rows.  To select nobody, or all, may bring the same on any rows.
+    """
+    found = np.empty(_drawn(value).shape)
+    for model, curve in enumerate(curves):
+        fits = curve.value
+        if argument is not None:
+            fits = fits[curve.quota <= _places(argument, curve)]
+        rounding = _ROUNDING * np.abs(curve.value).max()
+        first = int(np.argmax(fits >= fits.max() - rounding))
+        sides = {0: gains.rejected, curve.value.size - 1: gains.selected}
+        falling, chosen = -curve.threshold[1:], -threshold.resamples[model]
+        taken = np.searchsorted(falling, np.nan_to_num(chosen, nan=-np.inf), side="right")
+        more = value.resamples[model] - curve.value[taken]
+        alike = first in sides and np.ptp(sides[first]) == 0
+        found[:, model] = fits.max() - (0.0 if alike else more)
+    return found
 
 
 def _mean(values: Floats) -> Floats:
@@ -162,46 +211,6 @@ def _mean(values: Floats) -> Floats:
     there = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(there, values, 0.0).sum(axis=0) / there.sum(axis=0))
-
-
-def _cut(
-    model: _Model, found: tuple[Floats, Floats], whole: tuple[Floats, Floats], place: int | None
-) -> Floats:
-    """What a fixed cut brings; or the best one, and what to expect of the one of all rows."""
-    quotas, totals = found
-    if place is not None:
-        return totals[[place]]
-    best = int(np.argmax(totals))
-    expected = model.expected(best, totals, whole[1], len(totals))
-    return np.asarray([totals[best], model.thresholds[best], quotas[best], expected])
-
-
-def _at(
-    argument: QuotaArgument,
-    model: _Model,
-    found: tuple[Floats, Floats],
-    whole: tuple[Floats, Floats],
-) -> Floats:
-    """What a quota brings, part of a tie group in proportion; NaN of more than there is.
-
-    And what to expect of the best cut of all rows that does not exceed the quota.
-    """
-    quotas, totals = found
-    places = _places(argument, quotas)
-    if places > quotas[-1] * (1 + _ROUNDING):
-        return np.asarray([np.nan, np.nan])
-    there = int(np.searchsorted(whole[0], _places(argument, whole[0]), side="right"))
-    fits = int(np.searchsorted(quotas, places, side="right"))
-    best = int(np.argmax(totals[:fits]))
-    expected = model.expected(best, totals, whole[1], there)
-    return np.asarray([np.interp(places, quotas, totals), expected])
-
-
-def _places(argument: QuotaArgument, quotas: Floats) -> float:
-    """How much a quota selects of the rows that have these cuts."""
-    if "quota" in argument:
-        return float(argument["quota"])
-    return float(argument["fraction"] * quotas[-1])
 
 
 def _ends(measures: tuple[Column, ...], level: float, values: Floats) -> Limits:
