@@ -106,11 +106,11 @@ QUICK = frozenset(
 test_static test_documentation test_counterparts test_capabilities test_misspelt
 test_every_measure_is_right_on_every_small_case test_relations test_metamorphic test_published
 test_errata test_ranking_by_hand test_table_measures test_class_measures test_confusion
-test_impact test_example_impact test_optimal test_lift_table test_points test_bootstrap
-test_delong test_letters test_states test_text test_bad_inputs test_bad_labels
+test_impact test_example_impact test_optimal test_points test_bootstrap
+test_delong test_letters test_text test_bad_inputs test_bad_labels
 test_bad_scores test_bad_quotas test_bad_weights test_bad_shapes test_bad_calls test_bad_tables
 test_names_elsewhere test_sizes test_cli_evaluate test_cli_exact test_cli_gains test_cli_input
-test_cli_select test_cli_tables test_answers
+test_cli_select test_cli_tables
 """,
     )
 )
