@@ -30,6 +30,8 @@ from benchmarks import (
 from benchmarks.backends import BACKENDS, Backend
 from benchmarks.harness import Entry, Turn, WrongResultError, contest
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).resolve().parents[1]
 STORED = sorted((ROOT / "benchmarks" / "results").glob("*.json"))
 PAGE = ROOT / "docs" / "benchmarks.md"

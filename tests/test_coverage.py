@@ -17,6 +17,8 @@ from benchmarks.coverage.__main__ import main
 from benchmarks.coverage.sources import MEASURES, SOURCES, WORSE
 from benchmarks.coverage.study import KINDS, POPULATIONS
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).resolve().parents[1]
 
 

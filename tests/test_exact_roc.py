@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from exact import cases, weighted_cases, without_ties
 
+pytestmark = pytest.mark.full
+
 F = Fraction
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(60)
 CURVE_I = ex.groups_from_points((0, 1500, 2000), (10, 20, 20))

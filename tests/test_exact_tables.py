@@ -19,6 +19,8 @@ from exact.confusion import table
 from exact.roc import limits
 from exact.small_tables import class_tables, rankings, tables, within
 
+pytestmark = pytest.mark.full
+
 F = Fraction
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(20)
 TABLES = list(tables(3))

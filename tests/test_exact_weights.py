@@ -10,6 +10,8 @@ import exact as ex
 import pytest
 from exact import cases, weighted_cases
 
+pytestmark = pytest.mark.full
+
 F = Fraction
 
 

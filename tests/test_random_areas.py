@@ -12,6 +12,8 @@ from expected import as_floats, ulps
 
 import quotakernels as qk
 
+pytestmark = pytest.mark.full
+
 CASES, LENGTH = 10_000, 12
 AREAS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "pr_auc": (qk.pr_auc, ex.pr_auc_exact),
@@ -20,9 +22,7 @@ AREAS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("weighted", "units"), [(False, 4), pytest.param(True, 16, marks=pytest.mark.full)]
-)
+@pytest.mark.parametrize(("weighted", "units"), [(False, 4), (True, 16)])
 def test_areas_are_within_some_units_of_the_exact_ones(weighted: bool, units: int):
     draw = np.random.default_rng(17)
     shape = (CASES, LENGTH)
