@@ -246,6 +246,11 @@ def test_native_forms_import_their_own_library_only():
             assert libraries <= {name.rpartition(".")[2].rstrip("_")}, name
 
 
+def test_one_module_imports_scipy():
+    found = {name for name, x in TREES.items() if "scipy" in {y.split(".")[0] for y in imports(x)}}
+    assert found == {"inference._scipy"}
+
+
 # what is named and read
 
 
