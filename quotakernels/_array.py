@@ -53,13 +53,14 @@ __all__ = [
     "finish",
     "finished",
     "from_host",
+    "from_host_view",
+    "host_view",
     "instead_of",
     "is_array",
     "kept",
     "known",
     "known_between",
     "known_end",
-    "lent",
     "library",
     "namespace",
     "of_kind",
@@ -67,7 +68,6 @@ __all__ = [
     "placement",
     "readable",
     "result_float",
-    "returned",
     "special",
     "takes_host_arrays",
     "to_numpy",
@@ -221,22 +221,22 @@ def to_numpy(x: Array) -> np.ndarray[Any, Any]:
     return np.asarray(x)
 
 
-def lent(data: tuple[Array | None, ...], *beside: Any) -> list[Any] | None:
+def host_view(data: tuple[Array | None, ...], *beside: Any) -> list[Any] | None:
     """Tensors in memory that NumPy can read as NumPy's arrays, which share that memory.
 
     None for what NumPy may not compute with: other arrays, values that are not readable, gradients
     to follow, and arrays of libraries beside the data.  Floats that NumPy lacks become float32.
     """
-    if isinstance(data[0], np.ndarray) or not all(map(_may_be_lent, data)):
+    if isinstance(data[0], np.ndarray) or not all(map(_has_host_view, data)):
         return None
     if any(is_array(x) and not isinstance(x, (np.ndarray, np.generic)) for x in beside):
         return None
     return [_lent(x) for x in data]
 
 
-def _may_be_lent(x: Any) -> bool:
+def _has_host_view(x: Any) -> bool:
     if x is None or isinstance(x, tuple):
-        return x is None or all(map(_may_be_lent, x))
+        return x is None or all(map(_has_host_view, x))
     return _is_tensor(x) and readable(x) and not x.requires_grad
 
 
@@ -253,14 +253,14 @@ def _is_narrow(x: Array) -> bool:
     return x.dtype.is_floating_point and name not in ("float16", "float32", "float64")
 
 
-def returned(result: Any, scores: Array) -> Any:
-    """What NumPy made of lent tensors, as tensors; where it is float32, these are `scores`."""
+def from_host_view(result: Any, scores: Array) -> Any:
+    """What NumPy made of host views, as tensors; where it is float32, these are `scores`."""
     if result is None:
         return None
     if isinstance(result, dict):
-        return {name: returned(x, scores) for name, x in result.items()}
+        return {name: from_host_view(x, scores) for name, x in result.items()}
     if isinstance(result, tuple):
-        parts = [returned(x, scores) for x in result]
+        parts = [from_host_view(x, scores) for x in result]
         return type(result)(*parts)
     tensor = sys.modules["torch"].from_numpy(np.require(result, requirements=["C", "W"]))
     return tensor.to(scores.dtype) if result.dtype == np.float32 else tensor

@@ -15,8 +15,8 @@ from quotakernels._array import (
     compiled,
     computing,
     device,
+    host_view,
     is_array,
-    lent,
     namespace,
     of_kind,
     packed,
@@ -27,7 +27,7 @@ from quotakernels._types import A, ArrayOf, Generic, NumberOf, T
 from quotakernels._types import TiePolicy as TiePolicy
 from quotakernels.inputs.bad_rows import marked, spoilt_rows
 from quotakernels.inputs.examples import Examples, check_tie_policy
-from quotakernels.inputs.gains import admitted
+from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import public
 
 __all__ = [
@@ -143,7 +143,7 @@ class Ranking(NamedTuple, Generic[T]):
         >>> print(hit_rate(ranking, quota=4))
         0.6666666666666666
         """
-        from quotakernels.inputs.grouped_counts import admit_groups
+        from quotakernels.inputs.grouped_counts import validate_groups
 
         check_tie_policy(ties)
         if ties == "given":
@@ -155,7 +155,7 @@ class Ranking(NamedTuple, Generic[T]):
             "weights": weights,
             "positive_weights": positive_weights,
         }
-        table, good = admit_groups(named)
+        table, good = validate_groups(named)
         xp = namespace(table.counts)
         with computing(xp):
             return ranking_of(split_ties(xp, table, ties), good)
@@ -272,7 +272,7 @@ def _made_by_hand(
     """
     columns = (thresholds, counts, positives, positive_weights, negative_weights)
     gains = gains if isinstance(gains, ops.Gains) else _gains_by_hand(gains)
-    on_host = columns if isinstance(thresholds, np.ndarray) else lent(columns)
+    on_host = columns if isinstance(thresholds, np.ndarray) else host_view(columns)
     if on_host is not None and all(isinstance(x, np.ndarray) for x in on_host):
         from quotakernels.inputs.curve_points import check_rows
 
@@ -373,14 +373,14 @@ def rank(
     0.75 0.8888888888888888
     """
     check_tie_policy(ties)
-    examples, _, good = admitted(
+    examples, _, good = validated(
         y_true, y_score, sample_weight, where, pos_label, validate, gain, gain_rejected
     )
     return rank_examples(examples, ties, good)
 
 
 def rank_examples(examples: Examples, ties: TiePolicy, good: Array | None = None) -> Ranking:
-    """Rank what has passed the door, with the rows of the batch that it calls good."""
+    """Rank checked examples, with the rows of the batch that it calls good."""
     xp = namespace(examples.scores)
     with computing(xp):
         return compiled(_ranked, xp, ("ties",))(examples, good, ties=ties)

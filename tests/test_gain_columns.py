@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import quotakernels as qk
 from quotakernels.inference.resampling.plan import plan_of
-from quotakernels.inputs.gains import admitted
+from quotakernels.inputs.gains import validated
 from quotakernels.ops import Gains
 
 mode = mode_fixture(QUICK)
@@ -275,7 +275,7 @@ def test_resamples_draw_examples_and_not_groups(weighted: bool, rejected: bool):
     given |= {"gain_rejected": R[0]} if rejected else {}
     measure = qk.impact_at_quota.with_options(fraction=0.5)
     found = qk.bootstrap(measure, None, S[0], random_state=3, n_resamples=20, **given).whole
-    plan = plan_of(admitted(None, S[0], **given).examples, None, False, False, 3, "expected")
+    plan = plan_of(validated(None, S[0], **given).examples, None, False, False, 3, "expected")
     drawn = plan.examples
     names = {"gain": "gain", "gain_rejected": "gain_rejected", "sample_weight": "weights"}
     for number, counts in enumerate(plan.counts(range(20))):

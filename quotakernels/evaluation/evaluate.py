@@ -20,7 +20,7 @@ from quotakernels.evaluation.settings import Counts, Resampling, Sample, Setting
 from quotakernels.inference.resampling.progress import reporter
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.keywords import brief, public
-from quotakernels.inputs.models import admitted_models, named_scores
+from quotakernels.inputs.models import named_scores, validated_models
 from quotakernels.ranking import Ranking
 
 __all__ = ["evaluate"]
@@ -219,8 +219,8 @@ def _sample(named: _Arrays, arrays: _Arrays, mask: str, pos_label: Any) -> Sampl
         beside["where"] = chosen
     titled = {f"models[{name!r}]": x for name, x in named.items()}
     numbers = ("gain",) if "gain" in beside else ()
-    _, admitted = admitted_models(titled, beside, pos_label, True, numbers)
-    examples, floats, _ = admitted[0]
+    _, validated = validated_models(titled, beside, pos_label, True, numbers)
+    examples, floats, _ = validated[0]
     assert examples.labels is not None
     if not examples.labels.size or not (chosen is None or chosen.any()):
         raise ValueError(f"{mask} leaves no examples" if examples.labels.size else "no examples")

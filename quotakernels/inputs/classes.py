@@ -1,4 +1,4 @@
-"""The door for the scores of several classes: what it lets in is one binary problem per class."""
+"""Scores of several classes, checked: one binary problem per class."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.labels import NAMED_LABELS, label_number
 from quotakernels.inputs.shapes import column_hint
 
-__all__ = ["admit_classes"]
+__all__ = ["validate_classes"]
 
 
-def admit_classes(
+def validate_classes(
     y_true: Any,
     y_score: Any,
     classes: Any = None,

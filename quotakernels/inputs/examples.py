@@ -1,4 +1,4 @@
-"""The door: what callers pass becomes clean arrays of one library on one device, or an error.
+"""Examples: what callers pass becomes clean arrays of one library on one device, or an error.
 
 Values that can be read are checked here and raise.  Where they cannot (in a trace, on an
 accelerator) a bad value spoils its whole row of the batch: none of its examples counts, and all its
@@ -16,10 +16,10 @@ from quotakernels._array import (
     cast,
     computing,
     device,
-    lent,
+    from_host_view,
+    host_view,
     namespace,
     of_kind,
-    returned,
     wide_float,
 )
 from quotakernels.inputs.columns import adopt, check_types, example_columns, read_without_fault
@@ -28,15 +28,15 @@ from quotakernels.inputs.labels import numeric_labels, positive_labels
 from quotakernels.inputs.shapes import check_shapes
 
 __all__ = [
-    "Admitted",
     "Examples",
-    "admit",
-    "admit_columns",
-    "admit_scores",
+    "Validated",
     "bad_values",
     "check_tie_policy",
     "one_absent_example",
     "raise_or_exclude",
+    "valid_examples",
+    "validate_columns",
+    "validate_scores",
 ]
 
 TIE_POLICIES = ("expected", "optimistic", "pessimistic", "given")
@@ -66,8 +66,8 @@ class Examples(NamedTuple):
         return tuple(x for x in (self.gain, self.gain_rejected) if x is not None)
 
 
-class Admitted(NamedTuple):
-    """What the door lets in: examples, columns of numbers beside them, and which rows of the batch
+class Validated(NamedTuple):
+    """What was found good: examples, columns of numbers beside them, and which rows of the batch
     had no bad value, shape (..., 1); None where all values were read, and so are good.
     """
 
@@ -82,7 +82,7 @@ def check_tie_policy(ties: str) -> None:
         raise ValueError(f"ties must be one of {', '.join(TIE_POLICIES)}; got {brief(ties)}")
 
 
-def admit(
+def valid_examples(
     y_true: Any,
     y_score: Any,
     sample_weight: Any = None,
@@ -92,25 +92,25 @@ def admit(
 ) -> Examples:
     """Check and convert labels and scores."""
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
-    return admit_columns(given, pos_label, validate).examples
+    return validate_columns(given, pos_label, validate).examples
 
 
-def admit_scores(
+def validate_scores(
     y_score: Any, sample_weight: Any = None, where: Any = None, validate: bool = True
 ) -> Examples:
     """Check and convert scores that come without labels."""
     given = {"y_score": y_score, "sample_weight": sample_weight, "where": where}
-    return admit_columns(given, None, validate).examples
+    return validate_columns(given, None, validate).examples
 
 
-def admit_columns(
+def validate_columns(
     given: dict[str, Any],
     pos_label: Any,
     validate: bool,
     numbers: tuple[str, ...] = (),
     leader: str = "y_score",
     batched: bool = False,
-) -> Admitted:
+) -> Validated:
     """Check and convert the scores, which the leader names, and what is given beside them.
 
     Columns of `numbers` come out as wide floats, finite where they count.  The scores of a state
@@ -124,12 +124,12 @@ def admit_columns(
     check_types(named)
     arrays = adopt(named, (leader,))[1]
     check_shapes(arrays, leader, given, batched)
-    if (on_host := lent(tuple(arrays.values()))) is not None:
+    if (on_host := host_view(tuple(arrays.values()))) is not None:
         columns = dict(zip(arrays, on_host, strict=True))
         examples, floats, good = _clean(columns, as_given, pos_label, validate, numbers, leader)
         scores = arrays[leader]
-        floats = {name: returned(x, scores) for name, x in floats.items()}
-        return Admitted(returned(examples, scores), floats, returned(good, scores))
+        floats = {name: from_host_view(x, scores) for name, x in floats.items()}
+        return Validated(from_host_view(examples, scores), floats, from_host_view(good, scores))
     return _clean(arrays, as_given, pos_label, validate, numbers, leader)
 
 
@@ -140,7 +140,7 @@ def _clean(
     validate: bool,
     numbers: tuple[str, ...],
     leader: str,
-) -> Admitted:
+) -> Validated:
     """Arrays of one library and of fitting shapes, when their values are checked too."""
     xp = namespace(arrays[leader])
     with computing(xp):
@@ -162,7 +162,7 @@ def _clean(
         bad |= {name: (~xp.isfinite(x), "a finite number") for name, x in floats.items()}
         valid, good = raise_or_exclude(xp, as_given, bad, valid, validate)
         valid = None if valid is None else _stretched(xp, valid, shape)
-    return Admitted(Examples(scores, labels, weights, valid), floats, good)
+    return Validated(Examples(scores, labels, weights, valid), floats, good)
 
 
 def _stretched(xp: Namespace, x: Array, shape: tuple[int, ...]) -> Array:

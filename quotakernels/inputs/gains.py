@@ -1,4 +1,4 @@
-"""The door for gains: what each example brings if it is selected, and if it is not."""
+"""Gains, checked: what each example brings if it is selected, and if it is not."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Any
 
 from quotakernels._array import computing, device, namespace
 from quotakernels.inputs.columns import as_column
-from quotakernels.inputs.examples import Admitted, admit_columns
-from quotakernels.inputs.quotas import numbers_beside
+from quotakernels.inputs.examples import Validated, validate_columns
+from quotakernels.inputs.quotas import numbers_like
 
-__all__ = ["admit_with_gains", "admitted", "with_gains"]
+__all__ = ["validate_with_gains", "validated", "with_gains"]
 
 
-def admitted(
+def validated(
     y_true: Any,
     y_score: Any,
     sample_weight: Any = None,
@@ -21,13 +21,13 @@ def admitted(
     validate: bool = True,
     gain: Any = None,
     gain_rejected: Any = 0,
-) -> Admitted:
+) -> Validated:
     """Check and convert what `rank` takes."""
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
-    return admit_with_gains(given, gain, gain_rejected, pos_label, validate)
+    return validate_with_gains(given, gain, gain_rejected, pos_label, validate)
 
 
-def admit_with_gains(
+def validate_with_gains(
     given: dict[str, Any],
     gain: Any,
     gain_rejected: Any,
@@ -35,16 +35,16 @@ def admit_with_gains(
     validate: bool,
     leader: str = "y_score",
     batched: bool = False,
-) -> Admitted:
+) -> Validated:
     """Check and convert labels and scores, and what is given beside them, gains too if there are.
 
     With gains there may be no labels.  Then all examples are positive, since what they bring does
     not depend on their classes.
     """
     if gain is None and _is_zero(gain_rejected):
-        return admit_columns(given, pos_label, validate, (), leader, batched)
+        return validate_columns(given, pos_label, validate, (), leader, batched)
     given, numbers = with_gains(given, gain, gain_rejected, leader)
-    examples, columns, good = admit_columns(given, pos_label, validate, numbers, leader, batched)
+    examples, columns, good = validate_columns(given, pos_label, validate, numbers, leader, batched)
     xp = namespace(examples.scores)
     with computing(xp):
         if examples.labels is None:
@@ -53,7 +53,7 @@ def admit_with_gains(
             examples = examples._replace(labels=positive)
         if (valid := examples.valid) is not None:
             columns = {k: xp.where(valid, x, xp.zeros_like(x)) for k, x in columns.items()}
-    return Admitted(examples._replace(**columns), {}, good)
+    return Validated(examples._replace(**columns), {}, good)
 
 
 def with_gains(
@@ -82,5 +82,5 @@ def _one_for_all(y_score: Any, gain: Any) -> Any:
     scores = as_column("y_score", y_score)
     xp = namespace(scores)
     with computing(xp):
-        number = numbers_beside(scores, "gain_rejected", gain)
+        number = numbers_like(scores, "gain_rejected", gain)
         return xp.broadcast_to(number, tuple(scores.shape[-1:]))

@@ -1,4 +1,4 @@
-"""The door for scores that arrive grouped: `Ranking.from_counts`."""
+"""Scores that arrive grouped, checked: `Ranking.from_counts`."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from quotakernels._array import (
 from quotakernels.inputs.columns import MASS_ROUNDING, adopt, as_column, first_bad
 from quotakernels.inputs.shapes import refuse_columns
 
-__all__ = ["BadValues", "admit_groups", "good_rows"]
+__all__ = ["BadValues", "good_rows", "validate_groups"]
 
 BadValues: TypeAlias = list[tuple[str, Array, str]]
 """For some arguments: where they are bad, and what was expected."""
 
 
-def admit_groups(given: dict[str, Any]) -> tuple[ops.Groups, Array | None]:
+def validate_groups(given: dict[str, Any]) -> tuple[ops.Groups, Array | None]:
     """Check and sort the rows of a grouped table; and which rows of the batch are good."""
     optional = ("weights", "positive_weights")
     absent = {name for name in optional if given[name] is None}

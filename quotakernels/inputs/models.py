@@ -1,4 +1,4 @@
-"""The door for scores of several models, each under its name."""
+"""Scores of several models, checked, each under its name."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from quotakernels._array import (
 )
 from quotakernels._bits import to_bits
 from quotakernels.inputs.columns import adopt, as_column, check_types
-from quotakernels.inputs.examples import Admitted, admit_columns
+from quotakernels.inputs.examples import Validated, validate_columns
 from quotakernels.inputs.gains import with_gains
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.shapes import column_hint
 
 __all__ = [
-    "admitted_models",
     "host_floats",
     "label_of",
     "named_scores",
     "stacked",
     "two_models",
+    "validated_models",
 ]
 
 NDArray = np.ndarray[Any, Any]
@@ -122,19 +122,19 @@ def stacked(
     if gain is not None:
         beside, numbers = with_gains({**named, **beside}, gain, gain_rejected, next(iter(named)))
         beside = {name: x for name, x in beside.items() if name not in named}
-    columns, _ = admitted_models(named, beside, pos_label, validate, numbers)
+    columns, _ = validated_models(named, beside, pos_label, validate, numbers)
     xp, columns = adopt(columns, tuple(columns))
     with computing(xp):
         return xp.stack(_of_one_dtype(xp, columns))
 
 
-def admitted_models(
+def validated_models(
     named: dict[str, Any],
     beside: dict[str, Any],
     pos_label: Any,
     validate: bool,
     numbers: tuple[str, ...] = (),
-) -> tuple[dict[str, Array], list[Admitted]]:
+) -> tuple[dict[str, Array], list[Validated]]:
     """The scores of each model, shape (n,), and what is let in of them and of what is beside."""
     columns = {name: as_column(name, x) for name, x in named.items()}
     for name, x in (columns | beside).items():
@@ -146,7 +146,7 @@ def admitted_models(
     check_types(columns)
     _check_lengths(columns)
     return columns, [
-        admit_columns({name: column, **beside}, pos_label, validate, numbers, leader=name)
+        validate_columns({name: column, **beside}, pos_label, validate, numbers, leader=name)
         for name, column in columns.items()
     ]
 

@@ -1,4 +1,4 @@
-"""The door for plain numbers: rates, counts and costs that come without examples."""
+"""Plain numbers, checked: rates, counts and costs that come without examples."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.inputs.columns import adopt, as_column, first_bad
-from quotakernels.inputs.quotas import numbers_beside
+from quotakernels.inputs.quotas import numbers_like
 
-__all__ = ["Limits", "admit_numbers", "checked", "common_shape", "of_numbers", "whole_steps"]
+__all__ = ["Limits", "checked", "common_shape", "of_numbers", "validate_numbers", "whole_steps"]
 
 Limits: TypeAlias = Mapping[str, tuple[Callable[[Any], Any], str]]
 """For some arguments: where their values are good, and how to say it."""
@@ -32,7 +32,7 @@ Limits: TypeAlias = Mapping[str, tuple[Callable[[Any], Any], str]]
 
 def of_numbers(formula: Callable[..., Any], named: dict[str, Any], limits: Limits) -> Any:
     """``formula(xp, *arrays)`` of numbers and arrays that broadcast, NaN where a value is bad."""
-    xp, arrays = admit_numbers(named)
+    xp, arrays = validate_numbers(named)
     common_shape(arrays)
     first = next(iter(arrays.values()))
     dtype = result_float(xp, device(first))
@@ -42,7 +42,7 @@ def of_numbers(formula: Callable[..., Any], named: dict[str, Any], limits: Limit
         return finished(xp, formula(xp, *arrays.values()), dtype)
 
 
-def admit_numbers(named: dict[str, Any]) -> tuple[Namespace, dict[str, Array]]:
+def validate_numbers(named: dict[str, Any]) -> tuple[Namespace, dict[str, Array]]:
     """Numbers and arrays in one library; single numbers go wherever the arrays are."""
     plain = {name for name, x in named.items() if type(x) in (int, float)}  # no arrays in a trace
     columns = {name: as_column(name, x) for name, x in named.items() if name not in plain}
@@ -53,7 +53,7 @@ def admit_numbers(named: dict[str, Any]) -> tuple[Namespace, dict[str, Array]]:
     xp, arrays = adopt({name: x for name, x in columns.items() if name not in single})
     data = next(iter(arrays.values()), np.empty(0))
     with computing(xp):
-        numbers = {name: numbers_beside(data, name, named[name]) for name in plain | single}
+        numbers = {name: numbers_like(data, name, named[name]) for name in plain | single}
     return xp, {name: numbers[name] if name in numbers else arrays[name] for name in named}
 
 
@@ -91,13 +91,13 @@ def whole_steps(named: dict[str, Any], start: str, stop: str) -> Array:
     """
     ends = []
     for name in (start, stop):
-        x = admit_numbers({name: named[name]})[1][name]
+        x = validate_numbers({name: named[name]})[1][name]
         if x.ndim or not readable(x):
             raise ValueError(f"{name} must be one number that can be read; or pass recall=")
         ends.append(float(x))
     first, last = ends
     count = max(math.ceil(last - first), 0) if math.isfinite(last - first) else 1
-    xp, arrays = admit_numbers(named)
+    xp, arrays = validate_numbers(named)
     with computing(xp):
         dev = device(arrays[start])
         wide = wide_float(xp, dev)

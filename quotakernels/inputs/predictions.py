@@ -1,4 +1,4 @@
-"""The door for predicted classes: labels and predictions become columns of one kind."""
+"""Predicted classes: labels and predictions become columns of one kind."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.labels import NAMED_LABELS, numeric_labels, positive_labels
 from quotakernels.inputs.shapes import check_shapes
 
-__all__ = ["Predictions", "admit_predictions", "class_number"]
+__all__ = ["Predictions", "class_number", "validate_predictions"]
 
 
 class Predictions(NamedTuple):
     """Checked labels and predictions: whether positive, or the numbers of their classes.
 
-    ``good`` is as in `validation.Admitted`.
+    ``good`` is as in `validation.Validated`.
     """
 
     truth: Array
@@ -48,7 +48,7 @@ def class_number(num_classes: Any) -> int:
     return index(num_classes)
 
 
-def admit_predictions(
+def validate_predictions(
     y_true: Any,
     y_pred: Any,
     num_classes: int | None,

@@ -44,11 +44,11 @@ N = TypeVar("N", bound=NamedTuple)
 __all__ = [
     "ROUNDING",
     "as_float",
-    "beside",
     "divisor",
+    "in_library_of",
     "level_of_caller",
     "mass_totals",
-    "numbers_beside",
+    "numbers_like",
     "quota_masses",
     "silently",
     "wanted_masses",
@@ -61,7 +61,7 @@ ROUNDING = 2.0**-50
 _SILENT: ContextVar[bool] = ContextVar("_SILENT", default=False)
 
 
-def beside(data: N, *quotas: Any) -> N:
+def in_library_of(data: N, *quotas: Any) -> N:
     """The arrays of `data`, moved to the library of the quota if that takes NumPy arrays."""
     if not isinstance(data[0], np.ndarray):
         return data
@@ -123,7 +123,7 @@ def quota_masses(
     if (quota is None) == (fraction is None):
         raise TypeError("give exactly one of quota= (examples) and fraction= (a share of them)")
     name = "quota" if fraction is None else "fraction"
-    value = numbers_beside(table.counts, name, quota if fraction is None else fraction)
+    value = numbers_like(table.counts, name, quota if fraction is None else fraction)
     whole, flat = _whole_mass(xp, table), xp.reshape(value, (-1,))
     if name == "quota":
         wanted, fits = _within(xp, table, value, flat, whole)
@@ -188,7 +188,7 @@ def whole_if_close(xp: Namespace, wanted: Array) -> Array:
     return xp.where(xp.abs(wanted - nearest) <= close, nearest, wanted)
 
 
-def numbers_beside(data: Array, name: str, value: Any) -> Array:
+def numbers_like(data: Array, name: str, value: Any) -> Array:
     """Numbers as a wide float array of the library and on the device of the data."""
     xp, dev = namespace(data), device(data)
     wide = wide_float(xp, dev)

@@ -1,4 +1,4 @@
-"""Shapes at the door: the last axis holds the examples, also where values cannot be read."""
+"""Shapes of what callers pass: the last axis holds the examples, read or not."""
 
 from __future__ import annotations
 

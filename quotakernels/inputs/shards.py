@@ -1,4 +1,4 @@
-"""The door of data on several shards: what is summed, and what all of them must agree on."""
+"""Data on several shards: what is summed, and what all of them must agree on."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def sound_examples(
 
     And which rows of the batch hold none, shape (..., 1).
 
-    `good` is what the door says of the rows of this shard.
+    `good` tells the good rows of this shard.
     """
     xp, scores = namespace(examples.scores), examples.scores
     with computing(xp):

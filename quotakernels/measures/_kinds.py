@@ -39,7 +39,7 @@ class NumberMeasure(ValueMeasure):
 class QuotaMeasure(ValueMeasure):
     """A measure of the rows of the table in which wanted masses, shape (..., K), end."""
 
-    door = staticmethod(wanted_masses)
+    validator = staticmethod(wanted_masses)
     local = True
 
     if TYPE_CHECKING:

@@ -14,17 +14,17 @@ from quotakernels._array import (
     computing,
     device,
     finished,
-    lent,
+    from_host_view,
+    host_view,
     namespace,
     result_float,
-    returned,
 )
 from quotakernels.inputs.bad_rows import spoilt_rows, without_spoilt
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import check_tie_policy
-from quotakernels.inputs.gains import admitted
+from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import brief, refuse_unknown
-from quotakernels.inputs.quotas import beside, wanted_masses
+from quotakernels.inputs.quotas import in_library_of, wanted_masses
 from quotakernels.measures._options import MeasureWithOptions, named
 from quotakernels.measures._reduction import Sums
 from quotakernels.measures._scale import in_usual_units
@@ -33,11 +33,18 @@ from quotakernels.ranking import Ranking, rank, table_of
 
 M = TypeVar("M")
 Facts = ParamSpec("Facts")
-Door: TypeAlias = Callable[..., tuple[tuple[Array, ...], tuple[int, ...]]]
-"""``door(xp, table, *, ...)`` checks numbers that may be arrays of any shape Q: it gives arrays of
-shape (..., K), NaN where a number is bad and cannot be read, and Q, which K stands for."""
+Validator: TypeAlias = Callable[..., tuple[tuple[Array, ...], tuple[int, ...]]]
+"""``validator(xp, table, *, ...)`` checks numbers that may be arrays of any shape Q: it gives arrays
+of shape (..., K), NaN where a number is bad and cannot be read, and Q, which K stands for."""
 
-__all__ = ["Measure", "ValueMeasure", "bounded_by_ties", "made_here", "measure", "merges_negatives"]
+__all__ = [
+    "Measure",
+    "ValueMeasure",
+    "bounded_by_ties",
+    "depends_on_positives_only",
+    "made_here",
+    "measure",
+]
 
 _FROM_DATA = inspect.signature(rank).parameters
 GAINS = ("gain", "gain_rejected")
@@ -52,9 +59,9 @@ class Measure:
     """A measure, callable on ``(y_true, y_score, ...)`` or on a ``Ranking``.
 
     The wrapped function computes it from the table of a ranking and from the arrays that the
-    door makes of the measure's own numbers.  The function's keyword-only parameters are options:
-    plain values, for each of which it may be compiled anew.  Each kind of measure is a class with
-    a door, and with the signature that editors and type checkers show.
+    validator makes of the measure's own numbers.  The function's keyword-only parameters are
+    options: plain values, for each of which it may be compiled anew.  Each kind of measure is a class with
+    a validator, and with the signature that editors and type checkers show.
 
     Parameters
     ----------
@@ -80,7 +87,7 @@ class Measure:
         The field of a record by which models are compared; empty of a measure without one.
     """
 
-    door: Door = staticmethod(_no_numbers)
+    validator: Validator = staticmethod(_no_numbers)
     local = False
     """Whether no more of the scores is needed than those around a quota."""
     of_gains = False
@@ -106,9 +113,9 @@ class Measure:
         self.greater_is_better, self.advice = greater_is_better, advice
         self.monotone, self.most, self.signed, self.drifting = monotone, most, signed, drifting
         self.by_positives, self.sums, self.headline = by_positives, sums, headline
-        scale_free = self.door in (_no_numbers, wanted_masses) and not in_masses
+        scale_free = self.validator in (_no_numbers, wanted_masses) and not in_masses
         self._of_masses = in_usual_units(function) if scale_free else function
-        numbers, options = _keywords(self.door), _keywords(function)
+        numbers, options = _keywords(self.validator), _keywords(function)
         self._numbers, self._options = (tuple(p.name for p in x) for x in (numbers, options))
         self._needed = [p.name for p in (*numbers, *options) if p.default is p.empty]
         self.own_keywords = (*self._numbers, *self._options)
@@ -119,14 +126,14 @@ class Measure:
         refuse_unknown(self.__name__, keywords, ("ranking",), self.__signature__.parameters)
         numbers = {name: keywords.pop(name) for name in self._numbers if name in keywords}
         options = {name: keywords.pop(name) for name in self._options if name in keywords}
-        ranking = beside(self._ranking(arguments, keywords, numbers), *numbers.values())
+        ranking = in_library_of(self._ranking(arguments, keywords, numbers), *numbers.values())
         for name in self._needed:
             if name not in numbers and name not in options:
                 raise TypeError(f"{self.__name__} needs {name}")
         options = {name: _plain(name, x) for name, x in options.items()}
-        if (on_host := lent(ranking, *numbers.values())) is not None:
+        if (on_host := host_view(ranking, *numbers.values())) is not None:
             found = self._computed(Ranking._make(on_host), numbers, options)
-            return returned(found, ranking.thresholds)
+            return from_host_view(found, ranking.thresholds)
         return self._computed(ranking, numbers, options)
 
     def with_options(self, *, name: str | None = None, **options: Any) -> MeasureWithOptions[Any]:
@@ -168,7 +175,7 @@ class Measure:
         dtype = result_float(xp, device(ranking.counts))
         with computing(xp):
             table = table_of(xp, ranking)
-            arrays, shape = self.door(xp, table, **numbers)
+            arrays, shape = self.validator(xp, table, **numbers)
             if self.of_gains and not table.gains:
                 hint = "pass gain=, or a Ranking that was made with it"
                 raise TypeError(f"{self.__name__} needs what each example brings: {hint}")
@@ -214,8 +221,8 @@ class Measure:
             return rank(**given)
         ties = given.pop("ties", "expected")
         check_tie_policy(ties)
-        examples, _, good = admitted(**given)
-        return ranking_at(beside(examples, *cut.values()), ties, good, **cut)
+        examples, _, good = validated(**given)
+        return ranking_at(in_library_of(examples, *cut.values()), ties, good, **cut)
 
     def _check_complete(self, caller: str, given: dict[str, Any]) -> None:
         """Raise unless there are labels and scores; or gains in the place of labels."""
@@ -271,7 +278,7 @@ def measure(
     return lambda function: kind(function, *arguments, **facts)
 
 
-def merges_negatives(measure: Any) -> bool:
+def depends_on_positives_only(measure: Any) -> bool:
     """Whether a measure, or every one of a mapping or `functools.partial`, is `by_positives`."""
     return all(isinstance(x, Measure) and x.by_positives for x in _within(measure))
 

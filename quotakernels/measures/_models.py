@@ -1,4 +1,4 @@
-"""The door for several models: rankings of the same examples."""
+"""Several models: rankings of the same examples."""
 
 from __future__ import annotations
 

@@ -20,10 +20,10 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels._types import TiePolicy
-from quotakernels.inputs.classes import admit_classes
+from quotakernels.inputs.classes import validate_classes
 from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.keywords import brief, forwarding
-from quotakernels.inputs.quotas import beside, mass_totals
+from quotakernels.inputs.quotas import in_library_of, mass_totals
 from quotakernels.measures._measure import Measure
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.charts.powers import Chart
@@ -155,10 +155,12 @@ def one_vs_rest(
     """
     check_tie_policy(ties)
     _check_call(measure, average, own)
-    examples, good = admit_classes(y_true, y_score, classes, sample_weight, where, validate)
+    examples, good = validate_classes(y_true, y_score, classes, sample_weight, where, validate)
     pooled = average == "micro"
     problems = _pooled(examples) if pooled else _by_class(examples)
-    ranking = beside(rank_examples(problems, ties, good), own.get("quota"), own.get("fraction"))
+    ranking = in_library_of(
+        rank_examples(problems, ties, good), own.get("quota"), own.get("fraction")
+    )
     results = _measured(measure, ranking, own, average)
     xp = namespace(ranking.counts)
     dtype = result_float(xp, device(ranking.counts))

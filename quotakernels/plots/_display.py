@@ -105,9 +105,9 @@ class Display:
         display
             With ``ax_``, ``figure_`` and ``lines_``.
         """
-        door = {"sample_weight": sample_weight, "where": where, "validate": validate}
+        keywords = {"sample_weight": sample_weight, "where": where, "validate": validate}
         rankings = rankings_of_predictions(
-            y_true, y_score, name=name, classes=classes, ties=ties, pos_label=pos_label, **door
+            y_true, y_score, name=name, classes=classes, ties=ties, pos_label=pos_label, **keywords
         )
         return cls._drawn(rankings, ax, options)
 

@@ -1,4 +1,4 @@
-"""The door of the displays: models, classes and rankings under the names that legends show."""
+"""What the displays are given: models, classes and rankings under the names that legends show."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from quotakernels import Ranking, rank
-from quotakernels.inputs.classes import admit_classes
+from quotakernels.inputs.classes import validate_classes
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import check_tie_policy
 from quotakernels.inputs.keywords import brief
@@ -55,7 +55,7 @@ def models_of(given: Any, what: str, name: Any) -> dict[str, Any]:
 
 
 def rankings_of_predictions(
-    y_true: Any, y_score: Any, *, name: Any, classes: Any, ties: Any, **door: Any
+    y_true: Any, y_score: Any, *, name: Any, classes: Any, ties: Any, **keywords: Any
 ) -> Named:
     """A ranking for each model and, of several classes, for each class against the rest."""
     found: Named = {}
@@ -63,10 +63,10 @@ def rankings_of_predictions(
         column = as_column("y_score", scores)
         shape = tuple(column.shape)
         if not _of_classes(y_true, shape, classes):
-            ranking = rank(y_true, column, ties=ties, **door)
+            ranking = rank(y_true, column, ties=ties, **keywords)
             axes = _model_axes(shape[:-1], name)
         else:
-            ranking, axes = _one_vs_rest(y_true, column, classes, name, ties, **door)
+            ranking, axes = _one_vs_rest(y_true, column, classes, name, ties, **keywords)
         found |= _apart(key, ranking, axes)
     return found
 
@@ -115,7 +115,7 @@ def _one_vs_rest(
     if pos_label is not None:
         raise TypeError("scores of several classes take classes in place of pos_label")
     check_tie_policy(ties)
-    examples, _ = admit_classes(y_true, y_score, classes, sample_weight, where, validate)
+    examples, _ = validate_classes(y_true, y_score, classes, sample_weight, where, validate)
     *models, number = examples.scores.shape[:-1]
     labels = range(number) if classes is None else classes
     axes = [*_model_axes(tuple(models), name), [str(label) for label in labels]]

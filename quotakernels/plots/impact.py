@@ -146,10 +146,10 @@ class ImpactDisplay(Display):
         -------
         ImpactDisplay
         """
-        door = {"sample_weight": sample_weight, "where": where, "validate": validate}
+        keywords = {"sample_weight": sample_weight, "where": where, "validate": validate}
         found: dict[str, BestBoundary] = {}
         for key, scores in models_of(y_score, "models", name).items():
-            best = qk.best_quota(None, scores, gain=gain, gain_rejected=gain_rejected, **door)
+            best = qk.best_quota(None, scores, gain=gain, gain_rejected=gain_rejected, **keywords)
             found |= apart(key, on_host(best), best.value.shape, name)
         return cls(found, in_all=True).plot(ax=ax, **options)
 

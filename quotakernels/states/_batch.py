@@ -1,4 +1,4 @@
-"""The door for batches: examples that fit the state which they are added to."""
+"""Batches: examples that fit the state which they are added to."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.inputs.columns import as_column, check_one_device
-from quotakernels.inputs.examples import Examples, admit_columns
+from quotakernels.inputs.examples import Examples, validate_columns
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.shapes import column_hint, refuse_columns
 
-__all__ = ["Batch", "admit_batch", "scores_like", "whole_number", "with_fault"]
+__all__ = ["Batch", "scores_like", "validate_batch", "whole_number", "with_fault"]
 
 
 class Batch(NamedTuple):
-    """Checked examples; ``good`` is as in `validation.Admitted`."""
+    """Checked examples; ``good`` is as in `validation.Validated`."""
 
     examples: Examples
     good: Array | None
@@ -48,7 +48,7 @@ def scores_like(like: Any) -> tuple[Namespace, Array]:
     return xp, like[..., :0]
 
 
-def admit_batch(
+def validate_batch(
     like: Array,
     columns: tuple[Any, Any, Any, Any],
     pos_label: Any,
@@ -68,7 +68,7 @@ def admit_batch(
         y_score = from_host(xp, "y_score", y_score, is_score=True)
     _check_fits(like, y_score)
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
-    examples, _, good = admit_columns(given, pos_label, validate, batched=like.ndim > 1)
+    examples, _, good = validate_columns(given, pos_label, validate, batched=like.ndim > 1)
     if weighted and examples.weights is None:
         with computing(xp):
             place = device(like)

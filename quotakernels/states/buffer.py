@@ -9,7 +9,7 @@ from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.keywords import public
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples
 from quotakernels.states._alike import check_alike
-from quotakernels.states._batch import admit_batch, scores_like, with_fault
+from quotakernels.states._batch import scores_like, validate_batch, with_fault
 from quotakernels.states._compute import check_measures, measured
 from quotakernels.states._pickled import pickled
 
@@ -86,7 +86,7 @@ class ScoreBuffer(NamedTuple):
             an accelerator) make all measures of their row NaN, for good.
         """
         columns = (y_true, y_score, sample_weight, where)
-        batch = admit_batch(self.like, columns, pos_label, validate)
+        batch = validate_batch(self.like, columns, pos_label, validate)
         xp = namespace(self.like)
         with computing(xp):
             piece = batch.examples.map(kept)

@@ -21,7 +21,7 @@ from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.keywords import check_flag, public
 from quotakernels.ranking import Ranking, TiePolicy
 from quotakernels.states._alike import check_alike
-from quotakernels.states._batch import Batch, admit_batch, scores_like, whole_number, with_fault
+from quotakernels.states._batch import Batch, scores_like, validate_batch, whole_number, with_fault
 from quotakernels.states._compute import check_measures, measured
 from quotakernels.states._pickled import pickled
 from quotakernels.states.buffer import ranking_without_faults
@@ -147,7 +147,7 @@ class FixedScoreBuffer(NamedTuple):
             NaN, for good; where it can be read afterwards, `compute` raises.
         """
         columns = (y_true, y_score, sample_weight, where)
-        batch = admit_batch(self.like, columns, pos_label, validate, weighted=self.weighted)
+        batch = validate_batch(self.like, columns, pos_label, validate, weighted=self.weighted)
         length = batch.examples.scores.shape[-1]
         _check_place(self, length, length)
         xp = namespace(self.scores)

@@ -23,7 +23,7 @@ from quotakernels.inputs.keywords import check_flag, public
 from quotakernels.inputs.shapes import refuse_columns
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties
 from quotakernels.states._alike import check_alike
-from quotakernels.states._batch import Batch, admit_batch, scores_like, whole_number, with_fault
+from quotakernels.states._batch import Batch, scores_like, validate_batch, whole_number, with_fault
 from quotakernels.states._compute import Bounds, bounds_of, check_measures, measured
 from quotakernels.states._pickled import pickled
 
@@ -167,7 +167,7 @@ class ScoreHistogram(NamedTuple):
         """The state after one more batch, given as to `ScoreBuffer.update`."""
         y_score = _as_counted(self.like, as_column("y_score", y_score))
         columns = (y_true, y_score, sample_weight, where)
-        batch = admit_batch(self.like, columns, pos_label, validate, weighted=self.weighted)
+        batch = validate_batch(self.like, columns, pos_label, validate, weighted=self.weighted)
         xp = namespace(self.like)
         with computing(xp):
             return compiled(_with_batch, xp)(self, batch)

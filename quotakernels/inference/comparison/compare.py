@@ -16,7 +16,7 @@ from quotakernels.inference.comparison.multiple_testing import groups_alike, hol
 from quotakernels.inference.comparison.paired import Measured, Tested, TestName, by_test, check_test
 from quotakernels.inference.resampling.bootstrap import check_resampling, with_options
 from quotakernels.inference.resampling.resamples import value_of
-from quotakernels.inputs.gains import admitted
+from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.models import host_floats, label_of, named_scores, stacked
 from quotakernels.measures._direction import compared, direction_of
@@ -249,7 +249,7 @@ def _estimates(
     maximize: bool | None,
 ) -> tuple[NDArray, NDArray]:
     """The measure of each model, one number, and one that is larger for the better model."""
-    examples = admitted(y_true, scores, **data).examples
+    examples = validated(y_true, scores, **data).examples
     found = value_of(measure, rank_examples(examples, ties))
     if not is_array(found):
         kind = type(found).__name__

@@ -18,7 +18,7 @@ from quotakernels.inference.delong.difference import delong_test
 from quotakernels.inference.resampling.bootstrap import bootstrap
 from quotakernels.inference.resampling.progress import reporter
 from quotakernels.inputs.examples import Examples
-from quotakernels.inputs.gains import admitted
+from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.models import host_floats
 from quotakernels.inputs.quotas import level_of_caller, silently
@@ -71,7 +71,7 @@ class Measured(NamedTuple):
     @property
     def examples(self) -> Examples:
         """Labels and scores, with what is given beside them."""
-        return admitted(self.y_true, self.scores, **self.data).examples
+        return validated(self.y_true, self.scores, **self.data).examples
 
     @property
     def rounding(self) -> float:

@@ -48,7 +48,7 @@ class Permutation(NamedTuple):
 def permutation_of(
     measure: Any, examples: Examples, clusters: Any, random_state: Any, ties: TiePolicy
 ) -> Permutation:
-    """Coins for checked examples, or for clusters; tensors are lent where NumPy may draw."""
+    """Coins for checked examples, or for clusters; of tensors NumPy draws if it may."""
     examples = to_draw_from(examples, random_state)
     xp = namespace(examples.scores)
     with computing(xp):

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from quotakernels._array import Array, cast, computing, namespace
 from quotakernels.inference._normal import check_level, quantile
 from quotakernels.inference._scipy import scipy
-from quotakernels.inputs.examples import admit
+from quotakernels.inputs.examples import valid_examples
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.models import host_floats, stacked, two_models
 from quotakernels.measures.at_quota.selection import select
@@ -199,7 +199,7 @@ def compare_selections(
         raise ValueError(f'test must be "mcnemar" or "fisher"; got {brief(test)}')
     check_level(confidence_level)
     scores = stacked(two_models(models), y_true, None, where, pos_label, validate)
-    examples = admit(y_true, scores, None, where, pos_label, validate)
+    examples = valid_examples(y_true, scores, None, where, pos_label, validate)
     taken: Any = select  # which of quota= and fraction= is given, it finds out itself
     chosen = taken(scores, quota=quota, fraction=fraction, where=where, validate=validate)
     found = _counts(chosen, examples.labels, examples.valid)

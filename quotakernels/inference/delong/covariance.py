@@ -10,15 +10,15 @@ from quotakernels._array import (
     computing,
     device,
     finished,
-    lent,
+    from_host_view,
+    host_view,
     namespace,
     result_float,
-    returned,
 )
 from quotakernels.inference._areas import AreaName, refuse_weights, scale_of
 from quotakernels.inference.delong.placements import lost_pairs, share, spread_of
 from quotakernels.inputs.columns import as_column, read_without_fault
-from quotakernels.inputs.examples import Admitted, admit_columns
+from quotakernels.inputs.examples import Validated, validate_columns
 from quotakernels.inputs.keywords import public
 
 __all__ = ["AucCovariance", "auc_covariance"]
@@ -110,23 +110,23 @@ def auc_covariance(
     scale = scale_of(measure)
     refuse_weights(sample_weight)
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": None, "where": where}
-    admitted = admit_columns(given, pos_label, validate)
-    scores = admitted.examples.scores
+    validated = validate_columns(given, pos_label, validate)
+    scores = validated.examples.scores
     if scores.ndim < 2:
         raise ValueError(
             "y_score must have an axis of models before that of the examples; "
             f"got shape {tuple(scores.shape)}"
         )
-    data = (scores, *_same_for_all(y_true, admitted, validate))
-    if (on_host := lent(data)) is not None:
-        return returned(_covariance(*on_host, scale=scale), scores)  # type: ignore[no-any-return]
+    data = (scores, *_same_for_all(y_true, validated, validate))
+    if (on_host := host_view(data)) is not None:
+        return from_host_view(_covariance(*on_host, scale=scale), scores)  # type: ignore[no-any-return]
     return _covariance(*data, scale=scale)
 
 
-def _same_for_all(y_true: Any, admitted: Admitted, validate: bool) -> tuple[Array, Array, Array]:
+def _same_for_all(y_true: Any, validated: Validated, validate: bool) -> tuple[Array, Array, Array]:
     """Which examples are positive and which negative, for all models, and which models are good."""
-    labels: Array = admitted.examples.labels
-    valid, good = admitted.examples.valid, admitted.good
+    labels: Array = validated.examples.labels
+    valid, good = validated.examples.valid, validated.good
     xp = namespace(labels)
     with computing(xp):
         everything = xp.ones_like(labels)

@@ -12,16 +12,16 @@ from quotakernels._array import (
     computing,
     device,
     finished,
-    lent,
+    from_host_view,
+    host_view,
     namespace,
     result_float,
-    returned,
 )
 from quotakernels.inference._areas import AreaName, refuse_masses, refuse_weights, scale_of
 from quotakernels.inference._normal import check_level, quantile, two_sided
 from quotakernels.inference.delong.placements import area_of, lost_pairs, share, spread_of
 from quotakernels.inputs.columns import adopt, as_column, check_types
-from quotakernels.inputs.examples import Admitted, admit_columns
+from quotakernels.inputs.examples import Validated, validate_columns
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.models import two_models
 from quotakernels.inputs.shapes import column_hint
@@ -139,16 +139,16 @@ def delong_test(
     parts: list[Array] = []
     for name, scores in named.items():
         given = {name: scores, "y_true": y_true, "sample_weight": None, "where": where}
-        parts += _flagged(admit_columns(given, pos_label, validate, leader=name))
-    if (on_host := lent(tuple(parts))) is not None:
+        parts += _flagged(validate_columns(given, pos_label, validate, leader=name))
+    if (on_host := host_view(tuple(parts))) is not None:
         found = _paired(*on_host, scale=scale, confidence_level=confidence_level)
-        return returned(found, parts[0])  # type: ignore[no-any-return]
+        return from_host_view(found, parts[0])  # type: ignore[no-any-return]
     return _paired(*parts, scale=scale, confidence_level=confidence_level)
 
 
-def _flagged(admitted: Admitted) -> tuple[Array, Array, Array]:
+def _flagged(validated: Validated) -> tuple[Array, Array, Array]:
     """The scores, and which examples are positive and which negative."""
-    examples = admitted.examples
+    examples = validated.examples
     scores, labels, valid = examples.scores, examples.labels, examples.valid
     assert labels is not None
     if valid is None:
@@ -237,10 +237,10 @@ def delong_test_unpaired(
         if not isinstance(given, Ranking):
             raise TypeError(f"{name} must be a Ranking; got {type(given).__name__}")
     xp, rankings = in_one_library({"a": a, "b": b})
-    if (on_host := lent(tuple(x for ranking in rankings for x in ranking))) is not None:
+    if (on_host := host_view(tuple(x for ranking in rankings for x in ranking))) is not None:
         pair = [Ranking._make(on_host[:6]), Ranking._make(on_host[6:])]
         found = _unpaired(namespace(on_host[0]), pair, scale, confidence_level)
-        return returned(found, rankings[0].thresholds)  # type: ignore[no-any-return]
+        return from_host_view(found, rankings[0].thresholds)  # type: ignore[no-any-return]
     return _unpaired(xp, rankings, scale, confidence_level)
 
 

@@ -31,14 +31,14 @@ from quotakernels.inference.folds.corrected_t import (
 )
 from quotakernels.inference.folds.splits import (
     Folds,
-    admit_folds,
     each_fold,
     pooled_value,
+    validate_folds,
     why_undefined,
 )
 from quotakernels.inference.resampling.bootstrap import with_options
 from quotakernels.inputs.columns import adopt, as_column, check_types
-from quotakernels.inputs.examples import Examples, admit, check_tie_policy
+from quotakernels.inputs.examples import Examples, check_tie_policy, valid_examples
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.models import two_models
 from quotakernels.inputs.quotas import level_of_caller, silently
@@ -245,8 +245,8 @@ def fold_summary(
     """
     check_level(confidence_level)
     check_tie_policy(ties)
-    examples = admit(y_true, y_score, sample_weight, where, pos_label, validate)
-    split = admit_folds(folds, tuple(examples.scores.shape), n_train)
+    examples = valid_examples(y_true, y_score, sample_weight, where, pos_label, validate)
+    split = validate_folds(folds, tuple(examples.scores.shape), n_train)
     applied = with_options(measure, options)
     values = each_fold(applied, examples, split, ties)
     _warn_of_undefined(measure, values, examples, split)
@@ -420,8 +420,8 @@ def fold_test(
     applied = with_options(measure, options)
     found: list[Any] = []
     for column in adopt(scores)[1].values():
-        examples = admit(y_true, column, sample_weight, where, pos_label, validate)
-        split = admit_folds(folds, tuple(examples.scores.shape), n_train)
+        examples = valid_examples(y_true, column, sample_weight, where, pos_label, validate)
+        split = validate_folds(folds, tuple(examples.scores.shape), n_train)
         with silently(again=bool(found)):
             found.append(each_fold(applied, examples, split, ties))
     differences = trees_map(first_less_second, found)

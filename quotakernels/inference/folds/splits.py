@@ -16,7 +16,7 @@ from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.shapes import column_hint
 from quotakernels.ranking import TiePolicy, rank_examples
 
-__all__ = ["Folds", "admit_folds", "each_fold", "pooled_value", "why_undefined"]
+__all__ = ["Folds", "each_fold", "pooled_value", "validate_folds", "why_undefined"]
 
 NDArray = np.ndarray[Any, Any]
 _SHOWN = 5
@@ -36,7 +36,7 @@ class Folds(NamedTuple):
     ratio: float
 
 
-def admit_folds(folds: Any, scores: tuple[int, ...], n_train: Any) -> Folds:
+def validate_folds(folds: Any, scores: tuple[int, ...], n_train: Any) -> Folds:
     """Check the folds of scores of a shape."""
     column = as_column("folds", folds)
     if not readable(column):

@@ -10,7 +10,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, constant, device, readable, to_numpy
 from quotakernels.inference._scipy import scipy
 from quotakernels.inputs.columns import first_bad
-from quotakernels.inputs.quotas import mass_totals, numbers_beside, wanted_masses
+from quotakernels.inputs.quotas import mass_totals, numbers_like, wanted_masses
 
 __all__ = ["Draws", "ends", "least", "wanted_and_listed"]
 
@@ -29,7 +29,7 @@ def wanted_and_listed(
     (wanted,), shape = wanted_masses(xp, table, quota=quota, fraction=fraction)
     if population is None:
         return (wanted, xp.full_like(wanted, xp.inf)), shape
-    size = numbers_beside(table.counts, "population", population)
+    size = numbers_like(table.counts, "population", population)
     if size.ndim:
         raise ValueError(
             f"population must be one number; got an array of shape {tuple(size.shape)}"

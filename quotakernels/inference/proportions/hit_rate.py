@@ -49,7 +49,7 @@ class HitRateInterval(NamedTuple, Generic[T]):
 class _IntervalMeasure(Measure):
     """A measure, but for the exact interval of a finite list, which SciPy finds on the host."""
 
-    door = staticmethod(wanted_and_listed)
+    validator = staticmethod(wanted_and_listed)
     local = True
 
     if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class _IntervalMeasure(Measure):
         with computing(xp):
             table = table_of(xp, ranking)
             refuse_masses(table, "the ranking")
-            (wanted, listed), shape = self.door(xp, table, **numbers)
+            (wanted, listed), shape = self.validator(xp, table, **numbers)
             draws, estimate = compiled(_draws, xp)(table, wanted, listed)
             bounds = (xp.asarray(x, device=device(wanted)) for x in ends(draws, (1 - level) / 2))
             found = HitRateInterval(estimate, *bounds)

@@ -27,10 +27,10 @@ from quotakernels.inference.comparison.small_samples import flags_of, units_of
 from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap
 from quotakernels.inference.resampling.intervals import quantile
 from quotakernels.inputs.columns import MASS_ROUNDING, as_column
-from quotakernels.inputs.examples import Examples, admit
+from quotakernels.inputs.examples import Examples, valid_examples
 from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.numbers import checked
-from quotakernels.inputs.quotas import mass_totals, numbers_beside
+from quotakernels.inputs.quotas import mass_totals, numbers_like
 from quotakernels.measures._measure import ValueMeasure, measure
 from quotakernels.measures.at_quota.curves import cut_masses
 from quotakernels.measures.at_quota.hit_rate import hit_rate, lift, qrecall
@@ -46,14 +46,14 @@ def _wanted_negatives(
     xp: Namespace, table: ops.Groups, *, fpr: Any
 ) -> tuple[tuple[Array], tuple[int, ...]]:
     """The false positives, or their mass, at each rate, shape (..., K)."""
-    rate = checked(xp, {"fpr": numbers_beside(table.counts, "fpr", fpr)}, {"fpr": _RATE})["fpr"]
+    rate = checked(xp, {"fpr": numbers_like(table.counts, "fpr", fpr)}, {"fpr": _RATE})["fpr"]
     negative = xp.expand_dims(mass_totals(xp, table)[2], axis=-1)
     wanted = xp.reshape(rate, (-1,)) * negative
     return (xp.where(negative > 0, wanted, xp.full_like(wanted, xp.nan)),), tuple(rate.shape)
 
 
 class _TprAt(ValueMeasure):
-    door = staticmethod(_wanted_negatives)
+    validator = staticmethod(_wanted_negatives)
     if TYPE_CHECKING:
 
         @overload
@@ -226,14 +226,14 @@ def curve_band(
         wide = wide_float(xp, device(found.resamples))
         found = BootstrapResult(*(x if x is found.undefined else cast(xp, x, wide) for x in found))
         ends = found.lower, found.upper
-        at = numbers_beside(found.resamples, name, at)
+        at = numbers_like(found.resamples, name, at)
         if simultaneous:
             highest = xp.ones_like(at) if chosen != "lift" else xp.full_like(at, xp.inf)
             highest = 1 / at if (chosen, name) == ("lift", "fraction") else highest
             ends = _simultaneous(xp, found, highest, confidence_level)
         if _has_exact_ends(chosen, resampling):
             data = {k: x for k, x in resampling.items() if k in _DATA}
-            few = _Few(admit(y_true, y_score, **data), resampling.get("clusters"))
+            few = _Few(valid_examples(y_true, y_score, **data), resampling.get("clusters"))
             tail = (1 - confidence_level) / 2
             ends = few.beyond(xp, found.estimate, ends, (chosen, name), at, tail)
         floats = (at, found.estimate, *ends, found.standard_error)

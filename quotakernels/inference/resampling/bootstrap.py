@@ -14,10 +14,10 @@ from quotakernels._array import (
     concrete,
     device,
     finish,
+    from_host_view,
     is_array,
     namespace,
     readable,
-    returned,
     to_numpy,
     wide_float,
 )
@@ -29,7 +29,7 @@ from quotakernels.inference.resampling.plan import parts_left_out, plan_of, to_d
 from quotakernels.inference.resampling.progress import reporter, silent
 from quotakernels.inference.resampling.resamples import from_one, value_of, values_of
 from quotakernels.inputs.examples import check_tie_policy
-from quotakernels.inputs.gains import admitted
+from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.measures._measure import ValueMeasure
 from quotakernels.ranking import TiePolicy, rank_examples
@@ -242,7 +242,9 @@ def bootstrap(
     0.48 0.32 0.6
     """
     number = check_resampling(n_resamples, confidence_level, method, ties, stratified, clusters)
-    data = admitted(y_true, y_score, sample_weight, where, pos_label, validate, gain, gain_rejected)
+    data = validated(
+        y_true, y_score, sample_weight, where, pos_label, validate, gain, gain_rejected
+    )
     examples = to_draw_from(data.examples, random_state)
     applied = with_options(measure, options)
     estimate = value_of(applied, rank_examples(examples, ties))
@@ -251,7 +253,7 @@ def bootstrap(
     drawn = found(plan, range(number), reporter(progress, "bootstrap"))
     left_out = found(*parts_left_out(plan), silent) if method == "bca" else drawn
     result = _summaries(method, confidence_level, [estimate, drawn, left_out])
-    return result if examples is data.examples else returned(result, data.examples.scores)
+    return result if examples is data.examples else from_host_view(result, data.examples.scores)
 
 
 def _summaries(method: IntervalMethod, confidence_level: float, found: list[Any]) -> Any:

@@ -13,7 +13,7 @@ from quotakernels._array import (
     cast,
     computing,
     device,
-    lent,
+    host_view,
     namespace,
     readable,
     to_numpy,
@@ -36,8 +36,8 @@ def seeds_numpy(random_state: Any) -> bool:
 
 
 def to_draw_from(examples: Examples, random_state: Any) -> Examples:
-    """The examples, of which tensors in host memory are lent where NumPy draws."""
-    on_host = lent(examples) if seeds_numpy(random_state) else None
+    """The examples, of which tensors in host memory become NumPy's where that draws."""
+    on_host = host_view(examples) if seeds_numpy(random_state) else None
     return examples if on_host is None else Examples(*on_host)
 
 

@@ -27,7 +27,7 @@ from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import silently
 from quotakernels.measures._direction import title_of
-from quotakernels.measures._measure import made_here, merges_negatives
+from quotakernels.measures._measure import depends_on_positives_only, made_here
 from quotakernels.measures._one_pass import in_one_pass, sharing
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties
 
@@ -252,7 +252,7 @@ def _few_on_host(
 
 def _on_host(measure: Any, plan: Plan, estimate: Any, workers: int, numbers: range) -> Any:
     """Each of the models by itself: a list is much faster than a batch of lists in NumPy."""
-    models = list(_host_tables(plan, merges_negatives(measure)))
+    models = list(_host_tables(plan, depends_on_positives_only(measure)))
     shape = plan.examples.order.shape[:-1]
 
     def one(number: int) -> Any:

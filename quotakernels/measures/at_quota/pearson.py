@@ -131,7 +131,7 @@ def _correlation(xp: Namespace, before: _Moments, part: _Part) -> Array:
 
 
 class _Pearson(ValueMeasure):
-    door = staticmethod(wanted_masses)
+    validator = staticmethod(wanted_masses)
     if TYPE_CHECKING:
 
         @overload

@@ -16,9 +16,9 @@ from quotakernels._array import (
 )
 from quotakernels._types import A, ArrayOf, Generic, NumberOf, T
 from quotakernels.inputs.columns import as_column
-from quotakernels.inputs.examples import Examples, admit_scores
+from quotakernels.inputs.examples import Examples, validate_scores
 from quotakernels.inputs.keywords import public
-from quotakernels.inputs.quotas import beside, mass_totals, wanted_masses
+from quotakernels.inputs.quotas import in_library_of, mass_totals, wanted_masses
 from quotakernels.measures._unsorted import ranking_at
 from quotakernels.measures.at_quota.curves import float_thresholds
 from quotakernels.ranking import table_of
@@ -120,7 +120,9 @@ def select(
     [0.  0.5 1.  0.5]
     """
     scores = y_score if hasattr(y_score, "shape") else as_column("y_score", y_score)
-    examples = beside(admit_scores(scores, sample_weight, where, validate), quota, fraction)
+    examples = in_library_of(
+        validate_scores(scores, sample_weight, where, validate), quota, fraction
+    )
     xp = namespace(examples.scores)
     dtype = result_float(xp, device(examples.scores))
     with computing(xp):
@@ -204,8 +206,8 @@ def quota_threshold(
     >>> print(end.threshold, end.above, end.tied)
     0.5 1.0 2.0
     """
-    examples = admit_scores(y_score, sample_weight, where, validate)
-    examples = beside(examples, quota, fraction)
+    examples = validate_scores(y_score, sample_weight, where, validate)
+    examples = in_library_of(examples, quota, fraction)
     xp = namespace(examples.scores)
     dtype = result_float(xp, device(examples.scores))
     with computing(xp):

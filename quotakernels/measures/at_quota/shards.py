@@ -6,9 +6,9 @@ from typing import Any, overload
 
 from quotakernels._array import Across
 from quotakernels._types import A, ArrayOf, NumberOf
-from quotakernels.inputs.examples import admit_columns, check_tie_policy
+from quotakernels.inputs.examples import check_tie_policy, validate_columns
 from quotakernels.inputs.keywords import public
-from quotakernels.inputs.quotas import beside
+from quotakernels.inputs.quotas import in_library_of
 from quotakernels.inputs.shards import checked_sum, sound_examples
 from quotakernels.measures._unsorted import around_quota
 from quotakernels.ranking import Ranking, TiePolicy
@@ -131,8 +131,8 @@ def rank_at_quota(
     if ties == "given":
         raise ValueError('ties="given" needs the order of all examples; use rank')
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": None, "where": where}
-    examples, _, good = admit_columns(given, pos_label, validate and across is None)
-    examples = beside(examples, quota, fraction)
+    examples, _, good = validate_columns(given, pos_label, validate and across is None)
+    examples = in_library_of(examples, quota, fraction)
     if across is not None:
         across = checked_sum(across)
         examples, good = sound_examples(examples, good, across)

@@ -49,7 +49,7 @@ class QuotaImpact(NamedTuple, Generic[T]):
 class GainsAtQuota(Measure):
     """What quotas bring."""
 
-    door = staticmethod(wanted_masses)
+    validator = staticmethod(wanted_masses)
     of_gains = True
     if TYPE_CHECKING:
 
@@ -105,7 +105,7 @@ def _cut_of_cells(
 class CellGains(Measure):
     """What the examples of each cell bring at a cut."""
 
-    door = staticmethod(_cut_of_cells)
+    validator = staticmethod(_cut_of_cells)
     of_gains = True
     if TYPE_CHECKING:
 

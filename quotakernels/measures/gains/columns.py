@@ -9,10 +9,10 @@ from quotakernels._array import Array, Namespace, cast, device, namespace, wide_
 from quotakernels.inputs.curve_points import cut_ends
 from quotakernels.inputs.quotas import mass_totals
 
-__all__ = ["Cut", "Split", "after", "before", "cut_at_quotas", "cut_at_thresholds", "split"]
+__all__ = ["CutRows", "Split", "after", "before", "cut_at_quotas", "cut_at_thresholds", "split"]
 
 
-class Cut(NamedTuple):
+class CutRows(NamedTuple):
     """Rows in which selections end, shape (..., K), and the share ``part / unit`` they take."""
 
     index: Array
@@ -38,7 +38,7 @@ def after(xp: Namespace, column: Array) -> Array:
     return xp.flip(before(xp, xp.flip(column, axis=-1)), axis=-1)
 
 
-def cut_at_quotas(table: ops.Groups, wanted: Array) -> Cut:
+def cut_at_quotas(table: ops.Groups, wanted: Array) -> CutRows:
     """Where the wanted masses end; the whole mass takes every row, however sums are rounded."""
     xp = namespace(wanted)
     index, row = ops.rows_at(xp, table, wanted)
@@ -49,20 +49,20 @@ def cut_at_quotas(table: ops.Groups, wanted: Array) -> Cut:
         part, unit = part / unit, one
     everybody = wanted >= xp.expand_dims(mass_totals(xp, table)[0], axis=-1)
     last = xp.full_like(index, table.counts.shape[-1] - 1)
-    return Cut(xp.where(everybody, last, index), xp.where(everybody, unit, part), unit)
+    return CutRows(xp.where(everybody, last, index), xp.where(everybody, unit, part), unit)
 
 
-def cut_at_thresholds(table: ops.Groups, wanted: Array, inclusive: bool) -> Cut:
+def cut_at_thresholds(table: ops.Groups, wanted: Array, inclusive: bool) -> CutRows:
     """Where the thresholds cut a table without empty rows before others."""
     xp = namespace(wanted)
     wanted = xp.broadcast_to(wanted, (*table.counts.shape[:-1], *wanted.shape))
     ends = cut_ends(xp, table, wanted, inclusive)
     index = xp.clip(ends, max=table.counts.shape[-1] - 1)
     part = cast(xp, ends > index, wide_float(xp, device(ends)))
-    return Cut(index, part, xp.ones_like(part))
+    return CutRows(index, part, xp.ones_like(part))
 
 
-def split(column: Array, cut: Cut) -> Split:
+def split(column: Array, cut: CutRows) -> Split:
     """The sums of a column on either side of the cut; in whole numbers they are exact."""
     xp = namespace(cut.part)
     column = cast(xp, column, wide_float(xp, device(column)))

@@ -9,7 +9,7 @@ from quotakernels.measures._measure import measure
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
 from quotakernels.measures.gains._kinds import BestGain, CellGains, GainsAtQuota, QuotaImpact
 from quotakernels.measures.gains.columns import (
-    Cut,
+    CutRows,
     Split,
     after,
     before,
@@ -179,7 +179,7 @@ def cell_impacts(table: ops.Groups, index: Array, part: Array, unit: Array) -> C
     210.0 -500.0 0.0 nan
     """
     xp = namespace(part)
-    table, cut = ops.filled_first(xp, table), Cut(index, part, unit)
+    table, cut = ops.filled_first(xp, table), CutRows(index, part, unit)
     gains = table.gains
     positive, negative = split(table.positive, cut), split(table.negative, cut)
     tp, fp = (split(x, cut).selected for x in (gains.positive, gains.negative))
@@ -188,8 +188,8 @@ def cell_impacts(table: ops.Groups, index: Array, part: Array, unit: Array) -> C
         rejected = (gains.positive_rejected, gains.negative_rejected)
         fn, tn = (split(x, cut).rejected for x in rejected)
 
-    def mean(brought: Array, mass: Array) -> Array:
-        return xp.where(mass > 0, brought / mass, xp.full_like(mass, xp.nan))
+    def mean(gain: Array, mass: Array) -> Array:
+        return xp.where(mass > 0, gain / mass, xp.full_like(mass, xp.nan))
 
     return ConfusionTable(
         mean(tp, positive.selected),

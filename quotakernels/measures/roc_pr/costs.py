@@ -13,7 +13,7 @@ from quotakernels._array import Array, Namespace, cast, namespace, tolerance
 from quotakernels._types import A, ArrayOf, Data, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import Limits, checked, common_shape, of_numbers
-from quotakernels.inputs.quotas import mass_totals, numbers_beside
+from quotakernels.inputs.quotas import mass_totals, numbers_like
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
 from quotakernels.measures.at_quota.curves import cut_thresholds
@@ -250,7 +250,7 @@ def _mass_costs(
     """
     given = {"cost_fp": cost_fp, "cost_fn": cost_fn}
     given |= {} if prevalence is None else {"prevalence": prevalence}
-    values = {name: numbers_beside(table.counts, name, x) for name, x in given.items()}
+    values = {name: numbers_like(table.counts, name, x) for name, x in given.items()}
     shape = common_shape(values)
     values = checked(xp, values, {name: _LIMITS[name] for name in values})
     flat = {name: xp.reshape(xp.broadcast_to(x, shape), (-1,)) for name, x in values.items()}
@@ -265,7 +265,7 @@ def _mass_costs(
 
 
 class _BestOperatingPoint(Measure):
-    door = staticmethod(_mass_costs)
+    validator = staticmethod(_mass_costs)
     if TYPE_CHECKING:
 
         @overload

@@ -25,7 +25,7 @@ from quotakernels.inputs.bad_rows import without_the_bad
 from quotakernels.inputs.columns import MASS_ROUNDING
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.numbers import checked
-from quotakernels.inputs.quotas import numbers_beside, warn_below_one
+from quotakernels.inputs.quotas import numbers_like, warn_below_one
 from quotakernels.measures._models import Family, Models, family_of
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
@@ -261,7 +261,7 @@ def mixture(
     xp = namespace(hull.fpr)
     dtype = result_float(xp, device(hull.fpr))
     with computing(xp):
-        wanted = numbers_beside(hull.fpr, name, value)
+        wanted = numbers_like(hull.fpr, name, value)
         if name == "quota" and of_kind(xp, hull.fp.dtype, "integral") and concrete(hull.fp):
             warn_below_one(value)
         along = hull.fp + hull.tp if name == "quota" else getattr(hull, name)

@@ -299,7 +299,7 @@ class ImpactMeasure(TableMeasure, Generic[R, C]):
 class CutMeasure(Measure):
     """What a cut of a ranking gives: a table."""
 
-    door = staticmethod(cells_at)
+    validator = staticmethod(cells_at)
     local = True
     if TYPE_CHECKING:
 

@@ -9,7 +9,7 @@ from quotakernels._array import Array, Namespace, cast, device, namespace, wide_
 from quotakernels._types import A, ArrayOf, Data, Generic, NumberOf, T, TiePolicy
 from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.numbers import checked
-from quotakernels.inputs.quotas import numbers_beside
+from quotakernels.inputs.quotas import numbers_like
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
 from quotakernels.measures.tables._kinds import ImpactMeasure
@@ -157,13 +157,13 @@ def best_boundary(
     return BestBoundary(*best, curve)
 
 
-def _admit_ratio(
+def _validate_ratio(
     xp: Namespace, table: ops.Groups, *, ratio: Any = None
 ) -> tuple[tuple[Array, ...], tuple[int, ...]]:
     """The ratio, if one is given; what is made with it keeps its last axis, that of the cuts."""
     if ratio is None:
         return (), ()
-    number = {"ratio": numbers_beside(table.counts, "ratio", ratio)}
+    number = {"ratio": numbers_like(table.counts, "ratio", ratio)}
     if number["ratio"].ndim:
         raise ValueError(f"ratio must be one number; got shape {tuple(number['ratio'].shape)}")
     checked_number = checked(xp, number, {"ratio": RATIO})["ratio"]
@@ -171,7 +171,7 @@ def _admit_ratio(
 
 
 class _CutTables(Measure):
-    door = staticmethod(_admit_ratio)
+    validator = staticmethod(_validate_ratio)
     if TYPE_CHECKING:
 
         @overload

@@ -26,7 +26,7 @@ from quotakernels._types import Generic, T
 from quotakernels.inputs.columns import as_column, check_one_device, refuse_records
 from quotakernels.inputs.curve_points import cut_ends
 from quotakernels.inputs.keywords import brief, check_flag
-from quotakernels.inputs.numbers import admit_numbers, checked
+from quotakernels.inputs.numbers import checked, validate_numbers
 from quotakernels.inputs.predictions import Predictions
 from quotakernels.inputs.quotas import as_float, mass_totals, wanted_masses
 from quotakernels.measures._scale import in_usual_units
@@ -36,13 +36,13 @@ from quotakernels.measures.at_quota.hit_rate import positives_at
 __all__ = [
     "ClassTable",
     "ConfusionTable",
-    "admit_cells",
-    "admit_class_cells",
     "binary_cells",
     "cells_at",
     "class_cells",
     "cut_cells",
     "same_class",
+    "validate_cells",
+    "validate_class_cells",
     "wanted_cut",
 ]
 
@@ -101,7 +101,7 @@ class ClassTable(NamedTuple, Generic[T]):
         >>> print(f_score(table.by_class()))
         [1.  0.  0.8]
         """
-        xp, floats = admit_class_cells(self)
+        xp, floats = validate_class_cells(self)
         given = as_column("cells", self.cells)
         dtype = result_float(xp, device(given))
         with computing(xp):
@@ -123,9 +123,9 @@ def _each_class(xp: Namespace, cells: Array) -> ConfusionTable:
 _CELL = (lambda x: ~((x < 0) | (x == float("inf"))), "a count or a mass, finite and not negative")
 
 
-def admit_cells(table: ConfusionTable) -> tuple[Namespace, ConfusionTable]:
+def validate_cells(table: ConfusionTable) -> tuple[Namespace, ConfusionTable]:
     """The cells of a caller's table as floats of one shape; NaN stays, as undefined."""
-    xp, arrays = admit_numbers(table._asdict())
+    xp, arrays = validate_numbers(table._asdict())
     shapes = {name: tuple(x.shape) for name, x in arrays.items() if x.ndim}
     if len(set(shapes.values())) > 1:
         raise ValueError(f"the cells of a ConfusionTable must have one shape; got {shapes}")
@@ -136,9 +136,9 @@ def admit_cells(table: ConfusionTable) -> tuple[Namespace, ConfusionTable]:
         return xp, ConfusionTable(*(xp.broadcast_to(x, shape) for x in cells.values()))
 
 
-def admit_class_cells(table: ClassTable) -> tuple[Namespace, ClassTable]:
+def validate_class_cells(table: ClassTable) -> tuple[Namespace, ClassTable]:
     """The cells of a caller's table as floats; NaN stays, as undefined."""
-    xp, arrays = admit_numbers({"cells": table.cells})
+    xp, arrays = validate_numbers({"cells": table.cells})
     cells = arrays["cells"]
     if cells.ndim < 2 or cells.shape[-1] != cells.shape[-2] or cells.shape[-1] == 0:
         raise ValueError(

@@ -18,7 +18,7 @@ from quotakernels._types import A, ArrayOf, NumberOf
 from quotakernels.inputs.bad_rows import without_the_bad
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.numbers import Limits, checked, of_numbers
-from quotakernels.inputs.predictions import admit_predictions, class_number
+from quotakernels.inputs.predictions import class_number, validate_predictions
 from quotakernels.measures._measure import measure
 from quotakernels.measures.tables._kinds import CutMeasure
 from quotakernels.measures.tables.cells import (
@@ -188,8 +188,10 @@ def confusion_table_from_predictions(
     size = None if num_classes is None else class_number(num_classes)
     if not (size is None or pos_label is None):
         raise TypeError("pos_label is for two classes and cannot be combined with num_classes")
-    admitted = admit_predictions(y_true, y_pred, size, sample_weight, where, pos_label, validate)
-    xp, pairs = admitted
+    validated = validate_predictions(
+        y_true, y_pred, size, sample_weight, where, pos_label, validate
+    )
+    xp, pairs = validated
     dtype = result_float(xp, device(pairs.truth))
     with computing(xp):
         if size is None:

@@ -15,30 +15,30 @@ from quotakernels._array import (
     computing,
     device,
     finished,
-    lent,
+    from_host_view,
+    host_view,
     namespace,
     result_float,
-    returned,
     wide_float,
 )
 from quotakernels.inputs.bad_rows import spoilt_rows, without_spoilt
 from quotakernels.inputs.keywords import brief, refuse_unknown
 from quotakernels.inputs.numbers import Limits, checked
-from quotakernels.inputs.quotas import beside, numbers_beside
+from quotakernels.inputs.quotas import in_library_of, numbers_like
 from quotakernels.measures._measure import Measure
 from quotakernels.measures._scale import usual_unit
 from quotakernels.measures.tables.cells import (
     ClassTable,
     ConfusionTable,
-    admit_cells,
-    admit_class_cells,
     cells_at,
+    validate_cells,
+    validate_class_cells,
 )
 from quotakernels.ranking import Ranking, table_of
 
 __all__ = [
     "TableMeasure",
-    "impacts_beside",
+    "impacts_like",
     "largest",
 ]
 
@@ -53,7 +53,7 @@ class TableMeasure(Measure):
     the unit of the cells.  `limits` says where the own numbers are good.
     """
 
-    door = staticmethod(cells_at)
+    validator = staticmethod(cells_at)
     local = True
 
     def __init__(
@@ -86,9 +86,11 @@ class TableMeasure(Measure):
                 )
             return self._of_table(arguments[0], own)
         cut = {name: keywords.pop(name) for name in self._numbers if name in keywords}
-        ranking = beside(self.ranking(arguments, keywords, own, **cut), *cut.values())
-        if (on_host := lent(ranking, *cut.values(), *_flat(own))) is not None:
-            return returned(self._at_cut(Ranking._make(on_host), own, cut), ranking.thresholds)
+        ranking = in_library_of(self.ranking(arguments, keywords, own, **cut), *cut.values())
+        if (on_host := host_view(ranking, *cut.values(), *_flat(own))) is not None:
+            return from_host_view(
+                self._at_cut(Ranking._make(on_host), own, cut), ranking.thresholds
+            )
         return self._at_cut(ranking, own, cut)
 
     def _at_cut(self, ranking: Ranking, own: dict[str, Any], cut: dict[str, Any]) -> Array:
@@ -120,16 +122,16 @@ class TableMeasure(Measure):
 
         Errors are told by the name of the caller, by default the measure's.
         """
-        return beside(self._ranking(arguments, keywords, cut, caller), *_flat(own))
+        return in_library_of(self._ranking(arguments, keywords, cut, caller), *_flat(own))
 
     def _of_table(self, table: ConfusionTable | ClassTable, own: dict[str, Any]) -> Array:
         """The measure of a caller's table."""
         cells: ConfusionTable | ClassTable
         if isinstance(table, ConfusionTable):
-            xp, cells = admit_cells(table)
+            xp, cells = validate_cells(table)
         else:
-            xp, cells = admit_class_cells(table)
-        cells = beside(cells, *_flat(own))
+            xp, cells = validate_class_cells(table)
+        cells = in_library_of(cells, *_flat(own))
         xp = namespace(cells[0])
         dtype = result_float(xp, device(cells[0]))
         with computing(xp):
@@ -174,9 +176,9 @@ class TableMeasure(Measure):
             return None
         if name == "impacts":
             several = isinstance(cells, ClassTable)
-            return (class_impacts_beside if several else impacts_beside)(xp, data, value)
+            return (class_impacts_like if several else impacts_like)(xp, data, value)
         fits = {name: self._limits[name]}
-        return checked(xp, {name: numbers_beside(data, name, value)}, fits)[name]
+        return checked(xp, {name: numbers_like(data, name, value)}, fits)[name]
 
 
 def _in_usual_unit(cells: ConfusionTable | ClassTable) -> ConfusionTable | ClassTable:
@@ -198,24 +200,24 @@ def _flat(own: dict[str, Any]) -> list[Any]:
     ]
 
 
-def impacts_beside(xp: Namespace, data: Array, impacts: Any) -> ConfusionTable:
+def impacts_like(xp: Namespace, data: Array, impacts: Any) -> ConfusionTable:
     """Four impacts as floats of the library and on the device of the data."""
     names = [f"i_{cell}" for cell in ConfusionTable._fields]
     try:
         named = dict(zip(names, impacts, strict=True))
     except (TypeError, ValueError):
         raise TypeError(f"impacts must be four: {', '.join(names)}; got {brief(impacts)}") from None
-    numbers = {name: numbers_beside(data, name, x) for name, x in named.items()}
+    numbers = {name: numbers_like(data, name, x) for name, x in named.items()}
     return ConfusionTable(*checked(xp, numbers, dict.fromkeys(names, _FINITE)).values())
 
 
-def class_impacts_beside(xp: Namespace, cells: Array, impacts: Any) -> Array:
+def class_impacts_like(xp: Namespace, cells: Array, impacts: Any) -> Array:
     """K×K impacts as floats of the library and on the device of the cells."""
     if impacts is None or isinstance(impacts, ConfusionTable):
         raise TypeError(
             f"impacts of a ClassTable must be an array of shape (K, K); got {brief(impacts)}"
         )
-    number = numbers_beside(cells, "impacts", impacts)
+    number = numbers_like(cells, "impacts", impacts)
     size = cells.shape[-1]
     if number.ndim < 2 or tuple(number.shape[-2:]) != (size, size):
         raise ValueError(

@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 from quotakernels._array import Array, computing, device, finished, namespace, result_float
 from quotakernels._types import NumberOf
 from quotakernels.inputs.keywords import public
-from quotakernels.inputs.numbers import admit_numbers, checked
-from quotakernels.inputs.quotas import numbers_beside
+from quotakernels.inputs.numbers import checked, validate_numbers
+from quotakernels.inputs.quotas import numbers_like
 from quotakernels.measures.tables.cells import (
     ClassTable,
     ConfusionTable,
-    admit_cells,
-    admit_class_cells,
+    validate_cells,
+    validate_class_cells,
 )
 
 __all__ = [
@@ -72,9 +72,9 @@ def normalize_table(table: T) -> T:
     """
     if not isinstance(table, ClassTable):
         return tune_prevalence(table, 1.0)
-    given = admit_numbers(table._asdict())[1]["cells"]
+    given = validate_numbers(table._asdict())[1]["cells"]
     dtype = result_float(namespace(given), device(given))
-    xp, (cells,) = admit_class_cells(table)
+    xp, (cells,) = validate_class_cells(table)
     with computing(xp):
         truth = xp.sum(cells, axis=-1, keepdims=True)
         shares = xp.where(truth > 0, cells / truth / cells.shape[-1], xp.full_like(cells, xp.nan))
@@ -110,11 +110,11 @@ def tune_prevalence(table: ConfusionTable, ratio: NumberOf[Any]) -> ConfusionTab
     """
     if not isinstance(table, ConfusionTable):
         raise TypeError(_no_table(table))
-    given = admit_numbers(table._asdict())[1].values()
+    given = validate_numbers(table._asdict())[1].values()
     dtype = result_float(namespace(next(iter(given))), device(next(iter(given))))
-    xp, cells = admit_cells(table)
+    xp, cells = validate_cells(table)
     with computing(xp):
-        r = numbers_beside(cells.tp, "ratio", ratio)
+        r = numbers_like(cells.tp, "ratio", ratio)
         r = checked(xp, {"ratio": r}, {"ratio": RATIO})["ratio"]
         result: ConfusionTable = finished(xp, tuned(cells, r / (1 + r), 1 / (1 + r)), dtype)
     return result

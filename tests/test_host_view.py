@@ -1,4 +1,4 @@
-"""Tensors in host memory are computed with by NumPy: what comes back, and what is not lent."""
+"""Tensors in host memory are computed with by NumPy: what comes back, and what stays."""
 
 from __future__ import annotations
 
