@@ -22,7 +22,7 @@ FORMS = ("jax.jit", "jax.vmap", "torch.func.vmap", "torch.compile", "shapes alon
 
 OF_FILES = ("load_state", "save_state", "state_info")
 """A file holds values, so that these never meet arrays without."""
-ON_HOST = ("compare", "compare_selections")
+ON_HOST = ("compare", "compare_selections", "evaluate")
 """Their results depend on values, names in order, so that these refuse arrays without."""
 OF_DRAWS = ("bootstrap", "curve_band", "optimum_interval")
 """Tensors without values have no random numbers; test_bootstrap and test_bands run these in a JAX
@@ -106,6 +106,8 @@ MORE: dict[str, dict[str, Any]] = {
     "fold_summary": {"measure": qk.roc_auc},
     "fold_test": {"measure": qk.roc_auc},
     "one_vs_rest": {"measure": qk.roc_auc},
+    "evaluate": {"models": {"a": S, "b": S[::-1]}},
+    **dict.fromkeys(("best_quota", "cell_impacts", "impact_at_quota"), {"gain": S}),
 }
 """What else some functions need."""
 BATCHED = ("y_score", "gain")
@@ -124,7 +126,8 @@ def called(name: str, argument: str = "") -> Any:
     needs = {x: GIVEN[x] for x, p in taken.items() if p.default is p.empty and x in GIVEN}
     needs |= {"quota": 2} if "quota" in taken and name != "curve_band" else {}
     needs |= MORE.get(name, {})
-    needs |= {x: value for x, value in OTHERWISE.get(argument, {}).items() if x in taken}
+    other = {x: value for x, value in OTHERWISE.get(argument, {}).items() if x in taken}
+    needs |= {x: value for x, value in other.items() if x != "gain" or x in needs}
     if name == "auc_covariance":
         needs["y_score"] = np.stack([needs["y_score"], needs["y_score"]])
     if name == "one_vs_rest":
@@ -137,11 +140,16 @@ def called(name: str, argument: str = "") -> Any:
 
 
 class Watch:
-    """The library, and which of its functions were asked for."""
+    """The library, and its names in `PUBLIC`, and which of its functions were asked for."""
 
     def __init__(self) -> None:
         self.asked: set[str] = set()
 
     def __getattr__(self, name: str) -> Any:
+        if name not in PUBLIC:
+            return self  # a family
+        return self[name]
+
+    def __getitem__(self, name: str) -> Any:
         self.asked.add(name)
         return PUBLIC[name]

@@ -263,6 +263,7 @@ def used(monkeypatch: pytest.MonkeyPatch, cases: list[tuple[Any, Any]]) -> set[s
     watch = Watch()
     for module in (every, inspect.getmodule(every.computed), inspect.getmodule(used)):
         monkeypatch.setattr(module, "qk", watch)
+        monkeypatch.setattr(module, "PUBLIC", watch)
     for function, arrays in cases:
         function(*arrays)
     return watch.asked & set(functions())
