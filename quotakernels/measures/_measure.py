@@ -34,8 +34,9 @@ from quotakernels.ranking import Ranking, rank, table_of
 M = TypeVar("M")
 Facts = ParamSpec("Facts")
 Validator: TypeAlias = Callable[..., tuple[tuple[Array, ...], tuple[int, ...]]]
-"""``validator(xp, table, *, ...)`` checks numbers that may be arrays of any shape Q: it gives arrays
-of shape (..., K), NaN where a number is bad and cannot be read, and Q, which K stands for."""
+"""``validator(xp, table, *, ...)`` checks numbers that may be arrays of any shape Q: it
+gives arrays of shape (..., K), NaN where a number is bad and cannot be read, and Q, which is K
+by another name."""
 
 __all__ = [
     "Measure",
@@ -60,8 +61,8 @@ class Measure:
 
     The wrapped function computes it from the table of a ranking and from the arrays that the
     validator makes of the measure's own numbers.  The function's keyword-only parameters are
-    options: plain values, for each of which it may be compiled anew.  Each kind of measure is a class with
-    a validator, and with the signature that editors and type checkers show.
+    options: plain values, for each of which it may be compiled anew.  Each kind of measure is a
+    class with a validator, and with the signature that editors and type checkers show.
 
     Parameters
     ----------

@@ -242,10 +242,8 @@ def bootstrap(
     0.48 0.32 0.6
     """
     number = check_resampling(n_resamples, confidence_level, method, ties, stratified, clusters)
-    data = validated(
-        y_true, y_score, sample_weight, where, pos_label, validate, gain, gain_rejected
-    )
-    examples = to_draw_from(data.examples, random_state)
+    raw = validated(y_true, y_score, sample_weight, where, pos_label, validate, gain, gain_rejected)
+    examples = to_draw_from(raw.examples, random_state)
     applied = with_options(measure, options)
     estimate = value_of(applied, rank_examples(examples, ties))
     plan = plan_of(examples, clusters, stratified, poisson, random_state, ties)
@@ -253,7 +251,7 @@ def bootstrap(
     drawn = found(plan, range(number), reporter(progress, "bootstrap"))
     left_out = found(*parts_left_out(plan), silent) if method == "bca" else drawn
     result = _summaries(method, confidence_level, [estimate, drawn, left_out])
-    return result if examples is data.examples else from_host_view(result, data.examples.scores)
+    return result if examples is raw.examples else from_host_view(result, raw.examples.scores)
 
 
 def _summaries(method: IntervalMethod, confidence_level: float, found: list[Any]) -> Any:
