@@ -345,3 +345,48 @@ def test_rankings_without_gains_are_told():
         qk.rank(None, S)
     with pytest.raises(TypeError, match="^gain_rejected needs gain"):
         qk.rank(Y, S, gain_rejected=2)
+
+
+# streams and partitions
+
+
+@every.main_modes
+def test_a_buffer_keeps_gains(mode: Mode):
+    def run(y: Any, s: Any, g: Any, r: Any) -> Any:
+        state = qk.states.ScoreBuffer.empty(s)
+        state = state.update(y[..., :9], s[..., :9], gain=g[..., :9], gain_rejected=r[..., :9])
+        other = qk.states.ScoreBuffer.empty(s)
+        other = other.update(y[..., 9:], s[..., 9:], gain=g[..., 9:])
+        return state.merge(other).compute(qk.impact_at_quota, quota=[2, 7])
+
+    rest = np.where(np.arange(N) < 9, R, 0.0)
+    found = mode.run(run, Y, S, G, R)
+    wanted = qk.impact_at_quota(None, S, gain=G, gain_rejected=rest, quota=[2, 7])
+    for x, z in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(x, z, rtol=1e-6, atol=1e-6)
+
+
+def test_a_buffer_with_gains_in_a_file(tmp_path: Any):
+    state = qk.states.ScoreBuffer.empty(S).update(None, S, gain=G, gain_rejected=R)
+    qk.states.save_state(state, tmp_path / "state")
+    again = qk.states.load_state(tmp_path / "state")
+    for x, z in zip(again.examples(), state.examples(), strict=True):
+        np.testing.assert_array_equal(x, z)
+    with pytest.raises(ValueError, match="some batches came with gains and some without"):
+        state.update(Y, S).compute(qk.hit_rate, quota=1)
+
+
+@pytest.mark.skipif(not available("dask"), reason="dask is not available")
+@pytest.mark.parametrize("rejected", ["none", "one for all", "column"])
+def test_partitions_of_dask_have_gains(rejected: str):
+    import dask.array
+
+    from quotakernels.adapters.dask import ranking
+
+    s, g, r = S[0], G[0], R[0]
+    columns = [dask.array.from_array(x, chunks=7) for x in (s, g, r)]
+    there = {"none": (0, 0), "one for all": (-2, -2), "column": (columns[2], r)}[rejected]
+    found = ranking(None, columns[0], gain=columns[1], gain_rejected=there[0])
+    wanted = qk.rank(None, s, gain=g, gain_rejected=there[1])
+    for x, z in zip(arrays_of(found), arrays_of(wanted), strict=True):
+        np.testing.assert_array_equal(x, z)

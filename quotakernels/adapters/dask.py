@@ -53,6 +53,8 @@ def ranking(
     where: Any = None,
     pos_label: Any = None,
     ties: TiePolicy = "expected",
+    gain: Any = None,
+    gain_rejected: Any = 0,
 ) -> Ranking:
     """Rank scores that lie in partitions: `rank` for Dask.
 
@@ -70,6 +72,9 @@ def ranking(
         With it, the other arguments may be names of its columns.
     sample_weight, where : as `y_true`, optional
         Weights; False for examples to leave out.
+    gain, gain_rejected : as `y_true`, optional
+        As `rank` takes them, `gain_rejected` one number or a column; with them `y_true` may be
+        None.
     pos_label, ties : optional
         As `rank` takes them; not ``ties="given"``.
 
@@ -100,9 +105,12 @@ def ranking(
     """
     check_grouped_ties(ties)
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
+    one_for_all = type(gain_rejected) in (int, float)
+    given |= {"gain": gain, "gain_rejected": None if one_for_all else gain_rejected}
     columns = {name: _column(data, x) for name, x in given.items() if x is not None}
+    same = {"y_true": None, "gain_rejected": gain_rejected if one_for_all else 0}
     partitions = enumerate(_partitions(columns))
-    parts = [dask.delayed(_partial)(number, x, pos_label) for number, x in partitions]
+    parts = [dask.delayed(_partial)(number, x, pos_label, same) for number, x in partitions]
     while len(parts) > 1:
         starts = range(0, len(parts), _COMBINED_AT_ONCE)
         parts = [dask.delayed(_together)(parts[k : k + _COMBINED_AT_ONCE]) for k in starts]
@@ -167,11 +175,11 @@ def _check_numbers(numbers: dict[str, int], of_what: str) -> None:
             )
 
 
-def _partial(number: int, part: dict[str, Any], pos_label: Any) -> _Partial:
-    """The table of one partition; an error says which one."""
+def _partial(number: int, part: dict[str, Any], pos_label: Any, same: dict[str, Any]) -> _Partial:
+    """The table of one partition, with what is the same for all; an error says which one."""
     try:
         arrays: dict[str, Any] = {name: _on_host(name, x) for name, x in part.items()}
-        table = rank(**arrays, pos_label=pos_label)
+        table = rank(**same | arrays, pos_label=pos_label)
     except (TypeError, ValueError) as error:
         raise type(error)(f"partition {number}: {error}") from error
     negative = None if pos_label is None else _negative_label(arrays, pos_label)

@@ -102,6 +102,8 @@ def reduced(state: State, group: Any = None, *, timeout: float = _USUAL_TIMEOUT)
         "examples": sum(piece.scores.shape[-1] for piece in state.pieces),
         "weights": any(piece.weights is not None for piece in state.pieces),
         "valid": any(piece.valid is not None for piece in state.pieces),
+        "gain": any(piece.gain is not None for piece in state.pieces),
+        "gain_rejected": any(piece.gain_rejected is not None for piece in state.pieces),
     }
     stated = agreed(_facts(state), own, group, timeout)
     return state if call.size == 1 else _joined(state, stated, call)
@@ -198,7 +200,10 @@ def added_sums(parts: list[Tensor] | Tensor) -> Tensor:
 def _joined(state: ScoreBuffer, stated: list[dict[str, Any]], call: _Call) -> ScoreBuffer:
     """With one piece for each rank that has examples."""
     bad = call.sum(state.bad.clone())
-    optional = {name for name in ("weights", "valid") if any(own[name] for own in stated)}
+    names = ("weights", "valid", "gain", "gain_rejected")
+    optional = {name for name in names if any(own[name] for own in stated)}
+    if "gain" in optional and not all(own["gain"] for own in stated if own["examples"]):
+        raise ValueError("some ranks have gains and some have none; give gain= with all batches")
     counts = [own["examples"] for own in stated]
     own = _packed(state, optional) if state.pieces else state.like.new_empty(0, dtype=torch.uint8)
     rows = state.bad.numel()
@@ -218,6 +223,7 @@ def _widths(like: Tensor, optional: set[str]) -> dict[str, int]:
     """How many bytes each column has of an example."""
     wide = wide_float(namespace(like), like.device)
     widths = {"scores": like.dtype.itemsize, "labels": 1, "weights": wide.itemsize, "valid": 1}
+    widths |= {"gain": wide.itemsize, "gain_rejected": wide.itemsize}
     return {name: x for name, x in widths.items() if name in optional | {"scores", "labels"}}
 
 
@@ -229,6 +235,8 @@ def _packed(state: ScoreBuffer, optional: set[str]) -> Tensor:
         examples = examples._replace(weights=torch.ones_like(examples.scores, dtype=wide))
     if examples.valid is None:
         examples = examples._replace(valid=torch.ones_like(examples.labels))
+    if examples.gain_rejected is None:
+        examples = examples._replace(gain_rejected=torch.zeros_like(examples.scores, dtype=wide))
     columns = [getattr(examples, name) for name in _widths(state.like, optional)]
     return torch.cat([x.contiguous().view(torch.uint8) for x in columns], dim=-1).flatten()
 
@@ -237,6 +245,7 @@ def _unpacked(packed: Tensor, like: Tensor, count: int, optional: set[str]) -> E
     widths = _widths(like, optional)
     wide = wide_float(namespace(like), like.device)
     dtypes = {"scores": like.dtype, "labels": torch.bool, "weights": wide, "valid": torch.bool}
+    dtypes |= {"gain": wide, "gain_rejected": wide}
     packed = packed.reshape(*like.shape[:-1], -1)
     columns = packed.split([count * width for width in widths.values()], dim=-1)
     named = {

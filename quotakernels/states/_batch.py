@@ -21,7 +21,8 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.inputs.columns import as_column, check_one_device
-from quotakernels.inputs.examples import Examples, validate_columns
+from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.gains import validate_with_gains
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.shapes import column_hint, refuse_columns
 
@@ -54,6 +55,8 @@ def validate_batch(
     pos_label: Any,
     validate: bool,
     weighted: bool | None = None,
+    gain: Any = None,
+    gain_rejected: Any = 0,
 ) -> Batch:
     """Check and convert labels, scores, weights and a mask for a state of scores such as `like`.
 
@@ -68,7 +71,10 @@ def validate_batch(
         y_score = from_host(xp, "y_score", y_score, is_score=True)
     _check_fits(like, y_score)
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
-    examples, _, good = validate_columns(given, pos_label, validate, batched=like.ndim > 1)
+    batched = like.ndim > 1
+    examples, _, good = validate_with_gains(
+        given, gain, gain_rejected, pos_label, validate, batched=batched
+    )
     if weighted and examples.weights is None:
         with computing(xp):
             place = device(like)

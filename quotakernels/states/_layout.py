@@ -93,7 +93,7 @@ def _buffer(said: dict[str, Any], shapes: Shapes) -> dict[str, _Wanted]:
     columns = _columns(said, (*batch, *length))
     if not shapes.keys() & columns.keys():
         return wanted
-    optional = {"weights", "valid"} - shapes.keys()
+    optional = {"weights", "valid", "gain", "gain_rejected"} - shapes.keys()
     return wanted | {name: x for name, x in columns.items() if name not in optional}
 
 
@@ -103,6 +103,7 @@ def _fixed_buffer(said: dict[str, Any], _: Shapes) -> dict[str, _Wanted]:
     columns = _columns(said, (*batch, said["capacity"]))
     if not said["weighted"]:
         columns["weights"] = _Wanted(_WIDE, [(*batch, 0)])
+    del columns["gain"], columns["gain_rejected"]
     filled = _Wanted(("int64",), [batch[:axes] for axes in range(len(batch) + 1)])
     return {**columns, "filled": filled, "bad": _Wanted(("int64",), [batch])}
 
@@ -113,6 +114,8 @@ def _columns(said: dict[str, Any], shape: tuple[int, ...]) -> dict[str, _Wanted]
         "labels": _Wanted(("bool",), [shape]),
         "weights": _Wanted(_WIDE, [shape]),
         "valid": _Wanted(("bool",), [shape]),
+        "gain": _Wanted(_WIDE, [shape]),
+        "gain_rejected": _Wanted(_WIDE, [shape]),
     }
 
 

@@ -72,6 +72,8 @@ class ScoreBuffer(NamedTuple):
         where: Any = None,
         pos_label: Any = None,
         validate: bool = True,
+        gain: Any = None,
+        gain_rejected: Any = 0,
     ) -> ScoreBuffer:
         """The state after one more batch.
 
@@ -86,7 +88,9 @@ class ScoreBuffer(NamedTuple):
             an accelerator) make all measures of their row NaN, for good.
         """
         columns = (y_true, y_score, sample_weight, where)
-        batch = validate_batch(self.like, columns, pos_label, validate)
+        batch = validate_batch(
+            self.like, columns, pos_label, validate, gain=gain, gain_rejected=gain_rejected
+        )
         xp = namespace(self.like)
         with computing(xp):
             piece = batch.examples.map(kept)
@@ -166,14 +170,17 @@ def _nothing(xp: Namespace, like: Array) -> Examples:
 
 
 def _joined(xp: Namespace, pieces: tuple[Examples, ...], name: str) -> Array | None:
-    """One column of all pieces; what some do not have is 1, or True, there."""
+    """One column of all pieces; what some do not have is 1, or True, there, and gains are 0."""
     parts = [getattr(piece, name) for piece in pieces]
     if all(part is None for part in parts):
         return None
+    if name == "gain" and any(part is None for part in parts):
+        raise ValueError("some batches came with gains and some without; give gain= with all")
     place = device(pieces[0].scores)
-    dtype = wide_float(xp, place) if name == "weights" else xp.bool
+    dtype = xp.bool if name == "valid" else wide_float(xp, place)
+    fill = xp.zeros if name == "gain_rejected" else xp.ones
     whole = [
-        xp.ones(piece.scores.shape, dtype=dtype, device=place) if part is None else part
+        fill(piece.scores.shape, dtype=dtype, device=place) if part is None else part
         for piece, part in zip(pieces, parts, strict=True)
     ]
     return whole[0] if len(whole) == 1 else xp.concat(whole, axis=-1)
