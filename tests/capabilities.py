@@ -107,7 +107,7 @@ MORE: dict[str, dict[str, Any]] = {
     "fold_test": {"measure": qk.roc_auc},
     "one_vs_rest": {"measure": qk.roc_auc},
     "evaluate": {"models": {"a": S, "b": S[::-1]}},
-    **dict.fromkeys(("best_quota", "cell_impacts", "impact_at_quota"), {"gain": S}),
+    **{name: {"gain": S} for name in ("best_quota", "cell_impacts", "impact_at_quota")},
 }
 """What else some functions need."""
 BATCHED = ("y_score", "gain")
