@@ -60,7 +60,12 @@ def everything(
 
 
 def record(name: str, result: Any) -> dict[str, Any]:
-    return {f"{name}.{field}": getattr(result, field) for field in result._fields}
+    """The fields by their names; those of a field that is a record too, as a ranking's gains are."""
+    found: dict[str, Any] = {}
+    for field, value in zip(getattr(result, "_fields", ()), result, strict=True):
+        inside = isinstance(value, tuple)
+        found |= record(f"{name}.{field}", value) if inside else {f"{name}.{field}": value}
+    return found
 
 
 def assert_exact(

@@ -39,7 +39,7 @@ def policies(y: Any, s: Any) -> dict[str, Any]:
     near = POLICIES[:3]
     tables |= {f"{x} at 2": qk.rank_at_quota(y, s, quota=2, ties=x) for x in near}
     tables["summed"] = qk.rank_at_quota(y, y, fraction=0.5, across=lambda x: 3 * x)
-    return {f"{name}.{k}": x for name, table in tables.items() for k, x in enumerate(table)}
+    return flat(**tables)
 
 
 def tables(t: Any, c: Any, p: Any, w: Any) -> dict[str, Any]:

@@ -245,7 +245,10 @@ def test_the_origin_and_repeated_points_add_nothing(mode: Mode):
 
 @every.main_modes
 def test_points_of_a_curve_are_its_ranking(mode: Mode):
-    """With its thresholds, of which the first is NaN; counts are floats in programs."""
+    """With its thresholds, of which the first is NaN; counts are floats in programs.
+
+    Sums over the rows may differ by where the rows lie in memory.
+    """
 
     def again(y: Any, s: Any) -> Any:
         ranking = qk.rank(y, s)
@@ -259,7 +262,7 @@ def test_points_of_a_curve_are_its_ranking(mode: Mode):
     for row in range(2):
         assert rows([x[row] for x in made[:5]]) == rows([x[row] for x in ranking[:5]])
     for name, value in wanted.items():
-        np.testing.assert_array_equal(found[name], value, err_msg=name)
+        assert ulps(found[name], value) <= 4, name
 
 
 @given(st.data())

@@ -87,7 +87,7 @@ def test_ready_scorers_are_of_all_measures_without_options():
         if isinstance(measure, Measure):
             parameters = inspect.signature(measure).parameters.values()
             alone = all(p.default is not p.empty for p in parameters if p.name not in own)
-            if alone and not {"quota", "threshold"} & {p.name for p in parameters}:
+            if alone and not {"quota", "threshold", "gain"} & {p.name for p in parameters}:
                 value = measure([0, 1], [0.2, 0.8])
                 ready |= set() if isinstance(value, tuple) else {name}
     assert set(SCORERS) == ready
@@ -344,7 +344,7 @@ BAD = [
     ),
     (TypeError, r"^<lambda> does not say whether more is better", (lambda x: 1.0,), {}),
     (TypeError, r"^greater_is_better must be True, False", (qk.gini,), {"greater_is_better": 1}),
-    (TypeError, r"^measure must give a float or arrays; len gives 5$", (len,), {}),
+    (TypeError, r"^measure must give a float or arrays; len gives 6$", (len,), {}),
     (ValueError, r"^ties must be one of", (qk.gini,), {"ties": "random"}),
     (ValueError, r"^average must be one of macro", (qk.gini,), {"average": "samples"}),
     (TypeError, r"^pos_label names one class", (qk.gini,), {"average": "macro", "pos_label": 1}),
