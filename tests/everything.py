@@ -60,7 +60,7 @@ def everything(
 
 
 def record(name: str, result: Any) -> dict[str, Any]:
-    """The fields by their names; those of a field that is a record too, as a ranking's gains are."""
+    """The fields by their names, and those of a field that is a record, such as gains."""
     found: dict[str, Any] = {}
     for field, value in zip(getattr(result, "_fields", ()), result, strict=True):
         inside = isinstance(value, tuple)
