@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.gain_intervals import TOTAL_AT_QUOTA, GainIntervals, gain_intervals
-from quotakernels.evaluation.gains import AT_BEST_CUT, BROUGHT, RowGains, gains_of
+from quotakernels.evaluation.gains import (
+    AT_BEST_CUT,
+    BROUGHT,
+    at_cut,
+    at_quota,
+    gains_of,
+    whole_gains,
+)
 from quotakernels.evaluation.impact_intervals import impact_intervals
 from quotakernels.evaluation.intervals import Resampled, Tell, differences_of, intervals_of
 from quotakernels.evaluation.measures import (
@@ -21,6 +29,7 @@ from quotakernels.evaluation.measures import (
 from quotakernels.evaluation.results import GainResults, Values
 from quotakernels.evaluation.segments import best_by_quota
 from quotakernels.evaluation.settings import Counts, Resampling, Sample, Settings
+from quotakernels.measures.gains.impact_at_quota import best_quota
 from quotakernels.measures.over_quotas.summary import summary
 from quotakernels.ranking import Ranking, rank
 
@@ -43,11 +52,12 @@ def evaluate_sample(
     counts = sample.counts
     settings.check_quotas(counts)
     thresholds = None if tuning is None else _best_thresholds(settings, tuning)
-    gains = None if settings.unit is None else gains_of(settings.unit, sample)
-    evaluation = evaluate_rankings(settings, counts, lambda x: rank(**sample.of(x)), on_step)
-    if gains is not None:
-        found = _gain_results(evaluation, sample, gains, thresholds)
-        evaluation = replace(evaluation, gains=found)
+    brings = {} if settings.unit is None else gains_of(settings.unit, sample)
+
+    def ranked(model: str) -> Ranking:
+        return rank(**sample.of(model) | brings)
+
+    evaluation = evaluate_rankings(settings, counts, ranked, on_step, thresholds)
     resampling = settings.resampling
     if resampling is None:
         return evaluation
@@ -55,16 +65,23 @@ def evaluate_sample(
     data = Resampled(settings.models, quotas, sample.of, on_step, tell)
     if resampling.level is not None:
         evaluation = replace(evaluation, intervals=intervals_of(data, resampling))
-        if evaluation.gains is not None and gains is not None and evaluation.total:
-            ends = _gain_intervals(settings, data, resampling, gains, thresholds)
+        if evaluation.gains is not None and evaluation.total:
+            ends = _gain_intervals(settings, data, resampling, brings, thresholds)
             evaluation = replace(evaluation, gains=replace(evaluation.gains, ends=ends))
     return _with_tests(evaluation, data, resampling) if resampling.compare else evaluation
 
 
 def evaluate_rankings(
-    settings: Settings, counts: Counts, ranked: Callable[[str], Ranking], on_step: OnStep
+    settings: Settings,
+    counts: Counts,
+    ranked: Callable[[str], Ranking],
+    on_step: OnStep,
+    thresholds: list[float] | None = None,
 ) -> Evaluation:
-    """Evaluate each model by its ranking, which `ranked` makes when its turn has come."""
+    """Evaluate each model by its ranking, which `ranked` makes when its turn has come.
+
+    If gains are counted in a unit, rankings have them; best cuts are at thresholds, if any.
+    """
     models = len(settings.models)
     evaluation = Evaluation(
         settings,
@@ -87,7 +104,9 @@ def evaluate_rankings(
             argument = quota.argument(evaluation.total)
             values.array[row] = [x.value(ranking, **argument) for x in AT_QUOTA]
     evaluation.best.extend(best_by_quota(evaluation.rankings))
-    return evaluation
+    if settings.unit is None:
+        return evaluation
+    return replace(evaluation, gains=_gain_results(evaluation, thresholds))
 
 
 def _no_values(measures: tuple[Column, ...], models: int) -> Values:
@@ -97,36 +116,27 @@ def _no_values(measures: tuple[Column, ...], models: int) -> Values:
 def _best_thresholds(settings: Settings, tuning: Sample) -> list[float]:
     """The threshold of every model's best cut; of none, where nobody should be selected, NaN."""
     assert settings.unit is not None
-    gains = gains_of(settings.unit, tuning)
-    scores = (tuning.scores[name] for name in settings.models)
-    return [gains.best(gains.every_cut(x)).threshold for x in scores]
+    brings = gains_of(settings.unit, tuning)
+    models = (tuning.scores[name] for name in settings.models)
+    return [float(best_quota(None, scores, **brings).threshold) for scores in models]
 
 
-def _gain_results(
-    evaluation: Evaluation, sample: Sample, gains: RowGains, thresholds: list[float] | None
-) -> GainResults:
+def _gain_results(evaluation: Evaluation, thresholds: list[float] | None) -> GainResults:
     """What each model brings at its best cut, or one chosen elsewhere, and at quotas."""
-    models = len(evaluation.models)
+    models, total = len(evaluation.models), evaluation.total
     found = GainResults(
-        gains.nobody,
-        gains.everybody,
-        bool((gains.selected < 0).any()),
+        *whole_gains(evaluation.rankings[0].gains),
         _no_values(AT_BEST_CUT, models),
         {quota: _no_values(BROUGHT, models) for quota in evaluation.at_quota},
         [],
     )
-    for row, name in enumerate(evaluation.models if evaluation.total else ()):
-        scores = sample.scores[name]
-        cuts = gains.every_cut(scores)
-        found.cuts.append(cuts)
-        chosen = (
-            gains.best(cuts)
-            if thresholds is None
-            else gains.from_threshold(scores, thresholds[row])
-        )
-        found.at_best_cut.array[row] = gains.at_best_cut(chosen)
+    for row, ranking in enumerate(evaluation.rankings if total else ()):
+        best = best_quota(ranking)
+        found.cuts.append(best)
+        threshold = float(best.threshold) if thresholds is None else thresholds[row]
+        found.at_best_cut.array[row] = at_cut(best, threshold, total)
         for quota, values in found.at_quota.items():
-            values.array[row] = gains.at_quota(scores, cuts, quota.argument(evaluation.total))
+            values.array[row] = at_quota(ranking, best, quota.argument(total))
     return found
 
 
@@ -134,10 +144,10 @@ def _gain_intervals(
     settings: Settings,
     data: Resampled,
     resampling: Resampling,
-    gains: RowGains,
+    brings: dict[str, Any],
     thresholds: list[float] | None,
 ) -> GainIntervals:
-    ends = gain_intervals(data, resampling, gains, thresholds)
+    ends = gain_intervals(data, resampling, brings, thresholds)
     if settings.unit is None or settings.unit.impacts is None or settings.weight is not None:
         return ends
     by_labels = impact_intervals(data, resampling, settings.unit.impacts, TOTAL_AT_QUOTA)

@@ -57,8 +57,8 @@ def evaluate(
     ----------
     y_true : array, shape (n,), or a column's name
         Labels, as in `rank`.  Beside a data frame they, and all arrays below, may be one of its
-        columns, by its name.  Or a mapping from names to rankings, of any tie policy, in place of
-        labels and models.
+        columns, by its name.  Or a mapping from names to rankings, of any tie policy, all with
+        gains or none, in place of labels and models.
     models : mapping from names to arrays, data frame, or array, shape (n,)
         The scores of each model.  Of a data frame all columns that are not named otherwise.
     quota : number or numbers, optional
@@ -163,8 +163,6 @@ def _of_rankings(rankings: Any, quotas: tuple[Quota, ...], beside: dict[str, Any
     for name, ranking in rankings.items():
         if not (isinstance(ranking, Ranking) and ranking.counts.ndim == 1):
             raise TypeError(f"{brief(name)} must be a Ranking of one list of scores")
-        if ranking.gains:
-            raise TypeError(f"{brief(name)} has gains; pass labels, scores and gain instead")
     for name, x in beside.items():
         if x is not None and name != "y_true":
             raise TypeError(f"{name} needs labels and scores, and cannot be given for rankings")
@@ -174,7 +172,11 @@ def _of_rankings(rankings: Any, quotas: tuple[Quota, ...], beside: dict[str, Any
     masses = (float(x.sum()) for x in (first.weights, first.positive_weights))
     counts = Counts(int(first.counts.sum()), int(first.positives.sum()), *masses)
     weight = "sample_weight" if weighted else None
-    settings = Settings("", "y_true", tuple(hosted), quotas, weight)
+    with_gains = {bool(ranking.gains) for ranking in hosted.values()}
+    if len(with_gains) > 1:
+        raise TypeError("rankings must all have gains, or none of them")
+    unit = Unit("gain") if with_gains == {True} else None
+    settings = Settings("", "y_true", tuple(hosted), quotas, weight, unit=unit)
     settings.check_quotas(counts)
     return evaluate_rankings(settings, counts, hosted.__getitem__, lambda _: None)
 

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quotakernels._text import digits, money, number
-from quotakernels.evaluation.gains import RowGains
+from quotakernels.evaluation.gains import best_within, places_of, reaching
 from quotakernels.evaluation.intervals import Limits, Resampled
 from quotakernels.evaluation.measures import Column
 from quotakernels.evaluation.quota import Quota, QuotaArgument
 from quotakernels.evaluation.settings import Resampling
-from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap
+from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap, summary
 from quotakernels.inputs.models import stacked
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.gains.impact_at_quota import best_quota
@@ -95,7 +95,7 @@ def _cuts(ranking: Ranking, quotas: list[QuotaArgument], thresholds: list[float]
     best = best_quota(ranking)
     curve = best.curve
     at_quota, *within = np.asarray([_at_quota(curve, x) for x in quotas]).reshape(-1, 3).T
-    before = [curve.value[np.max(_selecting(curve, x))] for x in thresholds or []]
+    before = [curve.value[reaching(curve, x)] for x in thresholds or []]
     chosen = (best.value, best.threshold, best.quota)
     return _Cuts._make((*chosen, at_quota, *within, np.asarray(before)))
 
@@ -104,32 +104,18 @@ def _at_quota(curve: Curve, argument: QuotaArgument) -> tuple[float, float, floa
     """What a quota brings, part of a tie group in proportion; what the best cut that does not
     exceed it brings, and where that is.  NaN of more places than there are.
     """
-    places = _places(argument, curve)
+    places = places_of(argument, curve)
     if places > curve.quota[-1] * (1 + _ROUNDING):
         return np.nan, np.nan, np.nan
-    best = int(np.argmax(np.where(curve.quota <= places, curve.value, -np.inf)))
+    best = best_within(curve, places)
     brings = np.interp(places, curve.quota, curve.value)
     return float(brings), float(curve.value[best]), float(curve.threshold[best])
 
 
-def _places(argument: QuotaArgument, curve: Curve) -> float:
-    """How much a quota selects of the rows that have these cuts."""
-    if "quota" in argument:
-        return float(argument["quota"])
-    return float(argument["fraction"] * curve.quota[-1])
-
-
-def _selecting(curve: Curve, threshold: float) -> NDArray[np.int64]:
-    """The places of cuts that select no lower scores than a threshold; of NaN, the empty one."""
-    return np.append(0, np.flatnonzero(curve.threshold >= threshold))
-
-
 def gain_intervals(
-    data: Resampled, resampling: Resampling, gains: RowGains, thresholds: list[float] | None
+    data: Resampled, resampling: Resampling, brings: dict[str, Any], thresholds: list[float] | None
 ) -> GainIntervals:
     """The intervals of all models; of cuts that were chosen elsewhere, if thresholds are given."""
-    brings: dict[str, Any] = {"gain": gains.selected, "sample_weight": gains.weights}
-    brings["gain_rejected"] = gains.rejected if gains.rejected.any() else 0
     scores = stacked({name: data.examples(name)["y_score"] for name in data.scores}, None, **brings)
     data.on_step("resampling what they bring")
     cuts = bootstrap(
@@ -154,22 +140,22 @@ def gain_intervals(
         return GainIntervals(best, at_quota, None, None, drawn)
     drawn[None] = cuts.value.resamples.T
     whole = [best_quota(None, x, **brings).curve for x in scores]
-    expected = _expected(whole, gains, None, cuts.value, cuts.threshold)
+    expected = _expected(whole, brings, None, cuts.value, cuts.threshold)
     best = _ends(_CHOSEN, level, np.stack([_drawn(cuts.threshold), _drawn(cuts.quota), expected]))
-    within = _expected_within(data, whole, gains, cuts)
+    within = _expected_within(data, whole, brings, cuts)
     # chance in the resamples is no reason to expect more than there was
     most = np.minimum(expected.mean(axis=0), cuts.value.estimate)
     return GainIntervals(best, at_quota, most, within, drawn)
 
 
 def _expected_within(
-    data: Resampled, whole: list[Curve], gains: RowGains, cuts: Any
+    data: Resampled, whole: list[Curve], brings: dict[str, Any], cuts: Any
 ) -> dict[Quota, Floats]:
     """What to expect of each model's best cut that does not exceed each quota."""
     within = {}
     for k, (quota, argument) in enumerate(data.quotas.items()):
         one = (BootstrapResult(*(x[:, k] for x in y)) for y in (cuts.within, cuts.within_threshold))
-        within[quota] = _mean(_expected(whole, gains, argument, *one))
+        within[quota] = _mean(_expected(whole, brings, argument, *one))
     return within
 
 
@@ -180,7 +166,7 @@ def _drawn(found: BootstrapResult) -> Floats:
 
 def _expected(
     curves: list[Curve],
-    gains: RowGains,
+    brings: dict[str, Any],
     argument: QuotaArgument | None,
     value: BootstrapResult,
     threshold: BootstrapResult,
@@ -194,10 +180,10 @@ def _expected(
     for model, curve in enumerate(curves):
         fits = curve.value
         if argument is not None:
-            fits = fits[curve.quota <= _places(argument, curve)]
+            fits = fits[curve.quota <= places_of(argument, curve)]
         rounding = _ROUNDING * np.abs(curve.value).max()
         first = int(np.argmax(fits >= fits.max() - rounding))
-        sides = {0: gains.rejected, curve.value.size - 1: gains.selected}
+        sides = {0: brings.get("gain_rejected", 0), curve.value.size - 1: brings["gain"]}
         falling, chosen = -curve.threshold[1:], -threshold.resamples[model]
         taken = np.searchsorted(falling, np.nan_to_num(chosen, nan=-np.inf), side="right")
         more = value.resamples[model] - curve.value[taken]
@@ -215,10 +201,6 @@ def _mean(values: Floats) -> Floats:
 
 def _ends(measures: tuple[Column, ...], level: float, values: Floats) -> Limits:
     """Percentiles of values of shape (measures, resamples, models), of those that are defined."""
-    tail = (1 - level) / 2
-    ends = np.full((2, values.shape[2], values.shape[0]), np.nan)
-    for k, m in np.ndindex(values.shape[0], values.shape[2]):
-        there = values[k, :, m][~np.isnan(values[k, :, m])]
-        if there.size:
-            ends[:, m, k] = np.quantile(there, [tail, 1 - tail])
-    return Limits(measures, ends[0], ends[1], np.isnan(values).sum(axis=1).T)
+    by_model = np.moveaxis(values, -1, 0)
+    found = summary("percentile", level, [np.zeros(by_model.shape[:2]), by_model, by_model])
+    return Limits(measures, found.lower, found.upper, found.undefined)

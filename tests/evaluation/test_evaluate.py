@@ -243,10 +243,19 @@ def test_errors_name_the_model() -> None:
         qk.evaluate(Y)
     with pytest.raises(TypeError, match="impacts needs labels and scores"):
         qk.evaluate({"a": qk.rank(Y, S["a"])}, impacts=(1, 0, 0, 0))
-    with pytest.raises(TypeError, match="'a' has gains; pass labels, scores and gain"):
-        qk.evaluate({"a": qk.rank(Y, S["a"], gain=Y)})
+    with pytest.raises(TypeError, match="rankings must all have gains, or none of them"):
+        qk.evaluate({"a": qk.rank(Y, S["a"], gain=Y), "b": qk.rank(Y, S["b"])})
     with pytest.raises(ValueError, match="at least one model beside the columns"):
         qk.evaluate("y", {"y": Y})
+
+
+@pytest.mark.parametrize("gain", [[3, -1, 4, -1, 5, -9], [3, 1, 4, 1, 5, 0]])
+def test_rankings_with_gains(gain: list[int]) -> None:
+    whole = qk.evaluate(Y, S, gain=gain, quota=2, fraction=0.5)
+    rankings = {name: qk.rank(Y, scores, gain=gain) for name, scores in S.items()}
+    found = qk.evaluate(rankings, quota=2, fraction=0.5)
+    assert found.to_dict() == whole.to_dict()
+    assert found.answers == whole.answers
 
 
 # what comes out

@@ -13,7 +13,6 @@ import pytest
 import quotakernels as qk
 from quotakernels.evaluation.answers import _the_others
 from quotakernels.evaluation.gain_intervals import gain_intervals
-from quotakernels.evaluation.gains import RowGains
 from quotakernels.evaluation.intervals import Resampled
 from quotakernels.evaluation.settings import Resampling, resamples_for
 from quotakernels.evaluation.words import amount
@@ -108,7 +107,7 @@ def test_no_certainty_of_resamples_that_agree(made: Made, rows: Path) -> None:
 
 
 def test_no_more_is_expected_of_a_best_cut_than_it_brings() -> None:
-    gains = RowGains(np.asarray([1.0, 1, -1, 1]), np.zeros(4), None)
+    gains = {"gain": np.asarray([1.0, 1, -1, 1])}
     scores = np.asarray([4.0, 3, 2, 1])
     data = Resampled(("s",), {}, lambda _: {"y_score": scores}, lambda _: None, lambda *_: None)
     for seed in range(20):
