@@ -4,10 +4,4 @@ from quotakernels.measures.charts.auk import auk
 from quotakernels.measures.charts.lines import iso_line
 from quotakernels.measures.charts.powers import chart_area, chart_points, powers_chart
 
-__all__ = [
-    "auk",
-    "chart_area",
-    "chart_points",
-    "iso_line",
-    "powers_chart",
-]
+__all__ = ["auk", "chart_area", "chart_points", "iso_line", "powers_chart"]

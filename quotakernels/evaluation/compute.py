@@ -20,12 +20,7 @@ from quotakernels.evaluation.gains import (
 )
 from quotakernels.evaluation.impact_intervals import impact_intervals
 from quotakernels.evaluation.intervals import Resampled, Tell, differences_of, intervals_of
-from quotakernels.evaluation.measures import (
-    AREAS,
-    AT_QUOTA,
-    OVER_ALL,
-    Column,
-)
+from quotakernels.evaluation.measures import AREAS, AT_QUOTA, OVER_ALL, Column
 from quotakernels.evaluation.results import GainResults, Values
 from quotakernels.evaluation.segments import best_by_quota
 from quotakernels.evaluation.settings import Counts, Resampling, Sample, Settings

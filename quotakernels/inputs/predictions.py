@@ -8,15 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import (
-    Array,
-    Namespace,
-    cast,
-    computing,
-    device,
-    of_kind,
-    wide_float,
-)
+from quotakernels._array import Array, Namespace, cast, computing, device, of_kind, wide_float
 from quotakernels.inputs.columns import adopt, check_types, example_columns
 from quotakernels.inputs.examples import bad_values, one_absent_example, raise_or_exclude
 from quotakernels.inputs.keywords import brief

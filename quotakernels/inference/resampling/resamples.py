@@ -13,15 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import (
-    Array,
-    cast,
-    compiled,
-    computing,
-    device,
-    is_array,
-    namespace,
-)
+from quotakernels._array import Array, cast, compiled, computing, device, is_array, namespace
 from quotakernels.inference._tree import tree_map, trees_map
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import brief

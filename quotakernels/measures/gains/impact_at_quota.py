@@ -8,14 +8,7 @@ from quotakernels.inputs.quotas import mass_totals
 from quotakernels.measures._measure import measure
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
 from quotakernels.measures.gains._kinds import BestGain, CellGains, GainsAtQuota, QuotaImpact
-from quotakernels.measures.gains.columns import (
-    CutRows,
-    Split,
-    after,
-    before,
-    cut_at_quotas,
-    split,
-)
+from quotakernels.measures.gains.columns import CutRows, Split, after, before, cut_at_quotas, split
 from quotakernels.measures.tables.boundary import BestBoundary
 from quotakernels.measures.tables.cells import ConfusionTable
 from quotakernels.measures.tables.optimal import SAME_VALUE, best_cut, real_cuts

@@ -20,12 +20,7 @@ from quotakernels.measures.tables.optimal import best_and_curve
 from quotakernels.measures.tables.tuning import RATIO, tuned
 from quotakernels.ranking import Ranking, rank
 
-__all__ = [
-    "BestBoundary",
-    "CutTables",
-    "best_boundary",
-    "cut_tables",
-]
+__all__ = ["BestBoundary", "CutTables", "best_boundary", "cut_tables"]
 
 
 class BestBoundary(NamedTuple, Generic[T]):

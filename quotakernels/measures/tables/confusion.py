@@ -21,12 +21,7 @@ from quotakernels.inputs.numbers import Limits, checked, of_numbers
 from quotakernels.inputs.predictions import class_number, validate_predictions
 from quotakernels.measures._measure import measure
 from quotakernels.measures.tables._kinds import CutMeasure
-from quotakernels.measures.tables.cells import (
-    ClassTable,
-    ConfusionTable,
-    binary_cells,
-    class_cells,
-)
+from quotakernels.measures.tables.cells import ClassTable, ConfusionTable, binary_cells, class_cells
 
 __all__ = [
     "ClassTable",

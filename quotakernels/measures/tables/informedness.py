@@ -15,13 +15,7 @@ from quotakernels.measures.tables.margins import (
     off_diagonal_by_chance,
 )
 
-__all__ = [
-    "geometric_mean",
-    "informedness",
-    "markedness",
-    "matthews_corrcoef",
-    "surplus",
-]
+__all__ = ["geometric_mean", "informedness", "markedness", "matthews_corrcoef", "surplus"]
 
 
 def surplus(table: ConfusionTable) -> Array:

@@ -7,13 +7,7 @@ from typing import NamedTuple
 from quotakernels._array import Array, Namespace
 from quotakernels.measures.tables.cells import same_class
 
-__all__ = [
-    "Margins",
-    "diagonal",
-    "margins",
-    "off_diagonal",
-    "off_diagonal_by_chance",
-]
+__all__ = ["Margins", "diagonal", "margins", "off_diagonal", "off_diagonal_by_chance"]
 
 
 class Margins(NamedTuple):

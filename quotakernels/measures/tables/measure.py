@@ -36,11 +36,7 @@ from quotakernels.measures.tables.cells import (
 )
 from quotakernels.ranking import Ranking, table_of
 
-__all__ = [
-    "TableMeasure",
-    "impacts_like",
-    "largest",
-]
+__all__ = ["TableMeasure", "impacts_like", "largest"]
 
 
 class TableMeasure(Measure):
