@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from quotakernels.evaluation.evaluation import Evaluation
-from quotakernels.evaluation.gain_intervals import TOTAL_AT_QUOTA, GainIntervals, gain_intervals
+from quotakernels.evaluation.gain_intervals import GainIntervals, gain_intervals, impact_intervals
 from quotakernels.evaluation.gains import (
     AT_BEST_CUT,
     BROUGHT,
@@ -18,7 +18,6 @@ from quotakernels.evaluation.gains import (
     gains_of,
     whole_gains,
 )
-from quotakernels.evaluation.impact_intervals import impact_intervals
 from quotakernels.evaluation.intervals import Resampled, Tell, differences_of, intervals_of
 from quotakernels.evaluation.measures import AREAS, AT_QUOTA, OVER_ALL, Column
 from quotakernels.evaluation.results import GainResults, Values
@@ -145,7 +144,7 @@ def _gain_intervals(
     ends = gain_intervals(data, resampling, brings, thresholds)
     if settings.unit is None or settings.unit.impacts is None or settings.weight is not None:
         return ends
-    by_labels = impact_intervals(data, resampling, settings.unit.impacts, TOTAL_AT_QUOTA)
+    by_labels = impact_intervals(data, resampling, settings.unit.impacts)
     return replace(ends, at_quota=by_labels)
 
 

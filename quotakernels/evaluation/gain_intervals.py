@@ -16,13 +16,14 @@ from quotakernels.evaluation.intervals import Limits, Resampled
 from quotakernels.evaluation.measures import Column
 from quotakernels.evaluation.quota import Quota, QuotaArgument
 from quotakernels.evaluation.settings import Resampling
+from quotakernels.inference.proportions.hit_rate import hit_rate_interval
 from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap, summary
 from quotakernels.inputs.models import stacked
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.gains.impact_at_quota import best_quota
-from quotakernels.ranking import Ranking
+from quotakernels.ranking import Ranking, rank
 
-__all__ = ["TOTAL_AT_QUOTA", "GainDifference", "GainIntervals", "gain_intervals"]
+__all__ = ["GainDifference", "GainIntervals", "gain_intervals", "impact_intervals"]
 
 Floats = NDArray[np.float64]
 _CHOSEN = (
@@ -32,6 +33,7 @@ _CHOSEN = (
 )
 TOTAL_AT_QUOTA = (Column("brings", "brings", end_form=money),)
 _ROUNDING = 1e-12
+_SIDES = np.asarray([-1.0, 1.0])
 
 
 class GainDifference(NamedTuple):
@@ -204,3 +206,55 @@ def _ends(measures: tuple[Column, ...], level: float, values: Floats) -> Limits:
     by_model = np.moveaxis(values, -1, 0)
     found = summary("percentile", level, [np.zeros(by_model.shape[:2]), by_model, by_model])
     return Limits(measures, found.lower, found.upper, found.undefined)
+
+
+def impact_intervals(
+    data: Resampled, resampling: Resampling, impacts: tuple[float, ...]
+) -> dict[Quota, Limits]:
+    """The interval of what each quota brings, from Wilson's of two hit rates.
+
+    What is brought is a sum over the positives among the selected, and those among the others.
+    Either has an interval that has a width even where all are positive, as resamples have not. The
+    distances of the ends add up as those of independent estimates do, by their squares.
+    """
+    level, ends = resampling.tested_level, {}
+    for quota in data.quotas:
+        both = np.empty((2, len(data.scores), 1))
+        for row, name in enumerate(data.scores):
+            examples = data.examples(name)
+            labels, scores = examples["y_true"], examples["y_score"]
+            total = float(labels.size)
+            places = quota.places(total)
+            falling = -np.unique(scores, return_inverse=True)[1].astype(np.float64)
+            found = _positives(labels, -falling, places, level)
+            left = _positives(labels, falling, total - places, level)
+            both[:, row, 0] = _brought(impacts, found, left, places, total)
+        none = np.zeros((len(data.scores), 1), dtype=np.int64)
+        ends[quota] = Limits(TOTAL_AT_QUOTA, both[0], both[1], none)
+    return ends
+
+
+def _positives(labels: NDArray[np.bool_], scores: Floats, places: float, level: float) -> Floats:
+    """How many positives so many places find, and both ends."""
+    if not places > 0:
+        return np.zeros(3)
+    ranking = rank(labels, scores)
+    found = hit_rate_interval(ranking, quota=places, confidence_level=level)
+    return places * np.asarray([found.estimate, found.lower, found.upper], dtype=np.float64)
+
+
+def _brought(
+    impacts: tuple[float, ...],
+    found: Floats,
+    left: Floats,
+    places: float,
+    total: float,
+) -> Floats:
+    """Both ends of what positives that are found and left bring."""
+    tp, fp, fn, tn = impacts
+    estimate = fp * places + tn * (total - places) + (tp - fp) * found[0] + (fn - tn) * left[0]
+    far = np.zeros(2)
+    for worth, positives in ((tp - fp, found), (fn - tn, left)):
+        ways = np.sort(worth * (positives[1:] - positives[0]))
+        far += ways**2
+    return np.asarray(estimate + _SIDES * np.sqrt(far))

@@ -25,13 +25,13 @@ from quotakernels.inputs.examples import check_tie_policy
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import brief, refuse_unknown
 from quotakernels.inputs.quotas import in_library_of, wanted_masses
-from quotakernels.measures._options import MeasureWithOptions, named
 from quotakernels.measures._reduction import Sums
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures._unsorted import ranking_at
 from quotakernels.ranking import Ranking, rank, table_of
 
 M = TypeVar("M")
+R = TypeVar("R")
 Facts = ParamSpec("Facts")
 Validator: TypeAlias = Callable[..., tuple[tuple[Array, ...], tuple[int, ...]]]
 """``validator(xp, table, *, ...)`` checks numbers that may be arrays of any shape Q: it
@@ -54,6 +54,42 @@ GAINS = ("gain", "gain_rejected")
 
 def _no_numbers(*_: Any) -> tuple[tuple[()], tuple[()]]:
     return (), ()
+
+
+class MeasureWithOptions(functools.partial[R]):
+    """A ``functools.partial`` of a measure that has a ``__name__``, as some libraries want.
+
+    It is a partial function, so it stands wherever one of a measure may.
+    """
+
+    __name__: str
+
+    def __repr__(self) -> str:
+        return f"<measure {self.__name__}>"
+
+
+def _named(measure: Any, name: str | None, options: dict[str, Any]) -> MeasureWithOptions[Any]:
+    """The measure with its options, by default named after both: ``hit_rate_quota_100``."""
+    found: MeasureWithOptions[Any] = MeasureWithOptions(measure, **options)
+    if name is None:
+        words = (f"{option}_{_word(option, value)}" for option, value in options.items())
+        name = "_".join((measure.__name__, *words))
+    elif not isinstance(name, str):
+        raise TypeError(f"name must be a string; got {brief(name)}")
+    found.__name__ = name
+    return found
+
+
+def _word(option: str, value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return "_".join(_word(option, x) for x in value)
+    if value is None or isinstance(value, (str, int, float)):
+        return str(value)
+    word = getattr(value, "__name__", None)
+    if not isinstance(word, str):
+        kind = type(value).__name__
+        raise TypeError(f"pass name=, since no name is made of {option}, which is of type {kind}")
+    return word
 
 
 class Measure:
@@ -169,7 +205,7 @@ class Measure:
         data = list(_FROM_DATA)[:2]
         known = [name for name in self.__signature__.parameters if name not in data]
         refuse_unknown(f"{self.__name__}.with_options", options, ["name"], known)
-        return named(self, name, options)
+        return _named(self, name, options)
 
     def _computed(self, ranking: Ranking, numbers: dict[str, Any], options: dict[str, Any]) -> Any:
         xp = namespace(ranking.counts)

@@ -16,13 +16,19 @@ from quotakernels.plots._axes import axes_for, columns_of, position_on
 from quotakernels.plots._curved import Place, curved
 from quotakernels.plots._host import Numbers, on_host
 from quotakernels.plots._models import named_rankings, rankings_of_predictions, written
-from quotakernels.plots._options import checked_options
 from quotakernels.plots._shared import label_once, marked, marks, next_model
 from quotakernels.plots._style import COLOURS, RANDOM, line_style
 from quotakernels.plots._thin import thinned
 from quotakernels.results import CurveBand
 
 __all__ = ["Canvas", "Display", "cuts", "totals"]
+
+_OF_THE_CALL: dict[str, tuple[str, ...]] = {
+    "Line2D": ("scalex", "scaley"),
+    "PolyCollection": (),
+    "Rectangle": ("bottom", "log"),
+}
+"""What the functions that draw these take beside properties, and displays pass on."""
 
 
 def cuts(ranking: Ranking) -> tuple[Numbers, Numbers]:
@@ -161,7 +167,7 @@ class Display:
         size: tuple[float, float] | None = None,
     ) -> Canvas:
         """Axes for curves, or for other artists that have these options."""
-        checked_options(self, options, artist)
+        _checked_options(self, options, artist)
         self.ax_ = axes_for(ax, size)
         self.figure_ = self.ax_.get_figure()
         self.lines_ = []
@@ -286,3 +292,13 @@ def _per_model(band: CurveBand | None, number: int) -> list[CurveBand | None]:
             f"band must have a row for each of {number} models; got shape {band.estimate.shape}"
         )
     return [CurveBand(band.at, *(x[model] for x in band[1:])) for model in range(number)]
+
+
+def _checked_options(display: object, options: dict[str, Any], artist: type[Artist]) -> None:
+    """Raise TypeError for an option that neither the display nor what it draws has."""
+    for name in normalize_kwargs(options, artist):
+        if not hasattr(artist, f"set_{name}") and name not in _OF_THE_CALL[artist.__name__]:
+            raise TypeError(
+                f"{type(display).__name__} has no option {name!r}, "
+                f"nor has Matplotlib's {artist.__name__} such a property"
+            )
