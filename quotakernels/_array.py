@@ -231,7 +231,7 @@ def host_view(data: tuple[Array | None, ...], *beside: Any) -> list[Any] | None:
         return None
     if any(is_array(x) and not isinstance(x, (np.ndarray, np.generic)) for x in beside):
         return None
-    return [_lent(x) for x in data]
+    return [_as_numpy(x) for x in data]
 
 
 def _has_host_view(x: Any) -> bool:
@@ -240,9 +240,9 @@ def _has_host_view(x: Any) -> bool:
     return _is_tensor(x) and readable(x) and not x.requires_grad
 
 
-def _lent(x: Any) -> Any:
+def _as_numpy(x: Any) -> Any:
     if isinstance(x, tuple):
-        return type(x)(*map(_lent, x))
+        return type(x)(*map(_as_numpy, x))
     if x is None:
         return None
     return to_numpy(x.float() if _is_narrow(x) else x)

@@ -291,8 +291,8 @@ Ranking.__new__ = _made_by_hand  # type: ignore[method-assign,assignment]  # of 
 
 def _unpickled(*packed_columns: Any) -> Ranking:
     *columns, gains = packed_columns
-    brought = ops.Gains(*(unpacked(*x) for x in gains)) if gains else ()
-    return Ranking._make((*(unpacked(*x) for x in columns), brought))
+    sums = ops.Gains(*(unpacked(*x) for x in gains)) if gains else ()
+    return Ranking._make((*(unpacked(*x) for x in columns), sums))
 
 
 @public

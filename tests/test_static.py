@@ -295,7 +295,7 @@ def is_constant(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id.isupper())
 
 
-def test_values_are_read_at_the_door_only():
+def test_values_are_read_where_they_may_be_only():
     modules = source_modules(*READS_VALUES)
     found = [(name, *read) for name, tree in modules.items() for read in reads(tree)]
     assert found == []

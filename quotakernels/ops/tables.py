@@ -61,8 +61,8 @@ def tie_groups(
     positive = cast(xp, code & 1, integer)
     counts = xp.ones_like(positive) if valid is None else cast(xp, code >> 1, integer)
     thresholds = from_order_key(xp, key, scores.dtype)
-    brought = gain_columns(xp, positive > 0, weights, *gains) if gains else ()
-    examples = Groups(thresholds, counts, positive, *_masses(xp, positive, weights), brought)
+    sums = gain_columns(xp, positive > 0, weights, *gains) if gains else ()
+    examples = Groups(thresholds, counts, positive, *_masses(xp, positive, weights), sums)
     return examples if given or key.shape[-1] == 0 else _merge_equal(xp, key, examples)
 
 

@@ -136,8 +136,8 @@ def _empty_row(scores: NDArray, weights: NDArray | None, gains: tuple[NDArray, .
     count = np.zeros(1, dtype=np.int32)
     mass = None if weights is None else np.zeros(1, dtype=weights.dtype)
     zero = np.zeros(1)
-    brought = Gains(*[zero] * (3 if len(gains) == 1 else 5)) if gains else ()
-    return Groups(np.zeros(1, dtype=scores.dtype), count, count, mass, mass, brought)
+    sums = Gains(*[zero] * (3 if len(gains) == 1 else 5)) if gains else ()
+    return Groups(np.zeros(1, dtype=scores.dtype), count, count, mass, mass, sums)
 
 
 def _compact_groups(key: NDArray, labels: NDArray) -> Groups:
@@ -246,8 +246,8 @@ def _each_by_itself(
     weights = None if weights is None else weights[order]
     if gains:
         every = np.arange(key.shape[0])
-        brought = _gains_of_groups(every, labels, weights, tuple(x[order] for x in gains))
-        table = table._replace(gains=brought)
+        sums = _gains_of_groups(every, labels, weights, tuple(x[order] for x in gains))
+        table = table._replace(gains=sums)
     if weights is None:
         return table
     nothing = weights.dtype.type(0)
@@ -273,9 +273,9 @@ def _by_argsort(
     counts[-1] = key.shape[0] - starts[-1]
     positives = np.add.reduceat(labels, starts, dtype=integer)
     del key, differs
-    brought = _gains_of_groups(starts, labels, weights, gains) if gains else ()
+    sums = _gains_of_groups(starts, labels, weights, gains) if gains else ()
     masses = (None, None) if weights is None else _by_class(starts, labels, weights)
-    return Groups(thresholds, counts, positives, *masses)._replace(gains=brought)
+    return Groups(thresholds, counts, positives, *masses)._replace(gains=sums)
 
 
 def _by_class(starts: NDArray, labels: NDArray, amounts: NDArray) -> tuple[NDArray, NDArray]:
