@@ -413,10 +413,7 @@ def split_ties(xp: Namespace, table: ops.Groups, ties: TiePolicy) -> ops.Groups:
     masses: tuple[Array | None, Array | None] = (None, None)
     if table.weighted:
         nothing = xp.zeros_like(table.positive)
-        masses = (
-            interleaved(table.positive, nothing),
-            interleaved(nothing, table.negative),
-        )
+        masses = (interleaved(table.positive, nothing), interleaved(nothing, table.negative))
     thresholds = interleaved(table.thresholds, table.thresholds)
     return ops.without_empty_rows(
         xp,

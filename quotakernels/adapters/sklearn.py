@@ -326,13 +326,7 @@ class Scorers(BaseEstimator):  # type: ignore[misc]
     def __init__(self, scorers: dict[str, Scorer]):
         self.scorers = scorers
 
-    def score(
-        self,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-    ) -> dict[str, float]:
+    def score(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> dict[str, float]:
         """The measures of what a fitted estimator says of `X`."""
         responses = Responses(estimator, X)
         return {name: x.of(responses, y, sample_weight) for name, x in self.scorers.items()}

@@ -96,9 +96,7 @@ def grid_of_limits(models: tuple[str, ...], limits: Limits) -> Grid:
 
 
 def _grid(
-    models: tuple[str, ...],
-    measures: tuple[Column, ...],
-    cell: Callable[[int, int, Column], Text],
+    models: tuple[str, ...], measures: tuple[Column, ...], cell: Callable[[int, int, Column], Text]
 ) -> Grid:
     shown = [(k, measure) for k, measure in enumerate(measures) if measure.heading]
     cells = [[cell(row, k, measure) for k, measure in shown] for row in range(len(models))]

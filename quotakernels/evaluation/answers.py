@@ -164,10 +164,7 @@ def _without_quota(evaluation: Results) -> Said:
     said = said[:_OTHERS] + (["others at the rest"] if len(said) > _OTHERS else [])
     verdict = names[order[0]] if shares[order[0]] == 1 else f"Mostly {names[order[0]]}"
     where = f"The most is found by {listed(said)} of all quotas."
-    return verdict, (
-        where,
-        f"Give {quota} to learn it for the places that you have.",
-    )
+    return verdict, (where, f"Give {quota} to learn it for the places that you have.")
 
 
 # how many

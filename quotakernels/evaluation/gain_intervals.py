@@ -244,11 +244,7 @@ def _positives(labels: NDArray[np.bool_], scores: Floats, places: float, level: 
 
 
 def _brought(
-    impacts: tuple[float, ...],
-    found: Floats,
-    left: Floats,
-    places: float,
-    total: float,
+    impacts: tuple[float, ...], found: Floats, left: Floats, places: float, total: float
 ) -> Floats:
     """Both ends of what positives that are found and left bring."""
     tp, fp, fn, tn = impacts

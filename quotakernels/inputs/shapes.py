@@ -53,9 +53,7 @@ def _refuse_frame(name: str, shape: tuple[int, ...], given: dict[str, Any]) -> N
 
 
 def refuse_columns(
-    shapes: dict[str, tuple[int, ...]],
-    given: dict[str, Any] | None = None,
-    held: str = "examples",
+    shapes: dict[str, tuple[int, ...]], given: dict[str, Any] | None = None, held: str = "examples"
 ) -> None:
     """Raise if there are column vectors, whose rows would be taken for a batch."""
     columns = {name: shape for name, shape in shapes.items() if _is_column(shape)}

@@ -58,12 +58,7 @@ def uniform(xp: Namespace, source: Any, resamples: range, like: Array) -> Array:
 
 
 def draws(
-    xp: Namespace,
-    source: Any,
-    resamples: range,
-    sizes: tuple[Any, ...],
-    like: Array,
-    poisson: bool,
+    xp: Namespace, source: Any, resamples: range, sizes: tuple[Any, ...], like: Array, poisson: bool
 ) -> Array:
     """How often each place is drawn: shape (R, n), where `like` has n places.
 

@@ -77,11 +77,7 @@ def _masses(
 
 
 def gain_columns(
-    xp: Namespace,
-    positive: Array,
-    mass: Array | None,
-    gain: Array,
-    rejected: Array | None = None,
+    xp: Namespace, positive: Array, mass: Array | None, gain: Array, rejected: Array | None = None
 ) -> Gains:
     """What examples bring, each as a row by itself, so many times as they have mass."""
     size = GAIN_SCALE * xp.abs(gain)
@@ -193,10 +189,7 @@ def table_rows(xp: Namespace, table: Groups) -> Rows:
 
 
 def sum_rows(
-    xp: Namespace,
-    table: Groups,
-    terms: Callable[..., tuple[Array, ...]],
-    columns: tuple[str, ...],
+    xp: Namespace, table: Groups, terms: Callable[..., tuple[Array, ...]], columns: tuple[str, ...]
 ) -> tuple[Array, ...]:
     """Sums over the rows of each array that ``terms(*columns)`` returns.
 

@@ -164,11 +164,7 @@ def _counted(ranks: NDArray, examples: Examples) -> ops.Groups:
 
 
 def _in_batch(
-    permutation: Permutation,
-    first: Array,
-    second: Array,
-    valid: Array | None,
-    numbers: range,
+    permutation: Permutation, first: Array, second: Array, valid: Array | None, numbers: range
 ) -> NDArray:
     """All at once, on the device."""
     xp = namespace(first)

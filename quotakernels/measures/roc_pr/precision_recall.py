@@ -248,10 +248,7 @@ class _PrAuc(ValueMeasure):
 
 @measure(_PrAuc, greater_is_better=True, monotone="by default")
 def pr_auc(
-    table: ops.Groups,
-    *,
-    method: Literal["exact", "trapezoid"] = "exact",
-    start: Start = "roc",
+    table: ops.Groups, *, method: Literal["exact", "trapezoid"] = "exact", start: Start = "roc"
 ) -> Array:
     """Area under the precision-recall curve, with the interpolation that is right there.
 

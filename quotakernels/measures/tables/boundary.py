@@ -78,10 +78,7 @@ def _mean_outcome(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
 
 @overload
 def best_boundary(
-    ranking: Ranking[T],
-    *,
-    impacts: Any,
-    kind: Literal["impact", "outcome"] = "impact",
+    ranking: Ranking[T], *, impacts: Any, kind: Literal["impact", "outcome"] = "impact"
 ) -> BestBoundary[T]: ...
 
 

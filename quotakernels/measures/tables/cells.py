@@ -175,13 +175,7 @@ def cells_at(
 
 
 def wanted_cut(
-    xp: Namespace,
-    table: ops.Groups,
-    *,
-    threshold: Any,
-    quota: Any,
-    fraction: Any,
-    inclusive: bool,
+    xp: Namespace, table: ops.Groups, *, threshold: Any, quota: Any, fraction: Any, inclusive: bool
 ) -> tuple[Array, tuple[int, ...]]:
     """The thresholds, shape (K,), or the masses, (..., K), and the shape for which K stands."""
     if sum(x is not None for x in (threshold, quota, fraction)) != 1:

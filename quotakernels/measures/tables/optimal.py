@@ -63,9 +63,7 @@ class OptimalCut(NamedTuple, Generic[T]):
 
 @overload
 def table_curve(
-    measure: TableMeasure | functools.partial[Any],
-    ranking: Ranking[T],
-    **own: NumberOf[Any],
+    measure: TableMeasure | functools.partial[Any], ranking: Ranking[T], **own: NumberOf[Any]
 ) -> Curve[T]: ...
 
 
@@ -161,10 +159,7 @@ def optimal_cut(
 
 @forwarding(rank)
 def optimal_cut(
-    measure: Any,
-    *data: Any,
-    maximize: bool | None = None,
-    **keywords: Any,
+    measure: Any, *data: Any, maximize: bool | None = None, **keywords: Any
 ) -> OptimalCut:
     """The cut of a ranking at which a measure of confusion tables is best.
 

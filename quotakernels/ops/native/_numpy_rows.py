@@ -45,9 +45,7 @@ def _sums_before(values: NDArray, before: float) -> NDArray:
 
 
 def sum_rows(
-    table: Groups,
-    terms: Callable[..., tuple[NDArray, ...]],
-    columns: tuple[str, ...],
+    table: Groups, terms: Callable[..., tuple[NDArray, ...]], columns: tuple[str, ...]
 ) -> tuple[NDArray, ...]:
     """One table is read in blocks that stay in the cache."""
     read = _column_blocks(table, columns)

@@ -137,10 +137,7 @@ def repeated(times: int, step: Callable[[Any, Array], Array], state: Array) -> A
 
 
 def piecewise(
-    rare: Array,
-    if_rare: Callable[..., Array],
-    otherwise: Callable[..., Array],
-    *arguments: Array,
+    rare: Array, if_rare: Callable[..., Array], otherwise: Callable[..., Array], *arguments: Array
 ) -> Array:
     """A CPU evaluates the rare formula as often as it is wanted.
 
