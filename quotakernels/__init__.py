@@ -64,7 +64,10 @@ else:  # to a type checker every name would exist
 
     def __getattr__(name: str) -> _typing.Any:
         if name in _FAMILIES or name in _LATE:
-            module = _importlib.import_module(f"quotakernels.{_LATE.get(name, name)}")
+            try:
+                module = _importlib.import_module(f"quotakernels.{_LATE.get(name, name)}")
+            except ImportError as error:  # such as displays without Matplotlib
+                raise AttributeError(str(error)) from error
             globals()[name] = found = getattr(module, name) if name in _LATE else module
             return found
         if name.startswith("_"):

@@ -36,6 +36,7 @@ __all__ = [
     "grouped",
     "rank",
     "rank_examples",
+    "ranked",
     "ranking_of",
     "split_ties",
     "table_of",
@@ -331,7 +332,7 @@ def rank(
         With False no value is read on the host; bad values then give NaN instead of an error.
     gain : array, shape (n,) or that of `y_score`, optional
         What each example brings if it is selected, net of its cost (pass ``gain - cost``); of any
-        sign.  An example of weight w brings w times its gain.  With gains `y_true` may be None.
+        sign.  An example of weight w brings w times its gain.
     gain_rejected : number, or array of shape (n,) or that of `y_score`, optional
         What each example brings if it is not selected; nothing by default.
 
@@ -372,10 +373,16 @@ def rank(
     >>> print(roc_auc(ranking), average_qrecall(ranking))
     0.75 0.8888888888888888
     """
+    data: tuple[Any, ...] = (y_true, y_score, sample_weight, where, pos_label, validate)
+    if data[0] is None and gain is not None:
+        raise TypeError("rank needs y_true; impact_at_quota and best_quota take gains alone")
+    return ranked(*data, gain, gain_rejected, ties=ties)
+
+
+def ranked(*data: Any, ties: TiePolicy = "expected", **named: Any) -> Ranking:
+    """The same, of gains without labels too; all examples then count as positive."""
     check_tie_policy(ties)
-    examples, _, good = validated(
-        y_true, y_score, sample_weight, where, pos_label, validate, gain, gain_rejected
-    )
+    examples, _, good = validated(*data, **named)
     return rank_examples(examples, ties, good)
 
 

@@ -92,6 +92,13 @@ def test_what_needs_scipy_says_so():
     assert told == ['this needs SciPy; install it by pip install "quotakernels[inference]"'] * 5
 
 
+def test_displays_without_matplotlib_are_a_name_that_is_missing():
+    code = "import quotakernels as qk\nprint(hasattr(qk, 'plots'), 'plots' in dir(qk))\nqk.plots"
+    assert python(ONLY_NUMPY + code.rpartition("\n")[0]).startswith("False")
+    with pytest.raises(AssertionError, match="AttributeError: quotakernels.plots needs Matplotlib"):
+        python(ONLY_NUMPY + code)
+
+
 def test_the_blocker_blocks():
     with pytest.raises(AssertionError, match="No module named 'pytest'"):
         python(f"{ONLY_NUMPY}import pytest")

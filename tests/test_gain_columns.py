@@ -257,9 +257,9 @@ def test_whole_weights_are_repeats_and_masks_leave_out(rows: Any):
 
 
 def test_a_huge_gain_leaves_no_trace_in_another_group():
-    ranking = qk.rank(None, [3.0, 3.0, 2.0, 2.0], gain=[1e300, -1.0, 1e-20, 2e-20])
+    ranking = qk.rank([1] * 4, [3.0, 3.0, 2.0, 2.0], gain=[1e300, -1.0, 1e-20, 2e-20])
     assert ranking.gains.positive.tolist() == [1e300, 1e-20 + 2e-20]
-    batch = qk.rank(None, [[3.0, 3.0, 2.0, 2.0]], gain=[1e300, -1.0, 1e-20, 2e-20])
+    batch = qk.rank([1] * 4, [[3.0, 3.0, 2.0, 2.0]], gain=[1e300, -1.0, 1e-20, 2e-20])
     assert batch.gains.positive[batch.counts > 0].tolist() == [1e300, 1e-20 + 2e-20]
 
 
@@ -343,6 +343,10 @@ def test_rankings_without_gains_are_told():
         qk.hit_rate(Y, S, quota=2, gain=G)
     with pytest.raises(TypeError, match="^y_true must be an array; got None"):
         qk.rank(None, S)
+    with pytest.raises(TypeError, match="^rank needs y_true; impact_at_quota and best_quota take"):
+        qk.rank(None, S, gain=G)
+    with pytest.raises(TypeError, match="^cell_impacts needs y_true, which tells the cells apart"):
+        qk.cell_impacts(None, S, gain=G, quota=2)
     with pytest.raises(TypeError, match="^gain_rejected needs gain"):
         qk.rank(Y, S, gain_rejected=2)
 
@@ -384,9 +388,10 @@ def test_partitions_of_dask_have_gains(rejected: str):
     from quotakernels.adapters.dask import ranking
 
     s, g, r = S[0], G[0], R[0]
-    columns = [dask.array.from_array(x, chunks=7) for x in (s, g, r)]
+    labels = np.ones(s.size)
+    columns = [dask.array.from_array(x, chunks=7) for x in (s, g, r, labels)]
     there = {"none": (0, 0), "one for all": (-2, -2), "column": (columns[2], r)}[rejected]
-    found = ranking(None, columns[0], gain=columns[1], gain_rejected=there[0])
-    wanted = qk.rank(None, s, gain=g, gain_rejected=there[1])
+    found = ranking(columns[3], columns[0], gain=columns[1], gain_rejected=there[0])
+    wanted = qk.rank(labels, s, gain=g, gain_rejected=there[1])
     for x, z in zip(arrays_of(found), arrays_of(wanted), strict=True):
         np.testing.assert_array_equal(x, z)

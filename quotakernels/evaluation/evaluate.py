@@ -21,6 +21,7 @@ from quotakernels.inference.resampling.progress import reporter
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.models import named_scores, validated_models
+from quotakernels.inputs.quotas import numbers_like
 from quotakernels.ranking import Ranking
 
 __all__ = ["evaluate"]
@@ -239,7 +240,7 @@ def _quotas(name: str, given: Any) -> list[Quota]:
     if given is None:
         return []
     found = []
-    for x in np.asarray(given, dtype=np.float64).ravel().tolist():
+    for x in numbers_like(np.empty(0), name, given).ravel().tolist():
         if name == "quota" and not 0 <= x < math.inf:
             raise ValueError(f"quota must be 0 or more; got {x}")
         if name == "fraction" and not 0 < x <= 1:

@@ -28,7 +28,7 @@ from quotakernels.inputs.quotas import in_library_of, wanted_masses
 from quotakernels.measures._reduction import Sums
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures._unsorted import ranking_at
-from quotakernels.ranking import Ranking, rank, table_of
+from quotakernels.ranking import Ranking, rank, ranked, table_of
 
 M = TypeVar("M")
 R = TypeVar("R")
@@ -236,7 +236,8 @@ class Measure:
         names, caller = list(_FROM_DATA)[:2], caller or self.__name__
         if len(arguments) > len(names):
             raise TypeError(
-                f"{caller} takes y_true and y_score, or a Ranking, by position; for "
+                f"{caller} takes y_true and y_score, or a Ranking, by position, and all else by "
+                f"keyword{f', such as {self.own_keywords[0]}=' if self.own_keywords else ''}; for "
                 f"scoring= of scikit-learn: quotakernels.adapters.sklearn.scorer({self.__name__})"
             )
         given = dict(zip(names, arguments, strict=False))
@@ -255,7 +256,7 @@ class Measure:
         self._check_complete(caller, given)
         cut = {name: numbers.get(name) for name in ("quota", "fraction")}
         if not self.local or sum(x is None for x in cut.values()) != 1:
-            return rank(**given)
+            return ranked(**given)
         ties = given.pop("ties", "expected")
         check_tie_policy(ties)
         examples, _, good = validated(**given)

@@ -74,14 +74,16 @@ def _of_quota(evaluation: Results, file: Sequence[str], name: str, quota: Quota)
         return _command(evaluation, file, name, "--quota", str(quota))
     places = plain(quota.amount / 100 if quota.percent else quota.amount)
     argument = f"{'fraction' if quota.percent else 'quota'}={places}"
-    weights = ", sample_weight=sample_weight" if evaluation.weighted else ""
-    return f"quotakernels.select(models[{name!r}], {argument}{weights})"
+    beside = ", sample_weight=sample_weight" if evaluation.weighted else ""
+    beside += "" if evaluation.settings.where is None else ", where=where"
+    return f"quotakernels.select(models[{name!r}], {argument}{beside})"
 
 
 def _of_threshold(evaluation: Results, file: Sequence[str], name: str, threshold: str) -> str:
     if evaluation.settings.command:
         return _command(evaluation, file, name, "--threshold", threshold)
-    return f"models[{name!r}] >= {threshold}"
+    above = f"models[{name!r}] >= {threshold}"
+    return above if evaluation.settings.where is None else f"({above}) & where"
 
 
 def _command(evaluation: Results, file: Sequence[str], name: str, option: str, value: str) -> str:

@@ -148,6 +148,17 @@ def test_the_page_is_the_commands(
     assert "--" not in re.sub("<style>.*</style>", "", pages[1], flags=re.DOTALL)
 
 
+def test_the_page_selects_among_the_rows_that_were_evaluated(tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    labels, scores = np.arange(40) % 3 == 0, np.arange(40.0)
+    impacts = (3, -1, 0, 0)
+    found = qk.evaluate(labels, {"a": scores}, quota=5, where=scores < 30, impacts=impacts)
+    page = found.to_html(tmp_path / "page.html")
+    assert "quotakernels.select(models[&#39;a&#39;], quota=5, where=where)" in page
+    assert ") &amp; where" in page
+
+
 # forms of input
 
 

@@ -26,7 +26,7 @@ from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.gains.impact_at_quota import best_quota
 from quotakernels.measures.tables.boundary import best_boundary
 from quotakernels.measures.tables.optimal import best_and_curve, optimal_cut
-from quotakernels.ranking import Ranking, rank
+from quotakernels.ranking import Ranking, rank, ranked
 
 __all__ = ["OptimumInterval", "optimum_interval"]
 
@@ -140,7 +140,7 @@ def optimum_interval(best: Any, y_true: Any, y_score: Any, **keywords: Any) -> O
     cuts = functools.partial(_best_cut, best, own)
     found = bootstrap(_FirstOf(cuts), y_true, y_score, **resampling)
     data = {name: x for name, x in resampling.items() if name in _OF_RANK}
-    curve = cuts(rank(y_true, y_score, **data))[1]
+    curve = cuts(ranked(y_true, y_score, **data))[1]
     more = _flattery(found.value.resamples, found.threshold.resamples, curve)
     more = _without_choice(found, curve, more)
     level = resampling.get("confidence_level", 0.95)

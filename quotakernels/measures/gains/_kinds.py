@@ -107,6 +107,12 @@ class CellGains(Measure):
 
     validator = staticmethod(_cut_of_cells)
     of_gains = True
+
+    def _check_complete(self, caller: str, given: dict[str, Any]) -> None:
+        super()._check_complete(caller, given)
+        if given["y_true"] is None:
+            raise TypeError(f"{caller} needs y_true, which tells the cells apart")
+
     if TYPE_CHECKING:
 
         @overload
