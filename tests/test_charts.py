@@ -271,7 +271,8 @@ def test_points_are_where_the_cuts_are(mode: Mode):
             empty = cuts[kind].quota == 0
             assert np.isnan(points[kind].y[empty]).all()
             y = np.where(empty, np.nan, y)
-        places = 4 * np.finfo(x.dtype).eps  # logarithms depend on where in memory arrays begin
+        # of tensors the cuts are NumPy's, whose logarithms may differ by a last place
+        places = 4 * np.finfo(x.dtype).eps if mode.library == "torch" else 0
         np.testing.assert_allclose(points[kind].x, x, rtol=places, atol=0)
         np.testing.assert_allclose(points[kind].y, y, rtol=places, atol=0)
 
