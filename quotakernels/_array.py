@@ -38,44 +38,6 @@ _NOT_IN_MEMORY = {
 }
 """By the modules of arrays that have not all their values in memory: what to do with them."""
 
-__all__ = [
-    "Across",
-    "Array",
-    "Device",
-    "Namespace",
-    "backend",
-    "cast",
-    "compiled",
-    "computing",
-    "concrete",
-    "constant",
-    "device",
-    "finish",
-    "finished",
-    "from_host",
-    "from_host_view",
-    "host_view",
-    "instead_of",
-    "is_array",
-    "kept",
-    "known",
-    "known_between",
-    "known_end",
-    "library",
-    "namespace",
-    "of_kind",
-    "packed",
-    "placement",
-    "readable",
-    "result_float",
-    "special",
-    "takes_host_arrays",
-    "to_numpy",
-    "tolerance",
-    "unpacked",
-    "wide_float",
-]
-
 
 def _is_host(x: Any) -> bool:
     """Whether `x` is NumPy's and of one of its own types, which needs no further inquiry."""

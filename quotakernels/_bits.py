@@ -18,8 +18,6 @@ from quotakernels._array import (
     placement,
 )
 
-__all__ = ["WIDTHS", "Bits", "dtype_name", "from_bits", "to_bits"]
-
 Bits = np.ndarray[Any, Any]
 """Unsigned integers as wide as the numbers that they stand for."""
 

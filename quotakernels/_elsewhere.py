@@ -6,8 +6,6 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping
 
-__all__ = ["INSTEAD", "NOT_OFFERED", "absent", "hint", "nearest"]
-
 _PREDICTIONS = "tables.confusion_table_from_predictions(y_true, y_pred)"
 _KS = "optimal_cut(informedness, y_true, y_score).value"
 _RECALL = "recall(y_true, y_score, threshold=t)"

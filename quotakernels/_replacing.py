@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["is_stdout", "is_stream", "replacing"]
-
 _NAME_BYTES = 200
 """Of the file's name in that of its part; a name has 255 at most."""
 

@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["digits", "fixed", "formatted", "money", "number", "percent", "plain", "rounded"]
-
 _NARROW: dict[str, type[np.floating[Any]]] = {"float16": np.float16, "float32": np.float32}
 _DIGITS = 14  # what differs beyond them differs by rounding
 _NOTHING = 1e-9

@@ -9,24 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Required, TypeAlias, T
 
 import numpy as np
 
-__all__ = [
-    "A",
-    "ArrayOf",
-    "AtFraction",
-    "AtQuota",
-    "AtThreshold",
-    "Data",
-    "GainAtFraction",
-    "GainAtQuota",
-    "GainAtThreshold",
-    "GainData",
-    "Generic",
-    "NumberOf",
-    "Numpy",
-    "T",
-    "TiePolicy",
-]
-
 TiePolicy = Literal["expected", "optimistic", "pessimistic", "given"]
 
 
@@ -52,7 +34,7 @@ class _Sharded(Protocol):
 Numpy: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[np.float64]]
 
 if TYPE_CHECKING:
-    from typing import Generic
+    from typing import Generic as Generic
 
     from typing_extensions import TypeVar
 

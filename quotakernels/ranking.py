@@ -30,18 +30,6 @@ from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import public
 
-__all__ = [
-    "Ranking",
-    "TiePolicy",
-    "grouped",
-    "rank",
-    "rank_examples",
-    "ranked",
-    "ranking_of",
-    "split_ties",
-    "table_of",
-]
-
 
 class Ranking(NamedTuple, Generic[T]):
     """Scores and labels, sorted and grouped: all that the measures need.

@@ -16,7 +16,7 @@ from quotakernels.measures.at_quota.hit_rate import LiftTable
 from quotakernels.measures.at_quota.selection import QuotaThreshold
 from quotakernels.measures.charts.lines import ChartLine
 from quotakernels.measures.charts.powers import Chart, ChartPoints
-from quotakernels.measures.gains.impact_at_quota import QuotaImpact
+from quotakernels.measures.gains._kinds import QuotaImpact
 from quotakernels.measures.multiclass import OneVsRest
 from quotakernels.measures.over_quotas.areas import PemAreas
 from quotakernels.measures.over_quotas.marks import Marks

@@ -13,9 +13,8 @@ from quotakernels.measures.tables.accuracy import (
     misclassification_rate,
 )
 from quotakernels.measures.tables.boundary import best_boundary, cut_tables
+from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
 from quotakernels.measures.tables.confusion import (
-    ClassTable,
-    ConfusionTable,
     confusion_table,
     confusion_table_from_predictions,
     confusion_table_from_rates,

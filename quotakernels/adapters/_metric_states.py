@@ -11,8 +11,6 @@ from quotakernels.adapters.torch_distributed import added_sums
 from quotakernels.inputs.examples import Examples
 from quotakernels.states import ScoreBuffer, ScoreHistogram
 
-__all__ = ["KeptBuffer", "KeptHistogram", "as_bytes", "differences", "first"]
-
 Tensor: TypeAlias = Any
 Columns = list[tuple[str, Any, Any]]
 """Names, empty values and reductions, as ``Metric.add_state`` takes them."""

@@ -7,9 +7,6 @@ from typing import Any, NamedTuple
 
 from quotakernels.states._compute import check_measures
 
-__all__ = ["OutputNames", "check_metric"]
-
-
 SAMPLE_WEIGHT, WHERE = "sample_weight", "mask"
 """The usual names, of outputs that may be absent."""
 

@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 
 from quotakernels.adapters import _sql as sql
 
-__all__ = ["FILE", "ROW", "AbsentColumnError", "Dataset", "dataset", "with_rows"]
-
 FILE, ROW = "quotakernels file", "quotakernels row"
 """Columns of a numbered table; rows of a file are counted from 1, or NULL if they cannot be."""
 _NUMBER = "file_row_number"

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils import column_or_1d
 
-__all__ = ["Responses", "class_codes"]
-
 
 class Responses:
     """What an estimator says of some examples, asked once for each method."""

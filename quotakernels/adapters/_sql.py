@@ -12,19 +12,6 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "EXACT_DIGITS",
-    "by_value",
-    "exact_mass",
-    "identifier",
-    "is_nan",
-    "is_weight",
-    "literal",
-    "mass",
-    "scale",
-    "units",
-]
-
 EXACT_DIGITS = 15
 """Decimal numbers of so many digits are rounded once to DOUBLE, stay distinct and in order."""
 

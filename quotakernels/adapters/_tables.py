@@ -11,8 +11,6 @@ from quotakernels._array import computing, namespace
 from quotakernels.inputs.examples import check_tie_policy
 from quotakernels.ranking import TiePolicy, ranking_of, split_ties
 
-__all__ = ["check_grouped_ties", "combined", "ranking_of_groups"]
-
 
 def check_grouped_ties(ties: str) -> None:
     """Raise unless `ties` names a policy that needs no order of the examples."""

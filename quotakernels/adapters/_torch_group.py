@@ -16,8 +16,6 @@ from typing import Any
 
 import torch.distributed as dist
 
-__all__ = ["agreed", "check_same", "exchanged", "finished", "group_or_world"]
-
 _LONGEST_PAUSE = 0.05
 _GRACE = 5.0
 """Seconds in which the others read what this process has read, unless they have ended."""

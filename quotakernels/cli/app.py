@@ -27,8 +27,6 @@ from quotakernels.cli.streams import name_of
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.settings import Resampling, Settings, Unit
 
-__all__ = ["app"]
-
 _T = TypeVar("_T")
 _QUOTA_HELP = "Places to fill, as in 200 or 5%"
 _OF_FILES = "FILE, --label, --weight, --pos-label, --engine and --memory-limit"

@@ -17,18 +17,6 @@ from quotakernels.cli.errors import InputError, missing_value, third_label
 from quotakernels.evaluation.quota import UnfitError
 from quotakernels.evaluation.settings import Sample, Settings
 
-__all__ = [
-    "columns_read",
-    "label_column",
-    "of_rows",
-    "parse_label",
-    "positive_value",
-    "sample_of",
-    "score_column",
-    "weight_column",
-    "where_mask",
-]
-
 _R = TypeVar("_R")
 _Value = bool | int | float | str
 

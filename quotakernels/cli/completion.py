@@ -16,8 +16,6 @@ from click.shell_completion import (
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.terminal import printable
 
-__all__ = ["SHELLS", "columns_of", "columns_on_the_line", "script"]
-
 SHELLS = ("bash", "zsh", "fish")
 
 

@@ -14,8 +14,6 @@ from quotakernels.cli.columns import sample_of
 from quotakernels.cli.errors import InputError
 from quotakernels.evaluation.settings import Settings
 
-__all__ = ["rows_of_cuts"]
-
 
 def rows_of_cuts(rows: pa.Table, settings: Settings, ratio: float | None) -> pa.Table:
     """Return one row per cut of the only model, the empty one first; that has no threshold."""

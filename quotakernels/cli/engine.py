@@ -12,8 +12,6 @@ from quotakernels.cli.errors import InputError
 from quotakernels.cli.files import file_format
 from quotakernels.evaluation.settings import Settings
 
-__all__ = ["groups_first", "parquet_files"]
-
 _SHARE = 0.25
 """Of the available memory, for the columns as they are read; evaluating them takes more."""
 _TEXT_BYTES = 16

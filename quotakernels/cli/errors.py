@@ -9,16 +9,6 @@ import click
 
 from quotakernels.cli.terminal import printable
 
-__all__ = [
-    "InputError",
-    "listed",
-    "merged_scores",
-    "missing_value",
-    "no_column",
-    "no_rows",
-    "third_label",
-]
-
 _LISTED = 20
 """Names of columns that a message lists at most."""
 

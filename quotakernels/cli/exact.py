@@ -12,8 +12,6 @@ import pyarrow.compute as pc
 from quotakernels.cli.errors import InputError, merged_scores
 from quotakernels.cli.files import file_format, read_table
 
-__all__ = ["read_with_scores"]
-
 
 def read_with_scores(path: Path, names: Sequence[str], scores: Sequence[str]) -> pa.Table:
     """Read columns of a file; scores among them that become equal as floats are an error."""

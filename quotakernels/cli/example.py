@@ -12,8 +12,6 @@ from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.settings import Settings
 
-__all__ = ["ATTRIBUTION", "EXAMPLES", "example_file", "loans_repaid"]
-
 _CREDIT = Settings(
     source="german_credit_scores.csv",
     label="repaid",

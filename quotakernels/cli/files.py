@@ -18,17 +18,6 @@ from quotakernels._replacing import is_stdout, is_stream, replacing
 from quotakernels.cli.errors import InputError, no_column, no_rows
 from quotakernels.cli.streams import name_of
 
-__all__ = [
-    "READABLE",
-    "WRITABLE",
-    "column_names",
-    "file_format",
-    "output_file",
-    "output_format",
-    "read_table",
-    "write_table",
-]
-
 _FORMATS = {
     ".csv": "csv",
     ".tsv": "csv",

@@ -36,8 +36,6 @@ from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.quota import UnfitError
 from quotakernels.evaluation.settings import Counts, Settings
 
-__all__ = ["Source", "evaluate_source", "opened"]
-
 _POSITIVE = "it is positive"
 """A column beside those of the data, whose label it is."""
 

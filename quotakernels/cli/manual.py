@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["COMPLETION", "EVALUATE", "OVERVIEW", "REPORT", "SELECT", "TABLES"]
-
 OVERVIEW = {
     "Three models that come along, with money for 100 loans:": (
         "quotakernels evaluate --example credit --quota 100"

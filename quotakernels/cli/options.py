@@ -15,8 +15,6 @@ from quotakernels.cli.completion import columns_on_the_line
 from quotakernels.cli.streams import as_file
 from quotakernels.evaluation.quota import Quota
 
-__all__ = ["COLUMN", "CONDITION", "ENGINES", "DataPath", "parse_impacts", "parse_quota"]
-
 ENGINES = ("auto", "memory", "duckdb")
 
 

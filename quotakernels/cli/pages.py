@@ -7,8 +7,6 @@ from typing import Any
 
 import click
 
-__all__ = ["CommandPage", "GroupPage"]
-
 _WIDEST = 24
 """Of the options' names, for the texts beside them to begin in one column."""
 

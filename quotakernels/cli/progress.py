@@ -11,8 +11,6 @@ from rich.progress_bar import ProgressBar
 
 from quotakernels.cli.terminal import TextConsole
 
-__all__ = ["Share", "progress_bar"]
-
 _PATIENCE_S = 1.0
 
 

@@ -19,8 +19,6 @@ from quotakernels.evaluation.results import Results, Section
 from quotakernels.evaluation.segments import in_words
 from quotakernels.evaluation.tables import chosen_on, heading_of
 
-__all__ = ["print_evaluation", "table_console"]
-
 _MARK = "* the best model by that measure (of S2, the area below chance, the smallest)"
 _PEARSON = "Pearson: correlation of the selected scores with their own labels, 0 and 1"
 

@@ -24,8 +24,6 @@ from quotakernels.evaluation.compute import evaluate_sample
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.settings import Settings
 
-__all__ = ["evaluate_file", "print_example", "print_file", "write_example", "write_file"]
-
 
 def print_file(
     path: Path, settings: Settings, json: bool, engine: str, memory_limit: str | None

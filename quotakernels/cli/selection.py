@@ -15,8 +15,6 @@ from quotakernels.cli.errors import InputError
 from quotakernels.evaluation.choice import how_filled
 from quotakernels.evaluation.quota import Quota, UnfitError
 
-__all__ = ["PROBABILITY", "Selection", "reached", "select_rows"]
-
 PROBABILITY = "selection_probability"
 
 

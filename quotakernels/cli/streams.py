@@ -13,8 +13,6 @@ import click
 
 from quotakernels.cli.errors import InputError
 
-__all__ = ["as_file", "name_of", "path_given"]
-
 _BEGINNINGS = {
     b"PAR1": ".parquet",
     b"ARROW1": ".arrow",

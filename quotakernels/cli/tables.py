@@ -15,8 +15,6 @@ from quotakernels.evaluation.intervals import Limits
 from quotakernels.evaluation.measures import Column
 from quotakernels.evaluation.results import Values
 
-__all__ = ["UNLIMITED", "Grid", "grid", "grid_of_limits", "new_table"]
-
 UNLIMITED = 100_000
 _FOLDED_NAME = 20
 _UNDEFINED = Text("undefined ", style="dim")

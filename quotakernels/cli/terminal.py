@@ -9,8 +9,6 @@ from typing import Any
 from rich.console import Console
 from rich.segment import Segment
 
-__all__ = ["TextConsole", "printable"]
-
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 

@@ -10,8 +10,6 @@ import numpy as np
 from quotakernels._text import money, number
 from quotakernels.evaluation.results import GainResults, Results, Values
 
-__all__ = ["Fewer", "advice", "at_random", "fewer_places"]
-
 _ROUNDING = 1e-9
 _FLATTERED = (
     "The best cuts were chosen on the rows that judge them, so that others will probably bring "

@@ -22,8 +22,6 @@ from quotakernels.evaluation.words import (
     whole,
 )
 
-__all__ = ["Answer", "answers"]
-
 _OTHERS = 3
 
 

@@ -17,19 +17,6 @@ from quotakernels.measures.at_quota.curves import qrecall_curve
 from quotakernels.measures.at_quota.selection import quota_threshold
 from quotakernels.ranking import Ranking
 
-__all__ = [
-    "Choice",
-    "End",
-    "choice_at",
-    "end_of",
-    "first_choice",
-    "how_filled",
-    "no_best_cut",
-    "nothing_matters",
-    "places_for",
-    "same",
-]
-
 _SAME = 1e-9
 
 

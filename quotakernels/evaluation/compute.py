@@ -27,8 +27,6 @@ from quotakernels.measures.gains.impact_at_quota import best_quota
 from quotakernels.measures.over_quotas.summary import summary
 from quotakernels.ranking import Ranking, rank
 
-__all__ = ["evaluate_rankings", "evaluate_sample"]
-
 OnStep = Callable[[str], object]
 
 

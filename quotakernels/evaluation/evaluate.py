@@ -24,8 +24,6 @@ from quotakernels.inputs.models import named_scores, validated_models
 from quotakernels.inputs.quotas import numbers_like
 from quotakernels.ranking import Ranking
 
-__all__ = ["evaluate"]
-
 _Arrays = dict[str, NDArray[Any]]
 
 

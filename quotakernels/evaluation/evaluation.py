@@ -15,8 +15,6 @@ from quotakernels.evaluation.export import as_dict, as_json, as_rows
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.tables import Cell, Table, gain_tables, measure_tables, pair_tables
 
-__all__ = ["Evaluation"]
-
 _SHOWN = 8
 Library = Literal["pandas", "polars"]
 Kind = Literal["hit_rate", "qrecall", "lift", "roc", "precision_recall", "dominance", "impact"]

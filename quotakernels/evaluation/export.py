@@ -13,8 +13,6 @@ from quotakernels.evaluation.notes import pairs_of
 from quotakernels.evaluation.results import GainResults, Results, Section
 from quotakernels.evaluation.segments import dominant
 
-__all__ = ["as_dict", "as_json"]
-
 _CONTROL = re.compile(r"[\x7f-\x9f]")
 
 

@@ -10,8 +10,6 @@ from quotakernels.evaluation.choice import Choice, no_best_cut, nothing_matters,
 from quotakernels.evaluation.results import GainResults, Results
 from quotakernels.evaluation.words import amount, at_most_three, first_of, places_of, signed
 
-__all__ = ["at_best_cuts", "how_many_by_gain", "what_it_brings"]
-
 Said = tuple[str, tuple[str, ...]]
 
 

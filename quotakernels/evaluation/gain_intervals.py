@@ -23,8 +23,6 @@ from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.gains.impact_at_quota import best_quota
 from quotakernels.ranking import Ranking, rank
 
-__all__ = ["GainDifference", "GainIntervals", "gain_intervals", "impact_intervals"]
-
 Floats = NDArray[np.float64]
 _CHOSEN = (
     Column("threshold", "score\nfrom", end_form=digits),

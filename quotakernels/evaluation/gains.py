@@ -17,18 +17,6 @@ from quotakernels.measures.tables.boundary import BestBoundary
 from quotakernels.ops import GAIN_SCALE, Gains
 from quotakernels.ranking import Ranking
 
-__all__ = [
-    "AT_BEST_CUT",
-    "BROUGHT",
-    "at_cut",
-    "at_quota",
-    "best_within",
-    "gains_of",
-    "places_of",
-    "reaching",
-    "whole_gains",
-]
-
 _ROUNDING = 1e-12
 
 

@@ -24,16 +24,6 @@ from quotakernels.measures.over_quotas.areas import roc_auc
 from quotakernels.measures.over_quotas.summary import summary
 from quotakernels.ranking import rank
 
-__all__ = [
-    "CLOSED_FORMS",
-    "Differences",
-    "Intervals",
-    "Limits",
-    "Resampled",
-    "differences_of",
-    "intervals_of",
-]
-
 Tell = Callable[[int, int], None]
 _AREAS_IN_CLOSED_FORM: tuple[Literal["roc_auc", "gini", "pem"], ...] = ("roc_auc", "gini", "pem")
 CLOSED_FORMS = dict.fromkeys(_AREAS_IN_CLOSED_FORM, "logit") | {"hit_rate": "wilson"}

@@ -18,8 +18,6 @@ from quotakernels.measures.roc_pr.hull import achievable_pr_auc, roc_hull_auc
 from quotakernels.measures.roc_pr.precision_recall import average_precision, pr_auc
 from quotakernels.ranking import Ranking
 
-__all__ = ["AREAS", "AT_QUOTA", "OVER_ALL", "Column"]
-
 _FOUR, _THREE = fixed(4), fixed(3)
 
 

@@ -13,15 +13,6 @@ from quotakernels.evaluation.intervals import Differences
 from quotakernels.evaluation.results import GainResults, Results
 from quotakernels.evaluation.words import listed
 
-__all__ = [
-    "BETTER_INTERVALS",
-    "DIFFERENCES",
-    "in_sentences",
-    "notes_of_intervals",
-    "pair_rows",
-    "pairs_of",
-]
-
 BETTER_INTERVALS = ": see auc_interval and hit_rate_interval"
 _CHOSEN_HERE = (
     "Best cuts: each resample has its own. What they bring on other rows is the estimate less as "

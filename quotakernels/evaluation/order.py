@@ -23,8 +23,6 @@ from quotakernels.evaluation.words import (
     sentence,
 )
 
-__all__ = ["how_sure"]
-
 Said = tuple[str, tuple[str, ...]]
 _WHAT = {"roc_auc": "AUC", "hit_rate": "The hit rate"}
 

@@ -7,8 +7,6 @@ from typing import Any, TypeAlias
 
 from quotakernels._text import plain
 
-__all__ = ["Quota", "QuotaArgument", "UnfitError"]
-
 # A sum of weights may fall short of the number that it stands for by as much, relatively.
 _ROUNDING = 1e-12
 

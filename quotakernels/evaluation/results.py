@@ -18,8 +18,6 @@ from quotakernels.evaluation.settings import Settings
 from quotakernels.measures.tables.boundary import BestBoundary
 from quotakernels.ranking import Ranking
 
-__all__ = ["GainResults", "Results", "Section", "Values"]
-
 # Equal rankings whose weights are summed in another order may differ in the last bits.
 _SAME, _ROUNDING = 1e-12, 1e-9
 

@@ -9,8 +9,6 @@ from quotakernels._text import number, percent
 from quotakernels.measures.roc_pr.dominance import compare_curves
 from quotakernels.ranking import Ranking
 
-__all__ = ["Segment", "best_by_model", "best_by_quota", "dominant", "in_words"]
-
 _SHOWN = 3
 
 

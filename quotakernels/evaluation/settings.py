@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 from quotakernels._text import plain
 from quotakernels.evaluation.quota import Quota
-from quotakernels.measures.tables.confusion import ConfusionTable
-
-__all__ = ["Counts", "Resampling", "Sample", "Settings", "Unit", "resamples_for"]
+from quotakernels.measures.tables.cells import ConfusionTable
 
 _LEVEL = 0.95
 _RESAMPLES, _MOST_RESAMPLES, _AMPLE = 1000, 20_000, 8

@@ -15,18 +15,6 @@ from quotakernels.evaluation.results import GainResults, Results, Section
 from quotakernels.evaluation.settings import Settings
 from quotakernels.evaluation.words import MINUS, amount, listed
 
-__all__ = [
-    "Cell",
-    "Table",
-    "chosen_on",
-    "ends_of_quotas",
-    "gain_tables",
-    "heading_of",
-    "measure_tables",
-    "overview",
-    "pair_tables",
-]
-
 
 @dataclass(frozen=True)
 class Cell:

@@ -6,20 +6,6 @@ from collections.abc import Sequence
 
 from quotakernels._text import money, number, plain
 
-__all__ = [
-    "MINUS",
-    "amount",
-    "at_most_three",
-    "counted",
-    "first_of",
-    "listed",
-    "places_found",
-    "places_of",
-    "sentence",
-    "signed",
-    "whole",
-]
-
 MINUS = "\N{MINUS SIGN}"
 _MANY = 3
 

@@ -9,8 +9,6 @@ from quotakernels import ops
 from quotakernels.inputs.keywords import brief
 from quotakernels.measures.over_quotas.areas import gini, pem, roc_auc
 
-__all__ = ["AreaName", "area_name", "refuse_masses", "refuse_weights", "scale_of"]
-
 AreaName: TypeAlias = Literal["roc_auc", "gini", "pem"]
 _FUNCTIONS: dict[AreaName, Any] = {"roc_auc": roc_auc, "gini": gini, "pem": pem}
 _SCALES = {"roc_auc": 1, "gini": 2, "pem": 2}

@@ -12,8 +12,6 @@ from quotakernels._array import Array, Namespace, device, special
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.models import host_floats
 
-__all__ = ["check_level", "normal_cdf", "normal_quantile", "quantile", "two_sided"]
-
 _NORMAL = NormalDist()
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["scipy"]
-
 
 def scipy() -> Any:
     """The package, which loads its parts by itself."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["tree_map", "trees_map"]
-
 
 def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
     """The same tree, of what the function makes of each array."""

@@ -18,9 +18,6 @@ from quotakernels._array import (
     wide_float,
 )
 
-__all__ = ["marked", "spoilt_rows", "without_spoilt", "without_the_bad"]
-
-
 NUMBERS = ("model",)
 """Fields that hold no amounts: which one of several it is."""
 

@@ -33,8 +33,6 @@ from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.labels import NAMED_LABELS, label_number
 from quotakernels.inputs.shapes import column_hint
 
-__all__ = ["validate_classes"]
-
 
 def validate_classes(
     y_true: Any,

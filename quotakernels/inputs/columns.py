@@ -22,20 +22,6 @@ from quotakernels._array import (
 )
 from quotakernels.inputs.labels import NAMED_LABELS
 
-__all__ = [
-    "MASS_ROUNDING",
-    "adopt",
-    "as_column",
-    "check_one_device",
-    "check_same_totals",
-    "check_types",
-    "example_columns",
-    "first_bad",
-    "read_without_fault",
-    "refuse_records",
-]
-
-
 MASS_ROUNDING = 2.0**-40
 """Relative difference between two sums of the same weights that is put down to rounding."""
 

@@ -20,8 +20,6 @@ from quotakernels.inputs.columns import adopt, as_column
 from quotakernels.inputs.grouped_counts import BadValues, good_rows
 from quotakernels.inputs.shapes import refuse_columns
 
-__all__ = ["check_rows", "cut_at", "cut_ends", "table_of_points"]
-
 
 def table_of_points(fp: Any, tp: Any, thresholds: Any) -> tuple[ops.Groups, Array | None]:
     """The table whose cuts are the given points: false and true positives, rising from 0.

@@ -27,18 +27,6 @@ from quotakernels.inputs.keywords import brief, check_flag
 from quotakernels.inputs.labels import numeric_labels, positive_labels
 from quotakernels.inputs.shapes import check_shapes
 
-__all__ = [
-    "Examples",
-    "Validated",
-    "bad_values",
-    "check_tie_policy",
-    "one_absent_example",
-    "raise_or_exclude",
-    "valid_examples",
-    "validate_columns",
-    "validate_scores",
-]
-
 TIE_POLICIES = ("expected", "optimistic", "pessimistic", "given")
 
 

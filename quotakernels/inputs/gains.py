@@ -9,8 +9,6 @@ from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Validated, validate_columns
 from quotakernels.inputs.quotas import numbers_like
 
-__all__ = ["validate_with_gains", "validated", "with_gains"]
-
 
 def validated(
     y_true: Any,

@@ -22,8 +22,6 @@ from quotakernels._array import (
 from quotakernels.inputs.columns import MASS_ROUNDING, adopt, as_column, first_bad
 from quotakernels.inputs.shapes import refuse_columns
 
-__all__ = ["BadValues", "good_rows", "validate_groups"]
-
 BadValues: TypeAlias = list[tuple[str, Array, str]]
 """For some arguments: where they are bad, and what was expected."""
 

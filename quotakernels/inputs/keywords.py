@@ -11,8 +11,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-__all__ = ["brief", "check_flag", "forwarding", "keywords_of", "public", "refuse_unknown"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 _MEASURES = ("measure", "measures", "best", "curve")

@@ -9,8 +9,6 @@ import numpy as np
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, constant, device, namespace, of_kind
 
-__all__ = ["NAMED_LABELS", "label_number", "numeric_labels", "positive_labels"]
-
 NAMED_LABELS = "OUST"
 """NumPy's kinds of labels that are no numbers: objects, and strings of three sorts."""
 

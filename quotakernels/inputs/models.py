@@ -25,8 +25,6 @@ from quotakernels.inputs.gains import with_gains
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.shapes import column_hint
 
-__all__ = ["host_floats", "label_of", "named_scores", "stacked", "two_models", "validated_models"]
-
 NDArray = np.ndarray[Any, Any]
 _EXACT = 2**53
 

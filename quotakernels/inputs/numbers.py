@@ -24,8 +24,6 @@ from quotakernels._array import (
 from quotakernels.inputs.columns import adopt, as_column, first_bad
 from quotakernels.inputs.quotas import numbers_like
 
-__all__ = ["Limits", "checked", "common_shape", "of_numbers", "validate_numbers", "whole_steps"]
-
 Limits: TypeAlias = Mapping[str, tuple[Callable[[Any], Any], str]]
 """For some arguments: where their values are good, and how to say it."""
 

@@ -15,8 +15,6 @@ from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.labels import NAMED_LABELS, numeric_labels, positive_labels
 from quotakernels.inputs.shapes import check_shapes
 
-__all__ = ["Predictions", "class_number", "validate_predictions"]
-
 
 class Predictions(NamedTuple):
     """Checked labels and predictions: whether positive, or the numbers of their classes.

@@ -41,20 +41,6 @@ from quotakernels.inputs.keywords import brief
 
 N = TypeVar("N", bound=NamedTuple)
 
-__all__ = [
-    "ROUNDING",
-    "as_float",
-    "divisor",
-    "in_library_of",
-    "level_of_caller",
-    "mass_totals",
-    "numbers_like",
-    "quota_masses",
-    "silently",
-    "wanted_masses",
-    "warn_below_one",
-    "whole_if_close",
-]
 
 ROUNDING = 2.0**-50
 """Relative distance within which ``fraction * n`` counts as the whole number beside it."""

@@ -6,8 +6,6 @@ from typing import Any
 
 from quotakernels._array import Array
 
-__all__ = ["check_shapes", "column_hint", "refuse_columns"]
-
 
 def check_shapes(
     arrays: dict[str, Array],

@@ -19,8 +19,6 @@ from quotakernels._array import (
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import brief
 
-__all__ = ["checked_sum", "sound_examples"]
-
 _TYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "bfloat16", "float32", "float64"),

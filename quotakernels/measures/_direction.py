@@ -8,15 +8,6 @@ from typing import Any
 from quotakernels.inputs.keywords import brief
 from quotakernels.measures._measure import Measure
 
-__all__ = [
-    "check_value",
-    "compared",
-    "direction_if_any",
-    "direction_of",
-    "own_direction",
-    "title_of",
-]
-
 
 def own_direction(measure: Any) -> bool | None:
     """Whether more is better of a measure or a `functools.partial` of one; None of others."""

@@ -9,8 +9,6 @@ from quotakernels.inputs.quotas import wanted_masses
 from quotakernels.measures._measure import ValueMeasure
 from quotakernels.ranking import Ranking
 
-__all__ = ["NumberMeasure", "QuotaMeasure"]
-
 
 class NumberMeasure(ValueMeasure):
     """A measure of a ranking that is a number."""

@@ -38,14 +38,6 @@ Validator: TypeAlias = Callable[..., tuple[tuple[Array, ...], tuple[int, ...]]]
 gives arrays of shape (..., K), NaN where a number is bad and cannot be read, and Q, which is K
 by another name."""
 
-__all__ = [
-    "Measure",
-    "ValueMeasure",
-    "bounded_by_ties",
-    "depends_on_positives_only",
-    "made_here",
-    "measure",
-]
 
 _FROM_DATA = inspect.signature(rank).parameters
 GAINS = ("gain", "gain_rejected")

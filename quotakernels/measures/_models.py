@@ -13,8 +13,6 @@ from quotakernels.inputs.columns import MASS_ROUNDING, adopt, check_same_totals
 from quotakernels.measures._reduction import totals
 from quotakernels.ranking import Ranking, table_of
 
-__all__ = ["Family", "Models", "family_of", "in_one_library", "named_models"]
-
 Models: TypeAlias = Ranking[T] | Sequence[Ranking[T]] | Mapping[Any, Ranking[T]]
 
 

@@ -10,8 +10,6 @@ from quotakernels._array import compiled, computing, device, finished, namespace
 from quotakernels.measures._measure import Measure
 from quotakernels.measures._reduction import Reduction, reduced, totals
 
-__all__ = ["in_one_pass", "sharing"]
-
 
 def sharing(measures: Mapping[str, Any]) -> dict[str, Measure]:
     """Those that are sums over the rows, and can share a pass."""

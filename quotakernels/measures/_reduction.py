@@ -9,8 +9,6 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast
 from quotakernels.inputs.quotas import mass_totals
 
-__all__ = ["Reduction", "Sums", "Totals", "item_scale", "reduced", "totals"]
-
 
 class Totals(NamedTuple):
     """Mass of all examples, of the positive and of the negative ones: shape (...)."""

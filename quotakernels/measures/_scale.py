@@ -13,8 +13,6 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, known, known_between, namespace, of_kind
 from quotakernels.inputs.quotas import mass_totals
 
-__all__ = ["in_usual_units", "usual_unit"]
-
 MASSES = ("quota", "start", "stop", "positives", "tp", "fp", "fn", "tn")
 """Fields of results that are masses; all others are free of their unit."""
 

@@ -12,8 +12,6 @@ from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.quotas import quota_masses
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples, ranking_of, split_ties
 
-__all__ = ["around_quota", "ranking_at"]
-
 
 def ranking_at(
     examples: Examples,

@@ -35,8 +35,6 @@ from quotakernels.measures.tables.boundary import BestBoundary, CutTables, best_
 from quotakernels.measures.tables.optimal import OptimalCut, optimal_cut, table_curve
 from quotakernels.ranking import Ranking, rank, rank_examples, table_of
 
-__all__ = ["OneVsRest", "one_vs_rest"]
-
 Average: TypeAlias = Literal["macro", "weighted", "micro"] | None
 AVERAGES = ("macro", "weighted", "micro", None)
 CUTS = (

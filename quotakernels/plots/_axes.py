@@ -13,17 +13,6 @@ from quotakernels._text import number
 from quotakernels.plots._host import Numbers
 from quotakernels.plots._shared import is_of_model
 
-__all__ = [
-    "QuotaAxis",
-    "axes_for",
-    "columns_of",
-    "position_on",
-    "rate_limits",
-    "room_above",
-    "titled",
-    "with_legend",
-]
-
 COLUMNS_PER_INCH = 1200
 """Four for each dot of a printer with 300 dots per inch."""
 MANY = 8

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["ABOVE", "CHARTS", "ChartLook"]
-
 ABOVE = "upper center"
 
 _INFORMEDNESS = "Informedness (TPR − FPR)"

@@ -8,8 +8,6 @@ import numpy as np
 
 from quotakernels.plots._host import Numbers
 
-__all__ = ["Place", "curved"]
-
 Place = Callable[[Numbers, Numbers], tuple[Numbers, Numbers]]
 """The coordinates of false and true positives."""
 STEPS = 200

@@ -21,8 +21,6 @@ from quotakernels.plots._style import COLOURS, RANDOM, line_style
 from quotakernels.plots._thin import thinned
 from quotakernels.results import CurveBand
 
-__all__ = ["Canvas", "Display", "cuts", "totals"]
-
 _OF_THE_CALL: dict[str, tuple[str, ...]] = {
     "Line2D": ("scalex", "scaley"),
     "PolyCollection": (),

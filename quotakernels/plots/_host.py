@@ -10,8 +10,6 @@ from quotakernels import Ranking
 from quotakernels._array import Array, cast, computing, concrete, device, namespace, wide_float
 from quotakernels._bits import dtype_name, from_bits, to_bits
 
-__all__ = ["Numbers", "on_host"]
-
 Numbers = np.ndarray[Any, Any]
 
 

@@ -14,17 +14,6 @@ from quotakernels.inputs.keywords import brief
 from quotakernels.plots._host import on_host
 from quotakernels.ranking import rank_examples
 
-__all__ = [
-    "Named",
-    "apart",
-    "has_classes",
-    "label_of",
-    "models_of",
-    "named_rankings",
-    "rankings_of_predictions",
-    "written",
-]
-
 Named = dict[str, Ranking]
 
 

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 
-__all__ = ["is_of_model", "label_once", "marked", "marks", "next_model", "source_of", "unlimited"]
-
 _MARK, _FREE = "_quotakernels_mark", "_quotakernels_free"
 
 

@@ -4,19 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = [
-    "BREAK_EVEN",
-    "COLOURS",
-    "DASHES",
-    "HATCHES",
-    "ISO",
-    "MARKERS",
-    "OPTIMAL",
-    "RANDOM",
-    "REFERENCE",
-    "line_style",
-]
-
 COLOURS = ("#0072B2", "#D55E00", "#007E5A", "#A0508A", "#000000")
 """Of Okabe and Ito, the green and the purple darker, so that all stand out from white."""
 DASHES: tuple[Any, ...] = (

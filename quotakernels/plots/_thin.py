@@ -8,8 +8,6 @@ import numpy as np
 
 from quotakernels.plots._host import Numbers
 
-__all__ = ["thinned"]
-
 
 def thinned(x: Numbers, y: Numbers, columns: int) -> Numbers:
     """Which points of a curve to draw: the first, last, lowest and highest in each column.

@@ -20,8 +20,6 @@ from quotakernels.plots._host import Numbers
 from quotakernels.plots._shared import label_once, unlimited
 from quotakernels.plots._style import BREAK_EVEN, COLOURS, ISO, RANDOM
 
-__all__ = ["PowersChartDisplay", "PrecisionRecallDisplay", "RocDisplay"]
-
 SQUARE = (5.2, 5.0)
 """Size of a new figure for a chart of equal axes, in inches."""
 FEW = 3

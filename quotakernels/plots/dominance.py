@@ -18,8 +18,6 @@ from quotakernels.plots._models import has_classes, label_of, named_rankings, wr
 from quotakernels.plots._style import COLOURS
 from quotakernels.plots.quota import quota_axis
 
-__all__ = ["DominanceDisplay"]
-
 _RATES = {"fpr": "False positive rate", "recall": "Recall"}
 
 

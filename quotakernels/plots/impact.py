@@ -22,8 +22,6 @@ from quotakernels.plots._shared import marked, marks
 from quotakernels.plots._style import COLOURS, MARKERS, REFERENCE
 from quotakernels.results import BestBoundary
 
-__all__ = ["ImpactDisplay"]
-
 MARKED = 60
 """More cuts that are as good as the best one are counted, not marked."""
 _WORDS = {

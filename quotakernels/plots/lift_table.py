@@ -21,8 +21,6 @@ from quotakernels.plots._style import COLOURS, HATCHES
 from quotakernels.plots.quota import quota_axis
 from quotakernels.results import LiftTable
 
-__all__ = ["LiftTableDisplay"]
-
 _BARS = "bars"
 
 

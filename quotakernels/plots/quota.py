@@ -16,8 +16,6 @@ from quotakernels.plots._display import Canvas, Display, cuts, totals
 from quotakernels.plots._host import Numbers
 from quotakernels.plots._style import COLOURS, OPTIMAL
 
-__all__ = ["HitRateDisplay", "LiftDisplay", "QrecallDisplay", "quota_axis"]
-
 
 def quota_axis(rankings: dict[str, Ranking], percent: bool) -> QuotaAxis:
     """The quota axis that these rankings share."""

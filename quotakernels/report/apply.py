@@ -12,8 +12,6 @@ from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.words import counted, whole
 
-__all__ = ["Step", "steps"]
-
 
 class Step(NamedTuple):
     """What to do, the command that does it, and what it does."""

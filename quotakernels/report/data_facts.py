@@ -11,8 +11,6 @@ from quotakernels._text import number, percent
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.words import counted
 
-__all__ = ["Fact", "data_facts", "data_line"]
-
 
 class Fact(NamedTuple):
     """Something about the data, and how much of it."""

@@ -31,8 +31,6 @@ from quotakernels.report.keys import (
 )
 from quotakernels.report.svg import inlined
 
-__all__ = ["Figure", "figures"]
-
 _STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "quotakernels",

@@ -8,8 +8,6 @@ from markupsafe import Markup
 
 from quotakernels.plots._style import COLOURS, line_style
 
-__all__ = ["Key", "key_of_area", "key_of_hatch", "key_of_line", "key_of_model", "key_of_point"]
-
 _SAMPLE = Markup('<svg viewBox="0 0 34 12" aria-hidden="true">{}</svg>')
 _LINE = Markup(
     '<line x1="1" y1="6" x2="33" y2="6" stroke="{}" stroke-width="{}" stroke-dasharray="{}"/>'

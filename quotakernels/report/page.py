@@ -27,8 +27,6 @@ from quotakernels.report.apply import steps
 from quotakernels.report.data_facts import data_facts, data_line
 from quotakernels.report.figures import figures
 
-__all__ = ["Origin", "page_of"]
-
 
 @dataclass(frozen=True)
 class Origin:

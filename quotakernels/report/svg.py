@@ -6,8 +6,6 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
-__all__ = ["inlined"]
-
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _COORDINATES = ("d", "points", "transform", "x", "y", "x1", "y1", "x2", "y2", "width", "height")

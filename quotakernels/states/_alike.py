@@ -7,8 +7,6 @@ from typing import Any
 from quotakernels._array import library, namespace
 from quotakernels.inputs.columns import check_one_device
 
-__all__ = ["check_alike"]
-
 
 def check_alike(state: Any, other: Any, *properties: str) -> None:
     """Raise unless another state is of the same type, library, device, scores and properties."""

@@ -26,8 +26,6 @@ from quotakernels.inputs.gains import validate_with_gains
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.shapes import column_hint, refuse_columns
 
-__all__ = ["Batch", "scores_like", "validate_batch", "whole_number", "with_fault"]
-
 
 class Batch(NamedTuple):
     """Checked examples; ``good`` is as in `validation.Validated`."""

@@ -24,8 +24,6 @@ from quotakernels.measures._direction import check_value
 from quotakernels.measures._measure import bounded_by_ties
 from quotakernels.ranking import Ranking
 
-__all__ = ["Bounds", "bounds_of", "check_measures", "measured"]
-
 
 class Bounds(NamedTuple):
     """Two numbers between which the exact value of a measure certainly lies.

@@ -27,8 +27,6 @@ from quotakernels._bits import WIDTHS, Bits
 from quotakernels._replacing import replacing
 from quotakernels.states._header import DamagedFileError, Entry, damaged, entries_of, parsed
 
-__all__ = ["FORMAT_VERSION", "Column", "DamagedFileError", "Stored", "read", "write"]
-
 FORMAT_VERSION = 1
 _MAGIC = b"QKSTATE\n"
 _START = struct.Struct("<8sII")

@@ -13,16 +13,6 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from quotakernels._bits import WIDTHS
 
-__all__ = [
-    "DamagedFileError",
-    "Entry",
-    "check_fields",
-    "damaged",
-    "entries_of",
-    "is_list_of",
-    "parsed",
-]
-
 Path: TypeAlias = str | os.PathLike[str]
 Fields: TypeAlias = dict[str, tuple[Callable[[Any], bool], str]]
 """What each field must fulfil, and that in words."""

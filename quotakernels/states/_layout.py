@@ -10,8 +10,6 @@ from quotakernels.states._container import Stored
 from quotakernels.states._header import Fields, check_fields, damaged, is_list_of, is_size
 from quotakernels.states.histogram import MOST_BITS
 
-__all__ = ["check_layout"]
-
 
 class _Wanted(NamedTuple):
     dtypes: tuple[str, ...]

@@ -6,8 +6,6 @@ from typing import Any
 
 from quotakernels._array import packed, unpacked
 
-__all__ = ["pickled"]
-
 
 def pickled(state: Any) -> Any:
     """What ``__reduce__`` of a state has to return."""

@@ -13,8 +13,6 @@ from quotakernels.states._batch import scores_like, validate_batch, with_fault
 from quotakernels.states._compute import check_measures, measured
 from quotakernels.states._pickled import pickled
 
-__all__ = ["ScoreBuffer"]
-
 
 class ScoreBuffer(NamedTuple):
     """All examples of all batches: a state that grows, and of which every measure is exact.

@@ -18,8 +18,6 @@ from quotakernels.states.buffer import ScoreBuffer
 from quotakernels.states.fixed_buffer import FixedScoreBuffer
 from quotakernels.states.histogram import ScoreHistogram
 
-__all__ = ["StateInfo", "load_state", "save_state", "state_info"]
-
 State: TypeAlias = ScoreHistogram | ScoreBuffer | FixedScoreBuffer
 _KINDS: dict[str, Any] = {x.__name__: x for x in (ScoreHistogram, ScoreBuffer, FixedScoreBuffer)}
 _TITLES = {"kind": "kind", "scores": "type of scores", "batch": "batch axes"}

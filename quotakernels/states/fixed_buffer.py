@@ -26,8 +26,6 @@ from quotakernels.states._compute import check_measures, measured
 from quotakernels.states._pickled import pickled
 from quotakernels.states.buffer import ranking_without_faults
 
-__all__ = ["FixedScoreBuffer"]
-
 MOST_PLACES = 2**40
 """More than any memory has; libraries say less clearly that they cannot have it."""
 

@@ -27,8 +27,6 @@ from quotakernels.states._batch import Batch, scores_like, validate_batch, whole
 from quotakernels.states._compute import Bounds, bounds_of, check_measures, measured
 from quotakernels.states._pickled import pickled
 
-__all__ = ["MOST_BITS", "ScoreHistogram", "sum_and_loss"]
-
 MOST_BITS = 26
 """A table of so many bits has a gigabyte."""
 _USUAL_BITS = {32: 16, 64: 19}

@@ -22,8 +22,6 @@ from quotakernels.inputs.models import host_floats, label_of, named_scores, stac
 from quotakernels.measures._direction import compared, direction_of
 from quotakernels.ranking import TiePolicy, rank_examples
 
-__all__ = ["Comparison", "compare"]
-
 NDArray = np.ndarray[Any, Any]
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["groups_alike", "holm", "letters_of"]
-
 NDArray = np.ndarray[Any, Any]
 
 

@@ -23,16 +23,6 @@ from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.models import host_floats
 from quotakernels.inputs.quotas import level_of_caller, silently
 
-__all__ = [
-    "Measured",
-    "TestName",
-    "Tested",
-    "by_test",
-    "check_test",
-    "of_permutations",
-    "of_resamples",
-]
-
 NDArray = np.ndarray[Any, Any]
 TestName: TypeAlias = Literal["bootstrap", "permutation", "delong"]
 _ROUNDING = 2.0**-40

@@ -16,8 +16,6 @@ from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.models import host_floats
 from quotakernels.ranking import TiePolicy, rank_examples, ranking_of, split_ties
 
-__all__ = ["Permutation", "differences", "permutation_of"]
-
 NDArray = np.ndarray[Any, Any]
 _HOST_BATCH = 64
 _HOST: Namespace = namespace(np.empty(0))

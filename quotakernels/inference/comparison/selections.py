@@ -13,16 +13,6 @@ from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.models import host_floats, stacked, two_models
 from quotakernels.measures.at_quota.selection import select
 
-__all__ = [
-    "SelectionComparison",
-    "by_halves",
-    "by_sizes",
-    "compare_selections",
-    "interval_by_halves",
-    "interval_by_sizes",
-    "normal_tails",
-]
-
 
 def by_halves(first: int, second: int, mid_p: bool) -> float:
     """McNemar: each of the successes is the first's with probability ½."""

@@ -13,8 +13,6 @@ from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.models import host_floats
 from quotakernels.inputs.quotas import level_of_caller
 
-__all__ = ["flags_of", "units_of", "warn_of_few", "warn_of_undefined"]
-
 ENOUGH = 10
 """With so many units of each class, tests about keep their level in simulations."""
 

@@ -21,8 +21,6 @@ from quotakernels.inputs.columns import as_column, read_without_fault
 from quotakernels.inputs.examples import Validated, validate_columns
 from quotakernels.inputs.keywords import public
 
-__all__ = ["AucCovariance", "auc_covariance"]
-
 
 class AucCovariance(NamedTuple):
     """Areas of several models of the same examples, and how they vary together.

@@ -28,8 +28,6 @@ from quotakernels.inputs.shapes import column_hint
 from quotakernels.measures._models import in_one_library
 from quotakernels.ranking import Ranking, table_of
 
-__all__ = ["DelongTest", "delong_test", "delong_test_unpaired"]
-
 
 class DelongTest(NamedTuple):
     """The difference of two areas and the test that it is 0; all of one shape.

@@ -15,8 +15,6 @@ from quotakernels.inputs.keywords import brief
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.ranking import Ranking
 
-__all__ = ["AucInterval", "auc_interval"]
-
 
 class AucInterval(NamedTuple, Generic[T]):
     """An area with its confidence interval; all of one shape.

@@ -8,8 +8,6 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, wide_float
 from quotakernels.measures._reduction import Reduction, reduced, totals
 
-__all__ = ["Area", "Spread", "area_of", "lost_pairs", "share", "spread_of"]
-
 
 class Area(NamedTuple):
     """The pairs lost by a ranking, twice, and all pairs; the variance of AUC; the class sizes."""

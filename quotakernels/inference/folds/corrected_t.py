@@ -23,17 +23,6 @@ from quotakernels.inference._scipy import scipy
 from quotakernels.inference.resampling.intervals import defined, spread
 from quotakernels.measures.roc_pr.beta import Beta, cumulative, rounds_for
 
-__all__ = [
-    "SAME_VALUE",
-    "Corrected",
-    "ahead",
-    "corrected",
-    "first_less_second",
-    "float_of",
-    "quantiles",
-    "two_sided",
-]
-
 SAME_VALUE = 2.0**-44
 """Relative difference of two values that is put down to rounding."""
 

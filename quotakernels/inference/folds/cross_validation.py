@@ -46,8 +46,6 @@ from quotakernels.measures._direction import direction_if_any
 from quotakernels.measures._measure import ValueMeasure
 from quotakernels.ranking import TiePolicy
 
-__all__ = ["FoldSummary", "FoldTest", "fold_summary", "fold_test"]
-
 
 class FoldSummary(NamedTuple):
     """A measure over the folds of a cross-validation.

@@ -16,8 +16,6 @@ from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.shapes import column_hint
 from quotakernels.ranking import TiePolicy, rank_examples
 
-__all__ = ["Folds", "each_fold", "pooled_value", "validate_folds", "why_undefined"]
-
 NDArray = np.ndarray[Any, Any]
 _SHOWN = 5
 """Folds that a warning names."""

@@ -7,8 +7,6 @@ import math
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, constant, device
 
-__all__ = ["exact_lower", "wilson"]
-
 _STEP = 0.1
 _SPREAD = [_STEP * k - 3.7 for k in range(78)]
 _NODES = [math.exp(t - math.exp(-t)) for t in _SPREAD]

@@ -12,8 +12,6 @@ from quotakernels.inference._scipy import scipy
 from quotakernels.inputs.columns import first_bad
 from quotakernels.inputs.quotas import mass_totals, numbers_like, wanted_masses
 
-__all__ = ["Draws", "ends", "least", "wanted_and_listed"]
-
 NDArray = np.ndarray[Any, Any]
 
 

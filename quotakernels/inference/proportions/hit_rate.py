@@ -27,8 +27,6 @@ from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.hit_rate import positives_at, share_found
 from quotakernels.ranking import Ranking, table_of
 
-__all__ = ["HitRateInterval", "hit_rate_interval"]
-
 
 class HitRateInterval(NamedTuple, Generic[T]):
     """A hit rate with its confidence interval; all of one shape.

@@ -36,9 +36,6 @@ from quotakernels.measures.at_quota.curves import cut_masses
 from quotakernels.measures.at_quota.hit_rate import hit_rate, lift, qrecall
 from quotakernels.ranking import Ranking
 
-__all__ = ["CurveBand", "curve_band", "tpr_at"]
-
-
 _RATE = (lambda x: (x >= 0) & (x <= 1), "a rate, from 0 to 1")
 
 

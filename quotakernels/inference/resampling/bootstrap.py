@@ -34,9 +34,6 @@ from quotakernels.inputs.keywords import brief, public
 from quotakernels.measures._measure import ValueMeasure
 from quotakernels.ranking import TiePolicy, rank_examples
 
-__all__ = ["BootstrapResult", "bootstrap", "check_resampling", "summary", "with_options"]
-
-
 _FEW = 8
 
 

@@ -9,8 +9,6 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast
 from quotakernels.inference._normal import normal_cdf, normal_quantile
 
-__all__ = ["IntervalMethod", "defined", "interval", "quantile", "spread"]
-
 IntervalMethod: TypeAlias = Literal["percentile", "basic", "bca"]
 
 

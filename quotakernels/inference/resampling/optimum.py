@@ -28,8 +28,6 @@ from quotakernels.measures.tables.boundary import best_boundary
 from quotakernels.measures.tables.optimal import best_and_curve, optimal_cut
 from quotakernels.ranking import Ranking, rank, ranked
 
-__all__ = ["OptimumInterval", "optimum_interval"]
-
 
 class OptimumInterval(NamedTuple):
     """The best cut, what it brings, and how sure both are.

@@ -24,8 +24,6 @@ from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.shapes import column_hint
 from quotakernels.ranking import TiePolicy
 
-__all__ = ["owners", "parts_left_out", "plan_of", "seeds_numpy", "to_draw_from"]
-
 PARTS = 200
 """Parts of the examples that are left out, one at a time, for the acceleration of BCa."""
 

@@ -8,8 +8,6 @@ from collections.abc import Callable
 
 from quotakernels.inputs.keywords import check_flag
 
-__all__ = ["reporter", "silent"]
-
 PATIENCE = 3.0
 """Seconds before a line appears on a terminal."""
 

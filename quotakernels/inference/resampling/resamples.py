@@ -23,19 +23,6 @@ from quotakernels.measures._measure import depends_on_positives_only, made_here
 from quotakernels.measures._one_pass import in_one_pass, sharing
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties
 
-__all__ = [
-    "Plan",
-    "Sorted",
-    "at_once",
-    "from_one",
-    "in_order",
-    "resampled",
-    "threads",
-    "value_again",
-    "value_of",
-    "values_of",
-]
-
 NDArray = np.ndarray[Any, Any]
 WORKING_COPIES = 60
 """Arrays as long as the examples that a batch of resamples needs at once."""

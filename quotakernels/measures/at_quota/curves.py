@@ -11,17 +11,6 @@ from quotakernels.inputs.quotas import mass_totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.ranking import Ranking
 
-__all__ = [
-    "Curve",
-    "cut_masses",
-    "cut_quotas",
-    "cut_thresholds",
-    "float_thresholds",
-    "hit_rate_curve",
-    "lift_curve",
-    "qrecall_curve",
-]
-
 
 class Curve(NamedTuple, Generic[T]):
     """A measure at every cut: cut g selects the first g tie groups, cut 0 nothing.
@@ -85,7 +74,7 @@ def float_thresholds(xp: Namespace, thresholds: Array) -> Array:
     return thresholds
 
 
-class CurveMeasure(Measure):
+class _CurveMeasure(Measure):
     if TYPE_CHECKING:
 
         @overload
@@ -97,7 +86,7 @@ class CurveMeasure(Measure):
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-@measure(CurveMeasure, greater_is_better=None)
+@measure(_CurveMeasure, greater_is_better=None)
 def hit_rate_curve(table: ops.Groups) -> Curve:
     """Hit rate at every cut ([AR] eq. 4): see `hit_rate` and `Curve`.
 
@@ -127,7 +116,7 @@ def hit_rate_curve(table: ops.Groups) -> Curve:
     return Curve(quota, value, cut_thresholds(xp, table))
 
 
-@measure(CurveMeasure, greater_is_better=None)
+@measure(_CurveMeasure, greater_is_better=None)
 def qrecall_curve(table: ops.Groups) -> Curve:
     """Qrecall at every cut ([AR] eq. 6): see `qrecall` and `Curve`.
 
@@ -154,7 +143,7 @@ def qrecall_curve(table: ops.Groups) -> Curve:
     return Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
 
 
-@measure(CurveMeasure, greater_is_better=None)
+@measure(_CurveMeasure, greater_is_better=None)
 def lift_curve(table: ops.Groups) -> Curve:
     """Cumulative lift at every cut: see `lift` and `Curve`.
 

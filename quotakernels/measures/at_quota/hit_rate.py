@@ -14,8 +14,6 @@ from quotakernels.measures._kinds import QuotaMeasure
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.ranking import Ranking
 
-__all__ = ["LiftTable", "hit_rate", "lift", "lift_table", "qrecall"]
-
 
 class LiftTable(NamedTuple, Generic[T]):
     """The examples in bins of equal size, best first; every field has shape (..., bins).

@@ -15,8 +15,6 @@ from quotakernels.measures._scale import usual_unit
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
 from quotakernels.ranking import Ranking
 
-__all__ = ["pearson", "pearson_curve"]
-
 Labels: TypeAlias = Literal["expected", "observed"]
 
 

@@ -23,8 +23,6 @@ from quotakernels.measures._unsorted import ranking_at
 from quotakernels.measures.at_quota.curves import float_thresholds
 from quotakernels.ranking import table_of
 
-__all__ = ["QuotaThreshold", "quota_threshold", "select"]
-
 
 class _Scored(TypedDict, Generic[A], total=False):
     """What may stand beside scores."""

@@ -13,8 +13,6 @@ from quotakernels.inputs.shards import checked_sum, sound_examples
 from quotakernels.measures._unsorted import around_quota
 from quotakernels.ranking import Ranking, TiePolicy
 
-__all__ = ["rank_at_quota"]
-
 
 @overload
 def rank_at_quota(

@@ -11,8 +11,6 @@ from quotakernels.measures.over_quotas.harmonic import log_remainder
 from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
 from quotakernels.measures.tables.informedness import surplus
 
-__all__ = ["auk"]
-
 LEVEL = 2.0**-60
 """Relative growth of a denominator up to which it is taken as constant."""
 

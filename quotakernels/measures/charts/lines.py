@@ -15,17 +15,6 @@ from quotakernels.inputs.quotas import ROUNDING, divisor
 from quotakernels.measures.charts.powers import SMOOTHING, Kind, check_kind, coordinates, decisions
 from quotakernels.measures.roc_pr.points import CLASSES
 
-__all__ = [
-    "ChartLine",
-    "Line",
-    "evenly",
-    "falling",
-    "iso_line",
-    "of_arithmetic_mean",
-    "of_geometric_mean",
-    "rising",
-]
-
 
 class Line(NamedTuple):
     """False and true positive rates along a line; one of them is NaN where it does not exist."""

@@ -25,21 +25,6 @@ from quotakernels.measures.tables.measure import TableMeasure
 from quotakernels.measures.tables.rates import bias, false_positive_rate, precision, recall
 from quotakernels.ranking import Ranking
 
-__all__ = [
-    "SMOOTHING",
-    "Chart",
-    "ChartPoints",
-    "Kind",
-    "Place",
-    "chart_area",
-    "chart_points",
-    "check_kind",
-    "coordinates",
-    "decisions",
-    "powers_chart",
-]
-
-
 Kind: TypeAlias = Literal[
     "pn",
     "roc",

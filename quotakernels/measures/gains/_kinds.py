@@ -24,8 +24,6 @@ from quotakernels.measures.tables.boundary import BestBoundary
 from quotakernels.measures.tables.cells import ConfusionTable, wanted_cut
 from quotakernels.ranking import Ranking
 
-__all__ = ["BestGain", "CellGains", "GainsAtQuota", "QuotaImpact"]
-
 
 class QuotaImpact(NamedTuple, Generic[T]):
     """What a quota brings in all, in the unit of the gains.

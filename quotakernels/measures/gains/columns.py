@@ -9,8 +9,6 @@ from quotakernels._array import Array, Namespace, cast, device, namespace, wide_
 from quotakernels.inputs.curve_points import cut_ends
 from quotakernels.inputs.quotas import mass_totals
 
-__all__ = ["CutRows", "Split", "after", "before", "cut_at_quotas", "cut_at_thresholds", "split"]
-
 
 class CutRows(NamedTuple):
     """Rows in which selections end, shape (..., K), and the share ``part / unit`` they take."""

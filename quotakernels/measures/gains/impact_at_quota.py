@@ -13,8 +13,6 @@ from quotakernels.measures.tables.boundary import BestBoundary
 from quotakernels.measures.tables.cells import ConfusionTable
 from quotakernels.measures.tables.optimal import SAME_VALUE, best_cut, real_cuts
 
-__all__ = ["QuotaImpact", "best_quota", "cell_impacts", "impact_at_quota"]
-
 
 @measure(GainsAtQuota, greater_is_better=True, headline="whole")
 def impact_at_quota(table: ops.Groups, wanted: Array) -> QuotaImpact:

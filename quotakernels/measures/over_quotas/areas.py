@@ -15,8 +15,6 @@ from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import Reduction, Sums, Totals, item_scale, reduced, totals
 from quotakernels.ranking import Ranking
 
-__all__ = ["PemAreas", "advantage_areas", "gini", "pairs_won", "pem", "pem_areas", "roc_auc"]
-
 
 class PemAreas(NamedTuple, Generic[T]):
     """The three areas of PEM = (S1 - S2) / S3, each of shape (...).

@@ -16,8 +16,6 @@ from quotakernels.measures._reduction import Reduction, Sums, Totals, item_scale
 from quotakernels.measures.over_quotas.harmonic import harmonic_sums
 from quotakernels.ranking import Ranking
 
-__all__ = ["average_hit_rate", "average_qrecall", "hit_rate_mean", "qrecall_mean"]
-
 EXACT = 2.0**53
 """Whole numbers below this are exact in float64."""
 _COLUMNS = ("mass_before", "positive_before", "mass", "positive")

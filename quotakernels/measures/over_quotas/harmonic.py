@@ -9,8 +9,6 @@ from __future__ import annotations
 from quotakernels import ops
 from quotakernels._array import Array, Namespace
 
-__all__ = ["harmonic_sums", "log_remainder"]
-
 NEAR = 8
 """Terms that are summed one by one: all of a small group, or those before S = 8, from where on
 the asymptotic series holds."""

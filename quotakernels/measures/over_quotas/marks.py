@@ -15,8 +15,6 @@ from quotakernels.measures.over_quotas.averages import hit_rate_mean, qrecall_me
 from quotakernels.measures.over_quotas.harmonic import harmonic_sums
 from quotakernels.ranking import Ranking
 
-__all__ = ["Marks", "normalized_marks"]
-
 
 class Marks(NamedTuple, Generic[T]):
     """Normalised measures, each of shape (...): 0 is chance and 1 the optimum, or worst and best.

@@ -13,8 +13,6 @@ from quotakernels.measures.over_quotas.areas import advantage_areas, pairs_won
 from quotakernels.measures.over_quotas.averages import hit_rate_mean, qrecall_mean
 from quotakernels.ranking import Ranking
 
-__all__ = ["Summary", "summary"]
-
 
 class Summary(NamedTuple, Generic[T]):
     """Every measure that takes all quotas into account, each of shape (...).

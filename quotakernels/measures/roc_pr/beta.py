@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 from quotakernels._array import Array, Namespace
 
-__all__ = ["Beta", "around", "cumulative", "expected_loss", "given", "rounds_for"]
-
 AROUND_ROUNDS = 10
 """Rounds of the continued fraction that are enough for parameters from 1 to 2."""
 

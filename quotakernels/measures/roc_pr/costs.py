@@ -21,9 +21,6 @@ from quotakernels.measures.roc_pr.beta import around, expected_loss, given
 from quotakernels.measures.roc_pr.hull import hull_table
 from quotakernels.ranking import Ranking
 
-__all__ = ["OperatingPoint", "best_operating_point", "h_measure", "iso_performance_slope"]
-
-
 CostDistribution: TypeAlias = Literal["prevalence"] | tuple[float, float]
 NUMBERS = (int, float, np.integer, np.floating)
 SMALLEST, LARGEST = 0.1, 1000

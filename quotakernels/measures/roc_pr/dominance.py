@@ -35,8 +35,6 @@ from quotakernels.measures.roc_pr.regions import (
 from quotakernels.measures.roc_pr.roc import RocCurve
 from quotakernels.ranking import Ranking
 
-__all__ = ["Regions", "compare_curves", "dominates"]
-
 _SPACES = ("roc", "pr")
 _AXES = ("quota", "fpr", "recall")
 

@@ -31,8 +31,6 @@ from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
 from quotakernels.measures.roc_pr.hull import RocHull, hull_ends, hull_vertices
 
-__all__ = ["Mixture", "family_hull", "mixture"]
-
 
 class Mixture(NamedTuple, Generic[T]):
     """Two classifiers of a hull, and the coin that realises a point between them.

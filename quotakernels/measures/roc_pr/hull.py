@@ -16,17 +16,6 @@ from quotakernels.measures.roc_pr.precision_recall import PrCurve, area_under_pr
 from quotakernels.measures.roc_pr.roc import roc_vertices
 from quotakernels.ranking import Ranking
 
-__all__ = [
-    "RocHull",
-    "achievable_pr_auc",
-    "achievable_pr_curve",
-    "hull_ends",
-    "hull_table",
-    "hull_vertices",
-    "roc_hull",
-    "roc_hull_auc",
-]
-
 
 class RocHull(NamedTuple, Generic[T]):
     """The vertices of the upper convex hull of a ROC curve, from (0, 0) to (1, 1).

@@ -10,16 +10,6 @@ from quotakernels._types import A, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import Limits, checked, of_numbers, whole_steps
 
-__all__ = [
-    "CLASSES",
-    "ROUNDING",
-    "PrPoints",
-    "RocPoints",
-    "interpolate_pr",
-    "pr_to_roc",
-    "roc_to_pr",
-]
-
 ROUNDING = 2.0**-40
 """Relative excess of a rate over 1 that is put down to rounding."""
 

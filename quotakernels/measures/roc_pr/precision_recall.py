@@ -17,16 +17,6 @@ from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
 from quotakernels.measures.over_quotas.harmonic import harmonic_sums, log_remainder
 from quotakernels.ranking import Ranking
 
-__all__ = [
-    "PrCurve",
-    "area_under_pr",
-    "average_precision",
-    "expected_average_precision",
-    "pr_auc",
-    "pr_curve",
-    "pr_vertices",
-]
-
 Start = Literal["roc", "horizontal"]
 _COLUMNS = ("mass_before", "positive_before", "mass", "positive")
 

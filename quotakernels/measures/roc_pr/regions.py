@@ -10,20 +10,6 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, tolerance, wide_float
 from quotakernels.inputs.columns import MASS_ROUNDING
 
-__all__ = [
-    "CurveTotals",
-    "Path",
-    "Points",
-    "Source",
-    "Steps",
-    "alike",
-    "best_stretches",
-    "limits",
-    "nowhere_above",
-    "rounding_of",
-    "totals_of",
-]
-
 
 def best_stretches(
     xp: Namespace, paths: Sequence[Path], defined: Array, rounding: float = 0.0

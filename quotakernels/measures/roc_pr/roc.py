@@ -11,8 +11,6 @@ from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
 from quotakernels.ranking import Ranking
 
-__all__ = ["RocCurve", "roc_curve", "roc_vertices"]
-
 
 class RocCurve(NamedTuple, Generic[T]):
     """The vertices of a ROC curve: the empty cut, and one at the end of each tie group.

@@ -10,15 +10,6 @@ from quotakernels.measures.tables.cells import ClassTable, ConfusionTable, cells
 from quotakernels.measures.tables.measure import TableMeasure
 from quotakernels.ranking import Ranking
 
-__all__ = [
-    "BetaMeasure",
-    "CellMeasure",
-    "CostMeasure",
-    "CutMeasure",
-    "ImpactMeasure",
-    "LogarithmMeasure",
-]
-
 R = TypeVar("R")
 C = TypeVar("C")
 Table: TypeAlias = ConfusionTable[T] | ClassTable[T]

@@ -11,15 +11,6 @@ from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
 from quotakernels.measures.tables.margins import diagonal, off_diagonal
 from quotakernels.measures.tables.measure import largest
 
-__all__ = [
-    "accuracy",
-    "base_ratio",
-    "expected_cost",
-    "f_score",
-    "g_measure",
-    "misclassification_rate",
-]
-
 
 def _accuracy_of_classes(table: ClassTable) -> Array:
     xp = namespace(table.cells)

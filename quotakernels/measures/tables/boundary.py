@@ -20,8 +20,6 @@ from quotakernels.measures.tables.optimal import best_and_curve
 from quotakernels.measures.tables.tuning import RATIO, tuned
 from quotakernels.ranking import Ranking, rank
 
-__all__ = ["BestBoundary", "CutTables", "best_boundary", "cut_tables"]
-
 
 class BestBoundary(NamedTuple, Generic[T]):
     """The best of all cuts by what it brings, and what every cut brings.

@@ -33,19 +33,6 @@ from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.curves import cut_masses
 from quotakernels.measures.at_quota.hit_rate import positives_at
 
-__all__ = [
-    "ClassTable",
-    "ConfusionTable",
-    "binary_cells",
-    "cells_at",
-    "class_cells",
-    "cut_cells",
-    "same_class",
-    "validate_cells",
-    "validate_class_cells",
-    "wanted_cut",
-]
-
 
 class ConfusionTable(NamedTuple, Generic[T]):
     """Selected and rejected examples of two classes.

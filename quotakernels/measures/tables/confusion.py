@@ -23,14 +23,6 @@ from quotakernels.measures._measure import measure
 from quotakernels.measures.tables._kinds import CutMeasure
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable, binary_cells, class_cells
 
-__all__ = [
-    "ClassTable",
-    "ConfusionTable",
-    "confusion_table",
-    "confusion_table_from_predictions",
-    "confusion_table_from_rates",
-]
-
 
 @measure(CutMeasure, greater_is_better=None)
 def confusion_table(

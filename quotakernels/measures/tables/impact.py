@@ -10,18 +10,6 @@ from quotakernels.measures.tables._kinds import ImpactMeasure
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
 from quotakernels.measures.tables.tuning import tuned
 
-__all__ = [
-    "ClassImpact",
-    "Impact",
-    "OutcomeImpact",
-    "conditional_impact",
-    "impact",
-    "mean_impact",
-    "mean_outcome",
-    "outcome_impact",
-    "total_impact",
-]
-
 
 class Impact(NamedTuple):
     """The impact per example, and its two parts.

@@ -10,8 +10,6 @@ from quotakernels.measures.over_quotas.harmonic import log_remainder
 from quotakernels.measures.tables._kinds import CellMeasure, LogarithmMeasure
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
 
-__all__ = ["COMMON", "information_coefficient", "mutual_information"]
-
 
 class _Cells(NamedTuple):
     """What information is made of, in units of one example.

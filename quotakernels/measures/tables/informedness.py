@@ -15,8 +15,6 @@ from quotakernels.measures.tables.margins import (
     off_diagonal_by_chance,
 )
 
-__all__ = ["geometric_mean", "informedness", "markedness", "matthews_corrcoef", "surplus"]
-
 
 def surplus(table: ConfusionTable) -> Array:
     """The determinant of the table, n² times the covariance of label and selection."""

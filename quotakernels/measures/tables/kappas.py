@@ -9,8 +9,6 @@ from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
 from quotakernels.measures.tables.informedness import surplus
 from quotakernels.measures.tables.margins import margins, off_diagonal, off_diagonal_by_chance
 
-__all__ = ["bennett_s", "cohen_kappa", "fleiss_kappa", "scott_pi"]
-
 
 def _kappa_of_classes(table: ClassTable) -> Array:
     xp = namespace(table.cells)

@@ -7,8 +7,6 @@ from typing import NamedTuple
 from quotakernels._array import Array, Namespace
 from quotakernels.measures.tables.cells import same_class
 
-__all__ = ["Margins", "diagonal", "margins", "off_diagonal", "off_diagonal_by_chance"]
-
 
 class Margins(NamedTuple):
     """Sums of the cells of K classes: over rows, over columns, and over all."""

@@ -36,8 +36,6 @@ from quotakernels.measures.tables.cells import (
 )
 from quotakernels.ranking import Ranking, table_of
 
-__all__ = ["TableMeasure", "impacts_like", "largest"]
-
 
 class TableMeasure(Measure):
     """A measure, callable on a table, on ``(y_true, y_score, ...)`` or on a `Ranking` with a cut.

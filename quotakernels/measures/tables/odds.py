@@ -9,15 +9,6 @@ from quotakernels.measures._measure import measure
 from quotakernels.measures.tables._kinds import CellMeasure
 from quotakernels.measures.tables.cells import ConfusionTable
 
-__all__ = [
-    "DISCRIMINANT",
-    "diagnostic_odds_ratio",
-    "discriminant_power",
-    "negative_likelihood_ratio",
-    "positive_likelihood_ratio",
-]
-
-
 DISCRIMINANT = math.sqrt(3) / math.pi
 """The deviation of the logistic distribution is π/√3."""
 

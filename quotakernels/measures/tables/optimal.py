@@ -28,16 +28,6 @@ from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
 from quotakernels.measures.tables.measure import TableMeasure
 from quotakernels.ranking import Ranking, rank, table_of
 
-__all__ = [
-    "SAME_VALUE",
-    "OptimalCut",
-    "best_and_curve",
-    "best_cut",
-    "optimal_cut",
-    "real_cuts",
-    "table_curve",
-]
-
 SAME_VALUE = 2.0**-49
 """Difference up to which two values are taken as equal, relative to what their rounding is."""
 

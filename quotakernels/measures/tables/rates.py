@@ -7,17 +7,6 @@ from quotakernels.measures._measure import measure
 from quotakernels.measures.tables._kinds import CellMeasure
 from quotakernels.measures.tables.cells import ConfusionTable
 
-__all__ = [
-    "bias",
-    "false_negative_rate",
-    "false_positive_rate",
-    "inverse_precision",
-    "precision",
-    "prevalence",
-    "recall",
-    "true_negative_rate",
-]
-
 
 @measure(CellMeasure, greater_is_better=True)
 def precision(table: ConfusionTable) -> Array:

@@ -16,8 +16,6 @@ from quotakernels.measures.tables.cells import (
     validate_class_cells,
 )
 
-__all__ = ["RATIO", "normalize_table", "tune_prevalence", "tuned"]
-
 T = TypeVar("T", ConfusionTable, ClassTable)
 RATIO = (lambda x: (x > 0) & (x < float("inf")), "a finite number above 0")
 """What a class ratio may be."""
