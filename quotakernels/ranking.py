@@ -25,9 +25,9 @@ from quotakernels._array import (
 )
 from quotakernels._types import A, ArrayOf, Generic, NumberOf, T
 from quotakernels._types import TiePolicy as TiePolicy
-from quotakernels.inputs.bad_rows import marked, spoilt_rows
 from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.gains import validated
+from quotakernels.inputs.invalid_rows import invalid_rows, with_marks
 from quotakernels.inputs.keywords import public
 
 
@@ -58,7 +58,7 @@ class Ranking(NamedTuple, Generic[T]):
         `positive_rejected` and `negative_rejected` if they are not, `size` their absolute sum.
         Without gains an empty tuple.
 
-    A row of the batch with a bad value that could not be read is spoilt.  It has no examples, its
+    A row of the batch with a bad value that could not be read is invalid.  It has no examples, its
     masses are NaN, or -1 if they are integers, and all results of it are NaN.
     """
 
@@ -240,9 +240,9 @@ class Ranking(NamedTuple, Generic[T]):
 
         xp = namespace(self.counts)
         with computing(xp):
-            spoilt = spoilt_rows(self)
+            invalid = invalid_rows(self)
             table = cut_at(xp, table_of(xp, self), thresholds)
-            return ranking_of(table, None if spoilt is None else ~spoilt)
+            return ranking_of(table, None if invalid is None else ~invalid)
 
 
 def _made_by_hand(
@@ -437,7 +437,7 @@ def ranking_of(table: ops.Groups, good: Array | None = None) -> Ranking:
 
     `good` has the shape (..., 1); None where all rows are.
     """
-    masses = marked((table.positive, table.negative), good)
+    masses = with_marks((table.positive, table.negative), good)
     return Ranking._make((*table[:3], *masses, table.gains))
 
 

@@ -73,7 +73,7 @@ GOOD = {
 ORDER = np.asarray([3, 0, 2, 1])
 
 
-def spoilt(name: str, place: int, value: Any) -> dict[str, np.ndarray]:
+def invalid(name: str, place: int, value: Any) -> dict[str, np.ndarray]:
     columns = {key: x.copy() for key, x in GOOD.items()}
     columns[name][place] = value
     return columns
@@ -88,7 +88,7 @@ def in_modes_reach(mode: Mode, value: Any) -> bool:
 def test_the_error_names_column_place_and_value(mode: Mode, name, place, value, message):
     if not in_modes_reach(mode, value):
         pytest.skip("no such number in this mode")
-    columns = spoilt(name, place, value)
+    columns = invalid(name, place, value)
     with mode.context():
         with pytest.raises(ValueError, match=f"^{message}"):
             make(**{key: mode.array(x) for key, x in columns.items()})
@@ -99,7 +99,7 @@ def test_the_error_names_column_place_and_value(mode: Mode, name, place, value, 
 
 @pytest.mark.parametrize(("name", "place", "value"), [row[:3] for row in BAD])
 def test_the_place_is_that_in_the_given_order(name: str, place: int, value: Any):
-    columns = {key: x[ORDER] for key, x in spoilt(name, place, value).items()}
+    columns = {key: x[ORDER] for key, x in invalid(name, place, value).items()}
     where = int(np.flatnonzero(place == ORDER)[0])
     if (name, value) == ("thresholds", 0.875):
         where = max(where, int(np.flatnonzero(ORDER == 0)[0]))
@@ -116,7 +116,7 @@ def _first_overflow(counts: np.ndarray) -> int:
 @pytest.mark.parametrize("mode", LAZY_MODES)
 def test_a_bad_table_of_a_batch_is_nan_and_leaves_the_others_alone(mode: Mode):
     bad = [row[:3] for row in BAD if in_modes_reach(mode, row[2])]
-    tables = [GOOD, *(spoilt(*row) for row in bad), GOOD]
+    tables = [GOOD, *(invalid(*row) for row in bad), GOOD]
     found = mode.run(of_weighted, *(np.stack([table[key] for table in tables]) for key in GOOD))
     wanted = of_weighted(*GOOD.values())
     for index in range(len(tables)):

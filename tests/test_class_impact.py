@@ -157,7 +157,7 @@ def test_tables_of_all_cuts(mode: Mode):
         np.testing.assert_array_equal(plain.quota[index][steps], as_floats(ex.cuts(groups)))
         for k, field in enumerate(plain.table._fields):
             found = getattr(plain.table, field)
-            assert found.dtype.kind == ("f" if mode.lazy else "i")  # NaN in rows that are spoilt
+            assert found.dtype.kind == ("f" if mode.lazy else "i")  # NaN in rows that are invalid
             np.testing.assert_array_equal(found[index][steps], as_floats([t[k] for t in cuts]))
             size = as_floats([t.tp + t.fn if field in ("tp", "fn") else t.fp + t.tn for t in cuts])
             with np.errstate(invalid="ignore"):

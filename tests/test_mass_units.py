@@ -117,8 +117,8 @@ def test_weights_whose_sum_would_be_infinite():
     message = r"^sample_weight is 1e\+308 at position 0; .* small enough for a finite sum$"
     with pytest.raises(ValueError, match=message):
         qk.roc_auc(Y, S, sample_weight=np.full(12, 1e308))
-    spoilt = qk.roc_auc(Y, S, sample_weight=np.full(12, 1e308), validate=False)
-    assert np.isnan(spoilt)
+    invalid = qk.roc_auc(Y, S, sample_weight=np.full(12, 1e308), validate=False)
+    assert np.isnan(invalid)
 
 
 NAMES = ("strictest-device1", "jax64-jit", "torch-vmap")

@@ -64,13 +64,13 @@ def test_the_place_for_several_is_counted_together():
 
 @every_state
 def test_a_bad_row_stays_bad_on_either_side(make: Make):
-    """Without validation a bad value is not read; it spoils its row, and no other, for good."""
+    """Without validation a bad value is not read; its row, and no other, is NaN for good."""
     scores = S.astype(np.float16)
-    spoilt = scores.copy()
-    spoilt[1, 2] = np.nan
+    invalid = scores.copy()
+    invalid[1, 2] = np.nan
     good = make(scores, False).update(Y, scores)
-    bad = make(scores, False).update(Y, spoilt, validate=False)
-    twice = bad.update(Y, spoilt, validate=False)
+    bad = make(scores, False).update(Y, invalid, validate=False)
+    twice = bad.update(Y, invalid, validate=False)
     for state in (bad, good.merge(bad), bad.merge(good), bad.update(Y, scores), twice):
         found = state.compute(lambda ranking: qk.roc_auc(ranking))
         np.testing.assert_array_equal(found, [0.5, np.nan])

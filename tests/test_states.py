@@ -246,12 +246,12 @@ def test_bad_values_are_refused_where_they_can_be_read(mode: Mode, name: str):
 
 @pytest.mark.parametrize("mode", LAZY)
 @every_state
-def test_bad_values_that_cannot_be_read_spoil_their_row_for_good(mode: Mode, name: str):
+def test_bad_values_that_cannot_be_read_make_their_row_invalid_for_good(mode: Mode, name: str):
     def stream(y: Any, bad: Any, good: Any) -> dict[str, Any]:
         make = STATES[name]
-        spoiled = make(good, False).update(y, bad).update(y, good)
-        merged = make(good, False).update(y, good).merge(spoiled)
-        return {"auc": qk.roc_auc(spoiled.ranking()), "merged": qk.roc_auc(merged.ranking())}
+        invalid = make(good, False).update(y, bad).update(y, good)
+        merged = make(good, False).update(y, good).merge(invalid)
+        return {"auc": qk.roc_auc(invalid.ranking()), "merged": qk.roc_auc(merged.ranking())}
 
     values = np.asarray([[0.5, 0.25, 0.125], [0.5, 0.25, 0.125]], np.float32)
     unfit = values.copy()

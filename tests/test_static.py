@@ -35,7 +35,7 @@ LAYERS = (
     ("inputs.columns",),
     ("inputs.examples",),
     (
-        "inputs.bad_rows",
+        "inputs.invalid_rows",
         "inputs.classes",
         "inputs.curve_points",
         "inputs.grouped_counts",

@@ -117,7 +117,7 @@ def check_rows(named: dict[str, Array]) -> None:
             ("positives", (positives < 0) | (positives > counts), "between 0 and the row's count"),
         ]
         for (name, expected), mass in zip(whole.items(), masses, strict=True):
-            marks = ~(mass >= 0) & (counts == 0)  # of a spoilt row
+            marks = ~(mass >= 0) & (counts == 0)  # of an invalid row
             if of_kind(xp, mass.dtype, "integral"):
                 wrong = (mass != expected) & ~(marks & (mass == -1))
                 bad.append((name, wrong, "the number of these examples, if it is whole"))

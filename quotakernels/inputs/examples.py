@@ -1,8 +1,8 @@
 """Examples: what callers pass becomes clean arrays of one library on one device, or an error.
 
 Values that can be read are checked here and raise.  Where they cannot (in a trace, on an
-accelerator) a bad value spoils its whole row of the batch: none of its examples counts, and all its
-results are NaN.
+accelerator) a bad value makes its whole row of the batch invalid: none of its examples counts, and
+all its results are NaN.
 """
 
 from __future__ import annotations

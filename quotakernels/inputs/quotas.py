@@ -128,7 +128,7 @@ def _within(
     limit = whole * (1 + tolerance(whole, MASS_ROUNDING)) if table.weighted else whole
     fits, expected = quota >= 0, "a number, not negative"
     if readable(whole) and bool(xp.any(whole > 0)):  # of no examples every quota is undefined
-        there = xp.where(whole > 0, whole, xp.zeros_like(whole))  # masses of spoilt rows are NaN
+        there = xp.where(whole > 0, whole, xp.zeros_like(whole))  # masses of invalid rows are NaN
         fits = fits & (quota <= xp.max(xp.where(whole > 0, limit, there)))
         what = "total weight" if table.weighted else "number of examples"
         expected = f"a number from 0 to {float(xp.max(there))!r}, the {what}"

@@ -56,11 +56,11 @@ def sound_examples(
     """
     xp, scores = namespace(examples.scores), examples.scores
     with computing(xp):
-        spoilt = xp.zeros((*scores.shape[:-1], 1), dtype=xp.int64, device=device(scores))
+        invalid = xp.zeros((*scores.shape[:-1], 1), dtype=xp.int64, device=device(scores))
         if good is not None:
-            spoilt = spoilt + cast(xp, ~good, xp.int64)
-        own = xp.broadcast_to(_type_marks(xp, scores), (*spoilt.shape[:-1], 3))
-        sums = across(xp.concat([spoilt, own], axis=-1))
+            invalid = invalid + cast(xp, ~good, xp.int64)
+        own = xp.broadcast_to(_type_marks(xp, scores), (*invalid.shape[:-1], 3))
+        sums = across(xp.concat([invalid, own], axis=-1))
         _check_one_type(scores, sums)
         good = sums[..., :1] == 0
         sound = xp.broadcast_to(good, scores.shape)

@@ -19,10 +19,10 @@ from quotakernels._array import (
     namespace,
     result_float,
 )
-from quotakernels.inputs.bad_rows import spoilt_rows, without_spoilt
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import check_tie_policy
 from quotakernels.inputs.gains import validated
+from quotakernels.inputs.invalid_rows import invalid_rows, nan_in_invalid
 from quotakernels.inputs.keywords import brief, refuse_unknown
 from quotakernels.inputs.quotas import in_library_of, wanted_masses
 from quotakernels.measures._reduction import Sums
@@ -214,7 +214,7 @@ class Measure:
                 result = _last_axis_as(xp, result, shape)
             result = finished(xp, result, dtype)
             if isinstance(result, tuple):  # sums and counts, of which those of no examples are 0
-                result = without_spoilt(xp, result, spoilt_rows(ranking))
+                result = nan_in_invalid(xp, result, invalid_rows(ranking))
             return result
 
     def _ranking(

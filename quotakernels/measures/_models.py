@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, TypeAlias
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, computing, tolerance
 from quotakernels._types import T
-from quotakernels.inputs.bad_rows import spoilt_rows
 from quotakernels.inputs.columns import MASS_ROUNDING, adopt, check_same_totals
+from quotakernels.inputs.invalid_rows import invalid_rows
 from quotakernels.measures._reduction import totals
 from quotakernels.ranking import Ranking, table_of
 
@@ -19,7 +19,7 @@ Models: TypeAlias = Ranking[T] | Sequence[Ranking[T]] | Mapping[Any, Ranking[T]]
 class Family(NamedTuple):
     """The tables of the models, and for each row of the batch: have all the same P and N?
 
-    A row that is spoilt in one of them does not agree.
+    A row that is invalid in one of them does not agree.
     """
 
     tables: tuple[ops.Groups, ...]
@@ -45,8 +45,8 @@ def family_of(models: Models) -> Family:
         differ = _differs(xp, positive) | _differs(xp, negative)
         check_same_totals(list(named), negative, positive, differ)
         agree = ~xp.any(differ, axis=-1)
-        spoilt = [spoilt_rows(ranking) for ranking in rankings]
-        for rows in (x[..., 0] for x in spoilt if x is not None):
+        invalid = [invalid_rows(ranking) for ranking in rankings]
+        for rows in (x[..., 0] for x in invalid if x is not None):
             agree = agree & ~rows
         return Family(tables, agree)
 
@@ -54,7 +54,7 @@ def family_of(models: Models) -> Family:
 def _differs(xp: Namespace, masses: Array) -> Array:
     """Which of the last axis differ from the first by more than the rounding of sums.
 
-    Masses of spoilt rows are NaN, and differ from nothing.
+    Masses of invalid rows are NaN, and differ from nothing.
     """
     first = masses[..., :1]
     return xp.abs(masses - first) > tolerance(first, MASS_ROUNDING) * first

@@ -151,7 +151,7 @@ class ScoreBuffer(NamedTuple):
 
 
 def ranking_without_faults(examples: Examples, bad: Array, ties: TiePolicy) -> Ranking:
-    """The ranking of checked examples, spoilt where there were bad batches."""
+    """The ranking of checked examples, invalid where there were bad batches."""
     xp = namespace(bad)
     with computing(xp):
         good = (bad == 0)[..., None]

@@ -140,8 +140,8 @@ def test_devices_give_what_merged_states_give(case: Case):
 
 def test_a_bad_batch_of_one_device_counts_for_all():
     labels, scores = CASES[2].arrays()
-    spoilt = scores.at[1, 3].set(jnp.nan)
-    joined, parts = on_each(fixed_buffer(scores[0]), labels, spoilt)
+    invalid = scores.at[1, 3].set(jnp.nan)
+    joined, parts = on_each(fixed_buffer(scores[0]), labels, invalid)
     assert [int(x.bad) for x in (*parts, joined)] == [0, 1, 0, 1]
     assert np.isnan(joined.compute(qk.roc_auc))
 

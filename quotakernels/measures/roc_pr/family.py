@@ -21,8 +21,8 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels._types import Generic, NumberOf, T
-from quotakernels.inputs.bad_rows import without_the_bad
 from quotakernels.inputs.columns import MASS_ROUNDING
+from quotakernels.inputs.invalid_rows import nan_unless_valid
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import numbers_like, warn_below_one
@@ -110,7 +110,7 @@ def family_hull(models: Models[T]) -> RocHull[T]:
     dtype = result_float(xp, device(family.agree))
     with computing(xp):
         hull = finished(xp, compiled(_hull_of_family, xp)(family), dtype)
-        result: RocHull = without_the_bad(xp, hull, family.agree[..., None])
+        result: RocHull = nan_unless_valid(xp, hull, family.agree[..., None])
     return result
 
 

@@ -15,7 +15,7 @@ from quotakernels._array import (
     result_float,
 )
 from quotakernels._types import A, ArrayOf, NumberOf
-from quotakernels.inputs.bad_rows import without_the_bad
+from quotakernels.inputs.invalid_rows import nan_unless_valid
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.numbers import Limits, checked, of_numbers
 from quotakernels.inputs.predictions import class_number, validate_predictions
@@ -186,7 +186,7 @@ def confusion_table_from_predictions(
         else:
             table = compiled(class_cells, xp, ("size",))(pairs, size=size)
         table = finished(xp, table, dtype)
-        return without_the_bad(xp, table, pairs.good)  # type: ignore[no-any-return]
+        return nan_unless_valid(xp, table, pairs.good)  # type: ignore[no-any-return]
 
 
 @public

@@ -21,7 +21,7 @@ from quotakernels._array import (
     result_float,
     wide_float,
 )
-from quotakernels.inputs.bad_rows import spoilt_rows, without_spoilt
+from quotakernels.inputs.invalid_rows import invalid_rows, nan_in_invalid
 from quotakernels.inputs.keywords import brief, refuse_unknown
 from quotakernels.inputs.numbers import Limits, checked
 from quotakernels.inputs.quotas import in_library_of, numbers_like
@@ -92,7 +92,7 @@ class TableMeasure(Measure):
         dtype = result_float(xp, device(ranking.counts))
         with computing(xp):
             cells, shape = cells_at(xp, table_of(xp, ranking), **cut)
-            cells = without_spoilt(xp, cells, spoilt_rows(ranking))
+            cells = nan_in_invalid(xp, cells, invalid_rows(ranking))
             cells = ConfusionTable(*(xp.reshape(x, (*x.shape[:-1], *shape)) for x in cells))
             return finished(xp, self.value(xp, cells, own), dtype)
 

@@ -20,7 +20,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels._types import A, ArrayOf, Generic, NumberOf, T, TiePolicy
-from quotakernels.inputs.bad_rows import spoilt_rows, without_spoilt
+from quotakernels.inputs.invalid_rows import invalid_rows, nan_in_invalid
 from quotakernels.inputs.keywords import brief, forwarding, keywords_of, refuse_unknown
 from quotakernels.measures._direction import direction_of
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
@@ -255,7 +255,7 @@ def real_cuts(xp: Namespace, table: ops.Groups) -> Array:
 def _cuts_of(xp: Namespace, ranking: Ranking) -> tuple[ConfusionTable, Curve, Array]:
     """The cells of every cut, a curve without values, and which cuts are not padding."""
     cells, curve, real = compiled(_cuts, xp)(table_of(xp, ranking))
-    return *without_spoilt(xp, (cells, curve), spoilt_rows(ranking)), real
+    return *nan_in_invalid(xp, (cells, curve), invalid_rows(ranking)), real
 
 
 def _cuts(table: ops.Groups) -> tuple[ConfusionTable, Curve, Array]:

@@ -16,7 +16,7 @@ S = np.asarray([[0.9, 0.8, 0.3, 0.1], [0.9, np.nan, 0.3, 0.1], [0.9, 0.8, 0.3, 0
 P = np.asarray([[1.0, 1, 0, 0], [1, 0, 7, 0], [1, 1, 0, 0], [1, 1, 0, 0]])
 W = np.asarray([1.0, 2, 0.5, 1])
 M = np.asarray([[True] * 4, [True] * 4, [True] * 4, [False] * 4])
-SPOILT, EMPTY = (1, 2), 3
+INVALID, EMPTY = (1, 2), 3
 NAMES = ("numpy", "strictest-device1", "jax32-jit", "jax32-vmap", "torch-vmap")
 modes = pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in NAMES]))
 
@@ -52,7 +52,7 @@ def amounts(y: Any, s: Any, p: Any, m: Any, **given: Any) -> dict[str, Any]:
 def check(found: dict[str, Any]) -> None:
     def of_each(x: np.ndarray) -> None:
         assert x.dtype.kind == "f"
-        assert np.isnan(x[list(SPOILT)]).all()
+        assert np.isnan(x[list(INVALID)]).all()
         assert not np.isnan(x[0]).all()
 
     tree_map(of_each, found)
@@ -62,7 +62,7 @@ def check(found: dict[str, Any]) -> None:
 
 @modes
 @pytest.mark.parametrize("weighted", [False, True])
-def test_a_spoilt_row_is_nan_and_an_empty_one_is_0(mode: Mode, weighted: bool):
+def test_an_invalid_row_is_nan_and_an_empty_one_is_0(mode: Mode, weighted: bool):
     given: dict[str, Any] = {"validate": False}
 
     def function(y: Any, s: Any, p: Any, m: Any, *w: Any) -> Any:

@@ -22,7 +22,7 @@ NUMBERS = ("model",)
 """Fields that hold no amounts: which one of several it is."""
 
 
-def marked(masses: tuple[Array, ...], good: Array | None) -> tuple[Array, ...]:
+def with_marks(masses: tuple[Array, ...], good: Array | None) -> tuple[Array, ...]:
     """Masses of a ranking, of which those mark a row that is not `good`, shape (..., 1)."""
     if good is None:
         return masses
@@ -31,7 +31,7 @@ def marked(masses: tuple[Array, ...], good: Array | None) -> tuple[Array, ...]:
     return tuple(xp.where(good, x, xp.full_like(x, mark)) for x in masses)
 
 
-def spoilt_rows(ranking: Any) -> Array | None:
+def invalid_rows(ranking: Any) -> Array | None:
     """The rows of the batch that had a bad value, shape (..., 1); None where it is known that none
     had.
     """
@@ -42,32 +42,32 @@ def spoilt_rows(ranking: Any) -> Array | None:
     return ~(mass[..., -1:] >= 0)
 
 
-def without_the_bad(xp: Namespace, result: Any, good: Array | None) -> Any:
+def nan_unless_valid(xp: Namespace, result: Any, good: Array | None) -> Any:
     """The result with NaN where a row of the batch is not `good`, shape (..., 1)."""
     if good is None or known(good):
         return result
-    return without_spoilt(xp, result, ~good)
+    return nan_in_invalid(xp, result, ~good)
 
 
-def without_spoilt(xp: Namespace, result: Any, spoilt: Array | None) -> Any:
-    """The result with NaN in the `spoilt` rows of the batch, shape (..., 1).
+def nan_in_invalid(xp: Namespace, result: Any, invalid: Array | None) -> Any:
+    """The result with NaN in the `invalid` rows of the batch, shape (..., 1).
 
     Whole numbers become the widest floats, which are exact up to 2**53; flags and `NUMBERS` stay.
     """
-    return result if spoilt is None else compiled(_with_nan, xp)(result, spoilt)
+    return result if invalid is None else compiled(_with_nan, xp)(result, invalid)
 
 
-def _with_nan(result: Any, spoilt: Array) -> Any:
+def _with_nan(result: Any, invalid: Array) -> Any:
     if hasattr(result, "_fields"):
         parts = result._asdict().items()
-        return result._replace(**{k: _with_nan(x, spoilt) for k, x in parts if k not in NUMBERS})
+        return result._replace(**{k: _with_nan(x, invalid) for k, x in parts if k not in NUMBERS})
     if isinstance(result, tuple):
-        return tuple(_with_nan(x, spoilt) for x in result)
+        return tuple(_with_nan(x, invalid) for x in result)
     xp = namespace(result)
     if of_kind(xp, result.dtype, "bool"):
         return result
     if of_kind(xp, result.dtype, "integral"):
         result = cast(xp, result, wide_float(xp, device(result)))
-    batch = tuple(spoilt.shape[:-1])
-    where = xp.reshape(spoilt, (*batch, *(1 for _ in result.shape[len(batch) :])))
+    batch = tuple(invalid.shape[:-1])
+    where = xp.reshape(invalid, (*batch, *(1 for _ in result.shape[len(batch) :])))
     return finish(xp, xp.where(where, xp.full_like(result, xp.nan), result), result.dtype)
