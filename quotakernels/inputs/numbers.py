@@ -24,11 +24,11 @@ from quotakernels._array import (
 from quotakernels.inputs.columns import adopt, as_column, first_bad
 from quotakernels.inputs.quotas import numbers_like
 
-Limits: TypeAlias = Mapping[str, tuple[Callable[[Any], Any], str]]
-"""For some arguments: where their values are good, and how to say it."""
+Domains: TypeAlias = Mapping[str, tuple[Callable[[Any], Any], str]]
+"""For some arguments: which values are in their domain, and how to say it."""
 
 
-def of_numbers(formula: Callable[..., Any], named: dict[str, Any], limits: Limits) -> Any:
+def of_numbers(formula: Callable[..., Any], named: dict[str, Any], domains: Domains) -> Any:
     """``formula(xp, *arrays)`` of numbers and arrays that broadcast, NaN where a value is bad."""
     xp, arrays = validate_numbers(named)
     common_shape(arrays)
@@ -36,7 +36,7 @@ def of_numbers(formula: Callable[..., Any], named: dict[str, Any], limits: Limit
     dtype = result_float(xp, device(first))
     with computing(xp):
         arrays = {name: cast(xp, x, wide_float(xp, device(x))) for name, x in arrays.items()}
-        arrays = checked(xp, arrays, limits)
+        arrays = checked(xp, arrays, domains)
         return finished(xp, formula(xp, *arrays.values()), dtype)
 
 
@@ -69,10 +69,10 @@ def common_shape(named: dict[str, Array]) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def checked(xp: Namespace, arrays: dict[str, Array], limits: Limits) -> dict[str, Array]:
+def checked(xp: Namespace, arrays: dict[str, Array], domains: Domains) -> dict[str, Array]:
     """The arrays, with NaN for bad values that cannot be read; for others there is an error."""
     good = dict(arrays)
-    for name, (fits, expected) in limits.items():
+    for name, (fits, expected) in domains.items():
         x = arrays[name]
         wrong = ~fits(x)
         if not readable(wrong):

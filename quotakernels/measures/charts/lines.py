@@ -10,7 +10,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, tolerance
 from quotakernels._types import A, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
-from quotakernels.inputs.numbers import Limits, of_numbers
+from quotakernels.inputs.numbers import Domains, of_numbers
 from quotakernels.inputs.quotas import ROUNDING, divisor
 from quotakernels.measures.charts.powers import SMOOTHING, Kind, check_kind, coordinates, decisions
 from quotakernels.measures.roc_pr.points import CLASSES
@@ -137,7 +137,7 @@ Of: TypeAlias = Literal[
 _INFORMEDNESS = (lambda x: (x >= -1) & (x <= 1), "a level from -1 to 1")
 _MEAN = (lambda x: (x >= 0) & (x <= 1), "a level from 0 to 1")
 _COST = (lambda x: (x >= 0) & (x < float("inf")), "a finite cost, not negative")
-_LEVELS: Limits = {
+_LEVELS: Domains = {
     "informedness": _INFORMEDNESS,
     "cost": _COST,
     "skew": (lambda x: x >= 0, "a ratio, not negative"),
@@ -240,15 +240,15 @@ def iso_line(
     named |= {"smoothing": smoothing}
     named |= {} if level is None else {"level": level}
     named |= {} if of != "cost" else {"cost_fp": cost_fp, "cost_fn": cost_fn}
-    limits: Limits = {**CLASSES, "smoothing": SMOOTHING, "cost_fp": _COST, "cost_fn": _COST}
-    limits = {**limits, **({} if level is None else {"level": _LEVELS[of]})}
+    domains: Domains = {**CLASSES, "smoothing": SMOOTHING, "cost_fp": _COST, "cost_fn": _COST}
+    domains = {**domains, **({} if level is None else {"level": _LEVELS[of]})}
 
     def line(xp: Namespace, *arrays: Array) -> ChartLine:
         wide = (xp.expand_dims(x, axis=-1) for x in xp.broadcast_arrays(*arrays))
         numbers = dict(zip(named, wide, strict=True))
         return _drawn(xp, of, kind, points, numbers)
 
-    result: ChartLine = of_numbers(line, named, {x: limits[x] for x in named})
+    result: ChartLine = of_numbers(line, named, {x: domains[x] for x in named})
     return result
 
 

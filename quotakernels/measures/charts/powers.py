@@ -11,7 +11,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
 from quotakernels._types import A, ArrayOf, Data, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
-from quotakernels.inputs.numbers import Limits, checked, of_numbers
+from quotakernels.inputs.numbers import Domains, checked, of_numbers
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
 from quotakernels.measures._scale import in_usual_units
@@ -280,7 +280,7 @@ def _check_smoothing(smoothing: Any) -> None:
 
 SMOOTHING = (lambda x: (x > 0) & (x < float("inf")), "a finite number above 0")
 _MASS = (lambda x: ~((x < 0) | (x == float("inf"))), "a finite number, not negative")
-_POINTS: Limits = {
+_POINTS: Domains = {
     **dict.fromkeys(("fp", "tp"), _MASS),
     **CLASSES,
     "smoothing": SMOOTHING,

@@ -12,7 +12,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace, tolerance
 from quotakernels._types import A, ArrayOf, Data, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
-from quotakernels.inputs.numbers import Limits, checked, common_shape, of_numbers
+from quotakernels.inputs.numbers import Domains, checked, common_shape, of_numbers
 from quotakernels.inputs.quotas import mass_totals, numbers_like
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
@@ -177,7 +177,7 @@ def _is_share(x: Array) -> Array:
     return (x >= 0) & (x <= 1)
 
 
-_LIMITS: Limits = {
+_DOMAINS: Domains = {
     "cost_fp": (_is_cost, "a finite cost, not negative"),
     "cost_fn": (_is_cost, "a finite cost, not negative"),
     "prevalence": (_is_share, "a share, from 0 to 1"),
@@ -231,7 +231,7 @@ def iso_performance_slope(cost_fp: NumberOf[A], cost_fn: NumberOf[A], prevalence
     [3.  0.6 inf]
     """
     named = {"cost_fp": cost_fp, "cost_fn": cost_fn, "prevalence": prevalence}
-    return of_numbers(_slope, named, _LIMITS)  # type: ignore[no-any-return]
+    return of_numbers(_slope, named, _DOMAINS)  # type: ignore[no-any-return]
 
 
 def _slope(_: Namespace, cost_fp: Array, cost_fn: Array, prevalence: Array) -> Array:
@@ -249,7 +249,7 @@ def _mass_costs(
     given |= {} if prevalence is None else {"prevalence": prevalence}
     values = {name: numbers_like(table.counts, name, x) for name, x in given.items()}
     shape = common_shape(values)
-    values = checked(xp, values, {name: _LIMITS[name] for name in values})
+    values = checked(xp, values, {name: _DOMAINS[name] for name in values})
     flat = {name: xp.reshape(xp.broadcast_to(x, shape), (-1,)) for name, x in values.items()}
     whole, positive, negative = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
     one_fp, one_fn = 1 / whole, 1 / whole

@@ -8,7 +8,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, tolerance
 from quotakernels._types import A, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
-from quotakernels.inputs.numbers import Limits, checked, of_numbers, whole_steps
+from quotakernels.inputs.numbers import Domains, checked, of_numbers, whole_steps
 
 ROUNDING = 2.0**-40
 """Relative excess of a rate over 1 that is put down to rounding."""
@@ -53,7 +53,7 @@ def _amount(x: Array) -> Array:
 
 _RATE = (_rate, "a rate, from 0 to 1")
 _AMOUNT = (_amount, "a finite number, not negative")
-CLASSES: Limits = {"positives": _AMOUNT, "negatives": _AMOUNT}
+CLASSES: Domains = {"positives": _AMOUNT, "negatives": _AMOUNT}
 
 
 @public
@@ -162,8 +162,8 @@ def pr_to_roc(
         "positives": positives,
         "negatives": negatives,
     }
-    limits = {"recall": _RATE, "precision": _RATE, **CLASSES}
-    result: RocPoints = of_numbers(points, named, limits)
+    domains = {"recall": _RATE, "precision": _RATE, **CLASSES}
+    result: RocPoints = of_numbers(points, named, domains)
     return result
 
 
@@ -216,7 +216,7 @@ def interpolate_pr(
     for name, cut in (("start", start), ("stop", stop)):
         named[f"{name} FP"], named[f"{name} TP"] = _pair(name, cut)
     named["positives"] = positives
-    limits = dict.fromkeys(named, _AMOUNT)
+    domains = dict.fromkeys(named, _AMOUNT)
     if recall is None:
         named["TP"] = whole_steps(named, "start TP", "stop TP")
     else:
@@ -241,7 +241,7 @@ def interpolate_pr(
         precision = xp.where(between, precision, xp.full_like(precision, xp.nan))
         return PrPoints(reached + xp.zeros_like(precision), precision + xp.zeros_like(reached))
 
-    result: PrPoints = of_numbers(points, named, limits)
+    result: PrPoints = of_numbers(points, named, domains)
     return result
 
 
@@ -253,7 +253,7 @@ def _pair(name: str, cut: Any) -> tuple[Any, Any]:
     return fp, tp
 
 
-_STEPS: Limits = {
+_STEPS: Domains = {
     "stop TP - start TP": (lambda x: (x > 0) & (x < float("inf")), "above 0"),
     "stop FP - start FP": _AMOUNT,
 }

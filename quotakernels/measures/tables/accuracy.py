@@ -97,7 +97,7 @@ def misclassification_rate(table: ConfusionTable) -> Array:
 _BETA = (lambda x: x >= 0, "a number, not negative")
 
 
-@measure(BetaMeasure, greater_is_better=True, limits={"beta": _BETA})
+@measure(BetaMeasure, greater_is_better=True, domains={"beta": _BETA})
 def f_score(table: ConfusionTable, *, beta: Any = 1.0) -> Array:
     """F-score: the harmonic mean of precision and recall, recall counted β² times.
 
@@ -175,7 +175,7 @@ def _larger_cost(cost_fp: Array, cost_fn: Array) -> Array:
 
 @measure(
     CostMeasure,
-    limits={"cost_fp": _COST, "cost_fn": _COST},
+    domains={"cost_fp": _COST, "cost_fn": _COST},
     unit=_larger_cost,
     greater_is_better=False,
 )

@@ -17,7 +17,7 @@ from quotakernels._array import (
 from quotakernels._types import A, ArrayOf, NumberOf
 from quotakernels.inputs.invalid_rows import nan_unless_valid
 from quotakernels.inputs.keywords import public
-from quotakernels.inputs.numbers import Limits, checked, of_numbers
+from quotakernels.inputs.numbers import Domains, checked, of_numbers
 from quotakernels.inputs.predictions import class_number, validate_predictions
 from quotakernels.measures._measure import measure
 from quotakernels.measures.tables._kinds import CutMeasure
@@ -257,7 +257,7 @@ def confusion_table_from_rates(
         return ConfusionTable(*(x + shaped for x in cells))
 
     named = {"prevalence": prevalence, "n": n, **given[0]}
-    result: ConfusionTable = of_numbers(cells, named, _LIMITS_OF_RATES if by_rates else _LIMITS)
+    result: ConfusionTable = of_numbers(cells, named, _DOMAINS_OF_RATES if by_rates else _DOMAINS)
     return result
 
 
@@ -289,5 +289,5 @@ def _rates(xp: Namespace, positive: Array, negative: Array) -> tuple[Array, ...]
 _RATE = (lambda x: ~((x < 0) | (x > 1)), "a rate, from 0 to 1")
 _RATIO = (lambda x: ~(x < 0), "a ratio, not negative")
 _MASS = (lambda x: (x >= 0) & (x < float("inf")), "a finite number, not negative")
-_LIMITS_OF_RATES: Limits = {"prevalence": _RATE, "n": _MASS, "tpr": _RATE, "fpr": _RATE}
-_LIMITS: Limits = {"prevalence": _RATE, "n": _MASS, "lr_positive": _RATIO, "lr_negative": _RATIO}
+_DOMAINS_OF_RATES: Domains = {"prevalence": _RATE, "n": _MASS, "tpr": _RATE, "fpr": _RATE}
+_DOMAINS: Domains = {"prevalence": _RATE, "n": _MASS, "lr_positive": _RATIO, "lr_negative": _RATIO}

@@ -107,7 +107,7 @@ _BASE = (_is_base, "a base of logarithms, above 0 and not 1")
     LogarithmMeasure,
     greater_is_better=True,
     of_classes=_information_of_classes,
-    limits={"base": _BASE},
+    domains={"base": _BASE},
 )
 def mutual_information(table: ConfusionTable, *, base: Any = None) -> Array:
     """Mutual information: how much labels and decisions tell of each other.

@@ -23,7 +23,7 @@ from quotakernels._array import (
 )
 from quotakernels.inputs.invalid_rows import invalid_rows, nan_in_invalid
 from quotakernels.inputs.keywords import brief, refuse_unknown
-from quotakernels.inputs.numbers import Limits, checked
+from quotakernels.inputs.numbers import Domains, checked
 from quotakernels.inputs.quotas import in_library_of, numbers_like
 from quotakernels.measures._measure import Measure
 from quotakernels.measures._scale import usual_unit
@@ -44,7 +44,7 @@ class TableMeasure(Measure):
     parameters are the measure's own numbers, which it is given as arrays that broadcast against
     the cells.  `of_classes` does the same for cells of shape (..., K, K).  `unit` gives the size of
     its values, of its own numbers, where they have a unit.  Values that are `in_masses` depend on
-    the unit of the cells.  `limits` says where the own numbers are good.
+    the unit of the cells.  `domains` says where the own numbers are good.
     """
 
     validator = staticmethod(cells_at)
@@ -56,12 +56,12 @@ class TableMeasure(Measure):
         *,
         greater_is_better: bool | None,
         of_classes: Callable[..., Array] | None = None,
-        limits: Limits | None = None,
+        domains: Domains | None = None,
         unit: Callable[..., Array] | None = None,
         in_masses: bool = False,
     ):
         super().__init__(function, greater_is_better=greater_is_better)
-        self._of_classes, self._limits, self._unit = of_classes, limits or {}, unit
+        self._of_classes, self._domains, self._unit = of_classes, domains or {}, unit
         self._in_masses = in_masses
         parameters = self.__signature__.parameters
         self._defaults = {x: parameters[x].default for x in self._options}
@@ -171,7 +171,7 @@ class TableMeasure(Measure):
         if name == "impacts":
             several = isinstance(cells, ClassTable)
             return (class_impacts_like if several else impacts_like)(xp, data, value)
-        fits = {name: self._limits[name]}
+        fits = {name: self._domains[name]}
         return checked(xp, {name: numbers_like(data, name, value)}, fits)[name]
 
 
