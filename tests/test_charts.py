@@ -19,11 +19,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import quotakernels as qk
-from quotakernels.measures.charts.powers import Kind
+from quotakernels.measures.charts.powers import ChartKind
 
 mode = mode_fixture(QUICK)
 
-KINDS: tuple[Any, ...] = get_args(Kind)
+KINDS: tuple[Any, ...] = get_args(ChartKind)
 AREAS = {
     "pn": lambda g: ex.charts.area_under(ex.charts.pn_points(g)),
     "roc": ex.roc_auc,

@@ -17,7 +17,7 @@ from quotakernels.evaluation.tables import Cell, Table, gain_tables, measure_tab
 
 _SHOWN = 8
 Library = Literal["pandas", "polars"]
-Kind = Literal["hit_rate", "qrecall", "lift", "roc", "precision_recall", "dominance", "impact"]
+PlotKind = Literal["hit_rate", "qrecall", "lift", "roc", "precision_recall", "dominance", "impact"]
 
 
 class Evaluation(Results):
@@ -96,7 +96,7 @@ class Evaluation(Results):
             return frames.DataFrame(rows)
         raise ImportError(f"to_frame needs {' or '.join(names)}, which is not installed")
 
-    def plot(self, kind: Kind = "hit_rate", **options: Any) -> Any:
+    def plot(self, kind: PlotKind = "hit_rate", **options: Any) -> Any:
         """Draw the curves of all models, and return the display, whose `ax_` are the axes.
 
         Parameters

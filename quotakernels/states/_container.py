@@ -35,7 +35,7 @@ _SAMPLE_BYTES = 2**16
 _FASTEST = 1
 
 
-class Column(NamedTuple):
+class StoredArray(NamedTuple):
     """The bits of an array, and the name of its type."""
 
     dtype: str
@@ -50,17 +50,19 @@ class Stored(NamedTuple):
     entries: list[Entry]
     parts: memoryview
 
-    def columns(self) -> dict[str, Column]:
+    def columns(self) -> dict[str, StoredArray]:
         """All arrays, in memory of their own."""
         found, place = {}, 0
         for entry in self.entries:
             part = self.parts[place : place + entry.stored]
             place += entry.stored
-            found[entry.name] = Column(entry.dtype, _unpacked(self.path, entry, part))
+            found[entry.name] = StoredArray(entry.dtype, _unpacked(self.path, entry, part))
         return found
 
 
-def write(path: str | os.PathLike[str], header: dict[str, Any], columns: dict[str, Column]) -> None:
+def write(
+    path: str | os.PathLike[str], header: dict[str, Any], columns: dict[str, StoredArray]
+) -> None:
     """Write a file in place of the one that is there, if any; an error leaves that as it is."""
     entries, parts = [], []
     for name, (dtype, bits) in columns.items():

@@ -11,7 +11,7 @@ from quotakernels._version import __version__
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.states import _container
-from quotakernels.states._container import Column, Stored
+from quotakernels.states._container import Stored, StoredArray
 from quotakernels.states._header import Entry
 from quotakernels.states._layout import check_layout
 from quotakernels.states.buffer import ScoreBuffer
@@ -112,7 +112,9 @@ def save_state(
         "measures": _names(measures),
         "notes": notes,
     }
-    columns = {name: Column(dtype_name(x.dtype), to_bits(x)) for name, x in _arrays(state).items()}
+    columns = {
+        name: StoredArray(dtype_name(x.dtype), to_bits(x)) for name, x in _arrays(state).items()
+    }
     _container.write(path, header, columns)
 
 
@@ -277,7 +279,7 @@ def _arrays(state: State) -> dict[str, Any]:
     return {"like": state.like, **kept, "bad": state.bad}
 
 
-def _state_of(kind: Any, columns: dict[str, Column], like: Any) -> State:
+def _state_of(kind: Any, columns: dict[str, StoredArray], like: Any) -> State:
     """What `_arrays` was given, in the library and on the device of `like`."""
     arrays = {}
     for name, (dtype, bits) in columns.items():

@@ -12,7 +12,13 @@ from quotakernels._types import A, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import Domains, of_numbers
 from quotakernels.inputs.quotas import ROUNDING, divisor
-from quotakernels.measures.charts.powers import SMOOTHING, Kind, check_kind, coordinates, decisions
+from quotakernels.measures.charts.powers import (
+    SMOOTHING,
+    ChartKind,
+    check_kind,
+    coordinates,
+    decisions,
+)
 from quotakernels.measures.roc_pr.points import CLASSES
 
 
@@ -166,7 +172,7 @@ def iso_line(
     level: NumberOf[A] | None = None,
     *,
     of: Of,
-    kind: Kind,
+    kind: ChartKind,
     positives: NumberOf[A],
     negatives: NumberOf[A],
     points: int = 101,
@@ -266,7 +272,9 @@ def _check_call(of: Any, level: Any, points: Any, *costs: Any) -> None:
         raise ValueError(f"points must be at least 2; got {points}")
 
 
-def _drawn(xp: Namespace, of: Of, kind: Kind, points: int, numbers: dict[str, Array]) -> ChartLine:
+def _drawn(
+    xp: Namespace, of: Of, kind: ChartKind, points: int, numbers: dict[str, Array]
+) -> ChartLine:
     """The line in the chart, of numbers of shape (..., 1)."""
     whole, rest = numbers["positives"], numbers["negatives"]
     fpr, tpr = _in_roc_space(xp, of, evenly(xp, points, whole), numbers)

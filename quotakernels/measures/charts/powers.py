@@ -25,7 +25,7 @@ from quotakernels.measures.tables.measure import TableMeasure
 from quotakernels.measures.tables.rates import bias, false_positive_rate, precision, recall
 from quotakernels.ranking import Ranking
 
-Kind: TypeAlias = Literal[
+ChartKind: TypeAlias = Literal[
     "pn",
     "roc",
     "boc",
@@ -141,7 +141,7 @@ def check_kind(kind: Any) -> None:
         raise ValueError(f"kind must be one of {names}; got {brief(kind)}")
 
 
-def coordinates(xp: Namespace, kind: Kind, table: ConfusionTable, smoothing: Any) -> Place:
+def coordinates(xp: Namespace, kind: ChartKind, table: ConfusionTable, smoothing: Any) -> Place:
     """The places of decisions whose cells are floats of one shape; NaN without examples."""
     there = (table.tp + table.fn) + (table.fp + table.tn) > 0
     place = _CHARTS[kind](table, smoothing)
@@ -192,7 +192,7 @@ class _PowersChart(Measure):
 
         @overload
         def __call__(
-            self, ranking: Ranking[T], *, kind: Kind, smoothing: float = 1.0
+            self, ranking: Ranking[T], *, kind: ChartKind, smoothing: float = 1.0
         ) -> Chart[T]: ...
         @overload
         def __call__(
@@ -200,7 +200,7 @@ class _PowersChart(Measure):
             y_true: ArrayOf[A],
             y_score: ArrayOf[A],
             *,
-            kind: Kind,
+            kind: ChartKind,
             smoothing: float = 1.0,
             **data: Unpack[Data[A]],
         ) -> Chart[A]: ...
@@ -208,7 +208,7 @@ class _PowersChart(Measure):
 
 
 @measure(_PowersChart, greater_is_better=None, in_masses=True)
-def powers_chart(table: ops.Groups, *, kind: Kind, smoothing: float = 1.0) -> Chart:
+def powers_chart(table: ops.Groups, *, kind: ChartKind, smoothing: float = 1.0) -> Chart:
     """One of Powers' charts of a ranking: its cuts in the coordinates of the chart.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
@@ -294,7 +294,7 @@ def chart_points(
     *,
     positives: NumberOf[A],
     negatives: NumberOf[A],
-    kind: Kind,
+    kind: ChartKind,
     smoothing: NumberOf[A] = 1.0,
 ) -> ChartPoints[A]:
     """Single operating points in one of Powers' charts.
@@ -356,16 +356,21 @@ class _ChartArea(ValueMeasure):
     if TYPE_CHECKING:
 
         @overload
-        def __call__(self, ranking: Ranking[T], *, kind: Kind) -> T: ...
+        def __call__(self, ranking: Ranking[T], *, kind: ChartKind) -> T: ...
         @overload
         def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, kind: Kind, **data: Unpack[Data[A]]
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            kind: ChartKind,
+            **data: Unpack[Data[A]],
         ) -> A: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
 @measure(_ChartArea, greater_is_better=True, in_masses=True)
-def chart_area(table: ops.Groups, *, kind: Kind) -> Array:
+def chart_area(table: ops.Groups, *, kind: ChartKind) -> Array:
     """Area under one of Powers' charts of a ranking, exactly.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
@@ -410,7 +415,7 @@ def chart_area(table: ops.Groups, *, kind: Kind) -> Array:
     return found
 
 
-def _found_area(table: ops.Groups, *, kind: Kind) -> Array:
+def _found_area(table: ops.Groups, *, kind: ChartKind) -> Array:
     xp = namespace(table.counts)
     total = totals(xp, table)
     if kind == "pr":
@@ -421,7 +426,7 @@ def _found_area(table: ops.Groups, *, kind: Kind) -> Array:
 _SCALE_FREE_AREA = in_usual_units(_found_area)
 
 
-def _check_area(kind: Kind) -> None:
+def _check_area(kind: ChartKind) -> None:
     if kind.startswith("bird"):
         raise ValueError(
             f"kind {kind!r} has no area: its axes are logarithms, between which the way from "
@@ -431,7 +436,7 @@ def _check_area(kind: Kind) -> None:
         raise ValueError(f"kind {kind!r} has no area: it goes to infinity where recall is 0")
 
 
-def _area(xp: Namespace, table: ops.Groups, kind: Kind, total: Totals) -> Reduction:
+def _area(xp: Namespace, table: ops.Groups, kind: ChartKind, total: Totals) -> Reduction:
     """The area of a chart, from twice the pairs that are won."""
     whole, positive, negative = total
     pairs = positive * negative
