@@ -33,7 +33,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from quotakernels.adapters.sklearn import SCORERS, get_scorer, scorer, together
+from quotakernels.adapters.sklearn import SCORERS, get_scorer, multimetric, scorer
 
 RNG = np.random.default_rng(17)
 X = RNG.normal(size=(60, 2)).round(1)
@@ -195,7 +195,7 @@ def test_weights_are_routed():
 @pytest.mark.parametrize("several", [False, True])
 def test_weights_are_routed_in_a_search(several: bool):
     scoring: Any = get_scorer("gini")
-    scoring = together(gini=scoring, auc=SCORERS["roc_auc"]) if several else scoring
+    scoring = multimetric(gini=scoring, auc=SCORERS["roc_auc"]) if several else scoring
     scoring.set_score_request(sample_weight=True)
     model = GaussianNB().set_fit_request(sample_weight=False)
     grid = {"var_smoothing": [1e-9, 1.0]}
@@ -226,12 +226,12 @@ def test_together_asks_once():
     scorers = {"auc": SCORERS["roc_auc"], "top": scorer(qk.hit_rate, quota=4)}
     apart = cross_validate(Counting(), X, CODES, cv=FOLDS, scoring=scorers)
     Counting.asked = 0
-    found = cross_validate(Counting(), X, CODES, cv=FOLDS, scoring=together(**scorers))
+    found = cross_validate(Counting(), X, CODES, cv=FOLDS, scoring=multimetric(**scorers))
     assert Counting.asked == 3
     for name in scorers:
         assert found[f"test_{name}"].tolist() == apart[f"test_{name}"].tolist()
     with pytest.raises(TypeError, match="^auc must be what scorer gives"):
-        together(auc="roc_auc")
+        multimetric(auc="roc_auc")
 
 
 def test_more_than_two_classes():
@@ -312,9 +312,9 @@ def test_decision_functions_of_pairs_are_refused():
 
 def test_copies_are_the_same():
     top = scorer(qk.hit_rate, fraction=0.2, ties="optimistic", pos_label=0)
-    both = together(top=top, auc=SCORERS["roc_auc"])
+    both = multimetric(top=top, auc=SCORERS["roc_auc"])
     assert repr(top) == "scorer(hit_rate, fraction=0.2, ties='optimistic', pos_label=0)"
-    assert repr(both) == f"together(top={top!r}, auc=scorer(roc_auc))"
+    assert repr(both) == f"multimetric(top={top!r}, auc=scorer(roc_auc))"
     model = GaussianNB().fit(X, CODES)
     search = clone(GridSearchCV(model, {}, scoring=top)).scoring
     for copy in (clone(top), pickle.loads(pickle.dumps(top)), search):

@@ -33,7 +33,7 @@ from sklearn.model_selection import (
 )
 from sklearn.naive_bayes import GaussianNB
 
-from quotakernels.adapters.sklearn import SCORERS, get_scorer, scorer, together
+from quotakernels.adapters.sklearn import SCORERS, get_scorer, multimetric, scorer
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(300, 4))
@@ -91,8 +91,8 @@ def test_scorers_of_scores_refuse_predictions(scoring: Any):
 
 
 def test_several_scorers_do_not_choose_one_threshold():
-    with pytest.raises(AttributeError, match="^together gives several numbers, and here one is"):
-        tuned(together(f=F_2))
+    with pytest.raises(AttributeError, match="^multimetric gives several numbers, and here one is"):
+        tuned(multimetric(f=F_2))
 
 
 def test_folds_of_one_class():
@@ -112,7 +112,7 @@ def test_folds_of_one_class():
 def test_predictions_are_scored_as_by_scikit_learn():
     theirs = {"f": make_scorer(f1_score), "p": make_scorer(precision_score, zero_division=np.nan)}
     ours = {"f": get_scorer("f_score", **PREDICTED), "p": get_scorer("precision", **PREDICTED)}
-    for scoring in (ours, together(**ours)):
+    for scoring in (ours, multimetric(**ours)):
         found = cross_validate(GaussianNB(), X, CODES, scoring=scoring, error_score="raise")
         wanted = cross_validate(GaussianNB(), X, CODES, scoring=theirs)
         for name in ("test_f", "test_p"):

@@ -150,19 +150,19 @@ def _blocks(arrays: dict[str, Any]) -> list[Any]:
 def _frame_partitions(columns: dict[str, Any]) -> list[Any]:
     _check_numbers({name: x.npartitions for name, x in columns.items()}, "partitions")
     # One step reads them all, so that a partition behind several columns is computed once.
-    beside = dask.dataframe.map_partitions(
-        _beside,
+    named = dask.dataframe.map_partitions(
+        _named,
         list(columns),
         *columns.values(),
         meta=(None, object),
         enforce_metadata=False,
         align_dataframes=False,
     )
-    partitions: list[Any] = beside.to_delayed()
+    partitions: list[Any] = named.to_delayed()
     return partitions
 
 
-def _beside(names: list[str], *columns: Any) -> dict[str, Any]:
+def _named(names: list[str], *columns: Any) -> dict[str, Any]:
     return dict(zip(names, columns, strict=True))
 
 

@@ -21,11 +21,11 @@ except ImportError as error:
 
 __all__ = ["across_devices", "emptied"]
 
-State = TypeVar("State", bound=ScoreHistogram | ScoreBuffer | FixedScoreBuffer)
+StateT = TypeVar("StateT", bound=ScoreHistogram | ScoreBuffer | FixedScoreBuffer)
 
 
 @public
-def across_devices(state: State, axis_name: Any) -> State:
+def across_devices(state: StateT, axis_name: Any) -> StateT:
     """The state that has seen what the states of all devices have seen, the same on each of them.
 
     It is what merging them in the order of the devices gives.  Histograms are added; of buffers
@@ -75,12 +75,12 @@ def across_devices(state: State, axis_name: Any) -> State:
     """
     join = _JOINS[_kind(state)]
     with jax.enable_x64(True):
-        joined: State = join(state, axis_name)
+        joined: StateT = join(state, axis_name)
         return joined
 
 
 @public
-def emptied(state: State) -> State:
+def emptied(state: StateT) -> StateT:
     """A state that has seen nothing, like another one.
 
     Its arrays are new, so that programs may be given them for good (``donate_argnums``).
@@ -103,7 +103,7 @@ def emptied(state: State) -> State:
     if kind is ScoreBuffer:
         kept = kind(state.like, (), state.bad)
     with jax.enable_x64(True):
-        empty: State = jax.tree.map(jnp.zeros_like, kept)
+        empty: StateT = jax.tree.map(jnp.zeros_like, kept)
         return empty
 
 

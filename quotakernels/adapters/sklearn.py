@@ -29,7 +29,7 @@ except ImportError as error:
         "quotakernels.adapters.sklearn needs scikit-learn: pip install 'quotakernels[sklearn]'"
     ) from error
 
-__all__ = ["SCORERS", "get_scorer", "scorer", "together"]
+__all__ = ["SCORERS", "get_scorer", "multimetric", "scorer"]
 
 AVERAGES = ("macro", "weighted", "micro")
 BINARY = ("decision_function", "predict_proba")
@@ -293,7 +293,7 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         return f"scorer({', '.join([name, *named])})"
 
 
-def together(**scorers: Scorer) -> Scorers:
+def multimetric(**scorers: Scorer) -> Scorers:
     """Several scorers as one, which asks the estimator once for all of them.
 
     Parameters
@@ -309,8 +309,8 @@ def together(**scorers: Scorer) -> Scorers:
     Examples
     --------
     >>> from quotakernels import hit_rate
-    >>> from quotakernels.adapters.sklearn import SCORERS, scorer, together
-    >>> both = together(auc=SCORERS["roc_auc"], top=scorer(hit_rate, fraction=0.1))
+    >>> from quotakernels.adapters.sklearn import SCORERS, scorer, multimetric
+    >>> both = multimetric(auc=SCORERS["roc_auc"], top=scorer(hit_rate, fraction=0.1))
     """
     for name, x in scorers.items():
         if not isinstance(x, Scorer):
@@ -319,7 +319,7 @@ def together(**scorers: Scorer) -> Scorers:
 
 
 class Scorers(BaseEstimator):  # type: ignore[misc]
-    """What `together` makes."""
+    """What `multimetric` makes."""
 
     __metadata_request__score = {"estimator": UNUSED}  # noqa: RUF012
 
@@ -335,10 +335,10 @@ class Scorers(BaseEstimator):  # type: ignore[misc]
 
     @property
     def _score_func(self) -> Any:
-        raise AttributeError("together gives several numbers, and here one is asked for")
+        raise AttributeError("multimetric gives several numbers, and here one is asked for")
 
     def __repr__(self) -> str:
-        return f"together({', '.join(f'{name}={x!r}' for name, x in self.scorers.items())})"
+        return f"multimetric({', '.join(f'{name}={x!r}' for name, x in self.scorers.items())})"
 
 
 def get_scorer(name: str, **options: Any) -> Scorer:

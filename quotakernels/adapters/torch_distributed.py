@@ -25,7 +25,7 @@ from quotakernels.adapters._torch_group import agreed, finished, group_or_world
 __all__ = ["added_sums", "reduced"]
 
 Tensor: TypeAlias = Any
-State = TypeVar("State", ScoreHistogram, ScoreBuffer)
+StateT = TypeVar("StateT", ScoreHistogram, ScoreBuffer)
 
 _USUAL_TIMEOUT, _LONGEST = 60.0, 2.0**31
 _PIECE = 2**20
@@ -33,7 +33,7 @@ _PIECE = 2**20
 
 
 @public
-def reduced(state: State, group: Any = None, *, timeout: float = _USUAL_TIMEOUT) -> State:
+def reduced(state: StateT, group: Any = None, *, timeout: float = _USUAL_TIMEOUT) -> StateT:
     """The state that has seen what the states of all ranks have seen, the same on each of them.
 
     Every rank of the group has to call it.  First the ranks meet in the store of the group and

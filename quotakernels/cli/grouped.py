@@ -41,7 +41,7 @@ _POSITIVE = "it is positive"
 
 
 @dataclass(frozen=True)
-class Source:
+class ParquetFiles:
     """Parquet files as one table of DuckDB, and the same with the file and the row of each row."""
 
     connection: Any
@@ -53,7 +53,7 @@ class Source:
         """How much of the query in progress is done, from 0 to 1; asked for in another thread."""
         return float(min(max(self.connection.query_progress(), 0.0), 100.0)) / 100
 
-    def filter(self, condition: str) -> Source:
+    def filter(self, condition: str) -> ParquetFiles:
         """The rows for which a condition of SQL is true."""
         rows, numbered = (x.filter(condition) for x in (self.rows, self.numbered))
         return replace(self, rows=rows, numbered=numbered)
@@ -69,7 +69,9 @@ class Source:
 
 
 @contextmanager
-def opened(files: Sequence[Path], settings: Settings, memory_limit: str | None) -> Iterator[Source]:
+def opened(
+    files: Sequence[Path], settings: Settings, memory_limit: str | None
+) -> Iterator[ParquetFiles]:
     """Yield the columns of files that are needed; what DuckDB complains about names its data."""
     with tempfile.TemporaryDirectory(prefix="quotakernels-") as scratch:
         config = {"temp_directory": scratch, "preserve_insertion_order": "false"}
@@ -85,7 +87,7 @@ def opened(files: Sequence[Path], settings: Settings, memory_limit: str | None) 
             raise InputError(f"{settings.source}: {error}") from error
 
 
-def _source(connection: Any, files: Sequence[Path], settings: Settings) -> Source:
+def _source(connection: Any, files: Sequence[Path], settings: Settings) -> ParquetFiles:
     """The columns that are needed; decimals as floats, as they are read into memory."""
     full = with_rows(connection, [str(file) for file in files if file.stat().st_size])
     if not full:
@@ -106,7 +108,7 @@ def _source(connection: Any, files: Sequence[Path], settings: Settings) -> Sourc
     columns = ", ".join(_column(x, kinds[x]) for x in dict.fromkeys(columns_read(settings)))
     place = f"{sql.identifier(FILE)}, {sql.identifier(ROW)}"
     numbered = found.numbered.project(f"{columns}, {place}")
-    return Source(connection, found.rows.project(columns), numbered, len(full))
+    return ParquetFiles(connection, found.rows.project(columns), numbered, len(full))
 
 
 def _tell_empty(files: Sequence[str]) -> None:
@@ -142,7 +144,7 @@ def _refuse_merged(rows: Any, names: Sequence[str]) -> None:
 
 
 def evaluate_source(
-    source: Source, settings: Settings, on_step: Callable[[str], object]
+    source: ParquetFiles, settings: Settings, on_step: Callable[[str], object]
 ) -> Evaluation:
     """Evaluate each score column against the labels, a query for each."""
     chosen = source if settings.where is None else _chosen(source, *settings.where)
@@ -165,7 +167,7 @@ def evaluate_source(
     return evaluate_rankings(settings, counts, ranked, on_step)
 
 
-def _refuse_score(rows: Source, name: str, weight: str | None) -> None:
+def _refuse_score(rows: ParquetFiles, name: str, weight: str | None) -> None:
     """Raise for the first score that is none, of the rows that count."""
     counted = rows if weight is None else rows.filter(f"{_double(weight)} IS DISTINCT FROM 0")
     _refuse_missing(counted, name, _first_row(counted.rows, _missing(name))[0])
@@ -180,7 +182,7 @@ def _double(name: str) -> str:
     return f"CAST({sql.identifier(name)} AS DOUBLE)"
 
 
-def _chosen(source: Source, name: str, text: str) -> Source:
+def _chosen(source: ParquetFiles, name: str, text: str) -> ParquetFiles:
     """The rows that hold a value, which is written as a text, in a column; there is one."""
     column = sql.identifier(name)
     missing, sample = _first_row(source.rows, f"{_missing(name)}, any_value({column})")
@@ -204,17 +206,17 @@ def _missing(name: str) -> str:
     return f"count(*) FILTER ({sql.identifier(name)} IS NULL)"
 
 
-def _refuse_missing(source: Source, name: str, missing: int) -> None:
+def _refuse_missing(source: ParquetFiles, name: str, missing: int) -> None:
     if missing and (found := source.first(name, f"{sql.identifier(name)} IS NULL")):
         raise missing_value(name, found[1], missing)
 
 
-def _refuse_nan(source: Source, name: str) -> None:
+def _refuse_nan(source: ParquetFiles, name: str) -> None:
     if found := source.first(name, sql.is_nan(sql.identifier(name))):
         raise InputError(f"column {name!r}: NaN at {found[1]}, expected a number")
 
 
-def _labels(source: Source, name: str) -> list[Any]:
+def _labels(source: ParquetFiles, name: str) -> list[Any]:
     """The values of the labels, of which there are at most two."""
     column = sql.identifier(name)
     wanted = f"{_missing(name)}, min({column}), max({column})"
@@ -231,7 +233,7 @@ def _labels(source: Source, name: str) -> list[Any]:
     return [low] if low == high else [low, high]
 
 
-def _refuse_third(source: Source, name: str) -> None:
+def _refuse_third(source: ParquetFiles, name: str) -> None:
     """Raise for the first row that has neither of the two labels before it."""
     values: list[Any] = []
     while len(values) < 3:
@@ -241,7 +243,7 @@ def _refuse_third(source: Source, name: str) -> None:
     raise third_label(name, "more than 2", values, place)
 
 
-def _counts(source: Source, positive: Any, settings: Settings) -> Counts:
+def _counts(source: ParquetFiles, positive: Any, settings: Settings) -> Counts:
     """Numbers and weights of all rows and of the positive ones; sums are rounded once."""
     column = sql.identifier(settings.label)
     sign = _equals(settings.label, positive)
@@ -260,7 +262,7 @@ def _counts(source: Source, positive: Any, settings: Settings) -> Counts:
     return _summed(found, settings.weight)
 
 
-def _refuse_weight(source: Source, name: str) -> None:
+def _refuse_weight(source: ParquetFiles, name: str) -> None:
     _refuse_missing(source, name, _first_row(source.rows, _missing(name))[0])
     weight = _double(name)
     unfit = f"{weight} < 0 OR {weight} = 'inf'::DOUBLE OR {sql.is_nan(weight)}"

@@ -84,7 +84,7 @@ def _which(evaluation: Results, choice: Choice | None) -> Said:
         verdict = f"{names[0]}, the only model"
     else:
         verdict = listed(winners, "or")
-    said = (*_found(evaluation, choice), *_brought(evaluation, choice))
+    said = (*_found(evaluation, choice), *_gains_found(evaluation, choice))
     return verdict, (*said, *_part_of_a_place(evaluation, choice))
 
 
@@ -131,7 +131,7 @@ def _alone(random: str) -> str:
     return f"A random choice finds {random}."
 
 
-def _brought(evaluation: Results, choice: Choice) -> Iterator[str]:
+def _gains_found(evaluation: Results, choice: Choice) -> Iterator[str]:
     """What the models bring, where that decides."""
     if choice.brings is None:
         return

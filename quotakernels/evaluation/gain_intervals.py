@@ -226,7 +226,7 @@ def impact_intervals(
             falling = -np.unique(scores, return_inverse=True)[1].astype(np.float64)
             found = _positives(labels, -falling, places, level)
             left = _positives(labels, falling, total - places, level)
-            both[:, row, 0] = _brought(impacts, found, left, places, total)
+            both[:, row, 0] = _total_ends(impacts, found, left, places, total)
         none = np.zeros((len(data.scores), 1), dtype=np.int64)
         ends[quota] = Limits(TOTAL_AT_QUOTA, both[0], both[1], none)
     return ends
@@ -241,7 +241,7 @@ def _positives(labels: NDArray[np.bool_], scores: Floats, places: float, level: 
     return places * np.asarray([found.estimate, found.lower, found.upper], dtype=np.float64)
 
 
-def _brought(
+def _total_ends(
     impacts: tuple[float, ...], found: Floats, left: Floats, places: float, total: float
 ) -> Floats:
     """Both ends of what positives that are found and left bring."""

@@ -113,7 +113,7 @@ def figures(evaluation: Results, choice: Choice | None) -> Iterator[Figure]:
     if both:
         yield from _each(shown, (_areas, _lift))
     if evaluation.gains is not None and evaluation.total:
-        yield from _each(shown, (_brought,))
+        yield from _each(shown, (_impact,))
     if both and len(shown.names) > 1:
         yield from _each(shown, (_dominance,))
     if both:
@@ -200,7 +200,7 @@ def _lift(shown: _Shown, ax: Axes) -> Said:
     return "lift", "Lift", reading, (*shown.models(), *shown.mark(ax), _RANDOM)
 
 
-def _brought(shown: _Shown, ax: Axes) -> Said:
+def _impact(shown: _Shown, ax: Axes) -> Said:
     assert shown.evaluation.gains is not None
     cuts = dict(zip(shown.names, shown.evaluation.gains.cuts, strict=True))
     plots.ImpactDisplay(cuts, in_all=True).plot(ax=ax, legend=False)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from quotakernels._bits import WIDTHS
 
-Path: TypeAlias = str | os.PathLike[str]
+StrPath: TypeAlias = str | os.PathLike[str]
 Fields: TypeAlias = dict[str, tuple[Callable[[Any], bool], str]]
 """What each field must fulfil, and that in words."""
 
@@ -27,7 +27,7 @@ class DamagedFileError(ValueError):
     """A file that is incomplete, has been changed, or never was a state file."""
 
 
-def damaged(path: Path, what: str) -> DamagedFileError:
+def damaged(path: StrPath, what: str) -> DamagedFileError:
     return DamagedFileError(f"{path} is damaged, or not written by this library: {what}")
 
 
@@ -64,7 +64,7 @@ _ENTRY: Fields = {
 }
 
 
-def parsed(path: Path, text: bytes) -> dict[str, Any]:
+def parsed(path: StrPath, text: bytes) -> dict[str, Any]:
     """The object that the header is."""
     import json  # not needed but for files
 
@@ -81,7 +81,7 @@ def _no_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number of JSON")
 
 
-def check_fields(path: Path, what: str, said: Any, fields: Fields) -> None:
+def check_fields(path: StrPath, what: str, said: Any, fields: Fields) -> None:
     """Raise unless an object has all these fields, and each is good."""
     if not isinstance(said, dict):
         raise damaged(path, f"{what} must be an object; got {reprlib.repr(said)}")
@@ -94,7 +94,7 @@ def check_fields(path: Path, what: str, said: Any, fields: Fields) -> None:
             )
 
 
-def entries_of(path: Path, header: dict[str, Any], room: int) -> list[Entry]:
+def entries_of(path: StrPath, header: dict[str, Any], room: int) -> list[Entry]:
     """What is said of the arrays, which take all the bytes behind the header."""
     check_fields(path, "its header", header, {"arrays": (is_list_of(lambda _: True), "a list")})
     entries: list[Entry] = []
@@ -113,7 +113,7 @@ def entries_of(path: Path, header: dict[str, Any], room: int) -> list[Entry]:
     return entries
 
 
-def _check_size(path: Path, entry: Entry, width: int) -> None:
+def _check_size(path: StrPath, entry: Entry, width: int) -> None:
     """Raise unless the bytes in the file can be those of the shape."""
     what = f"array {reprlib.repr(entry.name)}"
     if width != WIDTHS[entry.dtype]:

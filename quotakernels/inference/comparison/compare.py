@@ -203,7 +203,7 @@ def compare(
     """
     applied = compared(with_options(measure, options))
     named = _checked(models, test, n_resamples, confidence_level, ties, stratified)
-    data = _beside(sample_weight, where, pos_label, validate, gain, gain_rejected)
+    data = _keywords_of_rank(sample_weight, where, pos_label, validate, gain, gain_rejected)
     drawn = {"n_resamples": n_resamples, "random_state": random_state, "clusters": clusters}
     drawn |= {"ties": ties, "workers": workers, "max_memory": max_memory, "progress": progress}
     scores = stacked({label_of(models, name): x for name, x in named.items()}, y_true, **data)
@@ -229,7 +229,7 @@ def _checked(
     return named
 
 
-def _beside(
+def _keywords_of_rank(
     sample_weight: Any, where: Any, pos_label: Any, validate: bool, gain: Any, gain_rejected: Any
 ) -> dict[str, Any]:
     """What goes with labels and scores, without gains where there are none."""

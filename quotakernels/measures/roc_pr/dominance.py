@@ -22,10 +22,10 @@ from quotakernels.measures.roc_pr.hull import RocHull
 from quotakernels.measures.roc_pr.precision_recall import PrCurve
 from quotakernels.measures.roc_pr.regions import (
     CurveTotals,
-    Path,
     Points,
-    Source,
+    Polyline,
     Steps,
+    StepsOrPoints,
     alike,
     best_stretches,
     nowhere_above,
@@ -193,7 +193,9 @@ def compare_curves(
         return Regions(*finished(xp, regions, dtype))
 
 
-def _admitted(named: dict[str, Any], curves_too: bool) -> tuple[Namespace, tuple[Source, ...]]:
+def _admitted(
+    named: dict[str, Any], curves_too: bool
+) -> tuple[Namespace, tuple[StepsOrPoints, ...]]:
     """What is compared, in one library and on one device."""
     columns: dict[str, Array] = {}
     kinds: list[type[Steps] | type[Points]] = []
@@ -213,19 +215,19 @@ def _admitted(named: dict[str, Any], curves_too: bool) -> tuple[Namespace, tuple
     return xp, tuple(kind(next(pairs), next(pairs)) for kind in kinds)
 
 
-def _dominates(a: Source, b: Source, *, space: str) -> tuple[Array, CurveTotals]:
+def _dominates(a: StepsOrPoints, b: StepsOrPoints, *, space: str) -> tuple[Array, CurveTotals]:
     """The answer, and the totals of both curves."""
     xp = namespace(a[0])
     rounding = rounding_of(xp, (a, b))
     curves = alike(xp, (a, b))
     totals = totals_of(xp, curves, rounding)
     if space == "roc":
-        upper, lower = (Path(curve.fp, curve.tp) for curve in curves)
+        upper, lower = (Polyline(curve.fp, curve.tp) for curve in curves)
     else:  # at each TP the fewest FP are the highest precision
-        lower, upper = (Path(curve.tp, curve.fp) for curve in curves)
+        lower, upper = (Polyline(curve.tp, curve.fp) for curve in curves)
     if rounding:
-        upper, lower = (Path(*(x / x[..., -1:] for x in path)) for path in (upper, lower))
-        upper = Path(upper.x * (1 - rounding), upper.y * (1 + rounding))
+        upper, lower = (Polyline(*(x / x[..., -1:] for x in path)) for path in (upper, lower))
+        upper = Polyline(upper.x * (1 - rounding), upper.y * (1 + rounding))
     return nowhere_above(xp, lower, upper) & _comparable(xp, totals), totals
 
 
@@ -235,7 +237,7 @@ def _comparable(xp: Namespace, totals: CurveTotals) -> Array:
     return xp.all(right, axis=-1)
 
 
-def _regions(models: tuple[Source, ...], *, axis: str) -> tuple[Regions, CurveTotals]:
+def _regions(models: tuple[StepsOrPoints, ...], *, axis: str) -> tuple[Regions, CurveTotals]:
     """The regions, and the totals of all models."""
     xp = namespace(models[0][0])
     curves = alike(xp, models)
@@ -253,9 +255,9 @@ def _regions(models: tuple[Source, ...], *, axis: str) -> tuple[Regions, CurveTo
     return Regions(start, stop, best & xp.expand_dims(there, axis=-1)), totals
 
 
-def _path(curve: Points, axis: str) -> Path:
+def _path(curve: Points, axis: str) -> Polyline:
     """The curve over the axis, as a path on which higher is better."""
     fp, tp = curve
     if axis == "quota":
-        return Path(fp + tp, tp)
-    return Path(fp, tp) if axis == "fpr" else Path(tp, -fp)
+        return Polyline(fp + tp, tp)
+    return Polyline(fp, tp) if axis == "fpr" else Polyline(tp, -fp)

@@ -12,7 +12,7 @@ from quotakernels.inputs.columns import MASS_ROUNDING
 
 
 def best_stretches(
-    xp: Namespace, paths: Sequence[Path], defined: Array, rounding: float = 0.0
+    xp: Namespace, paths: Sequence[Polyline], defined: Array, rounding: float = 0.0
 ) -> tuple[Array, Array, Array]:
     """Both ends of each stretch, shape (..., R), and the paths that are best there, (..., R, M).
 
@@ -44,7 +44,7 @@ def best_stretches(
     return _merged(xp, starts, best, kept, whole, defined)
 
 
-def _tallest(xp: Namespace, path: Path) -> Array:
+def _tallest(xp: Namespace, path: Polyline) -> Array:
     """The height at the end of the axis, shape (..., 1, 1)."""
     highest = xp.max(xp.abs(path.y[..., -1]), axis=-1)
     return xp.reshape(highest, (*highest.shape, 1, 1))
@@ -56,7 +56,7 @@ def _steepest_slope(xp: Namespace, left: Array, right: Array, width: Array) -> A
     return rise / xp.expand_dims(xp.where(width > 0, width, xp.ones_like(width)), axis=-2)
 
 
-def _side_by_side(xp: Namespace, paths: Sequence[Path]) -> Path:
+def _side_by_side(xp: Namespace, paths: Sequence[Polyline]) -> Polyline:
     """The paths as one of shape (..., M, V), of floats; they end where the first one does."""
     wide = wide_float(xp, device(paths[0].x))
     size = max(path.x.shape[-1] for path in paths)
@@ -65,7 +65,7 @@ def _side_by_side(xp: Namespace, paths: Sequence[Path]) -> Path:
     for path in paths:
         x, y = (_padded(xp, cast(xp, z, wide), size) for z in path)
         columns.append((x * (whole / x[..., -1:]), y))
-    return Path(*(xp.stack(column, axis=-2) for column in zip(*columns, strict=True)))
+    return Polyline(*(xp.stack(column, axis=-2) for column in zip(*columns, strict=True)))
 
 
 def _padded(xp: Namespace, x: Array, size: int) -> Array:
@@ -93,18 +93,18 @@ def _switches(xp: Namespace, left: Array, right: Array, close: Array) -> list[Ar
         first = xp.min(place, axis=-2, keepdims=True)
         next_lead = _steepest(xp, rising & (place == first), left, right)
         goes_on = ~xp.any(rising, axis=-2, keepdims=True)
-        lead = Path(*(xp.where(goes_on, x, y) for x, y in zip(lead, next_lead, strict=True)))
+        lead = Polyline(*(xp.where(goes_on, x, y) for x, y in zip(lead, next_lead, strict=True)))
         edges.append(xp.maximum(edges[-1], first))
     edges.append(xp.ones_like(top))
     return [xp.squeeze(edge, axis=-2) for edge in edges]
 
 
-def _steepest(xp: Namespace, among: Array, left: Array, right: Array) -> Path:
+def _steepest(xp: Namespace, among: Array, left: Array, right: Array) -> Polyline:
     """The heights at both ends of that of some lines which ends the highest."""
     none = xp.full_like(left, -xp.inf)
     end = xp.max(xp.where(among, right, none), axis=-2, keepdims=True)
     start = xp.max(xp.where(among & (right == end), left, none), axis=-2, keepdims=True)
-    return Path(start, end)
+    return Polyline(start, end)
 
 
 def _best_at(xp: Namespace, place: Array, left: Array, right: Array, close: Array) -> Array:
@@ -153,10 +153,10 @@ class Points(NamedTuple):
     tp: Array
 
 
-Source: TypeAlias = Steps | Points
+StepsOrPoints: TypeAlias = Steps | Points
 
 
-class Path(NamedTuple):
+class Polyline(NamedTuple):
     """Points that never fall on the axis `x`, joined by straight lines; shape (..., V)."""
 
     x: Array
@@ -174,7 +174,7 @@ class CurveTotals(NamedTuple):
     differ: Array
 
 
-def rounding_of(xp: Namespace, sources: Sequence[Source]) -> float:
+def rounding_of(xp: Namespace, sources: Sequence[StepsOrPoints]) -> float:
     """Relative difference between two masses that is put down to rounding; 0 for counts."""
     dtypes = [x.dtype for source in sources for x in source]
     if all(xp.isdtype(dtype, "integral") for dtype in dtypes):
@@ -182,7 +182,7 @@ def rounding_of(xp: Namespace, sources: Sequence[Source]) -> float:
     return 2.0**-20 if xp.float32 in dtypes else MASS_ROUNDING
 
 
-def alike(xp: Namespace, sources: Sequence[Source]) -> list[Points]:
+def alike(xp: Namespace, sources: Sequence[StepsOrPoints]) -> list[Points]:
     """The points of all curves, in one batch shape and in one type: int64, or wide floats."""
     dev = device(sources[0][0])
     number = xp.int64 if rounding_of(xp, sources) == 0 else wide_float(xp, dev)
@@ -228,7 +228,7 @@ def totals_of(xp: Namespace, curves: Sequence[Points], rounding: float) -> Curve
     return CurveTotals(negative, positive, ~equal & filled & filled[..., :1])
 
 
-def nowhere_above(xp: Namespace, lower: Path, upper: Path) -> Array:
+def nowhere_above(xp: Namespace, lower: Polyline, upper: Polyline) -> Array:
     """Whether at no place of the axis the one path is above the other, limits at jumps included.
 
     Between two neighbouring abscissae of points both are straight, so that the limits there
@@ -251,13 +251,13 @@ def nowhere_above(xp: Namespace, lower: Path, upper: Path) -> Array:
     return ~(found[0] | found[1] | found[2] | found[3])
 
 
-def _below(xp: Namespace, path: Path, points: Path, beyond: bool) -> Array:
+def _below(xp: Namespace, path: Polyline, points: Polyline, beyond: bool) -> Array:
     rise, width, slope, run = _heights(xp, path, points, beyond)
     return _exceeds(xp, slope, run, rise, width)
 
 
 def _heights(
-    xp: Namespace, path: Path, points: Path, beyond: bool
+    xp: Namespace, path: Polyline, points: Polyline, beyond: bool
 ) -> tuple[Array, Array, Array, Array]:
     """Factors (a, b, c, d) such that a·b - c·d has the sign of a point's height above the path.
 
@@ -269,7 +269,7 @@ def _heights(
 
 
 def _segment(
-    xp: Namespace, path: Path, x: Array, beyond: bool
+    xp: Namespace, path: Polyline, x: Array, beyond: bool
 ) -> tuple[Array, Array, Array, Array]:
     """Both ends of the line on the left, or if `beyond` on the right, of each abscissa."""
     right = ops.bisect(xp, path.x, x, beyond)
@@ -293,7 +293,7 @@ def _exceeds(xp: Namespace, a: Array, b: Array, c: Array, d: Array) -> Array:
     return xp.where(xp.abs(near) < 2.0**62, a * b - c * d > 0, near > 0)
 
 
-def limits(xp: Namespace, path: Path, x: Array, beyond: bool) -> Array:
+def limits(xp: Namespace, path: Polyline, x: Array, beyond: bool) -> Array:
     """The path of floats in the limit at each abscissa from the left, or the right if `beyond`."""
     x0, y0, x1, y1 = _segment(xp, path, x, beyond)
     width = x1 - x0

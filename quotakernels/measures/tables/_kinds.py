@@ -12,7 +12,7 @@ from quotakernels.ranking import Ranking
 
 R = TypeVar("R")
 C = TypeVar("C")
-Table: TypeAlias = ConfusionTable[T] | ClassTable[T]
+AnyTable: TypeAlias = ConfusionTable[T] | ClassTable[T]
 
 
 class CellMeasure(TableMeasure, ValueMeasure):
@@ -21,9 +21,9 @@ class CellMeasure(TableMeasure, ValueMeasure):
     if TYPE_CHECKING:
 
         @overload
-        def __call__(self, table: Table[A]) -> A: ...
+        def __call__(self, table: AnyTable[A]) -> A: ...
         @overload
-        def __call__(self, table: Table[Any]) -> Numpy: ...
+        def __call__(self, table: AnyTable[Any]) -> Numpy: ...
         @overload
         def __call__(self, ranking: Ranking[T], *, quota: NumberOf[Any]) -> T: ...
         @overload
@@ -53,9 +53,9 @@ class BetaMeasure(TableMeasure, ValueMeasure):
     if TYPE_CHECKING:
 
         @overload
-        def __call__(self, table: Table[A], *, beta: NumberOf[Any] = 1.0) -> A: ...
+        def __call__(self, table: AnyTable[A], *, beta: NumberOf[Any] = 1.0) -> A: ...
         @overload
-        def __call__(self, table: Table[Any], *, beta: NumberOf[Any] = 1.0) -> Numpy: ...
+        def __call__(self, table: AnyTable[Any], *, beta: NumberOf[Any] = 1.0) -> Numpy: ...
         @overload
         def __call__(
             self, ranking: Ranking[T], *, quota: NumberOf[Any], beta: NumberOf[Any] = 1.0
@@ -109,9 +109,9 @@ class LogarithmMeasure(TableMeasure, ValueMeasure):
     if TYPE_CHECKING:
 
         @overload
-        def __call__(self, table: Table[A], *, base: NumberOf[Any] | None = None) -> A: ...
+        def __call__(self, table: AnyTable[A], *, base: NumberOf[Any] | None = None) -> A: ...
         @overload
-        def __call__(self, table: Table[Any], *, base: NumberOf[Any] | None = None) -> Numpy: ...
+        def __call__(self, table: AnyTable[Any], *, base: NumberOf[Any] | None = None) -> Numpy: ...
         @overload
         def __call__(
             self, ranking: Ranking[T], *, quota: NumberOf[Any], base: NumberOf[Any] | None = None
@@ -166,11 +166,11 @@ class CostMeasure(TableMeasure, ValueMeasure):
 
         @overload
         def __call__(
-            self, table: Table[A], *, cost_fp: NumberOf[Any], cost_fn: NumberOf[Any]
+            self, table: AnyTable[A], *, cost_fp: NumberOf[Any], cost_fn: NumberOf[Any]
         ) -> A: ...
         @overload
         def __call__(
-            self, table: Table[Any], *, cost_fp: NumberOf[Any], cost_fn: NumberOf[Any]
+            self, table: AnyTable[Any], *, cost_fp: NumberOf[Any], cost_fn: NumberOf[Any]
         ) -> Numpy: ...
         @overload
         def __call__(

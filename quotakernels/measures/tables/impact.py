@@ -60,14 +60,14 @@ class ClassImpact(NamedTuple):
     outputs: Array
 
 
-def _brought(table: ConfusionTable, impacts: ConfusionTable) -> tuple[Array, Array]:
+def _by_outcome(table: ConfusionTable, impacts: ConfusionTable) -> tuple[Array, Array]:
     """What the selected and the rejected bring in all."""
     selected = impacts.tp * table.tp + impacts.fp * table.fp
     return selected, impacts.fn * table.fn + impacts.tn * table.tn
 
 
 def _total(table: ConfusionTable, impacts: ConfusionTable) -> Impact:
-    selected, rejected = _brought(table, impacts)
+    selected, rejected = _by_outcome(table, impacts)
     return Impact(selected + rejected, selected, rejected)
 
 
@@ -77,7 +77,7 @@ def _impact(table: ConfusionTable, impacts: ConfusionTable) -> Impact:
 
 
 def _conditional(table: ConfusionTable, impacts: ConfusionTable) -> OutcomeImpact:
-    selected, rejected = _brought(table, impacts)
+    selected, rejected = _by_outcome(table, impacts)
     selected = selected / (table.tp + table.fp)
     rejected = rejected / (table.fn + table.tn)
     return OutcomeImpact(selected, rejected, (selected + rejected) / 2)
