@@ -111,11 +111,11 @@ def markdown(table: Table) -> str:
 def terminal(run: Result) -> str:
     """The same for a terminal, the marks last."""
     first, *rest = tables(run)
-    blocks = [_aligned(table) for table in (*rest, first)]
+    blocks = [aligned(table) for table in (*rest, first)]
     return "\n\n".join([description(run), *blocks])
 
 
-def _aligned(table: Table) -> str:
+def aligned(table: Table) -> str:
     rows = [table.head, *table.rows]
     widths = [max(len(row[i]) for row in rows) for i in range(len(table.head))]
     lines = ["  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)) for row in rows]
