@@ -136,6 +136,33 @@ def test_kth_largest(library, kind, batch):
         same(*both(library, keys.kth_largest, key, np.full((*batch, 1), place)))
 
 
+def close_and_far(kind: str) -> np.ndarray:
+    """Scores whose keys do not all fit into a word beside their place, in no order, with ties."""
+    dice = np.random.default_rng(3)
+    crowd = 1.0 + 2.0**-52 * dice.integers(0, 300, 600)
+    far = np.concatenate([crowd, -crowd, [0.0, -1e30, 2.0**-149, np.inf, -np.inf]])
+    whole = np.append(dice.integers(-9, 9, 300), [2**63 - 1, -(2**63), 2**63 - 2])
+    scores = whole.view(kind) if kind in ("int64", "uint64") else far.astype(kind)
+    return dice.permutation(scores)
+
+
+@pytest.mark.parametrize("length", [1, None])
+@pytest.mark.parametrize("kind", ["float64", "float32", "int64", "uint64", "bool"])
+def test_what_goes_with_keys_comes_in_their_order(kind, length):
+    """NumPy sorts words of keys and places: weights tell which example came where."""
+    scores = close_and_far(kind)[:length]
+    weights = np.arange(1.0, len(scores) + 1)
+    labels = np.ones(scores.shape, dtype=bool)
+    xp, values = namespace(scores), scores.tolist()
+    each = ops.tie_groups(xp, scores, labels, weights, None, True)
+    best_first = sorted(range(len(values)), key=lambda k: values[k], reverse=True)
+    assert each.positive_weights.tolist() == [k + 1 for k in best_first]
+    groups = ops.tie_groups(xp, scores, labels, weights, None, False)
+    assert groups.thresholds.tolist() == sorted(set(values), reverse=True)
+    sums = [sum(w for x, w in zip(values, weights, strict=True) if x == s) for s in set(values)]
+    assert sorted(groups.positive_weights) == sorted(sums)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("rows", [1, 100, 3 * numpy_.BLOCK + 17])
 def test_sums_and_positions_over_long_tables(weighted, rows):

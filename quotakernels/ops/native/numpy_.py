@@ -235,11 +235,38 @@ def _steps_in_place(sums: NDArray) -> NDArray:
     return sums
 
 
+def _rising_order(key: NDArray) -> NDArray:
+    """A stable argsort: words that end in the place are sorted several times faster."""
+    if key.dtype.kind == "f":
+        return np.argsort(key, kind="stable")
+    low, high, bits = int(key.min()), int(key.max()), (key.shape[0] - 1).bit_length()
+    words = key.astype(np.uint64)
+    words -= np.uint64(low % 2**64)  # modulo 2**64 it is exact
+    words >>= np.uint64(max(0, (high - low).bit_length() + bits - 64))
+    words <<= np.uint64(bits)
+    words |= np.arange(key.shape[0], dtype=np.uint64)
+    words.sort()
+    order = (words & np.uint64(2**bits - 1)).view(np.int64)
+    if (high - low).bit_length() + bits > 64:
+        words >>= np.uint64(bits)
+        _order_within(order, key, words[1:] == words[:-1])
+    return order
+
+
+def _order_within(order: NDArray, key: NDArray, same: NDArray) -> None:
+    """Put keys in order that follow each other as the `same`, since they were cut short."""
+    there = key[order]
+    if bool((there[1:] >= there[:-1]).all()):
+        return
+    places = np.flatnonzero(np.append(same, False) | np.append(False, same))
+    order[places] = order[places[np.argsort(there[places], kind="stable")]]
+
+
 def _each_by_itself(
     key: NDArray, labels: NDArray, weights: NDArray | None, gains: tuple[NDArray, ...]
 ) -> Groups:
     """In the order of the input where keys are equal."""
-    order = key.shape[0] - 1 - np.argsort(key[::-1], kind="stable")[::-1]
+    order = key.shape[0] - 1 - _rising_order(key[::-1])[::-1]
     key, labels = key[order], labels[order]
     positives = labels.astype(_count_type(key.shape[0]))
     table = Groups(key, np.ones_like(positives), positives, None, None)
@@ -258,7 +285,7 @@ def _each_by_itself(
 def _by_argsort(
     key: NDArray, labels: NDArray, weights: NDArray | None, gains: tuple[NDArray, ...]
 ) -> Groups:
-    order = np.argsort(key, kind="stable")[::-1]
+    order = _rising_order(key)[::-1]
     key, labels = key[order], labels[order]
     weights = None if weights is None else weights[order]
     gains = tuple(x[order] for x in gains)
