@@ -1,0 +1,109 @@
+"""What a call costs on a device does not grow; it is counted, so that no clock is asked."""
+
+from __future__ import annotations
+
+import importlib.metadata
+
+import pytest
+from backends import STANDARD_ONLY, available
+
+from benchmarks.device.__main__ import main
+from benchmarks.device.calls import CALLS
+from benchmarks.device.marks import COMPILING, LAUNCHES, PROGRAMS
+
+TORCH, JAX = "2.13", "0.10"
+"""The versions of which the numbers below are; others run other operations for the same calls."""
+
+AT_MOST = {
+    "roc_auc": (91, 167.3),
+    "four": (944, 2478),
+    "summary": (988, 2719),
+    "hit_rate": (408, 77.6),
+    "f_score": (768, 1377),
+    "pr_auc": (199, 730),
+    "lift_table": (435, 211.3),
+    "roc_hull_auc": (6382, 18916),
+    "rank, weights": (367, 880),
+    "update, bfloat16": (43, 87.9),
+    "roc_auc, bfloat16": (91, 310.6),
+}
+"""Launches, and bytes over those of the scores."""
+
+IN_XLA = {
+    "roc_auc": (224, 51),
+    "average_hit_rate": (811, 71),
+    "summary": (1453, 69),
+    "hit_rate, traced": (329, 41),
+}
+"""Lines and fusions of programs for 1024 scores."""
+
+
+def other(library: str, version: str) -> str | None:
+    """Why a library has no numbers here."""
+    if STANDARD_ONLY:
+        return "without the fast forms the calls run other operations"
+    if not available(library):
+        return f"{library} is not available"
+    found = importlib.metadata.version(library)
+    return None if found.startswith(f"{version}.") else f"the numbers are of {library} {version}"
+
+
+def skipped(library: str, version: str) -> pytest.MarkDecorator:
+    why = other(library, version)
+    return pytest.mark.skipif(why is not None, reason=str(why))
+
+
+@skipped("torch", TORCH)
+@pytest.mark.parametrize("name", AT_MOST)
+def test_launches_and_bytes(name: str):
+    from benchmarks.device import launches
+
+    found = launches.counted(CALLS[name])
+    launched, moved = AT_MOST[name]
+    assert found.launches <= launched
+    assert found.bytes <= moved
+
+
+@skipped("jax", JAX)
+@pytest.mark.parametrize("name", IN_XLA)
+def test_programs(name: str):
+    from benchmarks.device import programs
+
+    found = programs.program(CALLS[name], 1024)
+    lines, fusions = IN_XLA[name]
+    assert found.lines <= lines
+    assert found.fusions <= fusions
+
+
+@pytest.mark.skipif(not available("torch"), reason="torch is not available")
+def test_operations_are_counted():
+    """A view costs nothing; an operation reads its arguments and writes its results."""
+    import torch
+
+    from benchmarks.device.launches import Launches
+
+    x = torch.zeros(10, dtype=torch.float32, device="meta")
+    with Launches() as seen:
+        x.reshape(2, 5)[0].detach()
+        assert (seen.number, seen.bytes) == (0, 0)
+        x + x[:1]
+        assert (seen.number, seen.bytes) == (1, 40 + 4 + 40)
+        torch.zeros_like(x)
+    assert (seen.number, seen.bytes) == (2, 84 + 40)
+    assert seen.by_name == {"add": 1, "zeros_like": 1}
+
+
+def test_marks_are_of_calls():
+    assert {*LAUNCHES, *PROGRAMS, *COMPILING, *AT_MOST, *IN_XLA} <= CALLS.keys()
+
+
+@pytest.mark.skipif(not available("torch"), reason="torch is not available")
+def test_what_is_printed(capsys: pytest.CaptureFixture[str]):
+    assert main(["f_score", "--only", "torch"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split()[:5] == ["call", "launches", "mark", "bytes", "mark"]
+    assert [line.split()[0] for line in lines[3:5]] == ["f_score", "sort"]
+    assert main(["f_score", "--operations"]) == 0
+    assert capsys.readouterr().out.startswith("f_score: ")
+    with pytest.raises(SystemExit):
+        main(["f_scores"])
