@@ -18,7 +18,7 @@ from quotakernels.measures._measure import Measure
 
 Y = np.arange(400) % 3 == 0
 S = np.arange(400.0)
-FREE = {"together", "get_scorer"}
+FREE = {"multimetric", "get_scorer"}
 """Functions whose keywords are names of the caller's, or are those of what a name stands for."""
 ADAPTERS = ("clu", "dask", "duckdb", "jax", "sklearn", "torch_distributed")
 

@@ -90,6 +90,25 @@ def test_a_measure_has_the_signature_of_its_kind(name: str):
             assert value == (... if free or default is inspect.Parameter.empty else default)
 
 
+FUNCTIONS = {name: x for name, x in PUBLIC.items() if inspect.isfunction(x)}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_shows_its_parameters(name: str):
+    """Only what a measure takes, whichever is given, stands for itself."""
+    parameters = inspect.signature(FUNCTIONS[name]).parameters
+    several = {x.kind for x in parameters.values() if x.kind in (x.VAR_POSITIONAL, x.VAR_KEYWORD)}
+    takes_measures = not parameters.keys().isdisjoint(("measure", "best", "curve"))
+    assert several <= ({inspect.Parameter.VAR_KEYWORD} if takes_measures else set())
+
+
+@pytest.mark.parametrize("name", ["best_boundary", "optimal_cut", "table_curve"])
+def test_a_function_of_cuts_shows_the_parameters_of_measures(name: str):
+    shown = inspect.signature(FUNCTIONS[name]).parameters
+    of_measures = inspect.signature(qk.roc_auc).parameters
+    assert {key: shown[key] for key in of_measures} == dict(of_measures)
+
+
 Y, S = np.asarray([1, 0, 1, 0, 1]), np.asarray([5, 4, 3, 2, 1], dtype=np.float32) / 8
 OWN: dict[str, Any] = {
     **{key: {"gain": S} for key in ("best_quota", "cell_impacts", "impact_at_quota")},

@@ -21,21 +21,26 @@ brief = _shown.repr
 """What messages show of any value, be it as long as it may."""
 
 
-def forwarding(*others: Callable[..., Any]) -> Callable[[F], F]:
+def forwarding(*others: Callable[..., Any], without: tuple[str, ...] = ()) -> Callable[[F], F]:
     """Make a function public that hands keywords on: to these public functions, and to measures.
 
-    Where a function from elsewhere is among its arguments, what that takes is left to be seen.
+    Its signature shows their parameters in the place of ``*`` and ``**``, without those that it
+    refuses.  Where a function from elsewhere is among its arguments, what that takes is left to be
+    seen.
     """
 
     def decorated(function: F) -> F:
-        parameters = inspect.signature(function).parameters.values()
+        signature = inspect.signature(function)
+        parameters = signature.parameters.values()
         kinds = {p.kind for p in parameters}
         known = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
         known = [name for name in known if name not in ("self", "cls")]
         handed_on = inspect.Parameter.VAR_KEYWORD in kinds
         known += ["ranking"] if handed_on or inspect.Parameter.VAR_POSITIONAL in kinds else []
-        known += [name for other in others for name in keywords_of(other) or ()]
-        flags = {p.name for p in parameters if p.annotation == "bool"}
+        known += [x for other in others for x in keywords_of(other) or ()]
+        if others:
+            signature = _handing_on(signature, others, without)
+        flags = {p.name for p in signature.parameters.values() if p.annotation == "bool"}
 
         @functools.wraps(function)
         def checked(*arguments: Any, **keywords: Any) -> Any:
@@ -48,6 +53,7 @@ def forwarding(*others: Callable[..., Any]) -> Callable[[F], F]:
             return function(*arguments, **keywords)
 
         checked.own_keywords = tuple(known)  # type: ignore[attr-defined]
+        checked.__signature__ = signature  # type: ignore[attr-defined]
         return checked  # type: ignore[return-value]
 
     return decorated
@@ -56,6 +62,25 @@ def forwarding(*others: Callable[..., Any]) -> Callable[[F], F]:
 def public(function: F) -> F:
     """Make a function public: it tells a misspelt keyword, and a flag that is no boolean."""
     return forwarding()(function)
+
+
+def _handing_on(
+    signature: inspect.Signature, others: Iterable[Callable[..., Any]], without: tuple[str, ...]
+) -> inspect.Signature:
+    """With other functions' parameters for ``*`` and ``**``, which a measure keeps."""
+    own = signature.parameters
+    handed_on = {name: p for x in others for name, p in inspect.signature(x).parameters.items()}
+    rest = [p for name, p in handed_on.items() if name not in (*own, *without)]
+    shown: list[inspect.Parameter] = []
+    for p in own.values():
+        if p.kind is p.VAR_POSITIONAL:
+            shown += [x for x in rest if x.kind is x.POSITIONAL_OR_KEYWORD]
+        elif p.kind is p.VAR_KEYWORD:
+            shown += [x for x in rest if x.kind is x.KEYWORD_ONLY]
+            shown += [p] if not own.keys().isdisjoint(_MEASURES) else []
+        else:
+            shown.append(p)
+    return signature.replace(parameters=shown)
 
 
 def _measures(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Iterator[Any]:

@@ -42,6 +42,8 @@ by another name."""
 _FROM_DATA = inspect.signature(rank).parameters
 GAINS = ("gain", "gain_rejected")
 """What of these only the measures of gains take."""
+DATA = tuple(name for name in _FROM_DATA if name not in GAINS)
+"""What all measures take."""
 
 
 def _no_numbers(*_: Any) -> tuple[tuple[()], tuple[()]]:

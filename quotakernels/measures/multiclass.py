@@ -24,7 +24,7 @@ from quotakernels.inputs.classes import validate_classes
 from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.quotas import in_library_of, mass_totals
-from quotakernels.measures._measure import Measure
+from quotakernels.measures._measure import GAINS, Measure
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.charts.powers import Chart
 from quotakernels.measures.roc_pr.costs import OperatingPoint
@@ -72,7 +72,7 @@ class OneVsRest(NamedTuple):
     defined: Any
 
 
-@forwarding(rank)
+@forwarding(rank, without=("pos_label", *GAINS))
 def one_vs_rest(
     measure: Measure | Callable[..., Any],
     y_true: Any,

@@ -10,7 +10,7 @@ from quotakernels._types import A, ArrayOf, Data, Generic, NumberOf, T, TiePolic
 from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import numbers_like
-from quotakernels.measures._measure import Measure, measure
+from quotakernels.measures._measure import GAINS, Measure, measure
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
 from quotakernels.measures.tables._kinds import ImpactMeasure
 from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
@@ -95,7 +95,7 @@ def best_boundary(
 ) -> BestBoundary[A]: ...
 
 
-@forwarding(rank)
+@forwarding(rank, without=GAINS)
 def best_boundary(
     *data: Any, impacts: Any, kind: Literal["impact", "outcome"] = "impact", **keywords: Any
 ) -> BestBoundary:

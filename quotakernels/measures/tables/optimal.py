@@ -21,8 +21,9 @@ from quotakernels._array import (
 )
 from quotakernels._types import A, ArrayOf, Generic, NumberOf, T, TiePolicy
 from quotakernels.inputs.invalid_rows import invalid_rows, nan_in_invalid
-from quotakernels.inputs.keywords import brief, forwarding, keywords_of, refuse_unknown
+from quotakernels.inputs.keywords import brief, forwarding, refuse_unknown
 from quotakernels.measures._direction import direction_of
+from quotakernels.measures._measure import DATA, GAINS
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
 from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
 from quotakernels.measures.tables.measure import TableMeasure
@@ -72,7 +73,7 @@ def table_curve(
 ) -> Curve[A]: ...
 
 
-@forwarding(rank)
+@forwarding(rank, without=GAINS)
 def table_curve(measure: Any, *data: Any, **keywords: Any) -> Curve:
     """A measure of confusion tables at every cut of a ranking.
 
@@ -147,7 +148,7 @@ def optimal_cut(
 ) -> OptimalCut[A]: ...
 
 
-@forwarding(rank)
+@forwarding(rank, without=GAINS)
 def optimal_cut(
     measure: Any, *data: Any, maximize: bool | None = None, **keywords: Any
 ) -> OptimalCut:
@@ -242,7 +243,7 @@ def _called(
             f"before labels and scores or a Ranking; got {brief(measure)}"
         )
     own = measure.take_own(keywords)
-    refuse_unknown(caller, keywords, ("ranking",), keywords_of(rank))
+    refuse_unknown(caller, keywords, ("ranking",), DATA)
     return measure, measure.ranking(data, keywords, own, caller), own
 
 
