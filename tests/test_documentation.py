@@ -17,6 +17,7 @@ DOCS = ROOT / "docs"
 SECTIONS = ("Returns", "References", "Examples")
 SHARED = {
     "rank": tuple(inspect.signature(PUBLIC["rank"]).parameters),
+    "bootstrap": tuple(inspect.signature(PUBLIC["bootstrap"]).parameters)[3:],
     "hit_rate": ("quota", "fraction"),
     "confusion_table": ("table", "threshold", "quota", "fraction", "inclusive"),
     "impact": ("impacts", "table", "threshold", "quota", "fraction", "inclusive"),

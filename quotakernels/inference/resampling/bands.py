@@ -31,7 +31,7 @@ from quotakernels.inputs.examples import Examples, valid_examples
 from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import mass_totals, numbers_like
-from quotakernels.measures._measure import ValueMeasure, measure
+from quotakernels.measures._measure import GAINS, ValueMeasure, measure
 from quotakernels.measures.at_quota.curves import cut_masses
 from quotakernels.measures.at_quota.hit_rate import hit_rate, lift, qrecall
 from quotakernels.ranking import Ranking
@@ -123,7 +123,7 @@ class CurveBand(NamedTuple):
     undefined: Array
 
 
-@forwarding(bootstrap)
+@forwarding(bootstrap, without=GAINS)
 def curve_band(
     curve: Any,
     y_true: Any,
@@ -143,6 +143,8 @@ def curve_band(
     together: estimate ± c·s with the standard error s of each point, where c is the quantile over
     the resamples of the largest |curve* - curve|/s along the curve (sup-t band).
 
+    The other keywords are those of `bootstrap`.
+
     Parameters
     ----------
     curve : {"hit_rate", "qrecall", "lift", "roc"}
@@ -158,10 +160,6 @@ def curve_band(
         A band for the whole curve, instead of an interval for each point.
     confidence_level : float
         The share of such bands that should hold the true curve, or at each point its value.
-    **resampling : optional
-        `n_resamples`, `method`, `stratified`, `clusters`, `poisson`, `random_state`,
-        `sample_weight`, `where`, `pos_label`, `ties`, `validate`, `workers`, `max_memory` and
-        `progress` as in `bootstrap`.
 
     Returns
     -------

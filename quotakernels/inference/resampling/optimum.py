@@ -68,7 +68,7 @@ class _Cut(NamedTuple):
 def optimum_interval(best: Any, y_true: Any, y_score: Any, **keywords: Any) -> OptimumInterval:
     """Confidence intervals of the best cut and of what it brings, and its optimism (bootstrap).
 
-    In each resample the best cut is found anew.
+    In each resample the best cut is found anew.  The other keywords are those of `bootstrap`.
 
     Parameters
     ----------
@@ -77,10 +77,7 @@ def optimum_interval(best: Any, y_true: Any, y_score: Any, **keywords: Any) -> O
     y_true, y_score : arrays, shape (n,) and (..., n)
         As in `bootstrap`; models are leading axes of the scores and share the resamples.
     **keywords
-        The function's own arguments, such as ``impacts=(5, -4, 0, 0)`` or ``measure=informedness``,
-        and optional ones of `bootstrap`: `n_resamples`, `confidence_level`, `method`, `stratified`,
-        `clusters`, `poisson`, `random_state`, `sample_weight`, `where`, `pos_label`, `ties`,
-        `validate`, `gain`, `gain_rejected`, `workers`, `max_memory` and `progress`.
+        The function's own arguments, such as ``impacts=(5, -4, 0, 0)`` or ``measure=informedness``.
 
     Returns
     -------
