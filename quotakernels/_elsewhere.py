@@ -109,6 +109,28 @@ NOT_OFFERED = {
 }
 """Why not, and what is near it, by the name that something has elsewhere."""
 
+_DECISIONS = ("y_pred", "pred", "preds", "prediction", "predictions", "y_hat", "yhat")
+_SCORES = (*_DECISIONS, "y_prob", "y_proba", "proba", "probas_pred", "score", "scores", "y_scores")
+_KEYWORDS = {
+    **dict.fromkeys(_SCORES, "y_score"),
+    **dict.fromkeys(("labels", "target", "targets", "y"), "y_true"),
+    **dict.fromkeys(("k", "top_k", "n"), "quota"),
+    **dict.fromkeys(("top", "percent", "percentage", "share"), "fraction"),
+    **dict.fromkeys(("weight", "weights"), "sample_weight"),
+    "mask": "where",
+}
+"""Keywords of other libraries: what is meant here."""
+
+
+def keyword_hint(keyword: str, known: Iterable[str]) -> str:
+    """What a message adds about a keyword that is none of those that are known."""
+    names = list(known)
+    if keyword in _DECISIONS and "threshold" in names:
+        return f"; decisions are counted by {_PREDICTIONS}"
+    meant = [x for x in [_KEYWORDS.get(keyword)] if x in names]
+    meant = meant or difflib.get_close_matches(keyword, names, n=1)
+    return f"; did you mean {meant[0]!r}?" if meant else ""
+
 
 def hint(name: str) -> str | None:
     """What to do who looks for `name`; None if nobody is known to."""

@@ -358,7 +358,34 @@ def test_a_pair_is_a_mapping_or_an_array_or_a_frame():
             function(Y, qk.rank(Y, GOOD))
 
 
+MATRIX = np.stack([GOOD, BAD])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((MODELS, Y), TypeError, "^y_true must be the labels, and models come after it; got a map"),
+        ((MATRIX, Y), ValueError, r"got shape \(60,\); y_true comes before models$"),
+        ((list(Y), GOOD), ValueError, r"a mapping from names to scores, or .* got shape \(60,\)$"),
+        (
+            (Y, MATRIX.T),
+            ValueError,
+            r"^models has shape \(60, 2\), .* 60 in y_true; pass models\.T$",
+        ),
+        ((Y, GOOD, BAD), TypeError, "and models by position, .*; several models are one"),
+    ],
+)
+def test_models_in_another_place_or_form(arguments: Any, error: type[Exception], message: str):
+    for function in (functools.partial(qk.compare, qk.roc_auc), qk.inference.delong_test):
+        with pytest.raises(error, match=message):
+            function(*arguments)
+
+
 def test_the_measure_comes_first():
+    with pytest.raises(TypeError, match=r"^measure must be .*; got an array of shape \(60,\)$"):
+        qk.compare(Y, MODELS, qk.roc_auc)
+    with pytest.raises(TypeError, match="^measure must be .*roc_auc.* comes first; got 'roc_auc'$"):
+        qk.compare("roc_auc", Y, MODELS)
     with pytest.raises(TypeError, match="^measure must be a function .* comes first"):
         qk.compare(Y, MODELS, qk.roc_auc)
     for function in (qk.optimal_cut, qk.tables.table_curve):

@@ -50,6 +50,45 @@ def test_every_keyword_of_every_function(function: Callable[..., Any]):
     check(function)
 
 
+MEANT = [
+    (qk.hit_rate, "y_pred", "y_score"),
+    (qk.roc_auc, "y_proba", "y_score"),
+    (qk.rank, "scores", "y_score"),
+    (qk.bootstrap, "labels", "y_true"),
+    (qk.qrecall, "top_k", "quota"),
+    (qk.lift, "percentage", "fraction"),
+    (qk.pem, "weights", "sample_weight"),
+    (qk.summary, "mask", "where"),
+]
+
+
+@pytest.mark.parametrize(("function", "theirs", "ours"), MEANT)
+def test_keywords_of_other_libraries(function: Callable[..., Any], theirs: str, ours: str):
+    with pytest.raises(TypeError, match=f"keyword argument '{theirs}'; did you mean '{ours}'\\?$"):
+        function(**{theirs: S})
+
+
+OF_TABLES = (qk.f_score, qk.confusion_table, qk.tables.informedness)
+
+
+@pytest.mark.parametrize("function", OF_TABLES, ids=lambda x: x.__name__)
+def test_decisions_in_the_place_of_scores(function: Callable[..., Any]):
+    hint = "decisions are counted by tables.confusion_table_from_predictions"
+    with pytest.raises(TypeError, match=f"^give exactly one of threshold=.*; {hint}"):
+        function(Y, Y)
+    with pytest.raises(TypeError, match=f"keyword argument 'y_pred'; {hint}"):
+        function(y_true=Y, y_pred=Y)
+    with pytest.raises(TypeError, match="^give exactly one of threshold=, quota= and fraction=$"):
+        function(Y, S, quota=3, threshold=3)
+
+
+def test_what_is_by_keyword_only():
+    with pytest.raises(
+        TypeError, match="^rank takes y_true and y_score by position, .* by keyword$"
+    ):
+        qk.rank(Y, S, S)
+
+
 def test_every_keyword_of_methods():
     like = np.zeros(0)
     states = [

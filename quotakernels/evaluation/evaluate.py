@@ -183,7 +183,9 @@ def _of_rankings(rankings: Any, quotas: tuple[Quota, ...], beside: dict[str, Any
 def _columns(models: Any, beside: dict[str, Any]) -> tuple[_Arrays, _Arrays, dict[str, str]]:
     """The scores of each model, the arrays beside them, and what these are called."""
     several = isinstance(models, Mapping) or hasattr(models, "columns")
-    named = named_scores(models, 1) if several else {_title(models, "model"): models}
+    named = (
+        named_scores(models, beside["y_true"], 1) if several else {_title(models, "model"): models}
+    )
     titles, arrays = {}, {}
     for key, x in beside.items():
         if isinstance(x, str) and x not in named:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 import reprlib
@@ -17,8 +16,12 @@ _MEASURES = ("measure", "measures", "best", "curve")
 """Parameters whose functions are given what a public function has no name for."""
 _shown = reprlib.Repr()
 _shown.maxother = _shown.maxstring = 100
-brief = _shown.repr
-"""What messages show of any value, be it as long as it may."""
+
+
+def brief(value: Any) -> str:
+    """What messages show of any value, be it as long as it may."""
+    shape = getattr(value, "shape", None)
+    return f"an array of shape {tuple(shape)}" if shape else _shown.repr(value)
 
 
 def forwarding(*others: Callable[..., Any], without: tuple[str, ...] = ()) -> Callable[[F], F]:
@@ -34,6 +37,7 @@ def forwarding(*others: Callable[..., Any], without: tuple[str, ...] = ()) -> Ca
         parameters = signature.parameters.values()
         kinds = {p.kind for p in parameters}
         known = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
         known = [name for name in known if name not in ("self", "cls")]
         handed_on = inspect.Parameter.VAR_KEYWORD in kinds
         known += ["ranking"] if handed_on or inspect.Parameter.VAR_POSITIONAL in kinds else []
@@ -44,6 +48,8 @@ def forwarding(*others: Callable[..., Any], without: tuple[str, ...] = ()) -> Ca
 
         @functools.wraps(function)
         def checked(*arguments: Any, **keywords: Any) -> Any:
+            if len(arguments) > len(positional) and inspect.Parameter.VAR_POSITIONAL not in kinds:
+                raise TypeError(_too_many(function.__name__, positional))
             for name, value in keywords.items():
                 if name in flags:
                     check_flag(name, value)
@@ -62,6 +68,15 @@ def forwarding(*others: Callable[..., Any], without: tuple[str, ...] = ()) -> Ca
 def public(function: F) -> F:
     """Make a function public: it tells a misspelt keyword, and a flag that is no boolean."""
     return forwarding()(function)
+
+
+def _too_many(name: str, positional: list[str]) -> str:
+    """The message about arguments that must be given by keyword."""
+    names = [x for x in positional if x not in ("self", "cls")]
+    listed = " and ".join(x for x in (", ".join(names[:-1]), *names[-1:]) if x) or "nothing"
+    models = "; several models are one argument, a mapping from names to scores"
+    hint = models if "models" in names else ""
+    return f"{name} takes {listed} by position, and all else by keyword{hint}"
 
 
 def _handing_on(
@@ -116,8 +131,9 @@ def refuse_unknown(name: str, given: Iterable[str], *known: Iterable[str] | None
     right = [x for names in known for x in names or ()]
     for keyword in given:
         if keyword not in right:
-            near = difflib.get_close_matches(keyword, right, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            from quotakernels._elsewhere import keyword_hint
+
+            hint = keyword_hint(keyword, right)
             raise TypeError(f"{name} got an unexpected keyword argument {keyword!r}{hint}")
 
 

@@ -29,14 +29,16 @@ NDArray = np.ndarray[Any, Any]
 _EXACT = 2**53
 
 
-def named_scores(models: Any, at_least: int = 2) -> dict[str, Any]:
-    """The scores of each model, under the model's name.
+def named_scores(models: Any, y_true: Any, at_least: int = 2) -> dict[str, Any]:
+    """The scores of each model for the examples of these labels, under the model's name.
 
     Also from the columns of a data frame, and from arrays with a leading axis of models, which are
     called "0", "1", ….
     """
+    if isinstance(y_true, Mapping):
+        raise TypeError("y_true must be the labels, and models come after it; got a mapping")
     if _is_nameless(models):
-        rows = _rows(models)
+        rows = _rows(models, y_true)
         models, names = rows, list(rows)
     else:
         names = _names(models)
@@ -56,9 +58,9 @@ def label_of(models: Any, name: str) -> str:
     return f"models[{name if _is_nameless(models) else repr(name)}]"
 
 
-def two_models(models: Any) -> dict[str, Any]:
+def two_models(models: Any, y_true: Any) -> dict[str, Any]:
     """The scores of exactly two models, under what messages call them."""
-    named = named_scores(models)
+    named = named_scores(models, y_true)
     if len(named) != 2:
         raise ValueError(f"models must hold two models, the first and the second; got {len(named)}")
     return {label_of(models, name): scores for name, scores in named.items()}
@@ -71,13 +73,21 @@ def _is_nameless(models: Any) -> bool:
     )
 
 
-def _rows(models: Any) -> dict[str, Any]:
+def _rows(models: Any, y_true: Any) -> dict[str, Any]:
     if not is_array(models):
         return {str(k): row for k, row in enumerate(models)}
-    if models.ndim < 2:
+    shape = tuple(models.shape)
+    examples = tuple(y_true.shape) if is_array(y_true) else np.shape(y_true)
+    if len(shape) < 2:
+        order = "; y_true comes before models" if len(examples) > 1 else ""
         raise ValueError(
-            "models must have an axis of models before that of the examples; "
-            f"got shape {tuple(models.shape)}"
+            "models must be a mapping from names to scores, or have an axis of models before that "
+            f"of the examples; got shape {shape}{order}"
+        )
+    if shape[:-1] == examples != shape[1:]:
+        raise ValueError(
+            f"models has shape {shape}, and the last axis holds the examples, {shape[0]} in "
+            "y_true; pass models.T"
         )
     return {str(k): models[k, ...] for k in range(models.shape[0])}
 

@@ -270,7 +270,7 @@ class Measure:
         return self.__name__
 
     def __repr__(self) -> str:
-        return f"<measure {self.__name__}{self.__signature__}>"
+        return f"<measure {self.__name__}>"
 
     __name__: str
 

@@ -202,7 +202,7 @@ def compare(
     [ 0.   -0.03  0.2 ] [1.    0.958 0.003]
     """
     applied = compared(with_options(measure, options))
-    named = _checked(models, test, n_resamples, confidence_level, ties, stratified)
+    named = _checked(models, y_true, test, n_resamples, confidence_level, ties, stratified)
     data = _keywords_of_rank(sample_weight, where, pos_label, validate, gain, gain_rejected)
     drawn = {"n_resamples": n_resamples, "random_state": random_state, "clusters": clusters}
     drawn |= {"ties": ties, "workers": workers, "max_memory": max_memory, "progress": progress}
@@ -216,6 +216,7 @@ def compare(
 
 def _checked(
     models: Any,
+    y_true: Any,
     test: TestName,
     n_resamples: int,
     confidence_level: float,
@@ -224,7 +225,7 @@ def _checked(
 ) -> dict[str, Any]:
     """The scores of each model; raise for arguments out of range."""
     n_resamples = check_resampling(n_resamples, confidence_level, "percentile", ties)
-    named = named_scores(models)
+    named = named_scores(models, y_true)
     check_test(test, len(named), n_resamples, confidence_level, stratified)
     return named
 

@@ -188,7 +188,7 @@ def compare_selections(
     if test not in ("mcnemar", "fisher"):
         raise ValueError(f'test must be "mcnemar" or "fisher"; got {brief(test)}')
     check_level(confidence_level)
-    scores = stacked(two_models(models), y_true, None, where, pos_label, validate)
+    scores = stacked(two_models(models, y_true), y_true, None, where, pos_label, validate)
     examples = valid_examples(y_true, scores, None, where, pos_label, validate)
     taken: Any = select  # which of quota= and fraction= is given, it finds out itself
     chosen = taken(scores, quota=quota, fraction=fraction, where=where, validate=validate)

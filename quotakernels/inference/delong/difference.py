@@ -125,7 +125,7 @@ def delong_test(
     scale = scale_of(measure)
     check_level(confidence_level)
     refuse_weights(sample_weight)
-    named = {name: as_column(name, x) for name, x in two_models(models).items()}
+    named = {name: as_column(name, x) for name, x in two_models(models, y_true).items()}
     check_types(named)
     named = adopt(named, tuple(named))[1]
     shapes = [tuple(x.shape) for x in named.values()]

@@ -413,7 +413,7 @@ def fold_test(
     """
     check_level(confidence_level)
     check_tie_policy(ties)
-    scores = {name: as_column(name, x) for name, x in two_models(models).items()}
+    scores = {name: as_column(name, x) for name, x in two_models(models, y_true).items()}
     check_types(scores)
     applied = with_options(measure, options)
     found: list[Any] = []

@@ -165,8 +165,11 @@ def wanted_cut(
     xp: Namespace, table: ops.Groups, *, threshold: Any, quota: Any, fraction: Any, inclusive: bool
 ) -> tuple[Array, tuple[int, ...]]:
     """The thresholds, shape (K,), or the masses, (..., K), and the shape for which K stands."""
-    if sum(x is not None for x in (threshold, quota, fraction)) != 1:
-        raise TypeError("give exactly one of threshold=, quota= and fraction=")
+    given = sum(x is not None for x in (threshold, quota, fraction))
+    if given != 1:
+        hint = "; decisions are counted by tables.confusion_table_from_predictions(y_true, y_pred)"
+        one = "give exactly one of threshold=, quota= and fraction="
+        raise TypeError(one if given else one + hint)
     check_flag("inclusive", inclusive)
     if threshold is not None:
         wanted = _threshold_beside(table.thresholds, threshold)
