@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     A = TypeVar("A", bound=_Tensor | _Sharded | Numpy, default=Numpy)
     """The arrays of the library that is given; NumPy's of lists and of other arrays of NumPy."""
-    T = TypeVar("T", default=Any)
+    T = TypeVar("T", default=Any, covariant=True)
     """The arrays of a record."""
 else:
     from typing import TypeVar

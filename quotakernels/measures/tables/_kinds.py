@@ -1,18 +1,18 @@
-"""The kinds of measures of confusion tables, by how they are called."""
+"""The kinds of several measures of confusion tables, by how they are called."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Unpack, overload
 
-from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, AtThreshold, NumberOf, Numpy, T
-from quotakernels.measures._measure import Measure, ValueMeasure
-from quotakernels.measures.tables.cells import ClassTable, ConfusionTable, cells_at
+from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, AtThreshold, NumberOf, T
+from quotakernels.measures._measure import ValueMeasure
+from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
 from quotakernels.measures.tables.measure import TableMeasure
 from quotakernels.ranking import Ranking
 
 R = TypeVar("R")
 C = TypeVar("C")
-AnyTable: TypeAlias = ConfusionTable[T] | ClassTable[T]
+AnyTable: TypeAlias = ConfusionTable[NumberOf[A]] | ClassTable[NumberOf[A]]
 
 
 class CellMeasure(TableMeasure, ValueMeasure):
@@ -22,8 +22,6 @@ class CellMeasure(TableMeasure, ValueMeasure):
 
         @overload
         def __call__(self, table: AnyTable[A]) -> A: ...
-        @overload
-        def __call__(self, table: AnyTable[Any]) -> Numpy: ...
         @overload
         def __call__(self, ranking: Ranking[T], *, quota: NumberOf[Any]) -> T: ...
         @overload
@@ -43,192 +41,6 @@ class CellMeasure(TableMeasure, ValueMeasure):
         @overload
         def __call__(
             self, y_true: ArrayOf[A], y_score: ArrayOf[A], **at: Unpack[AtThreshold[A]]
-        ) -> A: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-class BetaMeasure(TableMeasure, ValueMeasure):
-    """A measure with a weight of recall."""
-
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, table: AnyTable[A], *, beta: NumberOf[Any] = 1.0) -> A: ...
-        @overload
-        def __call__(self, table: AnyTable[Any], *, beta: NumberOf[Any] = 1.0) -> Numpy: ...
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, quota: NumberOf[Any], beta: NumberOf[Any] = 1.0
-        ) -> T: ...
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, fraction: NumberOf[Any], beta: NumberOf[Any] = 1.0
-        ) -> T: ...
-        @overload
-        def __call__(
-            self,
-            ranking: Ranking[T],
-            *,
-            threshold: NumberOf[Any],
-            inclusive: bool = True,
-            beta: NumberOf[Any] = 1.0,
-        ) -> T: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            beta: NumberOf[A] = 1.0,
-            **at: Unpack[AtQuota[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            beta: NumberOf[A] = 1.0,
-            **at: Unpack[AtFraction[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            beta: NumberOf[A] = 1.0,
-            **at: Unpack[AtThreshold[A]],
-        ) -> A: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-class LogarithmMeasure(TableMeasure, ValueMeasure):
-    """A measure with a base of its logarithms."""
-
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, table: AnyTable[A], *, base: NumberOf[Any] | None = None) -> A: ...
-        @overload
-        def __call__(self, table: AnyTable[Any], *, base: NumberOf[Any] | None = None) -> Numpy: ...
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, quota: NumberOf[Any], base: NumberOf[Any] | None = None
-        ) -> T: ...
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, fraction: NumberOf[Any], base: NumberOf[Any] | None = None
-        ) -> T: ...
-        @overload
-        def __call__(
-            self,
-            ranking: Ranking[T],
-            *,
-            threshold: NumberOf[Any],
-            inclusive: bool = True,
-            base: NumberOf[Any] | None = None,
-        ) -> T: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            base: NumberOf[A] | None = None,
-            **at: Unpack[AtQuota[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            base: NumberOf[A] | None = None,
-            **at: Unpack[AtFraction[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            base: NumberOf[A] | None = None,
-            **at: Unpack[AtThreshold[A]],
-        ) -> A: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-class CostMeasure(TableMeasure, ValueMeasure):
-    """A measure with a cost of each kind of error."""
-
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(
-            self, table: AnyTable[A], *, cost_fp: NumberOf[Any], cost_fn: NumberOf[Any]
-        ) -> A: ...
-        @overload
-        def __call__(
-            self, table: AnyTable[Any], *, cost_fp: NumberOf[Any], cost_fn: NumberOf[Any]
-        ) -> Numpy: ...
-        @overload
-        def __call__(
-            self,
-            ranking: Ranking[T],
-            *,
-            quota: NumberOf[Any],
-            cost_fp: NumberOf[Any],
-            cost_fn: NumberOf[Any],
-        ) -> T: ...
-        @overload
-        def __call__(
-            self,
-            ranking: Ranking[T],
-            *,
-            fraction: NumberOf[Any],
-            cost_fp: NumberOf[Any],
-            cost_fn: NumberOf[Any],
-        ) -> T: ...
-        @overload
-        def __call__(
-            self,
-            ranking: Ranking[T],
-            *,
-            threshold: NumberOf[Any],
-            inclusive: bool = True,
-            cost_fp: NumberOf[Any],
-            cost_fn: NumberOf[Any],
-        ) -> T: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            cost_fp: NumberOf[A],
-            cost_fn: NumberOf[A],
-            **at: Unpack[AtQuota[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            cost_fp: NumberOf[A],
-            cost_fn: NumberOf[A],
-            **at: Unpack[AtFraction[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            cost_fp: NumberOf[A],
-            cost_fn: NumberOf[A],
-            **at: Unpack[AtThreshold[A]],
         ) -> A: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
@@ -284,36 +96,4 @@ class ImpactMeasure(TableMeasure, Generic[R, C]):
             impacts: Any,
             **at: Unpack[AtThreshold[Any]],
         ) -> R: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-class CutMeasure(Measure):
-    """What a cut of a ranking gives: a table."""
-
-    validator = staticmethod(cells_at)
-    local = True
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: Ranking[T], *, quota: NumberOf[Any]) -> ConfusionTable[T]: ...
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, fraction: NumberOf[Any]
-        ) -> ConfusionTable[T]: ...
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, threshold: NumberOf[Any], inclusive: bool = True
-        ) -> ConfusionTable[T]: ...
-        @overload
-        def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **at: Unpack[AtQuota[A]]
-        ) -> ConfusionTable[A]: ...
-        @overload
-        def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **at: Unpack[AtFraction[A]]
-        ) -> ConfusionTable[A]: ...
-        @overload
-        def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **at: Unpack[AtThreshold[A]]
-        ) -> ConfusionTable[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...

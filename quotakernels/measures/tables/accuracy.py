@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from quotakernels._array import Array, namespace
-from quotakernels.measures._measure import measure
-from quotakernels.measures.tables._kinds import BetaMeasure, CellMeasure, CostMeasure, ImpactMeasure
+from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, AtThreshold, NumberOf, T
+from quotakernels.measures._measure import ValueMeasure, measure
+from quotakernels.measures.tables._kinds import AnyTable, CellMeasure, ImpactMeasure
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
 from quotakernels.measures.tables.margins import diagonal, off_diagonal
-from quotakernels.measures.tables.measure import largest
+from quotakernels.measures.tables.measure import TableMeasure, largest
+from quotakernels.ranking import Ranking
 
 
 def _accuracy_of_classes(table: ClassTable) -> Array:
@@ -97,7 +99,61 @@ def misclassification_rate(table: ConfusionTable) -> Array:
 _BETA = (lambda x: x >= 0, "a number, not negative")
 
 
-@measure(BetaMeasure, greater_is_better=True, domains={"beta": _BETA})
+class _FScore(TableMeasure, ValueMeasure):
+    """A measure with a weight of recall."""
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, table: AnyTable[A], *, beta: NumberOf[Any] = 1.0) -> A: ...
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, quota: NumberOf[Any], beta: NumberOf[Any] = 1.0
+        ) -> T: ...
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, fraction: NumberOf[Any], beta: NumberOf[Any] = 1.0
+        ) -> T: ...
+        @overload
+        def __call__(
+            self,
+            ranking: Ranking[T],
+            *,
+            threshold: NumberOf[Any],
+            inclusive: bool = True,
+            beta: NumberOf[Any] = 1.0,
+        ) -> T: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            beta: NumberOf[A] = 1.0,
+            **at: Unpack[AtQuota[A]],
+        ) -> A: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            beta: NumberOf[A] = 1.0,
+            **at: Unpack[AtFraction[A]],
+        ) -> A: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            beta: NumberOf[A] = 1.0,
+            **at: Unpack[AtThreshold[A]],
+        ) -> A: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_FScore, greater_is_better=True, domains={"beta": _BETA})
 def f_score(table: ConfusionTable, *, beta: Any = 1.0) -> Array:
     """F-score: the harmonic mean of precision and recall, recall counted β² times.
 
@@ -173,8 +229,78 @@ def _larger_cost(cost_fp: Array, cost_fn: Array) -> Array:
     return largest(cost_fp, cost_fn)
 
 
+class _ExpectedCost(TableMeasure, ValueMeasure):
+    """A measure with a cost of each kind of error."""
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self, table: AnyTable[A], *, cost_fp: NumberOf[Any], cost_fn: NumberOf[Any]
+        ) -> A: ...
+        @overload
+        def __call__(
+            self,
+            ranking: Ranking[T],
+            *,
+            quota: NumberOf[Any],
+            cost_fp: NumberOf[Any],
+            cost_fn: NumberOf[Any],
+        ) -> T: ...
+        @overload
+        def __call__(
+            self,
+            ranking: Ranking[T],
+            *,
+            fraction: NumberOf[Any],
+            cost_fp: NumberOf[Any],
+            cost_fn: NumberOf[Any],
+        ) -> T: ...
+        @overload
+        def __call__(
+            self,
+            ranking: Ranking[T],
+            *,
+            threshold: NumberOf[Any],
+            inclusive: bool = True,
+            cost_fp: NumberOf[Any],
+            cost_fn: NumberOf[Any],
+        ) -> T: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            cost_fp: NumberOf[A],
+            cost_fn: NumberOf[A],
+            **at: Unpack[AtQuota[A]],
+        ) -> A: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            cost_fp: NumberOf[A],
+            cost_fn: NumberOf[A],
+            **at: Unpack[AtFraction[A]],
+        ) -> A: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            cost_fp: NumberOf[A],
+            cost_fn: NumberOf[A],
+            **at: Unpack[AtThreshold[A]],
+        ) -> A: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
 @measure(
-    CostMeasure,
+    _ExpectedCost,
     domains={"cost_fp": _COST, "cost_fn": _COST},
     unit=_larger_cost,
     greater_is_better=False,

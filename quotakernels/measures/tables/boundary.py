@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
-from quotakernels._types import A, ArrayOf, Data, Generic, NumberOf, T, TiePolicy
+from quotakernels._types import A, ArrayOf, Data, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import numbers_like
@@ -87,11 +87,7 @@ def best_boundary(
     *,
     impacts: Any,
     kind: Literal["impact", "outcome"] = "impact",
-    sample_weight: ArrayOf[A] | None = None,
-    where: ArrayOf[A] | None = None,
-    pos_label: Any = None,
-    ties: TiePolicy = "expected",
-    validate: bool = True,
+    **data: Unpack[Data[A]],
 ) -> BestBoundary[A]: ...
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import (
@@ -14,17 +14,55 @@ from quotakernels._array import (
     finished,
     result_float,
 )
-from quotakernels._types import A, ArrayOf, NumberOf
+from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, AtThreshold, NumberOf, T
 from quotakernels.inputs.invalid_rows import nan_unless_valid
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.numbers import Domains, checked, of_numbers
 from quotakernels.inputs.predictions import class_number, validate_predictions
-from quotakernels.measures._measure import measure
-from quotakernels.measures.tables._kinds import CutMeasure
-from quotakernels.measures.tables.cells import ClassTable, ConfusionTable, binary_cells, class_cells
+from quotakernels.measures._measure import Measure, measure
+from quotakernels.measures.tables.cells import (
+    ClassTable,
+    ConfusionTable,
+    binary_cells,
+    cells_at,
+    class_cells,
+)
+from quotakernels.ranking import Ranking
 
 
-@measure(CutMeasure, greater_is_better=None)
+class _TableAtCut(Measure):
+    """What a cut of a ranking gives: a table."""
+
+    validator = staticmethod(cells_at)
+    local = True
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T], *, quota: NumberOf[Any]) -> ConfusionTable[T]: ...
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, fraction: NumberOf[Any]
+        ) -> ConfusionTable[T]: ...
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, threshold: NumberOf[Any], inclusive: bool = True
+        ) -> ConfusionTable[T]: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **at: Unpack[AtQuota[A]]
+        ) -> ConfusionTable[A]: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **at: Unpack[AtFraction[A]]
+        ) -> ConfusionTable[A]: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **at: Unpack[AtThreshold[A]]
+        ) -> ConfusionTable[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_TableAtCut, greater_is_better=None)
 def confusion_table(
     table: ops.Groups,  # noqa: ARG001
     tp: Array,

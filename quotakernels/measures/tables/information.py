@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels._array import Array, namespace
-from quotakernels.measures._measure import measure
+from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, AtThreshold, NumberOf, T
+from quotakernels.measures._measure import ValueMeasure, measure
 from quotakernels.measures.over_quotas.harmonic import log_remainder
-from quotakernels.measures.tables._kinds import CellMeasure, LogarithmMeasure
+from quotakernels.measures.tables._kinds import AnyTable, CellMeasure
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
+from quotakernels.measures.tables.measure import TableMeasure
+from quotakernels.ranking import Ranking
 
 
 class _Cells(NamedTuple):
@@ -103,8 +106,62 @@ def _is_base(x: Array) -> Array:
 _BASE = (_is_base, "a base of logarithms, above 0 and not 1")
 
 
+class _MutualInformation(TableMeasure, ValueMeasure):
+    """A measure with a base of its logarithms."""
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, table: AnyTable[A], *, base: NumberOf[Any] | None = None) -> A: ...
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, quota: NumberOf[Any], base: NumberOf[Any] | None = None
+        ) -> T: ...
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, fraction: NumberOf[Any], base: NumberOf[Any] | None = None
+        ) -> T: ...
+        @overload
+        def __call__(
+            self,
+            ranking: Ranking[T],
+            *,
+            threshold: NumberOf[Any],
+            inclusive: bool = True,
+            base: NumberOf[Any] | None = None,
+        ) -> T: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            base: NumberOf[A] | None = None,
+            **at: Unpack[AtQuota[A]],
+        ) -> A: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            base: NumberOf[A] | None = None,
+            **at: Unpack[AtFraction[A]],
+        ) -> A: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            base: NumberOf[A] | None = None,
+            **at: Unpack[AtThreshold[A]],
+        ) -> A: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
 @measure(
-    LogarithmMeasure,
+    _MutualInformation,
     greater_is_better=True,
     of_classes=_information_of_classes,
     domains={"base": _BASE},
