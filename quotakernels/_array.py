@@ -178,9 +178,7 @@ def kept(x: Array) -> Array:
 
 def to_numpy(x: Array) -> np.ndarray[Any, Any]:
     """The values of a readable array as a NumPy array, without a copy where the library allows."""
-    if _is_tensor(x):
-        x = x.detach()
-    return np.asarray(x)
+    return x.detach().numpy() if _is_tensor(x) else np.asarray(x)
 
 
 def host_view(data: tuple[Array | None, ...], *beside: Any) -> list[Any] | None:
@@ -217,8 +215,8 @@ def _is_narrow(x: Array) -> bool:
 
 def from_host_view(result: Any, scores: Array) -> Any:
     """What NumPy made of host views, as tensors; where it is float32, these are `scores`."""
-    if result is None:
-        return None
+    if result is None or isinstance(scores, np.ndarray):
+        return result
     if isinstance(result, dict):
         return {name: from_host_view(x, scores) for name, x in result.items()}
     if isinstance(result, tuple):

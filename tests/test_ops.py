@@ -258,9 +258,10 @@ def test_binned(library, kind, weighted, masked, batch):
     weights = RNG.random(shape) if weighted else None
     valid = RNG.random(shape) < 0.7 if masked else None
     labels = RNG.random(shape) < 0.3
-    found = both(library, ops.binned, scores, labels, weights, valid, bits=6)
+    seen = RNG.integers(0, 9, (*batch, 64, 2))
+    found = both(library, ops.binned, seen, scores, labels, weights, valid, bits=6)
     same(*found, rtol=1e-14)
-    counted = (np.ones(shape) if valid is None else valid).sum(axis=-1)
+    counted = seen.sum(axis=(-1, -2)) + (np.ones(shape) if valid is None else valid).sum(axis=-1)
     same(found[0][0].sum(axis=(-1, -2)), counted)
 
 
@@ -301,6 +302,18 @@ def test_rows_that_hold_examples(library, rows, batch):
         same(_filled_rows(mine), _filled_rows(theirs))
     for row in np.ndindex(batch):
         same(plain[0].counts[row], np.sort(counts[row] > 0)[::-1] * plain[0].counts[row])
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_increased(library, batch, masked):
+    codes, counts = RNG.integers(0, 9, (*batch, 50)), RNG.integers(0, 9, (*batch, 9))
+    valid = RNG.random(codes.shape) < 0.7 if masked else None
+    found = both(library, scans.increased, counts, codes, valid)
+    same(*found)
+    for row in np.ndindex(batch):
+        seen = codes[row] if valid is None else codes[row][valid[row]]
+        same(found[1][0][row], counts[row] + np.bincount(seen, minlength=9))
 
 
 @pytest.mark.parametrize("weighted", [False, True])

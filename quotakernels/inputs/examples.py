@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from quotakernels._array import (
     Array,
     Namespace,
@@ -105,6 +107,8 @@ def validate_columns(
     may be known to be a batch.
     """
     check_flag("validate", validate)
+    if validate and pos_label is None and (good := _good_list(given)):
+        return Validated(good, {}, None)
     named = example_columns(given)
     as_given = dict(named)
     if "y_true" in named:
@@ -119,6 +123,34 @@ def validate_columns(
         floats = {name: from_host_view(x, scores) for name, x in floats.items()}
         return Validated(from_host_view(examples, scores), floats, from_host_view(good, scores))
     return _clean(arrays, as_given, pos_label, validate, numbers, leader)
+
+
+def _good_list(given: dict[str, Any]) -> Examples | None:
+    """Good scores and whole labels in one list each, with nothing beside them, as most calls have.
+
+    None for all else: of that `validate_columns` finds what it is, or what is wrong with it.
+    """
+    scores, labels = given.get("y_score"), given.get("y_true")
+    if any(x is not None for name, x in given.items() if name not in ("y_score", "y_true")):
+        return None
+    plain = type(scores) is np.ndarray and type(labels) is np.ndarray
+    pair: Any = (scores, labels) if plain else host_view((scores, labels)) or (None, None)
+    s, y = pair
+    if not (_is_list(s, "fiub") and _is_list(y, "iub")) or s.shape != y.shape or s.size == 0:
+        return None
+    if np.isnan(s).any():
+        return None
+    if y.dtype.kind != "b":
+        if np.minimum.reduce(y) < 0 or np.maximum.reduce(y) > 1:
+            return None
+        labels = from_host_view(y.astype(np.bool), scores)
+    return Examples(scores, labels, None, None)
+
+
+def _is_list(x: Any, kinds: str) -> bool:
+    """Whether NumPy has it as one list of numbers of these kinds."""
+    there = isinstance(x, np.ndarray) and x.ndim == 1
+    return there and x.dtype.kind in kinds and x.dtype.isnative
 
 
 def _clean(

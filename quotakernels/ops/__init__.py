@@ -12,6 +12,7 @@ from quotakernels.ops._table import Groups as Groups
 from quotakernels.ops._table import Rows as Rows
 from quotakernels.ops.binning import bin_thresholds as bin_thresholds
 from quotakernels.ops.binning import binned as binned
+from quotakernels.ops.binning import flat as flat
 from quotakernels.ops.drawing import coins as coins
 from quotakernels.ops.drawing import draws as draws
 from quotakernels.ops.drawing import source_of_draws as source_of_draws

@@ -15,7 +15,7 @@ import numpy as np
 from quotakernels._array import Array, Namespace, cast, constant, device, namespace, of_kind
 from quotakernels.ops import native
 from quotakernels.ops.keys import from_order_key, is_float, key_bits, order_key
-from quotakernels.ops.scans import bincount, bisect
+from quotakernels.ops.scans import bisect, increased
 from quotakernels.ops.tables import tie_groups
 
 
@@ -54,44 +54,57 @@ def bin_rows(xp: Namespace, scores: Array, bits: int) -> Array:
         return cast(xp, xp.reshape(bisect(xp, -falling, wanted), scores.shape), xp.int32)
     shift = key_bits(xp, scores.dtype) - bits
     top = _highest_key(xp, scores.dtype) >> shift
-    return top - cast(xp, key >> shift, xp.int32)
+    return top - cast(xp, key >> shift if shift else key, xp.int32)
 
 
 def binned(
     xp: Namespace,
+    counts: Array,
     scores: Array,
     labels: Array,
     weights: Array | None,
     valid: Array | None,
     bits: int,
-) -> tuple[Array, Array | None]:
-    """For each bin the number of negatives and of positives, and with weights their masses.
+) -> tuple[Array, Array | None, Array]:
+    """The counts of bins with those of more scores, and the masses of the latter if they have any.
 
-    Both have the shape (..., 2**bits, 2); counts are integers of any type that holds them.
+    Both have the shape (..., 2**bits, 2): the negatives and the positives of each bin.  The third
+    tells of each list whether a count has left the integers.
     """
     library, one_list = native.library(xp), scores.ndim == 1
     if library == "torch" and (one_list or weights is not None):
         key = order_key(xp, scores)
         alike = key_bits(xp, key.dtype) == key_bits(xp, scores.dtype)
-        if alike and native.all_readable(key, labels, weights, valid):
+        if alike and native.all_readable(counts, key, labels, weights, valid):
             on_host = partial(_binned_on_host, bits=bits)
-            counts, masses = native.torch_.on_host(on_host, key, labels, weights, valid)
-            return counts, masses
+            found = native.torch_.on_host(on_host, counts, key, labels, weights, valid)
+            return found[0], found[1], found[2]
     if weights is not None:
-        return _weighed(xp, scores, labels, weights, valid, bits)
+        more, masses = _weighed(xp, scores, labels, weights, valid, bits)
+        return counts + more, masses, xp.any(flat(xp, counts + more) < 0, axis=-1)
     if library == "numpy" and one_list:
         rows_of = partial(bin_rows, xp, bits=bits)
-        return native.numpy_.binned(scores, labels, valid, bits, rows_of), None
-    codes = 2 * bin_rows(xp, scores, bits) + cast(xp, labels, xp.int32)
-    if valid is not None:
-        codes = xp.where(valid, codes, xp.full_like(codes, 2 << bits))
-    return xp.reshape(bincount(xp, codes, 2 << bits), (*codes.shape[:-1], 2**bits, 2)), None
+        counts, left = native.numpy_.binned(counts, scores, labels, valid, bits, rows_of)
+        return counts, None, left
+    codes = cast(xp, 2 * bin_rows(xp, scores, bits) + cast(xp, labels, xp.int32), xp.int64)
+    raised, seen = increased(xp, flat(xp, counts), codes, valid)
+    return xp.reshape(raised, counts.shape), None, xp.any(seen < 0, axis=-1)
+
+
+def flat(xp: Namespace, counts: Array) -> Array:
+    """The counts of both classes in one axis, since reductions of an axis of two are slow."""
+    return xp.reshape(counts, (*counts.shape[:-2], -1))
 
 
 def _binned_on_host(
-    scores: Array, labels: Array, weights: Array | None, valid: Array | None, bits: int
-) -> tuple[Array, Array | None]:
-    return binned(namespace(scores), scores, labels, weights, valid, bits)
+    counts: Array,
+    scores: Array,
+    labels: Array,
+    weights: Array | None,
+    valid: Array | None,
+    bits: int,
+) -> tuple[Array, Array | None, Array]:
+    return binned(namespace(scores), counts, scores, labels, weights, valid, bits)
 
 
 def _weighed(

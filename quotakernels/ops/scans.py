@@ -109,6 +109,25 @@ def bincount(xp: Namespace, codes: Array, length: int) -> Array:
     return upto - shifted(xp, upto, 1, 0)
 
 
+def increased(
+    xp: Namespace, counts: Array, codes: Array, valid: Array | None
+) -> tuple[Array, Array]:
+    """Counts of each number in lists, with how often it occurs among the codes that are valid.
+
+    The second are those of the codes, in their order.
+    """
+    library = native.library(xp)
+    if library == "jax":
+        return native.jax_.increased(counts, codes, valid)
+    if library == "torch":
+        return native.torch_.increased(counts, codes, valid)
+    length, counted = counts.shape[-1], codes
+    if valid is not None:
+        counted = xp.where(valid, codes, xp.full_like(codes, length))
+    raised = counts + cast(xp, bincount(xp, counted, length), counts.dtype)
+    return raised, xp.take_along_axis(raised, codes, axis=-1)
+
+
 def bisect(xp: Namespace, ends: Array, wanted: Array, beyond: bool = False) -> Array:
     """Index of the first of the non-decreasing `ends` that reaches each wanted value, or that
     lies `beyond` it.

@@ -270,7 +270,7 @@ def _checked_bits(bits: int | None, width: int) -> int:
 def _as_counted(like: Array, y_score: Array) -> Array:
     """Wide integers as the floats in which they are counted; everything else as it is."""
     xp = namespace(like)
-    if namespace(y_score) is not xp:
+    if y_score.dtype == like.dtype or namespace(y_score) is not xp:
         return y_score
     with computing(xp):
         wide = of_kind(xp, y_score.dtype, "integral") and ops.key_bits(xp, y_score.dtype) > 16
@@ -279,18 +279,13 @@ def _as_counted(like: Array, y_score: Array) -> Array:
 
 def _with_batch(state: ScoreHistogram, batch: Batch) -> ScoreHistogram:
     xp = namespace(state.like)
-    counts, masses = ops.binned(xp, *batch.examples[:4], state.bits)
-    state = state._replace(bad=with_fault(xp, state.bad, batch.good))
-    return _plus(xp, state, cast(xp, counts, xp.int64), masses)
+    counts, masses, left = ops.binned(xp, state.counts, *batch.examples[:4], state.bits)
+    sound = ~left[..., None]
+    bad = with_fault(xp, state.bad, sound if batch.good is None else sound & batch.good)
+    return _with_masses(state._replace(counts=counts, bad=bad), masses)
 
 
-def _plus(
-    xp: Namespace, state: ScoreHistogram, counts: Array, masses: Array | None
-) -> ScoreHistogram:
-    """The state with more examples in its bins; sums that leave the integers are bad for good."""
-    counts = state.counts + counts
-    left = xp.any(_flat(xp, counts) < 0, axis=-1)
-    state = state._replace(counts=counts, bad=state.bad + cast(xp, left, xp.int64))
+def _with_masses(state: ScoreHistogram, masses: Array | None) -> ScoreHistogram:
     if masses is None:
         return state
     masses, lost = sum_and_loss(state.masses, masses)
@@ -305,22 +300,21 @@ def sum_and_loss(x: Array, y: Array) -> tuple[Array, Array]:
 
 
 def _sum(state: ScoreHistogram, other: ScoreHistogram) -> ScoreHistogram:
+    """Sums that leave the integers are bad for good."""
     xp = namespace(state.like)
-    state = state._replace(bad=state.bad + other.bad)
+    counts = state.counts + other.counts
+    left = xp.any(ops.flat(xp, counts) < 0, axis=-1)
+    bad = state.bad + other.bad + cast(xp, left, xp.int64)
+    state = state._replace(counts=counts, bad=bad)
     if not state.weighted:
-        return _plus(xp, state, other.counts, None)
+        return state
     state = state._replace(corrections=state.corrections + other.corrections)
-    return _plus(xp, state, other.counts, other.masses)
+    return _with_masses(state, other.masses)
 
 
 def _countable(xp: Namespace, counts: Array) -> Array:
     """Which rows of the batch have fewer than 2**63 examples, of counts below that."""
-    return ~xp.any(ops.prefix_sum(xp, _flat(xp, counts)) < 0, axis=-1)
-
-
-def _flat(xp: Namespace, counts: Array) -> Array:
-    """The counts of both classes in one axis, since reductions of an axis of two are slow."""
-    return xp.reshape(counts, (*counts.shape[:-2], -1))
+    return ~xp.any(ops.prefix_sum(xp, ops.flat(xp, counts)) < 0, axis=-1)
 
 
 def _table(state: ScoreHistogram, good: Array, *, ties: TiePolicy) -> ops.Groups:

@@ -78,12 +78,21 @@ def sort_coded(
 
 def bincount(codes: Array, length: int) -> Array:
     """Each is added where it belongs."""
+    zeros = jnp.zeros((*codes.shape[:-1], length), dtype=jnp.int32)
+    return increased(zeros, codes, None)[0]
 
-    def of_one(codes: Array) -> Array:
-        return jnp.zeros(length, dtype=jnp.int32).at[codes].add(1, mode="drop")
 
-    counts = jax.vmap(of_one)(codes.reshape(-1, codes.shape[-1]))
-    return counts.reshape(*codes.shape[:-1], length)
+def increased(counts: Array, codes: Array, valid: Array | None) -> tuple[Array, Array]:
+    """Each is added where it belongs, in place if nobody else needs the counts."""
+    ones = jnp.ones_like(codes) if valid is None else jnp.broadcast_to(valid, codes.shape)
+
+    def of_one(counts: Array, codes: Array, ones: Array) -> tuple[Array, Array]:
+        raised = counts.at[codes].add(ones.astype(counts.dtype), mode="drop")
+        return raised, raised[codes]
+
+    for _ in codes.shape[:-1]:
+        of_one = jax.vmap(of_one)
+    return of_one(counts, codes, ones)
 
 
 def hull_ends(table: Groups, in_rounds: Callable[[Groups], Array]) -> Array:

@@ -333,15 +333,32 @@ FEW = 2**20
 
 
 def binned(
+    counts: NDArray,
     scores: NDArray,
     labels: NDArray,
     valid: NDArray | None,
     bits: int,
     rows_of: Callable[[NDArray], NDArray],
-) -> NDArray:
-    """The counts of one list; `rows_of` are the rows of the bins of scores."""
+) -> tuple[NDArray, np.bool]:
+    """The counts with those of one list, and whether one has left the integers.
+
+    `rows_of` are the rows of the bins of scores.
+    """
     if valid is not None and not valid.all():
         scores, labels = scores[valid], labels[valid]
+    if 4 * scores.shape[0] > counts.size:
+        counts = counts + _binned(scores, labels, bits, rows_of)
+        return counts, counts.min() < 0
+    raised = counts.reshape(-1).copy()
+    codes = 2 * rows_of(scores).astype(np.intp) + labels
+    np.add.at(raised, codes, 1)
+    return raised.reshape(counts.shape), (raised[codes] < 0).any()
+
+
+def _binned(
+    scores: NDArray, labels: NDArray, bits: int, rows_of: Callable[[NDArray], NDArray]
+) -> NDArray:
+    """The counts of one list of many scores."""
     if scores.dtype.itemsize > 2 or scores.shape[0] < FEW:
         return _counted(lambda block: rows_of(scores[block]), labels, bits)
     patterns = scores.view(f"u{scores.dtype.itemsize}")  # cheaper to put in order afterwards

@@ -60,10 +60,17 @@ def bincount(codes: Array, length: int) -> Array:
     return counts.scatter_add(-1, codes, torch.ones_like(codes))[..., :-1]
 
 
+def increased(counts: Array, codes: Array, valid: Array | None) -> tuple[Array, Array]:
+    """Each is added where it belongs."""
+    ones = torch.ones_like(codes) if valid is None else valid.to(torch.int64).expand(codes.shape)
+    raised = counts.scatter_add(-1, codes, ones)
+    return raised, raised.gather(-1, codes)
+
+
 def on_host(function: Callable[..., Any], *arrays: Array | None) -> Any:
     """What a function of NumPy's arrays makes of tensors that NumPy can read."""
     found = function(*(None if x is None else to_numpy(x) for x in arrays))
-    return tuple(None if x is None else torch.from_numpy(x) for x in found)
+    return tuple(None if x is None else torch.from_numpy(np.asarray(x)) for x in found)
 
 
 def kth_largest(key: Array, k: Array) -> Array:
