@@ -193,26 +193,23 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         """The measure of responses."""
         classes = responses.classes()
         codes = class_codes(y, classes)
+        given: Any = {"sample_weight": sample_weight, "ties": self.ties}
         try:
             if self._predicts:
                 value = self._of_predictions(codes, responses.predicted(), classes, sample_weight)
             elif self.average is None:
                 place = self._positive(classes)
                 scores = responses.of_class(place, len(classes), self._response_method)
-                given: Any = {"sample_weight": sample_weight, "ties": self.ties}
                 value = self.measure(qk.rank(codes == place, scores, **given), **self.options)
             else:
                 scores = responses.of_all(len(classes), self._response_method)
-                value = self._averaged(codes, scores, sample_weight)
+                given |= {"average": self.average}
+                value = qk.one_vs_rest(self.measure, codes, scores, **given, **self.options).value
         except ValueError as error:
             if not str(error).startswith("quota is "):
                 raise
             raise ValueError(f"{error} in this fold; fraction= is a share of each fold") from None
         return self._sign * float(value)
-
-    def _averaged(self, codes: Any, scores: Any, sample_weight: Any) -> Any:
-        given: Any = {"sample_weight": sample_weight, "ties": self.ties, "average": self.average}
-        return qk.one_vs_rest(self.measure, codes, scores, **given, **self.options).value
 
     def _of_predictions(self, codes: Any, predicted: Any, classes: Any, weights: Any) -> Any:
         """The measure of the table of two classes, or of more where the measure is of those too."""

@@ -24,8 +24,15 @@ from quotakernels._array import (
 from quotakernels.inputs.columns import adopt, as_column, first_bad
 from quotakernels.inputs.quotas import numbers_like
 
-Domains: TypeAlias = Mapping[str, tuple[Callable[[Any], Any], str]]
-"""For some arguments: which values are in their domain, and how to say it."""
+Domain: TypeAlias = tuple[Callable[[Any], Any], str]
+"""Which values an argument may have, and how to say it."""
+Domains: TypeAlias = Mapping[str, Domain]
+
+POSITIVE: Domain = (lambda x: (x > 0) & (x < float("inf")), "a finite number above 0")
+AMOUNT: Domain = (lambda x: (x >= 0) & (x < float("inf")), "a finite number, not negative")
+COST: Domain = (AMOUNT[0], "a finite cost, not negative")
+RATE: Domain = (lambda x: ~((x < 0) | (x > 1)), "a rate, from 0 to 1")
+"""Or NaN, which is undefined."""
 
 
 def of_numbers(formula: Callable[..., Any], named: dict[str, Any], domains: Domains) -> Any:

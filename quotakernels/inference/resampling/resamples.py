@@ -20,7 +20,7 @@ from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import silently
 from quotakernels.measures._direction import title_of
 from quotakernels.measures._measure import depends_on_positives_only, made_here
-from quotakernels.measures._one_pass import in_one_pass, sharing
+from quotakernels.measures.over_quotas.summary import in_one_pass, sharing
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties
 
 NDArray = np.ndarray[Any, Any]

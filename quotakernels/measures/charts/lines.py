@@ -10,10 +10,9 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, tolerance
 from quotakernels._types import A, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
-from quotakernels.inputs.numbers import Domains, of_numbers
+from quotakernels.inputs.numbers import COST, POSITIVE, Domains, of_numbers
 from quotakernels.inputs.quotas import ROUNDING, divisor
 from quotakernels.measures.charts.powers import (
-    SMOOTHING,
     ChartKind,
     check_kind,
     coordinates,
@@ -142,10 +141,9 @@ Of: TypeAlias = Literal[
 
 _INFORMEDNESS = (lambda x: (x >= -1) & (x <= 1), "a level from -1 to 1")
 _MEAN = (lambda x: (x >= 0) & (x <= 1), "a level from 0 to 1")
-_COST = (lambda x: (x >= 0) & (x < float("inf")), "a finite cost, not negative")
 _LEVELS: Domains = {
     "informedness": _INFORMEDNESS,
-    "cost": _COST,
+    "cost": COST,
     "skew": (lambda x: x >= 0, "a ratio, not negative"),
     "arithmetic_mean": _MEAN,
     "harmonic_mean": _MEAN,
@@ -246,7 +244,7 @@ def iso_line(
     named |= {"smoothing": smoothing}
     named |= {} if level is None else {"level": level}
     named |= {} if of != "cost" else {"cost_fp": cost_fp, "cost_fn": cost_fn}
-    domains: Domains = {**CLASSES, "smoothing": SMOOTHING, "cost_fp": _COST, "cost_fn": _COST}
+    domains: Domains = {**CLASSES, "smoothing": POSITIVE, "cost_fp": COST, "cost_fn": COST}
     domains = {**domains, **({} if level is None else {"level": _LEVELS[of]})}
 
     def line(xp: Namespace, *arrays: Array) -> ChartLine:

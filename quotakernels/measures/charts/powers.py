@@ -11,7 +11,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
 from quotakernels._types import A, ArrayOf, Data, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
-from quotakernels.inputs.numbers import Domains, checked, of_numbers
+from quotakernels.inputs.numbers import POSITIVE, Domains, checked, of_numbers
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
 from quotakernels.measures._scale import in_usual_units
@@ -42,13 +42,6 @@ ChartKind: TypeAlias = Literal[
 
 FAR = 1000
 """Bits of a quotient beyond which it may leave the range of floats, or lose its digits there."""
-
-
-class Place(NamedTuple):
-    """Where decisions stand in a chart."""
-
-    x: Array
-    y: Array
 
 
 _Chart: TypeAlias = Callable[[ConfusionTable, Any], tuple[Array, Array]]
@@ -141,11 +134,13 @@ def check_kind(kind: Any) -> None:
         raise ValueError(f"kind must be one of {names}; got {brief(kind)}")
 
 
-def coordinates(xp: Namespace, kind: ChartKind, table: ConfusionTable, smoothing: Any) -> Place:
+def coordinates(
+    xp: Namespace, kind: ChartKind, table: ConfusionTable, smoothing: Any
+) -> tuple[Array, ...]:
     """The places of decisions whose cells are floats of one shape; NaN without examples."""
     there = (table.tp + table.fn) + (table.fp + table.tn) > 0
     place = _CHARTS[kind](table, smoothing)
-    return Place(*(xp.where(there, x, xp.full_like(x, xp.nan)) for x in place))
+    return tuple(xp.where(there, x, xp.full_like(x, xp.nan)) for x in place)
 
 
 def decisions(
@@ -278,12 +273,11 @@ def _check_smoothing(smoothing: Any) -> None:
         raise ValueError(f"smoothing must be a finite number above 0; got {brief(smoothing)}")
 
 
-SMOOTHING = (lambda x: (x > 0) & (x < float("inf")), "a finite number above 0")
 _MASS = (lambda x: ~((x < 0) | (x == float("inf"))), "a finite number, not negative")
 _POINTS: Domains = {
     **dict.fromkeys(("fp", "tp"), _MASS),
     **CLASSES,
-    "smoothing": SMOOTHING,
+    "smoothing": POSITIVE,
 }
 
 

@@ -12,7 +12,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace, tolerance
 from quotakernels._types import A, ArrayOf, Data, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
-from quotakernels.inputs.numbers import Domains, checked, common_shape, of_numbers
+from quotakernels.inputs.numbers import COST, Domains, checked, common_shape, of_numbers
 from quotakernels.inputs.quotas import mass_totals, numbers_like
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
@@ -169,18 +169,10 @@ class OperatingPoint(NamedTuple, Generic[T]):
     cost: T
 
 
-def _is_cost(x: Array) -> Array:
-    return (x >= 0) & (x < float("inf"))
-
-
-def _is_share(x: Array) -> Array:
-    return (x >= 0) & (x <= 1)
-
-
 _DOMAINS: Domains = {
-    "cost_fp": (_is_cost, "a finite cost, not negative"),
-    "cost_fn": (_is_cost, "a finite cost, not negative"),
-    "prevalence": (_is_share, "a share, from 0 to 1"),
+    "cost_fp": COST,
+    "cost_fn": COST,
+    "prevalence": (lambda x: (x >= 0) & (x <= 1), "a share, from 0 to 1"),
 }
 
 

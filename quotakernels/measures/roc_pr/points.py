@@ -8,7 +8,15 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, tolerance
 from quotakernels._types import A, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
-from quotakernels.inputs.numbers import Domains, checked, of_numbers, whole_steps
+from quotakernels.inputs.numbers import (
+    AMOUNT,
+    POSITIVE,
+    RATE,
+    Domains,
+    checked,
+    of_numbers,
+    whole_steps,
+)
 
 ROUNDING = 2.0**-40
 """Relative excess of a rate over 1 that is put down to rounding."""
@@ -43,17 +51,7 @@ class PrPoints(NamedTuple, Generic[T]):
     precision: T
 
 
-def _rate(x: Array) -> Array:
-    return ~((x < 0) | (x > 1))
-
-
-def _amount(x: Array) -> Array:
-    return (x >= 0) & (x < float("inf"))
-
-
-_RATE = (_rate, "a rate, from 0 to 1")
-_AMOUNT = (_amount, "a finite number, not negative")
-CLASSES: Domains = {"positives": _AMOUNT, "negatives": _AMOUNT}
+CLASSES: Domains = {"positives": AMOUNT, "negatives": AMOUNT}
 
 
 @public
@@ -103,7 +101,7 @@ def roc_to_pr(
         return PrPoints(tpr + xp.zeros_like(found + wrong), found / (found + wrong))
 
     named = {"fpr": fpr, "tpr": tpr, "positives": positives, "negatives": negatives}
-    result: PrPoints = of_numbers(points, named, {"fpr": _RATE, "tpr": _RATE, **CLASSES})
+    result: PrPoints = of_numbers(points, named, {"fpr": RATE, "tpr": RATE, **CLASSES})
     return result
 
 
@@ -162,7 +160,7 @@ def pr_to_roc(
         "positives": positives,
         "negatives": negatives,
     }
-    domains = {"recall": _RATE, "precision": _RATE, **CLASSES}
+    domains = {"recall": RATE, "precision": RATE, **CLASSES}
     result: RocPoints = of_numbers(points, named, domains)
     return result
 
@@ -216,7 +214,7 @@ def interpolate_pr(
     for name, cut in (("start", start), ("stop", stop)):
         named[f"{name} FP"], named[f"{name} TP"] = _pair(name, cut)
     named["positives"] = positives
-    domains = dict.fromkeys(named, _AMOUNT)
+    domains = dict.fromkeys(named, AMOUNT)
     if recall is None:
         named["TP"] = whole_steps(named, "start TP", "stop TP")
     else:
@@ -254,6 +252,6 @@ def _pair(name: str, cut: Any) -> tuple[Any, Any]:
 
 
 _STEPS: Domains = {
-    "stop TP - start TP": (lambda x: (x > 0) & (x < float("inf")), "above 0"),
-    "stop FP - start FP": _AMOUNT,
+    "stop TP - start TP": (POSITIVE[0], "above 0"),
+    "stop FP - start FP": AMOUNT,
 }

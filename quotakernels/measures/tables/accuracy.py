@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from quotakernels._array import Array, namespace
 from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, AtThreshold, NumberOf, T
+from quotakernels.inputs.numbers import COST
 from quotakernels.measures._measure import ValueMeasure, measure
 from quotakernels.measures.tables._kinds import AnyTable, CellMeasure, ImpactMeasure
-from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
-from quotakernels.measures.tables.margins import diagonal, off_diagonal
+from quotakernels.measures.tables.cells import ClassTable, ConfusionTable, diagonal, off_diagonal
 from quotakernels.measures.tables.measure import TableMeasure, largest
 from quotakernels.ranking import Ranking
 
@@ -218,13 +218,6 @@ def g_measure(table: ConfusionTable) -> Array:
     return namespace(selected).sqrt((table.tp / selected) * (table.tp / positive))
 
 
-def _is_cost(x: Array) -> Array:
-    return (x >= 0) & (x < float("inf"))
-
-
-_COST = (_is_cost, "a finite cost, not negative")
-
-
 def _larger_cost(cost_fp: Array, cost_fn: Array) -> Array:
     return largest(cost_fp, cost_fn)
 
@@ -301,7 +294,7 @@ class _ExpectedCost(TableMeasure, ValueMeasure):
 
 @measure(
     _ExpectedCost,
-    domains={"cost_fp": _COST, "cost_fn": _COST},
+    domains={"cost_fp": COST, "cost_fn": COST},
     unit=_larger_cost,
     greater_is_better=False,
 )

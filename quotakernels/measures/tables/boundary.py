@@ -8,7 +8,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
 from quotakernels._types import A, ArrayOf, Data, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, forwarding
-from quotakernels.inputs.numbers import checked
+from quotakernels.inputs.numbers import POSITIVE, checked
 from quotakernels.inputs.quotas import numbers_like
 from quotakernels.measures._measure import GAINS, Measure, measure
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
@@ -17,7 +17,7 @@ from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
 from quotakernels.measures.tables.impact import mean_impact, mean_outcome
 from quotakernels.measures.tables.measure import largest
 from quotakernels.measures.tables.optimal import best_and_curve
-from quotakernels.measures.tables.tuning import RATIO, tuned
+from quotakernels.measures.tables.tuning import tuned
 from quotakernels.ranking import Ranking, rank
 
 
@@ -152,7 +152,7 @@ def _validate_ratio(
     number = {"ratio": numbers_like(table.counts, "ratio", ratio)}
     if number["ratio"].ndim:
         raise ValueError(f"ratio must be one number; got shape {tuple(number['ratio'].shape)}")
-    checked_number = checked(xp, number, {"ratio": RATIO})["ratio"]
+    checked_number = checked(xp, number, {"ratio": POSITIVE})["ratio"]
     return (checked_number,), (table.counts.shape[-1] + 1,)
 
 

@@ -17,7 +17,7 @@ from quotakernels._array import (
 from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, AtThreshold, NumberOf, T
 from quotakernels.inputs.invalid_rows import nan_unless_valid
 from quotakernels.inputs.keywords import public
-from quotakernels.inputs.numbers import Domains, checked, of_numbers
+from quotakernels.inputs.numbers import AMOUNT, RATE, Domains, checked, of_numbers
 from quotakernels.inputs.predictions import class_number, validate_predictions
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.tables.cells import (
@@ -324,8 +324,6 @@ def _rates(xp: Namespace, positive: Array, negative: Array) -> tuple[Array, ...]
     )
 
 
-_RATE = (lambda x: ~((x < 0) | (x > 1)), "a rate, from 0 to 1")
 _RATIO = (lambda x: ~(x < 0), "a ratio, not negative")
-_MASS = (lambda x: (x >= 0) & (x < float("inf")), "a finite number, not negative")
-_DOMAINS_OF_RATES: Domains = {"prevalence": _RATE, "n": _MASS, "tpr": _RATE, "fpr": _RATE}
-_DOMAINS: Domains = {"prevalence": _RATE, "n": _MASS, "lr_positive": _RATIO, "lr_negative": _RATIO}
+_DOMAINS_OF_RATES: Domains = {"prevalence": RATE, "n": AMOUNT, "tpr": RATE, "fpr": RATE}
+_DOMAINS: Domains = {"prevalence": RATE, "n": AMOUNT, "lr_positive": _RATIO, "lr_negative": _RATIO}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels._array import Array, namespace
 from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, AtThreshold, NumberOf, T
+from quotakernels.inputs.numbers import POSITIVE
 from quotakernels.measures._measure import ValueMeasure, measure
 from quotakernels.measures.over_quotas.harmonic import log_remainder
 from quotakernels.measures.tables._kinds import AnyTable, CellMeasure
@@ -99,11 +100,7 @@ def _coefficient_of_classes(table: ClassTable) -> Array:
     return _coefficient(_of_several(table))
 
 
-def _is_base(x: Array) -> Array:
-    return (x > 0) & (x != 1) & (x < float("inf"))
-
-
-_BASE = (_is_base, "a base of logarithms, above 0 and not 1")
+_BASE = (lambda x: POSITIVE[0](x) & (x != 1), "a base of logarithms, above 0 and not 1")
 
 
 class _MutualInformation(TableMeasure, ValueMeasure):

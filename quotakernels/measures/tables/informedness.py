@@ -7,8 +7,9 @@ import math
 from quotakernels._array import Array, namespace
 from quotakernels.measures._measure import measure
 from quotakernels.measures.tables._kinds import CellMeasure
-from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
-from quotakernels.measures.tables.margins import (
+from quotakernels.measures.tables.cells import (
+    ClassTable,
+    ConfusionTable,
     diagonal,
     margins,
     off_diagonal,

@@ -5,9 +5,14 @@ from __future__ import annotations
 from quotakernels._array import Array, namespace
 from quotakernels.measures._measure import measure
 from quotakernels.measures.tables._kinds import CellMeasure
-from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
+from quotakernels.measures.tables.cells import (
+    ClassTable,
+    ConfusionTable,
+    margins,
+    off_diagonal,
+    off_diagonal_by_chance,
+)
 from quotakernels.measures.tables.informedness import surplus
-from quotakernels.measures.tables.margins import margins, off_diagonal, off_diagonal_by_chance
 
 
 def _kappa_of_classes(table: ClassTable) -> Array:

@@ -221,11 +221,7 @@ def class_impacts_like(xp: Namespace, cells: Array, impacts: Any) -> Array:
     return checked(xp, {"impacts": number}, {"impacts": _FINITE})["impacts"]
 
 
-def _is_finite(x: Array) -> Array:
-    return (x > -float("inf")) & (x < float("inf"))
-
-
-_FINITE = (_is_finite, "a finite number")
+_FINITE = (lambda x: (x > -float("inf")) & (x < float("inf")), "a finite number")
 
 
 def largest(*numbers: Array) -> Array:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from quotakernels._array import Array, computing, device, finished, namespace, result_float
 from quotakernels._types import NumberOf
 from quotakernels.inputs.keywords import public
-from quotakernels.inputs.numbers import checked, validate_numbers
+from quotakernels.inputs.numbers import POSITIVE, checked, validate_numbers
 from quotakernels.inputs.quotas import numbers_like
 from quotakernels.measures.tables.cells import (
     ClassTable,
@@ -17,8 +17,6 @@ from quotakernels.measures.tables.cells import (
 )
 
 T = TypeVar("T", ConfusionTable, ClassTable)
-RATIO = (lambda x: (x > 0) & (x < float("inf")), "a finite number above 0")
-"""What a class ratio may be."""
 
 
 def tuned(table: ConfusionTable, positive: Any, negative: Any) -> ConfusionTable:
@@ -108,7 +106,7 @@ def tune_prevalence(table: ConfusionTable, ratio: NumberOf[Any]) -> ConfusionTab
     xp, cells = validate_cells(table)
     with computing(xp):
         r = numbers_like(cells.tp, "ratio", ratio)
-        r = checked(xp, {"ratio": r}, {"ratio": RATIO})["ratio"]
+        r = checked(xp, {"ratio": r}, {"ratio": POSITIVE})["ratio"]
         result: ConfusionTable = finished(xp, tuned(cells, r / (1 + r), 1 / (1 + r)), dtype)
     return result
 
