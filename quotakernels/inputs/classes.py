@@ -25,10 +25,15 @@ from quotakernels.inputs.columns import (
     as_column,
     check_types,
     example_columns,
-    read_without_fault,
     refuse_records,
 )
-from quotakernels.inputs.examples import Examples, bad_values, one_absent_example
+from quotakernels.inputs.examples import (
+    Examples,
+    bad_values,
+    one_absent_example,
+    raise_or_exclude,
+    weights_and_mask,
+)
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.labels import NAMED_LABELS, label_number
 from quotakernels.inputs.shapes import column_hint
@@ -62,12 +67,9 @@ def validate_classes(
         belongs, wrong = _classified(xp, arrays["y_true"], numbers)
         rows = (*scores.shape[:-2], scores.shape[-1])
         flat = {k: xp.broadcast_to(x, rows) for k, x in (arrays | {"y_true": wrong}).items()}
-        weights, valid = flat.get("sample_weight"), flat.get("where")
-        if weights is not None:
-            weights = cast(xp, weights, wide_float(xp, device(scores)))
-            valid = weights != 0 if valid is None else valid & (weights != 0)
+        weights, valid = weights_and_mask(xp, flat, wide_float(xp, device(scores)))
         bad = bad_values(xp, scores, weights) | {"y_true": (flat["y_true"], expected)}
-        valid, good = _raise_or_exclude(xp, as_given, bad, valid, validate)
+        valid, good = raise_or_exclude(xp, as_given, bad, valid, validate, by_class=True)
         columns = (_for_all_classes(xp, x, scores.shape) for x in (weights, valid))
         return Examples(scores, xp.broadcast_to(belongs, scores.shape), *columns), good
 
@@ -153,26 +155,3 @@ def _classified(xp: Namespace, labels: Array, numbers: list[Any]) -> tuple[Array
 
 def _for_all_classes(xp: Namespace, x: Array | None, shape: tuple[int, ...]) -> Array | None:
     return None if x is None else xp.broadcast_to(xp.expand_dims(x, axis=-2), shape)
-
-
-def _raise_or_exclude(
-    xp: Namespace,
-    as_given: dict[str, Array],
-    bad: dict[str, tuple[Array, str]],
-    valid: Array | None,
-    validate: bool,
-) -> tuple[Array | None, Array | None]:
-    """As for two classes; a bad score of one class excludes the row of the batch from all."""
-    good = None
-    for name, (unfit, expected) in bad.items():
-        of_scores = name == "y_score"
-        wrong = unfit
-        if valid is not None:
-            wrong = unfit & (xp.expand_dims(valid, axis=-2) if of_scores else valid)
-        place = xp.matrix_transpose(wrong) if of_scores else wrong
-        if not read_without_fault(xp, name, as_given[name], place, expected, validate):
-            example = xp.any(wrong, axis=-2) if of_scores else wrong
-            row_is_good = ~xp.any(example, axis=-1, keepdims=True)
-            valid = row_is_good if valid is None else valid & row_is_good
-            good = row_is_good if good is None else good & row_is_good
-    return valid, good

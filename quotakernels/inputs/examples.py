@@ -171,11 +171,7 @@ def _clean(
         scores, labels = columns[leader], columns.get("y_true")
         wide = wide_float(xp, device(scores))
         floats = {name: cast(xp, columns[name], wide) for name in numbers}
-        weights, valid = columns.get("sample_weight"), columns.get("where")
-        if weights is not None:
-            weights = cast(xp, weights, wide)
-            counted = weights != 0
-            valid = counted if valid is None else valid & counted
+        weights, valid = weights_and_mask(xp, columns, wide)
         bad = bad_values(xp, scores, weights, leader)
         if labels is not None and not (labels.dtype == xp.bool and pos_label is None):
             labels, bad["y_true"] = positive_labels(xp, labels, pos_label, valid)
@@ -199,6 +195,18 @@ def one_absent_example(xp: Namespace, arrays: dict[str, Array]) -> dict[str, Arr
     return absent | {"where": xp.zeros((1,), dtype=xp.bool, device=device(leader))}
 
 
+def weights_and_mask(
+    xp: Namespace, columns: dict[str, Array], wide: Any
+) -> tuple[Array | None, Array | None]:
+    """The weights as floats, and which examples count; None where there are none, and where all."""
+    weights, valid = columns.get("sample_weight"), columns.get("where")
+    if weights is None:
+        return None, valid
+    weights = cast(xp, weights, wide)
+    counted = weights != 0
+    return weights, counted if valid is None else valid & counted
+
+
 def bad_values(
     xp: Namespace, scores: Array, weights: Array | None, leader: str = "y_score"
 ) -> dict[str, tuple[Array, str]]:
@@ -220,16 +228,22 @@ def raise_or_exclude(
     bad: dict[str, tuple[Array, str]],
     valid: Array | None,
     validate: bool,
+    by_class: bool = False,
 ) -> tuple[Array | None, Array | None]:
     """Raise for the first bad value that counts, or exclude the rows of the batch that have one.
 
     What is masked or has weight 0 does not count; a bad weight is not 0.  Beside what is left, it
     returns which rows of the batch are good, shape (..., 1); None where all values were read.
+    Scores that come `by_class` have one more axis, which was the last one as they were given.
     """
     good = None
     for name, (unfit, expected) in bad.items():
-        wrong = unfit if valid is None else unfit & valid
-        if not read_without_fault(xp, name, as_given[name], wrong, expected, validate):
+        several = by_class and name == "y_score"
+        counted = xp.expand_dims(valid, axis=-2) if several and valid is not None else valid
+        wrong = unfit if counted is None else unfit & counted
+        place = xp.matrix_transpose(wrong) if several else wrong
+        if not read_without_fault(xp, name, as_given[name], place, expected, validate):
+            wrong = xp.any(wrong, axis=-2) if several else wrong
             row_is_good = ~xp.any(wrong, axis=-1, keepdims=True)
             good = row_is_good if good is None else good & row_is_good
     if good is None:

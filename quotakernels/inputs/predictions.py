@@ -10,7 +10,12 @@ import numpy as np
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, computing, device, of_kind, wide_float
 from quotakernels.inputs.columns import adopt, check_types, example_columns
-from quotakernels.inputs.examples import bad_values, one_absent_example, raise_or_exclude
+from quotakernels.inputs.examples import (
+    bad_values,
+    one_absent_example,
+    raise_or_exclude,
+    weights_and_mask,
+)
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.labels import NAMED_LABELS, numeric_labels, positive_labels
 from quotakernels.inputs.shapes import check_shapes
@@ -19,7 +24,7 @@ from quotakernels.inputs.shapes import check_shapes
 class Predictions(NamedTuple):
     """Checked labels and predictions: whether positive, or the numbers of their classes.
 
-    ``good`` is as in `validation.Validated`.
+    ``good`` is as in `examples.Validated`.
     """
 
     truth: Array
@@ -59,10 +64,7 @@ def validate_predictions(
             arrays = one_absent_example(xp, arrays)
         shape = arrays["y_pred"].shape
         columns = {name: xp.broadcast_to(x, shape) for name, x in arrays.items()}
-        weights, valid = columns.get("sample_weight"), columns.get("where")
-        if weights is not None:
-            weights = cast(xp, weights, wide_float(xp, device(weights)))
-            valid = weights != 0 if valid is None else valid & (weights != 0)
+        weights, valid = weights_and_mask(xp, columns, wide_float(xp, device(columns["y_pred"])))
         if num_classes is None:
             found, bad = _two_classes(xp, columns, label, valid)
         else:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from quotakernels._array import Array, computing, device, finished, namespace, result_float
 from quotakernels._types import NumberOf
 from quotakernels.inputs.keywords import public
-from quotakernels.inputs.numbers import POSITIVE, checked, validate_numbers
+from quotakernels.inputs.numbers import POSITIVE, checked
 from quotakernels.inputs.quotas import numbers_like
 from quotakernels.measures.tables.cells import (
     ClassTable,
@@ -63,9 +63,8 @@ def normalize_table(table: T) -> T:
     """
     if not isinstance(table, ClassTable):
         return tune_prevalence(table, 1.0)
-    given = validate_numbers(table._asdict())[1]["cells"]
-    dtype = result_float(namespace(given), device(given))
     xp, (cells,) = validate_class_cells(table)
+    dtype = result_float(xp, device(cells))
     with computing(xp):
         truth = xp.sum(cells, axis=-1, keepdims=True)
         shares = xp.where(truth > 0, cells / truth / cells.shape[-1], xp.full_like(cells, xp.nan))
@@ -101,9 +100,8 @@ def tune_prevalence(table: ConfusionTable, ratio: NumberOf[Any]) -> ConfusionTab
     """
     if not isinstance(table, ConfusionTable):
         raise TypeError(_no_table(table))
-    given = validate_numbers(table._asdict())[1].values()
-    dtype = result_float(namespace(next(iter(given))), device(next(iter(given))))
     xp, cells = validate_cells(table)
+    dtype = result_float(xp, device(cells.tp))
     with computing(xp):
         r = numbers_like(cells.tp, "ratio", ratio)
         r = checked(xp, {"ratio": r}, {"ratio": POSITIVE})["ratio"]
