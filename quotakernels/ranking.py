@@ -96,6 +96,10 @@ class Ranking(NamedTuple, Generic[T]):
         *,
         weights: ArrayOf[A] | None = None,
         positive_weights: ArrayOf[A] | None = None,
+        positive_gains: ArrayOf[A] | None = None,
+        negative_gains: ArrayOf[A] | None = None,
+        positive_gains_rejected: ArrayOf[A] | None = None,
+        negative_gains_rejected: ArrayOf[A] | None = None,
         ties: TiePolicy = "expected",
     ) -> Ranking[A]:
         """Make a ranking of scores that were grouped elsewhere, by a ``GROUP BY`` for example.
@@ -109,6 +113,13 @@ class Ranking(NamedTuple, Generic[T]):
         weights, positive_weights : arrays, shape (..., G), optional
             Mass of the examples and of the positive examples with that score; both or neither.
             They are equal, but for the rounding of sums, where all examples are positive.
+        positive_gains, negative_gains : arrays, shape (..., G), optional
+            What the positives and the negatives with that score bring together if they are
+            selected: sums of `gain` of `rank`, with weights of weight times gain; both or neither.
+            For `impact_at_quota` and `best_quota` the classes do not matter: without labels let all
+            examples be positive.
+        positive_gains_rejected, negative_gains_rejected : arrays, shape (..., G), optional
+            What they bring if they are not selected; nothing by default.
         ties : {"expected", "optimistic", "pessimistic"}
             Tie policy, see `rank`; the order of the examples is not known here.
 
@@ -122,15 +133,26 @@ class Ranking(NamedTuple, Generic[T]):
             Counts that are not integers; arrays of two libraries or devices.
         ValueError
             Different shapes, NaN or repeated thresholds, negative counts or masses, more
-            positives than examples, 2**63 examples or more.  Where values cannot be read all
-            results of the row of the batch that has such a value are NaN.
+            positives than examples, 2**63 examples or more, gains that are not finite or of a
+            class without examples.  Where values cannot be read all results of the row of the
+            batch that has such a value are NaN.
+
+        Notes
+        -----
+        How much the gains of single examples cancel is not known here.  So `best_quota` takes
+        totals as equal that differ by 2**-49 of the absolute sums given.
 
         Examples
         --------
-        >>> from quotakernels import Ranking, hit_rate
-        >>> ranking = Ranking.from_counts([0.9, 0.5, 0.1], [2, 3, 5], [2, 1, 0])
-        >>> print(hit_rate(ranking, quota=4))
+        >>> from quotakernels import Ranking, hit_rate, impact_at_quota
+        >>> counts = [0.9, 0.5, 0.1], [2, 3, 5], [2, 1, 0]
+        >>> print(hit_rate(Ranking.from_counts(*counts), quota=4))
         0.6666666666666666
+        >>> loans = Ranking.from_counts(
+        ...     *counts, positive_gains=[50, 20, 0], negative_gains=[0, -80, -200]
+        ... )
+        >>> print(impact_at_quota(loans, quota=2).whole)
+        50.0
         """
         from quotakernels.inputs.grouped_counts import validate_groups
 
@@ -143,6 +165,10 @@ class Ranking(NamedTuple, Generic[T]):
             "positives": positives,
             "weights": weights,
             "positive_weights": positive_weights,
+            "positive_gains": positive_gains,
+            "negative_gains": negative_gains,
+            "positive_gains_rejected": positive_gains_rejected,
+            "negative_gains_rejected": negative_gains_rejected,
         }
         table, good = validate_groups(named)
         xp = namespace(table.counts)

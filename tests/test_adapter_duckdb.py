@@ -137,6 +137,7 @@ def test_nan_that_statistics_of_files_hide(connection: Any, tmp_path: Path) -> N
         ({"y": [1.0, 1.0, math.nan]}, {"pos_label": 1.0}, "labels nan and nan beside pos_label"),
         ({"y": [1.0, 1.0, math.nan]}, {"pos_label": 0.0}, "labels 1.0 and nan beside pos_label"),
         ({"w": [0.0, 0.0, math.nan]}, {"weight": "w"}, "column 'w': 1 row without a finite weight"),
+        ({"w": [0.0, 0.0, math.nan]}, {"gain": "w"}, "column 'w': 1 row without a finite gain"),
         ({"w": [1.0, 1.0, math.nan]}, {"weight": "w"}, "column 'w': 1 row without a finite weight"),
         ({"s": [2.0, 2.0, math.nan]}, {"where": "s > 2"}, "column 's': 1 row without a number"),
     ],
@@ -201,6 +202,44 @@ def test_masses_are_exact_sums(connection: Any, spread: float) -> None:
             assert abs(Fraction(found[row]) - wanted) <= 2 * Fraction(math.ulp(float(wanted)))
 
 
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("rejected", [0, -2.5, "r"])
+def test_gains_are_those_of_rank(connection: Any, weight: Any, rejected: Any) -> None:
+    """Bit for bit where sums are exact; gains of 0, of both signs and of several units."""
+    random, n = np.random.default_rng(8), len(LABELS)
+    content = {"y": LABELS, "s": scores_of("f8"), "w": random.integers(0, 4, n)}
+    content["g"] = random.integers(-9, 10, n) * 2.0 ** random.choice([-3, 35], n)
+    content["r"] = random.integers(-5, 6, n) / 8
+    rows = connection.from_arrow(pa.table(content))
+    given: dict[str, Any] = {"gain": content["g"], "gain_rejected": content.get(rejected, rejected)}
+    given |= {} if weight is None else {"sample_weight": content["w"]}
+    options: dict[str, Any] = {"gain": "g", "gain_rejected": rejected, "weight": weight}
+    for ties in ("expected", "pessimistic"):
+        found = ranking(connection, rows, label="y", score="s", ties=ties, **options)
+        wanted = qk.rank(LABELS, content["s"], ties=ties, **given)
+        assert_same_bits(found, wanted)
+    best = qk.best_quota(ranking(connection, rows, label=None, score="s", **options))
+    alone = qk.best_quota(None, content["s"], **given)
+    assert (best.value, best.quota) == (alone.value, alone.quota)
+    np.testing.assert_array_equal(best.curve.value, alone.curve.value)
+
+
+def test_gains_are_exact_sums(connection: Any) -> None:
+    random = np.random.default_rng(9)
+    gain = np.exp(30 * random.normal(size=500)) * random.choice([-1, 0, 1], 500)
+    gain[:2] = 5e-324, -1e300
+    content = pa.table({"s": random.integers(0, 3, 500), "g": gain, "y": LABELS})
+    found = ranking(connection, connection.from_arrow(content), label="y", score="s", gain="g")
+    exact = masses(LABELS, content["s"].to_numpy(), gain)
+    sizes = masses(LABELS, content["s"].to_numpy(), np.abs(gain))
+    for row, score in enumerate(found.thresholds):
+        for label, sums in ((1, found.gains.positive), (0, found.gains.negative)):
+            size = sizes[score, label]
+            assert abs(Fraction(sums[row]) - exact[score, label]) <= size / 2**52
+        near = Fraction(found.gains.size[row]) * 2**32 / (sizes[score, 0] + sizes[score, 1])
+        assert abs(near - 1) < Fraction(1, 2**50)
+
+
 def test_types_of_weights(connection: Any) -> None:
     source = "SELECT i % 2 AS y, i % 3 AS s, (i / 8)::{kind} AS w FROM range(40) AS t(i)"
     i = np.arange(40)
@@ -225,6 +264,10 @@ BAD_VALUES = [
     ({"y": "true"}, {"pos_label": 2}, "pos_label=2 cannot occur among booleans"),
     ({}, {"pos_label": float("nan")}, "pos_label is NaN"),
     ({"y": "'a'"}, {}, "column 'y' is of type VARCHAR; expected 0 and 1; for other labels pass"),
+    ({"g": "'nan'::DOUBLE"}, {"gain": "g"}, "column 'g': 2 rows without a finite gain, for exam"),
+    ({"g": "NULL::INT"}, {"gain": "w", "gain_rejected": "g"}, "column 'g': 2 rows without a fin"),
+    ({}, {"gain": "w", "gain_rejected": math.inf}, "gain_rejected is inf; expected a finite numb"),
+    ({}, {"gain": "z"}, "there is no column 'z'; there are"),
     ({}, {"label": "z"}, "there is no column 'z'; there are"),
     ({}, {"weight": "z"}, "there is no column 'z'; there are"),
     ({}, {"ties": "given"}, "order of the examples"),
@@ -249,6 +292,9 @@ def test_bad_values(
         ({"y": "'a'"}, {"pos_label": 1}, "what pos_label=1 can be compared with"),
         ({}, {"pos_label": "1"}, "what pos_label='1' can be compared with"),
         ({"w": "'a'"}, {"weight": "w"}, "column 'w' is of type VARCHAR; expected numbers"),
+        ({"w": "'a'"}, {"gain": "w"}, "column 'w' is of type VARCHAR; expected numbers"),
+        ({}, {"gain_rejected": 1}, "^gain_rejected needs gain, the column of what"),
+        ({}, {"label": None}, "^label must be the name of a column; got None, which only gains"),
     ],
 )
 def test_bad_types(

@@ -20,6 +20,8 @@ COUNTS = np.asarray([2, 3, 1, 4])
 POSITIVES = np.asarray([2, 1, 0, 1])
 MASSES = np.asarray([2.5, 3.0, 0.5, 4.0])
 HITS = np.asarray([2.5, 0.75, 0.0, 1.0])
+GAINS = np.asarray([4.0, -1.0, 0.0, 2.0])
+LOSSES = np.asarray([0.0, -3.5, 1.0, -2.0])
 
 EAGER = parameters(every.EAGER)
 LAZY_MODES = parameters(LAZY)
@@ -34,8 +36,10 @@ def of_table(t: Any, c: Any, p: Any) -> dict[str, Any]:
     return measures(make(t, c, p))
 
 
-def of_weighted(t: Any, c: Any, p: Any, w: Any, h: Any) -> dict[str, Any]:
-    return measures(make(t, c, p, weights=w, positive_weights=h))
+def of_weighted(*columns: Any) -> dict[str, Any]:
+    ranking = make(**dict(zip(GOOD, columns, strict=True)))
+    impact = qk.impact_at_quota(ranking, quota=2.5)
+    return measures(ranking) | impact._asdict() | {"best": qk.best_quota(ranking).value}
 
 
 def same(found: dict[str, Any], wanted: dict[str, Any]) -> None:
@@ -62,6 +66,12 @@ BAD = [
     ("positive_weights", 0, 2.0, "positive_weights is 2.0 at position 0; expected a mass"),
     ("positive_weights", 1, np.nan, "positive_weights is nan at position 1; expected a mass"),
     ("positive_weights", 2, 0.25, "positive_weights is 0.25 at position 2; expected a mass"),
+    ("positive_gains", 1, np.nan, "positive_gains is nan at position 1; expected a finite sum"),
+    ("positive_gains", 2, 0.5, "positive_gains is 0.5 at position 2; expected .* for no positives"),
+    ("negative_gains", 3, -np.inf, "negative_gains is -inf at position 3; expected a finite sum"),
+    ("negative_gains", 0, 0.5, "negative_gains is 0.5 at position 0; expected .* for no negatives"),
+    ("positive_gains_rejected", 2, 1.0, "positive_gains_rejected is 1.0 at position 2; expected"),
+    ("negative_gains_rejected", 0, 1.0, "negative_gains_rejected is 1.0 at position 0; expected"),
 ]
 GOOD = {
     "thresholds": T,
@@ -69,6 +79,10 @@ GOOD = {
     "positives": POSITIVES,
     "weights": MASSES,
     "positive_weights": HITS,
+    "positive_gains": GAINS,
+    "negative_gains": LOSSES,
+    "positive_gains_rejected": -2 * GAINS,
+    "negative_gains_rejected": 0 * LOSSES,
 }
 ORDER = np.asarray([3, 0, 2, 1])
 
@@ -159,11 +173,13 @@ def test_types_and_shapes():
         ValueError, match=r"^thresholds must have .* at least one axis; got .* \(\)"
     ):
         make(1, 1, 1)
-    for name in ("weights", "positive_weights"):
-        with pytest.raises(
-            ValueError, match=r"^weights and positive_weights must be given together"
-        ):
-            make([2, 1], [1, 1], [0, 1], **{name: [1.0, 1.0]})
+    for one, other in (("weights", "positive_weights"), ("positive_gains", "negative_gains")):
+        for name in (one, other):
+            with pytest.raises(ValueError, match=f"^{one} and {other} must be given together"):
+                make([2, 1], [1, 1], [0, 1], **{name: [1.0, 1.0]})
+    rejected = {f"{x}_gains_rejected": [0, 0] for x in ("positive", "negative")}
+    with pytest.raises(ValueError, match=r"^positive_gains_rejected needs positive_gains, what"):
+        make([2, 1], [1, 1], [0, 1], **rejected)
     for name in ("thresholds", "counts", "positives"):
         columns: dict[str, Any] = {"thresholds": [2], "counts": [1], "positives": [1], name: None}
         with pytest.raises(TypeError, match=f"^{name} must be an array; got None"):
@@ -207,6 +223,7 @@ def test_padding_is_harmless(mode: Mode):
 def test_groups_of_weight_zero_are_not_there(mode: Mode):
     columns = {key: np.insert(x, 1, 0) for key, x in GOOD.items()}
     columns["thresholds"][1], columns["counts"][1], columns["positives"][1] = 0.6, 50, 20
+    columns["positive_gains"][1], columns["negative_gains_rejected"][1] = 7, 7
     same(mode.run(of_weighted, *columns.values()), of_weighted(*GOOD.values()))
 
 

@@ -145,6 +145,45 @@ def test_whole_gains_are_exact(mode: Mode):
     check_best(best, rows, same, True)
 
 
+def grouped(columns: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """What a ``GROUP BY score`` gives, worst score first, with rows of no examples at the end."""
+    found = []
+    for s, g, r, there in zip(
+        *(columns[k] for k in ("score", "gain", "other", "where")), strict=True
+    ):
+        classes = np.arange(SIZE) % 2 == 0
+        rows = []
+        for score in sorted(set(s[there])):
+            each = there & (s == score)
+            sums = [x[each & y].sum() for x in (g, r) for y in (classes, ~classes)]
+            rows.append([score, each.sum(), (each & classes).sum(), *sums])
+        found.append(rows + [[0.0] * 7] * (3 - len(rows)))
+    thresholds, counts, positives, *gains = np.moveaxis(np.asarray(found), -1, 0)
+    return [thresholds, counts.astype(np.int64), positives.astype(np.int64), *gains]
+
+
+def of_counts(*columns: Any) -> Any:
+    names = ("positive_gains", "negative_gains")
+    names += tuple(f"{name}_rejected" for name in names)
+    sums = dict(zip(names, columns[3:], strict=True))
+    ranking = qk.Ranking.from_counts(*columns[:3], **sums)
+    return qk.impact_at_quota(ranking, quota=QUOTAS), qk.best_quota(ranking)
+
+
+def test_gains_that_are_summed_elsewhere_are_exact_too(mode: Mode):
+    rows = exact_rows(WHOLE, False, True)
+    totals, best = mode.run(of_counts, *grouped(WHOLE))
+    wanted = np.moveaxis(exact_totals(rows), -1, 0)
+    for field, exact in zip(totals._fields, wanted, strict=True):
+        found = getattr(totals, field)
+        np.testing.assert_array_equal(found, exact.astype(found.dtype), err_msg=field)
+
+    def same(found: Any, exact: np.ndarray, index: int) -> None:
+        np.testing.assert_array_equal(found, exact)
+
+    check_best(best, rows, same, True)
+
+
 @every.main_modes
 def test_weights_and_what_does_not_take_part(mode: Mode):
     columns = {k: CASES[k] for k in ("score", "gain", "weight", "where")}

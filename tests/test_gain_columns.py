@@ -29,6 +29,7 @@ G = DICE.integers(-9, 10, (2, N)).astype(float)
 R = DICE.integers(-4, 5, (2, N)).astype(float)
 W = DICE.integers(0, 4, (2, N)).astype(float)
 M = DICE.random((2, N)) < 0.8
+CLASSES = ("positive", "negative")
 
 
 def columns_by_hand(y: Any, s: Any, g: Any, r: Any, m: Any) -> list[list[float]]:
@@ -162,6 +163,25 @@ def test_launches_on_a_device():
 
 
 # through everything that takes rankings
+
+
+@pytest.mark.parametrize("ties", ["expected", "optimistic", "pessimistic"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_columns_summed_elsewhere_make_the_same_ranking(ties: Any, weighted: bool):
+    """The size alone is not known; here no gains of a group and class cancel."""
+    gain, rejected = np.where(Y, 3.0, -2.0)[0], np.where(Y, -1.0, 0.5)[0]
+    given: dict[str, Any] = {"sample_weight": W[0]} if weighted else {}
+    given |= {"gain": gain, "gain_rejected": rejected}
+    table = qk.rank(Y[0], S[0], **given)
+    columns: dict[str, Any] = {"positive_gains": table.gains.positive}
+    columns |= {"negative_gains": table.gains.negative}
+    columns |= {f"{k}_gains_rejected": getattr(table.gains, f"{k}_rejected") for k in CLASSES}
+    if weighted:
+        columns |= {"weights": table.weights, "positive_weights": table.positive_weights}
+    found = qk.Ranking.from_counts(*table[:3], ties=ties, **columns)
+    wanted = qk.rank(Y[0], S[0], ties=ties, **given)
+    for x, z in zip(arrays_of(found), arrays_of(wanted), strict=True):
+        np.testing.assert_array_equal(x, z)
 
 
 def test_pickles_copies_and_columns_by_hand():
@@ -391,7 +411,10 @@ def test_partitions_of_dask_have_gains(rejected: str):
     labels = np.ones(s.size)
     columns = [dask.array.from_array(x, chunks=7) for x in (s, g, r, labels)]
     there = {"none": (0, 0), "one for all": (-2, -2), "column": (columns[2], r)}[rejected]
-    found = ranking(columns[3], columns[0], gain=columns[1], gain_rejected=there[0])
     wanted = qk.rank(labels, s, gain=g, gain_rejected=there[1])
-    for x, z in zip(arrays_of(found), arrays_of(wanted), strict=True):
-        np.testing.assert_array_equal(x, z)
+    for y in (columns[3], None):
+        found = ranking(y, columns[0], gain=columns[1], gain_rejected=there[0])
+        for x, z in zip(arrays_of(found), arrays_of(wanted), strict=True):
+            np.testing.assert_array_equal(x, z)
+    with pytest.raises(TypeError, match=r"partition \d: y_true must be an array; got None"):
+        ranking(None, columns[0])

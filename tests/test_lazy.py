@@ -44,8 +44,10 @@ def policies(y: Any, s: Any) -> dict[str, Any]:
 
 def tables(t: Any, c: Any, p: Any, w: Any) -> dict[str, Any]:
     by_count = qk.Ranking.from_counts(t, c, p)
-    by_mass = qk.Ranking.from_counts(t, c, p * 0, weights=w, positive_weights=w * 0)
-    return {"auc": qk.roc_auc(by_count), "gini": qk.gini(by_mass), "counts": by_count.counts}
+    gains = {"positive_gains": w * 0, "negative_gains": w}
+    by_mass = qk.Ranking.from_counts(t, c, p * 0, weights=w, positive_weights=w * 0, **gains)
+    best = qk.best_quota(by_mass).value
+    return {"auc": qk.roc_auc(by_count), "gini": qk.gini(by_mass), "best": best}
 
 
 def classes(y: Any, s: Any) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""Pieces of SQL, as DuckDB reads it: names, values, and sums of weights that lose nothing.
+"""Pieces of SQL, as DuckDB reads it: names, values, and sums of floats that lose nothing.
 
 A weight is a whole number of units of a power of two, and sums of whole numbers are exact in any
 order. Weights that lie within a factor of 2**32 have the same unit; those of another unit are
-summed apart, and 128 bits hold the sum of 2**41 of them.
+summed apart, and 128 bits hold the sum of 2**41 of them. So it is with gains, which have signs.
 """
 
 from __future__ import annotations
@@ -53,22 +53,25 @@ def is_weight(weight: str) -> str:
     return f"coalesce({weight} > 0 AND isfinite({weight}), false)"
 
 
-def scale(weight: str) -> str:
-    """The number of the unit of a weight; NULL for what is none."""
-    return (
-        f"CASE WHEN {is_weight(weight)} "
-        f"THEN CAST(floor(log2({weight}) / {_SCALE_BITS}) AS INTEGER) END"
-    )
+def is_gain(gain: str) -> str:
+    """Whether a DOUBLE is finite; never NULL."""
+    return f"coalesce(isfinite({gain}), false)"
 
 
-def units(weight: str, scale: str) -> str:
-    """How many units a weight is: a whole number, since one bit is spare for log2's rounding.
+def scale(amount: str, fits: str) -> str:
+    """The number of the unit of a weight or gain; NULL for what does not fit."""
+    magnitude = f"coalesce(nullif(abs({amount}), 0), 1)"  # 0 is a whole number of any unit
+    return f"CASE WHEN {fits} THEN CAST(floor(log2({magnitude}) / {_SCALE_BITS}) AS INTEGER) END"
+
+
+def units(amount: str, scale: str) -> str:
+    """How many units a weight or gain is: a whole number, since one bit is spare for log2's sake.
 
     The power of two is in two factors, as that of the least weights is beyond a DOUBLE.
     """
     half = _SCALE_BITS // 2
     factors = (f"pow(2.0, {_UNIT_BITS // 2 + k} - {half} * {scale})" for k in (1, 0))
-    return f"CAST({weight} * {' * '.join(factors)} AS HUGEINT)"
+    return f"CAST({amount} * {' * '.join(factors)} AS HUGEINT)"
 
 
 def mass(units: NDArray[np.float64], scale: NDArray[np.int64]) -> NDArray[np.float64]:

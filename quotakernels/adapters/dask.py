@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels import Ranking, ops, rank
+from quotakernels import Ranking, ops
 from quotakernels._array import library, namespace
 from quotakernels.adapters._tables import check_grouped_ties, combined, ranking_of_groups
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.keywords import public
-from quotakernels.ranking import TiePolicy, table_of
+from quotakernels.ranking import TiePolicy, ranked, table_of
 
 try:
     import dask
@@ -179,7 +179,7 @@ def _partial(number: int, part: dict[str, Any], pos_label: Any, same: dict[str, 
     """The table of one partition, with what is the same for all; an error says which one."""
     try:
         arrays: dict[str, Any] = {name: _on_host(name, x) for name, x in part.items()}
-        table = rank(**same | arrays, pos_label=pos_label)
+        table = ranked(**same | arrays, pos_label=pos_label)
     except (TypeError, ValueError) as error:
         raise type(error)(f"partition {number}: {error}") from error
     negative = None if pos_label is None else _negative_label(arrays, pos_label)

@@ -6,6 +6,7 @@ its disk. What comes back is one row per distinct score.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple, overload
 
@@ -35,6 +36,16 @@ _NUMBERS = {*_SCORES, "hugeint", "uhugeint", "decimal"}
 _TEXTS = {"varchar", "enum"}
 
 
+class _Amounts(NamedTuple):
+    """Numbers that are summed exactly: their name and column, SQL for them and for what fits."""
+
+    name: str
+    column: str
+    value: str
+    fits: str
+    expected: str
+
+
 class _Labels(NamedTuple):
     """The column of labels, SQL that tells the positive ones (NULL: neither), and what fits."""
 
@@ -48,36 +59,42 @@ def ranking(
     connection: Any,
     source: Any,
     *,
-    label: str,
+    label: str | None,
     score: str,
     weight: str | None = ...,
     where: str | None = ...,
     pos_label: Any = ...,
     ties: TiePolicy = ...,
+    gain: str | None = ...,
+    gain_rejected: str | float = ...,
 ) -> Ranking: ...
 @overload
 def ranking(
     connection: Any,
     source: Any,
     *,
-    label: str,
+    label: str | None,
     score: Sequence[str],
     weight: str | None = ...,
     where: str | None = ...,
     pos_label: Any = ...,
     ties: TiePolicy = ...,
+    gain: str | None = ...,
+    gain_rejected: str | float = ...,
 ) -> dict[str, Ranking]: ...
 @public
 def ranking(
     connection: Any,
     source: Any,
     *,
-    label: str,
+    label: str | None,
     score: str | Sequence[str],
     weight: str | None = None,
     where: str | None = None,
     pos_label: Any = None,
     ties: TiePolicy = "expected",
+    gain: str | None = None,
+    gain_rejected: str | float = 0,
 ) -> Ranking | dict[str, Ranking]:
     """Rank scores by ``SELECT score, COUNT(*), … GROUP BY score``: `rank` for DuckDB.
 
@@ -92,7 +109,8 @@ def ranking(
         The name of a table or view, or one SELECT query, or a relation. For several Parquet files
         take that of `read_parquet` of this module.
     label, weight : str
-        Columns of the labels and of the weights; names are taken as they are, never as SQL.
+        Columns of the labels and of the weights; names are taken as they are, never as SQL.  With
+        gains the label may be None.
     score : str or sequence of str
         Column of the scores, or those of several models.
     where : str, optional
@@ -100,13 +118,16 @@ def ranking(
         that is run as SQL.
     pos_label, ties : optional
         As `rank` takes them; not ``ties="given"``.
+    gain, gain_rejected : str, optional
+        Columns of what each row brings if it is selected, and if it is not, as `rank` takes them;
+        `gain_rejected` may be one number.
 
     Returns
     -------
     Ranking, or dict of Ranking by column
         Of NumPy arrays. Thresholds are in the type of the column; DECIMAL becomes float64.  Masses
-        are the exact sums of the weights within a few ulp, which no order of rows or threads
-        changes.
+        are the exact sums of the weights within a few ulp, and gains within a few ulp of the sum
+        of their sizes, which no order of rows or threads changes.
 
     Raises
     ------
@@ -115,8 +136,9 @@ def ranking(
         in which distinct ones could become equal.
     ValueError
         Columns that are not there; NULL or NaN scores, labels that are NULL or not 0 and 1, NULL,
-        negative, NaN or infinite weights, with their number, an example, and the condition that
-        finds them, as rows have no number in SQL.  A row of weight 0 is as if it were not there.
+        negative, NaN or infinite weights, gains that are not finite, with their number, an
+        example, and the condition that finds them, as rows have no number in SQL.  A row of weight
+        0 is as if it were not there.
 
     Examples
     --------
@@ -130,12 +152,14 @@ def ranking(
     """
     check_grouped_ties(ties)
     names = [score] if isinstance(score, str) else list(score)
-    rows = _rows(_relation(connection, source), [label, *names], weight, where)
+    relation = _relation(connection, source)
+    amounts = _amounts(weight, gain, gain_rejected)
+    rows = _rows(relation, [*names] if label is None else [label, *names], amounts, where)
     for name in names:
         _check_score(rows, name)
-    labels = _labels(rows, label, pos_label)
+    labels = _labels(rows, label, pos_label) if label is not None else _all_positive(gain)
     found = {
-        name: ranking_of_groups(_groups(rows, name, labels, weight), ties)
+        name: ranking_of_groups(_groups(rows, name, labels, amounts), ties)
         for name in dict.fromkeys(names)
     }
     return found[score] if isinstance(score, str) else found
@@ -214,20 +238,43 @@ def _relation(connection: Any, source: Any) -> Any:
     return connection.sql(source)
 
 
-def _rows(relation: Any, names: list[str], weight: str | None, where: str | None) -> Any:
+def _amounts(weight: str | None, gain: str | None, gain_rejected: str | float) -> list[_Amounts]:
+    """The columns to sum: weights, and gains as many times as there is weight."""
+    found = []
+    if weight is not None:
+        value, expected = _double(weight), "a finite weight, not negative"
+        found.append(_Amounts("weight", weight, value, sql.is_weight(value), expected))
+    if gain is None and gain_rejected != 0:
+        raise TypeError("gain_rejected needs gain, the column of what each row brings if selected")
+    gains = {} if gain is None else {"gain": gain, "gain_rejected": gain_rejected}
+    for name, brought in gains.items():
+        if isinstance(brought, str):
+            value = _double(brought)
+        elif not math.isfinite(brought):
+            raise ValueError(f"gain_rejected is {brought}; expected a finite number")
+        else:
+            value = sql.literal(float(brought))
+        value += "" if weight is None else f" * {_double(weight)}"
+        column = brought if isinstance(brought, str) else str(gain)
+        if brought != 0:
+            found.append(_Amounts(name, column, value, sql.is_gain(value), "a finite gain"))
+    return found
+
+
+def _rows(relation: Any, names: list[str], amounts: list[_Amounts], where: str | None) -> Any:
     """The rows that count, when the columns are there."""
-    if where is not None or weight is not None:
+    if where is not None or amounts:
         relation = _by_value(relation)
     if where is not None:
         relation = relation.filter(where)
-    for name in [*names, *([] if weight is None else [weight])]:
+    for name in [*names, *(x.column for x in amounts)]:
         if name.lower() not in [column.lower() for column in relation.columns]:
             raise ValueError(f"there is no column {name!r}; there are {relation.columns}")
-    if weight is None:
-        return relation
-    if _type(relation, weight).id not in _NUMBERS:
-        raise TypeError(_holds(relation, weight, "numbers"))
-    return relation.filter(f"{_double(weight)} IS DISTINCT FROM 0")
+    for x in amounts:
+        if _type(relation, x.column).id not in _NUMBERS:
+            raise TypeError(_holds(relation, x.column, "numbers"))
+    weighted = [f"{x.value} IS DISTINCT FROM 0" for x in amounts if x.name == "weight"]
+    return relation.filter(*weighted) if weighted else relation
 
 
 def _by_value(relation: Any) -> Any:
@@ -280,6 +327,13 @@ def _labels(relation: Any, name: str, pos_label: Any) -> _Labels:
     return _Labels(name, positive, "a label")
 
 
+def _all_positive(gain: str | None) -> _Labels:
+    """What stands for labels where there are none, as what rows bring does not depend on them."""
+    if gain is None:
+        raise TypeError("label must be the name of a column; got None, which only gains allow")
+    return _Labels("", "true", "")
+
+
 def _label_value(relation: Any, name: str, pos_label: Any) -> str:
     """The positive label in the type of the column, where it has one."""
     kind = _type(relation, name).id
@@ -297,56 +351,77 @@ def _label_value(relation: Any, name: str, pos_label: Any) -> str:
     return f"CAST({sql.literal(value)} AS FLOAT)" if kind == "float" else sql.literal(value)
 
 
-def _groups(rows: Any, name: str, labels: _Labels, weight: str | None) -> ops.Groups:
+def _groups(rows: Any, name: str, labels: _Labels, amounts: list[_Amounts]) -> ops.Groups:
     """The table of one column of scores."""
     score = sql.identifier(name) if _type(rows, name).id != "decimal" else _double(name)
     wanted = [f"{score} AS score", f"{labels.positive} AS positive"]
-    if weight is not None:
-        wanted += [f"{_double(weight)} AS weight", f"{sql.scale(_double(weight))} AS scale"]
+    for x in amounts:
+        wanted += [f"{x.value} AS {x.name}", f"{sql.scale(x.value, x.fits)} AS {x.name}_scale"]
+    keys = ["score", *(f"{x.name}_scale" for x in amounts)]
+    aggregates = [x for each in amounts for x in _exact_sums(each.name)]
     found = rows.project(", ".join(wanted)).aggregate(
-        ", ".join(_aggregates(weight is not None)), "score" if weight is None else "score, scale"
+        ", ".join([*keys, *_COUNTS, *aggregates]), ", ".join(keys)
     )
     columns = found.fetchnumpy()
-    _refuse_bad(rows, columns, name, labels, weight)
-    masses = [None, None] if weight is None else _masses(columns, weight)
-    counted = (columns[x] for x in ("score", "counts", "positives"))
-    return combined([ops.Groups(*(np.asarray(x) for x in counted), *masses)])
+    _refuse_bad(rows, columns, name, labels, amounts)
+    sums = _sums(columns, amounts)
+    counted = (np.asarray(columns[x]) for x in ("score", "counts", "positives"))
+    masses = _masses(sums["weight"], amounts[0].column) if "weight" in sums else (None, None)
+    gains = _gains(*sums["gain"], *sums.get("gain_rejected", ())) if "gain" in sums else ()
+    return combined([ops.Groups(*counted, *masses)._replace(gains=gains)])
 
 
-def _aggregates(weighted: bool) -> list[str]:
-    counting = [
-        "score",
-        "count(*) AS counts",
-        "count(*) FILTER (positive) AS positives",
-        "count(*) FILTER (positive IS NULL) AS unlabelled",
-    ]
-    if not weighted:
-        return counting
-    summed = f"sum({sql.units('weight', 'scale')})"
-    return [
-        *counting,
-        "scale",
-        f"CAST(coalesce({summed} FILTER (positive), 0) AS DOUBLE) AS positive_units",
-        f"CAST(coalesce({summed} FILTER (NOT positive), 0) AS DOUBLE) AS negative_units",
-    ]
+_COUNTS = (
+    "count(*) AS counts",
+    "count(*) FILTER (positive) AS positives",
+    "count(*) FILTER (positive IS NULL) AS unlabelled",
+)
 
 
-def _masses(columns: dict[str, Any], weight: str) -> list[np.ndarray]:
-    """Sums of weights of both classes; the rows of a score come into an order of their own."""
-    scale = np.asarray(columns["scale"], dtype=np.int64)
-    order = np.argsort(scale, kind="stable")
-    for name in columns:
-        columns[name] = columns[name][order]
-    units = (columns[f"{sign}_units"] for sign in ("positive", "negative"))
-    masses = [sql.mass(np.asarray(x), scale[order]) for x in units]
+def _exact_sums(name: str) -> list[str]:
+    """Sums of units of the positives and of the negatives; of gains also of their sizes."""
+    units = sql.units(name, f"{name}_scale")
+    sums = [f"sum({units}) FILTER (positive)", f"sum({units}) FILTER (NOT positive)"]
+    sums += [] if name == "weight" else [f"sum(abs({units}))"]
+    return [f"CAST(coalesce({x}, 0) AS DOUBLE) AS {name}_{k}" for k, x in enumerate(sums)]
+
+
+def _sums(columns: dict[str, Any], amounts: list[_Amounts]) -> dict[str, list[np.ndarray]]:
+    """The sums of each amount; the rows of a score come into an order of their own."""
+    scales = {x.name: np.asarray(columns[f"{x.name}_scale"], dtype=np.int64) for x in amounts}
+    if scales:
+        order = np.lexsort([*scales.values()][::-1])
+        for name in columns:
+            columns[name] = columns[name][order]
+    return {
+        name: [
+            sql.mass(np.asarray(columns[f"{name}_{k}"]), scale[order])
+            for k in range(len(_exact_sums(name)))
+        ]
+        for name, scale in scales.items()
+    }
+
+
+def _masses(sums: list[np.ndarray], weight: str) -> list[np.ndarray]:
+    """Sums of weights of both classes."""
     with np.errstate(over="ignore"):
-        if not np.isfinite(masses[0].sum() + masses[1].sum()):
+        if not np.isfinite(sums[0].sum() + sums[1].sum()):
             raise ValueError(f"column {weight!r}: the sum of the weights is too large for a number")
-    return masses
+    return sums
+
+
+def _gains(
+    positive: np.ndarray, negative: np.ndarray, size: np.ndarray, *rejected: np.ndarray
+) -> ops.Gains:
+    """Sums of gains, with their size that of those of the rejected."""
+    size = ops.GAIN_SCALE * size
+    return ops.Gains(
+        positive, negative, size + ops.GAIN_SCALE * rejected[2] if rejected else size, *rejected[:2]
+    )
 
 
 def _refuse_bad(
-    rows: Any, columns: dict[str, Any], name: str, labels: _Labels, weight: str | None
+    rows: Any, columns: dict[str, Any], name: str, labels: _Labels, amounts: list[_Amounts]
 ) -> None:
     """Raise for what came back from rows that cannot be used."""
     scores = columns["score"]
@@ -359,9 +434,9 @@ def _refuse_bad(
         _refuse(rows, name, f"{column} IS NULL{nan}", "a number")
     if columns["unlabelled"].any():
         _refuse(rows, labels.name, f"{labels.positive} IS NULL", labels.expected)
-    if weight is not None and np.ma.getmaskarray(columns["scale"]).any():
-        unfit = f"NOT {sql.is_weight(_double(weight))}"
-        _refuse(rows, weight, unfit, "a finite weight, not negative")
+    for x in amounts:
+        if np.ma.getmaskarray(columns[f"{x.name}_scale"]).any():
+            _refuse(rows, x.column, f"NOT {x.fits}", x.expected)
 
 
 def _refuse(rows: Any, name: str, condition: str, expected: str) -> None:

@@ -252,7 +252,8 @@ def _counts(source: ParquetFiles, positive: Any, settings: Settings) -> Counts:
         return Counts(count, positives, float(count), float(positives))
     weight = _double(settings.weight)
     fits = f"coalesce({weight} >= 0 AND isfinite({weight}), false)"
-    wanted = f"{sign} AS positive, {weight} AS weight, {sql.scale(weight)} AS scale, {fits} AS fits"
+    scale = sql.scale(weight, sql.is_weight(weight))
+    wanted = f"{sign} AS positive, {weight} AS weight, {scale} AS scale, {fits} AS fits"
     units = f"sum({sql.units('weight', 'scale')})"
     counts = f"count(*), count(*) FILTER (NOT fits), {units}"
     groups = source.rows.project(wanted).aggregate(f"positive, scale, {counts}", "positive, scale")

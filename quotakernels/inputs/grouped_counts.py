@@ -26,13 +26,15 @@ BadValues: TypeAlias = list[tuple[str, Array, str]]
 """For some arguments: where they are bad, and what was expected."""
 
 
+_GAINS = ("positive_gains", "negative_gains")
+_REJECTED = ("positive_gains_rejected", "negative_gains_rejected")
+_AMOUNTS = ("weights", "positive_weights", *_GAINS, *_REJECTED)
+"""What is given in twos or not at all, and computed with in floats."""
+
+
 def validate_groups(given: dict[str, Any]) -> tuple[ops.Groups, Array | None]:
     """Check and sort the rows of a grouped table; and which rows of the batch are good."""
-    optional = ("weights", "positive_weights")
-    absent = {name for name in optional if given[name] is None}
-    if len(absent) == 1:
-        raise ValueError("weights and positive_weights must be given together")
-    named = {name: as_column(name, x) for name, x in given.items() if name not in absent}
+    named = {name: as_column(name, x) for name, x in _complete(given).items()}
     _check_columns(named)
     xp, columns = adopt(named)
     with computing(xp):
@@ -43,7 +45,28 @@ def validate_groups(given: dict[str, Any]) -> tuple[ops.Groups, Array | None]:
         columns, repeated = _best_first(xp, columns)
         good = good_rows(xp, named, [("thresholds", repeated, "distinct thresholds")], good)
         columns = _by_class(xp, _without_the_bad(xp, columns, good))
-    return ops.Groups(*(columns.get(name) for name in ops.Groups._fields[:5])), good
+        table = ops.Groups(*(columns.get(name) for name in ops.Groups._fields[:5]))
+        return table._replace(gains=_gains(xp, columns)), good
+
+
+def _complete(given: dict[str, Any]) -> dict[str, Any]:
+    """What is given, when what belongs together is."""
+    there = {name: x for name, x in given.items() if name not in _AMOUNTS or x is not None}
+    for first, second in zip(_AMOUNTS[::2], _AMOUNTS[1::2], strict=True):
+        if (first in there) != (second in there):
+            raise ValueError(f"{first} and {second} must be given together")
+    if _REJECTED[0] in there and _GAINS[0] not in there:
+        raise ValueError(f"{_REJECTED[0]} needs {_GAINS[0]}, what they bring if they are selected")
+    return there
+
+
+def _gains(xp: Namespace, columns: dict[str, Array]) -> ops.GainsOrNone:
+    """The sums as gains; of the single examples' sizes there is no more than the sums."""
+    sums = [columns[name] for name in (*_GAINS, *_REJECTED) if name in columns]
+    if not sums:
+        return ()
+    size = sum(ops.GAIN_SCALE * xp.abs(x) for x in sums)
+    return ops.Gains(*[*sums[:2], size, *sums[2:]])
 
 
 def _check_columns(named: dict[str, Array]) -> None:
@@ -70,7 +93,7 @@ def _one_empty_row(xp: Namespace, name: str, x: Array) -> Array:
 
 def _computable(xp: Namespace, name: str, x: Array) -> Array:
     """Masses as wide floats, counts in 64 bits, in which 2**63 and more becomes negative."""
-    if name in ("weights", "positive_weights"):
+    if name in _AMOUNTS:
         return cast(xp, x, wide_float(xp, device(x)))
     return x if name == "thresholds" else cast(xp, x, xp.int64)
 
@@ -98,6 +121,12 @@ def _bad_values(xp: Namespace, columns: dict[str, Array]) -> BadValues:
         right = right & ((positives < counts) | (positive >= mass - close))
         expected = "a mass between 0 and the row's weight; 0 for no positives, all of it for only"
         bad.append(("positive_weights", ~right, expected))
+    for name in (*_GAINS, *_REJECTED):
+        if name in columns:
+            kind = name.partition("_")[0]
+            members = positives if kind == "positive" else counts - positives
+            right = xp.isfinite(columns[name]) & ((columns[name] == 0) | (members > 0))
+            bad.append((name, ~right, f"a finite sum, and 0 for no {kind}s"))
     return bad
 
 
@@ -146,7 +175,7 @@ def _without_the_bad(
     """No counts where the weights are 0, and nothing at all in the bad rows of the batch."""
     if "weights" in columns:
         there = columns["weights"] > 0
-        counted = {name: columns[name] for name in ("counts", "positives")}
+        counted = {name: x for name, x in columns.items() if name != "thresholds"}
         columns |= {name: xp.where(there, x, xp.zeros_like(x)) for name, x in counted.items()}
     if good is None:
         return columns
