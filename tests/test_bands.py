@@ -88,15 +88,33 @@ def test_rates_that_are_none():
 # bands
 
 
-def together(found: qk.results.BootstrapResult, top: Any) -> tuple[np.ndarray, np.ndarray]:
+def together(
+    found: qk.results.BootstrapResult, top: Any, bottom: float = 0
+) -> tuple[np.ndarray, np.ndarray]:
     """The edges of the simultaneous band, resample by resample."""
     largest = []
     for curve in found.resamples.T:
         pairs = zip(curve, found.estimate, found.standard_error, strict=True)
         largest.append(max(abs(x - middle) / s for x, middle, s in pairs if s > 1e-12))
     half = np.quantile(largest, 0.95) * found.standard_error * (found.standard_error > 1e-12)
-    low, high = np.maximum(found.estimate - half, 0), np.minimum(found.estimate + half, top)
+    low, high = np.maximum(found.estimate - half, bottom), np.minimum(found.estimate + half, top)
     return np.minimum(low, found.lower), np.maximum(high, found.upper)
+
+
+def test_bands_of_impacts():
+    """They are made of the resamples of the whole, and nothing ends them at 0."""
+    given: dict[str, Any] = {"gain": np.where(Y, 1.0, -3), "quota": [7.5, 30, 45]}
+    for labels in (Y, None):
+        drawn = qk.bootstrap(
+            qk.impact_at_quota, labels, S[0], n_resamples=200, random_state=5, **given
+        ).whole
+        pointwise = small(qk.impact_at_quota, labels, S[0], **given)
+        for field in pointwise._fields[1:]:
+            np.testing.assert_array_equal(getattr(pointwise, field), getattr(drawn, field))
+        band = small("impact_at_quota", labels, S[0], simultaneous=True, **given)
+        for x, z in zip((band.lower, band.upper), together(drawn, np.inf, -np.inf), strict=True):
+            np.testing.assert_allclose(x, z, rtol=1e-12)
+        assert band.upper[2] < 0 < band.upper[0]
 
 
 @pytest.mark.parametrize("curve", PLACES)
@@ -207,7 +225,12 @@ def test_bands_of_nothing_are_undefined():
 
 
 BAD: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
-    ("auc", {}, ValueError, "curve must be one of hit_rate, qrecall, lift, roc; got 'auc'"),
+    (
+        "auc",
+        {},
+        ValueError,
+        "curve must be one of hit_rate, qrecall, lift, roc, impact_at_quota; got 'auc'",
+    ),
     (qk.roc_auc, {}, ValueError, "curve must be one of"),
     (None, {}, ValueError, "curve must be one of"),
     ("roc", {"fraction": AT}, TypeError, "roc takes fpr=; got fraction"),

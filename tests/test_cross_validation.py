@@ -75,6 +75,25 @@ def test_the_mean_of_the_folds_and_its_interval(weights: Any):
     assert found.pooled is None
 
 
+def test_gains_go_with_the_examples_of_each_fold():
+    gain, other = RNG.normal(size=N), RNG.normal(size=N)
+    measure = qk.impact_at_quota.with_options(fraction=0.4)
+    given: dict[str, Any] = {"gain": gain, "gain_rejected": other}
+    found = qk.inference.fold_summary(measure, None, A, FOLDS, pooled=True, **given)
+    whole = lambda *x, **options: measure(*x, **options).whole  # noqa: E731
+    values = by_hand(whole, A, FOLDS, **given)
+    assert found.whole.values == pytest.approx(values, rel=1e-12)
+    assert found.whole.pooled == measure(None, A, **given).whole
+    models = {"a": A, "b": B}
+    test = qk.inference.fold_test(measure, Y, models, FOLDS, **given)
+    others = by_hand(whole, B, FOLDS, **given)
+    assert test.whole.values == pytest.approx(np.subtract(values, others), rel=1e-12)
+    with pytest.raises(ValueError, match="arrays of one shape in all folds; of a record with a"):
+        qk.inference.fold_summary(qk.best_quota, Y, B, FOLDS, gain=gain)
+    best = qk.inference.fold_summary(lambda x: qk.best_quota(x).value, Y, B, FOLDS, gain=gain)
+    assert best.estimate == pytest.approx(np.mean(best.values))
+
+
 def test_scores_of_two_folds_are_not_ranked_together_unless_asked():
     """Each fold is perfect, on a scale of its own that undoes this for all of them together."""
     scores = np.where(Y, 1, 0) + 10 * FOLDS

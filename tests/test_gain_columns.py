@@ -329,6 +329,23 @@ def test_models_are_compared_by_what_they_bring(test: Any, measure: Any):
     np.testing.assert_array_equal(same.estimate, found.estimate)
 
 
+@pytest.mark.parametrize("name", ["best_boundary", "impact", "outcome_impact"])
+def test_models_are_compared_by_impacts_of_cells(name: str):
+    """Of gains by class the difference is that of the gains, per example instead of in all."""
+    y, cut = np.tile(Y[0], 3), {} if name == "best_boundary" else {"quota": 9}
+    models = {"blind": np.tile(S[1], 3), "good": y + np.tile(S[1], 3)}
+    given: dict[str, Any] = {"random_state": 0, "n_resamples": 50, **cut}
+    measure = getattr(qk.tables, name)
+    found = qk.compare(measure, y, models, impacts=(5, -2, 0, 0), **given)
+    assert found.names == ("good", "blind")
+    if name != "outcome_impact":
+        same = qk.best_quota if name == "best_boundary" else qk.impact_at_quota
+        wanted = qk.compare(same, y, models, gain=np.where(y, 5.0, -2.0), **given)
+        for field in ("estimate", "difference", "lower", "upper"):
+            x, z = (getattr(each, field) for each in (found, wanted))
+            np.testing.assert_allclose(len(y) * x, z, rtol=1e-12)
+
+
 def test_the_optimism_of_the_best_quota():
     """Of gains by class it is that of the best boundary, in all instead of per example."""
     y, s = np.tile(Y[0], 4), np.tile(S[0], 4) + np.tile(Y[0], 4)
@@ -388,6 +405,17 @@ def test_a_buffer_keeps_gains(mode: Mode):
     wanted = qk.impact_at_quota(None, S, gain=G, gain_rejected=rest, quota=[2, 7])
     for x, z in zip(found, wanted, strict=True):
         np.testing.assert_allclose(x, z, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["FixedScoreBuffer", "ScoreHistogram"])
+def test_other_states_say_which_one_keeps_gains(kind: str):
+    options = {"capacity": 9} if kind == "FixedScoreBuffer" else {"bits": 8}
+    state = getattr(qk.states, kind).empty(S[0].astype(np.float16), **options)
+    for gains in ({"gain": G[0]}, {"gain": G[0], "gain_rejected": 1}, {"gain_rejected": 1}):
+        with pytest.raises(
+            TypeError, match="^update takes no gain.* here; a ScoreBuffer keeps gains$"
+        ):
+            state.update(Y[0], S[0].astype(np.float16), **gains)
 
 
 def test_a_buffer_with_gains_in_a_file(tmp_path: Any):

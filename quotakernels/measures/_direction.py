@@ -6,13 +6,12 @@ import functools
 from typing import Any
 
 from quotakernels.inputs.keywords import brief
-from quotakernels.measures._measure import Measure
 
 
 def own_direction(measure: Any) -> bool | None:
     """Whether more is better of a measure or a `functools.partial` of one; None of others."""
-    inner = _inner(measure)
-    return inner.greater_is_better if isinstance(inner, Measure) else None
+    direction: bool | None = getattr(_inner(measure), "greater_is_better", None)
+    return direction
 
 
 def direction_if_any(measure: Any, given: bool | None, name: str) -> bool | None:

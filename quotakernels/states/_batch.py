@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from operator import index
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -23,8 +25,24 @@ from quotakernels._array import (
 from quotakernels.inputs.columns import as_column, check_one_device
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.gains import validate_with_gains
-from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.shapes import column_hint, refuse_columns
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def without_gains(update: F) -> F:
+    """Make the `update` of a state public that keeps no gains, and says which state does."""
+    checked = public(update)
+
+    @functools.wraps(checked)
+    def told(*arguments: Any, **keywords: Any) -> Any:
+        for name in ("gain", "gain_rejected"):
+            if name in keywords:
+                raise TypeError(f"update takes no {name} here; a ScoreBuffer keeps gains")
+        return checked(*arguments, **keywords)
+
+    return told  # type: ignore[return-value]
 
 
 class Batch(NamedTuple):

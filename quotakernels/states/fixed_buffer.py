@@ -21,7 +21,14 @@ from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.keywords import check_flag, public
 from quotakernels.ranking import Ranking, TiePolicy
 from quotakernels.states._alike import check_alike
-from quotakernels.states._batch import Batch, scores_like, validate_batch, whole_number, with_fault
+from quotakernels.states._batch import (
+    Batch,
+    scores_like,
+    validate_batch,
+    whole_number,
+    with_fault,
+    without_gains,
+)
 from quotakernels.states._compute import check_measures, measured
 from quotakernels.states._pickled import pickled
 from quotakernels.states.buffer import ranking_without_faults
@@ -125,7 +132,7 @@ class FixedScoreBuffer(NamedTuple):
         """Whether weights are kept."""
         return bool(self.weights.shape[-1])
 
-    @public
+    @without_gains
     def update(
         self,
         y_true: Any,

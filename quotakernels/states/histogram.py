@@ -23,7 +23,14 @@ from quotakernels.inputs.keywords import check_flag, public
 from quotakernels.inputs.shapes import refuse_columns
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties
 from quotakernels.states._alike import check_alike
-from quotakernels.states._batch import Batch, scores_like, validate_batch, whole_number, with_fault
+from quotakernels.states._batch import (
+    Batch,
+    scores_like,
+    validate_batch,
+    whole_number,
+    with_fault,
+    without_gains,
+)
 from quotakernels.states._compute import Bounds, bounds_of, check_measures, measured
 from quotakernels.states._pickled import pickled
 
@@ -151,7 +158,7 @@ class ScoreHistogram(NamedTuple):
         """Whether the state keeps masses beside counts."""
         return bool(self.masses.shape[-2])
 
-    @public
+    @without_gains
     def update(
         self,
         y_true: Any,

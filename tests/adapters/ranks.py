@@ -25,7 +25,7 @@ import torch
 import torch.distributed as dist
 
 import quotakernels
-from quotakernels import hit_rate, qrecall, rank, roc_auc
+from quotakernels import hit_rate, impact_at_quota, qrecall, rank, roc_auc
 from quotakernels.adapters import torch_distributed
 from quotakernels.adapters.torch_distributed import reduced
 from quotakernels.states import ScoreBuffer, ScoreHistogram
@@ -175,6 +175,31 @@ def buffer_columns_of_one_rank() -> None:
     assert torch.equal(examples.weights, torch.cat([weights, torch.ones(9, dtype=torch.float64)]))
     assert torch.equal(examples.valid, torch.cat([mask, torch.ones(9, dtype=torch.bool)]))
     assert torch.equal(examples.scores, torch.cat([scores, scores[:9]]))
+
+
+def buffers_with_gains() -> None:
+    """Gains of the rejected on one rank only; there they are 0 elsewhere."""
+    labels, scores, weights, mask = data()
+    gain, rejected = torch.sin(scores).double(), torch.cos(scores).double()
+    state = ScoreBuffer.empty(scores)
+    for part in shard():
+        last = {"gain_rejected": rejected[part]} if dist.get_rank() == 2 else {}
+        beside = {"sample_weight": weights[part], "where": mask[part]}
+        state = state.update(labels[part], scores[part], gain=gain[part], **beside, **last)
+    whole = reduced(state)
+    others = torch.where(torch.arange(N) < SHARDS[1], torch.zeros_like(rejected), rejected)
+    given = {"gain": gain, "gain_rejected": others, "sample_weight": weights, "where": mask}
+    for found, wanted in zip(
+        whole.compute(impact_at_quota, quota=200),
+        impact_at_quota(None, scores, quota=200, **given),
+        strict=True,
+    ):
+        assert found == wanted
+    same_on_all(*(x for x in whole.examples() if x is not None))
+    if dist.get_rank() == 1:
+        state = ScoreBuffer.empty(scores).update(labels, scores)
+    message = "some ranks have gains and some have none; give gain= with all batches"
+    refused(message, lambda: reduced(state))
 
 
 def buffer_of_models() -> None:
@@ -339,6 +364,7 @@ CASES = [
     counts_beyond_the_integers,
     buffers,
     buffer_columns_of_one_rank,
+    buffers_with_gains,
     buffer_of_models,
     no_data_at_all,
     some_ranks_only,

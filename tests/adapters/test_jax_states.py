@@ -166,6 +166,17 @@ def test_growing_buffers_of_devices_keep_the_order():
     assert same(joined.examples(), parts[0].merge(*parts[1:]).examples())
 
 
+def test_growing_buffers_of_devices_keep_gains():
+    labels, scores = CASES[2].arrays()
+    gains = {"gain": scores * 3 - 1, "gain_rejected": -scores}
+    joined, parts = on_each(qk.states.ScoreBuffer.empty(scores[0]), labels, scores, **gains)
+    assert same(joined.examples(), parts[0].merge(*parts[1:]).examples())
+    found = joined.compute(qk.impact_at_quota, quota=17.5)
+    given = {name: x.reshape(-1) for name, x in gains.items()}
+    assert same(found, qk.impact_at_quota(None, scores.reshape(-1), quota=17.5, **given))
+    assert found.rejected != 0
+
+
 def test_masses_of_devices_are_summed_without_rounding():
     """In whatever order the devices are added, what each small mass brings is there."""
     scores = jnp.zeros((5, 1), jnp.bfloat16)

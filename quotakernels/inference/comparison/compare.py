@@ -106,8 +106,9 @@ def compare(
     ----------
     measure : callable
         A function of a `Ranking` that gives one number for each ranking of a batch: a measure of
-        this library, ``functools.partial`` of one, or your own.  Of `impact_at_quota` it is the
-        `whole` that is compared, of `best_quota` the `value`.
+        this library, ``functools.partial`` of one, or your own.  Of `impact_at_quota` and `impact`
+        the `whole` is compared, of `best_quota` and `best_boundary` the `value`, of
+        `outcome_impact` the `mean`.
     y_true, sample_weight, where, pos_label, ties, validate, gain, gain_rejected
         As in `rank`, of shape (n,), the same for all models; not ``ties="given"``.
     models : mapping from names to arrays, shape (n,), a data frame, or an array, shape (M, n)

@@ -38,7 +38,8 @@ from quotakernels.inference.folds.splits import (
 )
 from quotakernels.inference.resampling.bootstrap import with_options
 from quotakernels.inputs.columns import adopt, as_column, check_types
-from quotakernels.inputs.examples import Examples, check_tie_policy, valid_examples
+from quotakernels.inputs.examples import Examples, check_tie_policy
+from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.models import two_models
 from quotakernels.inputs.quotas import level_of_caller, silently
@@ -131,6 +132,8 @@ def fold_summary(
     pos_label: Any = None,
     ties: TiePolicy = "expected",
     validate: bool = True,
+    gain: Any = None,
+    gain_rejected: Any = 0,
     **options: Any,
 ) -> FoldSummary: ...
 
@@ -150,6 +153,8 @@ def fold_summary(
     pos_label: Any = None,
     ties: TiePolicy = "expected",
     validate: bool = True,
+    gain: Any = None,
+    gain_rejected: Any = 0,
     **options: Any,
 ) -> Any: ...
 
@@ -169,6 +174,8 @@ def fold_summary(
     pos_label: Any = None,
     ties: TiePolicy = "expected",
     validate: bool = True,
+    gain: Any = None,
+    gain_rejected: Any = 0,
     **options: Any,
 ) -> Any:
     """The mean of a measure over the folds of a cross-validation, and how sure it is.
@@ -180,7 +187,7 @@ def fold_summary(
     ----------
     measure : callable, or a mapping from names to callables
         A function of a `Ranking`: a measure of this library, or your own.
-    y_true, y_score, sample_weight, where, pos_label, ties, validate
+    y_true, y_score, sample_weight, where, pos_label, ties, validate, gain, gain_rejected
         As in `rank`; each score from a model that has not seen its example.  Repeats are an axis
         before the last, shape (..., repeats, n); axes before it are models.
     folds : array, shape (n,) or (repeats, n)
@@ -243,7 +250,8 @@ def fold_summary(
     """
     check_level(confidence_level)
     check_tie_policy(ties)
-    examples = valid_examples(y_true, y_score, sample_weight, where, pos_label, validate)
+    beside = (sample_weight, where, pos_label, validate, gain, gain_rejected)
+    examples = validated(y_true, y_score, *beside).examples
     split = validate_folds(folds, tuple(examples.scores.shape), n_train)
     applied = with_options(measure, options)
     values = each_fold(applied, examples, split, ties)
@@ -307,6 +315,8 @@ def fold_test(
     pos_label: Any = None,
     ties: TiePolicy = "expected",
     validate: bool = True,
+    gain: Any = None,
+    gain_rejected: Any = 0,
     **options: Any,
 ) -> FoldTest: ...
 
@@ -326,6 +336,8 @@ def fold_test(
     pos_label: Any = None,
     ties: TiePolicy = "expected",
     validate: bool = True,
+    gain: Any = None,
+    gain_rejected: Any = 0,
     **options: Any,
 ) -> Any: ...
 
@@ -345,6 +357,8 @@ def fold_test(
     pos_label: Any = None,
     ties: TiePolicy = "expected",
     validate: bool = True,
+    gain: Any = None,
+    gain_rejected: Any = 0,
     **options: Any,
 ) -> Any:
     """Whether two models differ over the same folds: the corrected resampled t-test.
@@ -355,7 +369,7 @@ def fold_test(
     ----------
     measure : callable, or a mapping from names to callables
         As in `fold_summary`.
-    y_true, sample_weight, where, pos_label, ties, validate
+    y_true, sample_weight, where, pos_label, ties, validate, gain, gain_rejected
         As in `fold_summary`.
     models : mapping from names to arrays, shape (..., n) or (..., repeats, n), or an array
         Scores of two models on examples that they have not seen; of an array along its first axis.
@@ -413,12 +427,13 @@ def fold_test(
     """
     check_level(confidence_level)
     check_tie_policy(ties)
+    beside = (sample_weight, where, pos_label, validate, gain, gain_rejected)
     scores = {name: as_column(name, x) for name, x in two_models(models, y_true).items()}
     check_types(scores)
     applied = with_options(measure, options)
     found: list[Any] = []
     for column in adopt(scores)[1].values():
-        examples = valid_examples(y_true, column, sample_weight, where, pos_label, validate)
+        examples = validated(y_true, column, *beside).examples
         split = validate_folds(folds, tuple(examples.scores.shape), n_train)
         with silently(again=bool(found)):
             found.append(each_fold(applied, examples, split, ties))

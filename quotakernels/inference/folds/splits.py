@@ -108,6 +108,11 @@ def pooled_value(measure: Any, examples: Examples, folds: Folds, ties: TiePolicy
 
 def _stacked(values: list[Any]) -> Any:
     def joined(parts: list[Array]) -> Array:
+        if len({tuple(x.shape) for x in parts}) > 1:
+            raise ValueError(
+                "measure must give arrays of one shape in all folds; of a record with a curve take "
+                "a field: lambda ranking: best_quota(ranking).value"
+            )
         return namespace(parts[0]).stack(parts, axis=-1)
 
     return trees_map(joined, values)

@@ -31,9 +31,11 @@ from quotakernels.inputs.examples import Examples, valid_examples
 from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import mass_totals, numbers_like
-from quotakernels.measures._measure import GAINS, ValueMeasure, measure
+from quotakernels.measures._direction import compared
+from quotakernels.measures._measure import ValueMeasure, measure
 from quotakernels.measures.at_quota.curves import cut_masses
 from quotakernels.measures.at_quota.hit_rate import hit_rate, lift, qrecall
+from quotakernels.measures.gains.impact_at_quota import impact_at_quota
 from quotakernels.ranking import Ranking
 
 _RATE = (lambda x: (x >= 0) & (x <= 1), "a rate, from 0 to 1")
@@ -90,7 +92,13 @@ def tpr_at(table: ops.Groups, wanted: Array) -> Array:
     return xp.where(xp.isnan(wanted), wanted, height)
 
 
-_CURVES = {"hit_rate": hit_rate, "qrecall": qrecall, "lift": lift, "roc": tpr_at}
+_CURVES = {
+    "hit_rate": hit_rate,
+    "qrecall": qrecall,
+    "lift": lift,
+    "roc": tpr_at,
+    "impact_at_quota": impact_at_quota,
+}
 _DATA = ("sample_weight", "where", "pos_label", "validate")
 _STEPS = 20
 """Points of a curve for which none are given."""
@@ -123,7 +131,7 @@ class CurveBand(NamedTuple):
     undefined: Array
 
 
-@forwarding(bootstrap, without=GAINS)
+@forwarding(bootstrap)
 def curve_band(
     curve: Any,
     y_true: Any,
@@ -147,8 +155,9 @@ def curve_band(
 
     Parameters
     ----------
-    curve : {"hit_rate", "qrecall", "lift", "roc"}
-        Or the measure itself: `hit_rate`, `qrecall`, `lift`, `roc_curve`, or the curve of one.
+    curve : {"hit_rate", "qrecall", "lift", "roc", "impact_at_quota"}
+        Or the measure itself: `hit_rate`, `qrecall`, `lift`, `roc_curve`, or the curve of one.  Of
+        `impact_at_quota` it is the `whole`.
     y_true, y_score : arrays, shape (n,) and (..., n)
         As in `bootstrap`; models are leading axes of the scores and share the resamples.
     fraction, quota : array, shape (K,), optional
@@ -187,7 +196,8 @@ def curve_band(
     such ends, nor has the hit rate with weights or clusters.
 
     Points at which all resamples agree, as at fraction 1, are no part of the maximum.  A
-    simultaneous band ends where the curve must: at 0, and at 1, or for the lift at 1/fraction.
+    simultaneous band ends where the curve must: at 0, and at 1, or for the lift at 1/fraction;
+    that of an impact has no end.
     Where its symmetry would make it narrower on one side than the pointwise interval, it is as wide
     as that.  It is one for the K points; between them it promises nothing.
 
@@ -213,7 +223,7 @@ def curve_band(
     """
     places = {"fraction": fraction, "quota": quota, "fpr": fpr}
     chosen, name, at = _chosen(curve, {k: x for k, x in places.items() if x is not None})
-    measure = functools.partial(_CURVES[chosen], **{name: at})
+    measure = compared(functools.partial(_CURVES[chosen], **{name: at}))
     found = bootstrap(measure, y_true, y_score, confidence_level=confidence_level, **resampling)
     xp = namespace(found.resamples)
     dtype = found.resamples.dtype
@@ -223,9 +233,7 @@ def curve_band(
         ends = found.lower, found.upper
         at = numbers_like(found.resamples, name, at)
         if simultaneous:
-            highest = xp.ones_like(at) if chosen != "lift" else xp.full_like(at, xp.inf)
-            highest = 1 / at if (chosen, name) == ("lift", "fraction") else highest
-            ends = _simultaneous(xp, found, highest, confidence_level)
+            ends = _simultaneous(xp, found, _range(xp, chosen, name, at), confidence_level)
         if _has_exact_ends(chosen, resampling):
             data = {k: x for k, x in resampling.items() if k in _DATA}
             few = _Few(valid_examples(y_true, y_score, **data), resampling.get("clusters"))
@@ -318,8 +326,20 @@ def _kish(xp: Namespace, flags: Array, weights: Array) -> Array:
     return total * total / squares
 
 
+def _range(xp: Namespace, curve: str, name: str, at: Array) -> tuple[float, Array]:
+    """Between which values the curve must lie at each place."""
+    if curve == "impact_at_quota":
+        return -math.inf, xp.full_like(at, xp.inf)
+    if curve != "lift":
+        return 0.0, xp.ones_like(at)
+    return 0.0, 1 / at if name == "fraction" else xp.full_like(at, xp.inf)
+
+
 def _simultaneous(
-    xp: Namespace, found: BootstrapResult, highest: Array, confidence_level: float
+    xp: Namespace,
+    found: BootstrapResult,
+    limits: tuple[float, Array],
+    confidence_level: float,
 ) -> tuple[Array, Array]:
     """Both edges of the band that holds so many resamples of the whole curve."""
     estimate, lower, upper, error, _, resamples = found
@@ -333,4 +353,4 @@ def _simultaneous(
     half = xp.where(varies, factor * unit, xp.zeros_like(unit))
     half = xp.where(xp.isnan(error), error, half)
     low, high = xp.minimum(estimate - half, lower), xp.maximum(estimate + half, upper)
-    return ops.clip(xp, low, 0.0), xp.minimum(high, highest)
+    return ops.clip(xp, low, limits[0]), xp.minimum(high, limits[1])

@@ -143,6 +143,9 @@ def best_boundary(
     return BestBoundary(*best, curve)
 
 
+vars(best_boundary).update(greater_is_better=True, headline="value")
+
+
 def _validate_ratio(
     xp: Namespace, table: ops.Groups, *, ratio: Any = None
 ) -> tuple[tuple[Array, ...], tuple[int, ...]]:

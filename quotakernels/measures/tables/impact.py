@@ -118,7 +118,12 @@ def _class_outcome(table: ClassTable, *, impacts: Array) -> ClassImpact:
     return _class_conditional(ClassTable(shares), impacts=impacts)
 
 
-@measure(ImpactMeasure[Impact, ClassImpact], greater_is_better=True, of_classes=_class_impact)
+@measure(
+    ImpactMeasure[Impact, ClassImpact],
+    greater_is_better=True,
+    of_classes=_class_impact,
+    headline="whole",
+)
 def impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     """Impact of the decisions per example, in the user's unit, ι_I ([EL] eq. 5 and 12).
 
@@ -153,7 +158,10 @@ def impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
 
 
 @measure(
-    ImpactMeasure[OutcomeImpact, ClassImpact], greater_is_better=True, of_classes=_class_outcome
+    ImpactMeasure[OutcomeImpact, ClassImpact],
+    greater_is_better=True,
+    of_classes=_class_outcome,
+    headline="mean",
 )
 def outcome_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     """Impact of one selected and of one rejected example, classes balanced ([EL] eq. 7-9).
@@ -187,7 +195,10 @@ def outcome_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
 
 
 @measure(
-    ImpactMeasure[OutcomeImpact, ClassImpact], greater_is_better=True, of_classes=_class_conditional
+    ImpactMeasure[OutcomeImpact, ClassImpact],
+    greater_is_better=True,
+    of_classes=_class_conditional,
+    headline="mean",
 )
 def conditional_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     """Impact of one selected and of one rejected example, as an end user observes it ([EL] eq. 6).
@@ -219,6 +230,7 @@ def conditional_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Arr
 
 @measure(
     ImpactMeasure[Impact, ClassImpact],
+    headline="whole",
     greater_is_better=True,
     of_classes=_class_total,
     in_masses=True,

@@ -59,8 +59,9 @@ class TableMeasure(Measure):
         domains: Domains | None = None,
         unit: Callable[..., Array] | None = None,
         in_masses: bool = False,
+        headline: str = "",
     ):
-        super().__init__(function, greater_is_better=greater_is_better)
+        super().__init__(function, greater_is_better=greater_is_better, headline=headline)
         self._of_classes, self._domains, self._unit = of_classes, domains or {}, unit
         self._in_masses = in_masses
         parameters = self.__signature__.parameters
