@@ -97,6 +97,7 @@ OF_CHARTS: dict[str, Counterparts] = {
 }
 
 OF_IMPACTS: dict[str, Counterparts] = {
+    "best_boundary": (impact.best_boundary,),
     "best_quota": (impact.best_example_quota,),
     "cell_impacts": (impact.category_means,),
     "conditional_impact": (impact.outcome_impact, impact.class_outcome_impact),
