@@ -5,6 +5,7 @@ They load when they are first used.
 """
 
 import importlib as _importlib
+import sys as _sys
 import typing as _typing
 
 from quotakernels._version import __version__ as __version__
@@ -74,7 +75,8 @@ else:  # to a type checker every name would exist
             raise AttributeError(f"module 'quotakernels' has no attribute {name!r}")
         from quotakernels._elsewhere import absent
 
-        raise absent(name, {x: __getattr__(x).__all__ for x in _FAMILIES[:5]})
+        importing = _sys._getframe(1).f_globals.get("__name__") == "importlib._bootstrap"
+        raise absent(name, {x: __getattr__(x).__all__ for x in _FAMILIES[:5]}, importing)
 
 
 def __dir__() -> list[str]:

@@ -167,6 +167,17 @@ def known_end(x: Array) -> np.ndarray[Any, Any] | None:
     return to_numpy(x)[..., -1:] if readable(x) else None
 
 
+def in_short(
+    name: str, x: Array, shape: tuple[int, ...], counts: list[Array], positives: list[Array]
+) -> str:
+    """A repr of examples like `x`: of one list, how many there are too, where that is known."""
+    said = [f"shape={tuple(shape)}", library(x)]
+    for columns, what in ((counts, "examples"), (positives, "positive")):
+        if len(shape) == 1 and all(map(readable, columns)):
+            said.append(f"{sum(int(to_numpy(x).sum()) for x in columns)} {what}")
+    return f"{name}({', '.join(said)})"
+
+
 def kept(x: Array) -> Array:
     """`x` as it is now, whatever its memory is used for later, and without its gradients."""
     if _is_tensor(x):

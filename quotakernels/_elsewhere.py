@@ -139,14 +139,19 @@ def hint(name: str) -> str | None:
     return f"it is not offered: {NOT_OFFERED[name]}" if name in NOT_OFFERED else None
 
 
-def absent(name: str, families: Mapping[str, Iterable[str]]) -> AttributeError:
-    """The error for a name that the top of the package lacks; a family may have it."""
+def absent(name: str, families: Mapping[str, Iterable[str]], importing: bool) -> Exception:
+    """The error for a name that the top of the package lacks; a family may have it.
+
+    To an import that of an attribute would tell nothing: Python has words of its own for it.
+    """
     found = hint(name)
     for family, names in families.items():
         if name in names:
             found = f"use quotakernels.{family}.{name}"
     if found is None:
         return AttributeError(f"module 'quotakernels' has no attribute {name!r}")
+    if importing:
+        return ImportError(f"cannot import name {name!r} from 'quotakernels'; {found}", name=name)
     return AttributeError(f"quotakernels has no {name}; {found}")
 
 

@@ -16,6 +16,7 @@ from quotakernels._array import (
     computing,
     device,
     host_view,
+    in_short,
     is_array,
     namespace,
     of_kind,
@@ -81,6 +82,12 @@ class Ranking(NamedTuple, Generic[T]):
         """The ranking with every array that it has put through the function."""
         columns = [function(x) for x in self[:5]]
         return Ranking._make((*columns, self.gains.map(function) if self.gains else ()))
+
+    def __repr__(self) -> str:
+        """Shape and library; of one list also how many examples there are, if that is known."""
+        if not is_array(self.counts):  # a tree of something else
+            return f"Ranking{tuple.__repr__(self)}"
+        return in_short("Ranking", self.counts, self.counts.shape, [self.counts], [self.positives])
 
     def __reduce__(self) -> Any:
         gains = tuple(map(packed, self.gains.columns())) if self.gains else ()

@@ -45,6 +45,17 @@ def test_the_error_of_a_missing_name_says_what_to_do(name: str):
     assert name not in dir(qk)
 
 
+@pytest.mark.parametrize("name", ["f1_score", "ndcg", "cohen_kappa"])
+def test_so_does_that_of_an_import(name: str):
+    with pytest.raises(AttributeError) as missing:
+        getattr(qk, name)
+    told = str(missing.value).partition("; ")[2]
+    with pytest.raises(ImportError) as error:
+        exec(f"from quotakernels import {name}")
+    assert str(error.value) == f"cannot import name '{name}' from 'quotakernels'; {told}"
+    assert error.value.name == name
+
+
 def test_reasons_name_what_is_there():
     named = {x for text in NOT_OFFERED.values() for x in re.findall(r"\b\w+_\w+\b", text)}
     assert named <= set(PUBLIC)
@@ -55,8 +66,8 @@ def test_reasons_name_what_is_there():
 def test_other_names_are_missing_as_in_any_module():
     with pytest.raises(AttributeError, match="^module 'quotakernels' has no attribute 'roc_acu'$"):
         _ = qk.roc_acu
-    with pytest.raises(ImportError, match="cannot import name 'f1_score'"):
-        exec("from quotakernels import f1_score")
+    with pytest.raises(ImportError, match="cannot import name 'roc_acu'"):
+        exec("from quotakernels import roc_acu")
     assert not hasattr(qk, "__path_of_nothing__")
 
 

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from quotakernels._array import Array, Namespace, computing, device, kept, namespace, wide_float
+from quotakernels._array import (
+    Array,
+    Namespace,
+    computing,
+    device,
+    in_short,
+    is_array,
+    kept,
+    namespace,
+    wide_float,
+)
 from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.keywords import public
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples
@@ -110,6 +120,16 @@ class ScoreBuffer(NamedTuple):
             with computing(namespace(bad)):
                 pieces, bad = pieces + other.pieces, bad + other.bad
         return self._replace(pieces=pieces, bad=bad)
+
+    def __repr__(self) -> str:
+        """Shape and library; of one list also how many examples count, if that is known."""
+        if not is_array(self.like):  # a tree of something else
+            return f"ScoreBuffer{tuple.__repr__(self)}"
+        pieces = self.pieces
+        shape = (*self.like.shape[:-1], sum(x.scores.shape[-1] for x in pieces))
+        counts = [x.labels | True if x.valid is None else x.valid for x in pieces]
+        positives = [x.labels if x.valid is None else x.labels & x.valid for x in pieces]
+        return in_short("ScoreBuffer", self.like, shape, counts, positives)
 
     def __reduce__(self) -> Any:
         return pickled(self)

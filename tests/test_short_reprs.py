@@ -1,0 +1,50 @@
+"""What an interpreter shows of rankings and buffers: a line, for which nothing has to be waited."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import quotakernels as qk
+from quotakernels.states import ScoreBuffer
+
+Y, S = np.asarray([1, 0, 1, 1, 0]), np.asarray([0.9, 0.8, 0.8, 0.6, 0.1])
+
+
+def test_of_rankings() -> None:
+    assert repr(qk.rank(Y, S)) == "Ranking(shape=(4,), numpy, 5 examples, 3 positive)"
+    assert repr(qk.rank(Y, [S, S])) == "Ranking(shape=(2, 5), numpy)"
+    rng = np.random.default_rng(0)
+    assert len(repr(qk.rank(rng.random(900) < 0.5, rng.random(900)))) < 80
+
+
+def test_of_buffers() -> None:
+    state = ScoreBuffer.empty(like=S[:0])
+    assert repr(state) == "ScoreBuffer(shape=(0,), numpy, 0 examples, 0 positive)"
+    state = state.update(Y, S).update(Y, S, where=S > 0.7)
+    assert repr(state) == "ScoreBuffer(shape=(10,), numpy, 8 examples, 5 positive)"
+    batch = ScoreBuffer.empty(like=[S, S]).update(Y, [S, S])
+    assert repr(batch) == "ScoreBuffer(shape=(2, 5), numpy)"
+
+
+def test_what_is_traced_is_not_read() -> None:
+    jax = pytest.importorskip("jax")
+    said: list[str] = []
+
+    def seen(labels: object, scores: object) -> object:
+        ranking = qk.rank(labels, scores)
+        said.extend(map(repr, (ranking, ScoreBuffer.empty(scores).update(labels, scores))))
+        return ranking
+
+    ranking = jax.jit(seen)(jax.numpy.asarray(Y), jax.numpy.asarray(S))
+    assert said == ["Ranking(shape=(5,), jax)", "ScoreBuffer(shape=(5,), jax)"]
+    assert repr(ranking) == "Ranking(shape=(5,), jax, 5 examples, 3 positive)"
+    shapes = jax.tree.map(lambda x: x.shape, ranking)  # a tree of anything
+    assert repr(shapes) == f"Ranking({', '.join(5 * ['(5,)'])}, ())"
+
+
+def test_nor_what_has_a_shape_only() -> None:
+    torch = pytest.importorskip("torch")
+    with torch.device("meta"):
+        labels, scores = torch.zeros(5), torch.zeros(5)
+    assert repr(qk.rank(labels, scores)) == "Ranking(shape=(5,), torch)"
