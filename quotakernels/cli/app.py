@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from copy import copy
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -14,6 +13,7 @@ from quotakernels._replacing import is_stdout
 from quotakernels.cli import manual
 from quotakernels.cli.completion import SHELLS, columns_of, script
 from quotakernels.cli.errors import InputError, listed
+from quotakernels.cli.example import EXAMPLES
 from quotakernels.cli.options import (
     COLUMN,
     CONDITION,
@@ -24,7 +24,7 @@ from quotakernels.cli.options import (
 )
 from quotakernels.cli.pages import CommandPage, GroupPage
 from quotakernels.cli.streams import name_of
-from quotakernels.evaluation.quota import Quota
+from quotakernels.evaluation.quota import Quota, UnfitError
 from quotakernels.evaluation.settings import Resampling, Settings, Unit
 
 _T = TypeVar("_T")
@@ -133,8 +133,12 @@ def _chosen(
 ) -> dict[str, Any]:
     """The settings that options ask for; columns keep their names."""
     models = _distinct(score)
-    resampling = _resampling(confidence, compare and models, resamples, seed)
-    unit = _unit(gain, cost, impact, columns["tune"])
+    compared = len(models or EXAMPLES["credit"].models)
+    try:
+        resampling = Resampling.asked(True, confidence, compare, resamples, seed, compared)
+        unit = Unit.asked(True, gain, cost, impact, columns["tune"])
+    except UnfitError as error:
+        raise click.UsageError(f"{error}.") from error
     chosen = {"models": models, "quotas": _distinct(quota), "unit": unit}
     return {**columns, **chosen, "resampling": resampling}
 
@@ -157,41 +161,6 @@ def _lacking(file: Path | None) -> click.UsageError:
     names = columns_of(file)
     known = f" {name_of(file)} has the columns {listed(names)}." if file and names else ""
     return click.UsageError(f"FILE, --label and --score are needed, or --example credit.{known}")
-
-
-def _resampling(
-    confidence: float | None,
-    compared: tuple[str, ...] | Literal[False],
-    resamples: int | None,
-    seed: int | None,
-) -> Resampling | None:
-    """What these options ask for; models that are compared may be those of an example."""
-    compare = compared is not False
-    if compared and len(compared) == 1:
-        raise click.UsageError("--compare needs two --score at least.")
-    if confidence is None and not compare:
-        if (resamples, seed) != (None, None):
-            raise click.UsageError("--resamples and --seed go with --confidence or --compare.")
-        return None
-    return Resampling.asked(confidence, compare, resamples, seed, len(compared or ()))
-
-
-def _unit(
-    gain: str | None,
-    cost: float | None,
-    impact: tuple[float, ...] | None,
-    tune: tuple[str, str] | None,
-) -> Unit | None:
-    """The unit that these options ask for."""
-    if gain is not None and impact is not None:
-        raise click.UsageError("--gain and --impact are two ways to say the same; give one.")
-    if cost is not None and (gain is None or not math.isfinite(cost)):
-        raise click.UsageError("--cost is a finite number beside --gain.")
-    if gain is None and impact is None:
-        if tune is not None:
-            raise click.UsageError("--tune goes with --gain or --impact.")
-        return None
-    return Unit(gain, cost or 0.0, impact)
 
 
 _IN_BOTH = (

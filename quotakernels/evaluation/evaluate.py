@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +17,12 @@ from quotakernels.evaluation.compute import evaluate_rankings, evaluate_sample
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.intervals import Tell
 from quotakernels.evaluation.quota import Quota
-from quotakernels.evaluation.settings import Counts, Resampling, Sample, Settings, Unit
+from quotakernels.evaluation.settings import Counts, Lines, Resampling, Sample, Settings, Unit
 from quotakernels.inference.resampling.progress import reporter
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.keywords import brief, public
-from quotakernels.inputs.models import named_scores, validated_models
-from quotakernels.inputs.quotas import numbers_like
+from quotakernels.inputs.models import label_of, named_scores, validated_models
+from quotakernels.inputs.quotas import level_of_caller, numbers_like
 from quotakernels.ranking import Ranking
 
 _Arrays = dict[str, NDArray[Any]]
@@ -58,8 +59,10 @@ def evaluate(
         Labels, as in `rank`.  Beside a data frame they, and all arrays below, may be one of its
         columns, by its name.  Or a mapping from names to rankings, of any tie policy, all with
         gains or none, in place of labels and models.
-    models : mapping from names to arrays, data frame, or array, shape (n,)
-        The scores of each model.  Of a data frame all columns that are not named otherwise.
+    models : mapping from names to arrays, data frame, or array, shape (n,) or (M, n)
+        The scores of each model.  Of a data frame all columns of numbers that are not named
+        otherwise, with a warning that names those of none; pick with ``frame[["a", "b"]]``.  The
+        models of an array, or of a list of arrays, are called "0", "1", ….
     quota : number or numbers, optional
         How many examples are selected (with weights: how much mass).
     fraction : number or numbers, optional
@@ -95,7 +98,7 @@ def evaluate(
     Raises
     ------
     TypeError
-        As in `rank`, and for models under names that are no strings.
+        As in `rank`, for models under names that are no strings, and for a frame before labels.
     ValueError
         As in `rank`; for quotas of more than there is; for options that do not go together.
 
@@ -119,40 +122,39 @@ def evaluate(
     beside = {"gain": gain, "sample_weight": sample_weight, "where": where, "tune": tune}
     beside = {"y_true": y_true, **{name: x for name, x in beside.items() if x is not None}}
     quotas = tuple(dict.fromkeys(_quotas("quota", quota) + _quotas("fraction", fraction)))
+    if isinstance(models, str):
+        raise TypeError(f"labels come first: evaluate({models!r}, frame)")
     if models is None:
         asked = {**beside, "impacts": impacts, "pos_label": pos_label, "confidence": confidence}
         return _of_rankings(y_true, quotas, {**asked, "compare": compare or None})
-    named, arrays, titles = _columns(models, beside)
-    settings = replace(
-        _settings(tuple(named), titles, pos_label),
-        quotas=quotas,
-        unit=_unit(titles, cost, impacts),
-        resampling=_resampling(confidence, compare, n_resamples, random_state, len(named)),
-    )
-    return _evaluated(settings, named, arrays, pos_label, reporter(progress, "evaluate"))
-
-
-def _settings(models: tuple[str, ...], titles: dict[str, str], pos_label: Any) -> Settings:
-    """What everything is called."""
-    return Settings(
+    cells = _cells(impacts)
+    if confidence is not None and not 0 < confidence < 1:
+        raise ValueError(f"confidence must be above 0 and below 1; got {brief(confidence)}")
+    given = _given(models, beside)
+    titles, names = given.titles, tuple(given.scores)
+    seed = random_state if compare or confidence is not None else None
+    settings = Settings(
         "",
         titles["y_true"],
-        models,
+        names,
+        quotas,
         weight=titles.get("sample_weight"),
         pos_label=None if pos_label is None else str(pos_label),
+        unit=Unit.asked(False, titles.get("gain"), cost or None, cells, tune),
         where=(titles["where"], "True") if "where" in titles else None,
         tune=(titles["tune"], "True") if "tune" in titles else None,
+        resampling=Resampling.asked(False, confidence, compare, n_resamples, seed, len(names)),
+        lines=given.lines,
     )
+    return _evaluated(settings, given, pos_label, reporter(progress, "evaluate"))
 
 
-def _evaluated(
-    settings: Settings, named: _Arrays, arrays: _Arrays, pos_label: Any, tell: Tell
-) -> Evaluation:
+def _evaluated(settings: Settings, given: _Given, pos_label: Any, tell: Tell) -> Evaluation:
     """The examples that take part, evaluated."""
-    sample = _sample(named, arrays, "where", pos_label)
-    tuning = None if settings.tune is None else _sample(named, arrays, "tune", pos_label)
+    sample = _sample(given, "where", pos_label)
+    tuning = None if settings.tune is None else _sample(given, "tune", pos_label)
     evaluation = evaluate_sample(settings, sample, tuning, tell=tell)
-    return replace(evaluation, rows_read=len(arrays["y_true"]))
+    return replace(evaluation, rows_read=len(given.arrays["y_true"]))
 
 
 def _of_rankings(rankings: Any, quotas: tuple[Quota, ...], beside: dict[str, Any]) -> Evaluation:
@@ -175,28 +177,73 @@ def _of_rankings(rankings: Any, quotas: tuple[Quota, ...], beside: dict[str, Any
     if len(with_gains) > 1:
         raise TypeError("rankings must all have gains, or none of them")
     unit = Unit("gain") if with_gains == {True} else None
-    settings = Settings("", "y_true", tuple(hosted), quotas, weight, unit=unit)
+    lines = Lines(tuple(f"scores[{x!r}]" for x in hosted), why="scores are what was ranked.")
+    settings = Settings("", "y_true", tuple(hosted), quotas, weight, unit=unit, lines=lines)
     settings.check_quotas(counts)
     return evaluate_rankings(settings, counts, hosted.__getitem__, lambda _: None)
 
 
-def _columns(models: Any, beside: dict[str, Any]) -> tuple[_Arrays, _Arrays, dict[str, str]]:
-    """The scores of each model, the arrays beside them, and what these are called."""
-    several = isinstance(models, Mapping) or hasattr(models, "columns")
-    named = (
-        named_scores(models, beside["y_true"], 1) if several else {_title(models, "model"): models}
-    )
-    titles, arrays = {}, {}
+class _Given(NamedTuple):
+    """The scores of each model and the arrays beside them; what these are called, and by whom."""
+
+    scores: _Arrays
+    arrays: _Arrays
+    titles: dict[str, str]
+    lines: Lines
+
+
+def _given(models: Any, beside: dict[str, Any]) -> _Given:
+    """What callers pass, as arrays on the host."""
+    is_frame = hasattr(models, "columns") or hasattr(models, "column_names")
+    by_name = is_frame or isinstance(models, Mapping)
+    columns = named_scores(models, beside["y_true"], 1) if by_name else {}
+    titles, arrays, lines = {}, {}, {}
     for key, x in beside.items():
-        if isinstance(x, str) and x not in named:
+        is_name = isinstance(x, str)
+        if is_name and x not in columns:
             raise ValueError(f"{key} is the name of no column: {brief(x)}")
-        titles[key] = x if isinstance(x, str) else _title(x, key)
-        arrays[key] = _host(as_column(key, named[x] if isinstance(x, str) else x))
-    taken = {x for x in beside.values() if isinstance(x, str)}
-    scores = {k: _host(as_column(f"models[{k!r}]", x)) for k, x in named.items() if k not in taken}
-    if not scores:
-        raise ValueError("models must hold at least one model beside the columns that are named")
-    return scores, arrays, titles
+        titles[key], lines[key] = (x, f"models[{x!r}]") if is_name else (_title(x, key), key)
+        arrays[key] = _host(as_column(key, columns[x] if is_name else x))
+    if columns:
+        taken = [x for x in beside.values() if isinstance(x, str)]
+        named = {name: x for name, x in columns.items() if name not in taken}
+        named = _numeric(named) if is_frame else named
+        if not named:
+            raise ValueError(
+                "models must hold at least one model beside the columns that are named"
+            )
+    elif _has_rows(models):
+        named = named_scores(models, beside["y_true"], 1)
+    else:
+        named = {_title(models, "model"): models}
+    one = not (columns or _has_rows(models))
+    labels = tuple("models" if one else label_of(models, name) for name in named)
+    scores = zip(named, map(_host, map(as_column, labels, named.values())), strict=True)
+    return _Given(dict(scores), arrays, titles, Lines(labels, lines))
+
+
+def _has_rows(models: Any) -> bool:
+    """Whether these are arrays with a leading axis of models, or a list of lists of scores."""
+    if isinstance(models, (list, tuple)):
+        return bool(models) and np.ndim(models[0]) > 0
+    return getattr(models, "ndim", 1) > 1
+
+
+def _numeric(columns: dict[str, Any]) -> dict[str, Any]:
+    """Those that may be scores; a warning names the others."""
+    others = [name for name, x in columns.items() if _kind(x) not in "biuf"]
+    if others:
+        warnings.warn(
+            f"models: columns without numbers are left out: {', '.join(others)}",
+            stacklevel=level_of_caller(),
+        )
+    return {name: x for name, x in columns.items() if name not in others}
+
+
+def _kind(x: Any) -> str:
+    """What a column holds, by NumPy's letters."""
+    kind = getattr(getattr(x, "dtype", None), "kind", None)
+    return str(kind or np.asarray(x[:1]).dtype.kind)
 
 
 def _title(x: Any, otherwise: str) -> str:
@@ -212,15 +259,15 @@ def _host(x: Any) -> NDArray[Any]:
     return np.asarray(from_bits(to_bits(x), dtype_name(x.dtype), None))
 
 
-def _sample(named: _Arrays, arrays: _Arrays, mask: str, pos_label: Any) -> Sample:
+def _sample(given: _Given, mask: str, pos_label: Any) -> Sample:
     """The checked examples that a mask selects, all without one."""
+    arrays, chosen = given.arrays, given.arrays.get(mask)
     beside = {k: x for k, x in arrays.items() if k in ("y_true", "gain", "sample_weight")}
-    chosen = arrays.get(mask)
     if chosen is not None:
         if chosen.dtype != bool or chosen.shape != arrays["y_true"].shape:
             raise ValueError(f"{mask} must hold a boolean for each label")
         beside["where"] = chosen
-    titled = {f"models[{name!r}]": x for name, x in named.items()}
+    titled = dict(zip(given.lines.models, given.scores.values(), strict=True))
     numbers = ("gain",) if "gain" in beside else ()
     _, validated = validated_models(titled, beside, pos_label, True, numbers)
     examples, floats, _ = validated[0]
@@ -231,7 +278,7 @@ def _sample(named: _Arrays, arrays: _Arrays, mask: str, pos_label: Any) -> Sampl
     def rows(x: NDArray[Any] | None) -> Any:
         return x if x is None or chosen is None else x[chosen]
 
-    scores = {name: rows(x) for name, x in named.items()}
+    scores = {name: rows(x) for name, x in given.scores.items()}
     return Sample(rows(examples.labels), scores, rows(examples.weights), rows(floats.get("gain")))
 
 
@@ -250,33 +297,9 @@ def _quotas(name: str, given: Any) -> list[Quota]:
     return found
 
 
-def _unit(titles: dict[str, str], cost: float, impacts: Sequence[float] | None) -> Unit | None:
-    """What gains are counted in."""
-    gain = titles.get("gain")
-    if gain is not None and impacts is not None:
-        raise ValueError("gain and impacts are two ways to say the same; give one")
-    if cost and (gain is None or not math.isfinite(cost)):
-        raise ValueError("cost is a finite number beside gain")
-    if gain is None and impacts is None:
-        if "tune" in titles:
-            raise ValueError("tune goes with gain or impacts")
-        return None
+def _cells(impacts: Sequence[float] | None) -> tuple[float, ...] | None:
+    """The impacts of the four cells of a confusion table."""
     cells = None if impacts is None else tuple(map(float, impacts))
     if cells is not None and not (len(cells) == 4 and all(map(math.isfinite, cells))):
         raise ValueError(f"impacts must be four finite numbers; got {brief(impacts)}")
-    return Unit(gain, float(cost), cells)
-
-
-def _resampling(
-    confidence: float | None, compare: bool, resamples: int | None, seed: int, models: int
-) -> Resampling | None:
-    """What is asked of resamples."""
-    if confidence is not None and not 0 < confidence < 1:
-        raise ValueError(f"confidence must be above 0 and below 1; got {brief(confidence)}")
-    if compare and models < 2:
-        raise ValueError("compare needs two models at least")
-    if confidence is None and not compare:
-        if resamples is not None:
-            raise ValueError("n_resamples goes with confidence or compare")
-        return None
-    return Resampling.asked(confidence, compare, resamples, seed, models if compare else 0)
+    return cells

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args, overload
 
 from quotakernels._text import number
 from quotakernels.evaluation.answers import Answer, answers
@@ -102,24 +102,32 @@ class Evaluation(Results):
         Parameters
         ----------
         kind : str
-            Which curves, such as "roc"; "impact" with gains or impacts only.
+            Which curves: "hit_rate", "qrecall", "lift", "roc", "precision_recall" or "dominance";
+            with gains or impacts also "impact".
         **options
             As the display takes them, such as ``ax=ax``.
         """
         from quotakernels import plots
 
-        name = f"{kind.title().replace('_', '')}Display"
-        display = getattr(plots, name, None)
-        if display is None or (kind == "impact" and self.gains is None):
-            raise ValueError(f"kind {kind!r} cannot be drawn of this evaluation")
+        kinds = [x for x in get_args(Kind) if x != "impact" or self.gains is not None]
+        if kind not in kinds:
+            known = ", ".join(map(repr, kinds))
+            raise ValueError(f"kind {kind!r} cannot be drawn of this evaluation, but {known}")
+        display = getattr(plots, f"{kind.title().replace('_', '')}Display")
         if kind == "impact" and self.gains is not None:
             cuts = dict(zip(self.models, self.gains.cuts, strict=True))
             return display(cuts, in_all=True).plot(**options)
         rankings = dict(zip(self.models, self.rankings, strict=True))
         return display.from_ranking(rankings, **options)
 
-    def to_html(self, path: str | PathLike[str] | None = None) -> str:
-        """The page that ``quotakernels report`` makes, also written to a file if one is named."""
+    @overload
+    def to_html(self, path: None = None) -> str: ...
+
+    @overload
+    def to_html(self, path: str | PathLike[str]) -> None: ...
+
+    def to_html(self, path: str | PathLike[str] | None = None) -> str | None:
+        """The page that ``quotakernels report`` makes, or None if it is written to a file."""
         try:
             from quotakernels.report.page import Origin, page_of
         except ImportError as error:
@@ -127,9 +135,10 @@ class Evaluation(Results):
             raise ImportError(needed, name=error.name) from error
 
         page = page_of(self, Origin())
-        if path is not None:
-            Path(path).write_text(page, encoding="utf-8")
-        return page
+        if path is None:
+            return page
+        Path(path).write_text(page, encoding="utf-8")
+        return None
 
     def __repr__(self) -> str:
         """The data, the verdicts, and the first tables."""

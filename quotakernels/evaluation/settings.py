@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quotakernels._text import plain
-from quotakernels.evaluation.quota import Quota
+from quotakernels.evaluation.quota import Quota, UnfitError
 from quotakernels.measures.tables.cells import ConfusionTable
 
 _LEVEL = 0.95
 _RESAMPLES, _MOST_RESAMPLES, _AMPLE = 1000, 20_000, 8
-_IN_PYTHON = {"impact": "impacts", "resamples": "n_resamples"}
+_IN_PYTHON = {"impact": "impacts", "resamples": "n_resamples", "seed": "random_state"}
+
+
+def named_option(name: str, command: bool) -> str:
+    """An option of the command, or the argument of `evaluate` that it is in Python."""
+    return f"--{name}" if command else _IN_PYTHON.get(name, name)
+
+
+class Lines(NamedTuple):
+    """What lines of Python call the scores of each model and what is beside them, and why."""
+
+    models: tuple[str, ...] = ()
+    beside: Mapping[str, str] = MappingProxyType({})
+    why: str = "The names are those of the arguments of evaluate."
 
 
 @dataclass(frozen=True)
@@ -26,6 +40,28 @@ class Unit:
     column: str | None = None
     cost: float = 0.0
     impacts: tuple[float, ...] | None = None
+
+    @classmethod
+    def asked(
+        cls,
+        command: bool,
+        gain: str | None,
+        cost: float | None,
+        impacts: tuple[float, ...] | None,
+        tune: Any,
+    ) -> Unit | None:
+        """The unit that is asked for; None if nothing is to be counted."""
+        names = ("gain", "impact", "cost", "tune")
+        of_gain, of_impacts, of_cost, of_tune = (named_option(x, command) for x in names)
+        if gain is not None and impacts is not None:
+            raise UnfitError(f"{of_gain} and {of_impacts} are two ways to say the same; give one")
+        if cost is not None and (gain is None or not math.isfinite(cost)):
+            raise UnfitError(f"{of_cost} is a finite number beside {of_gain}")
+        if gain is None and impacts is None:
+            if tune is not None:
+                raise UnfitError(f"{of_tune} goes with {of_gain} or {of_impacts}")
+            return None
+        return cls(gain, cost or 0.0, impacts)
 
     def __str__(self) -> str:
         if self.impacts is not None:
@@ -51,13 +87,27 @@ class Resampling:
     @classmethod
     def asked(
         cls,
+        command: bool,
         level: float | None,
         compare: bool,
         resamples: int | None,
         seed: int | None,
         models: int,
-    ) -> Resampling:
-        """As many resamples as are asked for, or else as many as so many models need."""
+    ) -> Resampling | None:
+        """As many resamples as are asked for, or else as many as so many models need.
+
+        None if nothing is to be resampled.
+        """
+        names = ("compare", "resamples", "seed", "confidence")
+        of_compare, of_resamples, of_seed, of_level = (named_option(x, command) for x in names)
+        if compare and models < 2:
+            raise UnfitError(f"{of_compare} needs two models at least")
+        if level is None and not compare:
+            if (resamples, seed) != (None, None):
+                both = f"{of_resamples} and {of_seed}"
+                raise UnfitError(f"{both} go with {of_level} or {of_compare}")
+            return None
+        models = models if compare else 0
         drawn = (_RESAMPLES, resamples_for(models, level))
         intervals, tests = drawn if resamples is None else (resamples, resamples)
         return cls(level, compare, intervals, seed or 0, tests)
@@ -142,6 +192,7 @@ class Settings:
     tune: tuple[str, str] | None = None
     resampling: Resampling | None = None
     command: bool = False
+    lines: Lines = field(default_factory=Lines)
 
     @property
     def gain(self) -> str | None:
@@ -158,7 +209,7 @@ class Settings:
 
     def option(self, name: str) -> str:
         """An option of the command, or the argument of `evaluate` that it is in Python."""
-        return f"--{name}" if self.command else f"{_IN_PYTHON.get(name, name)}="
+        return named_option(name, self.command) + ("" if self.command else "=")
 
     def check_quotas(self, counts: Counts) -> None:
         """Refuse a quota of more than there is."""

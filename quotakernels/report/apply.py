@@ -12,6 +12,8 @@ from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.words import counted, whole
 
+_OF_SELECT = ("sample_weight", "where")
+
 
 class Step(NamedTuple):
     """What to do, the command that does it, and what it does."""
@@ -32,27 +34,27 @@ def steps(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
 
 
 def _fill(evaluation: Results, file: Sequence[str], model: int, quota: Quota) -> Step:
-    name, command = evaluation.models[model], evaluation.settings.command
+    command = evaluation.settings.command
     end = end_of(evaluation.rankings[model], evaluation, quota)
     places = evaluation.places(quota)
-    what = f"Fill quota {quota} by {name}"
+    what = f"Fill quota {quota} by {evaluation.models[model]}"
     if not evaluation.weighted:
         remark = how_filled(places, end.threshold, round(end.above), round(end.tied)) + "."
         if not whole(places) and places > 1:
             option = f"--quota {int(places)}" if command else f"quota={int(places)}"
             remark += f" The last row is in by chance; {option} fills whole places."
-        return Step(what, _of_quota(evaluation, file, name, quota), remark)
+        return Step(what, _of_quota(evaluation, file, model, quota), remark)
     remark = (
         f"A weight of {number(end.above)} lies above the score {end.threshold}, "
         f"{number(end.tied)} at it."
     )
     if not command:
-        return Step(what, _of_quota(evaluation, file, name, quota), remark)
+        return Step(what, _of_quota(evaluation, file, model, quota), remark)
     taken = end.above + end.tied
     remark += " The command counts rows and not weights, so it takes the score"
     more = taken > places and not same(taken, places)
     remark += f" and selects a weight of {number(taken)}, more than the quota." if more else "."
-    return Step(what, _of_threshold(evaluation, file, name, end.threshold), remark)
+    return Step(what, _of_threshold(evaluation, file, model, end.threshold), remark)
 
 
 def _best_cut(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
@@ -63,29 +65,31 @@ def _best_cut(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
     if found["quota"]:
         size = f"a weight of {number(found['quota'])}" if evaluation.weighted else ""
         remark = f"That is {size or counted(found['quota'], 'row', 'rows')} here."
-        command = _of_threshold(evaluation, file, name, str(found["threshold"]))
+        command = _of_threshold(evaluation, file, model, str(found["threshold"]))
         yield Step(f"Select what brings the most, by {name}", command, remark)
 
 
-def _of_quota(evaluation: Results, file: Sequence[str], name: str, quota: Quota) -> str:
-    if evaluation.settings.command:
-        return _command(evaluation, file, name, "--quota", str(quota))
+def _of_quota(evaluation: Results, file: Sequence[str], model: int, quota: Quota) -> str:
+    settings = evaluation.settings
+    if settings.command:
+        return _command(evaluation, file, model, "--quota", str(quota))
     places = plain(quota.amount / 100 if quota.percent else quota.amount)
     argument = f"{'fraction' if quota.percent else 'quota'}={places}"
-    beside = ", sample_weight=sample_weight" if evaluation.weighted else ""
-    beside += "" if evaluation.settings.where is None else ", where=where"
-    return f"quotakernels.select(models[{name!r}], {argument}{beside})"
+    beside = [f"{x}={said}" for x, said in settings.lines.beside.items() if x in _OF_SELECT]
+    return f"quotakernels.select({', '.join([settings.lines.models[model], argument, *beside])})"
 
 
-def _of_threshold(evaluation: Results, file: Sequence[str], name: str, threshold: str) -> str:
+def _of_threshold(evaluation: Results, file: Sequence[str], model: int, threshold: str) -> str:
+    lines = evaluation.settings.lines
     if evaluation.settings.command:
-        return _command(evaluation, file, name, "--threshold", threshold)
-    above = f"models[{name!r}] >= {threshold}"
-    return above if evaluation.settings.where is None else f"({above}) & where"
+        return _command(evaluation, file, model, "--threshold", threshold)
+    above = f"{lines.models[model]} >= {threshold}"
+    return f"({above}) & {lines.beside['where']}" if "where" in lines.beside else above
 
 
-def _command(evaluation: Results, file: Sequence[str], name: str, option: str, value: str) -> str:
+def _command(evaluation: Results, file: Sequence[str], model: int, option: str, value: str) -> str:
     where = evaluation.settings.where
     chosen = [] if where is None else ["--where", f"{where[0]}={where[1]}"]
-    words = ["quotakernels", "select", *file, "--score", name, option, value, *chosen]
+    score = ["--score", evaluation.models[model]]
+    words = ["quotakernels", "select", *file, *score, option, value, *chosen]
     return shlex.join([*words, "-o", "selected.csv"])

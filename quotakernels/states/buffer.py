@@ -125,10 +125,10 @@ class ScoreBuffer(NamedTuple):
         """Shape and library; of one list also how many examples count, if that is known."""
         if not is_array(self.like):  # a tree of something else
             return f"ScoreBuffer{tuple.__repr__(self)}"
-        pieces = self.pieces
+        pieces: Any = self.pieces
         shape = (*self.like.shape[:-1], sum(x.scores.shape[-1] for x in pieces))
-        counts = [x.labels | True if x.valid is None else x.valid for x in pieces]
-        positives = [x.labels if x.valid is None else x.labels & x.valid for x in pieces]
+        counts = [x.labels == x.labels if x.valid is None else x.valid for x in pieces]
+        positives = [x.labels & y for x, y in zip(pieces, counts, strict=True)]
         return in_short("ScoreBuffer", self.like, shape, counts, positives)
 
     def __reduce__(self) -> Any:

@@ -196,7 +196,7 @@ BAD: list[tuple[tuple[Any, ...], str]] = [
     (("--confidence", "1"), "--confidence"),
     (("--resamples", "0", "--compare"), "--resamples"),
     (("--resamples", "10"), "--resamples and --seed go with --confidence or --compare"),
-    (("--score", "tree", "--compare"), "--compare needs two --score at least"),
+    (("--score", "tree", "--compare"), "--compare needs two models at least"),
 ]
 
 

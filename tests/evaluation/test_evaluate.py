@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +137,7 @@ def test_the_page_is_the_commands(
     options = {"quota": 100, "confidence": 0.95, "compare": True, "n_resamples": 120}
     found = qk.evaluate("repaid", credit, **options, **unit)
     path = tmp_path / "python.html"
-    assert found.to_html(path) == path.read_text(encoding="utf-8")
+    assert found.to_html(path) is None
     pages = [x.read_text(encoding="utf-8") for x in (output, path)]
     between = [re.search("<main>.*<section id=.apply", x, re.DOTALL) for x in pages]
     shown = [x[0] for x in between if x is not None]
@@ -154,9 +155,38 @@ def test_the_page_selects_among_the_rows_that_were_evaluated(tmp_path: Path) -> 
     labels, scores = np.arange(40) % 3 == 0, np.arange(40.0)
     impacts = (3, -1, 0, 0)
     found = qk.evaluate(labels, {"a": scores}, quota=5, where=scores < 30, impacts=impacts)
-    page = found.to_html(tmp_path / "page.html")
+    page = found.to_html()
     assert "quotakernels.select(models[&#39;a&#39;], quota=5, where=where)" in page
     assert ") &amp; where" in page
+    path = tmp_path / "page.html"
+    found.to_html(path)
+    told = [re.sub(r"on [-\d]+ [:\d]+ UTC", "", x) for x in (page, path.read_text("utf-8"))]
+    assert told[0] == told[1]
+
+
+def test_the_page_takes_the_names_that_it_was_given() -> None:
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    frame = pd.DataFrame({"bought": Y, **S, "w": 1.0, "on": True})
+    options = {"quota": 2, "impacts": (1, -1, 0, 0)}
+    page = qk.evaluate("bought", frame, sample_weight="w", where="on", **options).to_html()
+    lines = re.findall("<code>(.*?)</code>", unescape(page))
+    beside = "sample_weight=models['w'], where=models['on']"
+    assert lines == [
+        f"quotakernels.select(models['a'], quota=2, {beside})",
+        "(models['a'] >= 6.0) & models['on']",
+    ]
+    values = {"models": frame, "quotakernels": qk}
+    selected = [eval(line, values) for line in lines]
+    assert [x.sum() for x in selected] == [2.0, 1]
+    assert "The names are those of the arguments of evaluate." in page
+    arrays = unescape(qk.evaluate(Y, np.stack([S["b"], S["a"]]), **options).to_html())
+    assert "quotakernels.select(models[1], quota=2)" in arrays
+    alone = unescape(qk.evaluate(Y, S["a"], **options).to_html())
+    assert "quotakernels.select(models, quota=2)" in alone
+    ranked = unescape(qk.evaluate({"a": qk.rank(Y, S["a"])}, quota=2).to_html())
+    assert "quotakernels.select(scores['a'], quota=2)" in ranked
+    assert "scores are what was ranked." in ranked
 
 
 # forms of input
@@ -179,6 +209,28 @@ def test_mappings_frames_and_columns() -> None:
     assert qk.evaluate(Y, S["a"]).models == ("model",)
     texts = np.where(Y, "yes", "no")
     assert qk.evaluate(texts, S, pos_label="yes").to_dict()["positives"] == 3
+
+
+def test_a_leading_axis_of_models() -> None:
+    expected = qk.evaluate(Y, {"0": S["a"], "1": S["b"]}, quota=2)
+    both = np.stack(list(S.values()))
+    for models in (both, both.tolist(), list(S.values()), [tuple(x) for x in both]):
+        assert same(qk.evaluate(Y, models, quota=2), expected)
+    with pytest.raises(ValueError, match=re.escape("models[0]")):
+        qk.evaluate(Y, both.T)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_models_are_the_columns_of_numbers(library: str) -> None:
+    module = pytest.importorskip(library)
+    texts = {"who": list("uvwxyz"), "no": [None, *"abcde"]}
+    given = {"y_true": Y, "spend": 1.0 * Y, **S, **texts, "flag": Y == 1}
+    with pytest.warns(UserWarning, match="columns without numbers are left out: who, no$") as told:
+        found = qk.evaluate("y_true", module.DataFrame(given), gain="spend")
+    assert told[0].filename == __file__
+    assert found.models == ("a", "b", "flag")
+    with pytest.raises(TypeError, match=re.escape("models['who'] must hold real numbers")):
+        qk.evaluate(Y, {"who": texts["who"]})
 
 
 def test_frames_of_polars() -> None:
@@ -235,7 +287,7 @@ def test_masked_values_are_never_bad() -> None:
         ({"gain": Y * np.nan}, "gain"),
         ({"gain": "spend"}, "gain is the name of no column: 'spend'"),
         ({"confidence": 95}, "confidence must be above 0 and below 1; got 95"),
-        ({"n_resamples": 9}, "n_resamples goes with confidence or compare"),
+        ({"n_resamples": 9}, "n_resamples and random_state go with confidence or compare"),
     ],
 )
 def test_errors_name_the_arguments(given: dict[str, Any], message: str) -> None:
@@ -252,6 +304,8 @@ def test_errors_name_the_model() -> None:
         qk.evaluate(Y, S["a"], compare=True)
     with pytest.raises(TypeError, match="evaluate takes labels and models, or a mapping"):
         qk.evaluate(Y)
+    with pytest.raises(TypeError, match=re.escape("labels come first: evaluate('y', frame)")):
+        qk.evaluate(pd.DataFrame({"y": Y, **S}), "y")
     with pytest.raises(TypeError, match="impacts needs labels and scores"):
         qk.evaluate({"a": qk.rank(Y, S["a"])}, impacts=(1, 0, 0, 0))
     with pytest.raises(TypeError, match="rankings must all have gains, or none of them"):
@@ -348,10 +402,13 @@ def test_displays() -> None:
         figure = matplotlib.figure.Figure()
         ax = figure.subplots()
         assert found.plot(kind, ax=ax).ax_ is ax
-    with pytest.raises(ValueError, match="'impact' cannot be drawn"):
+    known = "'hit_rate', 'qrecall', 'lift', 'roc', 'precision_recall', 'dominance'"
+    with pytest.raises(ValueError, match=f"'impact' cannot be drawn .* but {known}$"):
         qk.evaluate(Y, S).plot("impact")
-    with pytest.raises(ValueError, match="'rocs' cannot be drawn"):
+    with pytest.raises(ValueError, match=f"'rocs' cannot be drawn .* but {known}, 'impact'$"):
         found.plot("rocs")
+    for kind in known.split(", "):
+        assert kind.strip("'") in (found.plot.__doc__ or "")
 
 
 def test_progress_is_told(credit: Any) -> None:
