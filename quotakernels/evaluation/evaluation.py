@@ -109,7 +109,7 @@ class Evaluation(Results):
         """
         from quotakernels import plots
 
-        kinds = [x for x in get_args(Kind) if x != "impact" or self.gains is not None]
+        kinds = [x for x in get_args(PlotKind) if x != "impact" or self.gains is not None]
         if kind not in kinds:
             known = ", ".join(map(repr, kinds))
             raise ValueError(f"kind {kind!r} cannot be drawn of this evaluation, but {known}")
