@@ -14,10 +14,16 @@ from quotakernels.cli.tables import UNLIMITED, grid, grid_of_limits, new_table
 from quotakernels.cli.terminal import TextConsole
 from quotakernels.evaluation.advice import advice
 from quotakernels.evaluation.intervals import Differences
-from quotakernels.evaluation.notes import DIFFERENCES, in_sentences, notes_of_intervals, pair_rows
+from quotakernels.evaluation.notes import (
+    compared_by,
+    heading_of,
+    in_sentences,
+    notes_of_intervals,
+    pair_rows,
+)
 from quotakernels.evaluation.results import Results, Section
 from quotakernels.evaluation.segments import in_words
-from quotakernels.evaluation.tables import chosen_on, heading_of
+from quotakernels.evaluation.tables import chosen_on
 
 _MARK = "* the best model by that measure (of S2, the area below chance, the smallest)"
 _PEARSON = "Pearson: correlation of the selected scores with their own labels, 0 and 1"
@@ -54,9 +60,7 @@ def print_evaluation(evaluation: Results, console: Console) -> None:
 def _print_intervals(evaluation: Results, console: Console) -> None:
     """Say what the intervals are, and print the tests of differences."""
     for differences in evaluation.differences:
-        quota = differences.quota
-        where = "" if quota is None else f" {heading_of(evaluation, quota).lower()}"
-        console.print(f"\n{DIFFERENCES[differences.measure]}{where}", style="bold")
+        console.print(f"\n{compared_by(evaluation, differences)}", style="bold")
         console.print(_pairs(differences))
         console.print(f"\n{in_sentences(differences, evaluation.rows)}")
         for note in differences.notes:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from quotakernels.evaluation.evaluation import Evaluation
-from quotakernels.evaluation.gain_intervals import GainIntervals, gain_intervals, impact_intervals
+from quotakernels.evaluation.gain_intervals import (
+    Floats,
+    GainIntervals,
+    gain_intervals,
+    impact_intervals,
+)
 from quotakernels.evaluation.gains import (
     AT_BEST_CUT,
     BROUGHT,
@@ -18,16 +24,25 @@ from quotakernels.evaluation.gains import (
     gains_of,
     whole_gains,
 )
-from quotakernels.evaluation.intervals import Resampled, Tell, differences_of, intervals_of
+from quotakernels.evaluation.intervals import (
+    Differences,
+    Resampled,
+    Tell,
+    differences_of,
+    intervals_of,
+)
 from quotakernels.evaluation.measures import AREAS, AT_QUOTA, OVER_ALL, Column
 from quotakernels.evaluation.results import GainResults, Values
 from quotakernels.evaluation.segments import best_by_quota
 from quotakernels.evaluation.settings import Counts, Resampling, Sample, Settings
+from quotakernels.inference.comparison.compare import comparison_of
+from quotakernels.inference.comparison.paired import PairTest, of_resamples
 from quotakernels.measures.gains.impact_at_quota import best_quota
 from quotakernels.measures.over_quotas.summary import summary
 from quotakernels.ranking import Ranking, rank
 
 OnStep = Callable[[str], object]
+_ROUNDING = 1e-12
 
 
 def evaluate_sample(
@@ -55,12 +70,14 @@ def evaluate_sample(
         return evaluation
     quotas = {quota: quota.argument(evaluation.total) for quota in settings.quotas}
     data = Resampled(settings.models, quotas, sample.of, on_step, tell)
+    ends, gains = None, evaluation.gains
     if resampling.level is not None:
         evaluation = replace(evaluation, intervals=intervals_of(data, resampling))
-        if evaluation.gains is not None and evaluation.total:
-            ends = _gain_intervals(settings, data, resampling, brings, thresholds)
-            evaluation = replace(evaluation, gains=replace(evaluation.gains, ends=ends))
-    return _with_tests(evaluation, data, resampling) if resampling.compare else evaluation
+    if gains is not None and evaluation.total:
+        ends = _gain_intervals(settings, data, resampling, brings, thresholds)
+        if resampling.level is not None:
+            evaluation = replace(evaluation, gains=replace(gains, ends=ends))
+    return _with_tests(evaluation, data, ends) if resampling.compare else evaluation
 
 
 def evaluate_rankings(
@@ -146,11 +163,34 @@ def _gain_intervals(
     return replace(ends, at_quota=by_labels)
 
 
-def _with_tests(evaluation: Evaluation, data: Resampled, resampling: Resampling) -> Evaluation:
+def _with_tests(evaluation: Evaluation, data: Resampled, ends: GainIntervals | None) -> Evaluation:
     """The tests of all pairs, whose notes name what the caller can give."""
+    resampling = evaluation.settings.resampling
+    assert resampling is not None
+    tests = [*differences_of(data, resampling)]
+    if ends is not None and evaluation.gains is not None:
+        tests += _gain_differences(evaluation.gains, ends, data.scores, resampling)
     give = "give --resamples " if evaluation.settings.command else "pass n_resamples="
-    tests = (
-        replace(x, notes=tuple(note.replace("pass n_resamples=", give) for note in x.notes))
-        for x in differences_of(data, resampling)
-    )
-    return replace(evaluation, differences=tuple(tests))
+    told = (tuple(x.replace("pass n_resamples=", give) for x in test.notes) for test in tests)
+    named = (replace(test, notes=notes) for test, notes in zip(tests, told, strict=True))
+    return replace(evaluation, differences=tuple(named))
+
+
+def _gain_differences(
+    gains: GainResults, ends: GainIntervals, models: tuple[str, ...], resampling: Resampling
+) -> Iterator[Differences]:
+    """The tests by what the best cuts bring, and by what each quota does."""
+    level, notes = resampling.tested_level, tuple(resampling.notes_of_gains(len(models)))
+    too_few = not resampling.tells(len(models), resampling.resamples)
+    for quota in (None, *gains.at_quota):
+        brings = (gains.at_best_cut if quota is None else gains.at_quota[quota]).of("brings")
+        tested = partial(_tested, brings, ends.drawn[quota].T, level)
+        found = comparison_of(list(models), brings, brings, tested, level)
+        yield Differences("brings", quota, found, notes, too_few)
+
+
+def _tested(brings: Floats, drawn: Floats, level: float, first: int, second: int) -> PairTest:
+    """The test of two models by what they bring, and what they do on resamples (columns)."""
+    rounding = _ROUNDING * float(np.max(np.abs(brings)))
+    by = float(brings[first] - brings[second])
+    return of_resamples(by, drawn[first] - drawn[second], level, rounding)

@@ -151,8 +151,10 @@ def _tuned(evaluation: Results, gains: GainResults, choice: Choice | None) -> Sa
     if choice is None or not choice.places:
         return f"{reached}, by {name}", (said,)
     places = places_of(choice.places, evaluation.weighted)
-    room = found["quota"] < choice.places
-    return f"{reached} of {places}" if room else _all_of(places), (said,)
+    if found["quota"] < choice.places:
+        why = "What scores below that cut brought less there, so the other places stay empty."
+        return f"{reached} of {places}", (said, why)
+    return _all_of(places), (said, "That is no less than the quota, so all of it is filled.")
 
 
 def what_it_brings(evaluation: Results, choice: Choice | None) -> Said:

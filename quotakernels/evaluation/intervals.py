@@ -81,6 +81,8 @@ class Intervals:
 class Differences:
     """The tests of all pairs of models by one measure, over all quotas or at one.
 
+    By what they bring, "brings", those over all quotas are of the best cuts.
+
     `too_few` says that no resamples of this number could tell models apart, and `notes` what else
     makes the tests worth little.
     """
@@ -163,5 +165,5 @@ def differences_of(data: Resampled, resampling: Resampling) -> Iterator[Differen
                 **({} if quota is None else data.quotas[quota]),
             )
         notes = tuple(str(each.message) for each in noted)
-        too_few = not resampling.tells(len(models))
+        too_few = not resampling.tells(len(models), resampling.test_resamples)
         yield Differences(measure.__name__, quota, found, notes, too_few)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
 
 import numpy as np
 
-from quotakernels._text import formatted, number
+from quotakernels._text import fixed, money, number
 from quotakernels.evaluation.intervals import Differences
+from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import GainResults, Results
 from quotakernels.evaluation.words import listed
 
@@ -22,21 +23,40 @@ _BY_WILSON = "What a quota brings: from Wilson's intervals of the hit rates of s
 _TWO_OF_EACH = "AUC and Gini have no intervals: DeLong's variance needs two rows of each class."
 _FEW_SCORES = 20
 _CHOSEN_ELSEWHERE = "What the best cuts bring: the cuts as they are, on resamples of these rows."
-DIFFERENCES = {"roc_auc": "Differences of AUC", "hit_rate": "Differences of the hit rate"}
+_COMPARED = {
+    "roc_auc": "AUC",
+    "hit_rate": "the hit rate",
+    "brings": "what models bring",
+}
+
+
+def compared_by(evaluation: Results, differences: Differences) -> str:
+    """What a table of differences is of."""
+    quota = differences.quota
+    if quota is None:
+        best_cuts = differences.measure == "brings"
+        what = "what the best cuts bring" if best_cuts else _COMPARED[differences.measure]
+        return f"Differences of {what}"
+    where = heading_of(evaluation, quota).lower()
+    return f"Differences of {_COMPARED[differences.measure]} {where}"
+
+
+def heading_of(evaluation: Results, quota: Quota) -> str:
+    """What a quota is, with the places that a share of all has."""
+    if not quota.percent:
+        return f"At quota {quota}"
+    unit = "of the total weight" if evaluation.weighted else "rows"
+    return f"At quota {quota} ({number(evaluation.places(quota))} {unit})"
 
 
 def pair_rows(differences: Differences) -> Iterator[tuple[str, ...]]:
     """The better model, the other one, the difference, both ends of its interval, and p."""
     found = differences.found
+    form, end_form = (money, money) if differences.measure == "brings" else (fixed(4), fixed(3))
     for i, j in pairs_of(differences):
-        yield (
-            found.names[i],
-            found.names[j],
-            _number(found.difference[i, j], 4),
-            _number(found.lower[i, j], 3),
-            _number(found.upper[i, j], 3),
-            _number(found.p_adjusted[i, j], 4),
-        )
+        ends = (_text(x[i, j], end_form) for x in (found.lower, found.upper))
+        by, p = _text(found.difference[i, j], form), _text(found.p_adjusted[i, j], fixed(4))
+        yield (found.names[i], found.names[j], by, *ends, p)
 
 
 def pairs_of(differences: Differences) -> list[tuple[int, int]]:
@@ -44,8 +64,8 @@ def pairs_of(differences: Differences) -> list[tuple[int, int]]:
     return list(combinations(range(len(differences.found.names)), 2))
 
 
-def _number(value: float, digits: int) -> str:
-    return "undefined" if math.isnan(value) else formatted(value, f".{digits}f")
+def _text(value: float, form: Callable[[float], str]) -> str:
+    return "undefined" if math.isnan(value) else form(value)
 
 
 def in_sentences(differences: Differences, rows: int) -> str:

@@ -127,9 +127,18 @@ class Resampling:
         """The level as it is written."""
         return f"{plain(100 * self.tested_level)}%"
 
-    def tells(self, models: int) -> bool:
-        """Whether there are resamples enough to tell any of so many models apart."""
-        return self.test_resamples >= _needed(models, self.tested_level)
+    def tells(self, models: int, resamples: int) -> bool:
+        """Whether so many resamples are enough to tell any of so many models apart."""
+        return resamples >= _needed(models, self.tested_level)
+
+    def notes_of_gains(self, models: int) -> Iterator[str]:
+        """What to mind of tests by what models bring, which take the resamples of intervals."""
+        if not self.tells(models, self.resamples):
+            needed = _needed(models, self.tested_level)
+            few = f"{self.resamples} resamples cannot tell any of {models} models apart"
+            yield f"{few}; pass n_resamples={needed} or more"
+        elif self.resamples != self.test_resamples:
+            yield f"By percentiles of {self.resamples} resamples."
 
     def in_words(self, weighted: bool, quotas: bool) -> Iterator[str]:
         """Tell what the ends are, and what was resampled; of the hit rate only at quotas."""
@@ -159,8 +168,8 @@ class Resampling:
 
     def steps(self, models: int, quotas: int, gains: bool) -> int:
         """How many steps of work this is."""
-        intervals = 0 if self.level is None else models + gains
-        return intervals + (1 + quotas if self.compare else 0)
+        intervals = 0 if self.level is None else models
+        return intervals + gains + (1 + quotas if self.compare else 0)
 
 
 def resamples_for(models: int, level: float | None) -> int:

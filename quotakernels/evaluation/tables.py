@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from quotakernels._text import number, percent
 from quotakernels.evaluation.choice import Choice, choice_at, end_of
 from quotakernels.evaluation.intervals import Differences, Limits
-from quotakernels.evaluation.notes import DIFFERENCES, in_sentences, pair_rows
-from quotakernels.evaluation.quota import Quota
+from quotakernels.evaluation.notes import compared_by, heading_of, in_sentences, pair_rows
 from quotakernels.evaluation.results import GainResults, Results, Section
 from quotakernels.evaluation.settings import Settings
 from quotakernels.evaluation.words import MINUS, amount, listed
@@ -86,14 +85,6 @@ def _expected(gains: GainResults, evaluation: Results) -> Iterator[str]:
         yield f"On as many other rows expect {expected} of {name} ({lower} to {upper})."
 
 
-def heading_of(evaluation: Results, quota: Quota) -> str:
-    """What a quota is, with the places that a share of all has."""
-    if not quota.percent:
-        return f"At quota {quota}"
-    unit = "of the total weight" if evaluation.weighted else "rows"
-    return f"At quota {quota} ({number(evaluation.places(quota))} {unit})"
-
-
 def _values_table(
     caption: str, evaluation: Results, section: Section, notes: tuple[str, ...] = ()
 ) -> Table:
@@ -134,10 +125,8 @@ def _interval(name: str, limits: Limits | None, row: int) -> str:
 def pair_tables(evaluation: Results) -> Iterator[Table]:
     """The tests of all pairs of models, and what they say in sentences."""
     for differences in evaluation.differences:
-        quota = differences.quota
-        where = "" if quota is None else f", {heading_of(evaluation, quota).lower()}"
         yield Table(
-            f"{DIFFERENCES[differences.measure]}{where}",
+            compared_by(evaluation, differences),
             ("better", "than", "by", "interval", "p (Holm)"),
             tuple(_pairs(differences)),
             (in_sentences(differences, evaluation.rows), *differences.notes),

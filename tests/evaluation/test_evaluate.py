@@ -189,6 +189,52 @@ def test_the_page_takes_the_names_that_it_was_given() -> None:
     assert "scores are what was ranked." in ranked
 
 
+# what models bring
+
+
+@pytest.mark.filterwarnings("ignore:60 resamples cannot tell")
+@pytest.mark.parametrize("sure", [{"confidence": 0.9}, {}])
+def test_differences_of_what_models_bring(credit: Any, sure: dict[str, float]) -> None:
+    labels, models = credit["repaid"], credit[[*MODELS]]
+    drawn = {"n_resamples": 60, "random_state": 5}
+    given = {"gain": np.where(labels, 0.0, -5), "gain_rejected": np.where(labels, -1.0, 0)}
+    impacts = (0, -5, -1, 0)
+    found = qk.evaluate(labels, models, quota=100, impacts=impacts, compare=True, **drawn, **sure)
+    best_cuts, at_quota = (x for x in found.differences if x.measure == "brings")
+    drawn["confidence_level"] = sure.get("confidence", 0.95)
+    pairs = [
+        (best_cuts, qk.compare(qk.best_quota, labels, models, **given, **drawn)),
+        (at_quota, qk.compare(qk.impact_at_quota, labels, models, quota=100, **given, **drawn)),
+    ]
+    for differences, expected in pairs:
+        assert differences.found.names == expected.names == ("naive_bayes", "neural_net", "tree")
+        for ours, theirs in zip(differences.found[1:7], expected[1:7], strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+        assert differences.found.letters == expected.letters
+    content, table = found.to_dict()["differences"][-1], found.tables[-1]
+    assert (content["measure"], content["quota"]) == ("brings", "100")
+    assert content["pairs"][0]["difference"] == at_quota.found.difference[0, 1] == 30.0
+    assert table.caption == "Differences of what models bring at quota 100"
+    assert [x.text for x in table.rows[0]][:3] == ["naive_bayes", "neural_net", "30.00"]
+    assert (found.gains.ends is None) == (not sure)
+    assert at_quota.too_few == (not sure)
+    few = "60 resamples cannot tell any of 3 models apart; pass n_resamples=119 or more"
+    assert at_quota.notes == (() if sure else (few,))
+
+
+def test_a_cut_chosen_elsewhere_is_explained() -> None:
+    labels, scores = np.tile([1, 1, 0, 0], 10), np.tile([4.0, 3, 2, 1], 10)
+    tune = np.arange(40) < 20
+    given = {"impacts": (1, -1, 0, 0), "tune": tune, "where": ~tune}
+    roomy = qk.evaluate(labels, {"a": scores}, quota=15, **given).answers[1]
+    assert roomy.verdict == "10 of 15 places"
+    assert roomy.sentences[1].endswith("so the other places stay empty.")
+    full = qk.evaluate(labels, {"a": scores}, quota=4, **given).answers[1]
+    assert full.verdict == "All 4 places"
+    assert full.sentences[0].endswith("is reached by 10 of these rows and brings 10.00.")
+    assert full.sentences[1] == "That is no less than the quota, so all of it is filled."
+
+
 # forms of input
 
 

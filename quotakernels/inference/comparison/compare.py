@@ -210,7 +210,7 @@ def compare(
     scores = stacked({label_of(models, name): x for name, x in named.items()}, y_true, **data)
     estimate, worth = _estimates(applied, y_true, scores, data, ties, maximize)
     measured = Measured(applied, y_true, scores, estimate, confidence_level, data, drawn)
-    return _compared(
+    return comparison_of(
         list(named), estimate, worth, by_test(test, measured, stratified), confidence_level
     )
 
@@ -264,7 +264,7 @@ def _estimates(
     return estimate, estimate if direction_of(measure, maximize, "maximize") else -estimate
 
 
-def _compared(
+def comparison_of(
     names: list[str], estimate: NDArray, worth: NDArray, tested: Tested, confidence_level: float
 ) -> Comparison:
     """Models in order, and the tests of all their pairs."""
