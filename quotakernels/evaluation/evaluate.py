@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from quotakernels._bits import dtype_name, from_bits, to_bits
 from quotakernels.evaluation.compute import evaluate_rankings, evaluate_sample
 from quotakernels.evaluation.evaluation import Evaluation
-from quotakernels.evaluation.intervals import Tell
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.settings import Counts, Lines, Resampling, Sample, Settings, Unit
 from quotakernels.inference.resampling.progress import reporter
@@ -122,39 +121,33 @@ def evaluate(
     beside = {"gain": gain, "sample_weight": sample_weight, "where": where, "tune": tune}
     beside = {"y_true": y_true, **{name: x for name, x in beside.items() if x is not None}}
     quotas = tuple(dict.fromkeys(_quotas("quota", quota) + _quotas("fraction", fraction)))
-    if isinstance(models, str):
-        raise TypeError(f"labels come first: evaluate({models!r}, frame)")
     if models is None:
         asked = {**beside, "impacts": impacts, "pos_label": pos_label, "confidence": confidence}
         return _of_rankings(y_true, quotas, {**asked, "compare": compare or None})
-    cells = _cells(impacts)
-    if confidence is not None and not 0 < confidence < 1:
-        raise ValueError(f"confidence must be above 0 and below 1; got {brief(confidence)}")
     given = _given(models, beside)
-    titles, names = given.titles, tuple(given.scores)
+    unit = Unit.asked(False, given.titles.get("gain"), cost or None, _cells(impacts), tune)
     seed = random_state if compare or confidence is not None else None
-    settings = Settings(
+    drawn = Resampling.asked(False, confidence, compare, n_resamples, seed, len(given.scores))
+    settings = replace(_settings(given, pos_label), quotas=quotas, unit=unit, resampling=drawn)
+    sample = _sample(given, "where", pos_label)
+    tuning = None if tune is None else _sample(given, "tune", pos_label)
+    evaluation = evaluate_sample(settings, sample, tuning, tell=reporter(progress, "evaluate"))
+    return replace(evaluation, rows_read=len(given.arrays["y_true"]))
+
+
+def _settings(given: _Given, pos_label: Any) -> Settings:
+    """What everything is called."""
+    titles = given.titles
+    return Settings(
         "",
         titles["y_true"],
-        names,
-        quotas,
+        tuple(given.scores),
         weight=titles.get("sample_weight"),
         pos_label=None if pos_label is None else str(pos_label),
-        unit=Unit.asked(False, titles.get("gain"), cost or None, cells, tune),
         where=(titles["where"], "True") if "where" in titles else None,
         tune=(titles["tune"], "True") if "tune" in titles else None,
-        resampling=Resampling.asked(False, confidence, compare, n_resamples, seed, len(names)),
         lines=given.lines,
     )
-    return _evaluated(settings, given, pos_label, reporter(progress, "evaluate"))
-
-
-def _evaluated(settings: Settings, given: _Given, pos_label: Any, tell: Tell) -> Evaluation:
-    """The examples that take part, evaluated."""
-    sample = _sample(given, "where", pos_label)
-    tuning = None if settings.tune is None else _sample(given, "tune", pos_label)
-    evaluation = evaluate_sample(settings, sample, tuning, tell=tell)
-    return replace(evaluation, rows_read=len(given.arrays["y_true"]))
 
 
 def _of_rankings(rankings: Any, quotas: tuple[Quota, ...], beside: dict[str, Any]) -> Evaluation:
@@ -194,6 +187,8 @@ class _Given(NamedTuple):
 
 def _given(models: Any, beside: dict[str, Any]) -> _Given:
     """What callers pass, as arrays on the host."""
+    if isinstance(models, str):
+        raise TypeError(f"labels come first: evaluate({models!r}, frame)")
     is_frame = hasattr(models, "columns") or hasattr(models, "column_names")
     by_name = is_frame or isinstance(models, Mapping)
     columns = named_scores(models, beside["y_true"], 1) if by_name else {}

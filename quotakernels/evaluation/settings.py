@@ -100,6 +100,8 @@ class Resampling:
         """
         names = ("compare", "resamples", "seed", "confidence")
         of_compare, of_resamples, of_seed, of_level = (named_option(x, command) for x in names)
+        if level is not None and not 0 < level < 1:
+            raise UnfitError(f"{of_level} must be above 0 and below 1; got {level}")
         if compare and models < 2:
             raise UnfitError(f"{of_compare} needs two models at least")
         if level is None and not compare:
