@@ -12,7 +12,7 @@ from rich.text import Text
 from quotakernels._text import formatted, money, number, plain
 from quotakernels.cli.tables import UNLIMITED, grid, grid_of_limits, new_table
 from quotakernels.cli.terminal import TextConsole
-from quotakernels.evaluation.advice import advice
+from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.intervals import Differences
 from quotakernels.evaluation.notes import (
     compared_by,
@@ -24,6 +24,7 @@ from quotakernels.evaluation.notes import (
 from quotakernels.evaluation.results import Results, Section
 from quotakernels.evaluation.segments import in_words
 from quotakernels.evaluation.tables import chosen_on
+from quotakernels.evaluation.words import MINUS
 
 _MARK = "* the best model by that measure (of S2, the area below chance, the smallest)"
 _PEARSON = "Pearson: correlation of the selected scores with their own labels, 0 and 1"
@@ -37,7 +38,7 @@ def table_console() -> Console:
     return console
 
 
-def print_evaluation(evaluation: Results, console: Console) -> None:
+def print_evaluation(evaluation: Evaluation, console: Console) -> None:
     """Print what the data are and the measures of every model."""
     console.print(_data_line(evaluation))
     for section in evaluation.sections:
@@ -53,8 +54,8 @@ def print_evaluation(evaluation: Results, console: Console) -> None:
     _print_intervals(evaluation, console)
     for k, line in enumerate(in_words(evaluation.best, evaluation.models)):
         console.print(line if k else f"\n{line}")
-    for line in advice(evaluation):
-        console.print(f"\n{line}")
+    for line in evaluation.recommendation.splitlines() if evaluation.gains is not None else ():
+        console.print("\n" + line.replace(MINUS, "-"))
 
 
 def _print_intervals(evaluation: Results, console: Console) -> None:

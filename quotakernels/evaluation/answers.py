@@ -7,10 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from quotakernels._text import formatted, number, percent, plain
-from quotakernels.evaluation.choice import Choice, first_choice, no_best_cut, places_for, same
+from quotakernels.evaluation.choice import (
+    Choice,
+    first_choice,
+    no_best_cut,
+    nothing_matters,
+    places_for,
+    same,
+)
 from quotakernels.evaluation.gain_answers import at_best_cuts, how_many_by_gain, what_it_brings
 from quotakernels.evaluation.order import how_sure
-from quotakernels.evaluation.results import Results
+from quotakernels.evaluation.results import GainResults, Results
 from quotakernels.evaluation.segments import best_by_model
 from quotakernels.evaluation.words import (
     amount,
@@ -170,7 +177,8 @@ def _without_quota(evaluation: Results) -> Said:
 
 def _how_many(evaluation: Results, choice: Choice | None) -> Said:
     if evaluation.gains is not None and evaluation.total:
-        return how_many_by_gain(evaluation, choice)
+        verdict, said = how_many_by_gain(evaluation, choice)
+        return verdict, (*said, *_flattered(evaluation, evaluation.gains))
     if nothing := _nothing(evaluation, None):
         return "That cannot be said", (nothing,)
     model = _model_in_question(evaluation, choice)
@@ -191,6 +199,17 @@ def _how_many(evaluation: Results, choice: Choice | None) -> Said:
         )
     unsaid = f"{_unsaid(evaluation)} which number pays."
     return "That depends on what a place costs", (head, unsaid)
+
+
+def _flattered(evaluation: Results, gains: GainResults) -> Iterator[str]:
+    """That a cut was chosen on the rows that judge it, where nothing else tells what that does."""
+    settings, quota = evaluation.settings, gains.at_best_cut.of("quota")[gains.best_model]
+    chosen_here = settings.tune is None and gains.ends is None
+    if chosen_here and 0 < quota < evaluation.total and not nothing_matters(gains):
+        yield (
+            "Best cuts were chosen on the rows that judge them, so that others will probably bring "
+            f"less; {settings.option('tune')} chooses them on rows of their own."
+        )
 
 
 def _model_in_question(evaluation: Results, choice: Choice | None) -> int:

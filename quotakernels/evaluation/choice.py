@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quotakernels._text import number
-from quotakernels.evaluation.advice import at_random
 from quotakernels.evaluation.quota import Quota
-from quotakernels.evaluation.results import GainResults, Results
+from quotakernels.evaluation.results import GainResults, Results, Values
 from quotakernels.measures.at_quota.curves import qrecall_curve
 from quotakernels.measures.at_quota.selection import quota_threshold
 from quotakernels.ranking import Ranking
@@ -70,6 +69,35 @@ class Choice:
 def same(a: float, b: float) -> bool:
     """Whether two numbers are equal but for rounding."""
     return math.isclose(a, b, rel_tol=_SAME, abs_tol=_SAME)
+
+
+def at_random(evaluation: Results, gains: GainResults, places: float) -> float:
+    """What the expected random choice for so many places brings."""
+    share = places / evaluation.total
+    return share * gains.everybody + (1 - share) * gains.nobody
+
+
+class Fewer(NamedTuple):
+    """A model that brings more with fewer places than any does with all of them."""
+
+    model: int
+    places: float
+    brings: float
+
+
+def fewer_places(evaluation: Results, values: Values) -> Fewer | None:
+    """The best use of fewer places than a quota's, if that is better than to fill them all.
+
+    None if the cuts may not be chosen on these rows.
+    """
+    if evaluation.settings.tune is not None:
+        return None
+    model = int(np.nanargmax(values.of("best_places_bring")))
+    best, total = (float(values.of(x)[model]) for x in ("best_places_bring", "brings"))
+    most = float(np.nanmax(values.of("brings")))
+    if best - most <= _SAME * max(abs(best), abs(most)) or best <= total:
+        return None
+    return Fewer(model, float(values.of("best_places")[model]), best)
 
 
 def choice_at(evaluation: Results, quota: Quota) -> Choice:

@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from quotakernels._text import number, percent, plain
-from quotakernels.evaluation.advice import fewer_places
-from quotakernels.evaluation.choice import Choice, no_best_cut, nothing_matters, same
+from quotakernels.evaluation.choice import (
+    Choice,
+    fewer_places,
+    no_best_cut,
+    nothing_matters,
+    same,
+)
 from quotakernels.evaluation.results import GainResults, Results
 from quotakernels.evaluation.words import amount, at_most_three, first_of, places_of, signed
 

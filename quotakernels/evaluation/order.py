@@ -45,7 +45,8 @@ def how_sure(evaluation: Results, choice: Choice | None) -> Said:
     quota = None if choice is None else choice.quota
     tests = [x for x in evaluation.differences if x.quota == quota]
     if resampling is None or not tests:
-        return "That cannot be said", ("The models were not tested; compare=True tests them.",)
+        asked = "--compare" if evaluation.settings.command else "compare=True"
+        return "That cannot be said", (f"The models were not tested; {asked} tests them.",)
     return _of_test(evaluation, choice, tests[0], resampling)
 
 

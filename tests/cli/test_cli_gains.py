@@ -59,18 +59,20 @@ def test_cost_of_a_place(run: Run, arguments: list[Any]) -> None:
     assert "What the best cut brings (g - 2.5 for each place)\n" in text
     assert "selecting nobody brings 0.00, selecting all -6.00\n" in text
     assert (
-        "Best: select the one that a puts first (score >= 6.0). That brings 7.50: 13.50 more than "
-        "to select all, 7.50 more than to select nobody." in text
+        "How many should I take? 1 of the 2 places. The first one of a brings 7.50, more than all "
+        "2 places do. Best cuts were chosen on the rows that judge them, so that others will "
+        "probably bring less; --tune chooses them on rows of their own.\n" in text
     )
-    assert "With 2 places, a brings 1.00, and a random choice -2.00. " in text
-    assert "-2.00. Better fill only the one by a: 7.50.\n" in text
+    assert "What will it bring? 1.00, at random -2.00. With 2 places. To select nobody br" in text
+    assert "brings 0.00, to select all -6.00; each place adds 0.50 on average." in text
+    assert "--compare tests them.\n" in text
     nobody = run(*arguments, "--gain", "g", "--cost", "20", "--quota", 1).out
-    assert "Best: select nobody, which brings 0.00." in nobody
-    assert (
-        "With 1 place, a brings -10.00, and a random choice -18.50. Better leave all of" in nobody
-    )
+    none = "How many should I take? Nobody. No number of places brings more than selecting nobody."
+    assert none in nobody
+    assert "What will it bring? -10.00, at random -18.50. With 1 place. To select nobo" in nobody
     everybody = run(*arguments, "--gain", "g", "--cost", "-20").out
-    assert "Best: select all, which brings 129.00." in everybody
+    assert "to select all 129.00." in everybody
+    assert "How many should I take? All. The most is brought by selecting all: 129.00." in everybody
 
 
 def test_of_models_that_differ_by_rounding_the_first_is_the_best() -> None:
@@ -105,11 +107,14 @@ def test_impacts_of_cells(run: Run, arguments: list[Any]) -> None:
     assert found["a"]["quotas"]["3"]["brings"] == best
     text = run(*arguments, "--impact", "5,-4,-1,0.5", "--quota", 3).out
     assert "(tp 5, fp -4, fn -1, tn 0.5)\nselecting nobody brings -1.50, selecting all 3.00" in text
-    assert "With 3 places, a brings 6.00, and a random choice 0.75.\n" in text
+    assert "What will it bring? 6.00, at random 0.75. With 3 places. " in text
     worse = [*arguments[:4], "--score", "b", "--impact", "5,-4,0,0", "--quota", 1]
-    assert "no model is better than a random choice, which brings 0.50 (b -1.00)" in run(*worse).out
+    text = run(*worse).out
+    assert "Which model should fill my quota? None: a random choice does better." in text
+    assert "What will it bring? -1.00, at random 0.50." in text
     small = run(*arguments, "--impact", "0.001,-0.004,0,0").out
-    assert "That brings 0.001: 0.01 more than to select all, 0.001 more" in small
+    assert "The most is brought by the first one of a (16.7% of all): 0.001." in small
+    assert "To select nobody brings 0.00, to select all -0.009." in small
 
 
 def test_rows_of_a_part(run: Run, arguments: list[Any]) -> None:
@@ -168,14 +173,16 @@ def test_whom_to_mail(run: Run, shared: Path) -> None:
     chosen = ["--where", "train=0", "--gain", "spend", "--cost", "0.8", "--quota", "5%"]
     path = shared / HILLSTROM
     text = run("evaluate", path, "--label", "conversion", *scores, *chosen).out
-    assert "Best: select the 15,555 that logistic.score puts first" in text
-    assert "That brings 7,351.41: 3,951.02 more than to select all" in text
-    assert "With 1,600 places, logistic.score brings 2,118.84, and a random choice 170.02. " in text
+    assert "by the first 15,555 of logistic.score (48.6% of all): 7,351.41." in text
+    assert "to select all 3,400.39;" in text
+    assert "How many should I take? 1,075 of the 1,600 places. The first 1,075 of logistic" in text
+    assert "What will it bring? 2,118.84, at random 170.02. With 1,600 places. " in text
     tuned = run(
         "evaluate", path, "--label", "conversion", *scores, *chosen, "--tune", "train=1"
     ).out
     assert "for each place), chosen on the rows with train = 1\n" in tuned
-    assert "Best: select the 21,277 that logistic.score puts first" in tuned
+    assert "How many should I take? All 1,600 places. The best cut of logistic.score, " in tuned
+    assert "is reached by 21,277 of these rows and brings 7,037.83. That is no less th" in tuned
 
 
 def test_cuts_chosen_on_other_rows(run: Run, arguments: list[Any]) -> None:
@@ -210,10 +217,10 @@ def test_weights_whose_sums_are_rounded(run: Run, table: Callable[..., Path]) ->
     weights = np.random.default_rng(5).random(50)
     path = table(y=[0, 1] * 25, s=list(range(50)), g=[1] * 50, w=weights.tolist())
     given = ["evaluate", path, "--label", "y", "--score", "s", "--gain", "g", "--weight", "w"]
-    assert "Best: select all, which brings " in run(*given).out
+    assert "How many should I take? All. " in run(*given).out
     text = run(*given, "--cost", "2", "--quota", "10%").out
-    assert "Best: select nobody" in text
-    assert "With places for a weight of " in text
+    assert "How many should I take? Nobody. " in text
+    assert "With a weight of " in text
 
 
 @pytest.mark.parametrize("unit", [["--gain", "g"], ["--impact", "1,-1,0,0"]])
