@@ -11,23 +11,42 @@ _WIDEST = 24
 """Of the options' names, for the texts beside them to begin in one column."""
 
 
-class CommandPage(click.Command):
-    """A command whose help has its options under headings, and examples.
+class _Page(click.Command):
+    """A command whose help ends with examples.
 
-    `sections` maps a heading to the names of its options; those in none come last.
     `examples` maps what one does to the command that does it, with a line break where it is long.
     """
 
     def __init__(
-        self,
-        *arguments: Any,
-        sections: Mapping[str, Sequence[str]] | None = None,
-        examples: Mapping[str, str] | None = None,
-        **options: Any,
+        self, *arguments: Any, examples: Mapping[str, str] | None = None, **options: Any
+    ) -> None:
+        super().__init__(*arguments, **options)
+        self.examples = dict(examples or {})
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples after everything else."""
+        if not self.examples:
+            return
+        with formatter.section("Examples"):
+            for number, (purpose, command) in enumerate(self.examples.items()):
+                if number:
+                    formatter.write_paragraph()
+                formatter.write_text(purpose)
+                for line in command.splitlines():
+                    formatter.write(f"{'':>{formatter.current_indent + 2}}{line}\n")
+
+
+class CommandPage(_Page):
+    """A command whose help has its options under headings.
+
+    `sections` maps a heading to the names of its options; those in none come last.
+    """
+
+    def __init__(
+        self, *arguments: Any, sections: Mapping[str, Sequence[str]] | None = None, **options: Any
     ) -> None:
         super().__init__(*arguments, **options)
         self.sections = dict(sections or {})
-        self.examples = dict(examples or {})
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, section by section."""
@@ -43,36 +62,10 @@ class CommandPage(click.Command):
                     padded = [(name.ljust(_WIDEST), text) for name, text in rows]
                     formatter.write_dl(padded, col_max=_WIDEST)
 
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples after the options."""
-        _write_examples(self.examples, formatter)
 
-
-class GroupPage(click.Group):
-    """Commands in the order in which they were added, and examples."""
-
-    def __init__(
-        self, *arguments: Any, examples: Mapping[str, str] | None = None, **options: Any
-    ) -> None:
-        super().__init__(*arguments, **options)
-        self.examples = dict(examples or {})
+class GroupPage(_Page, click.Group):
+    """Commands in the order in which they were added."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the commands, in order."""
         return list(self.commands)
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples after the commands."""
-        _write_examples(self.examples, formatter)
-
-
-def _write_examples(examples: Mapping[str, str], formatter: click.HelpFormatter) -> None:
-    if not examples:
-        return
-    with formatter.section("Examples"):
-        for number, (purpose, command) in enumerate(examples.items()):
-            if number:
-                formatter.write_paragraph()
-            formatter.write_text(purpose)
-            for line in command.splitlines():
-                formatter.write(f"{'':>{formatter.current_indent + 2}}{line}\n")

@@ -11,7 +11,6 @@ import numpy as np
 
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.gain_intervals import (
-    Floats,
     GainIntervals,
     gain_intervals,
     impact_intervals,
@@ -36,13 +35,11 @@ from quotakernels.evaluation.results import GainResults, Values
 from quotakernels.evaluation.segments import best_by_quota
 from quotakernels.evaluation.settings import Counts, Resampling, Sample, Settings
 from quotakernels.inference.comparison.compare import comparison_of
-from quotakernels.inference.comparison.paired import PairTest, of_resamples
 from quotakernels.measures.gains.impact_at_quota import best_quota
 from quotakernels.measures.over_quotas.summary import summary
 from quotakernels.ranking import Ranking, rank
 
 OnStep = Callable[[str], object]
-_ROUNDING = 1e-12
 
 
 def evaluate_sample(
@@ -184,13 +181,6 @@ def _gain_differences(
     too_few = not resampling.tells(len(models), resampling.resamples)
     for quota in (None, *gains.at_quota):
         brings = (gains.at_best_cut if quota is None else gains.at_quota[quota]).of("brings")
-        tested = partial(_tested, brings, ends.drawn[quota].T, level)
+        tested = partial(ends.difference, quota, level=level)
         found = comparison_of(list(models), brings, brings, tested, level)
         yield Differences("brings", quota, found, notes, too_few)
-
-
-def _tested(brings: Floats, drawn: Floats, level: float, first: int, second: int) -> PairTest:
-    """The test of two models by what they bring, and what they do on resamples (columns)."""
-    rounding = _ROUNDING * float(np.max(np.abs(brings)))
-    by = float(brings[first] - brings[second])
-    return of_resamples(by, drawn[first] - drawn[second], level, rounding)

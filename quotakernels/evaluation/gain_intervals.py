@@ -16,6 +16,7 @@ from quotakernels.evaluation.intervals import Limits, Resampled
 from quotakernels.evaluation.measures import Column
 from quotakernels.evaluation.quota import Quota, QuotaArgument
 from quotakernels.evaluation.settings import Resampling
+from quotakernels.inference.comparison.paired import PairTest, of_resamples
 from quotakernels.inference.proportions.hit_rate import hit_rate_interval
 from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap, summary
 from quotakernels.inputs.models import stacked
@@ -34,14 +35,6 @@ _ROUNDING = 1e-12
 _SIDES = np.asarray([-1.0, 1.0])
 
 
-class GainDifference(NamedTuple):
-    """How much more a model brings than another: both ends, and p of the test of no difference."""
-
-    lower: float
-    upper: float
-    p_value: float
-
-
 @dataclass(frozen=True)
 class GainIntervals:
     """Intervals of the best cuts and of what they and the quotas bring.
@@ -58,18 +51,13 @@ class GainIntervals:
     expected_within: dict[Quota, Floats] | None
     drawn: dict[Quota | None, Floats]
 
-    def difference(
-        self, quota: Quota | None, model: int, other: int, level: float
-    ) -> GainDifference:
+    def difference(self, quota: Quota | None, model: int, other: int, level: float) -> PairTest:
         """The interval of how much more a model brings than another, and how sure that is."""
-        both = self.drawn[quota][:, [model, other]]
-        both = both[~np.isnan(both).any(axis=1)]
-        values = both[:, 0] - both[:, 1]
-        values[np.abs(values) <= _ROUNDING * np.abs(both).max(axis=1, initial=0.0)] = 0.0
-        ends = _ends(TOTAL_AT_QUOTA, level, values[None, :, None])
-        against = min(np.count_nonzero(values <= 0), np.count_nonzero(values >= 0))
-        p_value = min(1.0, 2 * (1 + against) / (1 + values.size))
-        return GainDifference(float(ends.lower[0, 0]), float(ends.upper[0, 0]), p_value)
+        one, two = self.drawn[quota][:, [model, other]].T
+        rounding = _ROUNDING * max(
+            np.abs(x).max(initial=0.0, where=~np.isnan(x)) for x in (one, two)
+        )
+        return of_resamples(0.0, one - two, level, rounding)
 
 
 class _Cuts(NamedTuple):

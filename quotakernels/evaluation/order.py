@@ -9,7 +9,6 @@ import numpy as np
 
 from quotakernels._text import fixed, formatted, percent
 from quotakernels.evaluation.choice import Choice, no_best_cut, same
-from quotakernels.evaluation.gain_intervals import GainDifference
 from quotakernels.evaluation.intervals import Differences
 from quotakernels.evaluation.results import GainResults, Results
 from quotakernels.evaluation.settings import Resampling
@@ -22,6 +21,7 @@ from quotakernels.evaluation.words import (
     places_of,
     sentence,
 )
+from quotakernels.inference.comparison.paired import PairTest
 
 Said = tuple[str, tuple[str, ...]]
 _WHAT = {"roc_auc": "AUC", "hit_rate": "The hit rate"}
@@ -180,7 +180,7 @@ def _by_gain(
 
 
 def _brought_more(
-    pair: tuple[str, str], by: float, found: GainDifference, others: int, resampling: Resampling
+    pair: tuple[str, str], by: float, found: PairTest, others: int, resampling: Resampling
 ) -> str:
     """How much more the first brings than the next, with the interval."""
     more = "as much as" if amount(by) == amount(0.0) else f"{amount(by)} more than"
@@ -191,6 +191,6 @@ def _brought_more(
     return _with_interval(said, (found.lower, found.upper), amount, p, resampling.percent)
 
 
-def _corrected(found: GainDifference, others: int) -> float:
+def _corrected(found: PairTest, others: int) -> float:
     """The p-value of one of so many tests together."""
     return min(1.0, others * found.p_value)

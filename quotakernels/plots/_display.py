@@ -13,12 +13,11 @@ from matplotlib.lines import Line2D
 
 from quotakernels import Ranking
 from quotakernels.plots._axes import axes_for, columns_of, position_on
-from quotakernels.plots._curved import Place, curved
 from quotakernels.plots._host import Numbers, on_host
 from quotakernels.plots._models import named_rankings, rankings_of_predictions, written
+from quotakernels.plots._points import Place, curved, thinned
 from quotakernels.plots._shared import label_once, marked, marks, next_model
 from quotakernels.plots._style import COLOURS, RANDOM, line_style
-from quotakernels.plots._thin import thinned
 from quotakernels.results import CurveBand
 
 _OF_THE_CALL: dict[str, tuple[str, ...]] = {

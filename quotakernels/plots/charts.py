@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,7 +14,6 @@ from quotakernels import Ranking
 from quotakernels._text import formatted, plain
 from quotakernels.measures.charts.powers import check_kind
 from quotakernels.plots._axes import rate_limits, room_above, titled, with_legend
-from quotakernels.plots._chart_labels import ABOVE, CHARTS
 from quotakernels.plots._display import Canvas, Display, cuts, totals
 from quotakernels.plots._host import Numbers
 from quotakernels.plots._shared import label_once, unlimited
@@ -26,6 +25,59 @@ FEW = 3
 """So many models have their hulls drawn if nothing else is said."""
 MARKED = 60
 """A hull of more vertices is drawn without markers."""
+ABOVE = "upper center"
+
+_INFORMEDNESS = "Informedness (TPR − FPR)"
+_FPR = "False positive rate"
+_TPR = "True positive rate"
+_BITS = "Drift: log₂[(s + selected)/(s + positives)] (bits)"
+
+
+class ChartLook(NamedTuple):
+    """Title and labels; which axes go from 0 to 1; whether cuts are joined by straight lines.
+
+    The legend has a place, or above all curves two columns.
+    """
+
+    title: str
+    x: str
+    y: str
+    rates: str = ""
+    straight: bool = True
+    legend: str = "best"
+
+
+CHARTS = {
+    "pn": ChartLook(
+        "PN chart", "False positives (examples)", "True positives (examples)", legend="lower right"
+    ),
+    "roc": ChartLook("ROC curve", _FPR, _TPR, "xy", legend="lower right"),
+    "boc": ChartLook("BOC chart", _FPR, _INFORMEDNESS, "x", legend=ABOVE),
+    "boc_dual": ChartLook("Dual BOC chart", _TPR, _INFORMEDNESS, "x", legend=ABOVE),
+    "pr": ChartLook("Precision–recall curve", "Recall", "Precision", "x", straight=False),
+    "pr_reciprocal": ChartLook("Reciprocal precision–recall chart", "1 / recall", "1 / precision"),
+    "pr_log": ChartLook(
+        "Logarithmic precision–recall chart",
+        "−log₂ recall (bits)",
+        "−log₂ precision (bits)",
+        straight=False,
+    ),
+    "lift": ChartLook(
+        "LIFT chart", "Bias (share of examples selected)", "Recall", "xy", legend="lower right"
+    ),
+    "bift": ChartLook(
+        "BIFT chart", "Bias (share of examples selected)", _INFORMEDNESS, "x", legend=ABOVE
+    ),
+    "bprd": ChartLook("BPRD chart", "Drift (bias / prevalence)", _INFORMEDNESS, legend=ABOVE),
+    "bird": ChartLook("BIRD chart", _BITS, "log₂ sTPR − log₂ sFPR (bits)", straight=False),
+    "bird_informedness": ChartLook(
+        "BIRD chart of informedness",
+        _BITS,
+        "−log₂(1 − informedness) (bits)",
+        straight=False,
+        legend=ABOVE,
+    ),
+}
 
 
 class PowersChartDisplay(Display):

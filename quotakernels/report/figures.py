@@ -6,7 +6,7 @@ import io
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib.style
 import numpy as np
@@ -15,20 +15,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from quotakernels import plots
-from quotakernels._text import digits, percent
+from quotakernels._text import digits, formatted, percent
 from quotakernels.evaluation.choice import Choice
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.words import listed
 from quotakernels.plots._models import written
-from quotakernels.plots._style import OPTIMAL, RANDOM, REFERENCE, line_style
-from quotakernels.report.keys import (
-    Key,
-    key_of_area,
-    key_of_hatch,
-    key_of_line,
-    key_of_model,
-    key_of_point,
-)
+from quotakernels.plots._style import COLOURS, OPTIMAL, RANDOM, REFERENCE, line_style
 from quotakernels.report.svg import inlined
 
 _STYLE = {
@@ -49,6 +41,47 @@ _QUOTA: dict[str, Any] = {
     "linestyle": (0, (4, 2)),
     "zorder": 1.6,
 }
+
+_SAMPLE = Markup('<svg viewBox="0 0 34 12" aria-hidden="true">{}</svg>')
+_LINE = Markup(
+    '<line x1="1" y1="6" x2="33" y2="6" stroke="{}" stroke-width="{}" stroke-dasharray="{}"/>'
+)
+_WIDER = 1.25
+"""Pixels for a point, nearly."""
+
+
+class Key(NamedTuple):
+    """A sample of how something is drawn, and what it is."""
+
+    sample: Markup
+    text: str
+
+
+def key_of_line(style: dict[str, Any], text: str) -> Key:
+    """The key of a line that Matplotlib draws in this style."""
+    width = _WIDER * style["linewidth"]
+    lengths = () if style["linestyle"] == "-" else style["linestyle"][1]
+    dashes = " ".join(formatted(width * x, ".3g") for x in lengths)
+    return Key(_SAMPLE.format(_LINE.format(style["color"], formatted(width, "g"), dashes)), text)
+
+
+def key_of_point(text: str) -> Key:
+    """The key of the points that mark something on several curves."""
+    point = Markup('<circle cx="17" cy="6" r="4.5" fill="#595959"/>')
+    return Key(_SAMPLE.format(point), text)
+
+
+def key_of_area(model: int, text: str) -> Key:
+    """The key of an area in the colour of a model."""
+    colour = COLOURS[model % len(COLOURS)]
+    area = Markup('<rect width="34" height="12" fill="{}" fill-opacity="0.25"/>').format(colour)
+    return Key(_SAMPLE.format(area), text)
+
+
+def key_of_hatch(text: str) -> Key:
+    """The key of a hatched area."""
+    lines = Markup('<path d="M0 12L12 0M8 12L20 0M16 12L28 0M24 12L34 2" stroke="#595959"/>')
+    return Key(_SAMPLE.format(lines), text)
 
 
 @dataclass(frozen=True)
@@ -93,7 +126,7 @@ class _Shown:
         return len(self.names) <= _HULLS
 
     def models(self) -> list[Key]:
-        return [key_of_model(k, name) for k, name in enumerate(self.names)]
+        return [key_of_line(line_style(k), name) for k, name in enumerate(self.names)]
 
     def mark(self, ax: Axes) -> list[Key]:
         """Draw the quota."""
@@ -184,7 +217,7 @@ def _areas(shown: _Shown, ax: Axes) -> Said:
         "the best possible order has above chance."
     )
     keys = (
-        key_of_model(shown.model, name),
+        key_of_line(style, name),
         key_of_area(shown.model, f"S1 = {s1}, better than chance"),
         key_of_hatch(f"S2 = {s2}, worse than chance"),
         key_of_line(OPTIMAL, "best possible order"),
