@@ -103,20 +103,13 @@ class GainData(Data[A], total=False):
     gain_rejected: NumberOf[A]
 
 
-class GainAtQuota(GainData[A], total=False):
+class GainAtQuota(GainData[A], AtQuota[A]):
     """The same, with a cut."""
 
-    quota: Required[NumberOf[A]]
 
-
-class GainAtFraction(GainData[A], total=False):
+class GainAtFraction(GainData[A], AtFraction[A]):
     """The same, with a cut."""
 
-    fraction: Required[NumberOf[A]]
 
-
-class GainAtThreshold(GainData[A], total=False):
+class GainAtThreshold(GainData[A], AtThreshold[A]):
     """The same, with a cut."""
-
-    threshold: Required[NumberOf[A]]
-    inclusive: bool
