@@ -24,7 +24,7 @@ from quotakernels.evaluation.words import (
 from quotakernels.inference.comparison.paired import PairTest
 
 Said = tuple[str, tuple[str, ...]]
-_WHAT = {"roc_auc": "AUC", "hit_rate": "The hit rate"}
+_WHAT = {"roc_auc": "AUC", "hit_rate": "The hit rate", "brings": "What models bring"}
 
 
 def how_sure(evaluation: Results, choice: Choice | None) -> Said:
@@ -34,16 +34,17 @@ def how_sure(evaluation: Results, choice: Choice | None) -> Said:
         return "There is one model, and so no order", tuple(_interval(evaluation, choice))
     if choice is not None and not choice.defined:
         return "That cannot be said", ("The models cannot be compared.",)
-    if (
-        resampling is not None
-        and evaluation.gains is not None
-        and evaluation.gains.ends is not None
-    ):
-        return _by_gain(evaluation, evaluation.gains, resampling, choice)
+    gains = evaluation.gains
+    if choice is None and gains is not None and evaluation.total and no_best_cut(gains):
+        return "No model is the first", ("None brings more than selecting nobody.",)
+    if resampling is not None and gains is not None and gains.ends is not None:
+        return _by_gain(evaluation, gains, resampling, choice)
     if not evaluation.positive_total:
         return "That cannot be said", ("The test is of positives found, and no row is positive.",)
     quota = None if choice is None else choice.quota
     tests = [x for x in evaluation.differences if x.quota == quota]
+    if gains is not None:  # whose tests also come without intervals
+        tests = [x for x in tests if x.measure == "brings"]
     if resampling is None or not tests:
         asked = "--compare" if evaluation.settings.command else "compare=True"
         return "That cannot be said", (f"The models were not tested; {asked} tests them.",)
@@ -101,7 +102,7 @@ def _of_test(
     letters = {name: set(x) for name, x in zip(found.names, found.letters, strict=True)}
     rivals = [x for x in found.names if x != first and letters[x] & letters[first]]
     others = [x for x in found.names if x != first and x not in rivals]
-    by = "By AUC, " if choice is None else ""
+    by = "By AUC, " if test.measure == "roc_auc" else ""
     verdict = sentence(f"{by}{_verdict(first, rivals, others)}")
     return verdict, (said, *_told_apart(test, first, others))
 
@@ -129,6 +130,11 @@ def _found_more(
     i = found.names.index(first)
     j = 1 if i == 0 else 0
     by, *ends = (float(x[i, j]) for x in (found.difference, found.lower, found.upper))
+    if test.measure == "brings":
+        pair = (first, found.names[j])
+        pair = pair if choice else (f"The best cut of {first}", f"that of {found.names[j]}")
+        tested = PairTest(ends[0], ends[1], float(found.p_adjusted[i, j]))
+        return _brought_more(pair, by, tested, 1, resampling)
     places = math.nan if choice is None else choice.places
 
     def form(x: float) -> str:
@@ -152,8 +158,6 @@ def _by_gain(
     evaluation: Results, gains: GainResults, resampling: Resampling, choice: Choice | None
 ) -> Said:
     """By what they bring at the quota; without one, by what the best cuts bring."""
-    if choice is None and no_best_cut(gains):
-        return "No model is the first", ("None brings more than selecting nobody.",)
     names = evaluation.models
     values = gains.at_best_cut.of("brings") if choice is None else choice.compared
     first = gains.best_model if choice is None else choice.order[0]

@@ -218,8 +218,17 @@ def test_differences_of_what_models_bring(credit: Any, sure: dict[str, float]) -
     assert [x.text for x in table.rows[0]][:3] == ["naive_bayes", "neural_net", "30.00"]
     assert (found.gains.ends is None) == (not sure)
     assert at_quota.too_few == (not sure)
+    said = found.answers[3].sentences[0]
+    assert said.startswith("naive_bayes brings 30.00 more than neural_net (")
     few = "60 resamples cannot tell any of 3 models apart; pass n_resamples=119 or more"
     assert at_quota.notes == (() if sure else (few,))
+
+
+@pytest.mark.parametrize("drawn", [{}, {"compare": True, "n_resamples": 40}])
+def test_where_nobody_should_be_selected_no_model_is_the_first(drawn: dict[str, Any]) -> None:
+    found = qk.evaluate(Y, S, impacts=(-1, -1, 0, 0), **drawn)
+    assert found.answers[0].verdict == "None: selecting nobody brings the most"
+    assert found.answers[3].verdict == "No model is the first"
 
 
 def test_a_cut_chosen_elsewhere_is_explained() -> None:
