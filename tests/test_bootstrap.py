@@ -65,12 +65,12 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("few", [0, N], ids=["lists", "batch"])
+@pytest.mark.parametrize("few", [0, 64 * N], ids=["lists", "batch"])
 def test_a_resample_is_measured_as_rows_that_are_repeated(
     kind: str, few: int, monkeypatch: pytest.MonkeyPatch
 ):
     """In the order of the input: several models, of which each has an order of its own."""
-    monkeypatch.setattr(resamples, "FEW", few)
+    monkeypatch.setattr(resamples, "LONG", few)
     given = dict(KINDS[kind])
     made, examples = plan(S, **given)
     single = dict(MEASURES)
@@ -231,7 +231,7 @@ def test_models_are_measured_on_the_same_resamples():
     assert np.allclose(found.resamples[0] + found.resamples[2], 1)
 
 
-@pytest.mark.parametrize("few", [0, N], ids=["lists", "batch"])
+@pytest.mark.parametrize("few", [0, 64 * N], ids=["lists", "batch"])
 def test_measures_that_share_a_pass_are_those_of_their_own_calls(
     few: int, monkeypatch: pytest.MonkeyPatch
 ):
@@ -242,7 +242,7 @@ def test_measures_that_share_a_pass_are_those_of_their_own_calls(
         "ahr": qk.average_hit_rate,
         "aqr": qk.average_qrecall,
     }
-    monkeypatch.setattr(resamples, "FEW", few)
+    monkeypatch.setattr(resamples, "LONG", few)
     for given in ({}, {"sample_weight": W + 0.5}):
         found = qk.bootstrap(several, Y, S, n_resamples=9, random_state=4, **given)
         assert list(found) == list(several)
@@ -257,6 +257,35 @@ def test_records_and_mappings_keep_their_form():
     assert found["all"].pem.lower <= found["all"].pem.estimate
     with pytest.raises(TypeError, match="quota would go to all of several measures"):
         qk.bootstrap({"hits": qk.hit_rate}, Y, S[0], quota=3)
+
+
+@pytest.mark.parametrize("mode", parameters([m for m in main_modes if "jit" not in m.name]))
+@pytest.mark.parametrize("long", [0, 64_000])
+def test_curves_of_lists_with_ties(mode: Mode, long: int, monkeypatch: pytest.MonkeyPatch):
+    """Each resample has a value for every point; the best of them is the best cut's."""
+    monkeypatch.setattr(resamples, "LONG", long)
+    gain = np.where(Y, 3.0, -1.0)
+
+    def curves(y: Any, s: Any, g: Any) -> Any:
+        given: dict[str, Any] = {"n_resamples": 4, "random_state": random_state(mode)}
+        several = [qk.bootstrap(qk.best_quota, y, x, gain=g, **given) for x in (s[0, ...], s)]
+        split = qk.bootstrap(qk.roc_curve, y, s[0, ...], ties="optimistic", **given)
+        return tuple((x.value[:], x.curve.value[:], x.curve.quota[:]) for x in several), split[:2]
+
+    found, (fpr, tpr) = mode.run(curves, Y, S[:2].round(1), gain)
+    for (value, along, quota), scores in zip(found, (S[0], S[:2]), strict=True):
+        wanted = qk.best_quota(Y, scores.round(1), gain=gain)
+        np.testing.assert_allclose(value[0], wanted.value, rtol=1e-6)
+        np.testing.assert_allclose(along[0].max(-1), wanted.value, rtol=1e-6)
+        np.testing.assert_allclose(along[5].max(-2), value[5], rtol=1e-6)
+        np.testing.assert_array_equal(quota[0][..., -1], N)
+        np.testing.assert_array_equal(quota[5][..., -1, :], N)
+        assert along[5].shape[:-1] == along[0].shape
+    own = qk.best_quota(Y, S[0].round(1), gain=gain).curve
+    if mode.name == "numpy":
+        np.testing.assert_array_equal(found[0][1][0], own.value)
+    assert np.all(np.diff(fpr[5], axis=0) >= 0)
+    np.testing.assert_array_equal(tpr[5][-1], 1)
 
 
 # where a measure is undefined
@@ -289,10 +318,10 @@ def test_a_quota_beyond_a_small_resample_is_undefined_there():
         qk.bootstrap(qk.hit_rate, Y, S[0], quota=N + 1)
 
 
-@pytest.mark.parametrize("few", [0, resamples.FEW])
+@pytest.mark.parametrize("few", [0, resamples.LONG])
 def test_other_quotas_are_not_concerned(few: int, monkeypatch: pytest.MonkeyPatch):
     """Resample by resample, and in batches."""
-    monkeypatch.setattr(resamples, "FEW", few)
+    monkeypatch.setattr(resamples, "LONG", few)
     given: dict[str, Any] = {"method": "bca", "random_state": 1, "n_resamples": 50}
     one = qk.bootstrap(qk.hit_rate, Y, S[0], quota=20, **given)
     several = qk.bootstrap(qk.hit_rate, Y, S[0], quota=[20, N], **given)

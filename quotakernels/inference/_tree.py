@@ -20,3 +20,10 @@ def trees_map(function: Callable[[list[Any]], Any], trees: Sequence[Any]) -> Any
         parts = [trees_map(function, list(part)) for part in zip(*trees, strict=True)]
         return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
     return function(list(trees))
+
+
+def leaves(tree: Any) -> list[Any]:
+    """The arrays of a tree."""
+    found: list[Any] = []
+    tree_map(found.append, tree)
+    return found

@@ -21,7 +21,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.inference._normal import check_level
-from quotakernels.inference._tree import tree_map, trees_map
+from quotakernels.inference._tree import leaves, tree_map, trees_map
 from quotakernels.inference.folds.corrected_t import (
     ahead,
     corrected,
@@ -285,11 +285,10 @@ def _summary(
 
 def _warn_of_undefined(measure: Any, values: Any, examples: Examples, folds: Folds) -> None:
     """Say which folds are left out, where values can be read."""
-    leaves: list[Array] = []
-    tree_map(leaves.append, values)
-    if not all(readable(x) for x in leaves):
+    found = leaves(values)
+    if not all(readable(x) for x in found):
         return
-    unknown = [np.isnan(to_numpy(x)).reshape(-1, len(folds.places)).any(axis=0) for x in leaves]
+    unknown = [np.isnan(to_numpy(x)).reshape(-1, len(folds.places)).any(axis=0) for x in found]
     undefined = np.any(unknown, axis=0)
     if undefined.any():
         name = getattr(measure, "__name__", "a measure")

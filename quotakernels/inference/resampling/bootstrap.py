@@ -27,7 +27,7 @@ from quotakernels.inference._tree import trees_map
 from quotakernels.inference.resampling.intervals import IntervalMethod, defined, interval, spread
 from quotakernels.inference.resampling.plan import parts_left_out, plan_of, to_draw_from
 from quotakernels.inference.resampling.progress import reporter, silent
-from quotakernels.inference.resampling.resamples import from_one, value_of, values_of
+from quotakernels.inference.resampling.resamples import estimated, from_one, values_of
 from quotakernels.inputs.examples import check_tie_policy
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import brief, public
@@ -236,8 +236,8 @@ def bootstrap(
     raw = validated(y_true, y_score, sample_weight, where, pos_label, validate, gain, gain_rejected)
     examples = to_draw_from(raw.examples, random_state)
     applied = with_options(measure, options)
-    estimate = value_of(applied, rank_examples(examples, ties))
     plan = plan_of(examples, clusters, stratified, poisson, random_state, ties)
+    estimate, plan = estimated(applied, rank_examples(examples, ties), plan)
     found = functools.partial(values_of, applied, estimate, workers, max_memory)
     drawn = found(plan, range(number), reporter(progress, "bootstrap"))
     left_out = found(*parts_left_out(plan), silent) if method == "bca" else drawn

@@ -14,7 +14,7 @@ import numpy as np
 
 from quotakernels import ops
 from quotakernels._array import Array, cast, compiled, computing, device, is_array, namespace
-from quotakernels.inference._tree import tree_map, trees_map
+from quotakernels.inference._tree import leaves, tree_map, trees_map
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import silently
@@ -28,8 +28,10 @@ WORKING_COPIES = 60
 """Arrays as long as the examples that a batch of resamples needs at once."""
 
 
-FEW = 1000
-"""Up to so many examples, the price of a call is more than that of padded rows in a batch."""
+LONG = 64_000
+"""Examples of resamples that are measured together: with fewer, the price of a call is more."""
+_IN_TURN = 8
+"""So many numbers and fewer are summed one after the other by every sum of NumPy."""
 
 
 class Sorted(NamedTuple):
@@ -59,6 +61,7 @@ class Plan(NamedTuple):
     ``counts(numbers)`` gives, for a range of resamples, how often each example is in them, shape
     (R, n).  Where their size `varies`, a quota may be more than there is, and is undefined then.
     Each of so many `units` is drawn whole; the `owner` of an example is the unit that it is in.
+    Measured `by_row`, all tables have the same rows, since these show in the measure.
     """
 
     examples: Sorted
@@ -67,6 +70,7 @@ class Plan(NamedTuple):
     varies: bool
     units: int
     owner: Array | None
+    by_row: bool = False
 
 
 def in_order(examples: Examples) -> Sorted:
@@ -122,6 +126,39 @@ def _value_of_table(measure: Any, table: ops.Groups) -> Any:
     return {name: values[name] for name in measure}
 
 
+def estimated(measure: Any, ranking: Ranking, plan: Plan) -> tuple[Any, Plan]:
+    """The measure of the examples themselves, and the plan, which says whether rows show in it.
+
+    Then it is that of a table with as many rows as those of the resamples have.
+    """
+    value, xp = value_of(measure, ranking), namespace(ranking.counts)
+    if not (made_here(measure) and _shows_rows(measure, value, ranking)):
+        return value, plan
+    length = plan.examples.order.shape[-1]
+
+    def once(numbers: range) -> Array:
+        return xp.ones((len(numbers), length), dtype=xp.int64, device=device(ranking.counts))
+
+    plan = plan._replace(by_row=True)
+    value = _runner(measure, plan._replace(counts=once), value, 1)(range(1))
+    return tree_map(lambda x: x[..., 0], value), plan
+
+
+def _shows_rows(measure: Any, value: Any, ranking: Ranking) -> bool:
+    """Whether one more row of the table, in a batch, which is never shortened, changes shapes."""
+    xp, rows = namespace(ranking.counts), ranking.counts.shape[-1]
+    if all(x.ndim < ranking.counts.ndim for x in leaves(value)):
+        return False
+    shapes = []
+    for more in (1, 2):
+        with computing(xp):
+            places = xp.arange(rows + more, device=device(ranking.counts))
+            places = xp.where(places < rows, places, xp.full_like(places, rows - 1))
+            longer = ranking.map(lambda x: xp.take(x, places, axis=-1)[None, ...])  # noqa: B023
+        shapes.append([x.shape for x in leaves(value_again(measure, longer))])
+    return shapes[0] != shapes[1]
+
+
 def values_of(
     measure: Any,
     estimate: Any,
@@ -133,22 +170,25 @@ def values_of(
 ) -> Any:
     """The measure of each resample, on a last axis that is added; the estimate shows its shape."""
     order = plan.examples.order
-    xp = namespace(order)
     size = at_once(max_memory, 8 * math.prod(order.shape))
-    lanes = 1 if workers is None else threads(workers)  # of several, each waits for the others
+    run = _runner(measure, plan, estimate, 1 if workers is None else threads(workers))
     if isinstance(order, np.ndarray):
-        run = functools.partial(_on_host, measure, plan, estimate, lanes)
-        if order.shape[-1] <= FEW and made_here(measure):
-            run = functools.partial(_few_on_host, measure, plan, run)
-        size = 64
-    else:
-        run = functools.partial(_in_batch, measure, plan)
+        size = min(size, 64)
     parts = []
     for start in range(0, len(numbers), size):
         parts.append(run(numbers[start : start + size]))
         progress(min(start + size, len(numbers)), len(numbers))
+    xp = namespace(order)
     with computing(xp):
         return trees_map(lambda x: x[0] if len(x) == 1 else xp.concat(x, axis=-1), parts)
+
+
+def _runner(measure: Any, plan: Plan, estimate: Any, workers: int) -> Callable[[range], Any]:
+    """A function of the numbers of some resamples, which measures them."""
+    order = plan.examples.order
+    if not isinstance(order, np.ndarray) or (plan.by_row and order.ndim > 1):
+        return functools.partial(_in_batch, measure, plan)
+    return _OnHost(measure, plan, estimate, workers)
 
 
 def threads(workers: int | None) -> int:
@@ -202,54 +242,82 @@ def resampled(examples: Sorted, counts: Array, *, ties: TiePolicy) -> ops.Groups
 def counted(examples: Sorted, counts: Array) -> ops.Groups:
     """Each example as a row of a table, so often as it is there."""
     counts = counts if examples.there is None else counts * examples.there
-    labels = examples.labels
-    rows = ops.Groups(examples.thresholds, counts, counts * labels, None, None)
-    mass = counts
-    if examples.weights is not None:
-        mass = counts * examples.weights
-        masses = {"positive_weights": mass * labels, "negative_weights": mass * (1 - labels)}
-        rows = rows._replace(**masses)
-    if examples.gain is None:
-        return rows
+    rows = ops.Groups(examples.thresholds, counts, counts * examples.labels, None, None)
+    return rows._replace(**_sums_of(examples, counts))
+
+
+def _sums_of(examples: Sorted, counts: Array) -> dict[str, Any]:
+    """The columns of a table that are floats, by name: masses and gains, where there are any."""
     xp = namespace(counts)
-    gains = ops.gain_columns(xp, labels > 0, mass, examples.gain, examples.gain_rejected)
-    return rows._replace(gains=gains)
+    weights, gain, positive = examples.weights, examples.gain, examples.labels > 0
+    floats = gain if weights is None else weights
+    if floats is None:
+        return {}
+    mass, found = cast(xp, counts, floats.dtype), {}
+    if weights is not None:
+        mass = mass * weights
+        nothing = xp.zeros_like(mass)
+        found["positive_weights"] = xp.where(positive, mass, nothing)
+        found["negative_weights"] = xp.where(positive, nothing, mass)
+    if gain is not None:
+        found["gains"] = ops.gain_columns(xp, positive, mass, gain, examples.gain_rejected)
+    return found
 
 
-def _few_on_host(
-    measure: Any, plan: Plan, one_by_one: Callable[[range], Any], numbers: range
-) -> Any:
-    """As on a device, unless a quota is beyond all of the resamples."""
-    try:
-        return _in_batch(measure, plan, numbers)
-    except ValueError:
-        return one_by_one(numbers)
+# in memory that NumPy reads
 
 
-# one resample after the other, in memory that NumPy reads
+class _OnHost:
+    """Measures resamples of each model by itself: several together if they are short, or if the
+    rows of the table show in the measure; else one after the other, which is faster then.
+    """
 
+    def __init__(self, measure: Any, plan: Plan, estimate: Any, workers: int):
+        self.measure, self.plan, self.estimate, self.workers = measure, plan, estimate, workers
+        merging = depends_on_positives_only(measure) and not plan.by_row
+        self.models = list(_host_tables(plan, merging))
+        short = LONG // max(plan.examples.order.shape[-1], 1) if made_here(measure) else 0
+        self.together = max(short, int(plan.by_row))
 
-def _on_host(measure: Any, plan: Plan, estimate: Any, workers: int, numbers: range) -> Any:
-    """Each of the models by itself: a list is much faster than a batch of lists in NumPy."""
-    models = list(_host_tables(plan, depends_on_positives_only(measure)))
-    shape = plan.examples.order.shape[:-1]
+    def __call__(self, numbers: range) -> Any:
+        if self.together > 1 or self.plan.by_row:
+            step = min(self.together, len(numbers))
+            starts = range(0, len(numbers), step)
+            values = [self._several(numbers[k : k + step]) for k in starts]
+            return trees_map(lambda x: np.concatenate(x, axis=-1), values)
+        return self._one_by_one(numbers)
 
-    def one(number: int) -> Any:
-        counts = plan.counts(range(number, number + 1))[0]
+    def _several(self, numbers: range) -> Any:
+        counts = self.plan.counts(numbers)
         try:
-            values = [_value_of_table(measure, table(counts)) for table in models]
-        except ValueError:
-            if not plan.varies:
-                raise
-            return _beside_all(measure, plan, estimate, counts)
-        return trees_map(lambda x: np.reshape(np.stack(x), (*shape, *np.shape(x[0]))), values)
+            values = [_value_of_table(self.measure, table(counts)) for table in self.models]
+        except ValueError:  # a quota is beyond all of them
+            return self._one_by_one(numbers)
+        return trees_map(lambda x: np.moveaxis(self._of_models(x, 1), 0, -1), values)
 
-    if workers == 1 or len(numbers) == 1:
-        values = [one(number) for number in numbers]
-    else:
-        with ThreadPoolExecutor(workers) as pool:
-            values = list(pool.map(one, numbers))
-    return trees_map(lambda x: np.stack(x, axis=-1), values)
+    def _one_by_one(self, numbers: range) -> Any:
+        if self.workers == 1 or len(numbers) == 1:
+            values = [self._one(number) for number in numbers]
+        else:
+            with ThreadPoolExecutor(self.workers) as pool:
+                values = list(pool.map(self._one, numbers))
+        return trees_map(lambda x: np.stack(x, axis=-1), values)
+
+    def _one(self, number: int) -> Any:
+        counts = self.plan.counts(range(number, number + 1))[0]
+        try:
+            values = [_value_of_table(self.measure, table(counts)) for table in self.models]
+        except ValueError:
+            if not self.plan.varies:
+                raise
+            return _beside_all(self.measure, self.plan, self.estimate, counts)
+        return trees_map(lambda x: self._of_models(x, 0), values)
+
+    def _of_models(self, values: list[NDArray], axis: int) -> NDArray:
+        """The values of all models in the shape in which they came."""
+        stacked = np.stack(values, axis=axis)
+        shape = self.plan.examples.order.shape[:-1]
+        return np.reshape(stacked, (*stacked.shape[:axis], *shape, *stacked.shape[axis + 1 :]))
 
 
 def _beside_all(measure: Any, plan: Plan, estimate: Any, counts: NDArray) -> Any:
@@ -264,20 +332,33 @@ def _beside_all(measure: Any, plan: Plan, estimate: Any, counts: NDArray) -> Any
 class _Spans(NamedTuple):
     """Rows of a table among the examples of one model, best first; a row's positives come last.
 
-    `order` is None where the examples already are in that order.  Where `merging`, rows without
-    positives become one with their neighbours.
+    `order` is None where the examples already are in that order, and `row`, of which row each
+    example is, where sums by it are those by spans.  Where `merging`, rows without positives become
+    one with their neighbours.
     """
 
     merging: bool
     examples: Sorted
     order: NDArray | None
+    row: NDArray | None
     start: NDArray
     positive: NDArray
     stop: NDArray
 
+    def sums(self, x: NDArray) -> NDArray:
+        """The sum of each row, shape (..., G)."""
+        if len(self.start) == x.shape[-1]:
+            return x
+        if self.row is None:
+            return np.asarray(np.add.reduceat(x, self.start, axis=-1))
+        rows = [
+            np.bincount(self.row, each, len(self.start)) for each in x.reshape(-1, len(self.row))
+        ]
+        return np.reshape(rows, (*x.shape[:-1], len(self.start)))
+
 
 def _host_tables(plan: Plan, merging: bool) -> Iterator[Callable[[NDArray], ops.Groups]]:
-    """For each model the function that makes a table of the counts of a resample."""
+    """For each model the function that makes tables of the counts of resamples, shape (..., n)."""
     length = plan.examples.order.shape[-1]
     models = plan.examples.map(lambda x: x.reshape(-1, length))
     for number in range(models.order.shape[0]):
@@ -298,7 +379,9 @@ def _spans(examples: Sorted, merging: bool) -> _Spans:
     order = examples.order
     in_place = order[0] == 0 and bool((order[1:] > order[:-1]).all())
     order_or_none = None if in_place else order
-    return _Spans(merging, rows, order_or_none, starts, ends + 1 - positives, ends + 1)
+    sizes = ends + 1 - starts
+    row = np.repeat(np.arange(len(ends)), sizes) if sizes.max() <= _IN_TURN else None
+    return _Spans(merging, rows, order_or_none, row, starts, ends + 1 - positives, ends + 1)
 
 
 def _last_of_runs(positives: NDArray) -> NDArray:
@@ -312,28 +395,26 @@ def _last_of_runs(positives: NDArray) -> NDArray:
 
 def _host_table(spans: _Spans, ties: TiePolicy, counts: NDArray) -> ops.Groups:
     examples = spans.examples
-    counts = counts if spans.order is None else counts[spans.order]
-    if examples.weights is None and examples.gain is None:
-        table = _whole_table(spans, counts)
-    else:
-        rows = counted(examples, counts)._replace(thresholds=counts)  # which are one for each sum
-        table = rows.map(lambda x: np.add.reduceat(x, spans.start))
-        table = table._replace(thresholds=examples.thresholds)
+    counts = counts if spans.order is None else counts.take(spans.order, axis=-1)
+    counts = counts if examples.there is None else counts * examples.there
+    table = _whole_table(spans, counts)
+    for name, x in _sums_of(examples, counts).items():
+        table = table._replace(**{name: x.map(spans.sums) if name == "gains" else spans.sums(x)})
     return split_ties(namespace(table.counts), table, ties)
 
 
 def _whole_table(spans: _Spans, counts: NDArray) -> ops.Groups:
     """Examples and positives of each row, as differences of running sums."""
-    counts = counts if spans.examples.there is None else counts * spans.examples.there
-    most = counts.shape[0] * int(counts.max())
-    upto = np.empty(counts.shape[0] + 1, dtype=np.int32 if most < 2**31 else np.int64)
-    upto[0] = 0
-    counts.cumsum(out=upto[1:])
-    thresholds, ends = spans.examples.thresholds, upto[spans.stop]
-    positives = ends - upto[spans.positive]
-    if spans.merging:
+    most = counts.shape[-1] * int(counts.max())
+    integer = np.int32 if most < 2**31 else np.int64
+    upto = np.empty((*counts.shape[:-1], counts.shape[-1] + 1), dtype=integer)
+    upto[..., 0] = 0
+    counts.cumsum(axis=-1, out=upto[..., 1:])
+    thresholds, ends = spans.examples.thresholds, upto.take(spans.stop, axis=-1)
+    positives = ends - upto.take(spans.positive, axis=-1)
+    if spans.merging and counts.ndim == 1:
         rows = _last_of_runs(positives)
         thresholds, ends, positives = thresholds[rows], ends[rows], positives[rows]
     items = ends.copy()
-    items[1:] -= ends[:-1]
-    return ops.Groups(thresholds, items, positives, None, None)
+    items[..., 1:] -= ends[..., :-1]
+    return ops.Groups(np.broadcast_to(thresholds, items.shape), items, positives, None, None)
