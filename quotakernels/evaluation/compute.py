@@ -71,7 +71,7 @@ def evaluate_sample(
     if resampling.level is not None:
         evaluation = replace(evaluation, intervals=intervals_of(data, resampling))
     if gains is not None and evaluation.total:
-        ends = _gain_intervals(settings, data, resampling, brings, thresholds)
+        ends = _gain_intervals(evaluation, data, resampling, brings, thresholds)
         if resampling.level is not None:
             evaluation = replace(evaluation, gains=replace(gains, ends=ends))
     return _with_tests(evaluation, data, ends) if resampling.compare else evaluation
@@ -147,16 +147,18 @@ def _gain_results(evaluation: Evaluation, thresholds: list[float] | None) -> Gai
 
 
 def _gain_intervals(
-    settings: Settings,
+    evaluation: Evaluation,
     data: Resampled,
     resampling: Resampling,
     brings: dict[str, Any],
     thresholds: list[float] | None,
 ) -> GainIntervals:
     ends = gain_intervals(data, resampling, brings, thresholds)
-    if settings.unit is None or settings.unit.impacts is None or settings.weight is not None:
+    unit = evaluation.settings.unit
+    if unit is None or unit.impacts is None or evaluation.weighted:
         return ends
-    by_labels = impact_intervals(data, resampling, settings.unit.impacts)
+    level = resampling.tested_level
+    by_labels = impact_intervals(evaluation.rankings, data, level, unit.impacts)
     return replace(ends, at_quota=by_labels)
 
 

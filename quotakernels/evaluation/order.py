@@ -21,6 +21,7 @@ from quotakernels.evaluation.words import (
     places_of,
     sentence,
 )
+from quotakernels.inference.comparison.multiple_testing import holm
 from quotakernels.inference.comparison.paired import PairTest
 
 Said = tuple[str, tuple[str, ...]]
@@ -166,35 +167,30 @@ def _by_gain(
     assert gains.ends is not None
     level = resampling.tested_level
     tests = {k: gains.ends.difference(quota, first, k, level) for k in others}
+    corrected = dict(zip(others, holm(np.asarray([x.p_value for x in tests.values()])), strict=True))
     pair = (names[first], names[others[0]])
     if choice is None:
         pair = (f"The best cut of {pair[0]}", f"that of {pair[1]}")
     by = float(values[first] - values[others[0]])
-    said = _brought_more(pair, by, tests[others[0]], len(others), resampling)
+    p = f"{'p' if len(others) == 1 else 'corrected p'} = {formatted(corrected[others[0]], '.2g')}"
+    said = _brought_more(pair, by, tests[others[0]], p, resampling)
     needed = math.ceil(round(2 * len(others) / (1 - level) - 1, 6))
     if needed > resampling.resamples:
         few = f"Give {evaluation.settings.option('resamples')} {needed} or more."
         return "Too few resamples to tell", (said, few)
     most = resampling.significance
-    p_values = {k: _corrected(x, len(others)) for k, x in tests.items()}
-    sure = [names[k] for k, x in tests.items() if p_values[k] <= most and x.lower >= 0]
+    sure = [names[k] for k, x in tests.items() if corrected[k] <= most and x.lower >= 0]
     alike = [names[k] for k in others if names[k] not in sure]
     told = (f"It brings more than {at_most_three(sure)}.",) if sure and alike else ()
     return sentence(_verdict(names[first], alike, sure)), (said, *told)
 
 
 def _brought_more(
-    pair: tuple[str, str], by: float, found: PairTest, others: int, resampling: Resampling
+    pair: tuple[str, str], by: float, found: PairTest, p: str, resampling: Resampling
 ) -> str:
     """How much more the first brings than the next, with the interval."""
     more = "as much as" if amount(by) == amount(0.0) else f"{amount(by)} more than"
     said = f"{pair[0]} brings {more} {pair[1]}"
     if math.isnan(found.lower):
         return f"{said}."
-    p = f"{'p' if others == 1 else 'corrected p'} = {formatted(_corrected(found, others), '.2g')}"
     return _with_interval(said, (found.lower, found.upper), amount, p, resampling.percent)
-
-
-def _corrected(found: PairTest, others: int) -> float:
-    """The p-value of one of so many tests together."""
-    return min(1.0, others * found.p_value)

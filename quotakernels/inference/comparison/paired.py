@@ -63,18 +63,6 @@ class Measured(NamedTuple):
         """Labels and scores, with what is given beside them."""
         return validated(self.y_true, self.scores, **self.data).examples
 
-    @property
-    def rounding(self) -> float:
-        """The difference that is put down to rounding."""
-        finite = self.estimate[np.isfinite(self.estimate)]
-        largest = np.max(np.abs(finite), initial=0)
-        return float(largest) * tolerance(self.estimate, _ROUNDING)
-
-    def difference(self, first: int, second: int) -> float:
-        """The first estimate less the second; NaN of two that are infinite."""
-        with np.errstate(invalid="ignore"):
-            return float(self.estimate[first]) - float(self.estimate[second])
-
 
 def check_test(
     test: str, models: int, n_resamples: int, confidence_level: float, stratified: bool
@@ -113,15 +101,31 @@ def _bootstrapped(measured: Measured, stratified: bool) -> Tested:
         )
     values = host_floats(found.resamples).astype(np.float64)
     warn_of_undefined(np.isnan(values).sum(axis=-1), values.shape[-1])
+    return tests_of(measured.estimate, values, measured.confidence_level)
+
+
+def tests_of(estimate: NDArray, resamples: NDArray, confidence_level: float) -> Tested:
+    """The tests of models, shape (M,), that were measured on the same resamples, shape (M, R)."""
 
     def tested(first: int, second: int) -> PairTest:
         with np.errstate(invalid="ignore"):
-            apart = values[first] - values[second]
-        return of_resamples(
-            measured.difference(first, second), apart, measured.confidence_level, measured.rounding
-        )
+            apart = resamples[first] - resamples[second]
+        by = _difference(estimate, first, second)
+        return of_resamples(by, apart, confidence_level, _rounding(estimate))
 
     return tested
+
+
+def _rounding(estimate: NDArray) -> float:
+    """The difference that is put down to rounding."""
+    largest = np.max(np.abs(estimate[np.isfinite(estimate)]), initial=0)
+    return float(largest) * tolerance(estimate, _ROUNDING)
+
+
+def _difference(estimate: NDArray, first: int, second: int) -> float:
+    """The first estimate less the second; NaN of two that are infinite."""
+    with np.errstate(invalid="ignore"):
+        return float(estimate[first]) - float(estimate[second])
 
 
 def _permuted(measured: Measured) -> Tested:
@@ -139,7 +143,8 @@ def _permuted(measured: Measured) -> Tested:
         apart = differences(
             permutation, (first, second), number, **effort, tell=lambda k: tell(start + k, whole)
         )
-        return of_permutations(measured.difference(first, second), apart, measured.rounding)
+        by = _difference(measured.estimate, first, second)
+        return of_permutations(by, apart, _rounding(measured.estimate))
 
     return tested
 

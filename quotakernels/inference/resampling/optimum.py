@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from quotakernels import ops
@@ -12,8 +11,10 @@ from quotakernels._array import (
     Array,
     cast,
     computing,
+    constant,
     device,
     finish,
+    finished,
     namespace,
     tolerance,
     wide_float,
@@ -22,11 +23,14 @@ from quotakernels.inference.resampling.bands import SAME_VALUE
 from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap, summary
 from quotakernels.inference.resampling.intervals import defined
 from quotakernels.inputs.keywords import brief, forwarding
+from quotakernels.inputs.quotas import wanted_masses
+from quotakernels.measures._direction import direction_of
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.gains.impact_at_quota import best_quota
 from quotakernels.measures.tables.boundary import best_boundary
-from quotakernels.measures.tables.optimal import best_and_curve, optimal_cut
-from quotakernels.ranking import Ranking, rank, ranked
+from quotakernels.measures.tables.optimal import SAME_VALUE as LAST_PLACES
+from quotakernels.measures.tables.optimal import best_and_curve, best_cut, optimal_cut
+from quotakernels.ranking import Ranking, rank, ranked, table_of
 
 
 class OptimumInterval(NamedTuple):
@@ -56,16 +60,16 @@ class OptimumInterval(NamedTuple):
     expected: BootstrapResult
 
 
-class _Cut(NamedTuple):
-    value: Array
-    threshold: Array
-    quota: Array
-    nobody: Array
-    everybody: Array
-
-
 @forwarding(bootstrap)
-def optimum_interval(best: Any, y_true: Any, y_score: Any, **keywords: Any) -> OptimumInterval:
+def optimum_interval(
+    best: Any,
+    y_true: Any,
+    y_score: Any,
+    *,
+    quota: Any = None,
+    fraction: Any = None,
+    **keywords: Any,
+) -> OptimumInterval:
     """Confidence intervals of the best cut and of what it brings, and its optimism (bootstrap).
 
     In each resample the best cut is found anew.  The other keywords are those of `bootstrap`.
@@ -76,18 +80,20 @@ def optimum_interval(best: Any, y_true: Any, y_score: Any, **keywords: Any) -> O
         `best_boundary`, `optimal_cut` or `best_quota`, by which the cut is chosen.
     y_true, y_score : arrays, shape (n,) and (..., n)
         As in `bootstrap`; models are leading axes of the scores and share the resamples.
+    quota, fraction : number, optional
+        The most that a cut may select, as in `hit_rate`; by default all.
     **keywords
         The function's own arguments, such as ``impacts=(5, -4, 0, 0)`` or ``measure=informedness``.
 
     Returns
     -------
     OptimumInterval
-        NaN where no cut has a value.
+        NaN where no cut has a value, and of resamples whose weight is less than the quota.
 
     Raises
     ------
     TypeError
-        Another function than these two.
+        Another function than these three; a limit that is no number.
 
     See Also
     --------
@@ -130,17 +136,10 @@ def optimum_interval(best: Any, y_true: Any, y_score: Any, **keywords: Any) -> O
     if not any(best is one for one in (best_boundary, optimal_cut, best_quota)):
         wanted = "best_boundary, optimal_cut or best_quota"
         raise TypeError(f"best must be {wanted}; got {brief(best)}")
+    limit = {name: x for name, x in (("quota", quota), ("fraction", fraction)) if x is not None}
     own = {name: x for name, x in keywords.items() if name not in _OF_BOOTSTRAP}
     resampling = {name: x for name, x in keywords.items() if name in _OF_BOOTSTRAP}
-    cuts = functools.partial(_best_cut, best, own)
-    found = bootstrap(_FirstOf(cuts), y_true, y_score, **resampling)
-    data = {name: x for name, x in resampling.items() if name in _OF_RANK}
-    curve = cuts(ranked(y_true, y_score, **data))[1]
-    more = _flattery(found.value.resamples, found.threshold.resamples, curve)
-    more = _without_choice(found, curve, more)
-    level = resampling.get("confidence_level", 0.95)
-    optimism, expected = _expected(found.value.estimate, more, level)
-    return OptimumInterval(found.value, found.threshold, found.quota, optimism, expected)
+    return optima(best, own, [limit], {}, y_true, y_score, **resampling)[0][0]
 
 
 _OF_BOOTSTRAP, _OF_RANK = (
@@ -149,51 +148,132 @@ _OF_BOOTSTRAP, _OF_RANK = (
 )
 
 
-class _FirstOf:
-    """A function of rankings without its other results."""
+def optima(
+    best: Any,
+    own: dict[str, Any],
+    limits: Sequence[Mapping[str, Any]],
+    beside: Mapping[Any, Any],
+    y_true: Any,
+    y_score: Any,
+    **resampling: Any,
+) -> tuple[list[OptimumInterval], dict[Any, Any]]:
+    """The best cuts within each of some limits, and other measures, on the same resamples."""
+    cuts = _Cuts(best, own, limits)
+    others = bootstrap({"best": cuts, **beside}, y_true, y_score, **resampling)
+    found: _Found = others.pop("best")
+    data = {name: x for name, x in resampling.items() if name in _OF_RANK}
+    curve = cuts.curve_of(ranked(y_true, y_score, **data))[1]
+    level = resampling.get("confidence_level", 0.95)
+    intervals = []
+    for value, threshold, places, *_ in found.best:
+        there = value_at(curve, threshold.resamples)
+        more = _without_choice(found, places.estimate, curve, value.resamples, there)
+        optimism, expected = _expected(value.estimate, more, level)
+        intervals.append(OptimumInterval(value, threshold, places, optimism, expected))
+    return intervals, others
+
+
+class _Found(NamedTuple):
+    """What selecting nobody and all brings, and the best cut within each limit."""
+
+    nobody: Any
+    everybody: Any
+    best: tuple[Any, ...]
+
+
+class _Cuts:
+    """A measure of rankings: the best cut within each of some limits."""
 
     made_here = True
 
-    def __init__(self, function: Callable[[Ranking], tuple[_Cut, Curve]]):
-        self._function = function
+    def __init__(self, best: Any, own: dict[str, Any], limits: Sequence[Mapping[str, Any]]):
+        self.best, self.own, self.limits, self.largest = best, own, limits, True
+        if best is optimal_cut:
+            self.own = {"measure": None, "maximize": None} | own
+            if self.own["measure"] is not None:
+                self.largest = direction_of(self.own["measure"], self.own["maximize"], "maximize")
 
-    def __call__(self, ranking: Ranking) -> _Cut:
-        return self._function(ranking)[0]
+    def __call__(self, ranking: Ranking) -> _Found:
+        best, curve = self.curve_of(ranking)
+        found = tuple(self._within(ranking, best, curve, x)[:3] for x in self.limits)
+        return _Found(curve.value[..., 0], curve.value[..., -1], found)
+
+    def curve_of(self, ranking: Ranking) -> tuple[tuple[Array, ...], Curve]:
+        """The best of all cuts of a ranking, and what each of its cuts brings."""
+        if self.best is not optimal_cut:
+            *cut, curve = self.best(ranking, **self.own)
+            return tuple(cut), curve
+        own = dict(self.own)
+        return best_and_curve(own.pop("measure"), (ranking,), own.pop("maximize"), own)
+
+    def _within(
+        self, ranking: Ranking, best: tuple[Array, ...], curve: Curve, limit: Mapping[str, Any]
+    ) -> tuple[Array, ...]:
+        """The best of the cuts that select no more than the limit, where there is one."""
+        if not limit:
+            return best
+        xp = namespace(curve.value)
+        dtype = curve.value.dtype
+        with computing(xp):
+            (most,), shape = wanted_masses(xp, table_of(xp, ranking), **limit)
+            if shape:
+                raise TypeError(f"{' and '.join(limit)} must be one number; got shape {shape}")
+            fits = cast(xp, curve.quota, most.dtype) <= most
+            value = xp.where(fits, curve.value, xp.full_like(curve.value, xp.nan))
+            size = xp.where(xp.isfinite(value), xp.abs(value), xp.zeros_like(value))
+            rounding = tolerance(size, LAST_PLACES) * xp.max(size, axis=-1, keepdims=True)
+            curve, there = curve._replace(value=value), xp.ones_like(fits)
+            found = best_cut(curve, there, rounding, maximize=self.largest)
+            return tuple(finished(xp, found, dtype))
 
 
-def _best_cut(best: Any, own: dict[str, Any], ranking: Ranking) -> tuple[_Cut, Curve]:
-    """The best cut of a ranking, and what each of its cuts brings."""
-    if best is not optimal_cut:
-        *cut, curve = best(ranking, **own)
-    else:
-        own = {"measure": None, "maximize": None} | own
-        cut, curve = best_and_curve(own.pop("measure"), (ranking,), own.pop("maximize"), own)
-    value, threshold, quota = cut[:3]
-    return _Cut(value, threshold, quota, curve.value[..., 0], curve.value[..., -1]), curve
+class ValueAt:
+    """A measure of rankings: what their cuts at some thresholds bring, shape (..., K); that of NaN
+    is to select nobody.
+    """
+
+    made_here = True
+
+    def __init__(self, best: Any, thresholds: Sequence[float]):
+        self.best, self.thresholds = best, thresholds
+
+    def __call__(self, ranking: Ranking) -> Array:
+        """What each of the cuts brings."""
+        curve = self.best(ranking).curve
+        xp = namespace(curve.value)
+        at = constant(xp, self.thresholds, curve.value.dtype, device(curve.value))
+        at = xp.broadcast_to(at, (*curve.value.shape[:-1], at.shape[0]))
+        at = xp.where(xp.isnan(at), xp.full_like(at, xp.inf), at)
+        return finish(xp, value_at(curve, at), curve.value.dtype)
 
 
-def _flattery(value: Array, threshold: Array, curve: Curve) -> Array:
-    """Values of cuts, shape (..., R), less those at the same thresholds of a curve."""
-    xp = namespace(value)
+def value_at(curve: Curve, threshold: Array) -> Array:
+    """What the cuts at thresholds bring, shape (..., R), those of scores from a threshold on."""
+    xp = namespace(threshold)
     with computing(xp):
-        wide = wide_float(xp, device(value))
-        value, threshold, along = (cast(xp, x, wide) for x in (value, threshold, curve.threshold))
+        wide = wide_float(xp, device(threshold))
+        threshold, along = (cast(xp, x, wide) for x in (threshold, curve.threshold))
         falling = xp.where(xp.isnan(along), xp.full_like(along, xp.inf), along)[..., 1:]
         taken = ops.bisect(xp, -falling, -threshold, beyond=True)
-        return value - xp.take_along_axis(cast(xp, curve.value, wide), taken, axis=-1)
+        return xp.take_along_axis(cast(xp, curve.value, wide), taken, axis=-1)
 
 
-def _without_choice(found: Any, curve: Curve, more: Array) -> Array:
-    """No flattery of nobody or all, where that is the best and brings the same on any examples."""
-    xp = namespace(more)
+def _without_choice(
+    found: _Found, places: Array, curve: Curve, value: Array, there: Array
+) -> Array:
+    """How much more values are than others, but of nobody or all, where that is the best and brings
+    the same on any examples.
+    """
+    xp = namespace(value)
     with computing(xp):
+        more = cast(xp, value, there.dtype) - there
         sides = (found.nobody, curve.quota[..., 0]), (found.everybody, curve.quota[..., -1])
         for side, quota in sides:
             values, estimate = (cast(xp, x, more.dtype) for x in (side.resamples, side.estimate))
             estimate = xp.expand_dims(estimate, axis=-1)
             rounding = tolerance(side.estimate, SAME_VALUE) * xp.abs(estimate)
             alike = xp.all(xp.abs(values - estimate) <= rounding, axis=-1)
-            chosen = found.quota.estimate == cast(xp, quota, found.quota.estimate.dtype)
+            chosen = places == cast(xp, quota, places.dtype)
             fixed = xp.expand_dims(alike & chosen, axis=-1)
             more = xp.where(fixed, xp.zeros_like(more), more)
     return more

@@ -1,0 +1,47 @@
+"""Intervals of what a quota brings where all examples of a cell bring the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from quotakernels._array import Namespace, namespace, to_numpy
+from quotakernels.inference._normal import quantile
+from quotakernels.inference.proportions.binomial import wilson
+from quotakernels.measures.at_quota.hit_rate import hit_rate
+from quotakernels.ranking import Ranking
+
+NDArray = np.ndarray[Any, Any]
+_HOST: Namespace = namespace(np.empty(0))
+
+
+def impact_ends(
+    ranking: Ranking, impacts: Sequence[float], quota: float, confidence_level: float
+) -> NDArray:
+    """Both ends of what a quota of one list brings, (i_tp, i_fp, i_fn, i_tn) being the impacts.
+
+    What is brought is a sum over the positives among the selected, and those among the others.
+    Either has Wilson's interval, which has a width even where all are positive, as resamples have
+    not.  The distances of the ends add up as those of independent estimates do, by their squares.
+    """
+    tp, fp, fn, tn = impacts
+    total, positives = (float(np.sum(to_numpy(x))) for x in (ranking.counts, ranking.positives))
+    found = quota * float(hit_rate(ranking, quota=quota)) if quota > 0 else 0.0
+    worth, squares = fp * quota + tn * (total - quota), np.zeros(2)
+    for impact, number, places in (
+        (tp - fp, found, quota),
+        (fn - tn, positives - found, total - quota),
+    ):
+        worth += impact * number
+        if places > 0:
+            squares += np.sort(impact * _away(number, places, confidence_level)) ** 2
+    return np.asarray(worth + np.asarray([-1.0, 1.0]) * np.sqrt(squares))
+
+
+def _away(number: float, places: float, confidence_level: float) -> NDArray:
+    """How far both ends of Wilson's interval are from a number of positives in some places."""
+    found, missed = np.asarray(number), np.asarray(places - number)
+    ends = wilson(_HOST, found, missed, quantile(confidence_level), np.ones(()))
+    return places * np.asarray(ends) - number
