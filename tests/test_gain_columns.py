@@ -10,7 +10,7 @@ from typing import Any
 import everything as every
 import numpy as np
 import pytest
-from backends import QUICK, Mode, available, mode_fixture
+from backends import QUICK, Mode, available, mode_fixture, random_state
 from expected import arrays_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -358,6 +358,43 @@ def test_the_optimism_of_the_best_quota():
             x, z = (getattr(getattr(each, name), field) for each in (found, wanted))
             np.testing.assert_allclose(x, len(y) * z, rtol=1e-12)
     np.testing.assert_array_equal(found.threshold.lower, wanted.threshold.lower)
+
+
+@every.main_modes
+def test_the_best_cut_within_a_limit(mode: Mode):
+    """The best of the cuts that select no more, in every resample; less is better of costs."""
+
+    def run(y: Any, s: Any, g: Any) -> Any:
+        given: dict[str, Any] = {"random_state": random_state(mode), "n_resamples": 6}
+        limits: list[dict[str, Any]] = [{}, {"quota": 3}, {"fraction": 0.5}, {"quota": 0}]
+        best = functools.partial(qk.inference.optimum_interval, qk.best_quota, y, s, gain=g)
+        return tuple(best(**given, **x)[:3] for x in limits)
+
+    found = mode.run(run, Y, S, G)
+    own = qk.best_quota(Y, S, gain=G)
+    for (value, threshold, quota), most in zip(found, (N, 3, N / 2, 0), strict=True):
+        fits = np.where(own.curve.quota <= most, own.curve.value, -np.inf)
+        cut = np.argmax(np.isclose(fits, fits.max(-1, keepdims=True), 1e-6, 1e-6), -1)[..., None]
+        np.testing.assert_allclose(value.estimate, fits.max(-1), rtol=1e-6)
+        for x, along in ((threshold, own.curve.threshold), (quota, own.curve.quota)):
+            at = np.take_along_axis(np.asarray(along), cut, -1)[..., 0]
+            np.testing.assert_allclose(x.estimate, at, rtol=1e-6)
+        assert np.all(np.asarray(quota.resamples) <= most)
+        assert np.all(np.asarray(value.resamples) <= np.asarray(found[0][0].resamples))
+
+
+def test_limits_of_other_best_cuts():
+    interval = functools.partial(qk.inference.optimum_interval, n_resamples=5, random_state=1)
+    y, s = Y[0], S[0]
+    cheap = {"measure": qk.expected_cost, "cost_fp": 1, "cost_fn": 3}
+    curve = qk.tables.table_curve(qk.expected_cost, y, s, cost_fp=1, cost_fn=3)
+    found = interval(qk.optimal_cut, y, s, quota=4, **cheap)
+    assert found.value.estimate == curve.value[curve.quota <= 4].min()
+    assert np.all(found.value.resamples >= interval(qk.optimal_cut, y, s, **cheap).value.resamples)
+    with pytest.raises(TypeError, match=r"^quota must be one number; got shape \(2,\)"):
+        interval(qk.best_boundary, y, s, impacts=(1, -1, 0, 0), quota=[1, 2])
+    with pytest.raises(ValueError, match=r"^quota is 99"):
+        interval(qk.best_boundary, y, s, impacts=(1, -1, 0, 0), quota=99)
 
 
 # what is refused

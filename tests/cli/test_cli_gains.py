@@ -15,6 +15,7 @@ from quotakernels.evaluation.gains import BROUGHT
 from quotakernels.evaluation.intervals import Limits
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Values
+from quotakernels.inference.resampling.bootstrap import BootstrapResult
 
 Run = Callable[..., Any]
 LABELS = [1, 0, 1, 0, 0, 1]
@@ -85,10 +86,11 @@ def test_of_models_that_differ_by_rounding_the_first_is_the_best() -> None:
 def test_difference_of_what_models_bring_is_that_of_the_same_resamples() -> None:
     none = Limits((), *np.empty((3, 0, 0)))
     quota = Quota(2.0, percent=False)
-    drawn = np.array([[3.0, 1.0], [6.0, 2.0], [5.0, 2.0], [np.nan, 0.0]])
+    resamples = np.array([[3.0, 6.0, 5.0, np.nan], [1.0, 2.0, 2.0, 0.0]])
+    drawn = BootstrapResult(np.array([4.0, 2.0]), *[np.zeros(2)] * 4, resamples)
     ends = GainIntervals(none, {quota: none}, None, None, {quota: drawn})
-    assert ends.difference(quota, 0, 1, 0.5) == (2.5, 3.5, 2 / 4)
-    assert ends.difference(quota, 1, 0, 0.5) == (-3.5, -2.5, 2 / 4)
+    assert ends.differences(quota, 0, [1], 0.5) == [(2.5, 3.5, 2 / 4)]
+    assert ends.differences(quota, 1, [0], 0.5) == [(-3.5, -2.5, 2 / 4)]
 
 
 def test_weighted_gains(run: Run, arguments: list[Any]) -> None:

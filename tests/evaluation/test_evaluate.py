@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -123,6 +124,55 @@ def test_a_mail_campaign(command: Callable[..., str], shared: Path) -> None:
     assert found.rows_read == len(trained)
     assert content["tune"] == {"tune": "True"}
     assert content["unit"] == {"column": "gain", "cost": 0.8, "impacts": None}
+
+
+def one_resample(ranking: qk.Ranking, quotas: list[float], chosen: float) -> Any:
+    """What quotas bring and the best cuts within them, one resample after the other."""
+    best = qk.best_quota(ranking)
+    curve = best.curve
+    fits = [np.where(curve.quota <= quota, curve.value, -np.inf) for quota in quotas]
+    return {
+        "brings": np.interp(quotas, curve.quota, curve.value),
+        "within": np.asarray([x.max() for x in fits]),
+        "threshold": np.asarray([curve.threshold[np.argmax(x)] for x in fits]),
+        "best": np.asarray([best.value, best.threshold, best.quota]),
+        "chosen": curve.value[np.max(np.flatnonzero(curve.threshold >= chosen), initial=0)],
+    }
+
+
+def test_what_gains_bring_is_as_sure_as_resamples_one_by_one_say(credit: Any) -> None:
+    """The same draws, measured by hand on the ranking of each resample."""
+    y, score = credit["repaid"].to_numpy(), credit["tree"].to_numpy()
+    gain = np.where(y == 1, 1.7, -3.1) + np.arange(y.size) % 11 / 7
+    options: dict[str, Any] = {"n_resamples": 60, "random_state": 2}
+    sure: dict[str, Any] = {"confidence": 0.9, **options}
+    found = qk.evaluate(y, {"a": score}, quota=[100, 500], gain=gain, **sure).gains.ends
+    half = np.arange(y.size) % 2 == 0
+    tuned = qk.evaluate(y, {"a": score}, where=half, tune=~half, gain=gain, **sure).gains.ends
+    chosen = float(qk.best_quota(None, score[~half], gain=gain[~half]).threshold)
+    measure = functools.partial(one_resample, quotas=[100.0, 500.0], chosen=chosen)
+    options["confidence_level"] = 0.9
+    hand = qk.bootstrap(measure, None, score[None], gain=gain, **options)
+    before = qk.bootstrap(measure, None, score[None, half], gain=gain[half], **options)["chosen"]
+    curve = qk.best_quota(None, score, gain=gain).curve
+
+    def expected(name: str, k: int, of: str, at: int) -> Any:
+        value, threshold = hand[name], hand[of].resamples[0, at]
+        taken = [np.max(np.flatnonzero(curve.threshold >= x), initial=0) for x in threshold]
+        return value.estimate[0, k] - (value.resamples[0, k] - curve.value[taken])
+
+    cuts = found.at_best_cut
+    whole = np.quantile(expected("best", 0, "best", 1), [0.05, 0.95])
+    pairs = [(cuts.of("expected", 0), whole)]
+    pairs.append((tuned.at_best_cut.of("brings", 0), [before.lower[0], before.upper[0]]))
+    for k, ends in enumerate(found.at_quota.values()):
+        pairs.append((ends.of("brings", 0), [x[0, k] for x in hand["brings"][1:3]]))
+    for k, name in ((1, "threshold"), (2, "quota")):
+        pairs.append((cuts.of(name, 0), [x[0, k] for x in hand["best"][1:3]]))
+    for k, mean in enumerate(found.expected_within.values()):
+        pairs.append((mean, expected("within", k, "threshold", k).mean()))
+    for one, other in pairs:
+        np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
 @pytest.mark.parametrize("unit", [{}, {"impacts": (0, -5, -1, 0)}])

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from quotakernels import ops
 from quotakernels._array import (
     Array,
+    Namespace,
     cast,
     computing,
     constant,
     device,
     finish,
-    finished,
     namespace,
     tolerance,
     wide_float,
@@ -29,7 +29,7 @@ from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.gains.impact_at_quota import best_quota
 from quotakernels.measures.tables.boundary import best_boundary
 from quotakernels.measures.tables.optimal import SAME_VALUE as LAST_PLACES
-from quotakernels.measures.tables.optimal import best_and_curve, best_cut, optimal_cut
+from quotakernels.measures.tables.optimal import best_and_curve, optimal_cut
 from quotakernels.ranking import Ranking, rank, ranked, table_of
 
 
@@ -139,7 +139,8 @@ def optimum_interval(
     limit = {name: x for name, x in (("quota", quota), ("fraction", fraction)) if x is not None}
     own = {name: x for name, x in keywords.items() if name not in _OF_BOOTSTRAP}
     resampling = {name: x for name, x in keywords.items() if name in _OF_BOOTSTRAP}
-    return optima(best, own, [limit], {}, y_true, y_score, **resampling)[0][0]
+    limits = [limit] if limit else []
+    return optima(best, own, limits, y_true, y_score, **resampling)[-1][0]
 
 
 _OF_BOOTSTRAP, _OF_RANK = (
@@ -152,79 +153,117 @@ def optima(
     best: Any,
     own: dict[str, Any],
     limits: Sequence[Mapping[str, Any]],
-    beside: Mapping[Any, Any],
     y_true: Any,
     y_score: Any,
     **resampling: Any,
-) -> tuple[list[OptimumInterval], dict[Any, Any]]:
-    """The best cuts within each of some limits, and other measures, on the same resamples."""
+) -> list[tuple[OptimumInterval, BootstrapResult]]:
+    """The best of all cuts, and those within some limits, on the same resamples.
+
+    Beside each is what it brings to select just as much as the limit, where that is straight
+    between two cuts.
+    """
     cuts = _Cuts(best, own, limits)
-    others = bootstrap({"best": cuts, **beside}, y_true, y_score, **resampling)
-    found: _Found = others.pop("best")
+    found: _Found = bootstrap(cuts, y_true, y_score, **resampling)
     data = {name: x for name, x in resampling.items() if name in _OF_RANK}
     curve = cuts.curve_of(ranked(y_true, y_score, **data))[1]
     level = resampling.get("confidence_level", 0.95)
     intervals = []
-    for value, threshold, places, *_ in found.best:
+    for value, threshold, quota, filled in found.cuts.values():
         there = value_at(curve, threshold.resamples)
-        more = _without_choice(found, places.estimate, curve, value.resamples, there)
+        more = _without_choice(found, quota.estimate, curve, value.resamples, there)
         optimism, expected = _expected(value.estimate, more, level)
-        intervals.append(OptimumInterval(value, threshold, places, optimism, expected))
-    return intervals, others
+        intervals.append((OptimumInterval(value, threshold, quota, optimism, expected), filled))
+    return intervals
+
+
+class _Cut(NamedTuple):
+    """The best cut within a limit, and what it brings to select just as much."""
+
+    value: Any
+    threshold: Any
+    quota: Any
+    filled: Any
 
 
 class _Found(NamedTuple):
-    """What selecting nobody and all brings, and the best cut within each limit."""
+    """What selecting nobody and all brings, the best of all cuts, and those within limits."""
 
     nobody: Any
     everybody: Any
-    best: tuple[Any, ...]
+    cuts: dict[int, _Cut]
 
 
 class _Cuts:
-    """A measure of rankings: the best cut within each of some limits."""
+    """A measure of rankings: the best of all cuts, and those within some limits."""
 
     made_here = True
 
     def __init__(self, best: Any, own: dict[str, Any], limits: Sequence[Mapping[str, Any]]):
-        self.best, self.own, self.limits, self.largest = best, own, limits, True
+        self.best, self.own, self.limits, self.sign = best, own, limits, 1
         if best is optimal_cut:
             self.own = {"measure": None, "maximize": None} | own
-            if self.own["measure"] is not None:
-                self.largest = direction_of(self.own["measure"], self.own["maximize"], "maximize")
+            if limits:
+                largest = direction_of(self.own["measure"], self.own["maximize"], "maximize")
+                self.sign = 1 if largest else -1
 
     def __call__(self, ranking: Ranking) -> _Found:
         best, curve = self.curve_of(ranking)
-        found = tuple(self._within(ranking, best, curve, x)[:3] for x in self.limits)
-        return _Found(curve.value[..., 0], curve.value[..., -1], found)
+        nobody, everybody = curve.value[..., 0], curve.value[..., -1]
+        cuts = [_Cut(best[0], best[1], best[2], everybody)]
+        if self.limits:
+            xp, dtype = namespace(curve.value), curve.value.dtype
+            with computing(xp):
+                table = table_of(xp, ranking)
+                most = xp.concat([_mass(xp, table, limit) for limit in self.limits], axis=-1)
+                curve = Curve(*(cast(xp, x, wide_float(xp, device(x))) for x in curve))
+                worth = self.sign * curve.value
+                worth = xp.where(xp.isnan(worth), xp.full_like(worth, -xp.inf), worth)
+                within = _within(xp, curve, ops.running_max(xp, worth), most)
+                each = ([x[..., k] for x in within] for k in range(most.shape[-1]))
+                cuts += [_Cut(*(finish(xp, x, dtype) for x in one)) for one in each]
+        return _Found(nobody, everybody, dict(enumerate(cuts)))
 
-    def curve_of(self, ranking: Ranking) -> tuple[tuple[Array, ...], Curve]:
+    def curve_of(self, ranking: Ranking) -> tuple[Sequence[Array], Curve]:
         """The best of all cuts of a ranking, and what each of its cuts brings."""
         if self.best is not optimal_cut:
             *cut, curve = self.best(ranking, **self.own)
-            return tuple(cut), curve
+            return cut[:3], curve
         own = dict(self.own)
         return best_and_curve(own.pop("measure"), (ranking,), own.pop("maximize"), own)
 
-    def _within(
-        self, ranking: Ranking, best: tuple[Array, ...], curve: Curve, limit: Mapping[str, Any]
-    ) -> tuple[Array, ...]:
-        """The best of the cuts that select no more than the limit, where there is one."""
-        if not limit:
-            return best
-        xp = namespace(curve.value)
-        dtype = curve.value.dtype
-        with computing(xp):
-            (most,), shape = wanted_masses(xp, table_of(xp, ranking), **limit)
-            if shape:
-                raise TypeError(f"{' and '.join(limit)} must be one number; got shape {shape}")
-            fits = cast(xp, curve.quota, most.dtype) <= most
-            value = xp.where(fits, curve.value, xp.full_like(curve.value, xp.nan))
-            size = xp.where(xp.isfinite(value), xp.abs(value), xp.zeros_like(value))
-            rounding = tolerance(size, LAST_PLACES) * xp.max(size, axis=-1, keepdims=True)
-            curve, there = curve._replace(value=value), xp.ones_like(fits)
-            found = best_cut(curve, there, rounding, maximize=self.largest)
-            return tuple(finished(xp, found, dtype))
+
+def _mass(xp: Namespace, table: ops.Groups, limit: Mapping[str, Any]) -> Array:
+    """A limit as a mass, shape (..., 1)."""
+    (most,), shape = wanted_masses(xp, table, **limit)
+    if shape:
+        raise TypeError(f"{' and '.join(limit)} must be one number; got shape {shape}")
+    return most
+
+
+def _within(xp: Namespace, curve: Curve, upto: Array, most: Array) -> _Cut:
+    """The best of the cuts within masses, shape (..., K); `upto` is the best of each cut and those
+    before it, as a number that is larger for the better.  Up to rounding the first is the best.
+    """
+
+    def at(x: Array, index: Array) -> Array:
+        return xp.take_along_axis(x, index, axis=-1)
+
+    last = ops.bisect(xp, curve.quota, most, beyond=True) - 1
+    last = ops.clip(xp, last, 0, curve.quota.shape[-1] - 1)
+    top = at(upto, last)
+    sides = xp.maximum(xp.abs(upto[..., :1]), xp.abs(curve.value[..., -1:]))
+    size = xp.maximum(xp.abs(top), xp.where(xp.isfinite(sides), sides, xp.zeros_like(sides)))
+    near = xp.where(xp.isfinite(top), top - tolerance(top, LAST_PLACES) * size, top)
+    first = ops.clip(xp, ops.bisect(xp, upto, near), 0, upto.shape[-1] - 1)
+    after = ops.clip(xp, last + 1, 0, upto.shape[-1] - 1)
+    start, way = at(curve.quota, last), at(curve.quota, after) - at(curve.quota, last)
+    share = xp.where(way > 0, (most - start) / way, xp.zeros_like(way))
+    low, high = at(curve.value, last), at(curve.value, after)
+    found = (at(curve.value, first), at(curve.threshold, first), at(curve.quota, first))
+    filled = low + share * (high - low)
+    nan, there = xp.full_like(most, xp.nan), top > -xp.inf
+    found = (*(xp.where(there, x, nan) for x in found), filled)
+    return _Cut(*(xp.where(xp.isnan(most), nan, x) for x in found))
 
 
 class ValueAt:
