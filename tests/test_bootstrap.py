@@ -12,9 +12,9 @@ from backends import MODES, Mode, parameters, random_state
 from expected import ulps
 
 import quotakernels as qk
-from quotakernels.inference.resampling import resamples
+from quotakernels.inference.resampling import values
 from quotakernels.inference.resampling.plan import parts_left_out, plan_of
-from quotakernels.inference.resampling.resamples import values_of
+from quotakernels.inference.resampling.values import values_of
 from quotakernels.inputs.examples import valid_examples
 from quotakernels.ranking import rank_examples
 
@@ -70,7 +70,7 @@ def test_a_resample_is_measured_as_rows_that_are_repeated(
     kind: str, few: int, monkeypatch: pytest.MonkeyPatch
 ):
     """In the order of the input: several models, of which each has an order of its own."""
-    monkeypatch.setattr(resamples, "LONG", few)
+    monkeypatch.setattr(values, "LONG", few)
     given = dict(KINDS[kind])
     made, examples = plan(S, **given)
     single = dict(MEASURES)
@@ -242,7 +242,7 @@ def test_measures_that_share_a_pass_are_those_of_their_own_calls(
         "ahr": qk.average_hit_rate,
         "aqr": qk.average_qrecall,
     }
-    monkeypatch.setattr(resamples, "LONG", few)
+    monkeypatch.setattr(values, "LONG", few)
     for given in ({}, {"sample_weight": W + 0.5}):
         found = qk.bootstrap(several, Y, S, n_resamples=9, random_state=4, **given)
         assert list(found) == list(several)
@@ -263,7 +263,7 @@ def test_records_and_mappings_keep_their_form():
 @pytest.mark.parametrize("long", [0, 64_000])
 def test_curves_of_lists_with_ties(mode: Mode, long: int, monkeypatch: pytest.MonkeyPatch):
     """Each resample has a value for every point; the best of them is the best cut's."""
-    monkeypatch.setattr(resamples, "LONG", long)
+    monkeypatch.setattr(values, "LONG", long)
     gain = np.where(Y, 3.0, -1.0)
 
     def curves(y: Any, s: Any, g: Any) -> Any:
@@ -318,10 +318,10 @@ def test_a_quota_beyond_a_small_resample_is_undefined_there():
         qk.bootstrap(qk.hit_rate, Y, S[0], quota=N + 1)
 
 
-@pytest.mark.parametrize("few", [0, resamples.LONG])
+@pytest.mark.parametrize("few", [0, values.LONG])
 def test_other_quotas_are_not_concerned(few: int, monkeypatch: pytest.MonkeyPatch):
     """Resample by resample, and in batches."""
-    monkeypatch.setattr(resamples, "LONG", few)
+    monkeypatch.setattr(values, "LONG", few)
     given: dict[str, Any] = {"method": "bca", "random_state": 1, "n_resamples": 50}
     one = qk.bootstrap(qk.hit_rate, Y, S[0], quota=20, **given)
     several = qk.bootstrap(qk.hit_rate, Y, S[0], quota=[20, N], **given)

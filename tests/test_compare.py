@@ -13,7 +13,7 @@ import pytest
 from backends import MODES, Mode, available, parameters
 
 import quotakernels as qk
-from quotakernels.inference.comparison.multiple_testing import holm
+from quotakernels.inference.comparison.compare import holm
 from quotakernels.inference.comparison.paired import of_permutations, of_resamples
 from quotakernels.inference.comparison.permutation import Permutation, differences, permutation_of
 from quotakernels.inputs.examples import valid_examples

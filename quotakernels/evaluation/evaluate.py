@@ -17,7 +17,7 @@ from quotakernels.evaluation.compute import evaluate_rankings, evaluate_sample
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.settings import Counts, Lines, Resampling, Sample, Settings, Unit
-from quotakernels.inference.resampling.progress import reporter
+from quotakernels.inference.resampling.values import reporter
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.models import label_of, named_scores, validated_models

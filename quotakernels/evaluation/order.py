@@ -21,7 +21,7 @@ from quotakernels.evaluation.words import (
     places_of,
     sentence,
 )
-from quotakernels.inference.comparison.multiple_testing import holm
+from quotakernels.inference.comparison.compare import holm
 from quotakernels.inference.comparison.paired import PairTest
 
 Said = tuple[str, tuple[str, ...]]
@@ -167,7 +167,9 @@ def _by_gain(
     assert gains.ends is not None
     level = resampling.tested_level
     tests = {k: gains.ends.difference(quota, first, k, level) for k in others}
-    corrected = dict(zip(others, holm(np.asarray([x.p_value for x in tests.values()])), strict=True))
+    corrected = dict(
+        zip(others, holm(np.asarray([x.p_value for x in tests.values()])), strict=True)
+    )
     pair = (names[first], names[others[0]])
     if choice is None:
         pair = (f"The best cut of {pair[0]}", f"that of {pair[1]}")

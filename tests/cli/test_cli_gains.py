@@ -89,8 +89,8 @@ def test_difference_of_what_models_bring_is_that_of_the_same_resamples() -> None
     resamples = np.array([[3.0, 6.0, 5.0, np.nan], [1.0, 2.0, 2.0, 0.0]])
     drawn = BootstrapResult(np.array([4.0, 2.0]), *[np.zeros(2)] * 4, resamples)
     ends = GainIntervals(none, {quota: none}, None, None, {quota: drawn})
-    assert ends.differences(quota, 0, [1], 0.5) == [(2.5, 3.5, 2 / 4)]
-    assert ends.differences(quota, 1, [0], 0.5) == [(-3.5, -2.5, 2 / 4)]
+    assert ends.difference(quota, 0, 1, 0.5) == (2.5, 3.5, 2 / 4)
+    assert ends.difference(quota, 1, 0, 0.5) == (-3.5, -2.5, 2 / 4)
 
 
 def test_weighted_gains(run: Run, arguments: list[Any]) -> None:

@@ -5,6 +5,7 @@ apart.
 from __future__ import annotations
 
 import itertools
+import string
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -12,10 +13,9 @@ import numpy as np
 
 from quotakernels._array import is_array
 from quotakernels._text import digits
-from quotakernels.inference.comparison.multiple_testing import groups_alike, holm, letters_of
 from quotakernels.inference.comparison.paired import Measured, Tested, TestName, by_test, check_test
 from quotakernels.inference.resampling.bootstrap import check_resampling, with_options
-from quotakernels.inference.resampling.resamples import value_of
+from quotakernels.inference.resampling.values import value_of
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.models import host_floats, label_of, named_scores, stacked
@@ -302,3 +302,42 @@ def _table(
     rows, columns = np.asarray(pairs).T
     table[rows, columns], table[columns, rows] = above, below
     return table
+
+
+# many pairs: Holm's correction, and letters for groups that cannot be told apart
+
+
+def groups_alike(differ: NDArray) -> list[tuple[int, ...]]:
+    """The largest groups without two models that differ, by insertion and absorption.
+
+    In the order of their first members; a model may be in several.
+    """
+    groups = [frozenset(range(differ.shape[0]))]
+    for pair in np.argwhere(np.triu(differ)).tolist():
+        split = []
+        for group in groups:
+            split += [group - {model} for model in pair] if group.issuperset(pair) else [group]
+        split = list(dict.fromkeys(split))
+        groups = [group for group in split if not any(group < other for other in split)]
+    return sorted(tuple(sorted(group)) for group in groups)
+
+
+def letters_of(groups: list[tuple[int, ...]], number: int) -> tuple[str, ...]:
+    """For each model the letters of the groups that it is in: a, b, …; beyond 52 their numbers."""
+    alphabet = string.ascii_letters
+    names = [alphabet[k] if k < len(alphabet) else f"({k + 1})" for k in range(len(groups))]
+    return tuple(
+        "".join(name for name, group in zip(names, groups, strict=True) if model in group)
+        for model in range(number)
+    )
+
+
+def holm(p_values: NDArray) -> NDArray:
+    """p-values adjusted for their number by Holm's step-down method; NaN are not counted."""
+    adjusted = np.full(p_values.shape, np.nan)
+    order = np.argsort(p_values, kind="stable")  # NaN last
+    number = np.count_nonzero(~np.isnan(p_values))
+    order = order[:number]
+    factors = np.arange(number, 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(factors * p_values[order]), 1.0)
+    return adjusted

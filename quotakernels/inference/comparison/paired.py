@@ -13,10 +13,10 @@ import numpy as np
 from quotakernels._array import tolerance
 from quotakernels.inference._areas import area_name
 from quotakernels.inference.comparison.permutation import differences, permutation_of
-from quotakernels.inference.comparison.small_samples import warn_of_few, warn_of_undefined
 from quotakernels.inference.delong.difference import delong_test
 from quotakernels.inference.resampling.bootstrap import bootstrap
-from quotakernels.inference.resampling.progress import reporter
+from quotakernels.inference.resampling.plan import flags_of, units_of
+from quotakernels.inference.resampling.values import reporter
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import brief
@@ -31,6 +31,8 @@ _SAME = 2.0**-30
 """Of an estimate: how far that of the ranks may be from it in a measure of nothing but order."""
 _STEPS = {"bootstrap": 2, "permutation": 1}
 """The smallest p-value of each test, in units of 1/(1 + R)."""
+ENOUGH = 10
+"""With so many units of each class, tests about keep their level in simulations."""
 
 
 class PairTest(NamedTuple):
@@ -206,3 +208,35 @@ def of_permutations(difference: float, values: NDArray, rounding: float) -> Pair
         return PairTest(np.nan, np.nan, np.nan)
     as_far = np.count_nonzero(np.abs(values) >= abs(difference) - rounding)
     return PairTest(np.nan, np.nan, (1 + as_far) / (1 + values.size))
+
+
+# data that are too few for the p-values that come of them
+
+
+def warn_of_few(examples: Examples, clusters: Any) -> None:
+    """Warn where few examples are of one class, or few clusters have one of it.
+
+    With none of a class there is nothing to test, and no need to warn.
+    """
+    fewest, kind = min(
+        (units_of(flags, clusters), kind) for kind, flags in flags_of(examples).items()
+    )
+    if 0 < fewest < ENOUGH:
+        some = kind if fewest > 1 else kind.removesuffix("s")
+        found = some if clusters is None else f"cluster{'s' * (fewest > 1)} with {kind}"
+        warnings.warn(
+            f"only {fewest} {found}: with fewer than {ENOUGH} p-values are too small",
+            stacklevel=level_of_caller(),
+        )
+
+
+def warn_of_undefined(undefined: np.ndarray[Any, Any], n_resamples: int) -> None:
+    """Warn where some of the resamples of a model do not count; all of them give NaN anyway."""
+    some = undefined[undefined < n_resamples]
+    most = int(np.max(some, initial=0))
+    if most:
+        warnings.warn(
+            f"the measure is undefined in {most} of {n_resamples} resamples: intervals and "
+            "p-values are of the others",
+            stacklevel=level_of_caller(),
+        )

@@ -11,7 +11,7 @@ import numpy as np
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, computing, device, namespace
 from quotakernels.inference.resampling.plan import owners, to_draw_from
-from quotakernels.inference.resampling.resamples import at_once, threads, value_again
+from quotakernels.inference.resampling.values import at_once, threads, value_again
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.models import host_floats
 from quotakernels.ranking import TiePolicy, rank_examples, ranking_of, split_ties

@@ -21,7 +21,6 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.inference._normal import check_level
-from quotakernels.inference._tree import leaves, tree_map, trees_map
 from quotakernels.inference.folds.corrected_t import (
     ahead,
     corrected,
@@ -37,6 +36,7 @@ from quotakernels.inference.folds.splits import (
     why_undefined,
 )
 from quotakernels.inference.resampling.bootstrap import with_options
+from quotakernels.inference.resampling.values import leaves, tree_map, trees_map
 from quotakernels.inputs.columns import adopt, as_column, check_types
 from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.gains import validated

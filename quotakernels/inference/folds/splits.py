@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels._array import Array, Namespace, computing, device, namespace, readable, to_numpy
-from quotakernels.inference._tree import trees_map
-from quotakernels.inference.resampling.resamples import value_again, value_of
+from quotakernels.inference.resampling.values import trees_map, value_again, value_of
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import brief

@@ -23,9 +23,9 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels._types import A, ArrayOf, Data, NumberOf, T
-from quotakernels.inference.comparison.small_samples import flags_of, units_of
 from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap
 from quotakernels.inference.resampling.intervals import quantile
+from quotakernels.inference.resampling.plan import flags_of, units_of
 from quotakernels.inputs.columns import MASS_ROUNDING, as_column
 from quotakernels.inputs.examples import Examples, valid_examples
 from quotakernels.inputs.keywords import brief, forwarding

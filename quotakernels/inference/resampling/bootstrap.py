@@ -23,11 +23,16 @@ from quotakernels._array import (
 )
 from quotakernels._text import digits
 from quotakernels.inference._normal import check_level
-from quotakernels.inference._tree import trees_map
 from quotakernels.inference.resampling.intervals import IntervalMethod, defined, interval, spread
 from quotakernels.inference.resampling.plan import parts_left_out, plan_of, to_draw_from
-from quotakernels.inference.resampling.progress import reporter, silent
-from quotakernels.inference.resampling.resamples import estimated, from_one, values_of
+from quotakernels.inference.resampling.values import (
+    estimated,
+    from_one,
+    reporter,
+    silent,
+    trees_map,
+    values_of,
+)
 from quotakernels.inputs.examples import check_tie_policy
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import brief, public

@@ -21,6 +21,7 @@ from quotakernels._array import (
 from quotakernels.inference.resampling.resamples import Plan, in_order
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.models import host_floats
 from quotakernels.inputs.shapes import column_hint
 from quotakernels.ranking import TiePolicy
 
@@ -198,3 +199,21 @@ def parts_left_out(plan: Plan) -> tuple[Plan, range]:
             return cast(xp, part != xp.expand_dims(number, axis=-1), xp.int64)
 
     return plan._replace(counts=counts, varies=True), range(parts)
+
+
+def flags_of(examples: Examples) -> dict[str, np.ndarray[Any, Any]]:
+    """On the host, which examples are of each class and count for any of the models."""
+    xp = namespace(examples.scores)
+    with computing(xp):
+        valid, positive = examples.valid, cast(xp, examples.labels, xp.bool)
+        flags = [x if valid is None else x & valid for x in (positive, ~positive)]
+        both = host_floats(cast(xp, xp.stack(flags), xp.float32))
+    good, bad = np.any(both.reshape(2, -1, both.shape[-1]) > 0, axis=1)
+    return {"positives": good, "negatives": bad}
+
+
+def units_of(flags: np.ndarray[Any, Any], clusters: Any) -> int:
+    """How many examples these are, or how many clusters have one of them."""
+    if clusters is None:
+        return int(np.count_nonzero(flags))
+    return int(np.unique(to_numpy(as_column("clusters", clusters))[flags]).shape[0])

@@ -1,0 +1,284 @@
+"""Measures of resamples: in batches or one by one, with what is told of how far that is."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from quotakernels import ops
+from quotakernels._array import Array, compiled, computing, device, is_array, namespace
+from quotakernels.inference.resampling.resamples import Plan, host_tables, resampled
+from quotakernels.inputs.keywords import brief, check_flag
+from quotakernels.inputs.quotas import silently
+from quotakernels.measures._direction import title_of
+from quotakernels.measures._measure import depends_on_positives_only, made_here
+from quotakernels.measures.over_quotas.summary import in_one_pass, sharing
+from quotakernels.ranking import Ranking, ranking_of
+
+NDArray = np.ndarray[Any, Any]
+WORKING_COPIES = 60
+"""Arrays as long as the examples that a batch of resamples needs at once."""
+LONG = 64_000
+"""Examples of resamples that are measured together: with fewer, the price of a call is more."""
+PATIENCE = 3.0
+"""Seconds before a line appears on a terminal."""
+
+
+def value_of(measure: Any, ranking: Ranking) -> Any:
+    """A measure of a ranking, or the mapping of several."""
+    if isinstance(measure, Mapping):
+        return {name: value_of(each, ranking) for name, each in measure.items()}
+    value = measure(ranking)
+    if not isinstance(value, (tuple, Mapping)) and not is_array(value):
+        raise TypeError(f"measure must give arrays; {title_of(measure)} gives {brief(value)}")
+    return value
+
+
+def value_again(measure: Any, ranking: Ranking) -> Any:
+    """The same, without the warnings that there were for the first ranking."""
+    with silently():
+        return value_of(measure, ranking)
+
+
+def _value_of_table(measure: Any, table: ops.Groups) -> Any:
+    """The same of a table; measures of a mapping that can share a pass over it do."""
+    shared = sharing(measure) if isinstance(measure, Mapping) else {}
+    if len(shared) < 2:
+        return value_again(measure, ranking_of(table))
+    values = in_one_pass(shared, table)
+    others = {name: each for name, each in measure.items() if name not in values}
+    if others:
+        values |= value_again(others, ranking_of(table))
+    return {name: values[name] for name in measure}
+
+
+def estimated(measure: Any, ranking: Ranking, plan: Plan) -> tuple[Any, Plan]:
+    """The measure of the examples themselves, and the plan, which says whether rows show in it.
+
+    Then it is that of a table with as many rows as those of the resamples have.
+    """
+    value, xp = value_of(measure, ranking), namespace(ranking.counts)
+    if not (made_here(measure) and _shows_rows(measure, value, ranking)):
+        return value, plan
+    length = plan.examples.order.shape[-1]
+
+    def once(numbers: range) -> Array:
+        return xp.ones((len(numbers), length), dtype=xp.int64, device=device(ranking.counts))
+
+    plan = plan._replace(by_row=True)
+    value = _runner(measure, plan._replace(counts=once), value, 1)(range(1))
+    return tree_map(lambda x: x[..., 0], value), plan
+
+
+def _shows_rows(measure: Any, value: Any, ranking: Ranking) -> bool:
+    """Whether one more row of the table, in a batch, which is never shortened, changes shapes."""
+    xp, rows = namespace(ranking.counts), ranking.counts.shape[-1]
+    if all(x.ndim < ranking.counts.ndim for x in leaves(value)):
+        return False
+    shapes = []
+    for more in (1, 2):
+        with computing(xp):
+            places = xp.arange(rows + more, device=device(ranking.counts))
+            places = xp.where(places < rows, places, xp.full_like(places, rows - 1))
+            longer = ranking.map(lambda x: xp.take(x, places, axis=-1)[None, ...])  # noqa: B023
+        shapes.append([x.shape for x in leaves(value_again(measure, longer))])
+    return shapes[0] != shapes[1]
+
+
+def values_of(
+    measure: Any,
+    estimate: Any,
+    workers: int | None,
+    max_memory: int,
+    plan: Plan,
+    numbers: range,
+    progress: Callable[[int, int], None],
+) -> Any:
+    """The measure of each resample, on a last axis that is added; the estimate shows its shape."""
+    order = plan.examples.order
+    size = at_once(max_memory, 8 * math.prod(order.shape))
+    run = _runner(measure, plan, estimate, 1 if workers is None else threads(workers))
+    if isinstance(order, np.ndarray):
+        size = min(size, 64)
+    parts = []
+    for start in range(0, len(numbers), size):
+        parts.append(run(numbers[start : start + size]))
+        progress(min(start + size, len(numbers)), len(numbers))
+    xp = namespace(order)
+    with computing(xp):
+        return trees_map(lambda x: x[0] if len(x) == 1 else xp.concat(x, axis=-1), parts)
+
+
+def _runner(measure: Any, plan: Plan, estimate: Any, workers: int) -> Callable[[range], Any]:
+    """A function of the numbers of some resamples, which measures them."""
+    order = plan.examples.order
+    if not isinstance(order, np.ndarray) or (plan.by_row and order.ndim > 1):
+        return functools.partial(_in_batch, measure, plan)
+    return _OnHost(measure, plan, estimate, workers)
+
+
+def threads(workers: int | None) -> int:
+    """How many threads there may be."""
+    return min(os.cpu_count() or 1, 8) if workers is None else from_one("workers", workers)
+
+
+def at_once(max_memory: int, length: int) -> int:
+    """How many resamples may be in a batch, by the bytes that one of them takes for each copy."""
+    return max(1, from_one("max_memory", max_memory) // (WORKING_COPIES * length))
+
+
+def from_one(name: str, number: Any) -> int:
+    """A whole number, 1 or more."""
+    try:
+        if isinstance(number, (bool, np.bool_)):
+            raise TypeError
+        whole = operator.index(number)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number; got {brief(number)}") from None
+    if whole < 1:
+        raise ValueError(f"{name} must be at least 1; got {whole}")
+    return whole
+
+
+# batches of resamples, on a device or in a program
+
+
+def _in_batch(measure: Any, plan: Plan, numbers: range) -> Any:
+    xp = namespace(plan.examples.order)
+    with computing(xp):
+        table = compiled(resampled, xp, ("ties",))(
+            plan.examples, plan.counts(numbers), ties=plan.ties
+        )
+    values = _value_of_table(measure, table)
+    with computing(xp):
+        return trees_map(lambda x: xp.moveaxis(x[0], 0, -1), [values])
+
+
+# in memory that NumPy reads
+
+
+class _OnHost:
+    """Measures resamples of each model by itself: several together if they are short, or if the
+    rows of the table show in the measure; else one after the other, which is faster then.
+    """
+
+    def __init__(self, measure: Any, plan: Plan, estimate: Any, workers: int):
+        self.measure, self.plan, self.estimate, self.workers = measure, plan, estimate, workers
+        merging = depends_on_positives_only(measure) and not plan.by_row
+        self.models = list(host_tables(plan, merging))
+        short = LONG // max(plan.examples.order.shape[-1], 1) if made_here(measure) else 0
+        self.together = max(short, int(plan.by_row))
+
+    def __call__(self, numbers: range) -> Any:
+        if self.together > 1 or self.plan.by_row:
+            step = min(self.together, len(numbers))
+            starts = range(0, len(numbers), step)
+            values = [self._several(numbers[k : k + step]) for k in starts]
+            return trees_map(lambda x: np.concatenate(x, axis=-1), values)
+        return self._one_by_one(numbers)
+
+    def _several(self, numbers: range) -> Any:
+        counts = self.plan.counts(numbers)
+        try:
+            values = [_value_of_table(self.measure, table(counts)) for table in self.models]
+        except ValueError:  # a quota is beyond all of them
+            return self._one_by_one(numbers)
+        return trees_map(lambda x: np.moveaxis(self._of_models(x, 1), 0, -1), values)
+
+    def _one_by_one(self, numbers: range) -> Any:
+        if self.workers == 1 or len(numbers) == 1:
+            values = [self._one(number) for number in numbers]
+        else:
+            with ThreadPoolExecutor(self.workers) as pool:
+                values = list(pool.map(self._one, numbers))
+        return trees_map(lambda x: np.stack(x, axis=-1), values)
+
+    def _one(self, number: int) -> Any:
+        counts = self.plan.counts(range(number, number + 1))[0]
+        try:
+            values = [_value_of_table(self.measure, table(counts)) for table in self.models]
+        except ValueError:
+            if not self.plan.varies:
+                raise
+            return _beside_all(self.measure, self.plan, self.estimate, counts)
+        return trees_map(lambda x: self._of_models(x, 0), values)
+
+    def _of_models(self, values: list[NDArray], axis: int) -> NDArray:
+        """The values of all models in the shape in which they came."""
+        stacked = np.stack(values, axis=axis)
+        shape = self.plan.examples.order.shape[:-1]
+        return np.reshape(stacked, (*stacked.shape[:axis], *shape, *stacked.shape[axis + 1 :]))
+
+
+def _beside_all(measure: Any, plan: Plan, estimate: Any, counts: NDArray) -> Any:
+    """A resample that lacks a quota, in a batch with all examples: only there it is undefined."""
+    if not made_here(measure):
+        return tree_map(lambda x: np.full(np.shape(x), np.nan), estimate)
+    both = np.stack([counts, np.ones_like(counts)])
+    values = _value_of_table(measure, resampled(plan.examples, both, ties=plan.ties))
+    return tree_map(lambda x: x[0, ...], values)
+
+
+# results: arrays, and records and mappings of them
+
+
+def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
+    """The same tree, of what the function makes of each array."""
+    return trees_map(lambda parts: function(parts[0]), [tree])
+
+
+def trees_map(function: Callable[[list[Any]], Any], trees: Sequence[Any]) -> Any:
+    """One tree, of what the function makes of the arrays that stand in one place of all trees."""
+    first = trees[0]
+    if isinstance(first, Mapping):
+        return {key: trees_map(function, [tree[key] for tree in trees]) for key in first}
+    if isinstance(first, tuple):
+        parts = [trees_map(function, list(part)) for part in zip(*trees, strict=True)]
+        return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
+    return function(list(trees))
+
+
+def leaves(tree: Any) -> list[Any]:
+    """The arrays of a tree."""
+    found: list[Any] = []
+    tree_map(found.append, tree)
+    return found
+
+
+# progress
+
+
+def silent(_done: int, _whole: int) -> None:
+    """Nothing is told of what is soon done."""
+
+
+def reporter(
+    progress: bool | Callable[[int, int], None] | None, what: str
+) -> Callable[[int, int], None]:
+    """A function of what is done and what there is to do.
+
+    It is the caller's, or writes a line to a terminal once it takes long, or at once with True.
+    """
+    if callable(progress):
+        return progress
+    if progress is not None:
+        check_flag("progress", progress)
+    if progress is False or (progress is None and not sys.stderr.isatty()):
+        return silent
+    began = time.monotonic()
+
+    def write(done: int, whole: int) -> None:
+        if progress or time.monotonic() - began > PATIENCE:
+            end = "\n" if done == whole else ""
+            print(f"\r{what}: {done} of {whole}", end=end, file=sys.stderr, flush=True)
+
+    return write
