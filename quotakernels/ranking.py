@@ -403,8 +403,8 @@ def rank(
 def ranked(*data: Any, ties: TiePolicy = "expected", **named: Any) -> Ranking:
     """The same, of gains without labels too; all examples then count as positive."""
     check_tie_policy(ties)
-    examples, _, good = validated(*data, **named)
-    return rank_examples(examples, ties, good)
+    found = validated(*data, **named)
+    return rank_examples(found.examples, ties, found.good)
 
 
 def rank_examples(examples: Examples, ties: TiePolicy, good: Array | None = None) -> Ranking:
@@ -474,8 +474,13 @@ def ranking_of(table: ops.Groups, good: Array | None = None) -> Ranking:
     return Ranking._make((*table[:3], *masses, table.gains))
 
 
-def table_of(xp: Namespace, ranking: Ranking) -> ops.Groups:
-    """The table of a ranking: masses are None where they are the counts, else wide floats."""
+def table_of(xp: Namespace, ranking: Any) -> Any:
+    """The table of a ranking: masses are None where they are the counts, else wide floats.
+
+    What is not a ranking is what a cut of unsorted examples needs of theirs.
+    """
+    if not isinstance(ranking, Ranking):
+        return ranking
     wide = wide_float(xp, device(ranking.counts))
     masses: tuple[Array | None, ...] = (None, None)
     if not of_kind(xp, ranking.positive_weights.dtype, "integral"):

@@ -265,7 +265,7 @@ def _sample(given: _Given, mask: str, pos_label: Any) -> Sample:
     titled = dict(zip(given.lines.models, given.scores.values(), strict=True))
     numbers = ("gain",) if "gain" in beside else ()
     _, validated = validated_models(titled, beside, pos_label, True, numbers)
-    examples, floats, _ = validated[0]
+    examples, floats, *_ = validated[0]
     assert examples.labels is not None
     if not examples.labels.size or not (chosen is None or chosen.any()):
         raise ValueError(f"{mask} leaves no examples" if examples.labels.size else "no examples")

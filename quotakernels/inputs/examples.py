@@ -59,11 +59,14 @@ class Examples(NamedTuple):
 class Validated(NamedTuple):
     """What was found good: examples, columns of numbers beside them, and which rows of the batch
     had no bad value, shape (..., 1); None where all values were read, and so are good.
+
+    The `mask` is that of the caller alone: examples of rows with a bad value count in it.
     """
 
     examples: Examples
     numbers: dict[str, Array]
     good: Array | None
+    mask: Array | None
 
 
 def check_tie_policy(ties: str) -> None:
@@ -87,10 +90,10 @@ def valid_examples(
 
 def validate_scores(
     y_score: Any, sample_weight: Any = None, where: Any = None, validate: bool = True
-) -> Examples:
+) -> Validated:
     """Check and convert scores that come without labels."""
     given = {"y_score": y_score, "sample_weight": sample_weight, "where": where}
-    return validate_columns(given, None, validate).examples
+    return validate_columns(given, None, validate)
 
 
 def validate_columns(
@@ -118,10 +121,16 @@ def validate_columns(
     check_shapes(arrays, leader, given, batched)
     if (on_host := host_view(tuple(arrays.values()))) is not None:
         columns = dict(zip(arrays, on_host, strict=True))
-        examples, floats, good = _clean(columns, as_given, pos_label, validate, numbers, leader)
+        found = _clean(columns, as_given, pos_label, validate, numbers, leader)
+        examples, floats, good, mask = found
         scores = arrays[leader]
         floats = {name: from_host_view(x, scores) for name, x in floats.items()}
-        return Validated(from_host_view(examples, scores), floats, from_host_view(good, scores))
+        return Validated(
+            from_host_view(examples, scores),
+            floats,
+            from_host_view(good, scores),
+            from_host_view(mask, scores),
+        )
     return _clean(arrays, as_given, pos_label, validate, numbers, leader)
 
 
@@ -176,9 +185,10 @@ def _clean(
         if labels is not None and not (labels.dtype == xp.bool and pos_label is None):
             labels, bad["y_true"] = positive_labels(xp, labels, pos_label, valid)
         bad |= {name: (~xp.isfinite(x), "a finite number") for name, x in floats.items()}
+        mask = None if valid is None else _stretched(xp, valid, shape)
         valid, good = raise_or_exclude(xp, as_given, bad, valid, validate)
         valid = None if valid is None else _stretched(xp, valid, shape)
-    return Validated(Examples(scores, labels, weights, valid), floats, good)
+    return Validated(Examples(scores, labels, weights, valid), floats, good, mask)
 
 
 def _stretched(xp: Namespace, x: Array, shape: tuple[int, ...]) -> Array:
@@ -236,7 +246,7 @@ def raise_or_exclude(
     returns which rows of the batch are good, shape (..., 1); None where all values were read.
     Scores that come `by_class` have one more axis, which was the last one as they were given.
     """
-    good = None
+    spoilt = None
     for name, (unfit, expected) in bad.items():
         several = by_class and name == "y_score"
         counted = xp.expand_dims(valid, axis=-2) if several and valid is not None else valid
@@ -244,8 +254,9 @@ def raise_or_exclude(
         place = xp.matrix_transpose(wrong) if several else wrong
         if not read_without_fault(xp, name, as_given[name], place, expected, validate):
             wrong = xp.any(wrong, axis=-2) if several else wrong
-            row_is_good = ~xp.any(wrong, axis=-1, keepdims=True)
-            good = row_is_good if good is None else good & row_is_good
-    if good is None:
+            has_one = xp.any(wrong, axis=-1, keepdims=True)
+            spoilt = has_one if spoilt is None else spoilt | has_one
+    if spoilt is None:
         return valid, None
+    good = ~spoilt
     return good if valid is None else valid & good, good

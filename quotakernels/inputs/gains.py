@@ -42,7 +42,8 @@ def validate_with_gains(
     if gain is None and _is_zero(gain_rejected):
         return validate_columns(given, pos_label, validate, (), leader, batched)
     given, numbers = with_gains(given, gain, gain_rejected, leader)
-    examples, columns, good = validate_columns(given, pos_label, validate, numbers, leader, batched)
+    found = validate_columns(given, pos_label, validate, numbers, leader, batched)
+    examples, columns = found.examples, found.numbers
     xp = namespace(examples.scores)
     with computing(xp):
         if examples.labels is None:
@@ -51,7 +52,7 @@ def validate_with_gains(
             examples = examples._replace(labels=positive)
         if (valid := examples.valid) is not None:
             columns = {k: xp.where(valid, x, xp.zeros_like(x)) for k, x in columns.items()}
-    return Validated(examples._replace(**columns), {}, good)
+    return found._replace(examples=examples._replace(**columns), numbers={})
 
 
 def with_gains(

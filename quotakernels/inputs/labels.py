@@ -67,21 +67,22 @@ def positive_labels(
     of integers can be compared.  With `pos_label` the negative class is that of the first example
     of the row that counts and is not positive.
     """
-    known = constant(xp, [0, 1] if pos_label is None else [pos_label], labels.dtype, device(labels))
-    known = ops.order_key(xp, known)
     key = ops.order_key(xp, labels)
+
+    def key_of(label: Any) -> Any:
+        if key is labels and of_kind(xp, labels.dtype, "integral"):
+            return label
+        return ops.order_key(xp, constant(xp, [label], labels.dtype, device(labels)))
+
     if pos_label is None:
-        positive, negative = key == known[1:], known[:1]
-        expected = "0 or 1; for other labels pass pos_label"
-    else:
-        positive = key == known
-        others = ~positive if valid is None else ~positive & valid
-        places = xp.arange(key.shape[-1], dtype=xp.int64, device=device(key))
-        places = xp.where(others, places, xp.full_like(places, key.shape[-1] - 1))
-        first = xp.min(places, axis=-1, keepdims=True)
-        negative = xp.take_along_axis(key, first, axis=-1)
-        expected = "pos_label or a single other label"
-    wrong = ~positive & (key != negative)
+        positive, negative = key == key_of(1), key == key_of(0)
+        return positive, (positive == negative, "0 or 1; for other labels pass pos_label")
+    positive = key == key_of(pos_label)
+    others = ~positive if valid is None else ~positive & valid
+    places = xp.arange(key.shape[-1], dtype=xp.int64, device=device(key))
+    places = xp.where(others, places, xp.full_like(places, key.shape[-1] - 1))
+    first = xp.min(places, axis=-1, keepdims=True)
+    wrong = ~positive & (key != xp.take_along_axis(key, first, axis=-1))
     if of_kind(xp, labels.dtype, "real floating"):
         wrong = wrong | xp.isnan(labels)
-    return positive, (wrong, expected)
+    return positive, (wrong, "pos_label or a single other label")

@@ -70,8 +70,11 @@ def divisor(xp: Namespace, mass: Array) -> Array:
     return mass + xp.finfo(mass.dtype).smallest_normal
 
 
-def mass_totals(xp: Namespace, table: ops.Groups) -> tuple[Array, Array, Array]:
+def mass_totals(xp: Namespace, table: ops.Groups | ops.Around) -> tuple[Array, Array, Array]:
     """Mass of all examples, of the positive and of the negative ones, per row of the batch."""
+    if isinstance(table, ops.Around):
+        whole, positive = table.whole[..., 0], table.positives[..., 0]
+        return whole, positive, whole - positive
     wide = wide_float(xp, device(table.counts))
     if table.weighted:
         positive, negative = (ops.total(xp, x) for x in (table.positive, table.negative))
@@ -90,13 +93,16 @@ def _whole_mass(xp: Namespace, table: ops.Groups) -> Array:
 
 
 def wanted_masses(
-    xp: Namespace, table: ops.Groups, *, quota: Any = None, fraction: Any = None
+    xp: Namespace, table: ops.Groups | ops.Around, *, quota: Any = None, fraction: Any = None
 ) -> tuple[tuple[Array], tuple[int, ...]]:
     """The wanted masses, shape (..., K), NaN where there are none, and the quota's own shape.
 
     Warns of a quota of less than one example.
     """
-    masses = quota_masses(xp, table, quota=quota, fraction=fraction)
+    if isinstance(table, ops.Around):
+        masses: tuple[tuple[Array], tuple[int, ...]] = ((table.wanted,), ())
+    else:
+        masses = quota_masses(xp, table, quota=quota, fraction=fraction)
     if fraction is None and not table.weighted and concrete(table.counts):
         warn_below_one(quota)
     return masses
@@ -119,6 +125,17 @@ def quota_masses(
         wanted = whole_if_close(xp, flat * whole)
     nan = constant(xp, xp.nan, wanted.dtype, device(wanted))
     return (xp.where(fits & (whole > 0), wanted, nan),), tuple(value.shape)
+
+
+def known_mass(size: int, quota: Any, fraction: Any) -> float | None:
+    """The mass of so many examples for which a plain number stands, if it fits."""
+    value = quota if fraction is None else fraction
+    if (quota is None) == (fraction is None) or type(value) not in (int, float):
+        return None
+    mass = as_float(value)
+    if quota is None:
+        mass = float(whole_if_close(np, np.float64(mass * size))) if 0 < mass <= 1 else math.nan
+    return mass if 0 <= mass <= size else None
 
 
 def _within(

@@ -20,15 +20,15 @@ from quotakernels._array import (
     result_float,
 )
 from quotakernels.inputs.columns import as_column
-from quotakernels.inputs.examples import check_tie_policy
+from quotakernels.inputs.examples import Validated, check_tie_policy
 from quotakernels.inputs.gains import validated
-from quotakernels.inputs.invalid_rows import invalid_rows, nan_in_invalid
+from quotakernels.inputs.invalid_rows import invalid_rows, nan_in_invalid, nan_unless_valid
 from quotakernels.inputs.keywords import brief, refuse_unknown
 from quotakernels.inputs.quotas import in_library_of, wanted_masses
 from quotakernels.measures._reduction import Sums
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures._unsorted import ranking_at
-from quotakernels.ranking import Ranking, rank, ranked, table_of
+from quotakernels.ranking import Ranking, TiePolicy, rank, rank_examples, ranked, table_of
 
 M = TypeVar("M")
 R = TypeVar("R")
@@ -163,8 +163,8 @@ class Measure:
                 raise TypeError(f"{self.__name__} needs {name}")
         options = {name: _plain(name, x) for name, x in options.items()}
         if (on_host := host_view(ranking, *numbers.values())) is not None:
-            found = self._computed(Ranking._make(on_host), numbers, options)
-            return from_host_view(found, ranking.thresholds)
+            found = self._computed(type(ranking)._make(on_host), numbers, options)
+            return from_host_view(found, ranking[0])
         return self._computed(ranking, numbers, options)
 
     def with_options(self, *, name: str | None = None, **options: Any) -> MeasureWithOptions[Any]:
@@ -201,23 +201,24 @@ class Measure:
         refuse_unknown(f"{self.__name__}.with_options", options, ["name"], known)
         return _named(self, name, options)
 
-    def _computed(self, ranking: Ranking, numbers: dict[str, Any], options: dict[str, Any]) -> Any:
-        xp = namespace(ranking.counts)
-        dtype = result_float(xp, device(ranking.counts))
+    def _computed(self, ranking: Any, numbers: dict[str, Any], options: dict[str, Any]) -> Any:
+        xp = namespace(ranking[0])
+        dtype = result_float(xp, device(ranking[0]))
         with computing(xp):
             table = table_of(xp, ranking)
             arrays, shape = self.validator(xp, table, **numbers)
             if self.of_gains and not table.gains:
                 hint = "pass gain=, or a Ranking that was made with it"
                 raise TypeError(f"{self.__name__} needs what each example brings: {hint}")
-            function = self._of_masses if table.weighted else self._function
+            weighted = isinstance(ranking, Ranking) and table.weighted
+            function = self._of_masses if weighted else self._function
             result: Any = compiled(function, xp, self._options)(table, *arrays, **options)
             if arrays:
                 result = _last_axis_as(xp, result, shape)
             result = finished(xp, result, dtype)
-            if isinstance(result, tuple):  # sums and counts, of which those of no examples are 0
+            if isinstance(result, tuple) and isinstance(ranking, Ranking):  # whose sums may be 0
                 result = nan_in_invalid(xp, result, invalid_rows(ranking))
-            return result
+            return nan_unless_valid(xp, result, getattr(ranking, "good", None))
 
     def _ranking(
         self,
@@ -225,7 +226,7 @@ class Measure:
         keywords: dict[str, Any],
         numbers: dict[str, Any],
         caller: str = "",
-    ) -> Ranking:
+    ) -> Any:
         """The ranking among the arguments, or that of the labels and scores."""
         names, caller = list(_FROM_DATA)[:2], caller or self.__name__
         if len(arguments) > len(names):
@@ -248,13 +249,18 @@ class Measure:
         if "ranking" in given:
             raise TypeError(f"ranking must be a Ranking; got {type(given[name]).__name__}")
         self._check_complete(caller, given)
-        cut = {name: numbers.get(name) for name in ("quota", "fraction")}
-        if not self.local or sum(x is None for x in cut.values()) != 1:
+        if not self.local:
             return ranked(**given)
         ties = given.pop("ties", "expected")
         check_tie_policy(ties)
-        examples, _, good = validated(**given)
-        return ranking_at(in_library_of(examples, *cut.values()), ties, good, **cut)
+        return self._cut(validated(**given), ties, numbers)
+
+    def _cut(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
+        """The ranking of checked examples, or what one cut needs of it."""
+        cut = {name: numbers.get(name) for name in ("quota", "fraction")}
+        if sum(x is None for x in cut.values()) == 1:
+            return ranking_at(found, ties, **cut)
+        return rank_examples(found.examples, ties, found.good)
 
     def _check_complete(self, caller: str, given: dict[str, Any]) -> None:
         """Raise unless there are labels and scores; or gains in the place of labels."""

@@ -1,89 +1,108 @@
-"""The rows of a ranking that one quota needs, found without sorting the scores."""
+"""What one quota needs of scores that are not sorted: the tie group in which it ends."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+import math
 from typing import Any
 
 from quotakernels import ops
-from quotakernels._array import Across, Array, Namespace, cast, compiled, computing, namespace
-from quotakernels.inputs.examples import Examples
-from quotakernels.inputs.quotas import quota_masses
-from quotakernels.ranking import Ranking, TiePolicy, rank_examples, ranking_of, split_ties
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    compiled,
+    computing,
+    constant,
+    device,
+    namespace,
+    wide_float,
+)
+from quotakernels.inputs.examples import Examples, Validated
+from quotakernels.inputs.quotas import in_library_of, known_mass, quota_masses
+from quotakernels.ranking import Ranking, TiePolicy, rank_examples
 
 
 def ranking_at(
-    examples: Examples,
-    ties: TiePolicy,
-    good: Array | None = None,
-    *,
-    quota: Any = None,
-    fraction: Any = None,
-) -> Ranking:
-    """A ranking of checked examples that is right at this quota.
+    found: Validated, ties: TiePolicy, *, quota: Any = None, fraction: Any = None
+) -> Ranking | ops.Around:
+    """A ranking of checked examples, or of one quota the tie group in which it ends.
 
     Sums of weights, and of several quotas, need the sorted scores.
     """
+    examples = in_library_of(found.examples, quota, fraction)
     if examples.weights is None and ties != "given" and examples.scores.shape[-1]:
-        found = around_quota(examples, ties, good, quota=quota, fraction=fraction)
-        if found is not None:
-            return found
-    return rank_examples(examples, ties, good)
+        counted = in_library_of(found.examples._replace(valid=found.mask), quota, fraction)
+        xp = namespace(examples.scores)
+        with computing(xp):
+            wanted, place = _wanted(xp, counted, quota, fraction)
+            if wanted is not None:
+                find = compiled(_around, xp, ("ties",))
+                around: ops.Around = find(counted, found.good, wanted, place, ties=ties)
+                return around
+    return rank_examples(examples, ties, found.good)
 
 
-def around_quota(
-    examples: Examples,
-    ties: TiePolicy,
-    good: Array | None = None,
-    *,
-    quota: Any = None,
-    fraction: Any = None,
-    across: Across | None = None,
-) -> Ranking | None:
-    """A row for all scores above the end of a quota, one for those at it, one for the rest.
+def _wanted(
+    xp: Namespace, examples: Examples, quota: Any, fraction: Any
+) -> tuple[Array | None, int | None]:
+    """The mass that one quota stands for, and the place of the last example that it takes.
 
-    None if there are several quotas.  The examples are those of all shards that are summed
-    `across`; then nothing is compiled here, since outside of a trace they are summed outside.
+    The place is None where it is not known.  There is no mass of several quotas.
     """
-    xp = namespace(examples.scores)
-    with computing(xp):
-        whole = _program(_in_one_group, xp, across)(examples)
-        (wanted,), shape = quota_masses(xp, whole, quota=quota, fraction=fraction)
-        if shape:
-            return None
-        around = _program(_grouped_around, xp, across, ("ties",))
-        ranking: Ranking = around(examples, good, wanted, ties=ties)
-        return ranking
+    scores, valid = examples.scores, examples.valid
+    size, dev = scores.shape[-1], device(scores)
+    mass = known_mass(size, quota, fraction) if valid is None else None
+    if mass is not None:
+        wanted = xp.reshape(constant(xp, mass, wide_float(xp, dev), dev), (1,))
+        return wanted, max(math.ceil(mass), 1)
+    if valid is None:
+        counts = xp.full((*scores.shape[:-1], 1), size, dtype=xp.int64, device=dev)
+    else:
+        counts = ops.count(xp, valid)
+    whole = ops.Groups(scores[..., :1], counts, counts, None, None)
+    (wanted,), shape = quota_masses(xp, whole, quota=quota, fraction=fraction)
+    return (None if shape else wanted), None
 
 
-def _program(
-    function: Callable[..., Any], xp: Namespace, across: Across | None, static: tuple[str, ...] = ()
-) -> Callable[..., Any]:
-    return compiled(function, xp, static) if across is None else partial(function, across=across)
-
-
-def _in_one_group(examples: Examples, across: Across | None = None) -> ops.Groups:
-    """The table of examples as if all scores were equal."""
-    xp = namespace(examples.scores)
-    labels: Array = examples.labels
-    everything = xp.ones_like(labels) if examples.valid is None else examples.valid
-    sizes = xp.concat([ops.count(xp, x) for x in (everything, everything & labels)], axis=-1)
-    sizes = sizes if across is None else across(sizes)
-    return ops.Groups(examples.scores[..., :1], sizes[..., :1], sizes[..., 1:], None, None)
-
-
-def _grouped_around(
-    examples: Examples,
-    good: Array | None,
-    wanted: Array,
-    *,
-    ties: TiePolicy,
-    across: Across | None = None,
-) -> Ranking:
-    xp = namespace(wanted)
+def last_place(xp: Namespace, wanted: Array) -> Array:
+    """The place of the last example, from 1 on, of which a quota takes at least a part."""
     last = xp.where(wanted > 1, wanted, xp.ones_like(wanted))
-    place = cast(xp, xp.ceil(last), xp.int64)
+    return cast(xp, xp.ceil(last), xp.int64)
+
+
+def _around(
+    examples: Examples, good: Array | None, wanted: Array, place: Any, *, ties: TiePolicy
+) -> ops.Around:
+    xp = namespace(wanted)
     scores, labels, _, valid, *_ = examples
-    table = ops.groups_around(xp, scores, labels, valid, place, across)
-    return ranking_of(split_ties(xp, table, ties), good)
+    wanted = xp.broadcast_to(wanted, (*scores.shape[:-1], 1))
+    if not isinstance(place, int):
+        place = last_place(xp, wanted)
+    thresholds, counts = ops.counts_around(xp, scores, labels, valid, place)
+    counts = cast(xp, counts, wanted.dtype)
+    before, here = counts[..., :2], counts[..., 2:4] - counts[..., :2]
+    before, positive_before = before[..., :1], before[..., 1:]
+    mass, positive = here[..., :1], here[..., 1:]
+    row = ops.Rows(before, before, positive_before, mass, mass, positive, mass - positive)
+    positives, whole = counts[..., 4:5], counts[..., 5:]
+    if valid is None:
+        whole = xp.full_like(positives, scores.shape[-1])
+    if good is not None:
+        wanted = xp.where(good, wanted, xp.full_like(wanted, xp.nan))
+    found = ops.Around(wanted, thresholds, row, whole, positives)
+    return found if ties == "expected" else _one_class_first(xp, found, ties == "optimistic")
+
+
+def _one_class_first(xp: Namespace, around: ops.Around, is_positive: bool) -> ops.Around:
+    """The tie group is the part of one class, of which the first comes before the other."""
+    row = around.row
+    first = row.positive if is_positive else row.negative
+    nothing = xp.zeros_like(first)
+    found = first if is_positive else nothing
+    within = around.wanted <= row.mass_before + first
+    before = row.mass_before + xp.where(within, nothing, first)
+    mass = ops.clip(xp, xp.where(within, first, row.mass - first), low=1.0)  # one is 0 at quota 0
+    positive_before = row.positive_before + xp.where(within, nothing, found)
+    positive = xp.where(within, found, row.positive - found)
+    part = ops.Rows(before, before, positive_before, mass, mass, positive, mass - positive)
+    return around._replace(row=part)

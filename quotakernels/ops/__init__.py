@@ -6,6 +6,7 @@ library, which gives the same answer (``native/``).
 """
 
 from quotakernels.ops._table import GAIN_SCALE as GAIN_SCALE
+from quotakernels.ops._table import Around as Around
 from quotakernels.ops._table import Gains as Gains
 from quotakernels.ops._table import GainsOrNone as GainsOrNone
 from quotakernels.ops._table import Groups as Groups
@@ -23,11 +24,14 @@ from quotakernels.ops.hull import hull_ends as hull_ends
 from quotakernels.ops.keys import from_order_key as from_order_key
 from quotakernels.ops.keys import key_bits as key_bits
 from quotakernels.ops.keys import order_key as order_key
+from quotakernels.ops.keys import plain_threshold as plain_threshold
+from quotakernels.ops.keys import reaching as reaching
 from quotakernels.ops.keys import scaled as scaled
 from quotakernels.ops.keys import widened as widened
 from quotakernels.ops.native import STANDARD_ONLY as STANDARD_ONLY
 from quotakernels.ops.scans import bisect as bisect
 from quotakernels.ops.scans import count as count
+from quotakernels.ops.scans import counts as counts
 from quotakernels.ops.scans import exclusive as exclusive
 from quotakernels.ops.scans import flagged_first as flagged_first
 from quotakernels.ops.scans import prefix_sum as prefix_sum
@@ -35,9 +39,9 @@ from quotakernels.ops.scans import running_max as running_max
 from quotakernels.ops.scans import shifted as shifted
 from quotakernels.ops.scans import total as total
 from quotakernels.ops.scans import written as written
+from quotakernels.ops.tables import counts_around as counts_around
 from quotakernels.ops.tables import filled_first as filled_first
 from quotakernels.ops.tables import gain_columns as gain_columns
-from quotakernels.ops.tables import groups_around as groups_around
 from quotakernels.ops.tables import head as head
 from quotakernels.ops.tables import merged as merged
 from quotakernels.ops.tables import rows_at as rows_at

@@ -83,6 +83,11 @@ class Groups(NamedTuple):
         """Mass of each row; without weights the number of its examples."""
         return self.positive + self.negative if self.weighted else self.counts
 
+    def swapped(self) -> Groups:
+        """The table with each class in the place of the other, without gains."""
+        others = self.counts - self.positives
+        return Groups(*self[:2], others, self.negative_weights, self.positive_weights)
+
     def map(self, function: Callable[[Array], Array]) -> Groups:
         """The table with every column that it has put through the function."""
         columns = [None if x is None else function(x) for x in self[:5]]
@@ -108,3 +113,45 @@ class Rows(NamedTuple):
     mass: Array
     positive: Array
     negative: Array
+
+
+class Around(NamedTuple):
+    """Where one quota ends among unsorted examples; all shapes are (..., 1).
+
+    Attributes
+    ----------
+    wanted : array
+        The mass that the quota stands for; NaN where it stands for none.
+    thresholds : array
+        The score at which it ends.
+    row : Rows
+        The examples with that score.
+    whole, positives : arrays
+        How many examples there are, and how many positive ones.
+    """
+
+    wanted: Array
+    thresholds: Array
+    row: Rows
+    whole: Array
+    positives: Array
+
+    @property
+    def weighted(self) -> bool:
+        """Never: sums of weights need the sorted scores."""
+        return False
+
+    @property
+    def counts(self) -> Array:
+        """How many examples have the score."""
+        return self.row.items
+
+    def swapped(self) -> Around:
+        """The same with each class in the place of the other."""
+        row = self.row
+        row = row._replace(
+            positive_before=row.mass_before - row.positive_before,
+            positive=row.negative,
+            negative=row.positive,
+        )
+        return self._replace(row=row, positives=self.whole - self.positives)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from quotakernels._array import (
     constant,
     device,
     of_kind,
+    readable,
     wide_float,
 )
 from quotakernels.ops import native
@@ -36,8 +38,17 @@ def order_key(xp: Namespace, scores: Array) -> Array:
     return cast(xp, scores, xp.uint8) if xp.isdtype(scores.dtype, "bool") else scores
 
 
+def comparable(xp: Namespace, scores: Array) -> Array:
+    """The scores themselves where a library compares all floats exactly, else their keys."""
+    if native.library(xp) in ("cupy", "torch") and of_kind(xp, scores.dtype, "real floating"):
+        return scores.detach() if hasattr(scores, "detach") else scores
+    return order_key(xp, scores)
+
+
 def from_order_key(xp: Namespace, key: Array, dtype: Any) -> Array:
     """The scores to which `order_key` gave these keys (0.0 for -0.0)."""
+    if is_float(xp, key):
+        return key + 0
     library = native.library(xp, beyond=True)
     if library == "numpy":
         return native.numpy_.from_order_key(key, dtype)
@@ -88,6 +99,39 @@ def scaled(xp: Namespace, x: Array, power: Array) -> Array:
     return x * power
 
 
+def plain_threshold(xp: Namespace, scores: Array, number: float, inclusive: bool) -> float | None:
+    """A threshold that the library compares with the scores as they are, where one can do it.
+
+    Between two numbers of their type it becomes the upper one, or the lower if that is not to be
+    reached.
+    """
+    if native.library(xp) not in ("cupy", "torch") or not is_float(xp, scores):
+        return None
+    return _rounded_up(xp, scores, number) if inclusive else -_rounded_up(xp, scores, -number)
+
+
+def _rounded_up(xp: Namespace, scores: Array, number: float) -> float:
+    info = xp.finfo(scores.dtype)
+    if info.bits == 64 or not math.isfinite(number):
+        return number
+    least, most = math.frexp(info.smallest_normal)[1], float(info.max)
+    unit = math.ldexp(float(info.eps), max(math.frexp(number)[1], least) - 1)
+    rounded = math.ceil(number / unit) * unit
+    return max(rounded, -most) if rounded <= most else math.inf
+
+
+def reaching(xp: Namespace, scores: Array, threshold: Array | float, inclusive: bool) -> Array:
+    """Which scores are at least a threshold, or above it; none if that is NaN."""
+    known = None
+    if not isinstance(threshold, float):
+        if scores.dtype != threshold.dtype:
+            scores, threshold = widened(xp, scores), widened(xp, threshold)
+        known = ~xp.isnan(threshold) if is_float(xp, threshold) else None
+        scores, threshold = comparable(xp, scores), comparable(xp, threshold)
+    reached = scores >= threshold if inclusive else scores > threshold
+    return reached if known is None or is_float(xp, scores) else reached & known
+
+
 def sort_coded(
     xp: Namespace, key: Array, code: Array, payload: tuple[Array, ...], stable: bool
 ) -> tuple[Array, Array, tuple[Array, ...]]:
@@ -115,22 +159,27 @@ def _sorted_words(xp: Namespace, key: Array, code: Array) -> tuple[Array, Array]
     return cast(xp, ~(words >> 2), key.dtype), cast(xp, words & 3, code.dtype)
 
 
-def kth_largest(xp: Namespace, key: Array, k: Array, across: Across | None = None) -> Array:
-    """The k-th largest key, where k is 1 for the largest; both of shape (..., 1).
+def kth_largest(xp: Namespace, key: Array, k: Array | int, across: Across | None = None) -> Array:
+    """The k-th largest key, shape (..., 1), where k is 1 for the largest: a number, or (..., 1).
 
     The keys are those of all shards that are summed `across`, which get the same answer.
     """
     library, one_list = native.library(xp), key.ndim == 1 and across is None
+    plain = isinstance(k, int)
     if library == "numpy" and one_list:
         return native.numpy_.kth_largest(key, k)
-    if library == "torch" and one_list and native.all_readable(key, k):
+    if library == "torch" and one_list and readable(key) and (plain or readable(k)):
         return native.torch_.kth_largest(key, k)
     if library == "jax" and (across is None or not concrete(key)):
         return _kth_largest_by_bits(xp, key, k, native.jax_.repeated, across)
-    if across is not None or library in ("torch", "jax", "cupy"):
+    if across is not None:
         return _kth_largest_by_bits(xp, key, k, _repeated, across)
-    falling = xp.sort(key, axis=-1, descending=True)
-    return xp.take_along_axis(falling, k - 1, axis=-1)
+    if library == "torch" and plain:
+        return native.torch_.selected(key, k)
+    rising = xp.sort(key, axis=-1)
+    if plain:
+        return rising[..., -k, None]
+    return xp.take_along_axis(rising, key.shape[-1] - k, axis=-1)
 
 
 def _kth_largest_by_bits(

@@ -92,6 +92,13 @@ def count(xp: Namespace, flags: Array) -> Array:
     return xp.count_nonzero(flags, axis=-1, keepdims=True)
 
 
+def counts(xp: Namespace, flags: list[Array]) -> Array:
+    """The number of raised flags of each of several kinds, shape (..., kinds)."""
+    if native.library(xp) in ("cupy", "torch"):
+        return xp.count_nonzero(xp.stack(flags, axis=-2), axis=-1)
+    return xp.concat([count(xp, x) for x in flags], axis=-1)
+
+
 def bincount(xp: Namespace, codes: Array, length: int) -> Array:
     """How often each number below `length` occurs in each list, where `length` itself may too."""
     library = native.library(xp)

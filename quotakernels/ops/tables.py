@@ -10,11 +10,19 @@ from collections.abc import Callable
 
 from quotakernels._array import Across, Array, Namespace, cast, device, wide_float
 from quotakernels.ops import native
-from quotakernels.ops._table import GAIN_SCALE, Gains, GainsOrNone, Groups, Rows
-from quotakernels.ops.keys import from_order_key, kth_largest, lowest_key, order_key, sort_coded
+from quotakernels.ops._table import GAIN_SCALE, Around, Gains, GainsOrNone, Groups, Rows
+from quotakernels.ops.keys import (
+    comparable,
+    from_order_key,
+    kth_largest,
+    lowest_key,
+    order_key,
+    sort_coded,
+)
 from quotakernels.ops.scans import (
     bisect,
     count,
+    counts,
     exclusive,
     flagged_first,
     prefix_sum,
@@ -146,34 +154,29 @@ def _readable(last: Array, table: Groups) -> bool:
     return native.all_readable(last, *table.arrays())
 
 
-def groups_around(
+def counts_around(
     xp: Namespace,
     scores: Array,
     labels: Array,
     valid: Array | None,
-    place: Array,
+    place: Array | int,
     across: Across | None = None,
-) -> Groups:
-    """Three rows: of all scores above the one at a place, of those equal to it, and of the rest.
+) -> tuple[Array, Array]:
+    """The score at a place, best first, shape (..., 1), and numbers of examples, shape (..., 5).
 
-    What lies between the ends of the middle row is as in `tie_groups`, and nothing is sorted.
-    All rows have the middle one's threshold.  They are rows of all shards together.
+    Those above it and the positives among them, those down to it and theirs, and all positives;
+    where only some are `valid`, how many in a sixth.  They are of all shards together.
     """
-    key = order_key(xp, scores)
+    key = comparable(xp, scores)
     if valid is not None:
         key = xp.where(valid, key, lowest_key(xp, key))
     there = kth_largest(xp, key, place, across)
     upto, above = key >= there, key > there
-    parts = [above, upto, xp.ones_like(labels)]
     if valid is not None:
-        parts = [above & valid, upto & valid, valid]
-    parts += [part & labels for part in parts]
-    ends = xp.concat([count(xp, part) for part in parts], axis=-1)
-    ends = ends if across is None else across(ends)
-    counts, positives = (x - shifted(xp, x, 1, 0) for x in (ends[..., :3], ends[..., 3:]))
-    thresholds = from_order_key(xp, there, scores.dtype)
-    thresholds = xp.broadcast_to(thresholds, (*thresholds.shape[:-1], 3))
-    return Groups(thresholds, counts, positives, None, None)
+        upto, above, labels = upto & valid, above & valid, labels & valid
+    parts = [above, above & labels, upto, upto & labels, labels]
+    found = counts(xp, parts if valid is None else [*parts, valid])
+    return from_order_key(xp, there, scores.dtype), found if across is None else across(found)
 
 
 def table_rows(xp: Namespace, table: Groups) -> Rows:
@@ -201,11 +204,13 @@ def sum_rows(
     return tuple(total(xp, x) for x in terms(*(getattr(rows, name) for name in columns)))
 
 
-def rows_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array, Rows]:
+def rows_at(xp: Namespace, table: Groups | Around, wanted: Array) -> tuple[Array, Rows]:
     """The row that owns each wanted mass, shape (..., K): the first whose end reaches it.
 
     A mass beyond the end is given the last row that is not empty.
     """
+    if isinstance(table, Around):
+        return xp.zeros(wanted.shape, dtype=xp.int64, device=device(wanted)), table.row
     if native.library(xp) == "numpy" and table.counts.ndim == 1:
         return native.numpy_.rows_at(table, wanted)
     rows = table_rows(xp, table)

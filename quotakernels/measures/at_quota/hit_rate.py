@@ -53,32 +53,35 @@ class _Filled(NamedTuple):
     denominator: Array
 
 
-def _filled(xp: Namespace, table: ops.Groups, wanted: Array) -> _Filled:
-    _, row = ops.rows_at(xp, ops.head(xp, table, wanted), wanted)
-    mass = xp.where(row.mass > 0, row.mass, xp.ones_like(row.mass))
+def _filled(xp: Namespace, table: ops.Groups | ops.Around, wanted: Array) -> _Filled:
+    if isinstance(table, ops.Around):
+        row, mass = table.row, table.row.mass
+    else:
+        _, row = ops.rows_at(xp, ops.head(xp, table, wanted), wanted)
+        mass = xp.where(row.mass > 0, row.mass, xp.ones_like(row.mass))
     within = xp.minimum(wanted - row.mass_before, row.mass)  # rounded sums may overshoot
     return _Filled(row.positive_before * mass + within * row.positive, mass)
 
 
 def _share(xp: Namespace, value: Array) -> Array:
     """A share, which rounded sums of weights may lift above 1 by an ulp."""
-    return xp.minimum(value, xp.ones_like(value))
+    return ops.clip(xp, value, high=1.0)
 
 
-def share_found(xp: Namespace, table: ops.Groups, wanted: Array) -> Array:
+def share_found(xp: Namespace, table: ops.Groups | ops.Around, wanted: Array) -> Array:
     """T(j) / j, of counts rounded once."""
     filled = _filled(xp, table, wanted)
     return _share(xp, filled.numerator / (filled.denominator * wanted))
 
 
-def positives_at(xp: Namespace, table: ops.Groups, wanted: Array) -> Array:
+def positives_at(xp: Namespace, table: ops.Groups | ops.Around, wanted: Array) -> Array:
     """T(q), the expected positive mass within each wanted mass ([AR] eq. 5), shape (..., K)."""
     filled = _filled(xp, table, wanted)
     return filled.numerator / filled.denominator
 
 
 @measure(QuotaMeasure, greater_is_better=True, monotone="always", by_positives=True)
-def hit_rate(table: ops.Groups, wanted: Array) -> Array:
+def hit_rate(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     """Hit rate: the share of positives among the selected ([AR] eq. 4), T(j) / j.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
@@ -131,7 +134,7 @@ def hit_rate(table: ops.Groups, wanted: Array) -> Array:
 
 
 @measure(QuotaMeasure, greater_is_better=True, monotone="always", by_positives=True)
-def qrecall(table: ops.Groups, wanted: Array) -> Array:
+def qrecall(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     """Qrecall: the share of all positives that the quota catches ([AR] eq. 6), T(j) / P.
 
     Takes what `hit_rate` takes: labels and scores, or a `Ranking`, and a quota or fraction.
@@ -165,7 +168,7 @@ def qrecall(table: ops.Groups, wanted: Array) -> Array:
 
 
 @measure(QuotaMeasure, greater_is_better=True, monotone="always", most=None, by_positives=True)
-def lift(table: ops.Groups, wanted: Array) -> Array:
+def lift(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     """Cumulative lift: the hit rate over the prevalence, (T(j) / j) / (P / n).
 
     Takes what `hit_rate` takes: labels and scores, or a `Ranking`, and a quota or fraction.

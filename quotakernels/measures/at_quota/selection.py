@@ -16,7 +16,7 @@ from quotakernels._array import (
 )
 from quotakernels._types import A, ArrayOf, Generic, NumberOf, T
 from quotakernels.inputs.columns import as_column
-from quotakernels.inputs.examples import Examples, validate_scores
+from quotakernels.inputs.examples import Examples, Validated, validate_scores
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.quotas import in_library_of, mass_totals, wanted_masses
 from quotakernels.measures._unsorted import ranking_at
@@ -51,11 +51,12 @@ class QuotaThreshold(NamedTuple, Generic[T]):
     tied: Any
 
 
-def _unlabelled(examples: Examples) -> Examples:
+def _unlabelled(found: Validated) -> Validated:
     """The examples, all of them negative."""
-    xp = namespace(examples.scores)
-    labels = xp.zeros(examples.scores.shape, dtype=xp.bool, device=device(examples.scores))
-    return examples._replace(labels=labels)
+    scores = found.examples.scores
+    xp = namespace(scores)
+    labels = xp.zeros(scores.shape, dtype=xp.bool, device=device(scores))
+    return found._replace(examples=found.examples._replace(labels=labels))
 
 
 @overload
@@ -118,13 +119,12 @@ def select(
     [0.  0.5 1.  0.5]
     """
     scores = y_score if hasattr(y_score, "shape") else as_column("y_score", y_score)
-    examples = in_library_of(
-        validate_scores(scores, sample_weight, where, validate), quota, fraction
-    )
+    found = _unlabelled(validate_scores(scores, sample_weight, where, validate))
+    examples = in_library_of(found.examples, quota, fraction)
     xp = namespace(examples.scores)
     dtype = result_float(xp, device(examples.scores))
     with computing(xp):
-        ranking = ranking_at(_unlabelled(examples), "expected", quota=quota, fraction=fraction)
+        ranking = ranking_at(found, "expected", quota=quota, fraction=fraction)
         table = table_of(xp, ranking)
         (wanted,), shape = wanted_masses(xp, table, quota=quota, fraction=fraction)
         if shape:
@@ -133,7 +133,7 @@ def select(
         return chosen if scores.shape[-1] else chosen[..., :0]
 
 
-def _shares(examples: Examples, table: ops.Groups, wanted: Array) -> Array:
+def _shares(examples: Examples, table: ops.Groups | ops.Around, wanted: Array) -> Array:
     xp = namespace(wanted)
     index, row = ops.rows_at(xp, table, wanted)
     key = ops.order_key(xp, examples.scores)
@@ -204,12 +204,12 @@ def quota_threshold(
     >>> print(end.threshold, end.above, end.tied)
     0.5 1.0 2.0
     """
-    examples = validate_scores(y_score, sample_weight, where, validate)
-    examples = in_library_of(examples, quota, fraction)
-    xp = namespace(examples.scores)
-    dtype = result_float(xp, device(examples.scores))
+    found = _unlabelled(validate_scores(y_score, sample_weight, where, validate))
+    scores = in_library_of(found.examples, quota, fraction).scores
+    xp = namespace(scores)
+    dtype = result_float(xp, device(scores))
     with computing(xp):
-        ranking = ranking_at(_unlabelled(examples), "expected", quota=quota, fraction=fraction)
+        ranking = ranking_at(found, "expected", quota=quota, fraction=fraction)
         table = table_of(xp, ranking)
         (wanted,), shape = wanted_masses(xp, table, quota=quota, fraction=fraction)
         result = compiled(_threshold, xp)(table, wanted)
@@ -218,7 +218,7 @@ def quota_threshold(
         return finished(xp, shaped, dtype)  # type: ignore[no-any-return]
 
 
-def _threshold(table: ops.Groups, wanted: Array) -> QuotaThreshold:
+def _threshold(table: ops.Groups | ops.Around, wanted: Array) -> QuotaThreshold:
     xp = namespace(wanted)
     index, row = ops.rows_at(xp, table, wanted)
     threshold = xp.take_along_axis(float_thresholds(xp, table.thresholds), index, axis=-1)

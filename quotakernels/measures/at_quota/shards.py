@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, overload
 
-from quotakernels._array import Across
+from quotakernels import ops
+from quotakernels._array import Across, Array, Namespace, compiled, computing, namespace
 from quotakernels._types import A, ArrayOf, NumberOf
-from quotakernels.inputs.examples import check_tie_policy, validate_columns
+from quotakernels.inputs.examples import Examples, check_tie_policy, validate_columns
 from quotakernels.inputs.keywords import public
-from quotakernels.inputs.quotas import in_library_of
+from quotakernels.inputs.quotas import in_library_of, quota_masses
 from quotakernels.inputs.shards import checked_sum, sound_examples
-from quotakernels.measures._unsorted import around_quota
-from quotakernels.ranking import Ranking, TiePolicy
+from quotakernels.measures._unsorted import last_place
+from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties
 
 
 @overload
@@ -129,12 +132,55 @@ def rank_at_quota(
     if ties == "given":
         raise ValueError('ties="given" needs the order of all examples; use rank')
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": None, "where": where}
-    examples, _, good = validate_columns(given, pos_label, validate and across is None)
+    examples, _, good, _ = validate_columns(given, pos_label, validate and across is None)
     examples = in_library_of(examples, quota, fraction)
     if across is not None:
         across = checked_sum(across)
         examples, good = sound_examples(examples, good, across)
-    ranking = around_quota(examples, ties, good, quota=quota, fraction=fraction, across=across)
-    if ranking is None:
-        raise ValueError("rank_at_quota takes one quota; got several")
-    return ranking
+    xp = namespace(examples.scores)
+    with computing(xp):
+        whole = _program(_in_one_group, xp, across)(examples)
+        (wanted,), shape = quota_masses(xp, whole, quota=quota, fraction=fraction)
+        if shape:
+            raise ValueError("rank_at_quota takes one quota; got several")
+        around = _program(_grouped_around, xp, across, ("ties",))
+        ranking: Ranking = around(examples, good, wanted, ties=ties)
+        return ranking
+
+
+def _program(
+    function: Callable[..., Any], xp: Namespace, across: Across | None, static: tuple[str, ...] = ()
+) -> Callable[..., Any]:
+    """Outside of a trace shards are summed outside of programs."""
+    return compiled(function, xp, static) if across is None else partial(function, across=across)
+
+
+def _in_one_group(examples: Examples, across: Across | None = None) -> ops.Groups:
+    """The table of examples as if all scores were equal."""
+    xp = namespace(examples.scores)
+    labels: Array = examples.labels
+    everything = xp.ones_like(labels) if examples.valid is None else examples.valid
+    sizes = ops.counts(xp, [everything, everything & labels])
+    sizes = sizes if across is None else across(sizes)
+    return ops.Groups(examples.scores[..., :1], sizes[..., :1], sizes[..., 1:], None, None)
+
+
+def _grouped_around(
+    examples: Examples,
+    good: Array | None,
+    wanted: Array,
+    *,
+    ties: TiePolicy,
+    across: Across | None = None,
+) -> Ranking:
+    """A row for all scores above the end of a quota, one for those at it, one for the rest."""
+    xp = namespace(wanted)
+    scores, labels, _, valid, *_ = examples
+    valid = xp.ones_like(labels) if valid is None else valid
+    there, ends = ops.counts_around(xp, scores, labels, valid, last_place(xp, wanted), across)
+    items = xp.concat([ends[..., 0:1], ends[..., 2:3], ends[..., 5:]], axis=-1)
+    positives = xp.concat([ends[..., 1:2], ends[..., 3:5]], axis=-1)
+    counts, positives = (x - ops.shifted(xp, x, 1, 0) for x in (items, positives))
+    thresholds = xp.broadcast_to(there, counts.shape)
+    table = ops.Groups(thresholds, counts, positives, None, None)
+    return ranking_of(split_ties(xp, table, ties), good)

@@ -25,6 +25,7 @@ from quotakernels._array import (
 from quotakernels._types import Generic, T
 from quotakernels.inputs.columns import as_column, check_one_device, refuse_records
 from quotakernels.inputs.curve_points import cut_ends
+from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import brief, check_flag
 from quotakernels.inputs.numbers import checked, validate_numbers
 from quotakernels.inputs.predictions import Predictions
@@ -144,7 +145,7 @@ def same_class(xp: Namespace, cells: Array) -> Array:
 
 def cells_at(
     xp: Namespace,
-    table: ops.Groups,
+    table: Any,
     *,
     threshold: Any = None,
     quota: Any = None,
@@ -152,6 +153,8 @@ def cells_at(
     inclusive: bool = True,
 ) -> tuple[ConfusionTable, tuple[int, ...]]:
     """The cells at one kind of cut, shape (..., K), and the cuts' own shape, for which K stands."""
+    if isinstance(table, CellsBeyond):
+        return ConfusionTable(*table[:4]), ()
     wanted, shape = wanted_cut(
         xp, table, threshold=threshold, quota=quota, fraction=fraction, inclusive=inclusive
     )
@@ -180,18 +183,11 @@ def wanted_cut(
     return wanted, shape
 
 
-def _cells_at_quotas(table: ops.Groups, wanted: Array) -> ConfusionTable:
+def _cells_at_quotas(table: ops.Groups | ops.Around, wanted: Array) -> ConfusionTable:
     """Expected cells; each class is averaged over ties by itself, and no rounding makes it < 0."""
     xp = namespace(wanted)
     _, positive, negative = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
-    swapped = ops.Groups(
-        table.thresholds,
-        table.counts,
-        table.counts - table.positives,
-        table.negative_weights,
-        table.positive_weights,
-    )
-    tp, fp = positives_at(xp, table, wanted), positives_at(xp, swapped, wanted)
+    tp, fp = positives_at(xp, table, wanted), positives_at(xp, table.swapped(), wanted)
     rest = (xp.clip(whole - found, 0) for whole, found in ((positive, tp), (negative, fp)))
     return ConfusionTable(tp, fp, *rest)
 
@@ -264,23 +260,70 @@ def _threshold_beside(scores: Array, threshold: Any) -> Array:
     return column
 
 
-def binary_cells(pairs: Predictions) -> ConfusionTable:
-    """Counts, or masses, of the four outcomes; shape (...)."""
+class CellsBeyond(NamedTuple):
+    """The cells at one threshold, shape (..., 1), and which rows of the batch are good."""
+
+    tp: Array
+    fp: Array
+    fn: Array
+    tn: Array
+    good: Array | None
+
+
+def cells_beyond(
+    found: Validated, threshold: Any, inclusive: bool, whole: bool
+) -> CellsBeyond | None:
+    """The cells of checked examples at one threshold, counts as whole numbers; None of several."""
+    scores, labels, weights, *_ = found.examples
+    xp = namespace(scores)
+    with computing(xp):
+        wanted = _plain(xp, scores, threshold, inclusive)
+        if wanted is None:
+            wanted = _threshold_beside(scores, threshold)
+            if wanted.ndim:
+                return None
+        pairs = Predictions(labels, labels, weights, found.mask, None)
+        find = compiled(_cells_beyond, xp, ("inclusive", "whole"))
+        cells = find(scores, pairs, wanted, inclusive=inclusive, whole=whole)
+        return CellsBeyond._make((*(x[..., None] for x in cells), found.good))
+
+
+def _plain(xp: Namespace, scores: Array, threshold: Any, inclusive: bool) -> float | None:
+    """A plain number that can be compared with the scores as it is."""
+    if type(threshold) not in (int, float):
+        return None
+    return ops.plain_threshold(xp, scores, as_float(threshold), inclusive)
+
+
+def _cells_beyond(
+    scores: Array, pairs: Predictions, wanted: Any, *, inclusive: bool, whole: bool
+) -> ConfusionTable:
+    xp = namespace(scores)
+    selected = ops.reaching(xp, scores, wanted, inclusive)
+    return binary_cells(pairs._replace(predicted=selected), whole=whole)
+
+
+def binary_cells(pairs: Predictions, *, whole: bool = True) -> ConfusionTable:
+    """Counts, as `whole` numbers or as floats, or masses of the four outcomes; shape (...)."""
     xp = namespace(pairs.truth)
     truth, predicted, weights, valid, _ = pairs
+    hits = truth & predicted
+    if weights is None:
+        parts = [hits, predicted, truth]
+        counts = ops.counts(xp, parts if valid is None else [*(x & valid for x in parts), valid])
+        if not whole:
+            counts = cast(xp, counts, wide_float(xp, device(counts)))
+        tp, selected, positive, *every = xp.unstack(counts, axis=-1)
+        fp, fn = selected - tp, positive - tp
+        rest = every[0] - selected if every else truth.shape[-1] - selected
+        return ConfusionTable(tp, fp, fn, rest - fn)
 
     def found(outcome: Array) -> Array:
         outcome = outcome if valid is None else outcome & valid
-        if weights is None:
-            return xp.sum(cast(xp, outcome, xp.int64), axis=-1)
         return ops.total(xp, xp.where(outcome, weights, xp.zeros_like(weights)))
 
-    return ConfusionTable(
-        found(truth & predicted),
-        found(~truth & predicted),
-        found(truth & ~predicted),
-        found(~truth & ~predicted),
-    )
+    others = (~truth & predicted, truth & ~predicted, ~(truth | predicted))
+    return ConfusionTable(found(hits), *(found(x) for x in others))
 
 
 def class_cells(pairs: Predictions, *, size: int) -> ClassTable:

@@ -19,22 +19,15 @@ from quotakernels.inputs.invalid_rows import nan_unless_valid
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.numbers import AMOUNT, RATE, Domains, checked, of_numbers
 from quotakernels.inputs.predictions import class_number, validate_predictions
-from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures.tables.cells import (
-    ClassTable,
-    ConfusionTable,
-    binary_cells,
-    cells_at,
-    class_cells,
-)
+from quotakernels.measures._measure import measure
+from quotakernels.measures.tables.cells import ClassTable, ConfusionTable, binary_cells, class_cells
+from quotakernels.measures.tables.measure import CutMeasure
 from quotakernels.ranking import Ranking
 
 
-class _TableAtCut(Measure):
+class _TableAtCut(CutMeasure):
     """What a cut of a ranking gives: a table."""
 
-    validator = staticmethod(cells_at)
-    local = True
     if TYPE_CHECKING:
 
         @overload

@@ -21,8 +21,9 @@ from quotakernels._array import (
     result_float,
     wide_float,
 )
-from quotakernels.inputs.invalid_rows import invalid_rows, nan_in_invalid
-from quotakernels.inputs.keywords import brief, refuse_unknown
+from quotakernels.inputs.examples import Validated
+from quotakernels.inputs.invalid_rows import invalid_rows, nan_in_invalid, nan_unless_valid
+from quotakernels.inputs.keywords import brief, check_flag, refuse_unknown
 from quotakernels.inputs.numbers import Domains, checked
 from quotakernels.inputs.quotas import in_library_of, numbers_like
 from quotakernels.measures._measure import Measure
@@ -31,13 +32,30 @@ from quotakernels.measures.tables.cells import (
     ClassTable,
     ConfusionTable,
     cells_at,
+    cells_beyond,
     validate_cells,
     validate_class_cells,
 )
-from quotakernels.ranking import Ranking, table_of
+from quotakernels.ranking import Ranking, TiePolicy, table_of
 
 
-class TableMeasure(Measure):
+class CutMeasure(Measure):
+    """A measure of a ranking at a cut: a threshold, a quota or a fraction."""
+
+    validator = staticmethod(cells_at)
+    local = True
+
+    def _cut(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
+        given = [name for name, x in numbers.items() if x is not None]
+        if "threshold" in given and not {"quota", "fraction"} & set(given):
+            check_flag("inclusive", inclusive := numbers.get("inclusive", True))
+            whole = not isinstance(self, TableMeasure)
+            if cells := cells_beyond(found, numbers["threshold"], inclusive, whole):
+                return cells
+        return super()._cut(found, ties, numbers)
+
+
+class TableMeasure(CutMeasure):
     """A measure, callable on a table, on ``(y_true, y_score, ...)`` or on a `Ranking` with a cut.
 
     The wrapped function computes it from cells that are floats of any one shape; its keyword-only
@@ -46,9 +64,6 @@ class TableMeasure(Measure):
     its values, of its own numbers, where they have a unit.  Values that are `in_masses` depend on
     the unit of the cells.  `domains` says where the own numbers are good.
     """
-
-    validator = staticmethod(cells_at)
-    local = True
 
     def __init__(
         self,
@@ -81,21 +96,27 @@ class TableMeasure(Measure):
                 )
             return self._of_table(arguments[0], own)
         cut = {name: keywords.pop(name) for name in self._numbers if name in keywords}
+        weighted = keywords.get("sample_weight") is not None
         ranking = in_library_of(self.ranking(arguments, keywords, own, **cut), *cut.values())
         if (on_host := host_view(ranking, *cut.values(), *_flat(own))) is not None:
-            return from_host_view(
-                self._at_cut(Ranking._make(on_host), own, cut), ranking.thresholds
-            )
-        return self._at_cut(ranking, own, cut)
+            found = self._at_cut(type(ranking)._make(on_host), own, cut, weighted)
+            return from_host_view(found, ranking[0])
+        return self._at_cut(ranking, own, cut, weighted)
 
-    def _at_cut(self, ranking: Ranking, own: dict[str, Any], cut: dict[str, Any]) -> Array:
-        xp = namespace(ranking.counts)
-        dtype = result_float(xp, device(ranking.counts))
+    def _at_cut(
+        self, ranking: Any, own: dict[str, Any], cut: dict[str, Any], weighted: bool
+    ) -> Array:
+        xp = namespace(ranking[0])
+        dtype = result_float(xp, device(ranking[0]))
         with computing(xp):
-            cells, shape = cells_at(xp, table_of(xp, ranking), **cut)
-            cells = nan_in_invalid(xp, cells, invalid_rows(ranking))
+            table = table_of(xp, ranking)
+            cells, shape = cells_at(xp, table, **cut)
+            if isinstance(ranking, Ranking):
+                weighted = table.weighted
+                cells = nan_in_invalid(xp, cells, invalid_rows(ranking))
             cells = ConfusionTable(*(xp.reshape(x, (*x.shape[:-1], *shape)) for x in cells))
-            return finished(xp, self.value(xp, cells, own), dtype)
+            result = finished(xp, self.value(xp, cells, own, not weighted), dtype)
+            return nan_unless_valid(xp, result, getattr(ranking, "good", None))
 
     def take_own(self, keywords: dict[str, Any]) -> dict[str, Any]:
         """The measure's own numbers, taken out of the keywords."""
@@ -112,7 +133,7 @@ class TableMeasure(Measure):
         own: dict[str, Any],
         caller: str = "",
         **cut: Any,
-    ) -> Ranking:
+    ) -> Any:
         """The ranking among the arguments, or of the labels and scores, beside the own numbers.
 
         Errors are told by the name of the caller, by default the measure's.
@@ -133,9 +154,16 @@ class TableMeasure(Measure):
             return finished(xp, self.value(xp, cells, own), dtype)
 
     def value(
-        self, xp: Namespace, cells: ConfusionTable | ClassTable, own: dict[str, Any]
+        self,
+        xp: Namespace,
+        cells: ConfusionTable | ClassTable,
+        own: dict[str, Any],
+        counted: bool = False,
     ) -> Array:
-        """The measure of checked cells, whole or not; to be called where `computing`."""
+        """The measure of checked cells; to be called where `computing`.
+
+        Those that are not whole may be masses, or be made of what was `counted`.
+        """
         function = self._function
         if isinstance(cells, ClassTable):
             if self._of_classes is None:
@@ -147,7 +175,7 @@ class TableMeasure(Measure):
         wide = wide_float(xp, device(cells[0]))
         numbers = self._own_numbers(xp, cells, own)
         floats = type(cells)(*(cast(xp, x, wide) for x in cells))
-        if not self._in_masses and floats[0] is cells[0]:
+        if not (self._in_masses or counted) and floats[0] is cells[0]:
             floats = compiled(_in_usual_unit, xp)(floats)
         return compiled(function, xp)(floats, **numbers)
 

@@ -101,9 +101,9 @@ def _filling(shape: tuple[int, ...], x: NDArray) -> NDArray:
     return x if x.shape == shape else np.broadcast_to(x, shape)
 
 
-def kth_largest(key: NDArray, k: NDArray) -> NDArray:
+def kth_largest(key: NDArray, k: NDArray | int) -> NDArray:
     """One list is only partitioned."""
-    rank = key.shape[0] - int(k[0])
+    rank = key.shape[0] - (k if isinstance(k, int) else int(k[0]))
     return np.partition(key, rank)[rank : rank + 1]
 
 

@@ -73,9 +73,19 @@ def on_host(function: Callable[..., Any], *arrays: Array | None) -> Any:
     return tuple(None if x is None else torch.from_numpy(np.asarray(x)) for x in found)
 
 
-def kth_largest(key: Array, k: Array) -> Array:
+def kth_largest(key: Array, k: Array | int) -> Array:
     """One list in readable memory is partitioned by NumPy."""
-    return torch.from_numpy(numpy_.kth_largest(to_numpy(key), to_numpy(k)))
+    place = k if isinstance(k, int) else to_numpy(k)
+    return torch.from_numpy(numpy_.kth_largest(to_numpy(key), place))
+
+
+def selected(key: Array, k: int) -> Array:
+    """The k-th largest key, from the nearer end."""
+    if 2 * k <= key.shape[-1]:
+        best = torch.topk(key, k, dim=-1, sorted=False).values
+        return torch.amin(best, dim=-1, keepdim=True)
+    rest = torch.topk(key, key.shape[-1] + 1 - k, dim=-1, largest=False, sorted=False).values
+    return torch.amax(rest, dim=-1, keepdim=True)
 
 
 def running_max(x: Array) -> Array:
