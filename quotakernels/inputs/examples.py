@@ -246,7 +246,7 @@ def raise_or_exclude(
     returns which rows of the batch are good, shape (..., 1); None where all values were read.
     Scores that come `by_class` have one more axis, which was the last one as they were given.
     """
-    spoilt = None
+    invalid = None
     for name, (unfit, expected) in bad.items():
         several = by_class and name == "y_score"
         counted = xp.expand_dims(valid, axis=-2) if several and valid is not None else valid
@@ -255,8 +255,8 @@ def raise_or_exclude(
         if not read_without_fault(xp, name, as_given[name], place, expected, validate):
             wrong = xp.any(wrong, axis=-2) if several else wrong
             has_one = xp.any(wrong, axis=-1, keepdims=True)
-            spoilt = has_one if spoilt is None else spoilt | has_one
-    if spoilt is None:
+            invalid = has_one if invalid is None else invalid | has_one
+    if invalid is None:
         return valid, None
-    good = ~spoilt
+    good = ~invalid
     return good if valid is None else valid & good, good

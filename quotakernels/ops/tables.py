@@ -167,7 +167,7 @@ def counts_around(
     Those above it and the positives among them, those down to it and theirs, and all positives;
     where only some are `valid`, how many in a sixth.  They are of all shards together.
     """
-    key = comparable(xp, scores)
+    key = comparable(xp, scores) if across is None else order_key(xp, scores)
     if valid is not None:
         key = xp.where(valid, key, lowest_key(xp, key))
     there = kth_largest(xp, key, place, across)

@@ -29,7 +29,7 @@ from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import brief, check_flag
 from quotakernels.inputs.numbers import checked, validate_numbers
 from quotakernels.inputs.predictions import Predictions
-from quotakernels.inputs.quotas import as_float, mass_totals, wanted_masses
+from quotakernels.inputs.quotas import as_float, in_library_of, mass_totals, wanted_masses
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.curves import cut_masses
 from quotakernels.measures.at_quota.hit_rate import positives_at
@@ -274,7 +274,8 @@ def cells_beyond(
     found: Validated, threshold: Any, inclusive: bool, whole: bool
 ) -> CellsBeyond | None:
     """The cells of checked examples at one threshold, counts as whole numbers; None of several."""
-    scores, labels, weights, *_ = found.examples
+    examples = in_library_of(found.examples._replace(valid=found.mask), threshold)
+    scores, labels, weights, valid, *_ = examples
     xp = namespace(scores)
     with computing(xp):
         wanted = _plain(xp, scores, threshold, inclusive)
@@ -282,7 +283,7 @@ def cells_beyond(
             wanted = _threshold_beside(scores, threshold)
             if wanted.ndim:
                 return None
-        pairs = Predictions(labels, labels, weights, found.mask, None)
+        pairs = Predictions(labels, labels, weights, valid, None)
         find = compiled(_cells_beyond, xp, ("inclusive", "whole"))
         cells = find(scores, pairs, wanted, inclusive=inclusive, whole=whole)
         return CellsBeyond._make((*(x[..., None] for x in cells), found.good))
@@ -313,7 +314,7 @@ def binary_cells(pairs: Predictions, *, whole: bool = True) -> ConfusionTable:
         counts = ops.counts(xp, parts if valid is None else [*(x & valid for x in parts), valid])
         if not whole:
             counts = cast(xp, counts, wide_float(xp, device(counts)))
-        tp, selected, positive, *every = xp.unstack(counts, axis=-1)
+        tp, selected, positive, *every = (counts[..., k] for k in range(counts.shape[-1]))
         fp, fn = selected - tp, positive - tp
         rest = every[0] - selected if every else truth.shape[-1] - selected
         return ConfusionTable(tp, fp, fn, rest - fn)
