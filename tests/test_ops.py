@@ -133,34 +133,47 @@ def test_kth_largest(library, kind, batch):
     if info is not None:
         key[..., :2] = info.min, info.max
     for place in (1, 7, 40):
-        same(*both(library, keys.kth_largest, key, np.full((*batch, 1), place)))
+        found = both(library, keys.kth_largest, key, np.full((*batch, 1), place))
+        same(*found)
+        plain = both(library, lambda xp, x, k=place: keys.kth_largest(xp, x, k), key)
+        if library.name != "jax64":
+            same(plain, found)
 
 
-def close_and_far(kind: str) -> np.ndarray:
-    """Scores whose keys do not all fit into a word beside their place, in no order, with ties."""
-    dice = np.random.default_rng(3)
-    crowd = 1.0 + 2.0**-52 * dice.integers(0, 300, 600)
-    far = np.concatenate([crowd, -crowd, [0.0, -1e30, 2.0**-149, np.inf, -np.inf]])
-    whole = np.append(dice.integers(-9, 9, 300), [2**63 - 1, -(2**63), 2**63 - 2])
-    scores = whole.view(kind) if kind in ("int64", "uint64") else far.astype(kind)
-    return dice.permutation(scores)
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64", "int32"])
+def test_counts_around(library, kind, masked):
+    scores = RNG.integers(-3, 4, (2, 60)).astype(kind)
+    scores[:, ::2] *= -1  # of floats, some zeros become -0.0
+    labels, valid = RNG.random((2, 2, 60)) < 0.5
+    valid = valid | (np.arange(60) < 13) if masked else None
+    key, _ = both(library, keys.comparable, scores)
+    assert ((key[..., 1:] > key[..., :-1]) == (scores[..., 1:] > scores[..., :-1])).all()
+    for place in (1, 7, 13):
+        where = np.full((2, 1), place)
+        same(*both(library, ops.counts_around, scores, labels, valid, where))
+    same(*both(library, lambda xp, *x: ops.counts(xp, list(x)), labels, ~labels))
 
 
-@pytest.mark.parametrize("length", [1, None])
-@pytest.mark.parametrize("kind", ["float64", "float32", "int64", "uint64", "bool"])
-def test_what_goes_with_keys_comes_in_their_order(kind, length):
-    """NumPy sorts words of keys and places: weights tell which example came where."""
-    scores = close_and_far(kind)[:length]
-    weights = np.arange(1.0, len(scores) + 1)
-    labels = np.ones(scores.shape, dtype=bool)
-    xp, values = namespace(scores), scores.tolist()
-    each = ops.tie_groups(xp, scores, labels, weights, None, True)
-    best_first = sorted(range(len(values)), key=lambda k: values[k], reverse=True)
-    assert each.positive_weights.tolist() == [k + 1 for k in best_first]
-    groups = ops.tie_groups(xp, scores, labels, weights, None, False)
-    assert groups.thresholds.tolist() == sorted(set(values), reverse=True)
-    sums = [sum(w for x, w in zip(values, weights, strict=True) if x == s) for s in set(values)]
-    assert sorted(groups.positive_weights) == sorted(sums)
+@pytest.mark.parametrize("inclusive", [True, False])
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
+def test_scores_reaching_plain_numbers(library, kind, inclusive):
+    info = np.finfo(kind)
+    most, least = float(info.max), float(info.smallest_subnormal)
+    exact = [0.1, 0.9, 1.0, 3.0, most, most * (1 - 2 * float(info.eps)), least, 2 * least]
+    scores = np.asarray([*exact, np.inf, 0.0], kind)
+    scores = np.concatenate([scores, -scores, np.nextafter(scores[:4], scores[4])])
+    wide = scores.astype(np.float64)
+    for number in (0.1, 0.9, 1e300, -1e300, 1e-60, -1e-60, 1.5 * least, *wide.tolist()):
+
+        def reached(xp, x, number=number):
+            plain = keys.plain_threshold(xp, x, number, inclusive)
+            if plain is None:
+                plain = xp.asarray(number, dtype=xp.float64)
+            return keys.reaching(xp, x, plain, inclusive)
+
+        expected = wide >= number if inclusive else wide > number
+        same(both(library, reached, scores), (expected, expected))
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -114,8 +114,8 @@ def _rounded_up(xp: Namespace, scores: Array, number: float) -> float:
     info = xp.finfo(scores.dtype)
     if info.bits == 64 or not math.isfinite(number):
         return number
-    least, most = math.frexp(info.smallest_normal)[1], float(info.max)
-    unit = math.ldexp(float(info.eps), max(math.frexp(number)[1], least) - 1)
+    least, most = math.frexp(info.smallest_normal)[1], info.max
+    unit = math.ldexp(info.eps, max(math.frexp(number)[1], least) - 1)
     rounded = math.ceil(number / unit) * unit
     return max(rounded, -most) if rounded <= most else math.inf
 
