@@ -111,7 +111,7 @@ def validate_columns(
     """
     check_flag("validate", validate)
     if validate and pos_label is None and (good := _good_list(given)):
-        return Validated(good, {}, None)
+        return Validated(good, {}, None, None)
     named = example_columns(given)
     as_given = dict(named)
     if "y_true" in named:
