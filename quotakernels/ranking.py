@@ -58,6 +58,8 @@ class Ranking(NamedTuple, Generic[T]):
         What the examples of the group bring: `positive` and `negative` if they are selected,
         `positive_rejected` and `negative_rejected` if they are not, `size` their absolute sum.
         Without gains an empty tuple.
+    layout : empty tuple
+        Of a type that says whether each group stands in the row of its last example.
 
     A row of the batch with a bad value that could not be read is invalid.  It has no examples, its
     masses are NaN, or -1 if they are integers, and all results of it are NaN.
@@ -69,6 +71,7 @@ class Ranking(NamedTuple, Generic[T]):
     positive_weights: Any
     negative_weights: Any
     gains: ops.GainsOrNone = ()
+    layout: ops.Layout = ()
 
     @property
     def weights(self) -> T | Any:
@@ -79,9 +82,9 @@ class Ranking(NamedTuple, Generic[T]):
             return positive + self.negative_weights
 
     def map(self, function: Callable[[Array], Array]) -> Ranking:
-        """The ranking with every array that it has put through the function."""
+        """The ranking with every array that it has put through the function, in any layout."""
         columns = [function(x) for x in self[:5]]
-        return Ranking._make((*columns, self.gains.map(function) if self.gains else ()))
+        return Ranking._make((*columns, self.gains.map(function) if self.gains else (), ()))
 
     def __repr__(self) -> str:
         """Shape and library; of one list also how many examples there are, if that is known."""
@@ -91,7 +94,7 @@ class Ranking(NamedTuple, Generic[T]):
 
     def __reduce__(self) -> Any:
         gains = tuple(map(packed, self.gains.columns())) if self.gains else ()
-        return _unpickled, (*map(packed, self[:5]), gains)
+        return _unpickled, (*map(packed, self[:5]), gains, self.layout)
 
     @classmethod
     @public
@@ -286,6 +289,7 @@ def _made_by_hand(
     positive_weights: Array,
     negative_weights: Array,
     gains: ops.GainsOrNone = (),
+    layout: ops.Layout = (),
 ) -> Ranking:
     """A ranking of finished columns, checked where NumPy can read them.
 
@@ -299,7 +303,8 @@ def _made_by_hand(
         from quotakernels.inputs.curve_points import check_rows
 
         check_rows(dict(zip(Ranking._fields[:5], on_host, strict=True)))
-    return cls._make((*columns, gains))
+        layout = ()
+    return cls._make((*columns, gains, layout if isinstance(layout, ops.InPlace) else ()))
 
 
 def _gains_by_hand(gains: Any) -> Any:
@@ -312,9 +317,9 @@ Ranking.__new__ = _made_by_hand  # type: ignore[method-assign,assignment]  # of 
 
 
 def _unpickled(*packed_columns: Any) -> Ranking:
-    *columns, gains = packed_columns
+    *columns, gains, layout = packed_columns
     sums = ops.Gains(*(unpacked(*x) for x in gains)) if gains else ()
-    return Ranking._make((*(unpacked(*x) for x in columns), sums))
+    return Ranking._make((*(unpacked(*x) for x in columns), sums, layout))
 
 
 @public
@@ -471,7 +476,7 @@ def ranking_of(table: ops.Groups, good: Array | None = None) -> Ranking:
     `good` has the shape (..., 1); None where all rows are.
     """
     masses = with_marks((table.positive, table.negative), good)
-    return Ranking._make((*table[:3], *masses, table.gains))
+    return Ranking._make((*table[:3], *masses, table.gains, table.layout))
 
 
 def table_of(xp: Namespace, ranking: Any) -> Any:
@@ -486,4 +491,4 @@ def table_of(xp: Namespace, ranking: Any) -> Any:
     if not of_kind(xp, ranking.positive_weights.dtype, "integral"):
         masses = tuple(cast(xp, x, wide) for x in ranking[3:5])
     gains = ranking.gains and ranking.gains.map(lambda x: cast(xp, x, wide))
-    return ops.Groups(*ranking[:3], *masses)._replace(gains=gains)
+    return ops.Groups(*ranking[:3], *masses)._replace(gains=gains, layout=ranking.layout)

@@ -22,7 +22,7 @@ from backends import (
 
 from quotakernels import ops
 from quotakernels._array import computing, namespace
-from quotakernels.ops import elementwise, keys, native, scans
+from quotakernels.ops import columns, elementwise, keys, native, scans
 from quotakernels.ops.native import numpy_
 
 LIBRARIES = [m for m in MODES if m.name in ("numpy", "strictest", "jax64", "torch", "cupy")]
@@ -187,11 +187,11 @@ def test_sums_and_positions_over_long_tables(weighted, rows):
         masses = (counts * RNG.random(rows), 0.5 * positives * RNG.random(rows))
     table = ops.Groups(-np.arange(rows, dtype=float), counts, positives, *masses)
     xp = namespace(counts)
-    columns = ops.Rows._fields
+    part = ops.Summands((*ops.Rows._fields, "positive_upto"), lambda *x: x)
     tolerance = 1e-12 if weighted else 0
-    found = ops.sum_rows(xp, table, lambda *x: x, columns)
+    (found,) = ops.sum_rows(xp, table, part)
     with standard_forms():
-        plain = ops.sum_rows(xp, table, lambda *x: x, columns)
+        (plain,) = ops.sum_rows(xp, table, part)
     same(found, plain, rtol=1e-12)
     whole = (counts if masses[0] is None else masses[0]).sum()
     wanted = np.sort(np.append(RNG.random(50) * whole, [0, whole, whole + 1, 1, np.nan]))
@@ -204,6 +204,28 @@ def test_sums_and_positions_over_long_tables(weighted, rows):
         same(mine[finite], theirs[finite], rtol=tolerance)
     short = ops.head(xp, table, wanted[:20])
     same(ops.rows_at(xp, short, wanted[:20]), ops.rows_at(xp, table, wanted[:20]))
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_columns_by_position(library, batch, masked):
+    """What is behind the last example belongs to no group."""
+    counts = np.zeros((*batch, 40), dtype=np.int32)
+    for row in np.ndindex(batch):
+        sizes = np.append(RNG.integers(1, 6, 6), 0)
+        counts[row][(sizes.cumsum() - 1)[:-1]] = sizes[:-1]
+        counts[row][-1] = 0 if masked else 40 - sizes.sum()
+
+    def run(xp: Any, counts: Any) -> Any:
+        upto = xp.cumulative_sum(counts, axis=-1, dtype=xp.int64)
+        position = xp.cumulative_sum(xp.ones_like(counts), axis=-1, dtype=xp.int64)
+        return columns.rows_of_positions(xp, counts, upto, position)
+
+    found, plain = both(library, run, counts)
+    same(found, plain)
+    for row in np.ndindex(batch):
+        ends = counts[row].cumsum()
+        same(found[row], np.minimum(ends.searchsorted(np.arange(1, 41)), 39))
 
 
 def test_bisect_finds_the_first_end_that_reaches(library):
@@ -355,7 +377,7 @@ OPERATIONS = {
 HAVE_NO_TWIN = {
     *("order_key", "from_order_key", "taken", "widened", "scaled"),  # need bits, or types
     *("source_of_draws", "uniform", "coins", "draws"),  # libraries draw other numbers
-    *("_split", "_sorted_words"),  # parts of `hull_ends` and of `sort_coded`
+    *("_split", "_sorted_words", "_positions"),  # parts of others
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import any_quota
+from backends import MODES, any_quota, parameters
 from hypothesis import given
 from hypothesis import strategies as st
 from public_names import PUBLIC
@@ -43,6 +43,25 @@ def test_sum_of_qrecall_pem_and_auc_are_one_number(data):
     np.testing.assert_allclose((s1 - s2) / s3, qk.pem(ranking), **CLOSE)
     s1, s2, s3 = qk.pem_areas(ranking, method="area")
     np.testing.assert_allclose((s1 - s2) / s3, qk.pem(ranking), **CLOSE)
+
+
+@pytest.mark.parametrize(
+    "mode", parameters([m for m in MODES if m.name in ("strictest", "jax64-jit", "torch-vmap")])
+)
+@pytest.mark.parametrize("more", [(), ("sample_weight",), ("where",)], ids=str)
+def test_sums_by_position_are_those_by_row(mode, more):
+    """Without its layout a table is only known by its rows."""
+    rng = np.random.default_rng(5)
+    scores = np.stack([rng.integers(0, levels, 60) for levels in (1, 9, 60, 600)]) / 7
+    columns = {"sample_weight": rng.random(scores.shape), "where": rng.random(scores.shape) < 0.7}
+
+    def run(labels: Any, scores: Any, *given: Any) -> Any:
+        ranking = qk.rank(labels, scores, **dict(zip(more, given, strict=True)))
+        return qk.summary(ranking), qk.summary(ranking._replace(layout=()))
+
+    found = mode.run(run, rng.integers(0, 2, scores.shape), scores, *(columns[x] for x in more))
+    for position, row in zip(*found, strict=True):
+        np.testing.assert_allclose(position, row, rtol=1e-13, atol=1e-13)
 
 
 @given(ranked_data())

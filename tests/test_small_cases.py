@@ -75,7 +75,7 @@ def test_every_tie_policy_is_right_on_every_small_case(mode):
         return computed(qk.Ranking(*columns), mode.array(QUOTA_ARRAY))
 
     found = mode.run(tables, *padded_cases())
-    columns = zip(*(table[:-1] for table in found.values()), strict=True)  # without gains
+    columns = zip(*(table[:5] for table in found.values()), strict=True)  # without gains
     actual = mode.run(measures, *(in_one_batch(x) for x in columns))
     size = len(padded_cases()[0])
     for place, ties in enumerate(found):

@@ -23,15 +23,24 @@ class Totals(NamedTuple):
 
 
 class Reduction(NamedTuple):
-    """A value made of sums over the rows.
+    """A value made of sums over the rows, or over the positions.
 
-    ``terms(*columns)`` gives the arrays to sum, of columns named as in `ops.Rows`;
-    ``value(*sums)`` makes the value of the sums.
+    ``terms(*columns)`` gives the arrays to sum, of columns named as in `ops.Columns`;
+    ``value(*sums)`` makes the value of the sums.  `whole` terms are whole numbers where the masses
+    are.  Summands `by_position` have the same sums and are used of tables in place.
     """
 
     columns: tuple[str, ...]
     terms: Callable[..., tuple[Array, ...]]
     value: Callable[..., Any]
+    whole: bool = False
+    by_position: ops.Summands | None = None
+
+    def summands(self, table: ops.Groups) -> ops.Summands:
+        """What is summed of this table."""
+        if table.in_place and self.by_position is not None:
+            return self.by_position
+        return ops.Summands(self.columns, self.terms, self.whole)
 
 
 class Sums(NamedTuple):
@@ -55,15 +64,5 @@ def totals(xp: Namespace, table: ops.Groups) -> Totals:
 
 def reduced(xp: Namespace, table: ops.Groups, *reductions: Reduction) -> list[Any]:
     """The values of all the reductions, from one pass over the table."""
-    columns = tuple(dict.fromkeys(name for r in reductions for name in r.columns))
-    sizes: list[int] = []
-
-    def terms(*read: Array) -> tuple[Array, ...]:
-        named = dict(zip(columns, read, strict=True))
-        parts = [r.terms(*(named[name] for name in r.columns)) for r in reductions]
-        sizes[:] = [len(part) for part in parts]
-        return tuple(x for part in parts for x in part)
-
-    sums = iter(ops.sum_rows(xp, table, terms, columns))
-    own = [[next(sums) for _ in range(size)] for size in sizes]
-    return [r.value(*part) for r, part in zip(reductions, own, strict=True)]
+    sums = ops.sum_rows(xp, table, *(r.summands(table) for r in reductions))
+    return [r.value(*own) for r, own in zip(reductions, sums, strict=True)]

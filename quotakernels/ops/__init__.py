@@ -10,10 +10,14 @@ from quotakernels.ops._table import Around as Around
 from quotakernels.ops._table import Gains as Gains
 from quotakernels.ops._table import GainsOrNone as GainsOrNone
 from quotakernels.ops._table import Groups as Groups
+from quotakernels.ops._table import InPlace as InPlace
+from quotakernels.ops._table import Layout as Layout
 from quotakernels.ops._table import Rows as Rows
+from quotakernels.ops._table import Summands as Summands
 from quotakernels.ops.binning import bin_thresholds as bin_thresholds
 from quotakernels.ops.binning import binned as binned
 from quotakernels.ops.binning import flat as flat
+from quotakernels.ops.columns import sum_rows as sum_rows
 from quotakernels.ops.drawing import coins as coins
 from quotakernels.ops.drawing import draws as draws
 from quotakernels.ops.drawing import source_of_draws as source_of_draws
@@ -45,6 +49,5 @@ from quotakernels.ops.tables import gain_columns as gain_columns
 from quotakernels.ops.tables import head as head
 from quotakernels.ops.tables import merged as merged
 from quotakernels.ops.tables import rows_at as rows_at
-from quotakernels.ops.tables import sum_rows as sum_rows
 from quotakernels.ops.tables import tie_groups as tie_groups
 from quotakernels.ops.tables import without_empty_rows as without_empty_rows

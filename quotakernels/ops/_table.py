@@ -49,6 +49,17 @@ GAIN_SCALE = 2.0**-32
 """Of the sums of absolute gains, which themselves could overflow."""
 
 
+class InPlace(NamedTuple):
+    """The layout of a table in which each group stands in the row of its last example.
+
+    All other rows are empty.  So a row is a position too.  It holds no array.
+    """
+
+
+Layout: TypeAlias = Any
+"""`InPlace`, or an empty tuple where nothing is known of the rows."""
+
+
 class Groups(NamedTuple):
     """One row per tie group, best score first; masses are None where they are the counts.
 
@@ -62,6 +73,12 @@ class Groups(NamedTuple):
     positive_weights: Array | None
     negative_weights: Array | None
     gains: GainsOrNone = ()
+    layout: Layout = ()
+
+    @property
+    def in_place(self) -> bool:
+        """Whether each group stands in the row of its last example."""
+        return isinstance(self.layout, InPlace)
 
     @property
     def weighted(self) -> bool:
@@ -89,14 +106,25 @@ class Groups(NamedTuple):
         return Groups(*self[:2], others, self.negative_weights, self.positive_weights)
 
     def map(self, function: Callable[[Array], Array]) -> Groups:
-        """The table with every column that it has put through the function."""
+        """The table with every column that it has put through the function, in whatever layout."""
         columns = [None if x is None else function(x) for x in self[:5]]
-        return Groups._make((*columns, self.gains and self.gains.map(function)))
+        return Groups._make((*columns, self.gains and self.gains.map(function), ()))
 
     def arrays(self) -> Iterator[Array]:
         """The columns that there are, those of the gains too."""
         yield from (x for x in self[:5] if x is not None)
         yield from self.gains.columns() if self.gains else ()
+
+
+class Summands(NamedTuple):
+    """What is summed: the arrays that ``terms(*columns)`` gives, of columns named as in `Columns`.
+
+    Those of `whole` summands are whole numbers where the masses are, below 2**62.
+    """
+
+    columns: tuple[str, ...]
+    terms: Callable[..., tuple[Array, ...]]
+    whole: bool = False
 
 
 class Rows(NamedTuple):

@@ -32,11 +32,12 @@ def running_max(xp: Namespace, x: Array) -> Array:
     return x
 
 
-def prefix_sum(xp: Namespace, x: Array) -> Array:
-    """Sums up to and with each position, in the type of the numbers."""
+def prefix_sum(xp: Namespace, x: Array, dtype: Any = None) -> Array:
+    """Sums up to and with each position, by default in the type of the numbers."""
+    dtype = x.dtype if dtype is None else dtype
     if native.library(xp, beyond=True) == "torch":
-        return native.torch_.prefix_sum(x)
-    return xp.cumulative_sum(x, axis=-1, dtype=x.dtype)
+        return native.torch_.prefix_sum(x, dtype)
+    return xp.cumulative_sum(x, axis=-1, dtype=dtype)
 
 
 def exclusive(xp: Namespace, x: Array) -> Array:

@@ -8,12 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from quotakernels._array import Across, Array, Namespace, cast, device, wide_float
+from quotakernels._array import Across, Array, Namespace, cast, device, of_kind, wide_float
 from quotakernels.ops import native
-from quotakernels.ops._table import GAIN_SCALE, Around, Gains, GainsOrNone, Groups, Rows
+from quotakernels.ops._table import (
+    GAIN_SCALE,
+    Around,
+    Gains,
+    GainsOrNone,
+    Groups,
+    InPlace,
+    Layout,
+    Rows,
+)
 from quotakernels.ops.keys import (
     comparable,
     from_order_key,
+    is_float,
     kth_largest,
     lowest_key,
     order_key,
@@ -30,7 +40,6 @@ from quotakernels.ops.scans import (
     segment_sum,
     shifted,
     taken,
-    total,
 )
 
 
@@ -57,6 +66,7 @@ def tie_groups(
     if library == "torch" and one_list and native.all_readable(*arrays):
         return native.torch_.tie_groups(scores, labels, weights, valid, given, gains)
     key = order_key(xp, scores)
+    layout = _layout(xp, key, scores, valid)
     code = cast(xp, labels, xp.int8)
     if valid is not None:
         key = xp.where(valid, key, lowest_key(xp, key))
@@ -70,8 +80,15 @@ def tie_groups(
     counts = xp.ones_like(positive) if valid is None else cast(xp, code >> 1, integer)
     thresholds = from_order_key(xp, key, scores.dtype)
     sums = gain_columns(xp, positive > 0, weights, *gains) if gains else ()
-    examples = Groups(thresholds, counts, positive, *_masses(xp, positive, weights), sums)
+    masses = _masses(xp, positive, weights)
+    examples = Groups(thresholds, counts, positive, *masses, sums, layout)
     return examples if given or key.shape[-1] == 0 else _merge_equal(xp, key, examples)
+
+
+def _layout(xp: Namespace, key: Array, scores: Array, valid: Array | None) -> Layout:
+    """In place, unless a score may have the key of examples that do not count."""
+    bits = of_kind(xp, scores.dtype, "real floating") and not is_float(xp, key)
+    return InPlace() if (valid is None or bits) and 0 < key.shape[-1] < 2**31 else ()
 
 
 def _masses(
@@ -106,7 +123,8 @@ def _merge_equal(xp: Namespace, key: Array, examples: Groups) -> Groups:
     """Sorted examples as tie groups, each in the row of its last example."""
     differs = key[..., 1:] != key[..., :-1]
     edge = xp.ones((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
-    return merged(xp, examples, xp.concat([differs, edge], axis=-1))
+    table = merged(xp, examples, xp.concat([differs, edge], axis=-1))
+    return table._replace(layout=examples.layout)
 
 
 def merged(xp: Namespace, table: Groups, last: Array) -> Groups:
@@ -189,19 +207,6 @@ def table_rows(xp: Namespace, table: Groups) -> Rows:
     items_before = exclusive(xp, items) if table.weighted else mass_before
     positive_before = exclusive(xp, positive)
     return Rows(items_before, mass_before, positive_before, items, mass, positive, negative)
-
-
-def sum_rows(
-    xp: Namespace, table: Groups, terms: Callable[..., tuple[Array, ...]], columns: tuple[str, ...]
-) -> tuple[Array, ...]:
-    """Sums over the rows of each array that ``terms(*columns)`` returns.
-
-    Columns are named as in `Rows`.
-    """
-    if native.library(xp) == "numpy" and table.counts.ndim == 1:
-        return native.numpy_.sum_rows(table, terms, columns)
-    rows = table_rows(xp, table)
-    return tuple(total(xp, x) for x in terms(*(getattr(rows, name) for name in columns)))
 
 
 def rows_at(xp: Namespace, table: Groups | Around, wanted: Array) -> tuple[Array, Rows]:

@@ -236,7 +236,7 @@ def delong_test_unpaired(
             raise TypeError(f"{name} must be a Ranking; got {type(given).__name__}")
     xp, rankings = in_one_library({"a": a, "b": b})
     if (on_host := host_view(tuple(x for ranking in rankings for x in ranking))) is not None:
-        pair = [Ranking._make(on_host[:6]), Ranking._make(on_host[6:])]
+        pair = [Ranking._make(on_host[:7]), Ranking._make(on_host[7:])]
         found = _unpaired(namespace(on_host[0]), pair, scale, confidence_level)
         return from_host_view(found, rankings[0].thresholds)  # type: ignore[no-any-return]
     return _unpaired(xp, rankings, scale, confidence_level)

@@ -114,7 +114,7 @@ def area_of(xp: Namespace, table: ops.Groups) -> Area:
         of_positive, of_negative = of_positive / negative, of_negative / positive
         return good * (of_positive * of_positive), bad * (of_negative * of_negative)
 
-    sums = ops.sum_rows(xp, table, squares, _COLUMNS)
+    sums = reduced(xp, table, Reduction(_COLUMNS, squares, lambda *sums: sums))[0]
     sizes = total[1:]
     parts = [x / (4 * (n * (n - 1))) for x, n in zip(sums, sizes, strict=True)]
     defined = (total.positive > 1) & (total.negative > 1)

@@ -10,6 +10,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
 from quotakernels._types import A, ArrayOf, Data, Generic, T
 from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.quotas import divisor
 from quotakernels.measures._kinds import NumberMeasure
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import Reduction, Sums, Totals, item_scale, reduced, totals
@@ -106,7 +107,10 @@ def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> P
 def advantage_areas(
     xp: Namespace, table: ops.Groups, total: Totals, method: Literal["sum", "area"]
 ) -> Reduction:
-    """S1, S2 and S3; d is a straight line within each row."""
+    """S1, S2 and S3; d is a straight line within each row.
+
+    By position it is evaluated so that a line along zero is zero.
+    """
     whole, positive = total.per_row(xp)
     by_sum = method == "sum"
     first = 1 if by_sum else 0
@@ -120,6 +124,13 @@ def advantage_areas(
         crosses = start * (start + change) < 0
         return above(crosses, *line), below(crosses, *line)
 
+    def each(
+        before: Array, found: Array, size: Array, here: Array, place: Array
+    ) -> tuple[Array, Array]:
+        change = whole * here - positive * size
+        line = whole * found - positive * before + place * change / divisor(xp, size)
+        return ops.clip(xp, line, 0.0), -ops.clip(xp, line, None, 0.0)
+
     def value(above: Array, below: Array) -> PemAreas:
         scale = item_scale(xp, table, total.whole)
         unit = total.whole * total.positive / scale
@@ -129,7 +140,9 @@ def advantage_areas(
             above / unit, below / unit, xp.where(defined, optimum, xp.full_like(optimum, xp.nan))
         )
 
-    return Reduction(("mass_before", "positive_before", "mass", "positive"), terms, value)
+    columns = ("mass_before", "positive_before", "mass", "positive")
+    by_position = ops.Summands((*columns[:2], "group_mass", "group_positive", "place"), each)
+    return Reduction(columns, terms, value, by_position=by_position if by_sum else None)
 
 
 def _one_side(xp: Namespace, sign: int, by_sum: bool, crosses: Array, *line: Array) -> Array:
@@ -173,14 +186,15 @@ class Won(NamedTuple):
 def pairs_won(_xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction:
     """AUC is the share of the pairs of a positive and a negative that are won, Gini the surplus."""
 
-    def won_twice(found: Array, here: Array, below: Array) -> tuple[Array]:
-        return (below * (2 * found + here),)
+    def won_twice(before: Array, upto: Array, below: Array) -> tuple[Array]:
+        return (below * (before + upto),)
 
     def value(won: Array) -> Won:
         pairs = total.positive * total.negative
         return Won(won / (2 * pairs), (won - pairs) / pairs)
 
-    return Reduction(("positive_before", "positive", "negative"), won_twice, value)
+    columns = ("positive_before", "positive_upto", "negative")
+    return Reduction(columns, won_twice, value, whole=True)
 
 
 def _won(table: ops.Groups) -> Won:

@@ -67,7 +67,7 @@ def average_hit_rate(table: ops.Groups) -> Array:
     return reduced(xp, table, hit_rate_mean(xp, table, totals(xp, table)))[0]
 
 
-def hit_rate_mean(xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction:
+def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
     """AHR: Σ t[j]·HitRate(j) over the positives."""
 
     def several(*row: Array) -> Array:
@@ -78,8 +78,18 @@ def hit_rate_mean(xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction
         tied = (items > 1) & (here > 0)  # without positives any formula gives 0
         return (ops.piecewise(xp, tied, several, partial(_single_share, xp), *row),)
 
+    def each(
+        mass_before: Array, mass: Array, found: Array, here: Array, items: Array, place: Array
+    ) -> tuple[Array]:
+        items = divisor(xp, items)
+        share = here / items
+        quota = mass_before + (mass * (place / items) if table.weighted else place)
+        return (share * ((found + share * place) / divisor(xp, quota)),)
+
     columns = ("mass_before", "mass", "positive_before", "positive", "items")
-    return Reduction(columns, terms, lambda shares: shares / total.positive)
+    of_group = ("group_mass", "positive_before", "group_positive", "group_items", "place")
+    by_position = ops.Summands(("mass_before", *of_group), each)
+    return Reduction(columns, terms, lambda x: x / total.positive, by_position=by_position)
 
 
 def _single_share(
@@ -215,9 +225,12 @@ def _qrecall_sum(xp: Namespace, table: ops.Groups, total: Totals, late: bool) ->
     first = total.positive + 1 if late else total.positive
     start = xp.expand_dims(first, axis=-1)
 
-    def full_groups(before: Array, found: Array, items: Array, here: Array) -> tuple[Array]:
-        doubled = items * (2 * found) + here * (items + 1)
-        return (doubled * cast(xp, before >= start, doubled.dtype),)
+    def full_groups(
+        before: Array, items: Array, found: Array, upto: Array, here: Array
+    ) -> tuple[Array]:
+        doubled = items * (found + upto) + here
+        inside = before >= cast(xp, start, before.dtype)
+        return (xp.where(inside, doubled, xp.zeros_like(doubled[..., :1])),)
 
     def value(below: Array) -> Array:
         row = _owner(xp, table, first)
@@ -232,7 +245,8 @@ def _qrecall_sum(xp: Namespace, table: ops.Groups, total: Totals, late: bool) ->
         at_once = (integer * items + part) / (whole * items)
         return xp.where(whole * items < EXACT, at_once, (integer + part / items) / whole)
 
-    return Reduction(_COLUMNS, full_groups, value)
+    columns = ("mass_before", "mass", "positive_before", "positive_upto", "positive")
+    return Reduction(columns, full_groups, value, whole=True)
 
 
 def _qrecall_area(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from quotakernels.ops._table import Groups, Rows
+from quotakernels.ops._table import Groups, Rows, Summands
 
 NDArray = np.ndarray[Any, Any]
 
@@ -44,13 +44,18 @@ def _sums_before(values: NDArray, before: float) -> NDArray:
     return sums
 
 
-def sum_rows(
-    table: Groups, terms: Callable[..., tuple[NDArray, ...]], columns: tuple[str, ...]
-) -> tuple[NDArray, ...]:
+def sum_rows(table: Groups, parts: tuple[Summands, ...]) -> list[tuple[NDArray, ...]]:
     """One table is read in blocks that stay in the cache."""
-    read = _column_blocks(table, columns)
-    sums = [[float(x.sum()) for x in terms(*block)] for block in read]
-    return tuple(np.asarray(_sum_of_sums(x)) for x in zip(*sums, strict=True))
+    names = tuple(dict.fromkeys(name for part in parts for name in part.columns))
+    sums: list[list[list[float]]] = []
+    for block in _column_blocks(table, names):
+        read = dict(zip(names, block, strict=True))
+        terms = (part.terms(*(read[name] for name in part.columns)) for part in parts)
+        sums.append([[float(x.sum()) for x in each] for each in terms])
+    return [
+        tuple(np.asarray(_sum_of_sums(x)) for x in zip(*part, strict=True))
+        for part in zip(*sums, strict=True)
+    ]
 
 
 def _sum_of_sums(sums: tuple[float, ...]) -> float:
@@ -64,22 +69,22 @@ def _sum_of_sums(sums: tuple[float, ...]) -> float:
 
 
 def _column_blocks(table: Groups, columns: tuple[str, ...]) -> Iterator[list[NDArray]]:
-    """The named columns of `Rows`, block by block; sums before a row are made as they are read."""
+    """The named columns by row, block by block; sums over rows are made as they are read."""
     own = [column if table.weighted else column.replace("items", "mass") for column in columns]
-    before = dict.fromkeys(own, 0.0)
+    before = {column.partition("_")[0]: 0.0 for column in own if "_" in column}
+    names = dict.fromkeys(column.partition("_")[0] for column in own)
     length = table.counts.shape[0]
     # Few rows in shorter blocks, of which the memory is not given back to the system each time.
     for block in blocks(length, BLOCK if length > 4 * BLOCK else BLOCK // 2):
         part, read = _part(table, block), {}
-        for column in before:
-            name = column.removesuffix("_before")
+        for name in names:
             values = _read(part, name)
-            if name == column:
-                read[column] = values.astype(np.float64)
-            else:
-                sums = _sums_before(values, before[column])
-                before[column] = float(sums[-1])
-                read[column] = sums[:-1]
+            if name in own:
+                read[name] = values.astype(np.float64)
+            if name in before:
+                sums = _sums_before(values, before[name])
+                before[name] = float(sums[-1])
+                read |= {f"{name}_before": sums[:-1], f"{name}_upto": sums[1:]}
         yield [read[column] for column in own]
 
 

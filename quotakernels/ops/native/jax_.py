@@ -188,6 +188,13 @@ def running_max(x: Array) -> Array:
     return jax.lax.cummax(x, axis=x.ndim - 1)
 
 
+def next_flagged(flags: Array) -> Array:
+    """The place of the first raised flag from each place on; the last place where there is none."""
+    last = flags.shape[-1] - 1
+    places = jnp.where(flags, jnp.arange(last + 1, dtype=jnp.int32), last)
+    return jax.lax.cummin(places, axis=flags.ndim - 1, reverse=True)
+
+
 def source_of_draws(random_state: Any) -> Any:
     """A key of JAX is one already."""
     if isinstance(random_state, jax.Array):

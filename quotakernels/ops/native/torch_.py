@@ -93,9 +93,19 @@ def running_max(x: Array) -> Array:
     return torch.cummax(x, dim=-1).values
 
 
-def prefix_sum(x: Array) -> Array:
+def prefix_sum(x: Array, dtype: Any) -> Array:
     """See `scans.prefix_sum`."""
-    return torch.cumsum(x, dim=-1, dtype=x.dtype)
+    return torch.cumsum(x, dim=-1, dtype=dtype)
+
+
+def positions(counts: Array) -> Array:
+    """A batch if the counts are: one list for all of a `vmap` would be repeated for a search."""
+    return torch.cumsum(torch.ones_like(counts), dim=-1, dtype=torch.int64)
+
+
+def rows_of_positions(upto: Array, position: Array) -> Array:
+    """See `columns.rows_of_positions`."""
+    return torch.searchsorted(upto, position).clamp(max=upto.shape[-1] - 1)
 
 
 def total(x: Array) -> Array:

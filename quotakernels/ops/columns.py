@@ -1,0 +1,103 @@
+"""Columns of a table, by row and by position, and sums over them."""
+
+from __future__ import annotations
+
+from quotakernels._array import Array, Namespace, cast, device, of_kind, wide_float
+from quotakernels.ops import native
+from quotakernels.ops._table import Groups, Summands
+from quotakernels.ops.scans import bisect, prefix_sum, running_max, shifted, taken, total
+
+
+class Columns:
+    """The columns of a table, each made when it is first read.
+
+    By row: ``items`` counts examples; ``mass``, ``positive`` and ``negative`` are masses, which
+    without weights are counts too; ``x_before`` and ``x_upto`` are sums over the rows before, and
+    with the row.  By position, if groups stand in place: ``position``, from 1 on, ``place`` within
+    its group, and ``group_x``, what the group has, 0 behind the last example.  At all positions of
+    a group ``x_before`` is what stands before the group.
+    """
+
+    def __init__(self, xp: Namespace, table: Groups):
+        self._xp, self._table = xp, table
+        self._wide = wide_float(xp, device(table.counts))
+        self._made: dict[str, Array] = {}
+
+    def read(self, part: Summands) -> tuple[Array, ...]:
+        """The columns of some summands, as floats unless they take whole numbers as they are."""
+        names = part.columns if self._table.weighted else _by_items(part.columns)
+        return tuple(self._own(x) if part.whole else self._floating(x) for x in names)
+
+    def _floating(self, name: str) -> Array:
+        key = f"floating {name}"
+        if key not in self._made:
+            self._made[key] = cast(self._xp, self._own(name), self._wide)
+        return self._made[key]
+
+    def _own(self, name: str) -> Array:
+        if name not in self._made:
+            self._made[name] = self._new(name)
+        return self._made[name]
+
+    def _new(self, name: str) -> Array:
+        xp, counts = self._xp, self._table.counts
+        if name == "position":
+            return _positions(xp, counts)
+        if name == "place":
+            return self._own("position") - self._own("items_before")
+        if name == "row":
+            return rows_of_positions(xp, counts, self._own("items_upto"), self._own("position"))
+        if name.startswith("group_"):
+            return taken(xp, self._own(name.removeprefix("group_")), self._own("row"))
+        base, _, part = name.partition("_")
+        if part == "upto":
+            return self._sums(self._own(base))
+        if part == "before":
+            return self._before(self._own(base), self._own(f"{base}_upto"))
+        column = counts if base == "items" else getattr(self._table, base)
+        return column if self._table.in_place else cast(xp, column, self._wide)
+
+    def _sums(self, x: Array) -> Array:
+        whole = of_kind(self._xp, x.dtype, "integral")
+        return prefix_sum(self._xp, x, self._xp.int64 if whole else x.dtype)
+
+    def _before(self, x: Array, upto: Array) -> Array:
+        """Differences of whole numbers are exact, and need no copy of the sums."""
+        if of_kind(self._xp, x.dtype, "integral") or not x.shape[-1]:
+            return upto - x
+        return shifted(self._xp, upto, 1, 0)
+
+
+def _by_items(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Without weights masses are numbers of items."""
+    return tuple(name.replace("mass", "items") for name in names)
+
+
+def _positions(xp: Namespace, counts: Array) -> Array:
+    if native.library(xp, beyond=True) == "torch":
+        return native.torch_.positions(counts)
+    return xp.arange(1, counts.shape[-1] + 1, dtype=xp.int64, device=device(counts))
+
+
+def rows_of_positions(xp: Namespace, counts: Array, upto: Array, position: Array) -> Array:
+    """The row of each position's group, in a table in place; behind all examples the last row."""
+    library, last = native.library(xp), counts.shape[-1] - 1
+    if library == "torch":
+        return native.torch_.rows_of_positions(upto, position)
+    if library == "cupy":
+        return xp.clip(bisect(xp, upto, xp.broadcast_to(position, upto.shape)), max=last)
+    if library == "jax":
+        return native.jax_.next_flagged(counts > 0)
+    behind = xp.where(counts > 0, last + 1 - position, xp.zeros_like(position))
+    return last - xp.flip(running_max(xp, xp.flip(behind, axis=-1)), axis=-1)
+
+
+def sum_rows(xp: Namespace, table: Groups, *parts: Summands) -> list[tuple[Array, ...]]:
+    """The sums of all terms, in floating point, from one pass over the table."""
+    if native.library(xp) == "numpy" and table.counts.ndim == 1:
+        return native.numpy_.sum_rows(table, parts)
+    columns, wide = Columns(xp, table), wide_float(xp, device(table.counts))
+    return [
+        tuple(cast(xp, total(xp, x), wide) for x in part.terms(*columns.read(part)))
+        for part in parts
+    ]
