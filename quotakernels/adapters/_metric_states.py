@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import torch
 
+from quotakernels._array import namespace
 from quotakernels.adapters.torch_distributed import added_sums
 from quotakernels.inputs.examples import Examples
+from quotakernels.ops.binning import bin_rows
 from quotakernels.states import ScoreBuffer, ScoreHistogram
+from quotakernels.states._compute import bounds_of, measured
 
 Tensor: TypeAlias = Any
 Columns = list[tuple[str, Any, Any]]
@@ -27,6 +31,7 @@ class KeptHistogram:
         like = torch.empty(0, dtype=dtype or torch.float32, device="cpu")
         empty = ScoreHistogram.empty(like, bits=bits, weighted=weighted)
         self.dtype, self.weighted, self.bits = empty.like.dtype, weighted, empty.bits
+        self._exact = empty.exact
         self.columns: Columns = [("counts", empty.counts, "sum")]
         if weighted:
             sums = torch.stack([empty.masses, empty.corrections])
@@ -49,6 +54,16 @@ class KeptHistogram:
         metric.counts, metric.bad = state.counts, state.bad
         if self.weighted:
             metric.sums = torch.stack([state.masses, state.corrections])
+
+    def of_batch(self, batch: ScoreBuffer, measures: Mapping[str, Any]) -> Any:
+        """What `ScoreHistogram.compute` gives of one batch, of which few bins hold anything."""
+        if self._exact:
+            return batch.compute(measures)
+        (piece,) = batch.pieces
+        rows = bin_rows(namespace(piece.scores), piece.scores, self.bits)
+        coarse = batch._replace(pieces=(piece._replace(scores=-rows),))
+        ends = coarse.ranking("pessimistic"), coarse.ranking("optimistic")
+        return measured(measures, lambda f, own: bounds_of(f, own, *ends), {})
 
 
 class KeptBuffer:
@@ -101,6 +116,10 @@ class KeptBuffer:
             ones = torch.ones(scores.shape, dtype=torch.float64, device=scores.device)
             metric.weights.append(ones if weights is None else weights)
         metric.bad = metric.bad + batch.bad
+
+    def of_batch(self, batch: ScoreBuffer, measures: Mapping[str, Any]) -> Any:
+        """What `ScoreBuffer.compute` gives of one batch."""
+        return batch.compute(measures)
 
     def fill(self, metric: Any, dtype: Any) -> None:
         """Give empty lists an empty tensor of their type, which other ranks expect."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import quotakernels
 from quotakernels.inputs.keywords import brief
 from quotakernels.measures._direction import own_direction
+from quotakernels.states import ScoreBuffer
 from quotakernels.states._compute import Bounds
 
 try:
@@ -183,17 +184,41 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
             validate=self.validate_args,
         )
 
+    @torch.jit.unused  # type: ignore[untyped-decorator]
+    def forward(
+        self, preds: Tensor, target: Tensor, sample_weight: Any = None, where: Any = None
+    ) -> Any:
+        """Add one batch, given as to `update`, and return what `compute` would of that batch."""
+        if self._is_synced or self.dist_sync_on_step:
+            return super().forward(preds, target, sample_weight, where)
+        for name, kept in self.metric_state.items():
+            setattr(self, name, kept[:] if isinstance(kept, list) else kept)  # others may share it
+        self.update(preds, target, sample_weight, where)
+        batch = ScoreBuffer.empty(preds.detach()).update(
+            target,
+            preds.detach(),
+            sample_weight=sample_weight,
+            where=where,
+            pos_label=self.pos_label,
+            validate=self.validate_args,
+        )
+        self._forward_cache = self._entries_of(self._kept.of_batch(batch, self._several()))
+        return self._forward_cache
+
     def compute(self) -> Any:
         """The measure as a tensor, or a dictionary of tensors.
 
         Several measures have entries by their names.  What a measure returns as a record has an
         entry for each field, such as ``roc_curve_fpr``.
         """
-        state = self._kept.read(self)
-        if isinstance(self.measures, Mapping):
-            found = state.compute(self.measures)
-        else:
-            found = {_name_of(self.measures): state.compute(self.measures)}
+        return self._entries_of(self._kept.read(self).compute(self._several()))
+
+    def _several(self) -> Mapping[str, Callable[..., Any]]:
+        several = isinstance(self.measures, Mapping)
+        return self.measures if several else {_name_of(self.measures): self.measures}
+
+    def _entries_of(self, found: Mapping[str, Any]) -> Any:
+        """What `compute` returns for the values of the measures."""
         entries: dict[str, Any] = {}
         for name, value in found.items():
             entries |= _entries(name, _chosen(value, self.bound))
