@@ -15,6 +15,9 @@ import pytest
 
 from quotakernels.ops import STANDARD_ONLY, native
 
+ON_DEVICE = os.environ.get("QUOTAKERNELS_ON_DEVICE", "").split()
+"""Libraries whose arrays are on a GPU: of "torch", which has a CPU too, and "jax", as it is set."""
+
 
 def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
     """Apply to every array of nested dicts and tuples."""
@@ -65,7 +68,7 @@ class Mode:
         if self.library == "torch":
             import torch
 
-            return torch.from_numpy(x.copy())
+            return torch.from_numpy(x.copy()).to("cuda" if "torch" in ON_DEVICE else "cpu")
         if self.library == "cupy":
             import cupy
 
@@ -90,7 +93,8 @@ class Mode:
             import torch
 
             assert isinstance(x, torch.Tensor), type(x)
-            return x.numpy()
+            assert x.device.type == ("cuda" if "torch" in ON_DEVICE else "cpu"), x.device
+            return x.cpu().numpy()
         if self.library == "cupy":
             import cupy
 
@@ -139,9 +143,8 @@ class Mode:
     @property
     def lazy(self) -> bool:
         """Whether values cannot be read while the function runs."""
-        return self.name.endswith(("-jit", "-vmap", "-compile", "device1")) or (
-            self.library == "cupy"
-        )
+        transformed = self.name.endswith(("-jit", "-vmap", "-compile", "device1"))
+        return transformed or self.library in ("cupy", *ON_DEVICE)
 
 
 MODES = [

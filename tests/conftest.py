@@ -117,13 +117,17 @@ test_cli_select test_cli_tables
 """Files and tests of which `pytest -m quick` takes what is of NumPy, or of no library."""
 
 
+QUICK_OF = os.environ.get("QUOTAKERNELS_QUICK_OF", "numpy").split()
+"""Other libraries in NumPy's place, for machines where they have a device."""
+
+
 def mark_quick(items: list[pytest.Item]) -> None:
     """Of what the test command takes, some tests that show most mistakes and compile nothing."""
     for item in items:
         mode = mode_of(item)
         named = {item.path.stem, getattr(item, "originalname", None)} & QUICK
-        of_numpy = mode is None or mode.library == "numpy"
-        if named and of_numpy and item.get_closest_marker("full") is None:
+        of_library = mode is None or mode.library in QUICK_OF
+        if named and of_library and item.get_closest_marker("full") is None:
             item.add_marker("quick")
 
 

@@ -1,0 +1,194 @@
+"""Time the calls with marks on the devices that are there, beside each library's own sort.
+
+``benchmarks/gpu.sh`` runs the tests first, and this afterwards.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import quotakernels as qk
+from benchmarks import machine
+from benchmarks.backends import BACKENDS, Backend
+from benchmarks.device.calls import CALLS, QUOTA, Examples
+from benchmarks.marks import digits, power
+from benchmarks.peers import peers_of
+from benchmarks.report import markdown
+from benchmarks.tables import Table
+
+Result = dict[str, Any]
+SORT, PEER = "sort", "torchmetrics"
+SIZES = (10**6, 10**7, 10**8)
+TIMED = (
+    *("roc_auc", "four", "summary", "hit_rate", "f_score", "pr_auc", "lift_table", "roc_hull_auc"),
+    *("roc_auc, weights", "roc_auc, bfloat16", "update, bfloat16"),
+)
+REPEATS, PATIENCE = 5, 10.0
+CHECKED, CLOSE = 1000, 1e-5
+"""So many examples are compared with NumPy; JAX computes in float32 without x64."""
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.device.lane", description=__doc__)
+    parser.add_argument("--cpu", action="store_true", help="a rehearsal, on the CPU")
+    parser.add_argument("--sizes", nargs="+", type=lambda x: int(float(x)), default=SIZES)
+    parser.add_argument("--seconds", type=float, default=480.0, help="for all of it")
+    parser.add_argument("--tests", type=Path, help="a folder with what the tests have printed")
+    parser.add_argument("--json", type=Path, required=True)
+    parser.add_argument("--page", type=Path, required=True)
+    chosen = parser.parse_args(arguments)
+    names = ("torch-cpu", "jax-cpu") if chosen.cpu else ("torch-gpu", "jax-gpu", "cupy")
+    run = timed(names, chosen.sizes, time.monotonic() + chosen.seconds)
+    run["tests"] = _tests(chosen.tests)
+    text = json.dumps(run, indent=1, ensure_ascii=False) + "\n"
+    chosen.json.write_text(text, encoding="utf-8")
+    chosen.page.write_text(page(run), encoding="utf-8")
+    return int(any("wrong" in x.get("why", "") for x in run["results"]))
+
+
+def timed(names: tuple[str, ...], sizes: tuple[int, ...], until: float) -> Result:
+    """All calls on all backends that are there; after `until` none begins."""
+    absent = {name: why for name in names if (why := BACKENDS[name].why_not())}
+    present = [BACKENDS[name] for name in names if name not in absent]
+    results = [
+        {"backend": backend.name, "n": n, "call": call, **found}
+        for n in sizes
+        for backend in present
+        for call, found in _calls(backend, n, until)
+    ]
+    described = machine.describe(any(backend.on_gpu for backend in present))
+    return {"machine": described, "absent": absent, "results": results}
+
+
+def _calls(backend: Backend, n: int, until: float) -> Iterator[tuple[str, Result]]:
+    """The sort, the calls and the peer, each with its seconds or the reason why it has none."""
+    examples = _examples(backend, n, half=False)
+    peers = {x.name: x for x in peers_of(backend.name) if x.why_not is None}
+    for name in (SORT, *TIMED, PEER):
+        if name == PEER and name not in peers:
+            continue
+        print(f"{backend.name}, n = {n}: {name}", file=sys.stderr, flush=True)
+        try:
+            if time.monotonic() > until:
+                raise TimeoutError("no time left")
+            if name == SORT:
+                found = _seconds(backend, backend.sort, (examples.scores,))
+            elif name == PEER:
+                found = _seconds(backend, peers[name].make(), examples[:2])
+            else:
+                given = _examples(backend, n, half=True) if CALLS[name].half else examples
+                found = _measured(backend, name, given)
+        except Exception as error:  # the lane goes on, and the page tells
+            found = {"why": f"{type(error).__name__}: {str(error)[:200]}"}
+        backend.release()
+        yield name, found
+
+
+def _examples(backend: Backend, n: int, half: bool) -> Examples:
+    draw = np.random.default_rng(n)
+    scores = draw.random(n, dtype=np.float32)
+    labels = draw.random(n, dtype=np.float32) < scores
+    whole = backend.array(labels.astype(np.int32 if "jax" in backend.name else np.int64))
+    weights = backend.array(draw.random(n, dtype=np.float32))
+    typed = _typed(backend, scores, half)
+    return Examples(whole, typed, weights, QUOTA, qk.states.ScoreHistogram.empty(typed))
+
+
+def _typed(backend: Backend, scores: Any, half: bool) -> Any:
+    if not half:
+        return backend.array(scores)
+    if backend.two_bytes == "float16":
+        return backend.array(scores.astype(np.float16))
+    import ml_dtypes
+
+    return backend.array(scores.astype(ml_dtypes.bfloat16))
+
+
+def _measured(backend: Backend, name: str, given: Examples) -> Result:
+    """Time of a call, once its value is that of NumPy."""
+
+    def call(*columns: Any) -> Any:
+        return CALLS[name].function(Examples(*columns))
+
+    compiled = backend.compiled(call)
+    if given.scores.shape[0] <= min(SIZES) and (wrong := _difference(backend, call, compiled)):
+        return {"why": f"wrong value, off by {wrong:.2g}"}
+    return _seconds(backend, compiled, given)
+
+
+def _difference(backend: Backend, call: Any, compiled: Any) -> float:
+    """The largest distance of a few values from NumPy's; 0 if that is rounding alone."""
+    host, here = (_examples(x, CHECKED, half=False) for x in (BACKENDS["numpy"], backend))
+    pairs = zip(_numbers(call(*host)), _numbers(compiled(*here), backend), strict=True)
+    most = max(float(np.max(np.abs(x - y) / np.maximum(np.abs(x), 1))) for x, y in pairs)
+    return 0.0 if most < CLOSE else most
+
+
+def _numbers(found: Any, backend: Backend | None = None) -> list[Any]:
+    if found is None:
+        return []
+    if isinstance(found, (tuple, list)):
+        return [x for part in found for x in _numbers(part, backend)]
+    values = np.asarray(backend.host(found) if backend else found, dtype=float)
+    return [np.nan_to_num(values)] if values.size else []
+
+
+def _seconds(backend: Backend, function: Any, arguments: Any) -> Result:
+    """The median of a few calls, after one that compiles."""
+
+    def call() -> Any:
+        return function(*arguments)
+
+    start = time.monotonic()
+    backend.ready(call())
+    first = time.monotonic() - start
+    times = [backend.seconds(call) for _ in range(REPEATS if first < PATIENCE else 1)]
+    return {"seconds": float(np.median(times)), "first": first}
+
+
+def _tests(folder: Path | None) -> dict[str, str]:
+    """The last line of what each run of the tests has printed."""
+    files = sorted(folder.glob("*.txt")) if folder else []
+    texts = {x.stem: x.read_text(encoding="utf-8").strip().splitlines() for x in files}
+    return {name: lines[-1] if lines else "nothing was printed" for name, lines in texts.items()}
+
+
+def page(run: Result) -> str:
+    """Everything as Markdown: each time over that of the sort of the same size."""
+    about = run["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+    parts = [f"# {about['gpu'] or about['cpu']}\n", f"{about['date']}. {versions}.\n"]
+    parts += [f"- tests, {name}: {line}" for name, line in run["tests"].items()]
+    parts += [f"- {name}: {why}" for name, why in run["absent"].items()]
+    return "\n".join([*parts, "", *(markdown(x) for x in _tables(run["results"]))])
+
+
+def _tables(results: list[Result]) -> Iterator[Table]:
+    for backend in dict.fromkeys(x["backend"] for x in results):
+        own = [x for x in results if x["backend"] == backend]
+        sizes = sorted({x["n"] for x in own})
+        head = (f"{backend}: ms (× the sort)", *map(power, sizes))
+        calls = dict.fromkeys(x["call"] for x in own)
+        found = {(x["call"], x["n"]): x for x in own}
+        rows = [(call, *(_cell(found, call, n) for n in sizes)) for call in calls]
+        yield Table(backend, head, rows)
+
+
+def _cell(found: dict[tuple[str, int], Result], call: str, n: int) -> str:
+    here, floor = found[call, n], found[SORT, n]
+    if "why" in here:
+        return str(here["why"]).replace("|", "/").replace("\n", " ")
+    ratio = f" ({digits(here['seconds'] / floor['seconds'])})" if "seconds" in floor else ""
+    return f"{digits(here['seconds'] * 1e3)}{ratio}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
