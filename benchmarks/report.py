@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from benchmarks.device import page as counted
 from benchmarks.tables import Table, tables
 
 Result = dict[str, Any]
@@ -66,10 +67,11 @@ Of a resample with 30 % positive a quarter of the time goes into the draws, an e
 and the rest into the five measures. Draws and table alone would reach 1/24 of scikit-learn's loop.
 
 The states of a stream are histograms of 65536 bins, which of scores of 16 bits are exact, and
-buffers, which grow, or in JAX have place for 16 batches. In JAX updates are jitted, with the memory
-of the state donated. An update of a histogram adds the counts of all bins, so that a batch of few
-scores costs about the same whatever their number. The bare count is of the patterns of the 16-bit
-scores, without their labels. AUC is of the histogram after one batch, of the buffer after 16.
+buffers, which grow, or in JAX have place for 16 batches. In JAX updates are jitted, with the
+memory of the state donated. Elsewhere an update of a histogram copies its bins and adds one to
+those of the batch, so that a batch of few scores costs about the same whatever their number. The
+bare count is of the patterns of the 16-bit scores, without their labels. AUC is of the histogram
+after one batch, of the buffer after 16.
 """
 
 
@@ -79,7 +81,7 @@ def page(runs: Iterable[Result], figure: str | None = None) -> str:
     if figure:
         parts.append(f"![time over the sort's, by number of scores]({figure})\n")
     parts += [_section(run) for run in runs]
-    return "\n".join((*parts, READING))
+    return "\n".join((*parts, counted.section(markdown), READING))
 
 
 def _section(run: Result) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.device.marks import COMPILING, LAUNCHES, PROGRAMS
@@ -9,6 +11,34 @@ from benchmarks.marks import digits
 from benchmarks.tables import Table
 
 Result = dict[str, Any]
+
+
+STORED = Path(__file__).with_name("counted.json")
+ABOUT = """\
+## Counted, not timed
+
+No GPU has run these calls yet. What a call launches and moves there can be counted without one:
+on PyTorch's meta device, where operations have shapes and no values, those that are no views, and
+the bytes that they read and write. XLA tells of a program, here for the CPU, how many lines it
+has, into how many loops it is fused, and what memory it takes beside arguments and results. CuPy
+is not counted: its functions launch as many kernels as they choose, and tell nobody.
+
+The calls get {n:,} float32 or bfloat16 scores and int64 labels (int32 in JAX), and begin with
+these; "four" are AUC, PEM, average hit rate and average Qrecall of one ranking. Bytes and
+temporaries are multiples of those of the scores. A launch is taken for 4 µs, and memory for 3.5
+TB/s (H200) or 0.25 TB/s (a laptop's GPU), so that the times are what these predict and not more:
+a sort counts as one launch that reads and writes once. Compiling is CPU time, on a machine that
+had more to do. "Mark" is what the call should need at most. Versions: {versions}.
+
+```sh
+python -m benchmarks.device                # all calls
+python -m benchmarks.device roc_auc        # those of a name
+python -m benchmarks.device --json benchmarks/device/counted.json
+benchmarks/gpu.sh WHEELS OUT               # tests and times on the GPU at hand, offline
+```
+
+`benchmarks/gpu.sh` has been rehearsed on CPUs, from a folder of wheels, by `--cpu`.
+"""
 
 
 class Device(NamedTuple):
@@ -22,12 +52,20 @@ class Device(NamedTuple):
         return launches * self.launch + moved / self.bandwidth
 
 
-DEVICES = (Device("H200", 4e-6, 3.5e12), Device("laptop GPU, 8 GB", 4e-6, 0.25e12))
+DEVICES = (Device("H200", 4e-6, 3.5e12), Device("laptop", 4e-6, 0.25e12))
 
 
 def tables(run: Result) -> list[Table]:
     found = [_launches(run["torch"], run["n"])] if "torch" in run else []
     return found + ([_programs(run["jax"])] if "jax" in run else [])
+
+
+def section(markdown: Any) -> str:
+    """The stored counts for the documents' page."""
+    run = json.loads(STORED.read_text(encoding="utf-8"))
+    versions = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
+    about = ABOUT.format(n=run["n"], versions=versions)
+    return "\n".join([about, *(f"{x.title}.\n\n{markdown(x)}" for x in tables(run))])
 
 
 def _launches(counts: Result, n: int) -> Table:
