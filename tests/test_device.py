@@ -7,6 +7,7 @@ import importlib.metadata
 import pytest
 from backends import STANDARD_ONLY, available
 
+from benchmarks.device import lane
 from benchmarks.device.__main__ import main
 from benchmarks.device.calls import CALLS
 from benchmarks.device.marks import COMPILING, LAUNCHES, PROGRAMS
@@ -107,3 +108,18 @@ def test_what_is_printed(capsys: pytest.CaptureFixture[str]):
     assert capsys.readouterr().out.startswith("f_score: ")
     with pytest.raises(SystemExit):
         main(["f_scores"])
+
+
+@pytest.mark.skipif(not available("torch"), reason="torch is not available")
+def test_times_of_devices_that_are_there(capsys: pytest.CaptureFixture[str]):
+    """Values are compared first, and what cannot be timed says why."""
+    run = lane.timed(("torch-cpu", "cupy"), (2000,), float("inf"))
+    assert [x["call"] for x in run["results"]][:2] == ["sort", "roc_auc"]
+    assert [x for x in run["results"] if "seconds" not in x] == []
+    assert available("cupy") or run["absent"].keys() == {"cupy"}
+    late = lane.timed(("torch-cpu",), (2000,), 0)
+    assert {x["why"] for x in late["results"]} == {"TimeoutError: no time left"}
+    for one in (run, late):
+        page = lane.page({**one, "tests": {"torch": "5 passed"}})
+        assert "- tests, torch: 5 passed" in page
+        assert "| roc_auc |" in page

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
-import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.__main__ import dump
 from benchmarks.backends import missing
 from benchmarks.device.calls import CALLS
 from benchmarks.device.marks import COMPILING, N
@@ -37,8 +37,7 @@ def main(arguments: list[str]) -> int:
     present = [x for x in chosen.only if not missing(x)]
     run = counted(named, present, chosen.every)
     if chosen.json:
-        text = json.dumps(run, indent=1, ensure_ascii=False) + "\n"
-        Path(chosen.json).write_text(text, encoding="utf-8")
+        Path(chosen.json).write_text(dump(run), encoding="utf-8")
     print("\n\n".join(map(aligned, tables(run))))
     return 0
 
