@@ -143,6 +143,12 @@ def bisect(xp: Namespace, ends: Array, wanted: Array, beyond: bool = False) -> A
     length = ends.shape[-1]
     if native.library(xp) == "numpy" and math.prod(ends.shape[:-1]) <= length:
         return native.numpy_.bisect(ends, wanted, beyond)
+    if native.library(xp) == "jax":
+        return native.jax_.bisect(ends, wanted, beyond)
+    if native.library(xp) == "torch" and not native.torch_.are_mapped(ends, wanted):
+        return native.torch_.bisect(ends, wanted, beyond)
+    if native.library(xp) == "cupy" and ends.ndim == 1:
+        return native.cupy_.bisect(ends, wanted, beyond)
     low = xp.zeros(wanted.shape, dtype=xp.int64, device=device(ends))
     step = 1 << max(length - 1, 0).bit_length()
     while step:

@@ -218,11 +218,31 @@ def rows_at(xp: Namespace, table: Groups | Around, wanted: Array) -> tuple[Array
         return xp.zeros(wanted.shape, dtype=xp.int64, device=device(wanted)), table.row
     if native.library(xp) == "numpy" and table.counts.ndim == 1:
         return native.numpy_.rows_at(table, wanted)
+    if not table.weighted:
+        return _counted_rows_at(xp, table, wanted)
     rows = table_rows(xp, table)
     ends = rows.mass_before + rows.mass
+    index = _reached(xp, ends, wanted)
+    return index, Rows(*(taken(xp, x, index) for x in rows))
+
+
+def _reached(xp: Namespace, ends: Array, wanted: Array) -> Array:
+    """The first row of which the end reaches each wanted mass, or the last row that is filled."""
     index = bisect(xp, ends, xp.minimum(wanted, ends[..., -1:]))
-    index = xp.clip(index, max=rows.mass.shape[-1] - 1)
-    return index, Rows(*(xp.take_along_axis(x, index, axis=-1) for x in rows))
+    return xp.clip(index, max=ends.shape[-1] - 1)
+
+
+def _counted_rows_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array, Rows]:
+    """Of counts, sums before a row are those up to it without its own: only rows found are read."""
+    wide = wide_float(xp, device(table.counts))
+    columns = (table.counts, table.positives)
+    upto = [prefix_sum(xp, cast(xp, x, wide)) for x in columns]
+    index = _reached(xp, upto[0], wanted)
+    mass, positive = (cast(xp, taken(xp, x, index), wide) for x in columns)
+    before, positive_before = (
+        taken(xp, x, index) - own for x, own in zip(upto, (mass, positive), strict=True)
+    )
+    return index, Rows(before, before, positive_before, mass, mass, positive, mass - positive)
 
 
 def filled_first(xp: Namespace, table: Groups) -> Groups:

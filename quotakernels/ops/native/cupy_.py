@@ -36,6 +36,12 @@ def bincount(codes: Array, length: int) -> Array:
     return counts.reshape(*codes.shape[:-1], length + 1)[..., :-1]
 
 
+def bisect(ends: Array, wanted: Array, beyond: bool) -> Array:
+    """In one search of one list; NaN is below everything."""
+    index = cp.searchsorted(ends, wanted, side="right" if beyond else "left")
+    return cp.where(wanted == wanted, index, 0)
+
+
 def total(x: Array) -> Array:
     """Sums on the device are trees."""
     return cp.sum(x, axis=-1)

@@ -95,6 +95,17 @@ def increased(counts: Array, codes: Array, valid: Array | None) -> tuple[Array, 
     return of_one(counts, codes, ones)
 
 
+def bisect(ends: Array, wanted: Array, beyond: bool) -> Array:
+    """In a loop, which is compiled once; NaN is below everything."""
+    find = functools.partial(jnp.searchsorted, side="right" if beyond else "left")
+    batch = jnp.broadcast_shapes(ends.shape[:-1], wanted.shape[:-1])
+    lists = (jnp.broadcast_to(x, (*batch, x.shape[-1])) for x in (ends, wanted))
+    for _ in batch:
+        find = jax.vmap(find)
+    index = find(*lists).astype(jnp.int64)
+    return jnp.where(wanted == wanted, index, 0)
+
+
 def hull_ends(table: Groups, in_rounds: Callable[[Groups], Array]) -> Array:
     """Of a long table a CPU finds it outside of the program, by NumPy."""
     if not HOST_CALLS or table.counts.size < CALL_FROM:

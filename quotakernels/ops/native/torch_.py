@@ -67,6 +67,20 @@ def increased(counts: Array, codes: Array, valid: Array | None) -> tuple[Array, 
     return raised, raised.gather(-1, codes)
 
 
+def are_mapped(*arrays: Array) -> bool:
+    """Whether ``vmap`` goes over one of them, which `bisect` would have to copy."""
+    wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+    return not torch.compiler.is_compiling() and any(wrapped(x) for x in arrays)
+
+
+def bisect(ends: Array, wanted: Array, beyond: bool) -> Array:
+    """In one search; NaN is below everything."""
+    batch = torch.broadcast_shapes(ends.shape[:-1], wanted.shape[:-1])
+    ends, wanted = (x.expand(*batch, x.shape[-1]).contiguous() for x in (ends, wanted))
+    index = torch.searchsorted(ends, wanted, right=beyond)
+    return torch.where(wanted == wanted, index, 0) if wanted.is_floating_point() else index
+
+
 def on_host(function: Callable[..., Any], *arrays: Array | None) -> Any:
     """What a function of NumPy's arrays makes of tensors that NumPy can read."""
     found = function(*(None if x is None else to_numpy(x) for x in arrays))
@@ -134,7 +148,9 @@ def taken(x: Array, index: Array) -> Array:
     """Unsigned tensors cannot be gathered, but signed ones of the same bits can."""
     dtype = x.dtype
     x = x.view(_WORDS[dtype.itemsize]) if dtype in (*_SIGNED, torch.uint64) else x
-    return torch.take_along_dim(x, index, dim=-1).view(dtype)
+    batch = torch.broadcast_shapes(x.shape[:-1], index.shape[:-1])
+    x, index = (y.expand(*batch, y.shape[-1]) for y in (x, index))
+    return torch.gather(x, -1, index).view(dtype)
 
 
 def tie_groups(
