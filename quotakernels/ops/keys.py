@@ -143,7 +143,9 @@ def sort_coded(
         return *_sorted_words(xp, key, code), ()
     library = native.library(xp)
     if library == "jax":
-        return native.jax_.sort_coded(key, code, payload, stable)
+        short = key.shape[-1] < 2**31 and key_bits(xp, key.dtype) <= 32
+        by_words = native.jax_.sorted_by_words if short else native.jax_.sort_coded
+        return by_words(key, (code, *payload))
     if library == "torch":
         return native.torch_.sort_coded(key, code, payload)
     order = xp.argsort(key, axis=-1, descending=True, stable=True)

@@ -68,12 +68,21 @@ def scaled(x: Array, power: Array) -> Array:
     return jnp.where(magnitude < 2**info.nmant, jnp.where(bits < 0, -small, small), x * power)
 
 
-def sort_coded(
-    key: Array, code: Array, payload: tuple[Array, ...], stable: bool
-) -> tuple[Array, Array, tuple[Array, ...]]:
+def sort_coded(key: Array, columns: tuple[Array, ...]) -> tuple[Array, Array, tuple[Array, ...]]:
     """What comes along is an operand of the sort."""
-    key, code, *rest = jax.lax.sort((~key, code, *payload), num_keys=1, is_stable=stable)
+    key, code, *rest = jax.lax.sort((~key, *columns), num_keys=1, is_stable=True)
     return ~key, code, tuple(rest)
+
+
+def sorted_by_words(
+    key: Array, columns: tuple[Array, ...]
+) -> tuple[Array, Array, tuple[Array, ...]]:
+    """Of keys of 32 bits words that end in the place are sorted, by which the rest is gathered."""
+    place = jax.lax.broadcasted_iota(jnp.int64, key.shape, key.ndim - 1)
+    words = jax.lax.sort((~key.astype(jnp.int64) << 31) | place)
+    order = words & (2**31 - 1)
+    code, *rest = (jnp.take_along_axis(x, order, axis=-1) for x in columns)
+    return (~(words >> 31)).astype(key.dtype), code, tuple(rest)
 
 
 def bincount(codes: Array, length: int) -> Array:
@@ -192,6 +201,28 @@ def clip(x: Array, low: float | None = None, high: float | None = None) -> Array
     """Bounds that are not of the type of `x` are float64 in the trace."""
     low, high = (None if bound is None else jnp.asarray(bound, x.dtype) for bound in (low, high))
     return jnp.clip(x, low, high)
+
+
+def segment_sum(x: Array, first: Array) -> Array:
+    """A CPU sums one by one, other devices by steps that double."""
+    first = jnp.broadcast_to(first, x.shape)
+
+    def joined(left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[Array, Array]:
+        (sums, some), (here, begins) = left, right
+        return jnp.where(begins, here, sums + here), some | begins
+
+    def in_turn(x: Array, first: Array) -> Array:
+        def step(sum_before: Array, here: tuple[Array, Array]) -> tuple[Array, Array]:
+            sums = joined((sum_before, here[1]), here)[0]
+            return sums, sums
+
+        rows = jnp.moveaxis(x, -1, 0), jnp.moveaxis(first, -1, 0)
+        return jnp.moveaxis(jax.lax.scan(step, jnp.zeros_like(x[..., 0]), rows)[1], 0, -1)
+
+    def by_steps(x: Array, first: Array) -> Array:
+        return jax.lax.associative_scan(joined, (x, first), axis=x.ndim - 1)[0]
+
+    return jax.lax.platform_dependent(x, first, cpu=in_turn, default=by_steps)
 
 
 def running_max(x: Array) -> Array:
