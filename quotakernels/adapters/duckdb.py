@@ -6,15 +6,24 @@ its disk. What comes back is one row per distinct score.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 import numpy as np
 
 from quotakernels import Ranking, ops
 from quotakernels.adapters import _sql as sql
 from quotakernels.adapters._parquet import dataset, with_rows
+from quotakernels.adapters._sql_columns import (
+    Amounts,
+    Labels,
+    all_positive,
+    amounts_of,
+    by_value,
+    labels_of,
+    rows_of,
+    score_of,
+)
 from quotakernels.adapters._tables import check_grouped_ties, combined, ranking_of_groups
 from quotakernels.inputs.keywords import public
 from quotakernels.ranking import TiePolicy
@@ -28,30 +37,6 @@ except ModuleNotFoundError as error:
     ) from error
 
 __all__ = ["ranking", "read_parquet"]
-
-_WHOLE = {f"{sign}{size}int" for sign in ("", "u") for size in ("tiny", "small", "big")}
-_WHOLE |= {"integer", "uinteger"}
-_SCORES = {"boolean", "float", "double", *_WHOLE}
-_NUMBERS = {*_SCORES, "hugeint", "uhugeint", "decimal"}
-_TEXTS = {"varchar", "enum"}
-
-
-class _Amounts(NamedTuple):
-    """Numbers that are summed exactly: their name and column, SQL for them and for what fits."""
-
-    name: str
-    column: str
-    value: str
-    fits: str
-    expected: str
-
-
-class _Labels(NamedTuple):
-    """The column of labels, SQL that tells the positive ones (NULL: neither), and what fits."""
-
-    name: str
-    positive: str
-    expected: str
 
 
 @overload
@@ -153,14 +138,13 @@ def ranking(
     check_grouped_ties(ties)
     names = [score] if isinstance(score, str) else list(score)
     relation = _relation(connection, source)
-    amounts = _amounts(weight, gain, gain_rejected)
-    rows = _rows(relation, [*names] if label is None else [label, *names], amounts, where)
-    for name in names:
-        _check_score(rows, name)
-    labels = _labels(rows, label, pos_label) if label is not None else _all_positive(gain)
+    amounts = amounts_of(weight, gain, gain_rejected)
+    rows = rows_of(relation, [*names] if label is None else [label, *names], amounts, where)
+    scores = {name: score_of(rows, name) for name in names}
+    labels = labels_of(rows, label, pos_label) if label is not None else all_positive(gain)
     found = {
-        name: ranking_of_groups(_groups(rows, name, labels, amounts), ties)
-        for name in dict.fromkeys(names)
+        name: ranking_of_groups(_groups(rows, name, column, labels, amounts), ties)
+        for name, column in scores.items()
     }
     return found[score] if isinstance(score, str) else found
 
@@ -238,122 +222,8 @@ def _relation(connection: Any, source: Any) -> Any:
     return connection.sql(source)
 
 
-def _amounts(weight: str | None, gain: str | None, gain_rejected: str | float) -> list[_Amounts]:
-    """The columns to sum: weights, and gains as many times as there is weight."""
-    found = []
-    if weight is not None:
-        value, expected = _double(weight), "a finite weight, not negative"
-        found.append(_Amounts("weight", weight, value, sql.is_weight(value), expected))
-    if gain is None and gain_rejected != 0:
-        raise TypeError("gain_rejected needs gain, the column of what each row brings if selected")
-    gains = {} if gain is None else {"gain": gain, "gain_rejected": gain_rejected}
-    for name, brought in gains.items():
-        if isinstance(brought, str):
-            value = _double(brought)
-        elif not math.isfinite(brought):
-            raise ValueError(f"gain_rejected is {brought}; expected a finite number")
-        else:
-            value = sql.literal(float(brought))
-        value += "" if weight is None else f" * {_double(weight)}"
-        column = brought if isinstance(brought, str) else str(gain)
-        if brought != 0:
-            found.append(_Amounts(name, column, value, sql.is_gain(value), "a finite gain"))
-    return found
-
-
-def _rows(relation: Any, names: list[str], amounts: list[_Amounts], where: str | None) -> Any:
-    """The rows that count, when the columns are there."""
-    if where is not None or amounts:
-        relation = _by_value(relation)
-    if where is not None:
-        relation = relation.filter(where)
-    for name in [*names, *(x.column for x in amounts)]:
-        if name.lower() not in [column.lower() for column in relation.columns]:
-            raise ValueError(f"there is no column {name!r}; there are {relation.columns}")
-    for x in amounts:
-        if _type(relation, x.column).id not in _NUMBERS:
-            raise TypeError(_holds(relation, x.column, "numbers"))
-    weighted = [f"{x.value} IS DISTINCT FROM 0" for x in amounts if x.name == "weight"]
-    return relation.filter(*weighted) if weighted else relation
-
-
-def _by_value(relation: Any) -> Any:
-    """The same rows, for filters that see NaN; it costs some 20 ns a row."""
-    named = zip(map(sql.identifier, relation.columns), map(str, relation.types), strict=True)
-    read = [(column, sql.by_value(column, kind)) for column, kind in named]
-    replaced = ", ".join(f"{value} AS {column}" for column, value in read if value != column)
-    return relation.project(f"* REPLACE ({replaced})") if replaced else relation
-
-
-def _type(relation: Any, name: str) -> Any:
-    return relation.types[[column.lower() for column in relation.columns].index(name.lower())]
-
-
-def _holds(relation: Any, name: str, expected: str) -> str:
-    return f"column {name!r} is of type {_type(relation, name)}; expected {expected}"
-
-
-def _double(name: str) -> str:
-    return f"CAST({sql.identifier(name)} AS DOUBLE)"
-
-
-def _check_score(relation: Any, name: str) -> None:
-    kind = _type(relation, name)
-    exact = kind.id == "decimal" and dict(kind.children)["precision"] <= sql.EXACT_DIGITS
-    if not (exact or kind.id in _SCORES):
-        numbers = f"numbers of up to 64 bits, or DECIMAL of up to {sql.EXACT_DIGITS} digits"
-        raise TypeError(_holds(relation, name, f"{numbers}; cast it in a query"))
-
-
-def _labels(relation: Any, name: str, pos_label: Any) -> _Labels:
-    column, kind = sql.identifier(name), _type(relation, name).id
-    column = f"CAST({column} AS VARCHAR)" if kind == "enum" else column
-    if kind not in _NUMBERS | _TEXTS:
-        raise TypeError(_holds(relation, name, "booleans, numbers or texts"))
-    if pos_label is None:
-        if kind in _TEXTS:
-            raise ValueError(_holds(relation, name, "0 and 1; for other labels pass pos_label"))
-        positive = (
-            column if kind == "boolean" else f"CASE {column} WHEN 1 THEN true WHEN 0 THEN false END"
-        )
-        return _Labels(name, positive, "0 or 1")
-    positive = f"({column} = {_label_value(relation, name, pos_label)})"
-    found = _by_value(relation).filter(f"NOT {positive}").aggregate(f"min({column}), max({column})")
-    low, high = found.fetchall()[0]
-    if low != high:  # so too where the only one is NaN
-        raise ValueError(
-            f"column {name!r} has the labels {low!r} and {high!r} beside pos_label; expected one"
-        )
-    return _Labels(name, positive, "a label")
-
-
-def _all_positive(gain: str | None) -> _Labels:
-    """What stands for labels where there are none, as what rows bring does not depend on them."""
-    if gain is None:
-        raise TypeError("label must be the name of a column; got None, which only gains allow")
-    return _Labels("", "true", "")
-
-
-def _label_value(relation: Any, name: str, pos_label: Any) -> str:
-    """The positive label in the type of the column, where it has one."""
-    kind = _type(relation, name).id
-    value = pos_label.item() if isinstance(pos_label, np.generic) else pos_label
-    if isinstance(value, str) != (kind in _TEXTS) or not isinstance(value, (bool, int, float, str)):
-        raise TypeError(
-            _holds(relation, name, f"what pos_label={pos_label!r} can be compared with")
-        )
-    if value != value:
-        raise ValueError("pos_label is NaN, which equals no label")
-    if kind == "boolean":
-        if value not in (0, 1):
-            raise ValueError(f"pos_label={pos_label!r} cannot occur among booleans")
-        return sql.literal(bool(value))
-    return f"CAST({sql.literal(value)} AS FLOAT)" if kind == "float" else sql.literal(value)
-
-
-def _groups(rows: Any, name: str, labels: _Labels, amounts: list[_Amounts]) -> ops.Groups:
-    """The table of one column of scores."""
-    score = sql.identifier(name) if _type(rows, name).id != "decimal" else _double(name)
+def _groups(rows: Any, name: str, score: str, labels: Labels, amounts: list[Amounts]) -> ops.Groups:
+    """The table of one column of scores, which is `score` in SQL."""
     wanted = [f"{score} AS score", f"{labels.positive} AS positive"]
     for x in amounts:
         wanted += [f"{x.value} AS {x.name}", f"{sql.scale(x.value, x.fits)} AS {x.name}_scale"]
@@ -386,7 +256,7 @@ def _exact_sums(name: str) -> list[str]:
     return [f"CAST(coalesce({x}, 0) AS DOUBLE) AS {name}_{k}" for k, x in enumerate(sums)]
 
 
-def _sums(columns: dict[str, Any], amounts: list[_Amounts]) -> dict[str, list[np.ndarray]]:
+def _sums(columns: dict[str, Any], amounts: list[Amounts]) -> dict[str, list[np.ndarray]]:
     """The sums of each amount; the rows of a score come into an order of their own."""
     scales = {x.name: np.asarray(columns[f"{x.name}_scale"], dtype=np.int64) for x in amounts}
     if scales:
@@ -421,7 +291,7 @@ def _gains(
 
 
 def _refuse_bad(
-    rows: Any, columns: dict[str, Any], name: str, labels: _Labels, amounts: list[_Amounts]
+    rows: Any, columns: dict[str, Any], name: str, labels: Labels, amounts: list[Amounts]
 ) -> None:
     """Raise for what came back from rows that cannot be used."""
     scores = columns["score"]
@@ -441,7 +311,7 @@ def _refuse_bad(
 
 def _refuse(rows: Any, name: str, condition: str, expected: str) -> None:
     """Raise for the rows that a condition finds: how many, and one of them."""
-    bad = _by_value(rows).filter(condition)
+    bad = by_value(rows).filter(condition)
     count = bad.aggregate("count(*)").fetchall()[0][0]
     value = bad.project(f"CAST({sql.identifier(name)} AS VARCHAR)").limit(1).fetchall()[0][0]
     raise ValueError(
