@@ -67,14 +67,18 @@ def evaluate_sample(
         return evaluation
     quotas = {quota: quota.argument(evaluation.total) for quota in settings.quotas}
     data = Resampled(settings.models, quotas, sample.of, on_step, tell)
-    ends, gains = None, evaluation.gains
+    gains = evaluation.gains
     if resampling.level is not None:
         evaluation = replace(evaluation, intervals=intervals_of(data, resampling))
     if gains is not None and evaluation.total:
         ends = _gain_intervals(evaluation, data, resampling, brings, thresholds)
-        if resampling.level is not None:
-            evaluation = replace(evaluation, gains=replace(gains, ends=ends))
-    return _with_tests(evaluation, data, ends) if resampling.compare else evaluation
+        gains = replace(gains, tests=tuple(_gain_differences(gains, ends, settings)))
+        gains = gains if resampling.level is None else replace(gains, ends=ends)
+        evaluation = replace(evaluation, gains=gains)
+    if not resampling.compare:
+        return evaluation
+    tests = (_named(settings, test) for test in differences_of(data, resampling))
+    return replace(evaluation, differences=(*tests, *(() if gains is None else gains.tests)))
 
 
 def evaluate_rankings(
@@ -162,27 +166,22 @@ def _gain_intervals(
     return replace(ends, at_quota=by_labels)
 
 
-def _with_tests(evaluation: Evaluation, data: Resampled, ends: GainIntervals | None) -> Evaluation:
-    """The tests of all pairs, whose notes name what the caller can give."""
-    resampling = evaluation.settings.resampling
-    assert resampling is not None
-    tests = [*differences_of(data, resampling)]
-    if ends is not None and evaluation.gains is not None:
-        tests += _gain_differences(evaluation.gains, ends, data.scores, resampling)
-    give = "give --resamples " if evaluation.settings.command else "pass n_resamples="
-    told = (tuple(x.replace("pass n_resamples=", give) for x in test.notes) for test in tests)
-    named = (replace(test, notes=notes) for test, notes in zip(tests, told, strict=True))
-    return replace(evaluation, differences=tuple(named))
-
-
 def _gain_differences(
-    gains: GainResults, ends: GainIntervals, models: tuple[str, ...], resampling: Resampling
+    gains: GainResults, ends: GainIntervals, settings: Settings
 ) -> Iterator[Differences]:
     """The tests by what the best cuts bring, and by what each quota does."""
+    resampling, models = settings.resampling, settings.models
+    assert resampling is not None
     level, notes = resampling.tested_level, tuple(resampling.notes_of_gains(len(models)))
     too_few = not resampling.tells(len(models), resampling.resamples)
-    for quota in (None, *gains.at_quota):
+    for quota in (None, *gains.at_quota) if len(models) > 1 else ():
         brings = (gains.at_best_cut if quota is None else gains.at_quota[quota]).of("brings")
         tested = partial(ends.difference, quota, level=level)
         found = comparison_of(list(models), brings, brings, tested, level)
-        yield Differences("brings", quota, found, notes, too_few)
+        yield _named(settings, Differences("brings", quota, found, notes, too_few))
+
+
+def _named(settings: Settings, test: Differences) -> Differences:
+    """A test whose notes name what the caller can give."""
+    give = "give --resamples " if settings.command else "pass n_resamples="
+    return replace(test, notes=tuple(x.replace("pass n_resamples=", give) for x in test.notes))

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-import numpy as np
-
 from quotakernels._text import fixed, formatted, percent
 from quotakernels.evaluation.choice import Choice, no_best_cut, same
 from quotakernels.evaluation.intervals import Differences
-from quotakernels.evaluation.results import GainResults, Results
+from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.settings import Resampling
 from quotakernels.evaluation.words import (
     MINUS,
@@ -21,8 +19,6 @@ from quotakernels.evaluation.words import (
     places_of,
     sentence,
 )
-from quotakernels.inference.comparison.compare import holm
-from quotakernels.inference.comparison.paired import PairTest
 
 Said = tuple[str, tuple[str, ...]]
 _WHAT = {"roc_auc": "AUC", "hit_rate": "The hit rate", "brings": "What models bring"}
@@ -38,14 +34,11 @@ def how_sure(evaluation: Results, choice: Choice | None) -> Said:
     gains = evaluation.gains
     if choice is None and gains is not None and evaluation.total and no_best_cut(gains):
         return "No model is the first", ("None brings more than selecting nobody.",)
-    if resampling is not None and gains is not None and gains.ends is not None:
-        return _by_gain(evaluation, gains, resampling, choice)
-    if not evaluation.positive_total:
+    if gains is None and not evaluation.positive_total:
         return "That cannot be said", ("The test is of positives found, and no row is positive.",)
     quota = None if choice is None else choice.quota
-    tests = [x for x in evaluation.differences if x.quota == quota]
-    if gains is not None:  # whose tests also come without intervals
-        tests = [x for x in tests if x.measure == "brings"]
+    tested = evaluation.differences if gains is None else gains.tests
+    tests = [x for x in tested if x.quota == quota]
     if resampling is None or not tests:
         asked = "--compare" if evaluation.settings.command else "compare=True"
         return "That cannot be said", (f"The models were not tested; {asked} tests them.",)
@@ -82,12 +75,11 @@ def _with_interval(
     said: str, ends: tuple[float, float], form: Callable[[float], str], p: str, percent: str
 ) -> str:
     """A difference, its interval, and p."""
+    if math.isnan(ends[0]):
+        return f"{said}."
     if ends[0] == ends[1]:
         return f"{said}, the same in all resamples."
     return f"{said} ({percent} interval {' to '.join(map(form, ends))}, {p})."
-
-
-# by what the models find
 
 
 def _of_test(
@@ -126,73 +118,29 @@ def _found_more(
     first: str,
     resampling: Resampling,
 ) -> str:
-    """How much more the first model finds than the next, or less, with the interval."""
+    """How much more the first model finds or brings than the next, or less, with the interval."""
     found = test.found
     i = found.names.index(first)
     j = 1 if i == 0 else 0
     by, *ends = (float(x[i, j]) for x in (found.difference, found.lower, found.upper))
-    if test.measure == "brings":
-        pair = (first, found.names[j])
-        pair = pair if choice else (f"The best cut of {first}", f"that of {found.names[j]}")
-        tested = PairTest(ends[0], ends[1], float(found.p_adjusted[i, j]))
-        return _brought_more(pair, by, tested, 1, resampling)
     places = math.nan if choice is None else choice.places
 
     def form(x: float) -> str:
+        if test.measure == "brings":
+            return amount(x)
         return places_found(places * x) if choice else fixed(3)(x).replace("-", MINUS)
 
-    if choice is None:
-        said = f"{first} has an AUC that is {form(by)} above that of {found.names[j]}"
+    next_one = found.names[j]
+    if test.measure == "brings":
+        more = "as much as" if form(by) == form(0.0) else f"{form(by)} more than"
+        pair = (first, next_one) if choice else (f"The best cut of {first}", f"that of {next_one}")
+        said = f"{pair[0]} brings {more} {pair[1]}"
+    elif choice is None:
+        said = f"{first} has an AUC that is {form(by)} above that of {next_one}"
     else:
         more = f"{form(by)} more than" if by > 0 else "as many as"
         more = f"{form(-by)} fewer than" if by < 0 else more
-        where = places_of(places, evaluation.weighted)
-        said = f"{first} finds {more} {found.names[j]} in {where}"
-    p = f"p = {formatted(found.p_adjusted[i, j], '.2g')}"
+        said = f"{first} finds {more} {next_one} in {places_of(places, evaluation.weighted)}"
+    corrected = "corrected " if len(found.names) > 2 else ""
+    p = f"{corrected}p = {formatted(found.p_adjusted[i, j], '.2g')}"
     return _with_interval(said, (ends[0], ends[1]), form, p, resampling.percent)
-
-
-# by what the models bring
-
-
-def _by_gain(
-    evaluation: Results, gains: GainResults, resampling: Resampling, choice: Choice | None
-) -> Said:
-    """By what they bring at the quota; without one, by what the best cuts bring."""
-    names = evaluation.models
-    values = gains.at_best_cut.of("brings") if choice is None else choice.compared
-    first = gains.best_model if choice is None else choice.order[0]
-    others = [int(k) for k in np.argsort(-values, kind="stable") if k != first]
-    quota = None if choice is None else choice.quota
-    assert gains.ends is not None
-    level = resampling.tested_level
-    tests = {k: gains.ends.difference(quota, first, k, level) for k in others}
-    corrected = dict(
-        zip(others, holm(np.asarray([x.p_value for x in tests.values()])), strict=True)
-    )
-    pair = (names[first], names[others[0]])
-    if choice is None:
-        pair = (f"The best cut of {pair[0]}", f"that of {pair[1]}")
-    by = float(values[first] - values[others[0]])
-    p = f"{'p' if len(others) == 1 else 'corrected p'} = {formatted(corrected[others[0]], '.2g')}"
-    said = _brought_more(pair, by, tests[others[0]], p, resampling)
-    needed = math.ceil(round(2 * len(others) / (1 - level) - 1, 6))
-    if needed > resampling.resamples:
-        few = f"Give {evaluation.settings.option('resamples')} {needed} or more."
-        return "Too few resamples to tell", (said, few)
-    most = resampling.significance
-    sure = [names[k] for k, x in tests.items() if corrected[k] <= most and x.lower >= 0]
-    alike = [names[k] for k in others if names[k] not in sure]
-    told = (f"It brings more than {at_most_three(sure)}.",) if sure and alike else ()
-    return sentence(_verdict(names[first], alike, sure)), (said, *told)
-
-
-def _brought_more(
-    pair: tuple[str, str], by: float, found: PairTest, p: str, resampling: Resampling
-) -> str:
-    """How much more the first brings than the next, with the interval."""
-    more = "as much as" if amount(by) == amount(0.0) else f"{amount(by)} more than"
-    said = f"{pair[0]} brings {more} {pair[1]}"
-    if math.isnan(found.lower):
-        return f"{said}."
-    return _with_interval(said, (found.lower, found.upper), amount, p, resampling.percent)

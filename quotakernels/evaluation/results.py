@@ -65,6 +65,7 @@ class GainResults:
 
     `nobody` and `everybody` are what selecting none and all brings, and `losses` whether selecting
     some row brings less than nothing.  `cuts` are all cuts of each model, and what they bring.
+    `tests` are of the best cuts, and of each quota.
     """
 
     nobody: float
@@ -74,6 +75,7 @@ class GainResults:
     at_quota: dict[Quota, Values]
     cuts: list[BestBoundary]
     ends: GainIntervals | None = None
+    tests: tuple[Differences, ...] = ()
 
     @property
     def best_model(self) -> int:
