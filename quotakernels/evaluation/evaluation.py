@@ -112,7 +112,8 @@ class Evaluation(Results):
         kinds = [x for x in get_args(PlotKind) if x != "impact" or self.gains is not None]
         if kind not in kinds:
             known = ", ".join(map(repr, kinds))
-            raise ValueError(f"kind {kind!r} cannot be drawn of this evaluation, but {known}")
+            known += "" if "impact" in kinds else "; or, with gain or impacts, 'impact'"
+            raise ValueError(f"kind must be one of {known}; got {kind!r}")
         display = getattr(plots, f"{kind.title().replace('_', '')}Display")
         if kind == "impact" and self.gains is not None:
             cuts = dict(zip(self.models, self.gains.cuts, strict=True))

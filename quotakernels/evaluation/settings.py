@@ -56,7 +56,7 @@ class Unit:
         if gain is not None and impacts is not None:
             raise UnfitError(f"{of_gain} and {of_impacts} are two ways to say the same; give one")
         if cost is not None and (gain is None or not math.isfinite(cost)):
-            raise UnfitError(f"{of_cost} is a finite number beside {of_gain}")
+            raise UnfitError(f"{of_cost} must be a finite number, and goes with {of_gain}")
         if gain is None and impacts is None:
             if tune is not None:
                 raise UnfitError(f"{of_tune} goes with {of_gain} or {of_impacts}")

@@ -202,9 +202,9 @@ def numbers_like(data: Array, name: str, value: Any) -> Array:
         return constant(xp, [as_float(x) for x in value], wide, dev)
     if isinstance(value, (list, tuple)) and any(isinstance(x, bool) for x in value):
         raise TypeError(f"{name} must be a number or an array of numbers; got {brief(value)}")
-    value = as_column(name, value)
+    given, value = value, as_column(name, value)
     if not of_kind(namespace(value), value.dtype, ("integral", "real floating")):
-        raise TypeError(f"{name} must be a number or an array of numbers; got {brief(value)}")
+        raise TypeError(f"{name} must be a number or an array of numbers; got {brief(given)}")
     if isinstance(value, np.ndarray):
         return xp.asarray(value.astype(np.float64), dtype=wide, device=dev)
     if namespace(value) is not xp:

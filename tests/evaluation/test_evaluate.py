@@ -387,7 +387,7 @@ def test_masked_values_are_never_bad() -> None:
         ({"quota": 20, "sample_weight": Y}, "quota=20 is more than the total weight, 3"),
         ({"gain": Y, "impacts": (1, 2, 3, 4)}, "two ways to say the same"),
         ({"impacts": (1, 2, 3)}, "impacts must be four finite numbers"),
-        ({"cost": 1.0}, "cost is a finite number beside gain"),
+        ({"cost": 1.0}, "cost must be a finite number, and goes with gain"),
         ({"tune": Y == 1}, "tune goes with gain or impacts"),
         ({"where": Y}, "where must hold a boolean for each label"),
         ({"where": Y > 5}, "where leaves no examples"),
@@ -511,9 +511,10 @@ def test_displays() -> None:
         ax = figure.subplots()
         assert found.plot(kind, ax=ax).ax_ is ax
     known = "'hit_rate', 'qrecall', 'lift', 'roc', 'precision_recall', 'dominance'"
-    with pytest.raises(ValueError, match=f"'impact' cannot be drawn .* but {known}$"):
+    also = "; or, with gain or impacts, 'impact'"
+    with pytest.raises(ValueError, match=f"^kind must be one of {known}{also}; got 'impact'$"):
         qk.evaluate(Y, S).plot("impact")
-    with pytest.raises(ValueError, match=f"'rocs' cannot be drawn .* but {known}, 'impact'$"):
+    with pytest.raises(ValueError, match=f"^kind must be one of {known}, 'impact'; got 'rocs'$"):
         found.plot("rocs")
     for kind in known.split(", "):
         assert kind.strip("'") in (found.plot.__doc__ or "")
