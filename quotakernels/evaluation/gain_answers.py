@@ -102,7 +102,7 @@ def _best_cut(evaluation: Results, gains: GainResults) -> Said:
 
 def _on_other_rows(expected: float, nobody: float, whole: float, all_of_it: str) -> tuple[str, str]:
     """What to expect of a cut that was chosen here, and the doubt whether it is worth choosing."""
-    said = f"Expect {amount(expected)} of that on as many other rows"
+    said = f"Expect {amount(expected)} on as many other rows"
     if expected <= nobody and nobody >= whole:
         less = f"{said}: not more than selecting nobody brings ({amount(nobody)})."
         return less, "Not clear that any number pays"

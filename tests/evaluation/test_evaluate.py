@@ -502,12 +502,22 @@ def test_frames_hold_every_value_with_its_interval() -> None:
     assert len(frame) == sum(sizes) + found.gains.at_best_cut.array.size + 8
 
 
+@pytest.mark.parametrize("quota", [None, 30])
+def test_the_order_is_said_with_the_p_value_of_the_table(credit: Any, quota: int | None) -> None:
+    given = {"quota": quota, "impacts": (0, -5, -1, 0), "n_resamples": 120}
+    sure, compared = {"confidence": 0.95}, {"compare": True}
+    found = [qk.evaluate("repaid", credit, **given, **x) for x in (compared, sure, sure | compared)]
+    for differences in (found[0].differences, found[2].differences):
+        test = [x.found for x in differences if x.measure == "brings"][0 if quota is None else 1]
+        p = f", corrected p = {test.p_adjusted[0, 1]:.2g})"
+        assert all(p in x.answers[3].sentences[0] for x in found)
+
+
 def test_displays() -> None:
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
+    figures = pytest.importorskip("matplotlib.figure")
     found = qk.evaluate(Y, S, quota=2, impacts=(1, -1, 0, 0))
     for kind in ("hit_rate", "qrecall", "lift", "roc", "precision_recall", "dominance", "impact"):
-        figure = matplotlib.figure.Figure()
+        figure = figures.Figure()
         ax = figure.subplots()
         assert found.plot(kind, ax=ax).ax_ is ax
     known = "'hit_rate', 'qrecall', 'lift', 'roc', 'precision_recall', 'dominance'"
