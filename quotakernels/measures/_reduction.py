@@ -27,7 +27,7 @@ class Reduction(NamedTuple):
 
     ``terms(*columns)`` gives the arrays to sum, of columns named as in `ops.Columns`;
     ``value(*sums)`` makes the value of the sums.  `whole` terms are whole numbers where the masses
-    are.  Summands `by_position` have the same sums and are used of tables in place.
+    are.  Summands `by_position` have the same sums, for tables in place.
     """
 
     columns: tuple[str, ...]
@@ -36,9 +36,9 @@ class Reduction(NamedTuple):
     whole: bool = False
     by_position: ops.Summands | None = None
 
-    def summands(self, table: ops.Groups) -> ops.Summands:
+    def summands(self, xp: Namespace, table: ops.Groups) -> ops.Summands:
         """What is summed of this table."""
-        if table.in_place and self.by_position is not None:
+        if self.by_position is not None and ops.summed_by_position(xp, table):
             return self.by_position
         return ops.Summands(self.columns, self.terms, self.whole)
 
@@ -64,5 +64,5 @@ def totals(xp: Namespace, table: ops.Groups) -> Totals:
 
 def reduced(xp: Namespace, table: ops.Groups, *reductions: Reduction) -> list[Any]:
     """The values of all the reductions, from one pass over the table."""
-    sums = ops.sum_rows(xp, table, *(r.summands(table) for r in reductions))
+    sums = ops.sum_rows(xp, table, *(r.summands(xp, table) for r in reductions))
     return [r.value(*own) for r, own in zip(reductions, sums, strict=True)]

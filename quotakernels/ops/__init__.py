@@ -18,6 +18,7 @@ from quotakernels.ops.binning import bin_thresholds as bin_thresholds
 from quotakernels.ops.binning import binned as binned
 from quotakernels.ops.binning import flat as flat
 from quotakernels.ops.columns import sum_rows as sum_rows
+from quotakernels.ops.columns import summed_by_position as summed_by_position
 from quotakernels.ops.drawing import coins as coins
 from quotakernels.ops.drawing import draws as draws
 from quotakernels.ops.drawing import source_of_draws as source_of_draws

@@ -5,7 +5,7 @@ from __future__ import annotations
 from quotakernels._array import Array, Namespace, cast, device, of_kind, wide_float
 from quotakernels.ops import native
 from quotakernels.ops._table import Groups, Summands
-from quotakernels.ops.scans import bisect, prefix_sum, running_max, shifted, taken, total
+from quotakernels.ops.scans import prefix_sum, running_max, shifted, taken, total
 
 
 class Columns:
@@ -13,9 +13,10 @@ class Columns:
 
     By row: ``items`` counts examples; ``mass``, ``positive`` and ``negative`` are masses, which
     without weights are counts too; ``x_before`` and ``x_upto`` are sums over the rows before, and
-    with the row.  By position, if groups stand in place: ``position``, from 1 on, ``place`` within
-    its group, and ``group_x``, what the group has, 0 behind the last example.  At all positions of
-    a group ``x_before`` is what stands before the group.
+    with the row, but those of items mean nothing in the empty rows of a table in place.  By
+    position, in such a table: ``position``, from 1 on, ``place`` within its group, and
+    ``group_x``, what the group has, 0 behind the last example.  There the sums of masses before a
+    row are those before the group at all its positions.
     """
 
     def __init__(self, xp: Namespace, table: Groups):
@@ -42,18 +43,19 @@ class Columns:
     def _new(self, name: str) -> Array:
         xp, counts = self._xp, self._table.counts
         if name == "position":
-            return _positions(xp, counts)
-        if name == "place":
-            return self._own("position") - self._own("items_before")
+            return xp.arange(1, counts.shape[-1] + 1, dtype=xp.int64, device=device(counts))
         if name == "row":
-            return rows_of_positions(xp, counts, self._own("items_upto"), self._own("position"))
+            return rows_of_positions(xp, counts)
+        if name == "place":
+            return self._own("position") - self._own("row") + self._own("group_items") - 1
         if name.startswith("group_"):
             return taken(xp, self._own(name.removeprefix("group_")), self._own("row"))
         base, _, part = name.partition("_")
-        if part == "upto":
-            return self._sums(self._own(base))
         if part == "before":
             return self._before(self._own(base), self._own(f"{base}_upto"))
+        if part == "upto":
+            in_place = base == "items" and self._table.in_place
+            return self._own("position") if in_place else self._sums(self._own(base))
         column = counts if base == "items" else getattr(self._table, base)
         return column if self._table.in_place else cast(xp, column, self._wide)
 
@@ -73,23 +75,21 @@ def _by_items(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name.replace("mass", "items") for name in names)
 
 
-def _positions(xp: Namespace, counts: Array) -> Array:
-    if native.library(xp, beyond=True) == "torch":
-        return native.torch_.positions(counts)
-    return xp.arange(1, counts.shape[-1] + 1, dtype=xp.int64, device=device(counts))
-
-
-def rows_of_positions(xp: Namespace, counts: Array, upto: Array, position: Array) -> Array:
+def rows_of_positions(xp: Namespace, counts: Array) -> Array:
     """The row of each position's group, in a table in place; behind all examples the last row."""
     library, last = native.library(xp), counts.shape[-1] - 1
     if library == "torch":
-        return native.torch_.rows_of_positions(upto, position)
-    if library == "cupy":
-        return xp.clip(bisect(xp, upto, xp.broadcast_to(position, upto.shape)), max=last)
+        return native.torch_.rows_of_positions(counts)
     if library == "jax":
         return native.jax_.next_flagged(counts > 0)
-    behind = xp.where(counts > 0, last + 1 - position, xp.zeros_like(position))
-    return last - xp.flip(running_max(xp, xp.flip(behind, axis=-1)), axis=-1)
+    behind = xp.arange(last + 1, 0, -1, dtype=xp.int64, device=device(counts))
+    behind = xp.where(counts > 0, behind, xp.ones_like(behind))
+    return last + 1 - xp.flip(running_max(xp, xp.flip(behind, axis=-1)), axis=-1)
+
+
+def summed_by_position(xp: Namespace, table: Groups) -> bool:
+    """Whether that is fast: NumPy computes what only few rows need for these alone."""
+    return table.in_place and native.library(xp) != "numpy"
 
 
 def sum_rows(xp: Namespace, table: Groups, *parts: Summands) -> list[tuple[Array, ...]]:

@@ -6,8 +6,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from quotakernels._array import Array, Namespace, cast, device, readable
+from quotakernels._array import Array, Namespace, cast, device, of_kind, readable
 from quotakernels.ops import native
+
+_FOLDS = 8
+"""How many numbers are added up one by one, in each round of a sum."""
 
 
 def shifted(xp: Namespace, x: Array, by: int, fill: Any) -> Array:
@@ -72,7 +75,9 @@ def _segment_scan(
 
 
 def total(xp: Namespace, x: Array) -> Array:
-    """Sum over the last axis by a balanced tree: the rounding error grows with log n only."""
+    """Sum over the last axis, folded again and again: the rounding error grows with log n only."""
+    if x.shape[-1] == 1:
+        return x[..., 0]
     library = native.library(xp)
     if library == "numpy":
         return native.numpy_.total(x)
@@ -80,13 +85,15 @@ def total(xp: Namespace, x: Array) -> Array:
         return native.torch_.total(x)
     if library == "cupy":
         return native.cupy_.total(x)
+    if of_kind(xp, x.dtype, "integral"):
+        return xp.sum(x, axis=-1, dtype=x.dtype)
     while x.shape[-1] > 1:
-        half = (x.shape[-1] + 1) // 2
-        rest = x[..., half:]
-        if rest.shape[-1] < half:
-            pad = xp.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=device(x))
-            rest = xp.concat([rest, pad], axis=-1)
-        x = x[..., :half] + rest
+        parts = -(-x.shape[-1] // _FOLDS)
+        pad = xp.zeros(
+            (*x.shape[:-1], parts * _FOLDS - x.shape[-1]), dtype=x.dtype, device=device(x)
+        )
+        x = xp.reshape(xp.concat([x, pad], axis=-1), (*x.shape[:-1], _FOLDS, parts))
+        x = xp.sum(x, axis=-2, dtype=x.dtype)
     return xp.sum(x, axis=-1, dtype=x.dtype)
 
 
@@ -151,6 +158,8 @@ def bisect(xp: Namespace, ends: Array, wanted: Array, beyond: bool = False) -> A
         return native.torch_.bisect(ends, wanted, beyond)
     if native.library(xp) == "cupy" and ends.ndim == 1:
         return native.cupy_.bisect(ends, wanted, beyond)
+    if wanted.shape[-1] == 1:
+        return count(xp, ends <= wanted if beyond else ends < wanted)
     low = xp.zeros(wanted.shape, dtype=xp.int64, device=device(ends))
     step = 1 << max(length - 1, 0).bit_length()
     while step:

@@ -107,10 +107,7 @@ def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> P
 def advantage_areas(
     xp: Namespace, table: ops.Groups, total: Totals, method: Literal["sum", "area"]
 ) -> Reduction:
-    """S1, S2 and S3; d is a straight line within each row.
-
-    By position it is evaluated so that a line along zero is zero.
-    """
+    """S1, S2 and S3; d is a straight line within each row."""
     whole, positive = total.per_row(xp)
     by_sum = method == "sum"
     first = 1 if by_sum else 0
@@ -124,13 +121,6 @@ def advantage_areas(
         crosses = start * (start + change) < 0
         return above(crosses, *line), below(crosses, *line)
 
-    def each(
-        before: Array, found: Array, size: Array, here: Array, place: Array
-    ) -> tuple[Array, Array]:
-        change = whole * here - positive * size
-        line = whole * found - positive * before + place * change / divisor(xp, size)
-        return ops.clip(xp, line, 0.0), -ops.clip(xp, line, None, 0.0)
-
     def value(above: Array, below: Array) -> PemAreas:
         scale = item_scale(xp, table, total.whole)
         unit = total.whole * total.positive / scale
@@ -141,8 +131,23 @@ def advantage_areas(
         )
 
     columns = ("mass_before", "positive_before", "mass", "positive")
-    by_position = ops.Summands((*columns[:2], "group_mass", "group_positive", "place"), each)
-    return Reduction(columns, terms, value, by_position=by_position if by_sum else None)
+    by_position = _advantages(xp, whole, positive) if by_sum else None
+    return Reduction(columns, terms, value, by_position=by_position)
+
+
+def _advantages(xp: Namespace, whole: Array, positive: Array) -> ops.Summands:
+    """n·P·d of each position, above and below zero; exactly 0 in a group without a slope."""
+
+    def terms(
+        found: Array, size: Array, here: Array, place: Array, position: Array
+    ) -> tuple[Array, Array]:
+        before = xp.minimum(position - place, whole)  # behind the last example too
+        start = whole * found - positive * before
+        line = start + place * (whole * here - positive * size) / divisor(xp, size)
+        return ops.clip(xp, line, 0.0), -ops.clip(xp, line, None, 0.0)
+
+    columns = ("positive_before", "group_mass", "group_positive", "place", "position")
+    return ops.Summands(columns, terms)
 
 
 def _one_side(xp: Namespace, sign: int, by_sum: bool, crosses: Array, *line: Array) -> Array:
@@ -177,10 +182,20 @@ def _crossing_sum(xp: Namespace, start: Array, change: Array, size: Array) -> Ar
 
 
 class Won(NamedTuple):
-    """Share of the pairs won, ties counted half; and pairs won less pairs lost, over all."""
+    """Twice the pairs won, ties counted half; and the number of pairs."""
 
-    share: Array
-    surplus: Array
+    twice: Array
+    pairs: Array
+
+    @property
+    def share(self) -> Array:
+        """Pairs won, of all."""
+        return self.twice / (2 * self.pairs)
+
+    @property
+    def surplus(self) -> Array:
+        """Pairs won less pairs lost, over all."""
+        return (self.twice - self.pairs) / self.pairs
 
 
 def pairs_won(_xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction:
@@ -189,11 +204,8 @@ def pairs_won(_xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction:
     def won_twice(before: Array, upto: Array, below: Array) -> tuple[Array]:
         return (below * (before + upto),)
 
-    def value(won: Array) -> Won:
-        pairs = total.positive * total.negative
-        return Won(won / (2 * pairs), (won - pairs) / pairs)
-
     columns = ("positive_before", "positive_upto", "negative")
+    value = lambda twice: Won(twice, total.positive * total.negative)  # noqa: E731
     return Reduction(columns, won_twice, value, whole=True)
 
 

@@ -79,16 +79,19 @@ def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
         return (ops.piecewise(xp, tied, several, partial(_single_share, xp), *row),)
 
     def each(
-        mass_before: Array, mass: Array, found: Array, here: Array, items: Array, place: Array
+        found: Array, here: Array, items: Array, place: Array, quota: Array, *masses: Array
     ) -> tuple[Array]:
         items = divisor(xp, items)
         share = here / items
-        quota = mass_before + (mass * (place / items) if table.weighted else place)
-        return (share * ((found + share * place) / divisor(xp, quota)),)
+        if table.weighted:
+            before, mass = masses
+            quota = divisor(xp, before + mass * (place / items))
+        return (share * ((found + share * place) / quota),)
 
     columns = ("mass_before", "mass", "positive_before", "positive", "items")
-    of_group = ("group_mass", "positive_before", "group_positive", "group_items", "place")
-    by_position = ops.Summands(("mass_before", *of_group), each)
+    masses = ("mass_before", "group_mass") if table.weighted else ()
+    of_position = ("positive_before", "group_positive", "group_items", "place", "position")
+    by_position = ops.Summands((*of_position, *masses), each)
     return Reduction(columns, terms, lambda x: x / total.positive, by_position=by_position)
 
 
@@ -194,13 +197,13 @@ def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> A
 
 def qrecall_mean(xp: Namespace, table: ops.Groups, total: Totals, late: bool = False) -> Reduction:
     """AQR: ΣQ(j) / (N + 1) from j = P, or `late`, ΣQ(j) / N from j = P + 1."""
-    if not table.weighted:
-        reduction = _qrecall_sum(xp, table, total, late)
-    else:
-        reduction = _qrecall_area(xp, table, total)
+    by_area = table.weighted
+    reduction = _qrecall_area(xp, table, total) if by_area else _qrecall_sum(xp, table, total, late)
+    if table.in_place and not by_area:
+        return reduction  # undefined values are 0/0
     last = total.negative if late else total.whole
     defined = (total.positive > 0) & (last > 0)
-    if not table.weighted:
+    if not by_area:
         defined = defined & (total.whole < EXACT)  # beyond, positions are not told apart
 
     def value(below: Array) -> Array:
@@ -210,10 +213,10 @@ def qrecall_mean(xp: Namespace, table: ops.Groups, total: Totals, late: bool = F
     return reduction._replace(value=value)
 
 
-def _owner(xp: Namespace, table: ops.Groups, wanted: Array) -> ops.Rows:
-    """The row that owns one wanted mass per row of the batch."""
+def _owner(xp: Namespace, table: ops.Groups, wanted: Array) -> tuple[Array, ...]:
+    """The row that owns one wanted mass per row of the batch: what is before it, and its own."""
     _, row = ops.rows_at(xp, table, xp.expand_dims(wanted, axis=-1))
-    return ops.Rows(*(x[..., 0] for x in row))
+    return tuple(x[..., 0] for x in (row.mass_before, row.mass, row.positive_before, row.positive))
 
 
 def _qrecall_sum(xp: Namespace, table: ops.Groups, total: Totals, late: bool) -> Reduction:
@@ -227,20 +230,24 @@ def _qrecall_sum(xp: Namespace, table: ops.Groups, total: Totals, late: bool) ->
 
     def full_groups(
         before: Array, items: Array, found: Array, upto: Array, here: Array
-    ) -> tuple[Array]:
+    ) -> tuple[Array, ...]:
         doubled = items * (found + upto) + here
-        inside = before >= cast(xp, start, before.dtype)
-        return (xp.where(inside, doubled, xp.zeros_like(doubled[..., :1])),)
+        least = cast(xp, start, before.dtype)
+        nothing = xp.zeros_like(least)
+        sums = (xp.where(before >= least, doubled, nothing),)
+        if table.in_place:  # else the row of the first position is searched
+            own = (before < least) & (least <= before + items)
+            sums += tuple(xp.where(own, x, nothing) for x in (before, items, found, here))
+        return sums
 
-    def value(below: Array) -> Array:
-        row = _owner(xp, table, first)
-        items = xp.where(row.items > 0, row.items, xp.ones_like(row.items))
-        place = first - row.mass_before
+    def value(below: Array, *row: Array) -> Array:
+        before, items, found, here = row or _owner(xp, table, first)
+        items = divisor(xp, items)
+        place = first - before
         number = items - place + 1
-        upto = row.positive * place
-        each = xp.floor(upto / items)
-        integer = below + number * (2 * row.positive_before + row.positive + each)
-        part = number * (upto - each * items)
+        each, rest = here * place // items, here * place % items
+        integer = below + number * (2 * found + here + each)
+        part = number * rest
         whole = 2 * total.positive * (total.negative + (0 if late else 1))
         at_once = (integer * items + part) / (whole * items)
         return xp.where(whole * items < EXACT, at_once, (integer + part / items) / whole)
@@ -261,9 +268,8 @@ def _qrecall_area(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
 
     def value(below: Array) -> Array:
         scale = item_scale(xp, table, total.whole)
-        row = _owner(xp, table, total.positive)
-        share = (total.positive - row.mass_before) / divisor(xp, row.mass)
-        found = row.positive_before + share * row.positive
+        before, mass, found, here = _owner(xp, table, total.positive)
+        found = found + (total.positive - before) / divisor(xp, mass) * here
         quotas = scale * total.negative + 1
         return (below * scale + (total.positive + found) / 2) / (total.positive * quotas)
 

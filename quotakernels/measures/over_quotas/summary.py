@@ -81,7 +81,8 @@ def summary(table: ops.Groups) -> Summary:
         qrecall_mean(xp, table, total),
         advantage_areas(xp, table, total, method),
     )
-    return Summary(won.share, won.surplus, won.surplus, hit_rate, qrecall, *areas)
+    surplus = won.surplus
+    return Summary(won.share, surplus, surplus, hit_rate, qrecall, *areas)
 
 
 def sharing(measures: Mapping[str, Any]) -> dict[str, Measure]:

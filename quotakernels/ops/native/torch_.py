@@ -112,14 +112,11 @@ def prefix_sum(x: Array, dtype: Any) -> Array:
     return torch.cumsum(x, dim=-1, dtype=dtype)
 
 
-def positions(counts: Array) -> Array:
-    """A batch if the counts are: one list for all of a `vmap` would be repeated for a search."""
-    return torch.cumsum(torch.ones_like(counts), dim=-1, dtype=torch.int64)
-
-
-def rows_of_positions(upto: Array, position: Array) -> Array:
-    """See `columns.rows_of_positions`."""
-    return torch.searchsorted(upto, position).clamp(max=upto.shape[-1] - 1)
+def rows_of_positions(counts: Array) -> Array:
+    """Places made of the counts are a batch if these are, as a search under `vmap` wants."""
+    both = (counts, torch.ones_like(counts))
+    upto, place = (torch.cumsum(x, dim=-1, dtype=torch.int64) for x in both)
+    return torch.searchsorted(upto, place).clamp(max=counts.shape[-1] - 1)
 
 
 def total(x: Array) -> Array:
