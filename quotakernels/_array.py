@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from typing import Any, TypeAlias, TypeVar
 
@@ -213,7 +213,7 @@ def _has_host_view(x: Any) -> bool:
 
 def _as_numpy(x: Any) -> Any:
     if isinstance(x, tuple):
-        return type(x)(*map(_as_numpy, x))
+        return like_tuple(x, map(_as_numpy, x))
     if x is None:
         return None
     return to_numpy(x.float() if _is_narrow(x) else x)
@@ -224,6 +224,11 @@ def _is_narrow(x: Array) -> bool:
     return x.dtype.is_floating_point and name not in ("float16", "float32", "float64")
 
 
+def like_tuple(given: tuple[Any, ...], parts: Iterable[Any]) -> Any:
+    """A tuple of such parts, named as the given one if that has names."""
+    return type(given)(*parts) if hasattr(given, "_fields") else tuple(parts)
+
+
 def from_host_view(result: Any, scores: Array) -> Any:
     """What NumPy made of host views, as tensors; where it is float32, these are `scores`."""
     if result is None or isinstance(scores, np.ndarray):
@@ -231,8 +236,7 @@ def from_host_view(result: Any, scores: Array) -> Any:
     if isinstance(result, dict):
         return {name: from_host_view(x, scores) for name, x in result.items()}
     if isinstance(result, tuple):
-        parts = [from_host_view(x, scores) for x in result]
-        return type(result)(*parts)
+        return like_tuple(result, (from_host_view(x, scores) for x in result))
     tensor = sys.modules["torch"].from_numpy(np.require(result, requirements=["C", "W"]))
     return tensor.to(scores.dtype) if result.dtype == np.float32 else tensor
 
@@ -285,6 +289,13 @@ def result_float(xp: Namespace, dev: Device) -> Any:
     if backend(xp) == "jax" and not sys.modules["jax"].config.jax_enable_x64:
         return xp.float32
     return wide_float(xp, dev)
+
+
+def float_of(values: Array) -> Any:
+    """The float type of what is made of values; to be asked before `computing` is entered."""
+    xp = namespace(values)
+    is_float = of_kind(xp, values.dtype, "real floating")
+    return values.dtype if is_float else result_float(xp, device(values))
 
 
 def packed(x: Array) -> tuple[Array, bool]:
@@ -401,6 +412,6 @@ def finish(xp: Namespace, x: Array, dtype: Any) -> Array:
 def finished(xp: Namespace, result: Any, dtype: Any) -> Any:
     """Float arrays of a result in the caller's precision; other dtypes stay."""
     if isinstance(result, tuple):
-        return type(result)(*(finished(xp, x, dtype) for x in result))
+        return like_tuple(result, (finished(xp, x, dtype) for x in result))
     wide = result.dtype == xp.float64
     return finish(xp, result, dtype if wide else result.dtype)

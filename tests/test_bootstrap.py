@@ -251,6 +251,14 @@ def test_measures_that_share_a_pass_are_those_of_their_own_calls(
             assert all(np.array_equal(*pair) for pair in zip(found[name], alone, strict=True))
 
 
+def test_a_measure_of_whole_numbers_has_an_interval_of_floats():
+    given: dict[str, Any] = {"n_resamples": 20, "random_state": 1, "method": "basic"}
+    found = qk.bootstrap(lambda x: x.positives[..., :2].sum(-1), Y, S[0], **given)
+    wanted = qk.bootstrap(lambda x: x.positives[..., :2].sum(-1) * 1.0, Y, S[0], **given)
+    assert found.standard_error > 0
+    assert all(np.array_equal(*pair) for pair in zip(found, wanted, strict=True))
+
+
 def test_records_and_mappings_keep_their_form():
     found = qk.bootstrap({"all": qk.summary}, Y, S[0], n_resamples=20, random_state=1)
     assert isinstance(found["all"], qk.results.Summary)
@@ -337,7 +345,11 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"measure": "roc_auc"}, TypeError, "measure must be a function of a ranking.*got 'roc_auc'"),
     ({"measure": {"auc": 0.5}}, TypeError, "measure must be a function of a ranking"),
     ({"measure": lambda _: 0, "n_resample": 3}, TypeError, "; <lambda> has no option n_resample$"),
-    ({"measure": len}, TypeError, "measure must give arrays; len gives 6$"),
+    (
+        {"measure": len},
+        TypeError,
+        f"measure must give arrays; len gives {len(qk.Ranking._fields)}$",
+    ),
     ({"measure": {"own": lambda _: 0.5}}, TypeError, "must give arrays; <lambda> gives 0.5$"),
     ({"measure": lambda: 0}, TypeError, "; <lambda> takes no ranking$"),
     ({"measure": lambda _, __: 0}, TypeError, "cannot be called with a ranking alone: missing"),

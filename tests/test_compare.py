@@ -142,6 +142,36 @@ def test_columns_of_a_data_frame_are_models():
         compared("delong", Frame())
 
 
+@pytest.mark.parametrize("test", ["bootstrap", "permutation"])
+def test_a_measure_of_whole_numbers_is_one_of_floats(test: str):
+    found = compared(test, measure=lambda x: x.positives[..., 0], maximize=True)
+    wanted = compared(test, measure=lambda x: x.positives[..., 0] * 1.0, maximize=True)
+    assert found.estimate.tolist() == [qk.rank(Y, MODELS[x]).positives[0] for x in found.names]
+    assert all(
+        np.array_equal(*pair, equal_nan=True) for pair in zip(found[1:7], wanted[1:7], strict=True)
+    )
+
+
+def test_a_comparison_shows_its_p_values():
+    found = compared("delong")
+    _, first, *rows = repr(found).splitlines()
+    assert " p = " not in first
+    said = [float(line.rpartition(" p = ")[2]) for line in rows]
+    assert said == [float(f"{p:.2g}") for p in found.p_adjusted[0, 1:]]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_comparison_is_a_frame_of_pairs(library: Any):
+    pytest.importorskip(library)
+    found = compared("delong")
+    frame = found.to_frame(library)
+    assert len(frame) == 6
+    for k, (i, j) in enumerate(itertools.combinations(range(4), 2)):
+        assert (frame["first"][k], frame["second"][k]) == (found.names[i], found.names[j])
+        for name in ("difference", "lower", "upper", "p_value", "p_adjusted"):
+            assert frame[name][k] == getattr(found, name)[i, j]
+
+
 def test_delong_knows_its_measures_in_every_guise():
     wanted = compared("delong", measure=qk.pem)
     assert np.array_equal(compared("delong", measure=functools.partial(qk.pem)).lower, wanted.lower)

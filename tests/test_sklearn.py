@@ -344,7 +344,12 @@ BAD = [
     ),
     (TypeError, r"^<lambda> does not say whether more is better", (lambda x: 1.0,), {}),
     (TypeError, r"^greater_is_better must be True, False", (qk.gini,), {"greater_is_better": 1}),
-    (TypeError, r"^measure must give a float or arrays; len gives 6$", (len,), {}),
+    (
+        TypeError,
+        f"^measure must give a float or arrays; len gives {len(qk.Ranking._fields)}$",
+        (len,),
+        {},
+    ),
     (ValueError, r"^ties must be one of", (qk.gini,), {"ties": "random"}),
     (ValueError, r"^average must be one of macro", (qk.gini,), {"average": "samples"}),
     (TypeError, r"^pos_label names one class", (qk.gini,), {"average": "macro", "pos_label": 1}),

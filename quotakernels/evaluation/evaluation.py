@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args, overload
 
+from quotakernels._frames import Library, frame_of
 from quotakernels._text import number
 from quotakernels.evaluation.answers import Answer, answers
 from quotakernels.evaluation.export import as_dict, as_json, as_rows
@@ -16,7 +16,6 @@ from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.tables import Cell, Table, gain_tables, measure_tables, pair_tables
 
 _SHOWN = 8
-Library = Literal["pandas", "polars"]
 PlotKind = Literal["hit_rate", "qrecall", "lift", "roc", "precision_recall", "dominance", "impact"]
 
 
@@ -80,21 +79,10 @@ class Evaluation(Results):
     def to_frame(self, library: Library | None = None) -> Any:
         """Every value as a data frame: a row for each model, quota and measure, with its interval.
 
-        The quota is empty for measures over all quotas and for best cuts.  By default the frame is
-        one of the library that is imported, of pandas if both are.
+        The quota is a number of places, NaN for measures over all quotas and for best cuts.  By
+        default the frame is one of the library that is imported, of pandas if both are.
         """
-        rows = as_rows(self)
-        names: tuple[Library, ...] = ("pandas", "polars") if library is None else (library,)
-        for name in [x for x in names if sys.modules.get(x)] or names:
-            try:
-                if name == "pandas":
-                    import pandas as frames
-                else:
-                    import polars as frames
-            except ImportError:
-                continue
-            return frames.DataFrame(rows)
-        raise ImportError(f"to_frame needs {' or '.join(names)}, which is not installed")
+        return frame_of(as_rows(self), library)
 
     def plot(self, kind: PlotKind = "hit_rate", **options: Any) -> Any:
         """Draw the curves of all models, and return the display, whose `ax_` are the axes.

@@ -134,7 +134,7 @@ def as_rows(results: Results) -> dict[str, list[Any]]:
     rows = [
         (
             name,
-            str(quota or ""),
+            math.nan if quota is None else results.places(quota),
             measure,
             value,
             *(none if limits is None else limits.of(measure, row)),

@@ -11,12 +11,16 @@ from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
+    cast,
     computing,
     concrete,
+    device,
     is_array,
+    namespace,
     of_kind,
     readable,
     to_numpy,
+    wide_float,
 )
 from quotakernels._bits import to_bits
 from quotakernels.inputs.columns import adopt, as_column, check_types
@@ -183,6 +187,10 @@ def _of_one_dtype(xp: Namespace, columns: dict[str, Array]) -> list[Array]:
 
 
 def host_floats(x: Array) -> NDArray:
-    """The floats of an array that has values, wherever they are, in NumPy."""
+    """The floats of an array that has values, wherever they are, in NumPy; of integers doubles."""
+    xp = namespace(x)
+    if not of_kind(xp, x.dtype, "real floating"):
+        with computing(xp):
+            x = cast(xp, x, wide_float(xp, device(x)))
     bits = to_bits(x)
     return bits.view(f"f{bits.dtype.itemsize}")

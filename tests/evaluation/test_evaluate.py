@@ -347,6 +347,7 @@ def test_frames_of_polars() -> None:
     found = qk.evaluate("y_true", frame, quota=2)
     assert same(found, qk.evaluate(Y, S, quota=2))
     assert found.to_frame("polars").equals(pl.DataFrame(as_rows(found)))
+    assert found.to_frame("polars")["quota"].dtype == pl.Float64
     pandas = found.to_frame("pandas")
     assert pandas.equals(pd.DataFrame(as_rows(found)))
 
@@ -490,14 +491,16 @@ def test_what_notebooks_show() -> None:
 def test_frames_hold_every_value_with_its_interval() -> None:
     options = {"confidence": 0.9, "n_resamples": 50, "impacts": (1, -1, 0, 0)}
     found = qk.evaluate(Y, S, quota=2, **options)
-    frame = found.to_frame("pandas").set_index(["model", "quota", "measure"])
+    rows = found.to_frame("pandas")
+    frame = rows.set_index(["model", "quota", "measure"])
+    of_none = rows[rows["quota"].isna()].set_index(["model", "measure"])
     content = {x["score"]: x for x in found.to_dict()["models"]}
-    assert frame.loc["a", "", "roc_auc"].value == content["a"]["roc_auc"]
-    row = frame.loc["b", "2", "hit_rate"]
+    assert of_none.loc["a", "roc_auc"].value == content["a"]["roc_auc"]
+    row = frame.loc["b", 2, "hit_rate"]
     assert row.value == content["b"]["quotas"]["2"]["hit_rate"]
     assert [row.lower, row.upper] == content["b"]["quotas"]["2"]["intervals"]["hit_rate"]
-    assert frame.loc["a", "", "brings"].value == content["a"]["best_cut"]["brings"]
-    assert np.isnan(frame.loc["a", "", "roc_hull_auc"].lower)
+    assert of_none.loc["a", "brings"].value == content["a"]["best_cut"]["brings"]
+    assert np.isnan(of_none.loc["a", "roc_hull_auc"].lower)
     sizes = [x.array.size for x in (found.over_all, found.areas, *found.at_quota.values())]
     assert len(frame) == sum(sizes) + found.gains.at_best_cut.array.size + 8
 

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels._array import is_array
-from quotakernels._text import digits
+from quotakernels._frames import Library, frame_of
+from quotakernels._text import digits, formatted
 from quotakernels.inference.comparison.paired import Measured, Tested, TestName, by_test, check_test
 from quotakernels.inference.resampling.bootstrap import check_resampling, with_options
 from quotakernels.inference.resampling.values import value_of
@@ -66,13 +67,30 @@ class Comparison(NamedTuple):
     groups: tuple[tuple[str, ...], ...]
 
     def __repr__(self) -> str:
-        """The models, best first, with their letters."""
-        width = max(map(len, self.names), default=0)
+        """The models, best first, with their letters and the p-value against the first."""
+        wide, marks = (max(map(len, x), default=0) for x in (self.names, self.letters))
         rows = zip(self.names, self.estimate.tolist(), self.letters, strict=True)
-        lines = [f"  {name:{width}}  {digits(value):>9}  {x}" for name, value, x in rows]
+        lines = [f"  {name:{wide}}  {digits(value):>9}  {x:{marks}}" for name, value, x in rows]
+        for k, p in enumerate(self.p_adjusted[0, 1:_SHOWN].tolist(), 1):
+            lines[k] += f"  p = {formatted(p, '.2g')}"
         more = [f"  and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
         head = f"Comparison of {len(lines)} models; those without a common letter differ:"
-        return "\n".join([head, *lines[:_SHOWN], *more])
+        return "\n".join([head, *(line.rstrip() for line in lines[:_SHOWN]), *more])
+
+    def to_frame(self, library: Library | None = None) -> Any:
+        """Every pair as a row of a data frame: the difference, its interval and both p-values.
+
+        The columns `first` and `second` are models, in order.  By default the frame is one of the
+        library that is imported, of pandas if both are.
+        """
+        above = np.triu_indices(len(self.names), 1)
+        names = np.asarray(self.names, dtype=np.object_)
+        columns = {
+            name: names[k].tolist() for name, k in zip(("first", "second"), above, strict=True)
+        }
+        for name in ("difference", "lower", "upper", "p_value", "p_adjusted"):
+            columns[name] = getattr(self, name)[above].tolist()
+        return frame_of(columns, library)
 
 
 @public

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,9 +14,8 @@ from quotakernels._array import (
     computing,
     constant,
     device,
+    float_of,
     namespace,
-    of_kind,
-    result_float,
     tolerance,
 )
 from quotakernels.inference._scipy import scipy
@@ -52,13 +51,6 @@ def corrected(xp: Namespace, values: Array, ratio: float, confidence_level: floa
     half = quantiles(xp, confidence_level, number - 1, values) * error
     mean = xp.where(number > 0, mean, xp.full_like(mean, xp.nan))
     return Corrected(mean, half, error, deviation, number - 1)
-
-
-def float_of(values: Array) -> Any:
-    """The float type of what is made of values; to be asked before `computing` is entered."""
-    xp = namespace(values)
-    is_float = of_kind(xp, values.dtype, "real floating")
-    return values.dtype if is_float else result_float(xp, device(values))
 
 
 def first_less_second(pair: list[Array]) -> Array:

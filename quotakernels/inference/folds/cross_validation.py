@@ -15,6 +15,7 @@ from quotakernels._array import (
     computing,
     device,
     finish,
+    float_of,
     namespace,
     readable,
     to_numpy,
@@ -25,7 +26,6 @@ from quotakernels.inference.folds.corrected_t import (
     ahead,
     corrected,
     first_less_second,
-    float_of,
     two_sided,
 )
 from quotakernels.inference.folds.splits import (

@@ -14,6 +14,7 @@ from quotakernels._array import (
     concrete,
     device,
     finish,
+    float_of,
     from_host_view,
     is_array,
     namespace,
@@ -259,7 +260,7 @@ def summary(method: IntervalMethod, confidence_level: float, found: list[Array])
     """What the values of the resamples, and of the parts left out, say of one estimate."""
     estimate, values, left_out = found
     xp = namespace(values)
-    dtype = estimate.dtype
+    dtype = float_of(estimate)
     with computing(xp):
         wide = wide_float(xp, device(values))
         estimate, values, left_out = (cast(xp, x, wide) for x in (estimate, values, left_out))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import Array, compiled, computing, device, is_array, namespace
+from quotakernels._array import Array, compiled, computing, device, is_array, like_tuple, namespace
 from quotakernels.inference.resampling.resamples import Plan, host_tables, resampled
 from quotakernels.inputs.keywords import brief, check_flag
 from quotakernels.inputs.quotas import silently
@@ -27,7 +27,7 @@ from quotakernels.ranking import Ranking, ranking_of
 NDArray = np.ndarray[Any, Any]
 WORKING_COPIES = 60
 """Arrays as long as the examples that a batch of resamples needs at once."""
-LONG = 64_000
+LONG = 16_000
 """Examples of resamples that are measured together: with fewer, the price of a call is more."""
 PATIENCE = 3.0
 """Seconds before a line appears on a terminal."""
@@ -243,7 +243,7 @@ def trees_map(function: Callable[[list[Any]], Any], trees: Sequence[Any]) -> Any
         return {key: trees_map(function, [tree[key] for tree in trees]) for key in first}
     if isinstance(first, tuple):
         parts = [trees_map(function, list(part)) for part in zip(*trees, strict=True)]
-        return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
+        return like_tuple(first, parts)
     return function(list(trees))
 
 
