@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import textwrap
+import typing
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from public_names import PUBLIC
 
 import quotakernels as qk
 from quotakernels import _types
+from quotakernels.inference.folds.cross_validation import FoldOptions
 from quotakernels.measures._measure import Measure, ValueMeasure
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -107,6 +109,14 @@ def test_a_function_of_cuts_shows_the_parameters_of_measures(name: str):
     shown = inspect.signature(FUNCTIONS[name]).parameters
     of_measures = inspect.signature(qk.roc_auc).parameters
     assert {key: shown[key] for key in of_measures} == dict(of_measures)
+
+
+def test_checkers_know_the_options_of_every_measure():
+    known = set(typing.get_type_hints(FoldOptions)) | set(
+        inspect.signature(qk.bootstrap).parameters
+    )
+    known |= {"measure"}  # of `one_vs_rest`, which takes no ranking
+    assert {x for each in MEASURES.values() for x in each.own_keywords} <= known
 
 
 Y, S = np.asarray([1, 0, 1, 0, 1]), np.asarray([5, 4, 3, 2, 1], dtype=np.float32) / 8

@@ -143,6 +143,11 @@ def handed_on(y: NDArray[np.int64], s: Floats) -> None:
     print(qk.bootstrap({"auc": qk.roc_auc}, y, s)["auc"].lower, qk.bootstrap(qk.summary, y, s).pem)
     assert_type(qk.compare(qk.roc_auc, y, {"a": s, "b": s}), results.Comparison)
     assert_type(inference.fold_summary(qk.pr_auc, y, s, y), results.FoldSummary)
+    qk.bootstrap(qk.hit_rate, y, s, quota=3, n_resample=20)  # wrong
+    qk.bootstrap(qk.summary, y, s, groups=y)  # wrong
+    qk.bootstrap(functools.partial(qk.hit_rate, quota=3), y, s, confidence=0.9)  # wrong
+    inference.fold_summary(qk.hit_rate, y, s, y, fractoin=0.1)  # wrong
+    inference.fold_test(qk.roc_auc, y, {"a": s, "b": s}, y, maximise=True)  # wrong
     found.low  # wrong
     qk.compare(qk.roc_auc, y, {"a": s, "b": s}).best  # wrong
     qk.bootstrap(qk.roc_auc, y)  # wrong

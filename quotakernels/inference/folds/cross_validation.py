@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, Unpack, overload
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from quotakernels.inference.folds.splits import (
     validate_folds,
     why_undefined,
 )
-from quotakernels.inference.resampling.bootstrap import with_options
+from quotakernels.inference.resampling.bootstrap import DataOptions, with_options
 from quotakernels.inference.resampling.values import leaves, tree_map, trees_map
 from quotakernels.inputs.columns import adopt, as_column, check_types
 from quotakernels.inputs.examples import Examples, check_tie_policy
@@ -117,6 +117,13 @@ class FoldTest(NamedTuple):
     better: Array
 
 
+class FoldOptions(DataOptions, total=False):
+    """What else the functions of folds take."""
+
+    n_train: float | None
+    method: Any
+
+
 @overload
 def fold_summary(
     measure: ValueMeasure,
@@ -125,16 +132,7 @@ def fold_summary(
     folds: Any,
     *,
     pooled: bool = False,
-    confidence_level: float = 0.95,
-    n_train: float | None = None,
-    sample_weight: Any = None,
-    where: Any = None,
-    pos_label: Any = None,
-    ties: TiePolicy = "expected",
-    validate: bool = True,
-    gain: Any = None,
-    gain_rejected: Any = 0,
-    **options: Any,
+    **options: Unpack[FoldOptions],
 ) -> FoldSummary: ...
 
 
@@ -146,16 +144,7 @@ def fold_summary(
     folds: Any,
     *,
     pooled: bool = False,
-    confidence_level: float = 0.95,
-    n_train: float | None = None,
-    sample_weight: Any = None,
-    where: Any = None,
-    pos_label: Any = None,
-    ties: TiePolicy = "expected",
-    validate: bool = True,
-    gain: Any = None,
-    gain_rejected: Any = 0,
-    **options: Any,
+    **options: Unpack[FoldOptions],
 ) -> Any: ...
 
 
@@ -307,16 +296,7 @@ def fold_test(
     folds: Any,
     *,
     maximize: bool | None = None,
-    confidence_level: float = 0.95,
-    n_train: float | None = None,
-    sample_weight: Any = None,
-    where: Any = None,
-    pos_label: Any = None,
-    ties: TiePolicy = "expected",
-    validate: bool = True,
-    gain: Any = None,
-    gain_rejected: Any = 0,
-    **options: Any,
+    **options: Unpack[FoldOptions],
 ) -> FoldTest: ...
 
 
@@ -328,16 +308,7 @@ def fold_test(
     folds: Any,
     *,
     maximize: bool | None = None,
-    confidence_level: float = 0.95,
-    n_train: float | None = None,
-    sample_weight: Any = None,
-    where: Any = None,
-    pos_label: Any = None,
-    ties: TiePolicy = "expected",
-    validate: bool = True,
-    gain: Any = None,
-    gain_rejected: Any = 0,
-    **options: Any,
+    **options: Unpack[FoldOptions],
 ) -> Any: ...
 
 

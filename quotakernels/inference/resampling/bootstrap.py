@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
 from quotakernels._array import (
     Array,
@@ -87,28 +87,57 @@ def _shown(x: Any) -> str:
     return f"[{', '.join(texts)}]" if values.ndim else texts[0]
 
 
+class DataOptions(TypedDict, total=False):
+    """What goes with labels and scores, the level of an interval, and options of measures.
+
+    Functions of one's own have theirs by `functools.partial`.
+    """
+
+    sample_weight: Any
+    where: Any
+    pos_label: Any
+    ties: TiePolicy
+    validate: bool
+    gain: Any
+    gain_rejected: Any
+    confidence_level: float
+    base: Any
+    beta: Any
+    bins: Any
+    cost_distribution: Any
+    cost_fn: Any
+    cost_fp: Any
+    fraction: Any
+    impacts: Any
+    inclusive: bool
+    kind: Any
+    labels: Any
+    population: Any
+    prevalence: Any
+    quota: Any
+    ratio: Any
+    smoothing: Any
+    start: Any
+    threshold: Any
+
+
+class ResamplingOptions(DataOptions, total=False):
+    """How resamples are drawn and measured."""
+
+    n_resamples: int
+    method: IntervalMethod
+    stratified: bool
+    clusters: Any
+    poisson: bool
+    random_state: Any
+    workers: int | None
+    max_memory: int
+    progress: bool | Callable[[int, int], None] | None
+
+
 @overload
 def bootstrap(
-    measure: ValueMeasure,
-    y_true: Any,
-    y_score: Any,
-    *,
-    n_resamples: int = 1000,
-    confidence_level: float = 0.95,
-    method: IntervalMethod = "percentile",
-    stratified: bool = False,
-    clusters: Any = None,
-    poisson: bool = False,
-    random_state: Any = None,
-    sample_weight: Any = None,
-    where: Any = None,
-    pos_label: Any = None,
-    ties: TiePolicy = "expected",
-    validate: bool = True,
-    workers: int | None = None,
-    max_memory: int = 2**30,
-    progress: bool | Callable[[int, int], None] | None = None,
-    **options: Any,
+    measure: ValueMeasure, y_true: Any, y_score: Any, **options: Unpack[ResamplingOptions]
 ) -> BootstrapResult: ...
 
 
@@ -117,23 +146,7 @@ def bootstrap(
     measure: Callable[..., Any] | Mapping[Any, Any],
     y_true: Any,
     y_score: Any,
-    *,
-    n_resamples: int = 1000,
-    confidence_level: float = 0.95,
-    method: IntervalMethod = "percentile",
-    stratified: bool = False,
-    clusters: Any = None,
-    poisson: bool = False,
-    random_state: Any = None,
-    sample_weight: Any = None,
-    where: Any = None,
-    pos_label: Any = None,
-    ties: TiePolicy = "expected",
-    validate: bool = True,
-    workers: int | None = None,
-    max_memory: int = 2**30,
-    progress: bool | Callable[[int, int], None] | None = None,
-    **options: Any,
+    **options: Unpack[ResamplingOptions],
 ) -> Any: ...
 
 
@@ -205,7 +218,8 @@ def bootstrap(
         ``progress(done, n_resamples)`` is called from time to time.  By default a line on a
         terminal tells, once it takes long.
     **options
-        The measure's own arguments, such as ``quota=100``.
+        The measure's own arguments, such as ``quota=100``.  Type checkers know those of this
+        library; functions of your own may be given theirs by ``functools.partial``.
 
     Returns
     -------
