@@ -81,7 +81,7 @@ def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
     def each(
         found: Array, here: Array, items: Array, place: Array, quota: Array, *masses: Array
     ) -> tuple[Array]:
-        items = divisor(xp, items)
+        items = ops.clip(xp, items, 1.0)  # behind the last example there are none
         share = here / items
         if table.weighted:
             before, mass = masses
