@@ -9,9 +9,6 @@ from typing import Any
 from quotakernels._array import Array, Namespace, cast, device, of_kind, readable
 from quotakernels.ops import native
 
-_FOLDS = 8
-"""How many numbers are added up one by one, in each round of a sum."""
-
 
 def shifted(xp: Namespace, x: Array, by: int, fill: Any) -> Array:
     """`x` moved `by` places towards the end, with `fill` moving in."""
@@ -75,7 +72,7 @@ def _segment_scan(
 
 
 def total(xp: Namespace, x: Array) -> Array:
-    """Sum over the last axis, folded again and again: the rounding error grows with log n only."""
+    """Sum over the last axis by a balanced tree: the rounding error grows with log n only."""
     if x.shape[-1] == 1:
         return x[..., 0]
     library = native.library(xp)
@@ -87,13 +84,13 @@ def total(xp: Namespace, x: Array) -> Array:
         return native.cupy_.total(x)
     if of_kind(xp, x.dtype, "integral"):
         return xp.sum(x, axis=-1, dtype=x.dtype)
-    while x.shape[-1] > 1:
-        parts = -(-x.shape[-1] // _FOLDS)
-        pad = xp.zeros(
-            (*x.shape[:-1], parts * _FOLDS - x.shape[-1]), dtype=x.dtype, device=device(x)
-        )
-        x = xp.reshape(xp.concat([x, pad], axis=-1), (*x.shape[:-1], _FOLDS, parts))
-        x = xp.sum(x, axis=-2, dtype=x.dtype)
+    while x.shape[-1] > 1:  # by additions: XLA on CPU errs where it fuses sums with their terms
+        half = (x.shape[-1] + 1) // 2
+        rest = x[..., half:]
+        if rest.shape[-1] < half:
+            pad = xp.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=device(x))
+            rest = xp.concat([rest, pad], axis=-1)
+        x = x[..., :half] + rest
     return xp.sum(x, axis=-1, dtype=x.dtype)
 
 
