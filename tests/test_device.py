@@ -32,7 +32,7 @@ AT_MOST = {
 
 IN_XLA = {
     "roc_auc": (217, 23),
-    "average_hit_rate": (279, 29),
+    "average_hit_rate": (281, 29),
     "summary": (844, 63),
     "hit_rate, traced": (167, 13),
 }

@@ -10,7 +10,7 @@ from typing import Any
 import everything as every
 import numpy as np
 import pytest
-from backends import QUICK, Mode, available, mode_fixture, random_state
+from backends import MODES, QUICK, Mode, available, mode_fixture, parameters, random_state
 from expected import arrays_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -360,7 +360,10 @@ def test_the_optimism_of_the_best_quota():
     np.testing.assert_array_equal(found.threshold.lower, wanted.threshold.lower)
 
 
-@every.main_modes
+DRAWING = [m for m in MODES if m.name in every.MAIN and m.name != "torch-vmap"]  # draws nothing
+
+
+@pytest.mark.parametrize("mode", parameters(DRAWING))
 def test_the_best_cut_within_a_limit(mode: Mode):
     """The best of the cuts that select no more, in every resample; less is better of costs."""
 

@@ -135,8 +135,10 @@ def known_mass(size: int, quota: Any, fraction: Any) -> float | None:
     if (quota is None) == (fraction is None) or type(value) not in (int, float):
         return None
     mass = as_float(value)
-    if quota is None:
-        mass = float(whole_if_close(np, np.float64(mass * size))) if 0 < mass <= 1 else math.nan
+    if quota is None:  # in plain numbers, which torch.compile can trace
+        mass = mass * size if 0 < mass <= 1 else math.nan
+        nearest = math.floor(mass + 0.5) if mass == mass else mass
+        mass = float(nearest) if abs(mass - nearest) <= ROUNDING * mass else mass
     return mass if 0 <= mass <= size else None
 
 
