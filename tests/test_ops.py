@@ -173,7 +173,10 @@ def test_scores_reaching_plain_numbers(library, kind, inclusive):
             return keys.reaching(xp, x, plain, inclusive)
 
         expected = wide >= number if inclusive else wide > number
-        same(both(library, reached, scores), (expected, expected))
+        found, standard = both(library, reached, scores)
+        same(found, expected)
+        if library.name != "jax64":  # which flushes subnormals where their bits are not read
+            same(standard, expected)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

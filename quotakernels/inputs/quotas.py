@@ -80,9 +80,7 @@ def mass_totals(xp: Namespace, table: ops.Groups | ops.Around) -> tuple[Array, A
         positive, negative = (ops.total(xp, x) for x in (table.positive, table.negative))
         whole = positive + negative
         return whole, positive, negative
-    exact = table.in_place and wide == xp.float64  # fewer than 2**31 examples
-    dtype = wide if exact else xp.int64
-    whole, positive = (xp.sum(x, axis=-1, dtype=dtype) for x in (table.counts, table.positives))
+    whole, positive = (xp.sum(x, axis=-1, dtype=xp.int64) for x in (table.counts, table.positives))
     return cast(xp, whole, wide), cast(xp, positive, wide), cast(xp, whole - positive, wide)
 
 
