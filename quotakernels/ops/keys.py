@@ -195,7 +195,8 @@ def _kth_largest_by_bits(
     if is_float(xp, key):
         raise TypeError(f"y_score has dtype {key.dtype}, whose bits shards cannot count here")
     width = xp.iinfo(key.dtype).bits
-    lowest = xp.full_like(key[..., :1], xp.iinfo(key.dtype).min)
+    like = key[..., :1] if isinstance(k, int) else k  # which is the same on all shards
+    lowest = xp.full_like(like, xp.iinfo(key.dtype).min, dtype=key.dtype)
 
     def next_bit(number: Any, found: Array) -> Array:
         tried = found ^ (xp.ones_like(found) << (width - 1 - number))
