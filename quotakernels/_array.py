@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from typing import Any, TypeAlias, TypeVar
 
@@ -202,7 +202,7 @@ def host_view(data: tuple[Array | None, ...], *beside: Any) -> list[Any] | None:
         return None
     if any(is_array(x) and not isinstance(x, (np.ndarray, np.generic)) for x in beside):
         return None
-    return [_as_numpy(x) for x in data]
+    return [mapped(_as_numpy, x) for x in data]
 
 
 def _has_host_view(x: Any) -> bool:
@@ -211,11 +211,7 @@ def _has_host_view(x: Any) -> bool:
     return _is_tensor(x) and readable(x) and not x.requires_grad
 
 
-def _as_numpy(x: Any) -> Any:
-    if isinstance(x, tuple):
-        return like_tuple(x, map(_as_numpy, x))
-    if x is None:
-        return None
+def _as_numpy(x: Array) -> np.ndarray[Any, Any]:
     return to_numpy(x.float() if _is_narrow(x) else x)
 
 
@@ -224,21 +220,30 @@ def _is_narrow(x: Array) -> bool:
     return x.dtype.is_floating_point and name not in ("float16", "float32", "float64")
 
 
-def like_tuple(given: tuple[Any, ...], parts: Iterable[Any]) -> Any:
+def like_tuple(given: Any, parts: Iterable[Any]) -> Any:
     """A tuple of such parts, named as the given one if that has names."""
-    return type(given)(*parts) if hasattr(given, "_fields") else tuple(parts)
+    return given._make(parts) if hasattr(given, "_fields") else tuple(parts)
+
+
+def mapped(function: Callable[[Any], Any], tree: Any) -> Any:
+    """The same tuples and mappings, of what the function makes of each array; None stays."""
+    if isinstance(tree, Mapping):
+        return {name: mapped(function, x) for name, x in tree.items()}
+    if isinstance(tree, tuple):
+        return like_tuple(tree, (mapped(function, x) for x in tree))
+    return None if tree is None else function(tree)
 
 
 def from_host_view(result: Any, scores: Array) -> Any:
     """What NumPy made of host views, as tensors; where it is float32, these are `scores`."""
-    if result is None or isinstance(scores, np.ndarray):
+    if isinstance(scores, np.ndarray):
         return result
-    if isinstance(result, dict):
-        return {name: from_host_view(x, scores) for name, x in result.items()}
-    if isinstance(result, tuple):
-        return like_tuple(result, (from_host_view(x, scores) for x in result))
-    tensor = sys.modules["torch"].from_numpy(np.require(result, requirements=["C", "W"]))
-    return tensor.to(scores.dtype) if result.dtype == np.float32 else tensor
+
+    def tensor(x: Any) -> Any:
+        made = sys.modules["torch"].from_numpy(np.require(x, requirements=["C", "W"]))
+        return made.to(scores.dtype) if x.dtype == np.float32 else made
+
+    return mapped(tensor, result)
 
 
 def wide_float(xp: Namespace, dev: Device) -> Any:
@@ -411,7 +416,4 @@ def finish(xp: Namespace, x: Array, dtype: Any) -> Array:
 
 def finished(xp: Namespace, result: Any, dtype: Any) -> Any:
     """Float arrays of a result in the caller's precision; other dtypes stay."""
-    if isinstance(result, tuple):
-        return like_tuple(result, (finished(xp, x, dtype) for x in result))
-    wide = result.dtype == xp.float64
-    return finish(xp, result, dtype if wide else result.dtype)
+    return mapped(lambda x: finish(xp, x, dtype if x.dtype == xp.float64 else x.dtype), result)

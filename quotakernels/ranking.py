@@ -297,20 +297,20 @@ def _made_by_hand(
     calls `_make`, which checks nothing.
     """
     columns = (thresholds, counts, positives, positive_weights, negative_weights)
-    gains = gains if isinstance(gains, ops.Gains) else _gains_by_hand(gains)
-    on_host = columns if isinstance(thresholds, np.ndarray) else host_view(columns)
+    gains = () if is_array(gains) and 0 in gains.shape else gains  # nothing, mapped to an array
+    named = dict(zip(Ranking._fields, columns, strict=False))
+    if isinstance(gains, ops.Gains):
+        named |= {f"gains.{name}": x for name, x in gains._asdict().items() if is_array(x)}
+    given = tuple(named.values())
+    on_host = given if isinstance(thresholds, np.ndarray) else host_view(given)
     if on_host is not None and all(isinstance(x, np.ndarray) for x in on_host):
         from quotakernels.inputs.curve_points import check_rows
 
-        check_rows(dict(zip(Ranking._fields[:5], on_host, strict=True)))
+        if not (isinstance(gains, ops.Gains) or (isinstance(gains, tuple) and not gains)):
+            raise TypeError(f"gains must be those of a Ranking; got a {type(gains).__name__}")
+        check_rows(dict(zip(named, on_host, strict=True)))
         layout = ()
     return cls._make((*columns, gains, layout if isinstance(layout, ops.InPlace) else ()))
-
-
-def _gains_by_hand(gains: Any) -> Any:
-    """Nothing, in whatever form it was given: arrays of the columns, mapped one by one."""
-    nothing = is_array(gains) and 0 in gains.shape
-    return () if nothing else gains
 
 
 Ranking.__new__ = _made_by_hand  # type: ignore[method-assign,assignment]  # of no named tuple's own

@@ -259,6 +259,7 @@ BAD_VALUES = [
     ({"w": "'nan'::DOUBLE"}, {"weight": "w"}, "for example nan; SQL numbers no rows"),
     ({"w": "NULL::INT"}, {"weight": "w"}, "column 'w': 2 rows without a finite weight"),
     ({"w": "1e308"}, {"weight": "w"}, "column 'w': the sum of the weights is too large"),
+    ({"g": "1e308", "s": "1"}, {"gain": "g"}, "column 'g': the sum of the gains is too large"),
     ({"y": "i"}, {"pos_label": 0}, "column 'y' has the labels 1 and 2 beside pos_label"),
     ({"y": "'nan'::DOUBLE"}, {"pos_label": 0}, "column 'y' has the labels nan and nan beside"),
     ({"y": "true"}, {"pos_label": 2}, "pos_label=2 cannot occur among booleans"),

@@ -88,3 +88,34 @@ def test_what_is_no_array_passes():
     assert qk.Ranking(0, 0, 0, None, None).counts == 0
     ranking = qk.Ranking(**COLUMNS)
     assert ranking._replace(counts=-COUNTS).counts[0] == -2
+
+
+GAINED = qk.rank([1, 0, 1], [3.0, 2, 2], gain=[5, -1, 2], gain_rejected=[0, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("positive", [5.0, np.nan], "positive is nan at position 1; expected a finite sum"),
+        (
+            "negative",
+            [1.0, -1],
+            r"negative is 1\.0 at position 0; expected a finite sum, and 0 for",
+        ),
+        ("size", [1.0, -1], r"size is -1\.0 at position 1; expected a finite sum, not negative"),
+        ("negative_rejected", [0, np.inf], "negative_rejected is inf at position 1"),
+        ("positive", [5.0], r"positive must have the shape of thresholds, \(2,\); got \(1,\)"),
+    ],
+)
+@pytest.mark.parametrize("mode", READ)
+def test_gains_that_are_none_of_a_ranking(mode: Mode, name: str, values: Any, message: str):
+    columns = [mode.array(x) for x in GAINED[:5]]
+    gains = GAINED.gains.map(mode.array)
+    assert qk.best_quota(qk.Ranking(*columns, gains)).value == qk.best_quota(GAINED).value
+    with pytest.raises(ValueError, match=rf"^gains\.{message}"):
+        qk.Ranking(*columns, gains._replace(**{name: mode.array(np.asarray(values))}))
+    whole = gains._replace(positive=mode.array(np.asarray([5, 2])))
+    with pytest.raises(TypeError, match=r"^gains\.positive must hold floats; got dtype int64"):
+        qk.Ranking(*columns, whole)
+    with pytest.raises(TypeError, match="^gains must be those of a Ranking; got a list"):
+        qk.Ranking(*columns, [1.0, 2.0])

@@ -236,7 +236,7 @@ def _groups(rows: Any, name: str, score: str, labels: Labels, amounts: list[Amou
     _refuse_bad(rows, columns, name, labels, amounts)
     sums = _sums(columns, amounts)
     counted = (np.asarray(columns[x]) for x in ("score", "counts", "positives"))
-    masses = _masses(sums["weight"], amounts[0].column) if "weight" in sums else (None, None)
+    masses = sums.get("weight", (None, None))
     gains = _gains(*sums["gain"], *sums.get("gain_rejected", ())) if "gain" in sums else ()
     return combined([ops.Groups(*counted, *masses)._replace(gains=gains)])
 
@@ -263,20 +263,18 @@ def _sums(columns: dict[str, Any], amounts: list[Amounts]) -> dict[str, list[np.
         order = np.lexsort([*scales.values()][::-1])
         for name in columns:
             columns[name] = columns[name][order]
-    return {
+    sums = {
         name: [
             sql.mass(np.asarray(columns[f"{name}_{k}"]), scale[order])
             for k in range(len(_exact_sums(name)))
         ]
         for name, scale in scales.items()
     }
-
-
-def _masses(sums: list[np.ndarray], weight: str) -> list[np.ndarray]:
-    """Sums of weights of both classes."""
-    with np.errstate(over="ignore"):
-        if not np.isfinite(sums[0].sum() + sums[1].sum()):
-            raise ValueError(f"column {weight!r}: the sum of the weights is too large for a number")
+    for x in amounts:
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not np.isfinite(np.sum(sums[x.name])):
+                what = f"column {x.column!r}: the sum of the {x.name.partition('_')[0]}s"
+                raise ValueError(f"{what} is too large for a number")
     return sums
 
 

@@ -110,8 +110,10 @@ class Resampling:
                 raise UnfitError(f"{both} go with {of_level} or {of_compare}")
             return None
         models = models if compare else 0
-        drawn = (_RESAMPLES, resamples_for(models, level))
-        intervals, tests = drawn if resamples is None else (resamples, resamples)
+        if resamples is not None:
+            return cls(level, compare, resamples, seed or 0, resamples)
+        tests = resamples_for(models, level)
+        intervals = max(_RESAMPLES, min(_needed(models, level), tests))  # they test gains too
         return cls(level, compare, intervals, seed or 0, tests)
 
     @property
@@ -179,12 +181,12 @@ def resamples_for(models: int, level: float | None) -> int:
 
     With just as many as are needed a single resample decides, and so the seed.
     """
-    ample = _AMPLE * _needed(models, _LEVEL if level is None else level)
-    return min(max(_RESAMPLES, ample), _MOST_RESAMPLES)
+    return min(max(_RESAMPLES, _AMPLE * _needed(models, level)), _MOST_RESAMPLES)
 
 
-def _needed(models: int, level: float) -> int:
+def _needed(models: int, level: float | None) -> int:
     """The resamples whose smallest p-value, 2/(1 + R), is small enough for all pairs together."""
+    level = _LEVEL if level is None else level
     return math.ceil(round(models * (models - 1) / (1 - level) - 1, 6))
 
 

@@ -23,6 +23,7 @@ from quotakernels._array import (
     device,
     is_array,
     library,
+    mapped,
     namespace,
     of_kind,
     readable,
@@ -55,14 +56,8 @@ def in_library_of(data: N, *quotas: Any) -> N:
         foreign = is_array(quota) and not isinstance(quota, (np.ndarray, np.generic))
         if foreign and takes_host_arrays(xp := namespace(quota)):
             with computing(xp):
-                return data._make(_moved(xp, x) for x in data)
+                return mapped(xp.asarray, data)  # type: ignore[no-any-return]
     return data
-
-
-def _moved(xp: Namespace, x: Any) -> Any:
-    if isinstance(x, tuple):
-        return type(x)(*(_moved(xp, each) for each in x))
-    return None if x is None else xp.asarray(x)
 
 
 def divisor(xp: Namespace, mass: Array) -> Array:

@@ -16,6 +16,7 @@ from quotakernels._array import (
     finished,
     from_host_view,
     host_view,
+    mapped,
     namespace,
     result_float,
 )
@@ -302,9 +303,7 @@ def _plain(name: str, value: Any) -> Any:
 
 def _last_axis_as(xp: Namespace, result: Any, shape: tuple[int, ...]) -> Any:
     """Arrays of shape (..., K) as (..., *shape)."""
-    if isinstance(result, tuple):
-        return type(result)(*(_last_axis_as(xp, x, shape) for x in result))
-    return xp.reshape(result, (*result.shape[:-1], *shape))
+    return mapped(lambda x: xp.reshape(x, (*x.shape[:-1], *shape)), result)
 
 
 def measure(

@@ -14,6 +14,7 @@ from quotakernels._array import (
     computing,
     device,
     finished,
+    mapped,
     namespace,
     of_kind,
     result_float,
@@ -164,11 +165,11 @@ def one_vs_rest(
     dtype = result_float(xp, device(ranking.counts))
     with computing(xp):
         if pooled:
-            results = _each(lambda x: xp.expand_dims(x, axis=0), results)
+            results = mapped(lambda x: xp.expand_dims(x, axis=0), results)
         axis = examples.scores.ndim - 2
-        per_class = _each(lambda x: _moved(xp, x, 0, axis), results)
+        per_class = mapped(lambda x: _moved(xp, x, 0, axis), results)
         if average is None:
-            value, defined = per_class, _each(lambda x: _is_defined(xp, x), per_class)
+            value, defined = per_class, mapped(lambda x: _is_defined(xp, x), per_class)
         else:
             value, defined = compiled(_averages, xp, ("average",))(results, ranking, average)
         return OneVsRest(*(finished(xp, x, dtype) for x in (value, per_class, defined)))
@@ -242,13 +243,6 @@ def _pooled(examples: Examples) -> Examples:
         return examples.map(joined)
 
 
-def _each(function: Callable[[Array], Array], result: Any) -> Any:
-    """A function of every array of a measure's result."""
-    if isinstance(result, tuple):
-        return type(result)(*(_each(function, x) for x in result))
-    return function(result)
-
-
 def _is_defined(xp: Namespace, x: Array) -> Array:
     """1 for a number, 0 for NaN."""
     if not of_kind(xp, x.dtype, "real floating"):
@@ -273,5 +267,5 @@ def _averages(results: Any, ranking: Ranking, average: str) -> tuple[Any, Any]:
         defined = xp.where(there > 0, x, xp.zeros_like(x))
         return xp.sum(weight * defined, axis=0) / xp.sum(weight, axis=0)
 
-    counted = _each(lambda x: xp.sum(_is_defined(xp, x), axis=0), results)
-    return _each(averaged, results), counted
+    counted = mapped(lambda x: xp.sum(_is_defined(xp, x), axis=0), results)
+    return mapped(averaged, results), counted

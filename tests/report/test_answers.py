@@ -50,6 +50,11 @@ def test_tests_of_many_models_get_resamples_enough() -> None:
     ample = [8 * 239, 8 * 839]
     assert [resamples_for(n, None) for n in (0, 3, 4, 7, 60)] == [1000, 1000, *ample, 20000]
     assert resamples_for(4, 0.9) == 1000
+    for models in (2, 7, 8, 30):
+        drawn = Resampling.asked(False, None, True, None, None, models)
+        assert drawn is not None
+        assert drawn.tells(models, drawn.resamples)
+        assert (drawn.resamples == 1000) == (models < 8)
 
 
 def test_a_share_that_is_no_whole_number_of_rows(made: Made, rows: Path) -> None:

@@ -16,6 +16,7 @@ from quotakernels._array import (
     device,
     finish,
     float_of,
+    mapped,
     namespace,
     readable,
     to_numpy,
@@ -36,7 +37,7 @@ from quotakernels.inference.folds.splits import (
     why_undefined,
 )
 from quotakernels.inference.resampling.bootstrap import DataOptions, with_options
-from quotakernels.inference.resampling.values import leaves, tree_map, trees_map
+from quotakernels.inference.resampling.values import leaves, trees_map
 from quotakernels.inputs.columns import adopt, as_column, check_types
 from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.gains import validated
@@ -239,10 +240,10 @@ def fold_summary(
     """
     check_level(confidence_level)
     check_tie_policy(ties)
+    applied = with_options(measure, options)
     beside = (sample_weight, where, pos_label, validate, gain, gain_rejected)
     examples = validated(y_true, y_score, *beside).examples
     split = validate_folds(folds, tuple(examples.scores.shape), n_train)
-    applied = with_options(measure, options)
     values = each_fold(applied, examples, split, ties)
     _warn_of_undefined(measure, values, examples, split)
     together = pooled_value(applied, examples, split, ties) if pooled else values
@@ -397,10 +398,10 @@ def fold_test(
     """
     check_level(confidence_level)
     check_tie_policy(ties)
+    applied = with_options(measure, options)
     beside = (sample_weight, where, pos_label, validate, gain, gain_rejected)
     scores = {name: as_column(name, x) for name, x in two_models(models, y_true).items()}
     check_types(scores)
-    applied = with_options(measure, options)
     found: list[Any] = []
     for column in adopt(scores)[1].values():
         examples = validated(y_true, column, *beside).examples
@@ -423,7 +424,7 @@ def _each_tested(
             for name, each in measure.items()
         }
     direction = direction_if_any(measure, maximize, "maximize")
-    return tree_map(functools.partial(tested, maximize=direction), differences)
+    return mapped(functools.partial(tested, maximize=direction), differences)
 
 
 def _tested(

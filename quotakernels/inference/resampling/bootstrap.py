@@ -253,9 +253,9 @@ def bootstrap(
     0.48 0.32 0.6
     """
     number = check_resampling(n_resamples, confidence_level, method, ties, stratified, clusters)
+    applied = with_options(measure, options)
     raw = validated(y_true, y_score, sample_weight, where, pos_label, validate, gain, gain_rejected)
     examples = to_draw_from(raw.examples, random_state)
-    applied = with_options(measure, options)
     plan = plan_of(examples, clusters, stratified, poisson, random_state, ties)
     estimate, plan = estimated(applied, rank_examples(examples, ties), plan)
     found = functools.partial(values_of, applied, estimate, workers, max_memory)

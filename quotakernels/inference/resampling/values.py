@@ -15,7 +15,16 @@ from typing import Any
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import Array, compiled, computing, device, is_array, like_tuple, namespace
+from quotakernels._array import (
+    Array,
+    compiled,
+    computing,
+    device,
+    is_array,
+    like_tuple,
+    mapped,
+    namespace,
+)
 from quotakernels.inference.resampling.resamples import Plan, host_tables, resampled
 from quotakernels.inputs.keywords import brief, check_flag
 from quotakernels.inputs.quotas import silently
@@ -76,7 +85,7 @@ def estimated(measure: Any, ranking: Ranking, plan: Plan) -> tuple[Any, Plan]:
 
     plan = plan._replace(by_row=True)
     value = _runner(measure, plan._replace(counts=once), value, 1)(range(1))
-    return tree_map(lambda x: x[..., 0], value), plan
+    return mapped(lambda x: x[..., 0], value), plan
 
 
 def _shows_rows(measure: Any, value: Any, ranking: Ranking) -> bool:
@@ -222,18 +231,13 @@ class _OnHost:
 def _beside_all(measure: Any, plan: Plan, estimate: Any, counts: NDArray) -> Any:
     """A resample that lacks a quota, in a batch with all examples: only there it is undefined."""
     if not made_here(measure):
-        return tree_map(lambda x: np.full(np.shape(x), np.nan), estimate)
+        return mapped(lambda x: np.full(np.shape(x), np.nan), estimate)
     both = np.stack([counts, np.ones_like(counts)])
     values = _value_of_table(measure, resampled(plan.examples, both, ties=plan.ties))
-    return tree_map(lambda x: x[0, ...], values)
+    return mapped(lambda x: x[0, ...], values)
 
 
 # results: arrays, and records and mappings of them
-
-
-def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
-    """The same tree, of what the function makes of each array."""
-    return trees_map(lambda parts: function(parts[0]), [tree])
 
 
 def trees_map(function: Callable[[list[Any]], Any], trees: Sequence[Any]) -> Any:
@@ -250,7 +254,7 @@ def trees_map(function: Callable[[list[Any]], Any], trees: Sequence[Any]) -> Any
 def leaves(tree: Any) -> list[Any]:
     """The arrays of a tree."""
     found: list[Any] = []
-    tree_map(found.append, tree)
+    mapped(found.append, tree)
     return found
 
 
