@@ -19,9 +19,9 @@ ABOUT = """\
 
 No GPU has run these calls yet. What a call launches and moves there can be counted without one:
 on PyTorch's meta device, where operations have shapes and no values, those that are no views, and
-the bytes that they read and write. XLA tells of a program, here for the CPU, how many lines it
-has, into how many loops it is fused, and what memory it takes beside arguments and results. CuPy
-is not counted: its functions launch as many kernels as they choose, and tell nobody.
+the bytes that they read and write. For JAX, the program that XLA compiles for the CPU is counted:
+its lines, its fused loops, and the memory it needs beside arguments and results. CuPy is not
+counted, since it does not report what its functions launch.
 
 The calls get {n:,} float32 or bfloat16 scores and int64 labels (int32 in JAX), and begin with
 these; "four" are AUC, PEM, average hit rate and average Qrecall of one ranking. Bytes and
