@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import exact as ex
@@ -50,23 +50,30 @@ def computed(ranking: qk.Ranking, quotas: Any, weighted: bool = False) -> dict[s
     return values
 
 
+def _at_quotas(
+    measure: Callable[..., Any], groups: tuple[ex.Group, ...], quotas: tuple[Fraction, ...]
+) -> list[Any]:
+    whole = ex.total_weight(groups)
+    return [measure(groups, x) if x <= whole and whole > 0 else None for x in quotas]
+
+
 @cache
-def _expected(
+def _of_scores(groups: tuple[ex.Group, ...], quotas: tuple[Fraction, ...]) -> dict[str, Any]:
+    """What depends on the scores, and not on their order alone."""
+    observed = partial(ex.pearson, labels="observed")
+    both = {"pearson": ex.pearson, "pearson_observed": observed}
+    return {name: _at_quotas(measure, groups, quotas) for name, measure in both.items()}
+
+
+@cache
+def _of_order(
     groups: tuple[ex.Group, ...], quotas: tuple[Fraction, ...], weighted: bool
 ) -> dict[str, Any]:
-    whole = ex.total_weight(groups)
-    within = [quota <= whole and whole > 0 for quota in quotas]
     values: dict[str, Any] = {
-        name: [
-            getattr(ex, name)(groups, quota) if fits else None
-            for quota, fits in zip(quotas, within, strict=True)
-        ]
+        name: _at_quotas(getattr(ex, name), groups, quotas)
         for name in AT_QUOTA
+        if name != "pearson"
     }
-    values["pearson_observed"] = [
-        ex.pearson(groups, quota, "observed") if fits else None
-        for quota, fits in zip(quotas, within, strict=True)
-    ]
     values |= {name: getattr(ex, name)(groups) for name in ("roc_auc", "gini", "pem")}
     values["average_hit_rate"] = ex.average_hit_rate(groups)
     values["average_qrecall"] = ex.average_qrecall(groups)
@@ -91,7 +98,9 @@ def _expected(
 
 def expected(groups: Sequence[ex.Group], quotas: Sequence[Fraction], weighted: bool = False) -> Any:
     """Every measure of one list of groups, as Fractions, floats (Pearson) and None."""
-    return _expected(tuple(groups), tuple(quotas), weighted)
+    in_order = tuple(g._replace(score=-k) for k, g in enumerate(groups))
+    of_scores = _of_scores(tuple(groups), tuple(quotas))
+    return of_scores | _of_order(in_order, tuple(quotas), weighted)
 
 
 def as_floats(values: Any) -> np.ndarray:

@@ -57,6 +57,7 @@ def test_where_they_cannot_be_read_the_row_is_undefined(mode: Mode, call: Any):
 
 @EVERY_CALL
 @every.main_modes
+@pytest.mark.long_program
 def test_what_does_not_take_part_may_be_anything(mode: Mode, call: Any):
     scores, gains = np.append(S, [np.nan, 0.5]), np.append(G, [np.inf, np.nan])
     where, weights = np.arange(6) != 4, np.asarray([1.0, 1, 1, 1, 1, 0])

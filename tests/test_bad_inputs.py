@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from backends import missing
+from backends import in_full, missing
 from bad_inputs import CALLS, INPUTS, OPTIONS, Input
 from bad_outcomes import WAYS, Failure, Way, judge, judge_option
 
@@ -44,7 +44,7 @@ def taken(way: Way) -> list[Input]:
     return sample(way, [case for case in cases if compiled_once(case)] if way.traced else cases)
 
 
-@pytest.mark.parametrize("way", SAMPLED, ids=str)
+@pytest.mark.parametrize("way", [w if w.checked else in_full(w) for w in SAMPLED], ids=str)
 def test_bad_and_extreme_input(way: Way):
     if why := missing(way.mode.library):
         pytest.skip(why)
@@ -55,6 +55,7 @@ def test_bad_and_extreme_input(way: Way):
 
 
 @pytest.mark.parametrize("way", SAMPLED, ids=str)
+@pytest.mark.long_program
 def test_bad_options(way: Way):
     if why := missing(way.mode.library):
         pytest.skip(why)

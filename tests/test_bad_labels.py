@@ -282,6 +282,7 @@ def one_for_all(y: Any, s: Any, w: Any, m: Any) -> Any:
 
 
 @every.main_modes
+@pytest.mark.long_program
 def test_one_column_serves_all_rows_of_a_batch(mode: Mode):
     scores = np.stack([S, -S, S[::-1]]).reshape(3, 1, 8)
     where = np.arange(8) != 4
@@ -334,6 +335,7 @@ def test_what_is_undefined_is_nan_and_the_rest_is_a_number(mode: Mode, labels, s
 
 
 @every.main_modes
+@pytest.mark.long_program
 def test_rows_of_few_examples_in_a_batch(mode: Mode):
     labels, scores, where = (np.zeros((len(FEW), 3), dtype) for dtype in (int, float, bool))
     for index, (y, s, _) in enumerate(FEW):

@@ -57,6 +57,7 @@ def ranked(y_true: Any, y_score: Any) -> dict[str, Any]:
 
 
 @every.reading_modes
+@pytest.mark.long_program
 def test_scores_are_ranked_as_they_are(mode: Mode):
     """No sigmoid, no clip, no rule about their range; subnormals are distinct, in XLA too."""
     scores = shapes_of_scores(np.float32 if mode.float32 else np.float64)

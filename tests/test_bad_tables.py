@@ -128,6 +128,7 @@ def _first_overflow(counts: np.ndarray) -> int:
 
 
 @pytest.mark.parametrize("mode", LAZY_MODES)
+@pytest.mark.long_program
 def test_a_bad_table_of_a_batch_is_nan_and_leaves_the_others_alone(mode: Mode):
     bad = [row[:3] for row in BAD if in_modes_reach(mode, row[2])]
     tables = [GOOD, *(invalid(*row) for row in bad), GOOD]
@@ -220,6 +221,7 @@ def test_padding_is_harmless(mode: Mode):
 
 
 @every.main_modes
+@pytest.mark.long_program
 def test_groups_of_weight_zero_are_not_there(mode: Mode):
     columns = {key: np.insert(x, 1, 0) for key, x in GOOD.items()}
     columns["thresholds"][1], columns["counts"][1], columns["positives"][1] = 0.6, 50, 20

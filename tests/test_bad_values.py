@@ -104,6 +104,7 @@ def some(y_true, y_score, sample_weight, where, validate=True):
 SLOW = ("jax64", "jax32", "torch-compile")
 
 
+@pytest.mark.long_program
 def test_a_bad_row_of_a_batch_is_nan_and_leaves_the_others_alone(mode: Mode):
     """Where values can be read, with validate=False; else by itself."""
     function = some if mode.name in SLOW else every.everything
@@ -156,6 +157,7 @@ def test_bad_weight_is_no_excuse_for_a_bad_score(mode: Mode):
         qk.roc_auc(**{key: mode.array(x) for key, x in given.items()})
 
 
+@pytest.mark.long_program
 def test_swapped_arguments(mode: Mode):
     """Scores are no labels: an error, or NaN."""
     if mode.lazy:

@@ -41,6 +41,7 @@ WEIGHTS = [
 
 
 @pytest.mark.parametrize("mode", TRACED)
+@pytest.mark.long_program
 def test_weights_of_any_size_are_right(mode: Mode):
     weights = np.asarray(WEIGHTS)
     labels, scores = (np.broadcast_to(x, weights.shape) for x in (Y, S))
@@ -110,6 +111,7 @@ BY_CLASS = [
 
 @pytest.mark.parametrize("distinct", [8, 3, 1])
 @pytest.mark.parametrize("mode", TRACED)
+@pytest.mark.long_program
 def test_a_class_of_little_weight_is_not_lost_beside_the_other(mode: Mode, distinct: int):
     """No difference of the sums of all and of one class: that would be 0, or anything."""
     scores = np.arange(8)[::-1] * distinct // 8 / 8.0
@@ -133,6 +135,7 @@ def lowest(s: Any, w: Any, where: Any) -> Any:
 
 
 @pytest.mark.parametrize("mode", TRACED)
+@pytest.mark.long_program
 def test_all_of_the_mass_is_all_of_the_examples(mode: Mode):
     """However the sums of the weights are rounded, and whatever is masked."""
     draw = np.random.default_rng(7)

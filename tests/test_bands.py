@@ -297,6 +297,7 @@ def test_the_best_cut_of_each_resample(best: Any, own: dict[str, Any], weights: 
 
 
 @pytest.mark.parametrize("mode", parameters(main_modes))
+@pytest.mark.long_program
 def test_every_library_gives_bands_and_optima(mode: Mode):
     """Of two models; they draw differently, so they agree as far as 300 resamples do."""
 

@@ -115,6 +115,7 @@ UNITS = {kind: 8.0 if kind.startswith(("bird", "pr_")) else 1.0 for kind in KIND
 
 
 @main_modes
+@pytest.mark.long_program
 def test_every_small_case(mode: Mode):
     found, under = mode.run(
         lambda y, s, m: (charts(qk.rank(y, s, where=m)), areas(qk.rank(y, s, where=m))), *padded()
@@ -125,6 +126,7 @@ def test_every_small_case(mode: Mode):
     assert_areas(under, GROUPS, 4)
 
 
+@pytest.mark.long_program
 def test_weights(mode: Mode):
     """In every mode; one kind stands for all, since their cells are made in the same way."""
 
@@ -251,6 +253,7 @@ def test_charts_by_their_own_names():
 
 
 @main_modes
+@pytest.mark.long_program
 def test_points_are_where_the_cuts_are(mode: Mode):
     """But for the precision of the empty cut."""
     kinds = ("pr", "bird") if mode.library == "jax" else KINDS
@@ -291,6 +294,7 @@ FEW = [m for m in MODES if m.name in ("numpy", "strictest-device1", "jax32-jit",
 
 
 @pytest.mark.parametrize("mode", parameters(FEW))
+@pytest.mark.long_program
 def test_each_of_several_classes(mode: Mode):
     y, s = np.asarray([0, 1, 2, 0, 1, 2, 2, 1]), RNG.choice([0.1, 0.2, 0.5], (8, 3))
     found = mode.run(

@@ -141,6 +141,7 @@ IMPACTS = (5.0, -4.0, -1.0, 0.5)
 
 
 @every.main_modes
+@pytest.mark.long_program
 def test_tables_of_all_cuts(mode: Mode):
     def run(y: Any, s: Any) -> Any:
         return (

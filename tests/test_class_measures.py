@@ -62,6 +62,7 @@ def class_tables() -> np.ndarray:
 
 
 @main_modes
+@pytest.mark.long_program
 def test_tables_of_three_classes(mode: Mode):
     def measures(cells: Any) -> dict[str, Any]:
         return {name: PUBLIC[name](ClassTable(cells)) for name in SEVERAL}

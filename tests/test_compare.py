@@ -225,6 +225,7 @@ def test_the_order_of_models_does_not_matter(test: str):
         assert same, name
 
 
+@pytest.mark.full
 def test_less_is_better_for_errors():
     error = functools.partial(qk.tables.misclassification_rate, quota=24)
     found = compared("permutation", measure=error, n_resamples=119)

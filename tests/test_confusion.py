@@ -74,6 +74,7 @@ def test_tables_at_thresholds(mode: Mode):
 
 
 @main_modes
+@pytest.mark.long_program
 def test_masses_at_thresholds(mode: Mode):
     """A class of little weight keeps its digits beside the other, selected or not."""
     found = mode.run(at_thresholds, Y, S, W, M)
@@ -85,6 +86,7 @@ def test_masses_at_thresholds(mode: Mode):
 
 
 @main_modes
+@pytest.mark.long_program
 def test_thresholds_of_curves_give_their_vertices(mode: Mode):
     def vertices(y: Any, s: Any) -> Any:
         curve = qk.roc_curve(y, s)
@@ -152,6 +154,7 @@ P = np.asarray([[1, 1, 0, 1, 0, 0, 1, 0], [0, 0, 1, 1, 0, 1, 0, 0]])
 
 
 @main_modes
+@pytest.mark.long_program
 def test_tables_of_predictions(mode: Mode):
     found = mode.run(of_predictions, Y, P, W, M)
     relative = 1e-6 if mode.float32 else 1e-15
@@ -262,6 +265,7 @@ def some_of_all(y: Any, s: Any, p: Any, w: Any) -> Any:
     )
 
 
+@pytest.mark.long_program
 def test_every_mode(mode: Mode):
     arrays = Y[:, :4], S[:, :4], P[:, :4], np.asarray([[1, 2, 0, 3.0], [1, 1, 2, 0.5]])
     found, wanted = mode.run(some_of_all, *arrays), some_of_all(*arrays)

@@ -97,6 +97,7 @@ def check_small_cases(mode: Mode, ties: Any) -> None:
     assert_right(found, small_cases(ties))
 
 
+@pytest.mark.long_program
 def test_every_small_case(mode):
     check_small_cases(mode, "expected")
 
@@ -126,6 +127,7 @@ def weighted_cases() -> tuple[list[np.ndarray], dict[str, np.ndarray]]:
     return columns, stacked(ex.groups(*case) for case in cases)
 
 
+@pytest.mark.long_program
 def test_weighted_small_cases(mode):
     def run(y: Any, s: Any, w: Any, *numbers: Any) -> dict[str, Any]:
         return decisions(qk.rank(y, s, sample_weight=w), *numbers)

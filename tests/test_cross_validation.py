@@ -244,6 +244,7 @@ def test_folds_that_leave_one_of_two_undefined():
 
 
 @pytest.mark.parametrize("mode", parameters(main_modes))
+@pytest.mark.long_program
 def test_every_library(mode: Mode):
     def both(y: Any, a: Any, b: Any) -> Any:
         options = {"fraction": 0.25}

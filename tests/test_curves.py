@@ -50,6 +50,7 @@ def wanted_curves(groups: list[ex.Group]) -> dict[str, Sequence[Any] | None]:
     }
 
 
+@pytest.mark.long_program
 def test_vertices_of_every_small_case(mode: Mode):
     found = mode.run(lambda y, s, mask: curves(qk.rank(y, s, where=mask)), *padded())
     for row, groups in enumerate(GROUPS):

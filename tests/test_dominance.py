@@ -106,6 +106,7 @@ def real_regions(found: Any) -> Any:
     return type(found)(*(x[real] for x in found))
 
 
+@pytest.mark.long_program
 def test_batches_with_masks_in_every_mode(mode: Mode):
     y, s, valid = batch()
     s = np.where(valid, s, np.nan)
@@ -124,6 +125,7 @@ def test_batches_with_masks_in_every_mode(mode: Mode):
 
 
 @pytest.mark.parametrize("mode", EXACT)
+@pytest.mark.long_program
 def test_single_rankings(mode: Mode):
     """Without a batch; where values can be read nothing is padded."""
     dice = random.Random(5)

@@ -75,6 +75,7 @@ def assert_mixtures(name: str, found: Any, hull: list[ex.HullVertex] | None) -> 
                 np.testing.assert_equal(float(got), exact, err_msg=f"{name} {value} {field}")
 
 
+@pytest.mark.long_program
 def test_hulls_and_mixtures_of_a_batch_of_families(mode: Mode):
     def hull_and_mixtures(y: Any, s: Any, mask: Any) -> Any:
         hull = qk.family_hull(qk.rank(y, s, where=mask))
@@ -125,6 +126,7 @@ def test_one_model_is_its_own_family():
 
 
 @every.main_modes
+@pytest.mark.long_program
 def test_models_with_tables_of_their_own_kinds(mode: Mode):
     """Counts and masses, scores of two types, tables of different lengths."""
 

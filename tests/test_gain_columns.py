@@ -67,6 +67,7 @@ def measures(ranking: Any) -> Any:
 
 
 @every.main_modes
+@pytest.mark.long_program
 def test_of_a_ranking_as_of_labels_and_scores(mode: Mode):
     def run(y: Any, s: Any, g: Any, r: Any, w: Any, m: Any) -> Any:
         given: dict[str, Any] = {"gain": g, "gain_rejected": r, "sample_weight": w, "where": m}
@@ -91,6 +92,7 @@ def flat(result: Any) -> list[Any]:
 
 
 @every.main_modes
+@pytest.mark.long_program
 def test_gains_change_nothing_else(mode: Mode):
     def run(y: Any, s: Any, g: Any, w: Any) -> Any:
         both = (qk.rank(y, s, sample_weight=w), qk.rank(y, s, sample_weight=w, gain=g))
@@ -364,6 +366,7 @@ DRAWING = [m for m in MODES if m.name in every.MAIN and m.name != "torch-vmap"] 
 
 
 @pytest.mark.parametrize("mode", parameters(DRAWING))
+@pytest.mark.long_program
 def test_the_best_cut_within_a_limit(mode: Mode):
     """The best of the cuts that select no more, in every resample; less is better of costs."""
 

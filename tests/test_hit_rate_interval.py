@@ -60,6 +60,7 @@ def factor(quota: float, n: int, population: int) -> float:
     return min(1.0, (places - quota) / (places - 1)) if places > max(quota, 1) else 0.0
 
 
+@pytest.mark.long_program
 def test_in_every_mode(mode: Mode):
     y, s, valid = batch()
     found = mode.run(everything, y, s, valid)

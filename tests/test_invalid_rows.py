@@ -62,6 +62,7 @@ def check(found: dict[str, Any]) -> None:
 
 @modes
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.long_program
 def test_an_invalid_row_is_nan_and_an_empty_one_is_0(mode: Mode, weighted: bool):
     given: dict[str, Any] = {"validate": False}
 

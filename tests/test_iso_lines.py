@@ -130,6 +130,7 @@ def test_reciprocal_and_logarithmic_lines_of_means_are_straight():
 
 
 @main_modes
+@pytest.mark.long_program
 def test_lines_in_every_chart_and_mode(mode: Mode):
     """They are where `chart_points` has their decisions, and in "pr" at the limit for none."""
     kinds = ("pr",) if mode.library == "jax" else KINDS

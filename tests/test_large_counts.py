@@ -35,6 +35,7 @@ WIDE = [m for m in MODES if not m.float32 and m.name not in ("strictest", "jax64
 
 
 @pytest.mark.parametrize("mode", parameters(WIDE))
+@pytest.mark.long_program
 def test_any_number_of_examples(mode: Mode):
     check_large(mode.run(large, *columns_of(large_tables())), large_tables())
 

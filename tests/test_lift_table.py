@@ -46,6 +46,7 @@ def check(found: dict[int, qk.results.LiftTable], rankings: list[list[ex.Group]]
 
 
 @modes
+@pytest.mark.long_program
 def test_every_column_is_exact(mode: Mode):
     found = mode.run(default_and_chosen, *cases())
     rows = zip(*(column.tolist() for column in cases()), strict=True)
@@ -53,7 +54,7 @@ def test_every_column_is_exact(mode: Mode):
 
 
 def test_one_list_has_the_same_columns_as_a_batch():
-    for labels, scores in ex.cases(4):
+    for labels, scores in ex.cases(3):
         found = default_and_chosen(labels, scores)
         one = {k: qk.results.LiftTable(*(x[None] for x in table)) for k, table in found.items()}
         check(one, [ex.groups(labels, scores)])

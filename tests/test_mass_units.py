@@ -126,6 +126,7 @@ LAZY = parameters([mode for mode in MODES if mode.name in NAMES])
 
 
 @pytest.mark.parametrize("mode", LAZY)
+@pytest.mark.long_program
 def test_rows_of_a_batch_have_units_of_their_own(mode: Mode):
     units = 2.0 ** np.asarray([0, *POWERS])[:, None]
     arrays = [np.broadcast_to(x, (len(units), 12)).copy() for x in (Y, S)]

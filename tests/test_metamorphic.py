@@ -131,6 +131,7 @@ def check_masked(found: dict[str, np.ndarray]) -> None:
 
 
 @pytest.mark.parametrize("mode", [*QUICK, *COMPILED])
+@pytest.mark.long_program
 def test_order_scale_and_masked_garbage_change_nothing(mode: Mode):
     """The spread over orders is 0, not small: what is not weighted is counted."""
     rows = batch()
@@ -214,6 +215,7 @@ ITEMS = ("average_hit_rate", "average_qrecall")
 
 
 @pytest.mark.parametrize("mode", WEIGHTED)
+@pytest.mark.long_program
 def test_a_weight_of_two_is_a_row_repeated(mode: Mode):
     weights = RNG.integers(1, 4, (8, N))
     labels, scores = (np.stack(x) for x in zip(*tie_structures(), strict=True))

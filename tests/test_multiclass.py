@@ -127,6 +127,7 @@ def masked(y: Any, s: Any, m: Any) -> dict[str, Any]:
     return found(y, s, None, m)
 
 
+@pytest.mark.long_program
 def test_every_mode_is_the_loop_over_the_classes(mode: Mode):
     y, s, _, m = small_cases()
     compare(mode.run(masked, y, s, m), wanted_of_small_cases())
@@ -136,6 +137,7 @@ FEW = [m for m in MODES if m.name in ("numpy", "strictest-device1", "jax32-jit",
 
 
 @pytest.mark.parametrize("mode", parameters(FEW))
+@pytest.mark.long_program
 def test_weights_are_those_of_the_examples(mode: Mode):
     y, s, w, m = (x[:60] for x in small_cases())
     w = np.where(RNG.random(w.shape) < 0.1, 0, w)
@@ -254,6 +256,7 @@ def several(y: Any, s: Any) -> tuple[Any, ...]:
     )
 
 
+@pytest.mark.long_program
 def test_results_of_every_kind_in_every_mode(mode: Mode):
     y, s, *_ = (x[:8] for x in small_cases())
     tolerance = 1e-5 if mode.float32 else 1e-13

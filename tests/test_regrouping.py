@@ -148,6 +148,7 @@ def test_a_ranking_at_its_own_thresholds_is_itself():
     np.testing.assert_array_equal(again.tp, hull.tp)
 
 
+@pytest.mark.long_program
 def test_a_hull_of_tuning_scores_cuts_test_scores(mode: Mode):
     """DG section 3: the cuts are those of a plain loop; padded hulls repeat the last threshold."""
     rng = np.random.default_rng(8)
@@ -203,6 +204,7 @@ def points_measures(ranking: qk.Ranking) -> dict[str, Any]:
     return {name: PUBLIC[name](ranking) for name in names}
 
 
+@pytest.mark.long_program
 def test_points_of_whole_numbers(mode: Mode):
     found = mode.run(lambda fp, tp: list(from_points(fp, tp)), FP, TP)
     wanted = ex.groups_from_points(FP.tolist(), TP.tolist())
@@ -214,6 +216,7 @@ def test_points_of_whole_numbers(mode: Mode):
         check(name, value, as_floats(exact[name]))
 
 
+@pytest.mark.long_program
 def test_points_of_masses(mode: Mode):
     found = mode.run(lambda fp, tp: list(from_points(fp, tp)), MASS_FP, MASS_TP)
     wanted = ex.groups_from_points(MASS_FP.tolist(), MASS_TP.tolist())
@@ -244,6 +247,7 @@ def test_the_origin_and_repeated_points_add_nothing(mode: Mode):
 
 
 @every.main_modes
+@pytest.mark.long_program
 def test_points_of_a_curve_are_its_ranking(mode: Mode):
     """With its thresholds, of which the first is NaN; counts are floats in programs.
 
@@ -307,6 +311,7 @@ def test_bad_points(bad: dict[str, Any], message: str):
 
 
 @pytest.mark.parametrize("mode", parameters(LAZY))
+@pytest.mark.long_program
 def test_bad_points_of_a_batch_are_nan(mode: Mode):
     fits = [bad for bad, message in BAD_POINTS if "fewer" not in message]
     wanted = points_measures(from_points([0, 2], [1, 2]))

@@ -214,6 +214,7 @@ def strictly(found: Any) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("make", HARD)
 @pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in WAYS]))
+@pytest.mark.long_program
 def test_hard_hulls(mode: Mode, make: Any):
     size = 20 if mode.name == "torch-compile" else 200
     fp, tp, wanted = hard(make, size)
@@ -255,6 +256,7 @@ def test_a_million_examples():
 
 
 @every.main_modes
+@pytest.mark.long_program
 def test_masses_of_all_sizes(mode: Mode):
     """Weights from 1e-20 to 1e20 on a curve whose chords lose one vertex at a time."""
     fp = np.exp(np.arange(-46.0, 46.5))
@@ -264,6 +266,7 @@ def test_masses_of_all_sizes(mode: Mode):
 
 
 @every.main_modes
+@pytest.mark.long_program
 def test_lists_of_a_batch_do_not_disturb_each_other(mode: Mode):
     """Many whole numbers together, and masses of far different sizes."""
 

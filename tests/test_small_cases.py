@@ -8,7 +8,7 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, any_quota, of_fast_forms, parameters
+from backends import MODES, any_quota, in_full, of_fast_forms, parameters
 from expected import QUOTAS, as_floats, check, computed, expected
 
 import quotakernels as qk
@@ -65,6 +65,7 @@ EAGER = [m for m in MODES if m.name in POLICY_MODES]
 
 
 @pytest.mark.parametrize("mode", parameters(EAGER))
+@pytest.mark.long_program
 def test_every_tie_policy_is_right_on_every_small_case(mode):
     """The tables of all policies are one batch, so that the measures are compiled once."""
 
@@ -84,7 +85,7 @@ def test_every_tie_policy_is_right_on_every_small_case(mode):
 
 
 @of_fast_forms
-@pytest.mark.parametrize("ties", POLICIES)
+@pytest.mark.parametrize("ties", ["expected", *map(in_full, POLICIES[1:])])
 def test_compact_tables_are_right_on_every_small_case(ties):
     """One list of scores at a time takes another path than a batch."""
     for y, s in ex.cases(LENGTH):

@@ -29,6 +29,7 @@ from quotakernels.tables import ConfusionTable
 
 
 @main_modes
+@pytest.mark.long_program
 def test_all_small_tables(mode: Mode):
     assert_near(mode.run(each, *SMALL), wanted_of_small(), 4)
 

@@ -145,12 +145,12 @@ def pearson_signed_square(
         return None
     if labels == "observed":
         taken = [each for portion in taken for each in by_label(portion)]
-    weights = [portion.weight for portion in taken]
-    x = _centred([Fraction(portion.score) for portion in taken], weights)
-    t = _centred([portion.label for portion in taken], weights)
+    weights = _in_units([portion.weight for portion in taken])
+    x = _centred(_in_units([Fraction(portion.score) for portion in taken]), weights)
+    t = _centred(_in_units([portion.label for portion in taken]), weights)
     variances = _moment(x, x, weights) * _moment(t, t, weights)
     covariance = _moment(x, t, weights)
-    return ratio(covariance * abs(covariance), variances)
+    return ratio(Fraction(covariance * abs(covariance)), Fraction(variances))
 
 
 def by_label(portion: Portion) -> list[Portion]:
@@ -162,17 +162,21 @@ def by_label(portion: Portion) -> list[Portion]:
     ]
 
 
-def _centred(values: Sequence[Fraction], weights: Sequence[Fraction]) -> list[Fraction]:
-    """The values minus their weighted mean."""
-    products = (w * x for w, x in zip(weights, values, strict=True))
-    mean = sum(products, Fraction(0)) / sum(weights, Fraction(0))
-    return [x - mean for x in values]
+def _in_units(values: Sequence[Fraction]) -> list[int]:
+    """Multiples of the values that are whole numbers; a correlation knows no units."""
+    unit = math.lcm(*(x.denominator for x in values))
+    return [x.numerator * (unit // x.denominator) for x in values]
 
 
-def _moment(x: Sequence[Fraction], y: Sequence[Fraction], weights: Sequence[Fraction]) -> Fraction:
-    """Σ w·x·y / Σ w."""
-    products = (w * a * b for w, a, b in zip(weights, x, y, strict=True))
-    return sum(products, Fraction(0)) / sum(weights, Fraction(0))
+def _centred(values: Sequence[int], weights: Sequence[int]) -> list[int]:
+    """The values minus their weighted mean, times Σ w."""
+    mean = sum(w * x for w, x in zip(weights, values, strict=True))
+    return [sum(weights) * x - mean for x in values]
+
+
+def _moment(x: Sequence[int], y: Sequence[int], weights: Sequence[int]) -> int:
+    """Σ w·x·y."""
+    return sum(w * a * b for w, a, b in zip(weights, x, y, strict=True))
 
 
 def signed_root(signed_square: Fraction) -> float:
