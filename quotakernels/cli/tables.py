@@ -1,113 +1,104 @@
-"""Tables that fit the console: texts by model and measure."""
+"""The tables of an evaluation in a terminal, in the first layout that it is wide enough for."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 from rich import box
 from rich.console import Console, Group
-from rich.table import Table
+from rich.table import Table as RichTable
 from rich.text import Text
 
-from quotakernels.evaluation.intervals import Limits
-from quotakernels.evaluation.measures import Column
-from quotakernels.evaluation.results import Values
+from quotakernels.evaluation.tables import Cell, Table
+from quotakernels.evaluation.words import MINUS
 
 UNLIMITED = 100_000
 _FOLDED_NAME = 20
-_UNDEFINED = Text("undefined ", style="dim")
+_UNDEFINED = "undefined"
 
 
-@dataclass(frozen=True)
-class Grid:
-    """What the tables show: of each model (row) and measure (column) a text."""
-
-    models: tuple[str, ...]
-    headings: tuple[str, ...]
-    cells: list[list[Text]]
-
-    def fitting(self, console: Console) -> Group:
-        """Return the first layout that the console is wide enough for."""
-        for table in (self._models_as_rows(range(len(self.headings))), self._measures_as_rows()):
-            if _fits(table, console):
-                return Group(table)
-        first, *others = self._several(console)
-        return Group(first, *(x for table in others for x in ("", table)))
-
-    def _models_as_rows(self, columns: Sequence[int], name_width: int | None = None) -> Table:
-        table = new_table("model", name_width)
-        for column in columns:
-            heading = Text(self.headings[column])
-            table.add_column(heading, justify="right", no_wrap=True, vertical="bottom")
-        for name, cells in zip(self.models, self.cells, strict=True):
-            table.add_row(Text(name), *(cells[column] for column in columns))
-        return table
-
-    def _measures_as_rows(self) -> Table:
-        table = new_table("measure")
-        for name in self.models:
-            table.add_column(Text(name), justify="right", no_wrap=True)
-        for heading, cells in zip(self.headings, zip(*self.cells, strict=True), strict=True):
-            table.add_row(Text(heading.replace("\n", " ")), *cells)
-        return table
-
-    def _several(self, console: Console) -> list[Table]:
-        """Fold the models' names, and begin another table for each measure that has no room."""
-        parts: list[list[int]] = [[]]
-        for column in range(len(self.headings)):
-            wider = self._models_as_rows([*parts[-1], column], _FOLDED_NAME)
-            if parts[-1] and not _fits(wider, console):
-                parts.append([])
-            parts[-1].append(column)
-        return [self._models_as_rows(part, _FOLDED_NAME) for part in parts]
+def print_table(table: Table, console: Console) -> None:
+    """Print a table, the intervals of its values as another one below, and its notes."""
+    console.print(f"\n{table.caption}", style="bold")
+    intervals = _intervals(table)
+    first, *others = _fitting(table, console) + (_fitting(intervals, console) if intervals else [])
+    console.print(Group(first, *(x for part in others for x in ("", part))))
+    if table.notes:
+        console.print("\n" + "\n".join(table.notes).replace(MINUS, "-"))
 
 
-def grid(models: tuple[str, ...], values: Values, rows: int) -> Grid:
-    """Return what to show of the values of models that were evaluated on a number of rows."""
-    best = values.best(rows)
-
-    def cell(row: int, k: int, measure: Column) -> Text:
-        value = values.array[row, k]
-        # The space keeps the digits of a column in line with those of the marked value.
-        if math.isnan(value):
-            return _UNDEFINED
-        return (
-            Text(f"{measure.form(value)}*", style="bold")
-            if best[row, k]
-            else Text(f"{measure.form(value)} ")
-        )
-
-    return _grid(models, values.measures, cell)
+def _intervals(table: Table) -> Table | None:
+    """The intervals of the columns in which values have some."""
+    columns = [
+        k
+        for k in range(len(table.head))
+        if any(row[k].text and row[k].interval for row in table.rows)
+    ]
+    if not columns:
+        return None
+    undefined = (_UNDEFINED,)
+    rows = [
+        (row[0], *(Cell("", row[k].interval or undefined) for k in columns)) for row in table.rows
+    ]
+    return replace(table, head=tuple(table.head[k] for k in (0, *columns)), rows=tuple(rows))
 
 
-def grid_of_limits(models: tuple[str, ...], limits: Limits) -> Grid:
-    """Return what to show of intervals."""
-
-    def cell(row: int, k: int, measure: Column) -> Text:
-        ends = limits.lower[row, k], limits.upper[row, k]
-        undefined = math.isnan(ends[0])
-        return _UNDEFINED if undefined else Text(f"[{', '.join(map(measure.end_form, ends))}]")
-
-    return _grid(models, limits.measures, cell)
+def _turned(table: Table) -> Table:
+    """The columns as rows."""
+    names = (row[0].text for row in table.rows)
+    columns = zip(table.head, *table.rows, strict=True)
+    rows = ((Cell(" ".join(head.split()), words=True), *cells) for head, *cells in columns)
+    return replace(table, head=("measure", *names), rows=tuple(rows)[1:])
 
 
-def _grid(
-    models: tuple[str, ...], measures: tuple[Column, ...], cell: Callable[[int, int, Column], Text]
-) -> Grid:
-    shown = [(k, measure) for k, measure in enumerate(measures) if measure.heading]
-    cells = [[cell(row, k, measure) for k, measure in shown] for row in range(len(models))]
-    return Grid(models, tuple(measure.heading for _, measure in shown), cells)
+def _fitting(table: Table, console: Console) -> list[RichTable]:
+    """The table as it is, with rows for columns, or else in parts with folded names."""
+    words = [k for k in range(len(table.head)) if table.holds_words(k)]
+    layouts = [_rich(table), *([_rich(_turned(table))] if len(words) == 1 else [])]
+    for layout in layouts:
+        if _fits(layout, console):
+            return [layout]
+    parts = [words]
+    for column in range(len(words), len(table.head)):
+        wider = _rich(table, [*parts[-1], column], _FOLDED_NAME)
+        if parts[-1] != words and not _fits(wider, console):
+            parts.append(words)
+        parts[-1] = [*parts[-1], column]
+    return [_rich(table, part, _FOLDED_NAME) for part in parts]
 
 
-def new_table(first_heading: str, name_width: int | None = None) -> Table:
-    """A table without lines but the one under its headings."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False)
-    table.add_column(first_heading, overflow="fold", vertical="bottom", max_width=name_width)
-    return table
+def _rich(
+    table: Table, columns: Sequence[int] | None = None, name_width: int | None = None
+) -> RichTable:
+    """Some columns of a table, without lines but the one under the headings."""
+    rich = RichTable(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False)
+    columns = range(len(table.head)) if columns is None else columns
+    for k in columns:
+        if table.holds_words(k):
+            look: dict[str, Any] = {"overflow": "fold", "max_width": name_width}
+        else:
+            look = {"justify": "right", "no_wrap": True}
+        rich.add_column(Text(table.head[k]), vertical="bottom", **look)
+    starred = any(cell.best for row in table.rows for cell in row)
+    for row in table.rows:
+        rich.add_row(*(_text(row[k], starred) for k in columns))
+    return rich
 
 
-def _fits(table: Table, console: Console) -> bool:
+def _text(cell: Cell, starred: bool) -> Text:
+    if cell.words:
+        return Text(cell.text)
+    ends = ", ".join(cell.interval)
+    bracketed = f"[{ends}]" if len(cell.interval) > 1 else ends
+    shown = (cell.text or bracketed).replace(MINUS, "-")
+    if cell.best:
+        return Text(f"{shown}*", style="bold")
+    # The space keeps the digits of a column in line with those of the marked value.
+    return Text(shown + " " * starred, style="dim" if shown == _UNDEFINED else "")
+
+
+def _fits(table: RichTable, console: Console) -> bool:
     options = console.options.update(max_width=UNLIMITED)
     return table.__rich_measure__(console, options).maximum <= console.width

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from html import escape
 from os import PathLike
 from pathlib import Path
@@ -13,7 +12,7 @@ from quotakernels._text import number
 from quotakernels.evaluation.answers import Answer, answers
 from quotakernels.evaluation.export import as_dict, as_json, as_rows
 from quotakernels.evaluation.results import Results
-from quotakernels.evaluation.tables import Cell, Table, gain_tables, measure_tables, pair_tables
+from quotakernels.evaluation.tables import Table, gain_tables, measure_tables, pair_tables
 
 _SHOWN = 8
 PlotKind = Literal["hit_rate", "qrecall", "lift", "roc", "precision_recall", "dominance", "impact"]
@@ -36,7 +35,8 @@ class Evaluation(Results):
         How many examples were given, with those that were left out.
     over_all, areas : Values
         The measures over all quotas, and those of ROC and precision-recall space: a row for each
-        model.  ``over_all.of("roc_auc")`` has one measure of all models.
+        model.  ``over_all.of("roc_auc")`` has one measure of all models, and where a confidence was
+        given ``over_all.interval("roc_auc", 0)`` both ends of the first one's interval.
     at_quota : mapping from Quota to Values
         The measures at each quota.
     best : list of Segment
@@ -45,8 +45,6 @@ class Evaluation(Results):
         The ranking of each model.
     gains : GainResults or None
         What the best cuts and the quotas bring, where gains or impacts were given.
-    intervals : Intervals or None
-        The intervals of all measures, where a confidence was given.
     differences : tuple of Differences
         The tests of all pairs of models, where they were to be compared.
     """
@@ -134,7 +132,7 @@ class Evaluation(Results):
         verdicts = (f"{x.question} {x.verdict}" for x in self.answers)
         decisive = next(gain_tables(self), None)
         several = [x for x in (decisive, *measure_tables(self)) if x is not None][:2]
-        texts = ["\n".join(_lines(table, len(self.models))) for table in several]
+        texts = ["\n".join(table.lines(_SHOWN)) for table in several]
         return "\n\n".join(["\n".join([self._headline, *verdicts]), *texts])
 
     def _repr_html_(self) -> str:
@@ -143,39 +141,12 @@ class Evaluation(Results):
             f"<p><b>{escape(x.question)} {escape(x.verdict)}.</b> {escape(' '.join(x.sentences))}"
             for x in self.answers
         )
-        return "".join([f"<h4>{escape(self._headline)}</h4>", *said, *map(_html, self.tables)])
+        return "".join(
+            [f"<h4>{escape(self._headline)}</h4>", *said, *(x._repr_html_() for x in self.tables)]
+        )
 
     @property
     def _headline(self) -> str:
         models = "1 model" if len(self.models) == 1 else f"{len(self.models)} models"
         found = f"{number(self.positives)} positive ({self.settings.label})"
         return f"Evaluation of {models} on {number(self.rows)} rows, {found}"
-
-
-def _lines(table: Table, models: int) -> Iterator[str]:
-    """A table as text, of many models the first ones."""
-    texts = [list(table.head), *([_marked(x) for x in row] for row in table.rows[:_SHOWN])]
-    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
-    yield table.caption
-    for first, *rest in texts:
-        numbers = (x.rjust(width) for x, width in zip(rest, widths[1:], strict=True))
-        yield "  ".join([first.ljust(widths[0]), *numbers]).rstrip()
-    if models > _SHOWN:
-        yield f"and {models - _SHOWN} more"
-
-
-def _marked(cell: Cell) -> str:
-    return f"{cell.text}{'*' if cell.best else '' if cell.words else ' '}"
-
-
-def _html(table: Table) -> str:
-    """A table as HTML."""
-    head = "".join(f"<th>{escape(x)}</th>" for x in table.head)
-    body = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in table.rows)
-    notes = "".join(f"<p>{escape(x)}</p>" for x in table.notes)
-    return f"<table><caption>{escape(table.caption)}</caption><tr>{head}</tr>{body}</table>{notes}"
-
-
-def _html_cell(cell: Cell) -> str:
-    interval = f"<br><small>{escape(cell.interval)}</small>" if cell.interval else ""
-    return f"<td>{escape(_marked(cell))}{interval}</td>"

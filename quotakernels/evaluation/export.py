@@ -8,9 +8,9 @@ import re
 from dataclasses import asdict
 from typing import Any
 
-from quotakernels.evaluation.intervals import CLOSED_FORMS, Differences
+from quotakernels.evaluation.intervals import CLOSED_FORMS
 from quotakernels.evaluation.notes import pairs_of
-from quotakernels.evaluation.results import GainResults, Results, Section
+from quotakernels.evaluation.results import Differences, GainResults, Results, Section
 from quotakernels.evaluation.segments import dominant
 
 _CONTROL = re.compile(r"[\x7f-\x9f]")
@@ -70,16 +70,11 @@ def _model(results: Results, row: int) -> dict[str, Any]:
         tables.append((over_all if section.quota is None else quotas[str(section.quota)], section))
     for target, section in tables:
         target |= {k: _defined(x) for k, x in section.values.of_model(row).items()}
-    ends = None if results.gains is None else results.gains.ends
-    if ends is not None and ends.expected is not None:
-        best_cut["expected"] = _defined(ends.expected[row])
     for target, section in tables:
-        if section.limits is not None:
-            intervals, undefined = (target.setdefault(x, {}) for x in ("intervals", "undefined"))
-            for k, measure in enumerate(section.limits.measures):
-                both = section.limits.lower[row, k], section.limits.upper[row, k]
-                intervals[measure.name] = [_defined(x) for x in both]
-                undefined[measure.name] = int(section.limits.undefined[row, k])
+        for name, ends in section.values.ends.items():
+            both = [_defined(x) for x in section.values.interval(name, row)]
+            target.setdefault("intervals", {})[name] = both
+            target.setdefault("undefined", {})[name] = int(ends.undefined[row])
     content |= {"best_cut": best_cut} if best_cut else {}
     return content | ({"quotas": quotas} if quotas else {})
 
@@ -130,16 +125,15 @@ def _defined(value: float) -> float | None:
 def as_rows(results: Results) -> dict[str, list[Any]]:
     """Every value by columns: model, quota, measure, value and both ends of its interval."""
     names = ("model", "quota", "measure", "value", "lower", "upper")
-    none = math.nan, math.nan
     rows = [
         (
             name,
             math.nan if quota is None else results.places(quota),
             measure,
             value,
-            *(none if limits is None else limits.of(measure, row)),
+            *values.interval(measure, row),
         )
-        for _, quota, values, limits in results.sections
+        for _, quota, values in results.sections
         for row, name in enumerate(results.models)
         for measure, value in values.of_model(row).items()
     ]

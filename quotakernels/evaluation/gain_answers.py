@@ -92,10 +92,9 @@ def _best_cut(evaluation: Results, gains: GainResults) -> Said:
         f"The most is brought by the {size} of {name} ({percent(found['fraction'])} of all): "
         f"{amount(found['brings'])}."
     )
-    ends = gains.ends
-    if ends is None or ends.expected is None:
+    expected = found.get("expected")
+    if expected is None:
         return f"{number(quota)}, by {name}", (said,)
-    expected = float(ends.expected[model])
     also, doubt = _on_other_rows(expected, gains.nobody, gains.everybody, "all")
     return doubt or f"{number(quota)}, by {name}", (said, also)
 
@@ -128,9 +127,9 @@ def _within(evaluation: Results, gains: GainResults, choice: Choice) -> Said:
     verdict = f"{number(fewer.places)} of the {'weight of ' if weighted else ''}" + (
         number(choice.places) if weighted else places
     )
-    if gains.ends is None or gains.ends.expected_within is None:
+    if choice.quota not in gains.expected_within:
         return verdict, (said,)
-    expected = float(gains.ends.expected_within[choice.quota][fewer.model])
+    expected = float(gains.expected_within[choice.quota][fewer.model])
     whole = float(np.nanmax(gains.at_quota[choice.quota].of("brings")))
     also, doubt = _on_other_rows(expected, gains.nobody, whole, everything)
     return doubt or verdict, (said, also)
@@ -184,12 +183,12 @@ def what_it_brings(evaluation: Results, choice: Choice | None) -> Said:
 def _interval(evaluation: Results, choice: Choice) -> str:
     """How far that may be off."""
     gains, resampling = evaluation.gains, evaluation.settings.resampling
-    if resampling is None or gains is None or gains.ends is None:
+    if resampling is None or gains is None or not evaluation.has_intervals:
         return ""
-    ends, model = gains.ends.at_quota[choice.quota], choice.order[0]
-    lower, upper = (amount(float(x[model, 0])) for x in (ends.lower, ends.upper))
     if nothing_matters(gains):
         return ""
+    ends = gains.at_quota[choice.quota].interval("brings", choice.order[0])
+    lower, upper = map(amount, ends)
     if lower == upper:
         return ", the same in all resamples, which so do not tell how sure it is"
     return f" ({plain(100 * resampling.tested_level)}% interval {lower} to {upper})"

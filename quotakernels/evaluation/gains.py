@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from quotakernels._text import digits, money, number, percent
 from quotakernels.evaluation.measures import Column
-from quotakernels.evaluation.quota import QuotaArgument, UnfitError
+from quotakernels.evaluation.quota import Quota, UnfitError
+from quotakernels.evaluation.results import GainResults, Values
 from quotakernels.evaluation.settings import Sample, Unit
 from quotakernels.measures.at_quota.curves import Curve
-from quotakernels.measures.gains.impact_at_quota import impact_at_quota
+from quotakernels.measures.gains.impact_at_quota import best_quota, impact_at_quota
 from quotakernels.measures.tables.boundary import BestBoundary
 from quotakernels.ops import GAIN_SCALE, Gains
 from quotakernels.ranking import Ranking
@@ -21,58 +23,68 @@ _ROUNDING = 1e-12
 
 
 BROUGHT = (
-    Column("brings", "brings", form=money),
+    Column("brings", "brings", form=money, end_form=money),
     Column("per_place", "per\nplace", form=digits, compared=False),
     Column("best_places"),
     Column("best_places_bring"),
 )
 AT_BEST_CUT = (
-    Column("threshold", "score\nfrom", form=str, compared=False),
-    Column("quota", "quota", form=number, compared=False),
+    Column("threshold", "score\nfrom", form=str, end_form=digits, compared=False),
+    Column("quota", "quota", form=number, end_form=number, compared=False),
     Column("fraction", "of all", form=percent, compared=False),
     *BROUGHT[:2],
 )
+EXPECTED = Column("expected", "brings on\nother rows", form=money, end_form=money)
+"""Of best cuts, where resamples tell it."""
 
 
-def at_cut(best: BestBoundary, threshold: float, whole: float) -> list[float]:
+def gain_results(
+    rankings: Sequence[Ranking],
+    quotas: Sequence[Quota],
+    total: float,
+    thresholds: list[float] | None,
+) -> GainResults:
+    """What each model brings at its best cut, or at a threshold chosen elsewhere, and at quotas."""
+    cuts = [best_quota(ranking) for ranking in rankings] if total else []
+
+    def values(measures: tuple[Column, ...], row: Callable[[int], list[float]]) -> Values:
+        undefined = [math.nan] * len(measures)
+        rows = [row(model) if cuts else undefined for model in range(len(rankings))]
+        return Values(measures, np.asarray(rows))
+
+    def at_best_cut(model: int) -> list[float]:
+        own = float(cuts[model].threshold)
+        return _at_cut(cuts[model].curve, own if thresholds is None else thresholds[model], total)
+
+    def at_quota(quota: Quota) -> Values:
+        return values(BROUGHT, lambda k: _at_quota(rankings[k], cuts[k], quota, total))
+
+    sides, by_quota = _whole_gains(rankings[0].gains), {quota: at_quota(quota) for quota in quotas}
+    return GainResults(*sides, values(AT_BEST_CUT, at_best_cut), by_quota, cuts)
+
+
+def _at_cut(curve: Curve, threshold: float, whole: float) -> list[float]:
     """The values AT_BEST_CUT of a threshold; where it selects all, that is the whole weight."""
-    curve, cut = best.curve, reaching(best.curve, threshold)
+    cut = int(np.max(np.flatnonzero(curve.threshold >= threshold), initial=0))  # of NaN none
     everybody = curve.quota[cut] == curve.quota[-1]
     quota, total = whole if everybody else float(curve.quota[cut]), float(curve.value[cut])
     return [threshold, quota, quota / whole, total, _per_place(curve, total, quota)]
 
 
-def at_quota(ranking: Ranking, best: BestBoundary, quota: QuotaArgument) -> list[float]:
+def _at_quota(ranking: Ranking, best: BestBoundary, quota: Quota, whole: float) -> list[float]:
     """The values BROUGHT by a quota, and by the best of all cuts that do not exceed it."""
-    curve, total = best.curve, float(impact_at_quota(ranking, **quota).whole)
-    places = places_of(quota, curve)
-    fewer = best_within(curve, places)
-    brings = float(curve.value[fewer])
-    return [total, _per_place(curve, total, places), float(curve.quota[fewer]), brings]
+    curve, places = best.curve, quota.places(whole)
+    total = float(impact_at_quota(ranking, **quota.argument(whole)).whole)
+    fewer = np.argmax(np.where(curve.quota <= places, curve.value, -np.inf))
+    best_of_fewer = [float(curve.quota[fewer]), float(curve.value[fewer])]
+    return [total, _per_place(curve, total, places), *best_of_fewer]
 
 
 def _per_place(curve: Curve, total: float, places: float) -> float:
     return (total - float(curve.value[0])) / places if places else math.nan
 
 
-def reaching(curve: Curve, threshold: float) -> int:
-    """The cut that selects the scores from a threshold on, none from NaN."""
-    return int(np.max(np.flatnonzero(curve.threshold >= threshold), initial=0))
-
-
-def best_within(curve: Curve, places: float) -> int:
-    """The cut that brings the most of those that select no more than so many places."""
-    return int(np.argmax(np.where(curve.quota <= places, curve.value, -np.inf)))
-
-
-def places_of(quota: QuotaArgument, curve: Curve) -> float:
-    """How much a quota selects of the rows that have these cuts."""
-    if "quota" in quota:
-        return float(quota["quota"])
-    return float(quota["fraction"] * curve.quota[-1])
-
-
-def whole_gains(gains: Gains) -> tuple[float, float, bool]:
+def _whole_gains(gains: Gains) -> tuple[float, float, bool]:
     """What selecting nobody and all brings, and whether some row brings less than nothing."""
     everybody = math.fsum([*gains.positive, *gains.negative])
     nobody = math.fsum([*gains.positive_rejected, *gains.negative_rejected])

@@ -1,25 +1,31 @@
-"""How sure the measures of an evaluation are: intervals, and which differences are real."""
+"""How sure an evaluation is: intervals of its measures, and the tests of all pairs of models."""
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quotakernels.evaluation.measures import AREAS, AT_QUOTA, OVER_ALL, Column
+from quotakernels.evaluation.gains import AT_BEST_CUT, EXPECTED
+from quotakernels.evaluation.measures import AREAS, AT_QUOTA
 from quotakernels.evaluation.quota import Quota, QuotaArgument
-from quotakernels.evaluation.settings import Resampling
-from quotakernels.inference.comparison.compare import Comparison, compare
+from quotakernels.evaluation.results import Differences, Ends, GainResults, Results, Values
+from quotakernels.evaluation.settings import Resampling, Settings
+from quotakernels.inference.comparison.compare import Comparison, compare, comparison_of
+from quotakernels.inference.comparison.paired import tests_of
 from quotakernels.inference.delong.interval import auc_interval
 from quotakernels.inference.proportions.hit_rate import hit_rate_interval
-from quotakernels.inference.resampling.bootstrap import bootstrap
+from quotakernels.inference.proportions.impact import impact_ends
+from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap
+from quotakernels.inference.resampling.optimum import OptimumInterval, ValueAt, optima
+from quotakernels.inputs.models import stacked
 from quotakernels.measures.at_quota.hit_rate import hit_rate
+from quotakernels.measures.gains.impact_at_quota import best_quota, impact_at_quota
 from quotakernels.measures.over_quotas.areas import roc_auc
 from quotakernels.measures.over_quotas.summary import summary
 from quotakernels.ranking import rank
@@ -29,9 +35,8 @@ _AREAS_IN_CLOSED_FORM: tuple[Literal["roc_auc", "gini", "pem"], ...] = ("roc_auc
 CLOSED_FORMS = dict.fromkeys(_AREAS_IN_CLOSED_FORM, "logit") | {"hit_rate": "wilson"}
 """Measures of rows without weights whose intervals are not of resamples, and their method."""
 _Key = tuple[Any, ...]  # the name of a measure, behind its quota if it has one
-_Ends = tuple[float, float, float]
 _SUMMARY = ("summary",)
-_AREAS = tuple(measure for measure in AREAS if measure.resampled)
+_R = TypeVar("_R", bound=Results)
 
 
 @dataclass(frozen=True)
@@ -41,83 +46,67 @@ class Resampled:
     `on_step` hears about each step before it begins, and `tell` how much of it is done.
     """
 
-    scores: tuple[str, ...]
+    settings: Settings
     quotas: Mapping[Quota, QuotaArgument]
     examples: Callable[[str], dict[str, Any]]
     on_step: Callable[[str], object]
     tell: Tell
 
+    @property
+    def resampling(self) -> Resampling:
+        """How often, and for which level."""
+        assert self.settings.resampling is not None
+        return self.settings.resampling
 
-@dataclass(frozen=True)
-class Limits:
-    """Both ends of the interval of each model (row) and measure (column).
-
-    `undefined` counts the resamples that leave the measure undefined.
-    """
-
-    measures: tuple[Column, ...]
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
-    undefined: NDArray[np.int64]
-
-    def of(self, name: str, row: int) -> tuple[float, float]:
-        """Return both ends of a model's measure; NaN of one that is not here."""
-        for k, measure in enumerate(self.measures):
-            if measure.name == name:
-                return float(self.lower[row, k]), float(self.upper[row, k])
-        return math.nan, math.nan
+    def drawn(self, resamples: int) -> dict[str, Any]:
+        """The keywords of functions that resample."""
+        return {
+            "n_resamples": resamples,
+            "confidence_level": self.resampling.tested_level,
+            "random_state": self.resampling.seed,
+            "progress": self.tell,
+        }
 
 
-@dataclass(frozen=True)
-class Intervals:
-    """The intervals of every table of measures."""
-
-    over_all: Limits
-    areas: Limits
-    at_quota: dict[Quota, Limits]
-
-
-@dataclass(frozen=True)
-class Differences:
-    """The tests of all pairs of models by one measure, over all quotas or at one.
-
-    By what they bring, "brings", those over all quotas are of the best cuts.
-
-    `too_few` says that no resamples of this number could tell models apart, and `notes` what else
-    makes the tests worth little.
-    """
-
-    measure: str
-    quota: Quota | None
-    found: Comparison
-    notes: tuple[str, ...]
-    too_few: bool = False
+def with_certainty(
+    results: _R, data: Resampled, brings: dict[str, Any], thresholds: list[float] | None
+) -> _R:
+    """The same results with the intervals and the tests that were asked for."""
+    resampling, gains = data.resampling, results.gains
+    if resampling.level is not None:
+        results = _with_intervals(results, data)
+    if gains is not None and results.total:
+        drawn = resampled_gains(data, brings, thresholds)
+        gains = replace(gains, tests=tuple(_tests_of_gains(gains, drawn, data)))
+        if resampling.level is not None:
+            gains = _with_ends(gains, drawn, results)
+        results = replace(results, gains=gains)
+    if not resampling.compare:
+        return results
+    return replace(results, differences=(*_tests(data), *(() if gains is None else gains.tests)))
 
 
-def intervals_of(data: Resampled, resampling: Resampling) -> Intervals:
-    """The intervals of all models."""
-    models = [_intervals_of_model(data, name, resampling) for name in data.scores]
-
-    def limits(measures: tuple[Column, ...], *quota: Quota) -> Limits:
-        ends = np.asarray([[found[*quota, m.name] for m in measures] for found in models])
-        return Limits(measures, ends[..., 0], ends[..., 1], ends[..., 2].astype(np.int64))
-
-    at_quota = {quota: limits(AT_QUOTA, quota) for quota in data.quotas}
-    return Intervals(limits(OVER_ALL), limits(_AREAS), at_quota)
+# measures
 
 
-def _intervals_of_model(data: Resampled, name: str, resampling: Resampling) -> dict[_Key, _Ends]:
+def _with_intervals(results: _R, data: Resampled) -> _R:
+    models = [_intervals_of_model(data, name) for name in data.settings.models]
+    ends = {key: Ends(*np.transpose([found[key] for found in models])) for key in models[0]}
+
+    def sure(values: Values, *quota: Quota) -> Values:
+        resampled = (measure.name for measure in values.measures if measure.resampled)
+        return replace(values, ends={name: ends[*quota, name] for name in resampled})
+
+    at_quota = {quota: sure(values, quota) for quota, values in results.at_quota.items()}
+    over_all, areas = sure(results.over_all), sure(results.areas)
+    return replace(results, over_all=over_all, areas=areas, at_quota=at_quota)
+
+
+def _intervals_of_model(data: Resampled, name: str) -> dict[_Key, tuple[float, float, float]]:
     """Intervals by resamples; where a formula holds its level without them, by that."""
     data.on_step(f"resampling {name}")
-    examples, level = data.examples(name), resampling.tested_level
-    found = bootstrap(
-        _measures(data),
-        **examples,
-        n_resamples=resampling.resamples,
-        confidence_level=level,
-        random_state=resampling.seed,
-        progress=data.tell,
-    )
+    examples, level = data.examples(name), data.resampling.tested_level
+    found = bootstrap(_measures(data), **examples, **data.drawn(data.resampling.resamples))
     found |= {(x,): result for x, result in found.pop(_SUMMARY)._asdict().items()}
     ends = {k: (float(x.lower), float(x.upper), float(x.undefined)) for k, x in found.items()}
     if examples["sample_weight"] is not None:
@@ -136,18 +125,112 @@ def _intervals_of_model(data: Resampled, name: str, resampling: Resampling) -> d
 def _measures(data: Resampled) -> dict[_Key, Any]:
     """All measures that tables show, by what finds them in the result."""
     measures: dict[_Key, Any] = {_SUMMARY: summary}
-    measures |= {(measure.name,): measure.function for measure in _AREAS}
+    measures |= {(measure.name,): measure.function for measure in AREAS if measure.resampled}
     for quota, argument in data.quotas.items():
         for measure in AT_QUOTA:
             measures[quota, measure.name] = partial(measure.function, **argument)
     return measures
 
 
-def differences_of(data: Resampled, resampling: Resampling) -> Iterator[Differences]:
+# gains
+
+
+class ResampledGains(NamedTuple):
+    """What the best cuts, under None, and the quotas bring on the resamples, the same for all
+    models; and the best of all cuts and of those within each quota, unless they were chosen on
+    other rows.
+    """
+
+    totals: dict[Quota | None, BootstrapResult]
+    best: OptimumInterval | None = None
+    within: Mapping[Quota, OptimumInterval] = {}
+
+    @property
+    def expected(self) -> NDArray[np.float64]:
+        """What each model's best cut will bring on other rows."""
+        assert self.best is not None
+        # chance in the resamples is no reason to expect more than there was
+        most: NDArray[np.float64]
+        most = np.minimum(self.best.expected.estimate, self.best.value.estimate)
+        return most
+
+
+def resampled_gains(
+    data: Resampled, brings: dict[str, Any], thresholds: list[float] | None
+) -> ResampledGains:
+    """What models bring on resamples; by cuts at thresholds that were chosen elsewhere, if any."""
+    models = {name: data.examples(name)["y_score"] for name in data.settings.models}
+    scores = stacked(models, None, **brings)
+    data.on_step("resampling what they bring")
+    given = {**brings, **data.drawn(data.resampling.resamples)}
+    if thresholds is None:
+        (best, _), *within = optima(best_quota, {}, [*data.quotas.values()], None, scores, **given)
+        by_quota = dict(zip(data.quotas, within, strict=True))
+        totals: dict[Quota | None, BootstrapResult] = {None: best.value}
+        totals |= {quota: filled for quota, (_, filled) in by_quota.items()}
+        return ResampledGains(totals, best, {quota: x for quota, (x, _) in by_quota.items()})
+    chosen: dict[Any, Any] = {None: ValueAt(best_quota, thresholds)}
+    chosen |= {quota: partial(impact_at_quota, **x) for quota, x in data.quotas.items()}
+    found = bootstrap(chosen, None, scores, **given)
+    own = np.arange(len(thresholds))  # each with the cut that was chosen for it
+    best_cut = BootstrapResult(*(x[own, own] for x in found.pop(None)))
+    return ResampledGains({None: best_cut, **{quota: x.whole for quota, x in found.items()}})
+
+
+def _with_ends(gains: GainResults, drawn: ResampledGains, results: Results) -> GainResults:
+    best, at_best_cut = drawn.best, gains.at_best_cut
+    if best is None:
+        at_best_cut = replace(at_best_cut, ends={"brings": _ends(drawn.totals[None])})
+    else:
+        values = np.column_stack([at_best_cut.array, drawn.expected])
+        ends = {"threshold": _ends(best.threshold), "quota": _ends(best.quota)}
+        ends["expected"] = _ends(best.expected)
+        at_best_cut = Values((*AT_BEST_CUT, EXPECTED), values, ends)
+    at_quota = {
+        quota: replace(values, ends={"brings": _ends_at(quota, drawn, results)})
+        for quota, values in gains.at_quota.items()
+    }
+    within = {quota: x.expected.estimate for quota, x in drawn.within.items()}
+    return replace(gains, at_best_cut=at_best_cut, at_quota=at_quota, expected_within=within)
+
+
+def _ends(found: BootstrapResult) -> Ends:
+    return Ends(found.lower, found.upper, found.undefined)
+
+
+def _ends_at(quota: Quota, drawn: ResampledGains, results: Results) -> Ends:
+    """Of what a quota brings; where labels alone decide, from Wilson's of two hit rates."""
+    unit, resampling = results.settings.unit, results.settings.resampling
+    if unit is None or resampling is None or unit.impacts is None or results.weighted:
+        return _ends(drawn.totals[quota])
+    at, level = results.places(quota), resampling.tested_level
+    both = np.stack([impact_ends(x, unit.impacts, at, level) for x in results.rankings])
+    return Ends(both[:, 0], both[:, 1], np.zeros(len(both), dtype=np.int64))
+
+
+# tests
+
+
+def _tests_of_gains(
+    gains: GainResults, drawn: ResampledGains, data: Resampled
+) -> Iterator[Differences]:
+    """The tests by what the best cuts bring, and by what each quota does."""
+    resampling, models = data.resampling, list(data.settings.models)
+    level, notes = resampling.tested_level, [*resampling.notes_of_gains(len(models))]
+    for quota in (None, *gains.at_quota) if len(models) > 1 else ():
+        brings = (gains.at_best_cut if quota is None else gains.at_quota[quota]).of("brings")
+        total = drawn.totals[quota]
+        tested = tests_of(total.estimate, total.resamples, level)
+        found = comparison_of(models, brings, brings, tested, level)
+        yield _differences(data, "brings", quota, found, notes, resampling.resamples)
+
+
+def _tests(data: Resampled) -> Iterator[Differences]:
     """The tests by AUC, and by the hit rate at every quota."""
-    given = {name: data.examples(name) for name in data.scores}
-    first = given[data.scores[0]]
+    given = {name: data.examples(name) for name in data.settings.models}
+    first, *_ = given.values()
     models = {name: columns["y_score"] for name, columns in given.items()}
+    resamples = data.resampling.test_resamples
     for quota in (None, *data.quotas):
         measure: Any = roc_auc if quota is None else hit_rate
         data.on_step(f"comparing {measure.__name__}")
@@ -158,12 +241,23 @@ def differences_of(data: Resampled, resampling: Resampling) -> Iterator[Differen
                 first["y_true"],
                 models,
                 sample_weight=first["sample_weight"],
-                n_resamples=resampling.test_resamples,
-                confidence_level=resampling.tested_level,
-                random_state=resampling.seed,
-                progress=data.tell,
+                **data.drawn(resamples),
                 **({} if quota is None else data.quotas[quota]),
             )
-        notes = tuple(str(each.message) for each in noted)
-        too_few = not resampling.tells(len(models), resampling.test_resamples)
-        yield Differences(measure.__name__, quota, found, notes, too_few)
+        notes = [str(each.message) for each in noted]
+        yield _differences(data, measure.__name__, quota, found, notes, resamples)
+
+
+def _differences(
+    data: Resampled,
+    measure: str,
+    quota: Quota | None,
+    found: Comparison,
+    notes: Sequence[str],
+    resamples: int,
+) -> Differences:
+    """A test whose notes name what the caller can give."""
+    give = "give --resamples " if data.settings.command else "pass n_resamples="
+    said = tuple(x.replace("pass n_resamples=", give) for x in notes)
+    few = not data.resampling.tells(len(found.names), resamples)
+    return Differences(measure, quota, found, said, few)

@@ -46,11 +46,16 @@ class Column:
 
     def text(self, value: float) -> str:
         """A value as tables show it."""
-        return "undefined" if math.isnan(value) else self.form(value)
+        return undefined_or(self.form, value)
 
     def value(self, ranking: Ranking, **quota: Any) -> float:
         """The measure of a ranking."""
         return float(self.function(ranking, **quota))
+
+
+def undefined_or(form: Callable[[float], str], value: float) -> str:
+    """A value in a form, if it has one."""
+    return "undefined" if math.isnan(value) else form(value)
 
 
 # With expected labels the fewest distinct scores would be the best.

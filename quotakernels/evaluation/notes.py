@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
 
-from quotakernels._text import fixed, money, number
-from quotakernels.evaluation.intervals import Differences
+from quotakernels._text import number
 from quotakernels.evaluation.quota import Quota
-from quotakernels.evaluation.results import GainResults, Results
+from quotakernels.evaluation.results import Differences, GainResults, Results
 from quotakernels.evaluation.words import listed
 
 BETTER_INTERVALS = ": see auc_interval and hit_rate_interval"
@@ -49,40 +47,25 @@ def heading_of(evaluation: Results, quota: Quota) -> str:
     return f"At quota {quota} ({number(evaluation.places(quota))} {unit})"
 
 
-def pair_rows(differences: Differences) -> Iterator[tuple[str, ...]]:
-    """The better model, the other one, the difference, both ends of its interval, and p."""
-    found = differences.found
-    form, end_form = (money, money) if differences.measure == "brings" else (fixed(4), fixed(3))
-    for i, j in pairs_of(differences):
-        ends = (_text(x[i, j], end_form) for x in (found.lower, found.upper))
-        by, p = _text(found.difference[i, j], form), _text(found.p_adjusted[i, j], fixed(4))
-        yield (found.names[i], found.names[j], by, *ends, p)
-
-
 def pairs_of(differences: Differences) -> list[tuple[int, int]]:
     """All pairs, the better model first."""
     return list(combinations(range(len(differences.found.names)), 2))
 
 
-def _text(value: float, form: Callable[[float], str]) -> str:
-    return "undefined" if math.isnan(value) else form(value)
-
-
-def in_sentences(differences: Differences, rows: int) -> str:
+def in_sentences(differences: Differences, rows: int) -> Iterator[str]:
     """Which models can be told apart, and which cannot."""
     found = differences.found
     if differences.too_few:
-        return "Too few resamples to tell any models apart."
-    alike = [group for group in found.groups if len(group) > 1]
-    lines = [
-        f"{listed(group)} cannot be told apart by these {number(rows)} rows." for group in alike
-    ]
+        yield "Too few resamples to tell any models apart."
+        return
+    for group in found.groups:
+        if len(group) > 1:
+            yield f"{listed(group)} cannot be told apart by these {number(rows)} rows."
+    letters = [set(x) for x in found.letters]
     for k, name in enumerate(found.names):
-        rest = list(zip(found.names, found.letters, strict=True))[k + 1 :]
-        worse = [other for other, letters in rest if not set(found.letters[k]) & set(letters)]
+        worse = [x for x, y in zip(found.names[k:], letters[k:], strict=True) if not y & letters[k]]
         if worse:
-            lines.append(f"{name} is better than {listed(tuple(worse))}.")
-    return "\n".join(lines)
+            yield f"{name} is better than {listed(worse)}."
 
 
 def notes_of_intervals(evaluation: Results) -> Iterator[str]:
@@ -90,8 +73,8 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
 
     Where all resamples are undefined, so is the interval that is shown.
     """
-    found, resampling = evaluation.intervals, evaluation.settings.resampling
-    if found is None or resampling is None:
+    resampling = evaluation.settings.resampling
+    if resampling is None or not evaluation.has_intervals:
         return
     if evaluation.gains is not None:
         yield from _of_gains(evaluation, evaluation.gains)
@@ -103,20 +86,19 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
         "No intervals of hull AUC and achievable AUC-PR: as maxima over cuts they are higher in "
         "resamples."
     )
-    shown = [
-        (measure.title + ("" if quota is None else f" at quota {quota}"), k, limits)
-        for part, quota, _, limits in evaluation.sections
-        if part != "gains" and limits is not None
-        for k, measure in enumerate(limits.measures)
-        if measure.heading
-    ]
-    if any(np.any(limits.lower[:, k] == limits.upper[:, k]) for _, k, limits in shown):
+    shown = {
+        measure.title + ("" if quota is None else f" at quota {quota}"): values.ends[measure.name]
+        for part, quota, values in evaluation.sections
+        for measure in (values.shown if part != "gains" else ())
+        if measure.name in values.ends
+    }
+    if any(np.any(ends.lower == ends.upper) for ends in shown.values()):
         yield (
             "Where an interval has no width all resamples agree, which does not mean certainty"
             f"{BETTER_INTERVALS}."
         )
     for row, name in enumerate(evaluation.models):
-        counts = {what: int(limits.undefined[row, k]) for what, k, limits in shown}
+        counts = {what: int(ends.undefined[row]) for what, ends in shown.items()}
         if told := _counted({k: x for k, x in counts.items() if 0 < x < resampling.resamples}):
             yield f"Undefined resamples of {name}, left out of its intervals: {told}."
 
@@ -128,7 +110,7 @@ def _of_gains(evaluation: Results, gains: GainResults) -> Iterator[str]:
     impacts = settings.unit is not None and settings.unit.impacts is not None
     if impacts and settings.quotas and settings.weight is None:
         yield _BY_WILSON
-    if gains.ends is None or gains.ends.expected is None:
+    if "expected" not in gains.at_best_cut.ends:
         return
     coarse = [
         name

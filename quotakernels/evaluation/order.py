@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 
 from quotakernels._text import fixed, formatted, percent
 from quotakernels.evaluation.choice import Choice, no_best_cut, same
-from quotakernels.evaluation.intervals import Differences
-from quotakernels.evaluation.results import Results
+from quotakernels.evaluation.results import Differences, Results
 from quotakernels.evaluation.settings import Resampling
 from quotakernels.evaluation.words import (
     MINUS,
@@ -47,10 +46,10 @@ def how_sure(evaluation: Results, choice: Choice | None) -> Said:
 
 def _interval(evaluation: Results, choice: Choice | None) -> Iterator[str]:
     """How far the hit rate of the only model may be off."""
-    found, resampling = evaluation.intervals, evaluation.settings.resampling
-    if choice is None or found is None or resampling is None:
+    resampling = evaluation.settings.resampling
+    if choice is None or resampling is None or not evaluation.has_intervals:
         return
-    lower, upper = found.at_quota[choice.quota].of("hit_rate", 0)
+    lower, upper = evaluation.at_quota[choice.quota].interval("hit_rate", 0)
     by = f"of {resampling.resamples} resamples" if evaluation.weighted else "interval, Wilson's"
     by = f"interval {by}" if evaluation.weighted else by
     if math.isnan(lower):

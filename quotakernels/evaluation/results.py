@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quotakernels.evaluation.gain_intervals import GainIntervals
-from quotakernels.evaluation.intervals import Differences, Intervals, Limits
 from quotakernels.evaluation.measures import Column
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.segments import Segment
 from quotakernels.evaluation.settings import Settings
+from quotakernels.inference.comparison.compare import Comparison
 from quotakernels.measures.tables.boundary import BestBoundary
 from quotakernels.ranking import Ranking
 
@@ -22,12 +22,24 @@ from quotakernels.ranking import Ranking
 _SAME, _ROUNDING = 1e-12, 1e-9
 
 
+class Ends(NamedTuple):
+    """Both ends of each model's interval, and how many resamples leave its measure undefined."""
+
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    undefined: NDArray[np.int64]
+
+
 @dataclass(frozen=True)
 class Values:
-    """One value per model (row) and measure (column), NaN where undefined."""
+    """One value per model (row) and measure (column), NaN where undefined.
+
+    `ends` are those of the measures that have intervals, by their names.
+    """
 
     measures: tuple[Column, ...]
     array: NDArray[np.float64]
+    ends: Mapping[str, Ends] = field(default_factory=dict)
 
     def of(self, name: str) -> NDArray[np.float64]:
         """Return what each model has of a measure."""
@@ -37,6 +49,17 @@ class Values:
     def of_model(self, model: int) -> dict[str, float]:
         """Return what a model has of each measure."""
         return {m.name: float(x) for m, x in zip(self.measures, self.array[model], strict=True)}
+
+    def interval(self, name: str, model: int) -> tuple[float, float]:
+        """Both ends of a model's measure; NaN of one that has no interval."""
+        if name not in self.ends:
+            return math.nan, math.nan
+        return float(self.ends[name].lower[model]), float(self.ends[name].upper[model])
+
+    @property
+    def shown(self) -> tuple[Column, ...]:
+        """The measures that tables show."""
+        return tuple(measure for measure in self.measures if measure.heading)
 
     @property
     def first_best(self) -> int:
@@ -60,12 +83,31 @@ class Values:
 
 
 @dataclass(frozen=True)
+class Differences:
+    """The tests of all pairs of models by one measure, over all quotas or at one.
+
+    By what they bring, "brings", those over all quotas are of the best cuts.
+
+    `too_few` says that no resamples of this number could tell models apart, and `notes` what else
+    makes the tests worth little.
+    """
+
+    measure: str
+    quota: Quota | None
+    found: Comparison
+    notes: tuple[str, ...]
+    too_few: bool = False
+
+
+@dataclass(frozen=True)
 class GainResults:
     """What every model brings at its best cut and at each quota, in the user's unit.
 
     `nobody` and `everybody` are what selecting none and all brings, and `losses` whether selecting
     some row brings less than nothing.  `cuts` are all cuts of each model, and what they bring.
-    `tests` are of the best cuts, and of each quota.
+    `expected_within` is what the best use of each quota's places, or of fewer, will bring on other
+    rows, if there are intervals and the cuts were chosen here.  `tests` are of the best cuts, and
+    of each quota.
     """
 
     nobody: float
@@ -74,7 +116,7 @@ class GainResults:
     at_best_cut: Values
     at_quota: dict[Quota, Values]
     cuts: list[BestBoundary]
-    ends: GainIntervals | None = None
+    expected_within: Mapping[Quota, NDArray[np.float64]] = field(default_factory=dict)
     tests: tuple[Differences, ...] = ()
 
     @property
@@ -84,12 +126,11 @@ class GainResults:
 
 
 class Section(NamedTuple):
-    """A table of values with their intervals; `part` names it in `Results`, or "gains"."""
+    """A table of values; `part` names it in `Results`, or is "gains"."""
 
     part: str
     quota: Quota | None
     values: Values
-    limits: Limits | None
 
 
 @dataclass(frozen=True)
@@ -111,7 +152,6 @@ class Results:
     rankings: list[Ranking]
     rows_read: int = 0
     gains: GainResults | None = None
-    intervals: Intervals | None = None
     differences: tuple[Differences, ...] = ()
 
     @property
@@ -132,23 +172,18 @@ class Results:
     @property
     def sections(self) -> list[Section]:
         """Every table of values: over all quotas, at each, and of gains."""
-        found, gains = self.intervals, self.gains
-        over_all, areas = (None, None) if found is None else (found.over_all, found.areas)
-        tables = [
-            Section("over_all", None, self.over_all, over_all),
-            Section("areas", None, self.areas, areas),
-        ]
-        for quota, values in self.at_quota.items():
-            limits = None if found is None else found.at_quota[quota]
-            tables.append(Section("at_quota", quota, values, limits))
-        if gains is not None:
-            ends = gains.ends
-            best_cut = None if ends is None else ends.at_best_cut
-            tables.append(Section("gains", None, gains.at_best_cut, best_cut))
-            for quota, values in gains.at_quota.items():
-                limits = None if ends is None else ends.at_quota[quota]
-                tables.append(Section("gains", quota, values, limits))
-        return tables
+        found = [Section("over_all", None, self.over_all), Section("areas", None, self.areas)]
+        found += [Section("at_quota", *x) for x in self.at_quota.items()]
+        if self.gains is not None:
+            found.append(Section("gains", None, self.gains.at_best_cut))
+            found += [Section("gains", *x) for x in self.gains.at_quota.items()]
+        return found
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether a confidence was given."""
+        resampling = self.settings.resampling
+        return resampling is not None and resampling.level is not None
 
     def places(self, quota: Quota) -> float:
         """Return how many examples (or how much weight) a quota selects."""

@@ -154,18 +154,18 @@ class Resampling:
 
         if self.level is not None and weighted:
             yield (
-                f"[lower, upper]: {self.percent} intervals, {resamples(self.resamples)}, also of "
+                f"{self.percent} intervals, {resamples(self.resamples)}, also of "
                 f"{'AUC, Gini and the hit rate' if quotas else 'AUC and Gini'}, whose formulas are "
                 "for rows without weights."
             )
         elif self.level is not None:
             yield (
-                f"[lower, upper]: {self.percent} intervals. AUC and Gini: logit, by DeLong's "
-                f"variance; {rate}all others: {resamples(self.resamples)}."
+                f"{self.percent} intervals. AUC and Gini: logit, by DeLong's variance; {rate}all "
+                f"others: {resamples(self.resamples)}."
             )
         if self.compare:
             yield (
-                f"[lower, upper] of a difference: {self.percent} interval of one pair, "
+                f"Differences: {self.percent} interval of each pair, "
                 f"{resamples(self.test_resamples)}. "
                 f"Models differ where p (Holm) is at most {plain(1 - self.tested_level)}."
             )

@@ -1,71 +1,161 @@
-"""Tables as texts: every value, with its interval, and which is the best."""
+"""Tables as texts: every value, with its interval, and which is the best.
+
+The terminal, the page and notebooks show the same tables.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 
-from quotakernels._text import number, percent
+from quotakernels._text import fixed, formatted, money, number, percent, plain
 from quotakernels.evaluation.choice import Choice, choice_at, end_of
-from quotakernels.evaluation.intervals import Differences, Limits
-from quotakernels.evaluation.notes import compared_by, heading_of, in_sentences, pair_rows
-from quotakernels.evaluation.results import GainResults, Results, Section
+from quotakernels.evaluation.measures import Column, undefined_or
+from quotakernels.evaluation.notes import compared_by, heading_of, in_sentences, pairs_of
+from quotakernels.evaluation.results import Differences, Results, Section
 from quotakernels.evaluation.settings import Settings
 from quotakernels.evaluation.words import MINUS, amount, listed
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A value, the interval under it, and whether it is the best of its column."""
+    """A value, the ends of its interval, and whether it is the best of its column."""
 
     text: str
-    interval: str = ""
+    interval: tuple[str, ...] = ()
     best: bool = False
     words: bool = False  # rather than a number
+
+    @property
+    def marked(self) -> str:
+        """The text with a star if it is the best, or else with room for one."""
+        return f"{self.text}{'*' if self.best else '' if self.words else ' '}"
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a caption; each row begins with its heading."""
+    """A table with a caption; each row begins with its heading.
+
+    Line breaks in headings keep the columns narrow.
+    """
 
     caption: str
     head: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
 
+    def holds_words(self, column: int) -> bool:
+        """Whether a column holds words rather than numbers."""
+        return any(row[column].words for row in self.rows if column < len(row))
+
+    def lines(self, most: int) -> Iterator[str]:
+        """The table as text, of many rows the first ones."""
+        head = [" ".join(name.split()) for name in self.head]
+        texts = [head, *([x.marked for x in row] for row in self.rows[:most])]
+        widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+        yield self.caption
+        for first, *rest in texts:
+            numbers = (x.rjust(width) for x, width in zip(rest, widths[1:], strict=True))
+            yield "  ".join([first.ljust(widths[0]), *numbers]).rstrip()
+        if len(self.rows) > most:
+            yield f"and {len(self.rows) - most} more"
+
     @property
-    def columns(self) -> list[tuple[str, bool]]:
-        """Each column's heading, and whether it holds words."""
-        return [
-            (name, any(row[k].words for row in self.rows if k < len(row)))
-            for k, name in enumerate(self.head)
-        ]
+    def html(self) -> str:
+        """The table as HTML, without its notes."""
+        words = [' class="words"' if self.holds_words(k) else "" for k in range(len(self.head))]
+        named = zip(words, self.head, strict=True)
+        head = "".join(f'<th scope="col"{kind}>{escape(name)}</th>' for kind, name in named)
+        body = "".join(
+            f"<tr>{_row_header(x)}{''.join(map(_td, rest))}</tr>\n" for x, *rest in self.rows
+        )
+        caption = f"<caption>{escape(self.caption)}</caption>"
+        return (
+            f"<table>\n{caption}\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
+        )
+
+    def _repr_html_(self) -> str:
+        """The table with its notes, for notebooks."""
+        return self.html + "".join(f'<p class="note">{escape(x)}</p>' for x in self.notes)
+
+
+def _row_header(cell: Cell) -> str:
+    return f'<th scope="row" class="words">{escape(cell.text)}</th>'
+
+
+def _td(cell: Cell) -> str:
+    kind = "words" if cell.words else "best" if cell.best else ""
+    interval = escape(" to ".join(cell.interval))
+    below = f'<span class="interval">{interval}</span>' if interval and cell.text else ""
+    shown = f"{escape(cell.text)}{'*' if cell.best else ''}{below}" if cell.text else interval
+    return f'<td class="{kind}">{shown}</td>' if kind else f"<td>{shown}</td>"
+
+
+def _signed(text: str) -> str:
+    """A number with a true minus sign."""
+    return text.replace("-", MINUS, 1)
+
+
+# values
 
 
 def measure_tables(evaluation: Results) -> Iterator[Table]:
     """All measures of every model: at each quota, over all quotas, and of ROC and PR space."""
     over_all, areas, *others = evaluation.sections
-    for section in others:
-        if section.part == "at_quota" and section.quota is not None:
-            yield _values_table(heading_of(evaluation, section.quota), evaluation, section)
-    yield _values_table("Over all quotas", evaluation, over_all)
-    yield _values_table("ROC and precision–recall space", evaluation, areas)
+    at_quotas = (section for section in others if section.part == "at_quota")
+    for section in (*at_quotas, over_all, areas):
+        yield values_table(evaluation, section)
 
 
 def gain_tables(evaluation: Results) -> Iterator[Table]:
-    """What the best cut and each quota bring, in the user's unit."""
-    gains = evaluation.gains
-    if gains is None:
-        return
-    best_cut, *at_quotas = (x for x in evaluation.sections if x.part == "gains")
-    for section in at_quotas:
-        yield _values_table(f"What quota {section.quota} brings", evaluation, section)
-    heading = f"What the best cut of each model brings{chosen_on(evaluation.settings)}"
-    nobody, everybody = amount(gains.nobody), amount(gains.everybody)
-    beside = f"Selecting nobody brings {nobody}, selecting all {everybody}."
-    notes = (beside, *_expected(gains, evaluation))
-    yield _values_table(heading, evaluation, best_cut, notes)
+    """What each quota and the best cut bring, in the user's unit."""
+    best_cut_first = [x for x in evaluation.sections if x.part == "gains"]
+    for section in (*best_cut_first[1:], *best_cut_first[:1]):
+        yield values_table(evaluation, section)
+
+
+def values_table(evaluation: Results, section: Section) -> Table:
+    """The measures of a section: a row for each model, stars where one is the best."""
+    values = section.values
+    best = values.best(evaluation.rows)
+
+    def cell(model: int, k: int, measure: Column) -> Cell:
+        ends = values.interval(measure.name, model)
+        interval = () if any(map(math.isnan, ends)) else ends
+        shown = tuple(_signed(measure.end_form(x)) for x in interval)
+        text = _signed(measure.text(values.array[model, k]))
+        return Cell(text, shown, bool(best[model, k]))
+
+    shown = [(k, measure) for k, measure in enumerate(values.measures) if measure.heading]
+    rows = tuple(
+        (Cell(name, words=True), *(cell(model, *x) for x in shown))
+        for model, name in enumerate(evaluation.models)
+    )
+    head = ("model", *(measure.heading for _, measure in shown))
+    return Table(_caption(evaluation, section), head, rows, tuple(_notes(evaluation, section)))
+
+
+def _caption(evaluation: Results, section: Section) -> str:
+    """What the values are; S3 is told there, as it is the same for all models."""
+    part, quota, values = section
+    if part == "over_all":
+        s3 = float(values.of("s3")[0])
+        known = "" if math.isnan(s3) else f" (S3 = {plain(formatted(s3, '.4f'))})"
+        return f"Over all quotas{known}"
+    if part == "areas":
+        return "ROC and precision-recall space"
+    if quota is None:
+        settings = evaluation.settings
+        return f"What the best cut brings ({settings.unit}){chosen_on(settings)}"
+    return heading_of(evaluation, quota) if part == "at_quota" else f"What quota {quota} brings"
+
+
+def _notes(evaluation: Results, section: Section) -> Iterator[str]:
+    if (gains := evaluation.gains) is not None and section.values is gains.at_best_cut:
+        nobody, everybody = amount(gains.nobody), amount(gains.everybody)
+        yield f"Selecting nobody brings {nobody}, selecting all {everybody}."
 
 
 def chosen_on(settings: Settings) -> str:
@@ -74,69 +164,32 @@ def chosen_on(settings: Settings) -> str:
     return "" if tune is None else f", chosen on the rows with {tune[0]} = {tune[1]}"
 
 
-def _expected(gains: GainResults, evaluation: Results) -> Iterator[str]:
-    """What the best cuts will bring on other rows, which is less than on those they fit."""
-    ends = gains.ends
-    if ends is None or ends.expected is None:
-        return
-    for row, name in enumerate(evaluation.models):
-        lower, upper = map(amount, ends.at_best_cut.of("expected", row))
-        expected = amount(float(ends.expected[row]))
-        yield f"On as many other rows expect {expected} of {name} ({lower} to {upper})."
-
-
-def _values_table(
-    caption: str, evaluation: Results, section: Section, notes: tuple[str, ...] = ()
-) -> Table:
-    values = section.values
-    marked = values.best(evaluation.rows)
-    shown = [(k, measure) for k, measure in enumerate(values.measures) if measure.heading]
-    rows = tuple(
-        (
-            Cell(name, words=True),
-            *(
-                Cell(
-                    measure.text(values.array[row, k]).replace("-", MINUS, 1),
-                    _interval(measure.name, section.limits, row),
-                    bool(marked[row, k]),
-                )
-                for k, measure in shown
-            ),
-        )
-        for row, name in enumerate(evaluation.models)
-    )
-    head = ("model", *(m.title for _, m in shown))
-    return Table(caption, head, rows, notes)
-
-
-def _interval(name: str, limits: Limits | None, row: int) -> str:
-    """The interval of a model's measure, empty where it is undefined."""
-    for measure in () if limits is None else limits.measures:
-        if limits is not None and measure.name == name:
-            ends = limits.of(name, row)
-            both = (measure.end_form(x).replace("-", MINUS, 1) for x in ends)
-            return "" if any(map(math.isnan, ends)) else " to ".join(both)
-    return ""
-
-
 # pairs of models
 
 
 def pair_tables(evaluation: Results) -> Iterator[Table]:
     """The tests of all pairs of models, and what they say in sentences."""
     for differences in evaluation.differences:
-        yield Table(
-            compared_by(evaluation, differences),
-            ("better", "than", "by", "interval", "p (Holm)"),
-            tuple(_pairs(differences)),
-            (in_sentences(differences, evaluation.rows), *differences.notes),
-        )
+        notes = (*in_sentences(differences, evaluation.rows), *differences.notes)
+        head = ("better", "than", "by", "interval", "p (Holm)")
+        caption = compared_by(evaluation, differences)
+        yield Table(caption, head, tuple(_pairs(differences)), notes)
 
 
 def _pairs(differences: Differences) -> Iterator[tuple[Cell, ...]]:
-    for better, worse, by, lower, upper, p in pair_rows(differences):
-        numbers = (x.replace("-", MINUS) for x in (by, f"{lower} to {upper}", p))
-        yield (Cell(better, words=True), Cell(worse, words=True), *map(Cell, numbers))
+    """The better model, the other one, the difference, its interval, and p."""
+    found = differences.found
+    form, end_form = (money, money) if differences.measure == "brings" else (fixed(4), fixed(3))
+    for i, j in pairs_of(differences):
+        models = (Cell(found.names[k], words=True) for k in (i, j))
+        by = Cell(_signed(undefined_or(form, found.difference[i, j])))
+        ends = (_signed(undefined_or(end_form, x[i, j])) for x in (found.lower, found.upper))
+        yield (
+            *models,
+            by,
+            Cell("", tuple(ends)),
+            Cell(undefined_or(fixed(4), found.p_adjusted[i, j])),
+        )
 
 
 # where quotas end
@@ -144,6 +197,7 @@ def _pairs(differences: Differences) -> Iterator[tuple[Cell, ...]]:
 
 def ends_of_quotas(evaluation: Results) -> Iterator[Table]:
     """For each quota the score at which each model's places end."""
+    head = ("model", "threshold", "above it", "tied at it", "places for these")
     for quota in evaluation.settings.quotas:
         places = evaluation.places(quota)
         if not places or not evaluation.total:
@@ -151,11 +205,13 @@ def ends_of_quotas(evaluation: Results) -> Iterator[Table]:
         rows = []
         for name, ranking in zip(evaluation.models, evaluation.rankings, strict=True):
             end = end_of(ranking, evaluation, quota)
-            left = number(places - end.above)
-            cells = map(Cell, (end.threshold, number(end.above), number(end.tied), left))
-            rows.append((Cell(name, words=True), *cells))
-        head = ("model", "threshold", "above it", "tied at it", "places for these")
+            counts = map(number, (end.above, end.tied, places - end.above))
+            rows.append(_row(name, (end.threshold, *counts)))
         yield Table(f"Where quota {quota} ends", head, tuple(rows))
+
+
+def _row(heading: str, numbers: Sequence[str]) -> tuple[Cell, ...]:
+    return (Cell(heading, words=True), *map(Cell, numbers))
 
 
 # several quotas
@@ -172,13 +228,13 @@ def overview(evaluation: Results) -> Table | None:
 
 
 def _chosen(evaluation: Results, choice: Choice) -> tuple[Cell, ...]:
-    head = (Cell(str(choice.quota), words=True), Cell(number(choice.places)))
+    head = _row(str(choice.quota), [number(choice.places)])
     if not choice.defined:
         return (*head, Cell("none", words=True))
     first = choice.order[0]
     winners = [evaluation.models[k] for k in choice.best]
     found = [number(choice.found[first]), number(choice.random_found)]
-    cells = [*found, percent(choice.found[first] / choice.places)]
+    found.append(percent(choice.found[first] / choice.places))
     if choice.brings is not None:
-        cells += [amount(choice.brings[first]), amount(choice.random_brings)]
-    return (*head, Cell(listed(winners, "or"), words=True), *map(Cell, cells))
+        found += [amount(choice.brings[first]), amount(choice.random_brings)]
+    return (*head, *_row(listed(winners, "or"), found))

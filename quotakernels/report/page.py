@@ -116,7 +116,4 @@ def _about_tables(evaluation: Results) -> Iterator[str]:
     yield "Bold and * mark the best model by a measure (of S2 the smallest)."
     resampling = evaluation.settings.resampling
     if resampling is not None:
-        for said in resampling.in_words(evaluation.weighted, bool(evaluation.at_quota)):
-            yield said.replace("[lower, upper]:", "Below a value:").replace(
-                "[lower, upper] of a", "Of a"
-            )
+        yield from resampling.in_words(evaluation.weighted, bool(evaluation.at_quota))

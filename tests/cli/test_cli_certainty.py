@@ -61,7 +61,7 @@ def test_tables_show_intervals_and_sentences(run: Run, monkeypatch: pytest.Monke
     assert "neural_net is better than tree." in text
     text = " ".join(text.split())
     assert "hit rate: Wilson's; all others: percentiles of 200 resamples of the rows" in text
-    assert "[lower, upper] of a difference: 95% interval of one pair, percentiles" in text
+    assert "Differences: 95% interval of each pair, percentiles" in text
 
 
 def test_what_the_best_cut_and_a_quota_bring(
@@ -152,7 +152,7 @@ def test_gains_of_weighted_rows_and_of_a_cut_from_other_rows(
     asked = ("--where", "p=a", "--confidence", 0.9, "--resamples", 60, "--quota", 1)
     text = " ".join(run(*arguments, *asked).out.split())
     assert "also of AUC, Gini and the hit rate, whose formulas are for rows without" in text
-    assert "brings on model from quota other rows" in text
+    assert "per brings on model from quota of all brings place other rows" in text
     assert "Expect " in text
     content = json.loads(run(*arguments, *asked, "--tune", "p=b", "--json").out)
     assert content["confidence"]["closed_forms"] == {}
@@ -219,5 +219,5 @@ def test_groups_of_duckdb_cannot_be_resampled(run: Run, tmp_path: Path) -> None:
 
 def test_too_few_resamples_are_said_to_be(run: Run) -> None:
     text = run(*EXAMPLE, "--compare").out
-    assert "[lower, upper]:" not in text, "which are of measures"
+    assert "95% intervals" not in text, "which are of measures"
     assert "40 resamples cannot tell any of 3 models apart; give --resamples 119 or more" in text

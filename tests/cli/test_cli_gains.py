@@ -10,12 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quotakernels.evaluation.gain_intervals import GainIntervals
 from quotakernels.evaluation.gains import BROUGHT
-from quotakernels.evaluation.intervals import Limits
-from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Values
-from quotakernels.inference.resampling.bootstrap import BootstrapResult
+from quotakernels.inference.comparison import paired
 
 Run = Callable[..., Any]
 LABELS = [1, 0, 1, 0, 0, 1]
@@ -58,7 +55,7 @@ def test_cost_of_a_place(run: Run, arguments: list[Any]) -> None:
     assert found["a"]["quotas"]["2"]["brings"] == 1
     text = run(*arguments, "--gain", "g", "--cost", "2.5", "--quota", 2).out
     assert "What the best cut brings (g - 2.5 for each place)\n" in text
-    assert "selecting nobody brings 0.00, selecting all -6.00\n" in text
+    assert "\nSelecting nobody brings 0.00, selecting all -6.00.\n" in text
     assert (
         "How many should I take? 1 of the 2 places. The first one of a brings 7.50, more than all "
         "2 places do. Best cuts were chosen on the rows that judge them, so that others will "
@@ -84,13 +81,10 @@ def test_of_models_that_differ_by_rounding_the_first_is_the_best() -> None:
 
 
 def test_difference_of_what_models_bring_is_that_of_the_same_resamples() -> None:
-    none = Limits((), *np.empty((3, 0, 0)))
-    quota = Quota(2.0, percent=False)
     resamples = np.array([[3.0, 6.0, 5.0, np.nan], [1.0, 2.0, 2.0, 0.0]])
-    drawn = BootstrapResult(np.array([4.0, 2.0]), *[np.zeros(2)] * 4, resamples)
-    ends = GainIntervals(none, {quota: none}, None, None, {quota: drawn})
-    assert ends.difference(quota, 0, 1, 0.5) == (2.5, 3.5, 2 / 4)
-    assert ends.difference(quota, 1, 0, 0.5) == (-3.5, -2.5, 2 / 4)
+    tested = paired.tests_of(np.array([4.0, 2.0]), resamples, 0.5)
+    assert tested(0, 1) == (2.5, 3.5, 2 / 4)
+    assert tested(1, 0) == (-3.5, -2.5, 2 / 4)
 
 
 def test_weighted_gains(run: Run, arguments: list[Any]) -> None:
@@ -108,7 +102,8 @@ def test_impacts_of_cells(run: Run, arguments: list[Any]) -> None:
     assert found["a"]["best_cut"]["per_place"] == (best - nobody) / 3
     assert found["a"]["quotas"]["3"]["brings"] == best
     text = run(*arguments, "--impact", "5,-4,-1,0.5", "--quota", 3).out
-    assert "(tp 5, fp -4, fn -1, tn 0.5)\nselecting nobody brings -1.50, selecting all 3.00" in text
+    assert "What the best cut brings (tp 5, fp -4, fn -1, tn 0.5)\n" in text
+    assert "\nSelecting nobody brings -1.50, selecting all 3.00.\n" in text
     assert "What will it bring? 6.00, at random 0.75. With 3 places. " in text
     worse = [*arguments[:4], "--score", "b", "--impact", "5,-4,0,0", "--quota", 1]
     text = run(*worse).out

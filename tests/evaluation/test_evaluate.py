@@ -149,9 +149,9 @@ def test_what_gains_bring_is_as_sure_as_resamples_one_by_one_say(credit: Any) ->
     gain = np.where(y == 1, 1.7, -3.1) + np.arange(y.size) % 11 / 7
     options: dict[str, Any] = {"n_resamples": 60, "random_state": 2}
     sure: dict[str, Any] = {"confidence": 0.9, **options}
-    found = qk.evaluate(y, {"a": score}, quota=[100, 200], gain=gain, **sure).gains.ends
+    found = qk.evaluate(y, {"a": score}, quota=[100, 200], gain=gain, **sure).gains
     half = np.arange(y.size) % 2 == 0
-    tuned = qk.evaluate(y, {"a": score}, where=half, tune=~half, gain=gain, **sure).gains.ends
+    tuned = qk.evaluate(y, {"a": score}, where=half, tune=~half, gain=gain, **sure).gains
     chosen = float(qk.best_quota(None, score[~half], gain=gain[~half]).threshold)
     measure = functools.partial(one_resample, quotas=[100.0, 200.0], chosen=chosen)
     options["confidence_level"] = 0.9
@@ -166,12 +166,12 @@ def test_what_gains_bring_is_as_sure_as_resamples_one_by_one_say(credit: Any) ->
 
     cuts = found.at_best_cut
     whole = np.quantile(expected("best", 0, "best", 1), [0.05, 0.95])
-    pairs = [(cuts.of("expected", 0), whole)]
-    pairs.append((tuned.at_best_cut.of("brings", 0), [before.lower[0], before.upper[0]]))
+    pairs = [(cuts.interval("expected", 0), whole)]
+    pairs.append((tuned.at_best_cut.interval("brings", 0), [before.lower[0], before.upper[0]]))
     for k, ends in enumerate(found.at_quota.values()):
-        pairs.append((ends.of("brings", 0), [x[0, k] for x in hand["brings"][1:3]]))
+        pairs.append((ends.interval("brings", 0), [x[0, k] for x in hand["brings"][1:3]]))
     for k, name in ((1, "threshold"), (2, "quota")):
-        pairs.append((cuts.of(name, 0), [x[0, k] for x in hand["best"][1:3]]))
+        pairs.append((cuts.interval(name, 0), [x[0, k] for x in hand["best"][1:3]]))
     for k, mean in enumerate(found.expected_within.values()):
         pairs.append((mean, expected("within", k, "threshold", k).mean()))
     for one, other in pairs:
@@ -269,7 +269,7 @@ def test_differences_of_what_models_bring(credit: Any, sure: dict[str, float]) -
     assert content["pairs"][0]["difference"] == at_quota.found.difference[0, 1] == 30.0
     assert table.caption == "Differences of what models bring at quota 100"
     assert [x.text for x in table.rows[0]][:3] == ["naive_bayes", "neural_net", "30.00"]
-    assert (found.gains.ends is None) == (not sure)
+    assert bool(found.gains.at_best_cut.ends) == bool(sure)
     assert at_quota.too_few == (not sure)
     said = found.answers[3].sentences[0]
     assert said.startswith("naive_bayes brings 30.00 more than neural_net (")

@@ -12,9 +12,8 @@ import pytest
 
 import quotakernels as qk
 from quotakernels.evaluation.answers import _the_others
-from quotakernels.evaluation.gain_intervals import gain_intervals
-from quotakernels.evaluation.intervals import Resampled
-from quotakernels.evaluation.settings import Resampling, resamples_for
+from quotakernels.evaluation.intervals import Resampled, resampled_gains
+from quotakernels.evaluation.settings import Resampling, Settings, resamples_for
 from quotakernels.evaluation.words import amount
 
 from .conftest import write
@@ -114,11 +113,11 @@ def test_no_certainty_of_resamples_that_agree(made: Made, rows: Path) -> None:
 def test_no_more_is_expected_of_a_best_cut_than_it_brings() -> None:
     gains = {"gain": np.asarray([1.0, 1, -1, 1])}
     scores = np.asarray([4.0, 3, 2, 1])
-    data = Resampled(("s",), {}, lambda _: {"y_score": scores}, lambda _: None, lambda *_: None)
+    given = {}, lambda _: {"y_score": scores}, lambda _: None, lambda *_: None
     for seed in range(20):
-        found = gain_intervals(data, Resampling(0.95, False, 2, seed, 2), gains, None)
-        assert found.expected is not None
-        assert found.expected[0] <= 2
+        settings = Settings("", "y", ("s",), resampling=Resampling(0.95, False, 2, seed, 2))
+        data = Resampled(settings, *given)
+        assert resampled_gains(data, gains, None).expected[0] <= 2
 
 
 def test_other_models_are_counted_by_what_they_are() -> None:
