@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 
 from quotakernels import Ranking
-from quotakernels._array import Array, cast, computing, concrete, device, namespace, wide_float
+from quotakernels._array import (
+    Array,
+    cast,
+    computing,
+    concrete,
+    device,
+    like_tuple,
+    namespace,
+    wide_float,
+)
 from quotakernels._bits import dtype_name, from_bits, to_bits
 
 Numbers = np.ndarray[Any, Any]
@@ -21,7 +30,7 @@ def on_host(result: Any) -> Any:
     if isinstance(result, Ranking):
         return _ranking_on_host(result)
     if isinstance(result, tuple):
-        return type(result)(*(on_host(x) for x in result))
+        return like_tuple(result, map(on_host, result))
     return _values(result)
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from quotakernels import Ranking, rank
+from quotakernels._array import like_tuple
+from quotakernels._text import formatted
 from quotakernels.inputs.classes import validate_classes
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import check_tie_policy
@@ -138,7 +140,7 @@ def apart(key: str, result: Any, shape: tuple[int, ...], name: Any = None) -> di
 
 def _row(result: Any, row: int) -> Any:
     if isinstance(result, tuple):
-        return type(result)(*(_row(x, row) for x in result))
+        return like_tuple(result, (_row(x, row) for x in result))
     return result[row]
 
 
@@ -154,6 +156,18 @@ def _apart(key: str, ranking: Ranking, axes: list[list[str]]) -> Named:
 def label_of(*parts: str) -> str:
     """A name in the legend made of several."""
     return ", ".join(part for part in parts if part)
+
+
+Value = tuple[str, Any]
+"""A measure by the short name that legends have for it."""
+
+
+def with_value(name: str, value: Value | None, ranking: Ranking) -> str:
+    """A model's name with what it has of a measure."""
+    if value is None or not name:
+        return name
+    short, measure = value
+    return f"{name} ({short} = {formatted(measure(ranking), '.3f')})"
 
 
 def written(text: str) -> str:

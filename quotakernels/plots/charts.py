@@ -16,6 +16,7 @@ from quotakernels.measures.charts.powers import check_kind
 from quotakernels.plots._axes import rate_limits, room_above, titled, with_legend
 from quotakernels.plots._display import Canvas, Display, cuts, totals
 from quotakernels.plots._host import Numbers
+from quotakernels.plots._models import with_value
 from quotakernels.plots._shared import label_once, unlimited
 from quotakernels.plots._style import BREAK_EVEN, COLOURS, ISO, RANDOM
 
@@ -78,6 +79,9 @@ CHARTS = {
         legend=ABOVE,
     ),
 }
+AREAS = {"roc": ("AUC", qk.roc_auc), "pr": ("AUC-PR", qk.pr_auc)}
+"""Charts that are known by their areas, and those of their hulls."""
+HULL_AREAS: dict[str, Any] = {"roc": qk.roc_hull_auc, "pr": qk.achievable_pr_auc}
 
 
 class PowersChartDisplay(Display):
@@ -211,18 +215,11 @@ class PowersChartDisplay(Display):
             with_legend(canvas.ax, look.legend, columns=2 if look.legend == ABOVE else 1)
         return self
 
-    def _label(self, name: str, ranking: Ranking) -> str:
-        """The name, with the area of the two charts that are known by theirs."""
-        if self.kind == "roc":
-            return name and f"{name} (AUC = {formatted(qk.roc_auc(ranking), '.3f')})"
-        if self.kind == "pr":
-            return name and f"{name} (AUC-PR = {formatted(qk.pr_auc(ranking), '.3f')})"
-        return name
-
     def _curve(self, canvas: Canvas, name: str, ranking: Ranking, options: dict[str, Any]) -> None:
         chart = qk.charts.powers_chart(ranking, kind=self.kind, smoothing=self.smoothing)
         counts = None if CHARTS[self.kind].straight else (*cuts(ranking), self._place(ranking))
-        canvas.line(chart.x, chart.y, self._label(name, ranking), options, counts)
+        label = with_value(name, AREAS.get(self.kind), ranking)
+        canvas.line(chart.x, chart.y, label, options, counts)
 
     def _place(self, ranking: Ranking) -> Any:
         positives, negatives = totals(ranking)
@@ -237,10 +234,8 @@ class PowersChartDisplay(Display):
             x, y = qk.achievable_pr_curve(ranking)[:2]
         hulls = Canvas(canvas.ax, self.hulls_, canvas.first, "hull")
         model = canvas.first + len(self.hulls_)
-        areas = {"roc": qk.roc_hull_auc, "pr": qk.achievable_pr_auc}
-        area = (
-            f" (area {formatted(areas[self.kind](ranking), '.3f')})" if self.kind in areas else ""
-        )
+        of_hull = HULL_AREAS.get(self.kind)
+        area = f" (area {formatted(of_hull(ranking), '.3f')})" if of_hull else ""
         look: dict[str, Any] = {
             "color": COLOURS[model % len(COLOURS)],
             "linewidth": 0.8,

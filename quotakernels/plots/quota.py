@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,7 +14,11 @@ from quotakernels._text import digits, formatted
 from quotakernels.plots._axes import QuotaAxis, rate_limits, titled, with_legend
 from quotakernels.plots._display import Canvas, Display, cuts, totals
 from quotakernels.plots._host import Numbers
+from quotakernels.plots._models import Value, with_value
+from quotakernels.plots._shared import next_model
 from quotakernels.plots._style import COLOURS, OPTIMAL
+
+_Line = tuple[Numbers, Numbers]
 
 
 def quota_axis(rankings: dict[str, Ranking], percent: bool) -> QuotaAxis:
@@ -26,12 +30,50 @@ def quota_axis(rankings: dict[str, Ranking], percent: bool) -> QuotaAxis:
 
 
 class _QuotaDisplay(Display):
-    """Curves over the quota axis."""
+    """Curves over the quota axis, beside what a random and a perfect ranking have."""
 
-    def _over_quotas(
-        self, ax: Axes | None, percent: bool, band: Any, options: dict[str, Any]
-    ) -> tuple[Canvas, QuotaAxis]:
-        canvas, axis = self._begin(ax, options), quota_axis(self.rankings, percent)
+    _title: ClassVar[str]
+    _label: ClassVar[str]
+    _legend: ClassVar[str] = "best"
+    _rates: ClassVar[str] = ""
+    _area: ClassVar[Value | None] = None
+    _random_alone: str | None = None
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        percent: bool = False,
+        random: bool = True,
+        optimal: bool = False,
+        band: Any = None,
+        legend: bool = True,
+        **line_options: Any,
+    ) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default on a new figure.
+        percent : bool
+            The quota in per cent of the examples, their number on the second scale; or the other
+            way round.
+        random, optimal : bool
+            Also draw what a random and what a perfect ranking has: the prevalence and min(1, P/j)
+            of hit rates, 1 and min(n/P, n/j) of lifts.
+        band : CurveBand, or mapping from names to CurveBands, optional
+            Shaded below the curve, from `curve_band`.  Places up to 1 are fractions.
+        legend : bool
+            Whether to draw a legend.
+        **line_options : optional
+            What Matplotlib's `Line2D` takes, for the curves of all models.
+
+        Returns
+        -------
+        display
+        """
+        canvas, axis = self._begin(ax, line_options), quota_axis(self.rankings, percent)
         axis.drawn(canvas.ax)
         sizes = {name: sum(totals(ranking)) for name, ranking in self.rankings.items()}
 
@@ -40,43 +82,63 @@ class _QuotaDisplay(Display):
             return axis.of(quotas, sizes[name])
 
         canvas.bands(band, list(self.rankings), place)
-        return canvas, axis
+        for name, ranking in self.rankings.items():
+            x, y, counts = self._points(axis, ranking)
+            label = with_value(name, self._area, ranking)
+            self._shade(canvas, axis, ranking, *canvas.line(x, y, label, line_options, counts))
+        rankings = self.rankings.values()
+        if random:
+            ends = np.asarray([0, axis.end])
+            lines = [(ends, self._random(x)) for x in rankings]
+            canvas.references(lines, "random", alone=self._random_alone)
+        if optimal:
+            canvas.references([self._optimal(axis, x) for x in rankings], "optimal", OPTIMAL)
+        rate_limits(canvas.ax, *self._rates)
+        canvas.ax.set_ylabel(self._label)
+        titled(canvas.ax, self._title)
+        if legend:
+            with_legend(canvas.ax, self._legend)
+        return self
 
+    def _points(self, axis: QuotaAxis, ranking: Ranking) -> tuple[Numbers, Numbers, Any]:
+        """T(j)/j in units, constant along the first tie group and a hyperbola along others."""
+        fp, tp = cuts(ranking)
+        size, unit = fp[-1] + tp[-1], self._unit(ranking)
 
-def _draw_rate(
-    canvas: Canvas,
-    axis: QuotaAxis,
-    ranking: Ranking,
-    unit: float,
-    label: str,
-    options: dict[str, Any],
-) -> None:
-    """T(j)/j over a unit: constant along the first tie group, a hyperbola along others."""
-    fp, tp = cuts(ranking)
-    size = fp[-1] + tp[-1]
+        def place(fp: Numbers, tp: Numbers) -> _Line:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                return axis.of(fp + tp, size), tp / (fp + tp) / unit
 
-    def place(fp: Numbers, tp: Numbers) -> tuple[Numbers, Numbers]:
+        x, y = place(fp, tp)
+        y[:1] = y[1:2]
+        return x, y, (fp, tp, place)
+
+    def _shade(
+        self, canvas: Canvas, axis: QuotaAxis, ranking: Ranking, x: Numbers, y: Numbers
+    ) -> None:
+        """Shade what is between the curve of a model and chance."""
+
+    def _unit(self, ranking: Ranking) -> float:
+        """What hit rates are divided by."""
+        raise NotImplementedError
+
+    def _random(self, ranking: Ranking) -> Numbers:
+        """What a random ranking has, at both ends of the axis."""
+        return np.full(2, _prevalence(ranking) / self._unit(ranking))
+
+    def _optimal(self, axis: QuotaAxis, ranking: Ranking) -> _Line:
+        """min(1, P/j) in units."""
+        positives, negatives = totals(ranking)
+        size = positives + negatives
+        rest = np.linspace(positives, size, 200)
         with np.errstate(invalid="ignore", divide="ignore"):
-            return axis.of(fp + tp, size), tp / (fp + tp) / unit
-
-    x, y = place(fp, tp)
-    y[:1] = y[1:2]
-    canvas.line(x, y, label, options, (fp, tp, place))
+            y = np.concatenate([[1.0], positives / rest]) / self._unit(ranking)
+        return axis.of(np.concatenate([[0.0], rest]), size), y
 
 
 def _prevalence(ranking: Ranking) -> float:
     positives, negatives = totals(ranking)
     return positives / (positives + negatives) if positives + negatives else float("nan")
-
-
-def _optimal_rate(axis: QuotaAxis, ranking: Ranking, unit: float) -> tuple[Numbers, Numbers]:
-    """min(1, P/j) over a unit."""
-    positives, negatives = totals(ranking)
-    size = positives + negatives
-    rest = np.linspace(positives, size, 200)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        y = np.concatenate([[1.0], positives / rest]) / unit
-    return axis.of(np.concatenate([[0.0], rest]), size), y
 
 
 class HitRateDisplay(_QuotaDisplay):
@@ -118,57 +180,17 @@ class HitRateDisplay(_QuotaDisplay):
     model (AHR = 0.819) Quota (examples)
     """
 
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        percent: bool = False,
-        random: bool = True,
-        optimal: bool = False,
-        band: Any = None,
-        legend: bool = True,
-        **line_options: Any,
-    ) -> Self:
-        """Draw the curves.
+    _title, _label = "Hit rate at every quota", "Hit rate (positives / selected)"
 
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default on a new figure.
-        percent : bool
-            The quota in per cent of the examples, their number on the second scale; or the other
-            way round.
-        random, optimal : bool
-            Also draw what a random and what a perfect ranking has: the prevalence and min(1, P/j).
-        band : CurveBand, or mapping from names to CurveBands, optional
-            Shaded below the curve, from `curve_band`.  Places up to 1 are fractions.
-        legend : bool
-            Whether to draw a legend.
-        **line_options : optional
-            What Matplotlib's `Line2D` takes, for the curves of all models.
+    _area = "AHR", qk.average_hit_rate
 
-        Returns
-        -------
-        HitRateDisplay
-        """
-        canvas, axis = self._over_quotas(ax, percent, band, line_options)
-        for name, ranking in self.rankings.items():
-            label = name and f"{name} (AHR = {formatted(qk.average_hit_rate(ranking), '.3f')})"
-            _draw_rate(canvas, axis, ranking, 1.0, label, line_options)
-        rankings = self.rankings.values()
-        if random:
-            levels = [_prevalence(x) for x in rankings]
-            lines = [([0, axis.end], [level] * 2) for level in levels]
-            canvas.references(
-                lines, "random", alone=f"random (prevalence {formatted(levels[0], '.3g')})"
-            )
-        if optimal:
-            canvas.references([_optimal_rate(axis, x, 1.0) for x in rankings], "optimal", OPTIMAL)
-        canvas.ax.set_ylabel("Hit rate (positives / selected)")
-        titled(canvas.ax, "Hit rate at every quota")
-        if legend:
-            with_legend(canvas.ax)
-        return self
+    @property
+    def _random_alone(self) -> str:  # type: ignore[override]
+        first, *_ = self.rankings.values()
+        return f"random (prevalence {formatted(_prevalence(first), '.3g')})"
+
+    def _unit(self, _: Ranking) -> float:
+        return 1.0
 
 
 class LiftDisplay(_QuotaDisplay):
@@ -205,52 +227,10 @@ class LiftDisplay(_QuotaDisplay):
     1.0 Lift (hit rate / prevalence)
     """
 
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        percent: bool = False,
-        random: bool = True,
-        optimal: bool = False,
-        band: Any = None,
-        legend: bool = True,
-        **line_options: Any,
-    ) -> Self:
-        """Draw the curves.
+    _title, _label = "Lift at every quota", "Lift (hit rate / prevalence)"
 
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default on a new figure.
-        percent : bool
-            The quota in per cent of the examples, their number on the second scale; or the other
-            way round.
-        random, optimal : bool
-            Also draw what a random and what a perfect ranking has: 1 and min(n/P, n/j).
-        band : CurveBand, or mapping from names to CurveBands, optional
-            Shaded below the curve, from `curve_band`.  Places up to 1 are fractions.
-        legend : bool
-            Whether to draw a legend.
-        **line_options : optional
-            What Matplotlib's `Line2D` takes, for the curves of all models.
-
-        Returns
-        -------
-        LiftDisplay
-        """
-        canvas, axis = self._over_quotas(ax, percent, band, line_options)
-        for name, ranking in self.rankings.items():
-            _draw_rate(canvas, axis, ranking, _prevalence(ranking), name, line_options)
-        if random:
-            canvas.references([([0, axis.end], [1, 1])], "random")
-        if optimal:
-            best = [_optimal_rate(axis, x, _prevalence(x)) for x in self.rankings.values()]
-            canvas.references(best, "optimal", OPTIMAL)
-        canvas.ax.set_ylabel("Lift (hit rate / prevalence)")
-        titled(canvas.ax, "Lift at every quota")
-        if legend:
-            with_legend(canvas.ax)
-        return self
+    def _unit(self, ranking: Ranking) -> float:
+        return _prevalence(ranking)
 
 
 class QrecallDisplay(_QuotaDisplay):
@@ -295,72 +275,48 @@ class QrecallDisplay(_QuotaDisplay):
     ['S1 = 0.375, above chance', 'S2 = 0.375, below chance']
     """
 
+    _title, _label = "Qrecall at every quota", "Qrecall (positives found / all)"
+    _legend, _rates, _area = "lower right", "y", ("PEM", qk.pem)
     areas_: list[Any]
 
     def plot(
         self,
         ax: Axes | None = None,
         *,
-        percent: bool = False,
-        random: bool = True,
         optimal: bool = True,
         areas: bool | None = None,
         band: Any = None,
-        legend: bool = True,
-        **line_options: Any,
+        **options: Any,
     ) -> Self:
-        """Draw the curves.
+        """Draw the curves; see `HitRateDisplay.plot`.
 
         Parameters
         ----------
-        ax : Axes, optional
-            Where to draw; by default on a new figure.
-        percent : bool
-            The quota in per cent of the examples, their number on the second scale; or the other
-            way round.
-        random, optimal : bool
-            Also draw what a random and what a perfect ranking has: j/n and min(1, j/P).
+        ax, optimal, band, **options
+            As there; a random ranking has j/n, and a perfect one min(1, j/P).
         areas : bool, optional
             Shade S1 and S2; by default of a single model that has no band, if it is the first on
             the axes.
-        band : CurveBand, or mapping from names to CurveBands, optional
-            Shaded below the curve, from `curve_band`.  Places up to 1 are fractions.
-        legend : bool
-            Whether to draw a legend.
-        **line_options : optional
-            What Matplotlib's `Line2D` takes, for the curves of all models.
 
         Returns
         -------
         QrecallDisplay
         """
-        canvas, axis = self._over_quotas(ax, percent, band, line_options)
-        self.areas_ = []
-        alone = len(self.rankings) == 1 and canvas.first == 0
-        shaded = (alone and band is None) if areas is None else areas
-        for name, ranking in self.rankings.items():
-            fp, tp = cuts(ranking)
-            with np.errstate(invalid="ignore"):
-                x, y = axis.of(fp + tp, fp[-1] + tp[-1]), tp / tp[-1]
-            label = name and f"{name} (PEM = {formatted(qk.pem(ranking), '.3f')})"
-            x, y = canvas.line(x, y, label, line_options)
-            if shaded:
-                self._shade(canvas, axis, ranking, x, y)
-        if random:
-            canvas.references([([0, axis.end], [0, 1])], "random")
-        if optimal:
-            best = [self._optimal(axis, ranking) for ranking in self.rankings.values()]
-            canvas.references(best, "optimal", OPTIMAL)
-        rate_limits(canvas.ax, "y")
-        canvas.ax.set_ylabel("Qrecall (positives found / all)")
-        titled(canvas.ax, "Qrecall at every quota")
-        if legend:
-            with_legend(canvas.ax, "lower right")
+        alone = len(self.rankings) == 1 and band is None and (ax is None or next_model(ax) == 0)
+        self.areas_, self._shaded = [], alone if areas is None else areas
+        super().plot(ax, optimal=optimal, band=band, **options)
         return self
+
+    def _points(self, axis: QuotaAxis, ranking: Ranking) -> tuple[Numbers, Numbers, Any]:
+        fp, tp = cuts(ranking)
+        with np.errstate(invalid="ignore"):
+            return axis.of(fp + tp, fp[-1] + tp[-1]), tp / tp[-1], None
 
     def _shade(
         self, canvas: Canvas, axis: QuotaAxis, ranking: Ranking, x: Numbers, y: Numbers
     ) -> None:
+        if not self._shaded:
+            return
         s1, s2, _ = qk.pem_areas(ranking, method="area")
         model = canvas.first + len(self.lines_) - 1
         chance, colour = x / axis.end, COLOURS[model % len(COLOURS)]
@@ -376,8 +332,10 @@ class QrecallDisplay(_QuotaDisplay):
             look |= {"where": there, "interpolate": True, "label": label}
             self.areas_.append(canvas.ax.fill_between(x, y, chance, **look))
 
-    @staticmethod
-    def _optimal(axis: QuotaAxis, ranking: Ranking) -> tuple[Numbers, Numbers]:
+    def _random(self, _: Ranking) -> Numbers:
+        return np.asarray([0.0, 1.0])
+
+    def _optimal(self, axis: QuotaAxis, ranking: Ranking) -> _Line:
         positives, negatives = totals(ranking)
         size = positives + negatives
         return axis.of(np.asarray([0.0, positives, size]), size), np.asarray([0.0, 1.0, 1.0])
