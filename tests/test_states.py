@@ -154,6 +154,60 @@ def test_one_shot_states():
     )
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "float64"])
+def test_scores_are_counted_alike_in_one_pass_or_in_several(dtype: str):
+    torch = pytest.importorskip("torch")
+    draws = np.random.default_rng(3)
+    words = np.arange(-(2**15), 2**15, dtype=np.int16)
+    if dtype in ("float32", "float64"):
+        words = draws.integers(0, 2**16, (2**16, 4 if dtype == "float64" else 2)).astype(np.int16)
+        words[:2] = 0
+        words[0, -1] = -(2**15)  # -0.0
+    scores = torch.from_numpy(words).view(getattr(torch, dtype)).reshape(-1)
+    scores = scores[~scores.isnan()]
+    labels = torch.from_numpy(draws.integers(0, 2, scores.shape[0]))
+    empty = qk.states.ScoreHistogram.empty(scores)
+    wanted = empty.update(labels, scores, where=torch.ones_like(scores, dtype=torch.bool)).counts
+    few = empty
+    for batch in zip(labels.split(5000), scores.split(5000), strict=True):
+        few = few.update(*batch)
+    assert torch.equal(few.counts, wanted)
+    unread = torch.func.vmap(lambda y, s: empty.update(y, s))(labels[None], scores[None])
+    assert torch.equal(unread.counts[0], wanted)
+    assert int(few.bad) == int(unread.bad) == 0
+    if dtype == "float32":
+        host = qk.states.ScoreHistogram.empty(scores.numpy()).update(
+            labels[:99].numpy(), scores[:99].numpy()
+        )
+        assert np.array_equal(host.counts, empty.update(labels[:99], scores[:99]).counts)
+
+
+@pytest.mark.parametrize("label", [2, -1, 2**40, -(2**63), np.nan])
+def test_a_bad_example_is_seen_in_the_pass_that_counts(label: float):
+    torch = pytest.importorskip("torch")
+    scores = torch.tensor([[1.0, 2.0]] * 2, dtype=torch.bfloat16)
+    labels = torch.tensor([[0, 1], [1, 0]])
+    if np.isnan(label):
+        scores[1, 0] = torch.nan
+    else:
+        labels[1, 1] = int(label)
+    empty = qk.states.ScoreHistogram.empty(scores[0])
+    state = torch.func.vmap(lambda y, s: empty.update(y, s))(labels, scores)
+    assert state.bad.tolist() == [0, 1]
+
+
+@every_state
+def test_no_examples_change_nothing(name: str):
+    torch = pytest.importorskip("torch")
+    scores = torch.tensor([2, 1], dtype=torch.float16)
+    state = STATES[name](scores, False).update(torch.tensor([1, 0]), scores)
+    for none in (torch.zeros(0), torch.zeros(0, dtype=torch.int64)):
+        state = state.update(none, scores[:0])
+    assert state.compute(qk.roc_auc) == 1
+    with pytest.raises(ValueError, match="must have at least one axis"):
+        state.update(torch.tensor(1), scores[0])
+
+
 # merging
 
 

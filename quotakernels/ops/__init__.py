@@ -16,6 +16,7 @@ from quotakernels.ops._table import Rows as Rows
 from quotakernels.ops._table import Summands as Summands
 from quotakernels.ops.binning import bin_thresholds as bin_thresholds
 from quotakernels.ops.binning import binned as binned
+from quotakernels.ops.binning import counted as counted
 from quotakernels.ops.binning import flat as flat
 from quotakernels.ops.columns import sum_rows as sum_rows
 from quotakernels.ops.columns import summed_by_position as summed_by_position

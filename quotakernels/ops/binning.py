@@ -72,10 +72,10 @@ def binned(
     tells of each list whether a count has left the integers.
     """
     library, one_list = native.library(xp), scores.ndim == 1
-    if library == "torch" and (one_list or weights is not None):
+    columns = (counts, scores, labels, weights, valid)
+    if library == "torch" and (one_list or weights is not None) and native.all_readable(*columns):
         key = order_key(xp, scores)
-        alike = key_bits(xp, key.dtype) == key_bits(xp, scores.dtype)
-        if alike and native.all_readable(counts, key, labels, weights, valid):
+        if key_bits(xp, key.dtype) == key_bits(xp, scores.dtype):
             on_host = partial(_binned_on_host, bits=bits)
             found = native.torch_.on_host(on_host, counts, key, labels, weights, valid)
             return found[0], found[1], found[2]
@@ -89,6 +89,30 @@ def binned(
     codes = cast(xp, 2 * bin_rows(xp, scores, bits) + cast(xp, labels, xp.int32), xp.int64)
     raised, seen = increased(xp, flat(xp, counts), codes, valid)
     return xp.reshape(raised, counts.shape), None, xp.any(seen < 0, axis=-1)
+
+
+def counted(
+    xp: Namespace, counts: Array, scores: Array, labels: Any, bits: int
+) -> tuple[Array, Array | None] | None:
+    """`binned` of a few floats that nothing stands beside, which are checked in the same pass.
+
+    The second tells whether something was bad; None where it was read that nothing was.  None of
+    all else: it has to be checked by itself, or to be told what is wrong.
+    """
+    library = native.library(xp)
+    alike = type(labels) is type(scores) and labels.shape == scores.shape
+    if library not in ("numpy", "torch") or not alike or 0 in (scores.ndim, *scores.shape):
+        return None
+    if not of_kind(xp, labels.dtype, ("bool", "integral")) or device(labels) != device(scores):
+        return None
+    if not of_kind(xp, scores.dtype, "real floating") or str(scores.dtype) == "bfloat16":
+        return None
+    info = xp.finfo(scores.dtype)
+    infinity = 2 ** (info.bits - 1) - round(1 / info.eps)  # by its bits
+    if library == "numpy":
+        raised = native.numpy_.counted(counts, scores, labels, bits, infinity)
+        return None if raised is None else (raised, None)
+    return native.torch_.counted(counts, scores, labels, bits, infinity)
 
 
 def flat(xp: Namespace, counts: Array) -> Array:

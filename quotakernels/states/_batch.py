@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
-from operator import index
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -46,10 +46,10 @@ def without_gains(update: F) -> F:
 
 
 class Batch(NamedTuple):
-    """Checked examples; ``good`` is as in `validation.Validated`."""
+    """Checked examples, and which rows of the batch have a bad value; None where all were read."""
 
     examples: Examples
-    good: Array | None
+    fault: Array | None
 
 
 def scores_like(like: Any) -> tuple[Namespace, Array]:
@@ -85,7 +85,7 @@ def validate_batch(
     y_score = as_column("y_score", y_score)
     if isinstance(y_score, np.ndarray) and takes_host_arrays(xp):
         y_score = from_host(xp, "y_score", y_score, is_score=True)
-    _check_fits(like, y_score)
+    check_fits(like, y_score)
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
     batched = like.ndim > 1
     examples, _, good, _ = validate_with_gains(
@@ -96,10 +96,10 @@ def validate_batch(
             place = device(like)
             ones = xp.ones(y_score.shape, dtype=wide_float(xp, place), device=place)
         examples = examples._replace(weights=ones)
-    return Batch(examples, good)
+    return Batch(examples, None if good is None else ~good[..., 0])
 
 
-def _check_fits(like: Array, scores: Array) -> None:
+def check_fits(like: Array, scores: Array) -> None:
     """Raise unless the scores are of the library, device, type and batch that the state is for."""
     if namespace(scores) is not namespace(like):
         raise TypeError(
@@ -120,15 +120,16 @@ def _check_fits(like: Array, scores: Array) -> None:
         raise ValueError(f"y_score must have shape ({wanted}), as the state has; got {own}{hint}")
 
 
-def with_fault(xp: Namespace, bad: Array, good: Array | None) -> Array:
-    """The number of faults in each row of the batch, with those of one more batch."""
-    return bad if good is None else bad + cast(xp, ~good[..., 0], bad.dtype)
+def with_fault(xp: Namespace, bad: Array, *faults: Array | None) -> Array:
+    """The number of faults in each row of the batch, with one more where there is any of these."""
+    there = [x for x in faults if x is not None]
+    return bad + cast(xp, functools.reduce(operator.or_, there), bad.dtype) if there else bad
 
 
 def whole_number(name: str, value: Any) -> int:
     """An argument as an int, if it is an integer of any kind."""
     try:
-        number = index(value)
+        number = operator.index(value)
     except TypeError:
         number = None
     if number is None or isinstance(value, bool):

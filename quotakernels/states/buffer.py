@@ -102,7 +102,7 @@ class ScoreBuffer(NamedTuple):
         xp = namespace(self.like)
         with computing(xp):
             piece = batch.examples.map(kept)
-            bad = with_fault(xp, self.bad, batch.good)
+            bad = with_fault(xp, self.bad, batch.fault)
         return self._replace(pieces=(*self.pieces, piece), bad=bad)
 
     @public

@@ -235,7 +235,7 @@ def _with_batch(state: FixedScoreBuffer, batch: Batch) -> FixedScoreBuffer:
     scores, labels, weights, valid, *_ = batch.examples
     valid = xp.ones_like(labels) if valid is None else valid
     length = constant(xp, scores.shape[-1], xp.int64, device(state.scores))
-    state = state._replace(bad=with_fault(xp, state.bad, batch.good))
+    state = state._replace(bad=with_fault(xp, state.bad, batch.fault))
     return _extended(xp, state, Examples(scores, labels, weights, valid), length)
 
 

@@ -25,6 +25,7 @@ from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties
 from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import (
     Batch,
+    check_fits,
     scores_like,
     validate_batch,
     whole_number,
@@ -172,8 +173,13 @@ class ScoreHistogram(NamedTuple):
         """The state after one more batch, given as to `ScoreBuffer.update`."""
         y_score = _as_counted(self.like, as_column("y_score", y_score))
         columns = (y_true, y_score, sample_weight, where)
-        batch = validate_batch(self.like, columns, pos_label, validate, weighted=self.weighted)
         xp = namespace(self.like)
+        if sample_weight is where is pos_label is None and not self.weighted:
+            check_fits(self.like, y_score)
+            found = ops.counted(xp, self.counts, y_score, y_true, self.bits)
+            if found is not None:
+                return self._replace(counts=found[0], bad=with_fault(xp, self.bad, found[1]))
+        batch = validate_batch(self.like, columns, pos_label, validate, weighted=self.weighted)
         with computing(xp):
             return compiled(_with_batch, xp)(self, batch)
 
@@ -287,8 +293,7 @@ def _as_counted(like: Array, y_score: Array) -> Array:
 def _with_batch(state: ScoreHistogram, batch: Batch) -> ScoreHistogram:
     xp = namespace(state.like)
     counts, masses, left = ops.binned(xp, state.counts, *batch.examples[:4], state.bits)
-    sound = ~left[..., None]
-    bad = with_fault(xp, state.bad, sound if batch.good is None else sound & batch.good)
+    bad = with_fault(xp, state.bad, batch.fault, left)
     return _with_masses(state._replace(counts=counts, bad=bad), masses)
 
 

@@ -234,6 +234,24 @@ def binned(
     return raised.reshape(counts.shape), (raised[codes] < 0).any()
 
 
+def counted(
+    counts: NDArray, scores: NDArray, labels: NDArray, bits: int, infinity: int
+) -> NDArray | None:
+    """The counts with those of one list, None unless all is good; infinity is given by its bits."""
+    width = 8 * scores.itemsize
+    if scores.ndim != 1 or 4 * scores.size > counts.size or width > 64:
+        return None
+    key = key_from_bits(scores.view(f"i{scores.itemsize}"), width)
+    if np.maximum.reduce(key) > infinity or np.minimum.reduce(key) < ~infinity:  # NaN
+        return None
+    if np.maximum.reduce(labels) > 1 or np.minimum.reduce(labels) < 0:
+        return None
+    raised = counts.reshape(-1).copy()
+    codes = (2**bits - 2) - 2 * (key >> (width - bits)).astype(np.intp) + labels.astype(np.bool)
+    np.add.at(raised, codes, 1)
+    return None if np.minimum.reduce(raised[codes]) < 0 else raised.reshape(counts.shape)
+
+
 def _binned(
     scores: NDArray, labels: NDArray, bits: int, rows_of: Callable[[NDArray], NDArray]
 ) -> NDArray:

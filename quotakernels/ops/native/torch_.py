@@ -67,6 +67,32 @@ def increased(counts: Array, codes: Array, valid: Array | None) -> tuple[Array, 
     return raised, raised.gather(-1, codes)
 
 
+def counted(
+    counts: Array, scores: Array, labels: Array, bits: int, infinity: int
+) -> tuple[Array, Array | None] | None:
+    """See `binning.counted`; scores of two bytes also where nothing can be read."""
+    words = scores.detach().view(_WORDS[scores.dtype.itemsize])
+    if readable(words) and readable(counts) and readable(labels):
+        on_host = to_numpy(counts), to_numpy(words), to_numpy(labels)
+        raised = numpy_.counted(*on_host, bits, infinity)
+        return None if raised is None else (torch.from_numpy(raised), None)
+    return _counted_patterns(counts, scores, labels) if bits == 16 == 8 * words.itemsize else None
+
+
+def _counted_patterns(counts: Array, scores: Array, labels: Array) -> tuple[Array, Array]:
+    """Each place in the counts of both classes is made of the bits and the label of an example.
+
+    Where something is bad, what is counted does not matter.
+    """
+    labels = labels.to(torch.int64)
+    bad = torch.logical_or(torch.isnan(scores), labels & -2).any(dim=-1)
+    place = torch.add(labels, scores.detach().view(torch.int16), alpha=2) & 0x1FFFF
+    place = torch.where(place > 0x10001, place, (place ^ 0xFFFE) & 0xFFFF)  # -0.0 goes to 0.0
+    raised = counts.flatten(-2).scatter(-1, place, 1, reduce="add")
+    left = raised.amin(dim=-1) >> 63  # -1 where a count has left the integers
+    return raised.view(counts.shape), torch.add(bad, left, alpha=-1)
+
+
 def are_mapped(*arrays: Array) -> bool:
     """Whether ``vmap`` goes over one of them, which `bisect` would have to copy."""
     wrapped = torch._C._functorch.is_functorch_wrapped_tensor
