@@ -406,6 +406,24 @@ def test_limits_of_other_best_cuts():
 # what is refused
 
 
+def test_gains_that_no_measure_uses_are_told():
+    """Beside one that uses them, the others of a mapping may come."""
+    models = np.stack([S[0], S[1]])
+    for call in (
+        lambda: qk.compare(qk.best_boundary, Y[0], models, gain=G[0], impacts=(5, -2, 0, 0)),
+        lambda: qk.bootstrap(functools.partial(qk.roc_auc), Y[0], S[0], gain=G[0]),
+        lambda: qk.bootstrap({"auc": qk.roc_auc, "pem": qk.pem}, Y[0], S[0], gain=G[0]),
+        lambda: qk.inference.fold_summary(qk.pem, Y[0], S[0], Y[0], gain=G[0]),
+        lambda: qk.inference.optimum_interval(
+            qk.optimal_cut, Y[0], S[0], measure=qk.accuracy, gain=G[0]
+        ),
+    ):
+        with pytest.raises(TypeError, match="^gain has no place beside [a-z]"):
+            call()
+    both = {"auc": qk.roc_auc, "brings": functools.partial(qk.impact_at_quota, quota=2)}
+    assert set(qk.bootstrap(both, Y[0], S[0], gain=G[0], n_resamples=5)) == set(both)
+
+
 def test_rankings_without_gains_are_told():
     ranking = qk.rank(Y, S)
     for measure in (

@@ -104,7 +104,7 @@ def test_a_function_shows_its_parameters(name: str):
     assert several <= ({inspect.Parameter.VAR_KEYWORD} if takes_measures else set())
 
 
-@pytest.mark.parametrize("name", ["best_boundary", "optimal_cut", "table_curve"])
+@pytest.mark.parametrize("name", ["optimal_cut", "table_curve"])
 def test_a_function_of_cuts_shows_the_parameters_of_measures(name: str):
     shown = inspect.signature(FUNCTIONS[name]).parameters
     of_measures = inspect.signature(qk.roc_auc).parameters

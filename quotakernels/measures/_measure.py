@@ -34,10 +34,10 @@ from quotakernels.ranking import Ranking, TiePolicy, rank, rank_examples, ranked
 M = TypeVar("M")
 R = TypeVar("R")
 Facts = ParamSpec("Facts")
-Validator: TypeAlias = Callable[..., tuple[tuple[Array, ...], tuple[int, ...]]]
+Validator: TypeAlias = Callable[..., tuple[tuple[Array, ...], tuple[int, ...] | None]]
 """``validator(xp, table, *, ...)`` checks numbers that may be arrays of any shape Q: it
 gives arrays of shape (..., K), NaN where a number is bad and cannot be read, and Q, which is K
-by another name."""
+by another name; None where results have no such axis."""
 
 
 _FROM_DATA = inspect.signature(rank).parameters
@@ -47,8 +47,8 @@ DATA = tuple(name for name in _FROM_DATA if name not in GAINS)
 """What all measures take."""
 
 
-def _no_numbers(*_: Any) -> tuple[tuple[()], tuple[()]]:
-    return (), ()
+def _no_numbers(*_: Any) -> tuple[tuple[()], None]:
+    return (), None
 
 
 class MeasureWithOptions(functools.partial[R]):
@@ -158,12 +158,13 @@ class Measure:
         refuse_unknown(self.__name__, keywords, ("ranking",), self.__signature__.parameters)
         numbers = {name: keywords.pop(name) for name in self._numbers if name in keywords}
         options = {name: keywords.pop(name) for name in self._options if name in keywords}
-        ranking = in_library_of(self._ranking(arguments, keywords, numbers), *numbers.values())
+        beside = flat(numbers)
+        ranking = in_library_of(self._ranking(arguments, keywords, numbers), *beside)
         for name in self._needed:
             if name not in numbers and name not in options:
                 raise TypeError(f"{self.__name__} needs {name}")
         options = {name: _plain(name, x) for name, x in options.items()}
-        if (on_host := host_view(ranking, *numbers.values())) is not None:
+        if (on_host := host_view(ranking, *beside)) is not None:
             found = self._computed(type(ranking)._make(on_host), numbers, options)
             return from_host_view(found, ranking[0])
         return self._computed(ranking, numbers, options)
@@ -214,7 +215,7 @@ class Measure:
             weighted = isinstance(ranking, Ranking) and table.weighted
             function = self._of_masses if weighted else self._function
             result: Any = compiled(function, xp, self._options)(table, *arrays, **options)
-            if arrays:
+            if shape is not None:
                 result = _last_axis_as(xp, result, shape)
             result = finished(xp, result, dtype)
             if isinstance(result, tuple) and isinstance(ranking, Ranking):  # whose sums may be 0
@@ -291,6 +292,12 @@ def _keywords(function: Callable[..., Any]) -> list[inspect.Parameter]:
     return [p for p in parameters if p.kind is p.KEYWORD_ONLY]
 
 
+def flat(numbers: dict[str, Any]) -> list[Any]:
+    """All of the numbers, also those that come as several."""
+    several = (x if isinstance(x, (list, tuple)) else (x,) for x in numbers.values())
+    return [x for each in several for x in each]
+
+
 def _plain(name: str, value: Any) -> Any:
     """A value that can tell compiled functions apart; an array cannot."""
     value = tuple(value) if isinstance(value, list) else value
@@ -318,6 +325,11 @@ def measure(
 def depends_on_positives_only(measure: Any) -> bool:
     """Whether a measure, or every one of a mapping or `functools.partial`, is `by_positives`."""
     return all(isinstance(x, Measure) and x.by_positives for x in _within(measure))
+
+
+def without_gains(measure: Any) -> bool:
+    """Whether the same are all of this library and not of gains."""
+    return all(isinstance(x, Measure) and not x.of_gains for x in _within(measure))
 
 
 def made_here(measure: Any) -> bool:

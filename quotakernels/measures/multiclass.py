@@ -32,7 +32,7 @@ from quotakernels.measures.roc_pr.costs import OperatingPoint
 from quotakernels.measures.roc_pr.hull import RocHull
 from quotakernels.measures.roc_pr.precision_recall import PrCurve
 from quotakernels.measures.roc_pr.roc import RocCurve
-from quotakernels.measures.tables.boundary import BestBoundary, CutTables, best_boundary
+from quotakernels.measures.tables.boundary import BestBoundary, CutTables
 from quotakernels.measures.tables.optimal import OptimalCut, optimal_cut, table_curve
 from quotakernels.ranking import Ranking, rank, rank_examples, table_of
 
@@ -92,9 +92,8 @@ def one_vs_rest(
     Parameters
     ----------
     measure : measure of this library
-        `roc_auc`, `average_hit_rate`, `lift`, `summary`, …; or `best_boundary`; or `optimal_cut` or
-        `table_curve` with the measure of tables that they take,
-        ``functools.partial(optimal_cut, f_score)``.
+        `roc_auc`, `average_hit_rate`, `lift`, `summary`, …; or `optimal_cut` or `table_curve` with
+        the measure of tables that they take, ``functools.partial(optimal_cut, f_score)``.
     y_true : array, shape (n,) or (..., n)
         The class of each example: 0 to K - 1, of any dtype; or labels of any kind, with `classes`.
     y_score : array, shape (..., n, K)
@@ -195,14 +194,14 @@ def _is_of_cuts(measure: Any) -> bool:
     function, given = (
         (measure.func, measure.args) if isinstance(measure, partial) else (measure, ())
     )
-    if function is optimal_cut or function is table_curve:
-        if not given:
-            name = function.__name__
-            raise TypeError(
-                f"{name} needs a measure of tables: pass functools.partial({name}, f_score)"
-            )
-        return len(given) == 1
-    return function is best_boundary and not given
+    if function not in (optimal_cut, table_curve):
+        return False
+    if not given:
+        name = function.__name__
+        raise TypeError(
+            f"{name} needs a measure of tables: pass functools.partial({name}, f_score)"
+        )
+    return len(given) == 1
 
 
 def _measured(

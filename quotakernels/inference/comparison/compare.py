@@ -220,7 +220,7 @@ def compare(
     >>> print(found.lower[0].round(2), found.p_adjusted[0].round(3))
     [ 0.   -0.03  0.2 ] [1.    0.958 0.003]
     """
-    applied = compared(with_options(measure, options))
+    applied = compared(with_options(measure, options, gain))
     named = _checked(models, y_true, test, n_resamples, confidence_level, ties, stratified)
     data = _keywords_of_rank(sample_weight, where, pos_label, validate, gain, gain_rejected)
     drawn = {"n_resamples": n_resamples, "random_state": random_state, "clusters": clusters}

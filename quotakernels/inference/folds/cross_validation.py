@@ -240,7 +240,7 @@ def fold_summary(
     """
     check_level(confidence_level)
     check_tie_policy(ties)
-    applied = with_options(measure, options)
+    applied = with_options(measure, options, gain)
     beside = (sample_weight, where, pos_label, validate, gain, gain_rejected)
     examples = validated(y_true, y_score, *beside).examples
     split = validate_folds(folds, tuple(examples.scores.shape), n_train)
@@ -398,7 +398,7 @@ def fold_test(
     """
     check_level(confidence_level)
     check_tie_policy(ties)
-    applied = with_options(measure, options)
+    applied = with_options(measure, options, gain)
     beside = (sample_weight, where, pos_label, validate, gain, gain_rejected)
     scores = {name: as_column(name, x) for name, x in two_models(models, y_true).items()}
     check_types(scores)

@@ -37,7 +37,8 @@ from quotakernels.inference.resampling.values import (
 from quotakernels.inputs.examples import check_tie_policy
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import brief, public
-from quotakernels.measures._measure import ValueMeasure
+from quotakernels.measures._direction import title_of
+from quotakernels.measures._measure import ValueMeasure, without_gains
 from quotakernels.ranking import TiePolicy, rank_examples
 
 _FEW = 8
@@ -253,7 +254,7 @@ def bootstrap(
     0.48 0.32 0.6
     """
     number = check_resampling(n_resamples, confidence_level, method, ties, stratified, clusters)
-    applied = with_options(measure, options)
+    applied = with_options(measure, options, gain)
     raw = validated(y_true, y_score, sample_weight, where, pos_label, validate, gain, gain_rejected)
     examples = to_draw_from(raw.examples, random_state)
     plan = plan_of(examples, clusters, stratified, poisson, random_state, ties)
@@ -307,9 +308,10 @@ def check_resampling(
     return n_resamples
 
 
-def with_options(measure: Any, options: dict[str, Any]) -> Any:
+def with_options(measure: Any, options: dict[str, Any], gain: Any) -> Any:
     """A measure with its options, or a mapping of measures that has none."""
     _check_functions(measure, options)
+    refuse_gain(measure, gain)
     if not isinstance(measure, Mapping):
         return functools.partial(measure, **options) if options else measure
     if options:
@@ -318,6 +320,16 @@ def with_options(measure: Any, options: dict[str, Any]) -> Any:
             "functools.partial"
         )
     return measure
+
+
+def refuse_gain(measure: Any, gain: Any) -> None:
+    """Raise for gains that no measure uses."""
+    if gain is not None and without_gains(measure):
+        named = measure if isinstance(measure, Mapping) else {title_of(measure): measure}
+        raise TypeError(
+            f"gain has no place beside {', '.join(map(str, named))}; it is for measures of what "
+            "each example brings, such as impact_at_quota and best_quota"
+        )
 
 
 def _check_functions(measure: Any, options: dict[str, Any]) -> None:

@@ -20,7 +20,12 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.inference.resampling.bands import SAME_VALUE
-from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap, summary
+from quotakernels.inference.resampling.bootstrap import (
+    BootstrapResult,
+    bootstrap,
+    refuse_gain,
+    summary,
+)
 from quotakernels.inference.resampling.intervals import defined
 from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.quotas import wanted_masses
@@ -136,6 +141,7 @@ def optimum_interval(
     if not any(best is one for one in (best_boundary, optimal_cut, best_quota)):
         wanted = "best_boundary, optimal_cut or best_quota"
         raise TypeError(f"best must be {wanted}; got {brief(best)}")
+    refuse_gain(keywords.get("measure", best), keywords.get("gain"))
     limit = {name: x for name, x in (("quota", quota), ("fraction", fraction)) if x is not None}
     own = {name: x for name, x in keywords.items() if name not in _OF_BOOTSTRAP}
     resampling = {name: x for name, x in keywords.items() if name in _OF_BOOTSTRAP}

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
+from quotakernels._array import Array, Namespace, cast, device, namespace, tolerance, wide_float
 from quotakernels._types import A, ArrayOf, Data, Generic, NumberOf, T
-from quotakernels.inputs.keywords import brief, forwarding
+from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.numbers import POSITIVE, checked
 from quotakernels.inputs.quotas import numbers_like
-from quotakernels.measures._measure import GAINS, Measure, measure
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
-from quotakernels.measures.tables._kinds import ImpactMeasure
 from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
 from quotakernels.measures.tables.impact import mean_impact, mean_outcome
-from quotakernels.measures.tables.measure import largest
-from quotakernels.measures.tables.optimal import best_and_curve
+from quotakernels.measures.tables.measure import impacts_like, in_usual_unit, largest
+from quotakernels.measures.tables.optimal import SAME_VALUE, best_cut, cuts_of
 from quotakernels.measures.tables.tuning import tuned
-from quotakernels.ranking import Ranking, rank
+from quotakernels.ranking import Ranking
+
+ImpactKind: TypeAlias = Literal["impact", "outcome"]
 
 
 class BestBoundary(NamedTuple, Generic[T]):
@@ -60,41 +62,35 @@ class CutTables(NamedTuple, Generic[T]):
     table: ConfusionTable[Any]
 
 
-def _unit(impacts: ConfusionTable) -> Array:
-    return largest(*impacts)
+def _four_impacts(
+    xp: Namespace, table: ops.Groups, *, impacts: Any
+) -> tuple[tuple[Array, ...], None]:
+    return tuple(impacts_like(xp, table.counts, impacts)), None
 
 
-@measure(ImpactMeasure[Any, Any], greater_is_better=True, unit=_unit)
-def _mean_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
-    return mean_impact(table, impacts)
+class _BestBoundary(Measure):
+    validator = staticmethod(_four_impacts)
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, impacts: Iterable[Any], kind: ImpactKind = "impact"
+        ) -> BestBoundary[T]: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            impacts: Iterable[Any],
+            kind: ImpactKind = "impact",
+            **data: Unpack[Data[A]],
+        ) -> BestBoundary[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-@measure(ImpactMeasure[Any, Any], greater_is_better=True, unit=_unit)
-def _mean_outcome(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
-    return mean_outcome(table, impacts)
-
-
-@overload
-def best_boundary(
-    ranking: Ranking[T], *, impacts: Any, kind: Literal["impact", "outcome"] = "impact"
-) -> BestBoundary[T]: ...
-
-
-@overload
-def best_boundary(
-    y_true: ArrayOf[A],
-    y_score: ArrayOf[A],
-    *,
-    impacts: Any,
-    kind: Literal["impact", "outcome"] = "impact",
-    **data: Unpack[Data[A]],
-) -> BestBoundary[A]: ...
-
-
-@forwarding(rank, without=GAINS)
-def best_boundary(
-    *data: Any, impacts: Any, kind: Literal["impact", "outcome"] = "impact", **keywords: Any
-) -> BestBoundary:
+@measure(_BestBoundary, greater_is_better=True, headline="value")
+def best_boundary(table: ops.Groups, *impacts: Array, kind: ImpactKind = "impact") -> BestBoundary:
     """The cut that brings the most, B*, and what every cut brings ([EL]).
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
@@ -137,26 +133,28 @@ def best_boundary(
     """
     if kind not in ("impact", "outcome"):
         raise ValueError(f'kind must be "impact" or "outcome"; got {brief(kind)}')
-    measure = _mean_impact if kind == "impact" else _mean_outcome
-    own = {"impacts": impacts, **keywords}
-    best, curve = best_and_curve(measure, data, True, own, "best_boundary")
-    return BestBoundary(*best, curve)
-
-
-vars(best_boundary).update(greater_is_better=True, headline="value")
+    xp = namespace(table.counts)
+    cells, curve, real = cuts_of(table)
+    wide = wide_float(xp, device(table.counts))
+    floats = ConfusionTable(*(cast(xp, x, wide) for x in cells))
+    floats = in_usual_unit(floats) if table.weighted else floats
+    of_cells = mean_impact if kind == "impact" else mean_outcome
+    curve = curve._replace(value=of_cells(floats, ConfusionTable(*impacts)))
+    unit = largest(*impacts)
+    unit = xp.max(unit, axis=-1, keepdims=True) if unit.ndim else unit
+    return BestBoundary(*best_cut(curve, real, tolerance(unit, SAME_VALUE) * unit), curve)
 
 
 def _validate_ratio(
     xp: Namespace, table: ops.Groups, *, ratio: Any = None
-) -> tuple[tuple[Array, ...], tuple[int, ...]]:
-    """The ratio, if one is given; what is made with it keeps its last axis, that of the cuts."""
+) -> tuple[tuple[Array, ...], None]:
+    """The ratio, if one is given."""
     if ratio is None:
-        return (), ()
+        return (), None
     number = {"ratio": numbers_like(table.counts, "ratio", ratio)}
     if number["ratio"].ndim:
         raise ValueError(f"ratio must be one number; got shape {tuple(number['ratio'].shape)}")
-    checked_number = checked(xp, number, {"ratio": POSITIVE})["ratio"]
-    return (checked_number,), (table.counts.shape[-1] + 1,)
+    return tuple(checked(xp, number, {"ratio": POSITIVE}).values()), None
 
 
 class _CutTables(Measure):

@@ -26,7 +26,7 @@ from quotakernels.inputs.invalid_rows import invalid_rows, nan_in_invalid, nan_u
 from quotakernels.inputs.keywords import brief, check_flag, refuse_unknown
 from quotakernels.inputs.numbers import Domains, checked
 from quotakernels.inputs.quotas import in_library_of, numbers_like
-from quotakernels.measures._measure import Measure
+from quotakernels.measures._measure import Measure, flat
 from quotakernels.measures._scale import usual_unit
 from quotakernels.measures.tables.cells import (
     ClassTable,
@@ -98,7 +98,7 @@ class TableMeasure(CutMeasure):
         cut = {name: keywords.pop(name) for name in self._numbers if name in keywords}
         weighted = keywords.get("sample_weight") is not None
         ranking = in_library_of(self.ranking(arguments, keywords, own, **cut), *cut.values())
-        if (on_host := host_view(ranking, *cut.values(), *_flat(own))) is not None:
+        if (on_host := host_view(ranking, *cut.values(), *flat(own))) is not None:
             found = self._at_cut(type(ranking)._make(on_host), own, cut, weighted)
             return from_host_view(found, ranking[0])
         return self._at_cut(ranking, own, cut, weighted)
@@ -138,7 +138,7 @@ class TableMeasure(CutMeasure):
 
         Errors are told by the name of the caller, by default the measure's.
         """
-        return in_library_of(self._ranking(arguments, keywords, cut, caller), *_flat(own))
+        return in_library_of(self._ranking(arguments, keywords, cut, caller), *flat(own))
 
     def _of_table(self, table: ConfusionTable | ClassTable, own: dict[str, Any]) -> Array:
         """The measure of a caller's table."""
@@ -147,7 +147,7 @@ class TableMeasure(CutMeasure):
             xp, cells = validate_cells(table)
         else:
             xp, cells = validate_class_cells(table)
-        cells = in_library_of(cells, *_flat(own))
+        cells = in_library_of(cells, *flat(own))
         xp = namespace(cells[0])
         dtype = result_float(xp, device(cells[0]))
         with computing(xp):
@@ -176,7 +176,7 @@ class TableMeasure(CutMeasure):
         numbers = self._own_numbers(xp, cells, own)
         floats = type(cells)(*(cast(xp, x, wide) for x in cells))
         if not (self._in_masses or counted) and floats[0] is cells[0]:
-            floats = compiled(_in_usual_unit, xp)(floats)
+            floats = compiled(in_usual_unit, xp)(floats)
         return compiled(function, xp)(floats, **numbers)
 
     def unit(self, xp: Namespace, cells: ConfusionTable, own: dict[str, Any]) -> Array | None:
@@ -204,7 +204,7 @@ class TableMeasure(CutMeasure):
         return checked(xp, {name: numbers_like(data, name, value)}, fits)[name]
 
 
-def _in_usual_unit(cells: ConfusionTable | ClassTable) -> ConfusionTable | ClassTable:
+def in_usual_unit(cells: ConfusionTable | ClassTable) -> Any:
     """The cells in a unit in which their products neither overflow nor vanish."""
     xp = namespace(cells[0])
     parts, whole = list(cells), sum(cells)
@@ -212,15 +212,6 @@ def _in_usual_unit(cells: ConfusionTable | ClassTable) -> ConfusionTable | Class
         parts, whole = [], xp.sum(cells.cells, axis=(-2, -1), keepdims=True)
     unit = usual_unit(xp, whole, parts)
     return cells if unit is None else type(cells)(*(x * unit for x in cells))
-
-
-def _flat(own: dict[str, Any]) -> list[Any]:
-    """All numbers among the own ones, also those that come as several."""
-    return [
-        x
-        for value in own.values()
-        for x in (value if isinstance(value, (list, tuple)) else (value,))
-    ]
 
 
 def impacts_like(xp: Namespace, data: Array, impacts: Any) -> ConfusionTable:

@@ -255,11 +255,12 @@ def real_cuts(xp: Namespace, table: ops.Groups) -> Array:
 
 def _cuts_of(xp: Namespace, ranking: Ranking) -> tuple[ConfusionTable, Curve, Array]:
     """The cells of every cut, a curve without values, and which cuts are not padding."""
-    cells, curve, real = compiled(_cuts, xp)(table_of(xp, ranking))
+    cells, curve, real = compiled(cuts_of, xp)(table_of(xp, ranking))
     return *nan_in_invalid(xp, (cells, curve), invalid_rows(ranking)), real
 
 
-def _cuts(table: ops.Groups) -> tuple[ConfusionTable, Curve, Array]:
+def cuts_of(table: ops.Groups) -> tuple[ConfusionTable, Curve, Array]:
+    """The same of a table, without marks of invalid rows."""
     xp = namespace(table.counts)
     quota = cut_quotas(xp, table)
     real = real_cuts(xp, table)
