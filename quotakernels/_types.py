@@ -5,6 +5,7 @@ No library is imported for it.  Where PyTorch or JAX are not installed, their ar
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Required, TypeAlias, TypedDict
 
 import numpy as np
@@ -65,6 +66,8 @@ ArrayOf: TypeAlias = A | np.ndarray[Any, Any] | list[Any] | tuple[Any, ...] | ra
 """An array of a library, or what NumPy reads."""
 NumberOf: TypeAlias = float | np.number[Any] | ArrayOf[A]
 """A number or several."""
+Number: TypeAlias = NumberOf[_Tensor | _Sharded]
+"""The same of any library."""
 
 
 class Data(TypedDict, Generic[A], total=False):
@@ -113,3 +116,38 @@ class GainAtFraction(GainData[A], AtFraction[A]):
 
 class GainAtThreshold(GainData[A], AtThreshold[A]):
     """The same, with a cut."""
+
+
+class TableOptions(TypedDict, total=False):
+    """The own numbers of measures of confusion tables."""
+
+    base: Number
+    beta: Number
+    cost_fn: Number
+    cost_fp: Number
+    impacts: Iterable[Any]
+
+
+class TableData(Data[A], TableOptions, total=False):
+    """These, beside labels and scores."""
+
+
+class MeasureOptions(TableOptions, total=False):
+    """What measures of this library take beside a ranking.
+
+    Functions of one's own have theirs by `functools.partial`.
+    """
+
+    bins: int
+    cost_distribution: Any
+    fraction: Number
+    inclusive: bool
+    kind: str
+    labels: str
+    population: Number
+    prevalence: Number
+    quota: Number
+    ratio: Number
+    smoothing: Any
+    start: Any
+    threshold: Number

@@ -143,6 +143,15 @@ def handed_on(y: NDArray[np.int64], s: Floats) -> None:
     print(qk.bootstrap({"auc": qk.roc_auc}, y, s)["auc"].lower, qk.bootstrap(qk.summary, y, s).pem)
     assert_type(qk.compare(qk.roc_auc, y, {"a": s, "b": s}), results.Comparison)
     assert_type(inference.fold_summary(qk.pr_auc, y, s, y), results.FoldSummary)
+    every = qk.bootstrap(qk.summary, y, s)
+    assert_type(every, results.Summary[results.BootstrapResult])
+    assert_type(qk.bootstrap(qk.roc_curve, y, s).fpr, results.BootstrapResult)
+    print(qk.bootstrap(qk.impact_at_quota, y, s, gain=s, quota=3).net.lower)
+    print(qk.compare(qk.f_score, y, {"a": s, "b": s}, beta=2, threshold=0.5).names)
+    every.auc  # wrong
+    qk.compare(qk.f_score, y, {"a": s, "b": s}, bta=2, threshold=0.5)  # wrong
+    qk.compare(qk.hit_rate, y, {"a": s, "b": s}, quota="5%")  # wrong
+    qk.compare(qk.hit_rate, y, {"a": s, "b": s}, quota=3, seed=1)  # wrong
     qk.bootstrap(qk.hit_rate, y, s, quota=3, n_resample=20)  # wrong
     qk.bootstrap(qk.summary, y, s, groups=y)  # wrong
     qk.bootstrap(functools.partial(qk.hit_rate, quota=3), y, s, confidence=0.9)  # wrong
@@ -169,6 +178,17 @@ def of_cuts(y: NDArray[np.int64], s: Floats, ranking: qk.Ranking[Floats]) -> Non
     qk.optimal_cut(y, s, qk.f_score)  # wrong
     qk.optimal_cut(qk.roc_auc, y, s)  # wrong
     qk.optimal_cut(qk.f_score, y, s, maximize="yes")  # wrong
+    qk.optimal_cut(qk.f_score, y, s, bta=2)  # wrong
+    qk.optimal_cut(qk.f_score, ranking, bta=2)  # wrong
+    tables.table_curve(qk.f_score, y, s, quota=3)  # wrong
+    best = qk.best_boundary(ranking, impacts=(2, -1, 0, 0))
+    assert_type(best, results.BestBoundary[Floats])
+    assert_type(qk.best_boundary(y, s, impacts=(2, -1, 0, 0), kind="outcome").quota, Floats)
+    print(qk.compare(qk.best_boundary, y, {"a": s, "b": s}, impacts=(2, -1, 0, 0)).letters)
+    qk.best_boundary(y, s)  # wrong
+    qk.best_boundary(y, s, impacts=3)  # wrong
+    qk.best_boundary(y, s, impcts=(2, -1, 0, 0))  # wrong
+    qk.best_boundary(ranking, impacts=(2, -1, 0, 0), kind="outcomes")  # wrong
     tables.table_curve(qk.accuracy, y)  # wrong
 
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 import itertools
 import string
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from quotakernels._array import is_array
 from quotakernels._frames import Library, frame_of
 from quotakernels._text import digits, formatted
+from quotakernels._types import MeasureOptions
 from quotakernels.inference.comparison.paired import Measured, Tested, TestName, by_test, check_test
 from quotakernels.inference.resampling.bootstrap import check_resampling, with_options
 from quotakernels.inference.resampling.values import value_of
@@ -93,6 +94,12 @@ class Comparison(NamedTuple):
         return frame_of(columns, library)
 
 
+class CompareOptions(MeasureOptions, total=False):
+    """Options of measures, one of which `bootstrap` has a use of its own for."""
+
+    method: Any
+
+
 @public
 def compare(
     measure: Any,
@@ -116,7 +123,7 @@ def compare(
     workers: int | None = None,
     max_memory: int = 2**30,
     progress: bool | Callable[[int, int], None] | None = None,
-    **options: Any,
+    **options: Unpack[CompareOptions],
 ) -> Comparison:
     """Which of several models is better: differences of all pairs, tests, and a ranking.
 

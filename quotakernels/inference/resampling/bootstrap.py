@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypedDict, Unpack, overload
+from typing import Any, NamedTuple, Protocol, TypeVar, Unpack, overload
 
 from quotakernels._array import (
     Array,
@@ -23,6 +23,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels._text import digits
+from quotakernels._types import MeasureOptions
 from quotakernels.inference._normal import check_level
 from quotakernels.inference.resampling.intervals import IntervalMethod, defined, interval, spread
 from quotakernels.inference.resampling.plan import parts_left_out, plan_of, to_draw_from
@@ -39,8 +40,9 @@ from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.measures._direction import title_of
 from quotakernels.measures._measure import ValueMeasure, without_gains
-from quotakernels.ranking import TiePolicy, rank_examples
+from quotakernels.ranking import Ranking, TiePolicy, rank_examples
 
+R = TypeVar("R", covariant=True)
 _FEW = 8
 
 
@@ -88,11 +90,8 @@ def _shown(x: Any) -> str:
     return f"[{', '.join(texts)}]" if values.ndim else texts[0]
 
 
-class DataOptions(TypedDict, total=False):
-    """What goes with labels and scores, the level of an interval, and options of measures.
-
-    Functions of one's own have theirs by `functools.partial`.
-    """
+class DataOptions(MeasureOptions, total=False):
+    """What goes with labels and scores, the level of an interval, and options of measures."""
 
     sample_weight: Any
     where: Any
@@ -102,24 +101,6 @@ class DataOptions(TypedDict, total=False):
     gain: Any
     gain_rejected: Any
     confidence_level: float
-    base: Any
-    beta: Any
-    bins: Any
-    cost_distribution: Any
-    cost_fn: Any
-    cost_fp: Any
-    fraction: Any
-    impacts: Any
-    inclusive: bool
-    kind: Any
-    labels: Any
-    population: Any
-    prevalence: Any
-    quota: Any
-    ratio: Any
-    smoothing: Any
-    start: Any
-    threshold: Any
 
 
 class ResamplingOptions(DataOptions, total=False):
@@ -136,10 +117,24 @@ class ResamplingOptions(DataOptions, total=False):
     progress: bool | Callable[[int, int], None] | None
 
 
+class _RecordMeasure(Protocol[R]):
+    """A measure of this library that gives a record, of what a ranking is made of."""
+
+    @property
+    def headline(self) -> str: ...
+    def __call__(self, ranking: Ranking[BootstrapResult], /) -> R: ...
+
+
 @overload
 def bootstrap(
     measure: ValueMeasure, y_true: Any, y_score: Any, **options: Unpack[ResamplingOptions]
 ) -> BootstrapResult: ...
+
+
+@overload
+def bootstrap(
+    measure: _RecordMeasure[R], y_true: Any, y_score: Any, **options: Unpack[ResamplingOptions]
+) -> R: ...
 
 
 @overload
@@ -174,7 +169,7 @@ def bootstrap(
     workers: int | None = None,
     max_memory: int = 2**30,
     progress: bool | Callable[[int, int], None] | None = None,
-    **options: Any,
+    **options: Unpack[MeasureOptions],
 ) -> Any:
     """Confidence intervals of any measure or curve, by drawing the examples again and again.
 
@@ -308,7 +303,7 @@ def check_resampling(
     return n_resamples
 
 
-def with_options(measure: Any, options: dict[str, Any], gain: Any) -> Any:
+def with_options(measure: Any, options: Mapping[str, Any], gain: Any) -> Any:
     """A measure with its options, or a mapping of measures that has none."""
     _check_functions(measure, options)
     refuse_gain(measure, gain)
@@ -332,7 +327,7 @@ def refuse_gain(measure: Any, gain: Any) -> None:
         )
 
 
-def _check_functions(measure: Any, options: dict[str, Any]) -> None:
+def _check_functions(measure: Any, options: Mapping[str, Any]) -> None:
     expected = (
         "measure must be a function of a ranking, such as quotakernels.roc_auc, or a mapping "
         "of names to them"
@@ -347,7 +342,7 @@ def _check_functions(measure: Any, options: dict[str, Any]) -> None:
         raise TypeError(f"{expected}; {name} {wrong}")
 
 
-def _refusal(measure: Any, options: dict[str, Any]) -> str | None:
+def _refusal(measure: Any, options: Mapping[str, Any]) -> str | None:
     """Why a function from elsewhere cannot be called with a ranking, where its signature tells."""
     inner = measure
     while isinstance(inner, functools.partial):
@@ -365,7 +360,7 @@ def _refusal(measure: Any, options: dict[str, Any]) -> str | None:
     return None
 
 
-def _in_words(signature: inspect.Signature, options: dict[str, Any], error: TypeError) -> str:
+def _in_words(signature: inspect.Signature, options: Mapping[str, Any], error: TypeError) -> str:
     """What a function does not take, to be said after its name."""
     parameters = signature.parameters.values()
     if not any(p.kind is p.VAR_KEYWORD for p in parameters):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import (
@@ -19,7 +19,7 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
-from quotakernels._types import A, ArrayOf, Generic, NumberOf, T, TiePolicy
+from quotakernels._types import A, ArrayOf, Generic, T, TableData, TableOptions
 from quotakernels.inputs.invalid_rows import invalid_rows, nan_in_invalid
 from quotakernels.inputs.keywords import brief, forwarding, refuse_unknown
 from quotakernels.measures._direction import direction_of
@@ -54,7 +54,7 @@ class OptimalCut(NamedTuple, Generic[T]):
 
 @overload
 def table_curve(
-    measure: TableMeasure | functools.partial[Any], ranking: Ranking[T], **own: NumberOf[Any]
+    measure: TableMeasure | functools.partial[Any], ranking: Ranking[T], **own: Unpack[TableOptions]
 ) -> Curve[T]: ...
 
 
@@ -63,13 +63,7 @@ def table_curve(
     measure: TableMeasure | functools.partial[Any],
     y_true: ArrayOf[A],
     y_score: ArrayOf[A],
-    *,
-    sample_weight: ArrayOf[A] | None = None,
-    where: ArrayOf[A] | None = None,
-    pos_label: Any = None,
-    ties: TiePolicy = "expected",
-    validate: bool = True,
-    **own: NumberOf[Any],
+    **data: Unpack[TableData[A]],
 ) -> Curve[A]: ...
 
 
@@ -128,7 +122,7 @@ def optimal_cut(
     ranking: Ranking[T],
     *,
     maximize: bool | None = None,
-    **own: NumberOf[Any],
+    **own: Unpack[TableOptions],
 ) -> OptimalCut[T]: ...
 
 
@@ -139,12 +133,7 @@ def optimal_cut(
     y_score: ArrayOf[A],
     *,
     maximize: bool | None = None,
-    sample_weight: ArrayOf[A] | None = None,
-    where: ArrayOf[A] | None = None,
-    pos_label: Any = None,
-    ties: TiePolicy = "expected",
-    validate: bool = True,
-    **own: NumberOf[Any],
+    **data: Unpack[TableData[A]],
 ) -> OptimalCut[A]: ...
 
 
