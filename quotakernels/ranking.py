@@ -24,7 +24,7 @@ from quotakernels._array import (
     unpacked,
     wide_float,
 )
-from quotakernels._types import A, ArrayOf, Generic, NumberOf, T
+from quotakernels._types import A, ArrayOf, Generic, Number, NumberOf, T
 from quotakernels._types import TiePolicy as TiePolicy
 from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.gains import validated
@@ -235,7 +235,7 @@ class Ranking(NamedTuple, Generic[T]):
         with computing(namespace(table.counts)):
             return ranking_of(table, good)
 
-    def at_thresholds(self, thresholds: NumberOf[Any]) -> Ranking[T]:
+    def at_thresholds(self, thresholds: Number) -> Ranking[T]:
         """The same examples, with the cuts at some thresholds only.
 
         Thresholds chosen on one set, those of its ROC hull for example, are applied to another:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-from quotakernels._types import A, ArrayOf, NumberOf, T, TiePolicy
+from quotakernels._types import A, ArrayOf, Number, NumberOf, T, TiePolicy
 from quotakernels.inputs.quotas import wanted_masses
 from quotakernels.measures._measure import ValueMeasure
 from quotakernels.ranking import Ranking
@@ -43,10 +43,10 @@ class QuotaMeasure(ValueMeasure):
     if TYPE_CHECKING:
 
         @overload
-        def __call__(self, ranking: Ranking[T], *, quota: NumberOf[Any]) -> T: ...
+        def __call__(self, ranking: Ranking[T], *, quota: Number) -> T: ...
 
         @overload
-        def __call__(self, ranking: Ranking[T], *, fraction: NumberOf[Any]) -> T: ...
+        def __call__(self, ranking: Ranking[T], *, fraction: Number) -> T: ...
 
         @overload
         def __call__(

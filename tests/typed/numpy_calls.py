@@ -62,6 +62,7 @@ def at_a_quota(y: NDArray[np.bool_], s: Floats, ranking: qk.Ranking[Floats]) -> 
     qk.hit_rate(ranking)  # wrong
     qk.hit_rate(y, s, 3)  # wrong
     qk.hit_rate(y, s, quota="5%")  # wrong
+    qk.hit_rate(ranking, quota="5%")  # wrong
     qk.hit_rate(y, s, quta=3)  # wrong
     qk.hit_rate(y, s, quota=3, fraction=0.1)  # wrong
     qk.lift(ranking, quota=3, fraction=0.1)  # wrong
@@ -96,6 +97,7 @@ def of_tables(y: NDArray[np.int64], s: Floats, ranking: qk.Ranking[Floats]) -> N
     tables.impact(table, impacts=(2, -1, -1, 0)).total  # wrong
     tables.impact(table)  # wrong
     qk.f_score(table, bta=2)  # wrong
+    qk.f_score(table, beta="2")  # wrong
     qk.f_score(y, s)  # wrong
     qk.f_score(y, s, 0.5)  # wrong
     qk.f_score(y, s, threshold=0.5, quota=3)  # wrong

@@ -16,7 +16,7 @@ from quotakernels._array import (
     namespace,
     result_float,
 )
-from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, Generic, NumberOf, T
+from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, Generic, Number, NumberOf, T
 from quotakernels.inference._areas import refuse_masses
 from quotakernels.inference._normal import check_level, quantile
 from quotakernels.inference.proportions.binomial import exact_lower, wilson
@@ -57,8 +57,8 @@ class _IntervalMeasure(Measure):
             self,
             ranking: Ranking[T],
             *,
-            quota: NumberOf[Any],
-            population: NumberOf[Any] | None = None,
+            quota: Number,
+            population: Number | None = None,
             confidence_level: float = 0.95,
             method: Literal["wilson", "exact"] = "wilson",
         ) -> HitRateInterval[T]: ...
@@ -67,8 +67,8 @@ class _IntervalMeasure(Measure):
             self,
             ranking: Ranking[T],
             *,
-            fraction: NumberOf[Any],
-            population: NumberOf[Any] | None = None,
+            fraction: Number,
+            population: Number | None = None,
             confidence_level: float = 0.95,
             method: Literal["wilson", "exact"] = "wilson",
         ) -> HitRateInterval[T]: ...

@@ -22,7 +22,7 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
-from quotakernels._types import A, ArrayOf, Data, NumberOf, T
+from quotakernels._types import A, ArrayOf, Data, Number, NumberOf, T
 from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap
 from quotakernels.inference.resampling.intervals import quantile
 from quotakernels.inference.resampling.plan import flags_of, units_of
@@ -56,7 +56,7 @@ class _TprAt(ValueMeasure):
     if TYPE_CHECKING:
 
         @overload
-        def __call__(self, ranking: Ranking[T], *, fpr: NumberOf[Any]) -> T: ...
+        def __call__(self, ranking: Ranking[T], *, fpr: Number) -> T: ...
         @overload
         def __call__(
             self,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, o
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, constant, device, namespace, wide_float
-from quotakernels._types import A, ArrayOf, Data, NumberOf, T
+from quotakernels._types import A, ArrayOf, Data, Number, NumberOf, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import divisor, wanted_masses
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
@@ -134,11 +134,11 @@ class _Pearson(ValueMeasure):
 
         @overload
         def __call__(
-            self, ranking: Ranking[T], *, quota: NumberOf[Any], labels: Labels = "expected"
+            self, ranking: Ranking[T], *, quota: Number, labels: Labels = "expected"
         ) -> T: ...
         @overload
         def __call__(
-            self, ranking: Ranking[T], *, fraction: NumberOf[Any], labels: Labels = "expected"
+            self, ranking: Ranking[T], *, fraction: Number, labels: Labels = "expected"
         ) -> T: ...
         @overload
         def __call__(

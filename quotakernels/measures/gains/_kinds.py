@@ -14,7 +14,7 @@ from quotakernels._types import (
     GainAtThreshold,
     GainData,
     Generic,
-    NumberOf,
+    Number,
     T,
 )
 from quotakernels.inputs.quotas import wanted_masses
@@ -52,9 +52,9 @@ class GainsAtQuota(Measure):
     if TYPE_CHECKING:
 
         @overload
-        def __call__(self, ranking: Ranking[T], *, quota: NumberOf[Any]) -> QuotaImpact[T]: ...
+        def __call__(self, ranking: Ranking[T], *, quota: Number) -> QuotaImpact[T]: ...
         @overload
-        def __call__(self, ranking: Ranking[T], *, fraction: NumberOf[Any]) -> QuotaImpact[T]: ...
+        def __call__(self, ranking: Ranking[T], *, fraction: Number) -> QuotaImpact[T]: ...
         @overload
         def __call__(
             self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[GainAtQuota[A]]
@@ -114,14 +114,12 @@ class CellGains(Measure):
     if TYPE_CHECKING:
 
         @overload
-        def __call__(self, ranking: Ranking[T], *, quota: NumberOf[Any]) -> ConfusionTable[T]: ...
+        def __call__(self, ranking: Ranking[T], *, quota: Number) -> ConfusionTable[T]: ...
+        @overload
+        def __call__(self, ranking: Ranking[T], *, fraction: Number) -> ConfusionTable[T]: ...
         @overload
         def __call__(
-            self, ranking: Ranking[T], *, fraction: NumberOf[Any]
-        ) -> ConfusionTable[T]: ...
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, threshold: NumberOf[Any], inclusive: bool = True
+            self, ranking: Ranking[T], *, threshold: Number, inclusive: bool = True
         ) -> ConfusionTable[T]: ...
         @overload
         def __call__(

@@ -10,7 +10,7 @@ import numpy as np
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace, tolerance
-from quotakernels._types import A, ArrayOf, Data, Generic, NumberOf, T
+from quotakernels._types import A, ArrayOf, Data, Generic, Number, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import COST, Domains, checked, common_shape, of_numbers
 from quotakernels.inputs.quotas import mass_totals, numbers_like
@@ -262,9 +262,9 @@ class _BestOperatingPoint(Measure):
             self,
             ranking: Ranking[T],
             *,
-            cost_fp: NumberOf[Any],
-            cost_fn: NumberOf[Any],
-            prevalence: NumberOf[Any] | None = None,
+            cost_fp: Number,
+            cost_fn: Number,
+            prevalence: Number | None = None,
         ) -> OperatingPoint[T]: ...
         @overload
         def __call__(

@@ -20,7 +20,7 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
-from quotakernels._types import Generic, NumberOf, T
+from quotakernels._types import Generic, Number, T
 from quotakernels.inputs.columns import MASS_ROUNDING
 from quotakernels.inputs.invalid_rows import nan_unless_valid
 from quotakernels.inputs.keywords import public
@@ -187,24 +187,24 @@ def _stairs(xp: Namespace, points: _Points, agree: Array) -> ops.Groups:
 
 
 @overload
-def mixture(hull: RocHull[T], *, fpr: NumberOf[Any]) -> Mixture[T]: ...
+def mixture(hull: RocHull[T], *, fpr: Number) -> Mixture[T]: ...
 
 
 @overload
-def mixture(hull: RocHull[T], *, tpr: NumberOf[Any]) -> Mixture[T]: ...
+def mixture(hull: RocHull[T], *, tpr: Number) -> Mixture[T]: ...
 
 
 @overload
-def mixture(hull: RocHull[T], *, quota: NumberOf[Any]) -> Mixture[T]: ...
+def mixture(hull: RocHull[T], *, quota: Number) -> Mixture[T]: ...
 
 
 @public
 def mixture(
     hull: RocHull[T],
     *,
-    fpr: NumberOf[Any] | None = None,
-    tpr: NumberOf[Any] | None = None,
-    quota: NumberOf[Any] | None = None,
+    fpr: Number | None = None,
+    tpr: Number | None = None,
+    quota: Number | None = None,
 ) -> Mixture[T]:
     """The two vertices of a hull, and the coin, that realise a point between them.
 

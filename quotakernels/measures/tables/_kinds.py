@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Unpack, overload
 
-from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, AtThreshold, NumberOf, T
+from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, AtThreshold, Number, NumberOf, T
 from quotakernels.measures._measure import ValueMeasure
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
 from quotakernels.measures.tables.measure import TableMeasure
@@ -23,12 +23,12 @@ class CellMeasure(TableMeasure, ValueMeasure):
         @overload
         def __call__(self, table: AnyTable[A]) -> A: ...
         @overload
-        def __call__(self, ranking: Ranking[T], *, quota: NumberOf[Any]) -> T: ...
+        def __call__(self, ranking: Ranking[T], *, quota: Number) -> T: ...
         @overload
-        def __call__(self, ranking: Ranking[T], *, fraction: NumberOf[Any]) -> T: ...
+        def __call__(self, ranking: Ranking[T], *, fraction: Number) -> T: ...
         @overload
         def __call__(
-            self, ranking: Ranking[T], *, threshold: NumberOf[Any], inclusive: bool = True
+            self, ranking: Ranking[T], *, threshold: Number, inclusive: bool = True
         ) -> T: ...
         @overload
         def __call__(
@@ -55,19 +55,12 @@ class ImpactMeasure(TableMeasure, Generic[R, C]):
         @overload
         def __call__(self, table: ClassTable[Any], *, impacts: Any) -> C: ...
         @overload
-        def __call__(self, ranking: Ranking[Any], *, quota: NumberOf[Any], impacts: Any) -> R: ...
+        def __call__(self, ranking: Ranking[Any], *, quota: Number, impacts: Any) -> R: ...
+        @overload
+        def __call__(self, ranking: Ranking[Any], *, fraction: Number, impacts: Any) -> R: ...
         @overload
         def __call__(
-            self, ranking: Ranking[Any], *, fraction: NumberOf[Any], impacts: Any
-        ) -> R: ...
-        @overload
-        def __call__(
-            self,
-            ranking: Ranking[Any],
-            *,
-            threshold: NumberOf[Any],
-            inclusive: bool = True,
-            impacts: Any,
+            self, ranking: Ranking[Any], *, threshold: Number, inclusive: bool = True, impacts: Any
         ) -> R: ...
         @overload
         def __call__(

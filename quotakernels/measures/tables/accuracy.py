@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from quotakernels._array import Array, namespace
-from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, AtThreshold, NumberOf, T
+from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, AtThreshold, Number, NumberOf, T
 from quotakernels.inputs.numbers import COST
 from quotakernels.measures._measure import ValueMeasure, measure
 from quotakernels.measures.tables._kinds import AnyTable, CellMeasure, ImpactMeasure
@@ -105,23 +105,19 @@ class _FScore(TableMeasure, ValueMeasure):
     if TYPE_CHECKING:
 
         @overload
-        def __call__(self, table: AnyTable[A], *, beta: NumberOf[Any] = 1.0) -> A: ...
+        def __call__(self, table: AnyTable[A], *, beta: Number = 1.0) -> A: ...
         @overload
-        def __call__(
-            self, ranking: Ranking[T], *, quota: NumberOf[Any], beta: NumberOf[Any] = 1.0
-        ) -> T: ...
+        def __call__(self, ranking: Ranking[T], *, quota: Number, beta: Number = 1.0) -> T: ...
         @overload
-        def __call__(
-            self, ranking: Ranking[T], *, fraction: NumberOf[Any], beta: NumberOf[Any] = 1.0
-        ) -> T: ...
+        def __call__(self, ranking: Ranking[T], *, fraction: Number, beta: Number = 1.0) -> T: ...
         @overload
         def __call__(
             self,
             ranking: Ranking[T],
             *,
-            threshold: NumberOf[Any],
+            threshold: Number,
             inclusive: bool = True,
-            beta: NumberOf[Any] = 1.0,
+            beta: Number = 1.0,
         ) -> T: ...
         @overload
         def __call__(
@@ -228,36 +224,24 @@ class _ExpectedCost(TableMeasure, ValueMeasure):
     if TYPE_CHECKING:
 
         @overload
-        def __call__(
-            self, table: AnyTable[A], *, cost_fp: NumberOf[Any], cost_fn: NumberOf[Any]
-        ) -> A: ...
+        def __call__(self, table: AnyTable[A], *, cost_fp: Number, cost_fn: Number) -> A: ...
         @overload
         def __call__(
-            self,
-            ranking: Ranking[T],
-            *,
-            quota: NumberOf[Any],
-            cost_fp: NumberOf[Any],
-            cost_fn: NumberOf[Any],
+            self, ranking: Ranking[T], *, quota: Number, cost_fp: Number, cost_fn: Number
+        ) -> T: ...
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, fraction: Number, cost_fp: Number, cost_fn: Number
         ) -> T: ...
         @overload
         def __call__(
             self,
             ranking: Ranking[T],
             *,
-            fraction: NumberOf[Any],
-            cost_fp: NumberOf[Any],
-            cost_fn: NumberOf[Any],
-        ) -> T: ...
-        @overload
-        def __call__(
-            self,
-            ranking: Ranking[T],
-            *,
-            threshold: NumberOf[Any],
+            threshold: Number,
             inclusive: bool = True,
-            cost_fp: NumberOf[Any],
-            cost_fn: NumberOf[Any],
+            cost_fp: Number,
+            cost_fn: Number,
         ) -> T: ...
         @overload
         def __call__(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, o
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, tolerance, wide_float
-from quotakernels._types import A, ArrayOf, Data, Generic, NumberOf, T
+from quotakernels._types import A, ArrayOf, Data, Generic, Number, NumberOf, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.numbers import POSITIVE, checked
 from quotakernels.inputs.quotas import numbers_like
@@ -162,9 +162,7 @@ class _CutTables(Measure):
     if TYPE_CHECKING:
 
         @overload
-        def __call__(
-            self, ranking: Ranking[T], *, ratio: NumberOf[Any] | None = None
-        ) -> CutTables[T]: ...
+        def __call__(self, ranking: Ranking[T], *, ratio: Number | None = None) -> CutTables[T]: ...
         @overload
         def __call__(
             self,

@@ -14,7 +14,7 @@ from quotakernels._array import (
     finished,
     result_float,
 )
-from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, AtThreshold, NumberOf, T
+from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, AtThreshold, Number, NumberOf, T
 from quotakernels.inputs.invalid_rows import nan_unless_valid
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.numbers import AMOUNT, RATE, Domains, checked, of_numbers
@@ -31,14 +31,12 @@ class _TableAtCut(CutMeasure):
     if TYPE_CHECKING:
 
         @overload
-        def __call__(self, ranking: Ranking[T], *, quota: NumberOf[Any]) -> ConfusionTable[T]: ...
+        def __call__(self, ranking: Ranking[T], *, quota: Number) -> ConfusionTable[T]: ...
+        @overload
+        def __call__(self, ranking: Ranking[T], *, fraction: Number) -> ConfusionTable[T]: ...
         @overload
         def __call__(
-            self, ranking: Ranking[T], *, fraction: NumberOf[Any]
-        ) -> ConfusionTable[T]: ...
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, threshold: NumberOf[Any], inclusive: bool = True
+            self, ranking: Ranking[T], *, threshold: Number, inclusive: bool = True
         ) -> ConfusionTable[T]: ...
         @overload
         def __call__(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels._array import Array, namespace
-from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, AtThreshold, NumberOf, T
+from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, AtThreshold, Number, NumberOf, T
 from quotakernels.inputs.numbers import POSITIVE
 from quotakernels.measures._measure import ValueMeasure, measure
 from quotakernels.measures.over_quotas.harmonic import log_remainder
@@ -109,23 +109,23 @@ class _MutualInformation(TableMeasure, ValueMeasure):
     if TYPE_CHECKING:
 
         @overload
-        def __call__(self, table: AnyTable[A], *, base: NumberOf[Any] | None = None) -> A: ...
+        def __call__(self, table: AnyTable[A], *, base: Number | None = None) -> A: ...
         @overload
         def __call__(
-            self, ranking: Ranking[T], *, quota: NumberOf[Any], base: NumberOf[Any] | None = None
+            self, ranking: Ranking[T], *, quota: Number, base: Number | None = None
         ) -> T: ...
         @overload
         def __call__(
-            self, ranking: Ranking[T], *, fraction: NumberOf[Any], base: NumberOf[Any] | None = None
+            self, ranking: Ranking[T], *, fraction: Number, base: Number | None = None
         ) -> T: ...
         @overload
         def __call__(
             self,
             ranking: Ranking[T],
             *,
-            threshold: NumberOf[Any],
+            threshold: Number,
             inclusive: bool = True,
-            base: NumberOf[Any] | None = None,
+            base: Number | None = None,
         ) -> T: ...
         @overload
         def __call__(

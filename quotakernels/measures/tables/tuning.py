@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from quotakernels._array import Array, computing, device, finished, namespace, result_float
-from quotakernels._types import NumberOf
+from quotakernels._types import Number
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.numbers import POSITIVE, checked
 from quotakernels.inputs.quotas import numbers_like
@@ -73,7 +73,7 @@ def normalize_table(table: T) -> T:
 
 
 @public
-def tune_prevalence(table: ConfusionTable, ratio: NumberOf[Any]) -> ConfusionTable:
+def tune_prevalence(table: ConfusionTable, ratio: Number) -> ConfusionTable:
     """A confusion table tuned to another ratio of the classes, with the same rates ([EL]).
 
     Parameters
