@@ -177,13 +177,13 @@ def measures() -> dict[str, Any]:
 
 def own_of(measure: Any) -> dict[str, Any]:
     """What the measure cannot do without."""
+    takes = inspect.signature(measure).parameters
     known = {
         "quota": {"fraction": [0.3, 1.0]},
         "cost_fp": {"cost_fp": 1, "cost_fn": [2, 9]},
         "impacts": {"impacts": (3, -1, 0, 1)},
-        "kind": {"kind": "bift"},
+        "kind": {"kind": "outcome" if "impacts" in takes else "bift"},
     }
-    takes = inspect.signature(measure).parameters
     return {k: x for name, own in known.items() if name in takes for k, x in own.items()}
 
 
