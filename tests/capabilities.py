@@ -86,7 +86,7 @@ def has(name: str, argument: str) -> bool:
 
 OF_PAIRS = ("delong_test", "fold_test")
 """Their two models may have batch axes."""
-OF_DATA = ("best_boundary", "optimal_cut", "table_curve")
+OF_DATA = ("optimal_cut", "table_curve")
 """They take labels and scores by position only."""
 Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0])
 S = np.asarray([0.9, 0.8, 0.8, 0.6, 0.5, 0.5, 0.3, 0.1])

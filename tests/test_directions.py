@@ -34,8 +34,8 @@ OWN = {
 
 def value(measure: Measure[Any], scores: Any) -> Any:
     """The measure, with whatever it needs; of an impact the first of three."""
-    parameters = measure.__signature__.parameters
-    own = {name: x for name, x in OWN.items() if name in parameters}
+    defaults = {name: x.default for name, x in measure.__signature__.parameters.items()}
+    own = {name: x for name, x in OWN.items() if not isinstance(defaults.get(name, ""), str)}
     found = measure(Y, scores, **own)
     if headline := getattr(measure, "headline", ""):
         return getattr(found, headline)
