@@ -1,4 +1,4 @@
-"""Options of the command line that are more than one word or number."""
+"""Options of the command line, and how those are read that are more than one word or number."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click import Argument, Option
 from click.shell_completion import CompletionItem
 
 from quotakernels.cli.completion import columns_on_the_line
@@ -100,3 +101,55 @@ def parse_quota(text: str) -> Quota:
     if not percent and not 0 <= amount < math.inf:
         raise click.BadParameter(f"{text!r} is neither a number of places nor a percentage.")
     return Quota(amount, percent)
+
+
+# those that commands share
+
+
+def example_option(purpose: str) -> Option:
+    """The option that evaluates scores that come along."""
+    return Option(["--example"], type=click.Choice(["credit"]), help=purpose)
+
+
+def resamples_option(what: str) -> Option:
+    """The option for how often something draws the rows again."""
+    said = (
+        f"How often {what} draw the rows again; 1000, or as many more as tests of many models need."
+    )
+    return Option(["--resamples"], metavar="N", type=click.IntRange(min=1), help=said)
+
+
+FILE = Argument(["file"], type=DataPath(several=False), required=False)
+LABEL = Option(["--label"], type=COLUMN, help="Column of the labels.")
+SCORES = Option(["--score"], type=COLUMN, multiple=True, help="Column of a model's scores; repeat.")
+QUOTA: dict[str, Any] = {"metavar": "Q", "type": parse_quota}
+QUOTA_HELP = "Places to fill, as in 200 or 5%"
+QUOTAS = Option(["--quota"], multiple=True, help=f"{QUOTA_HELP}; repeat.", **QUOTA)
+WEIGHT = Option(["--weight"], type=COLUMN, help="Column of the weights.")
+POS_LABEL = Option(["--pos-label"], metavar="VALUE", help="The positive label, if it is not 1.")
+WHERE = Option(["--where"], type=CONDITION, help="Use these rows only.")
+DATA = (LABEL, SCORES, QUOTAS, POS_LABEL, WEIGHT, WHERE)
+GAINS = (
+    Option(["--gain"], type=COLUMN, help="Column of what each row brings if it is selected."),
+    Option(["--cost"], metavar="C", type=float, help="What selecting a row costs; with --gain."),
+    Option(
+        ["--impact"],
+        metavar="TP,FP,FN,TN",
+        type=parse_impacts,
+        help="What a row of each cell of the confusion table brings.",
+    ),
+    Option(["--tune"], type=CONDITION, help="Choose the best cuts on these rows."),
+)
+LEVEL: dict[str, Any] = {
+    "metavar": "LEVEL",
+    "type": click.FloatRange(0, 1, min_open=True, max_open=True),
+}
+SEED = Option(
+    ["--seed"], metavar="S", type=click.IntRange(min=0), help="Other draws; 0 by default."
+)
+OUTPUT_FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
+
+
+def output_option(purpose: str) -> Option:
+    """The option that names the file to write."""
+    return Option(["-o", "--output"], type=OUTPUT_FILE, required=True, help=purpose)

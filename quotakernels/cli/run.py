@@ -6,7 +6,6 @@ import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -15,11 +14,12 @@ from quotakernels.cli.columns import columns_read, of_rows, sample_of
 from quotakernels.cli.engine import groups_first, parquet_files
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.exact import read_with_scores
-from quotakernels.cli.example import ATTRIBUTION, EXAMPLES, example_file, loans_repaid
+from quotakernels.cli.example import ATTRIBUTION, loans_repaid
 from quotakernels.cli.files import output_file
 from quotakernels.cli.progress import Share, progress_bar
 from quotakernels.cli.rendering import print_evaluation, table_console
-from quotakernels.cli.streams import name_of, path_given
+from quotakernels.cli.streams import name_of
+from quotakernels.cli.task import Task
 from quotakernels.evaluation.compute import evaluate_sample
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.settings import Settings
@@ -35,11 +35,9 @@ def print_file(
         _print(evaluate_file(path, settings), json)
 
 
-def print_example(name: str, chosen: dict[str, Any], json: bool) -> None:
+def print_example(path: Path, settings: Settings, json: bool) -> None:
     """Evaluate scores that come with the package, and say what the numbers mean."""
-    settings = _of_example(name, chosen)
-    with example_file(settings) as path:
-        evaluation = evaluate_file(path, settings)
+    evaluation = evaluate_file(path, settings)
     _print(evaluation, json)
     if not json:
         console = table_console()
@@ -48,16 +46,18 @@ def print_example(name: str, chosen: dict[str, Any], json: bool) -> None:
         console.print(f"\n{ATTRIBUTION}", style="dim")
 
 
-def write_file(path: Path, settings: Settings, output: Path) -> None:
+def write_page(task: Task, output: Path) -> None:
     """Evaluate the columns of a file and write the page."""
-    _write(path, settings, output, (str(path_given(path)),), ())
+    from quotakernels.report.page import Origin, page_of
 
-
-def write_example(name: str, chosen: dict[str, Any], output: Path) -> None:
-    """Write the page of scores that come with the package."""
-    settings = _of_example(name, chosen)
-    with example_file(settings) as path:
-        _write(path, settings, output, ("--example", name), tuple(ATTRIBUTION.splitlines()))
+    if not output.parent.is_dir():  # said before the evaluation, which takes its time
+        raise InputError(f"{output} cannot be written: {output.parent} is no directory")
+    origin = Origin(task.words, shlex.join(["quotakernels", *sys.argv[1:]]), task.attribution)
+    content = page_of(evaluate_file(task.path, task.settings), origin).encode()
+    with output_file(output) as page_file:
+        page_file.write(content)
+    size = f"{len(content) / 1000:.0f} kB"
+    click.echo(f"{output}: {size}, open it in a browser", err=is_stdout(output))
 
 
 def evaluate_file(path: Path, settings: Settings) -> Evaluation:
@@ -88,33 +88,8 @@ def _evaluate_grouped(path: Path, settings: Settings, memory_limit: str | None) 
         return evaluate_source(source, settings, step)
 
 
-def _of_example(name: str, chosen: dict[str, Any]) -> Settings:
-    """The example's own settings, with what is chosen in their place."""
-    return replace(EXAMPLES[name], **{key: value for key, value in chosen.items() if value})
-
-
 def _print(evaluation: Evaluation, json: bool) -> None:
     if json:
         click.echo(evaluation.to_json())
     else:
         print_evaluation(evaluation, table_console())
-
-
-def _write(
-    path: Path,
-    settings: Settings,
-    output: Path,
-    file: tuple[str, ...],
-    attribution: tuple[str, ...],
-) -> None:
-    from quotakernels.report.page import Origin, page_of
-
-    if not output.parent.is_dir():  # said before the evaluation, which takes its time
-        raise InputError(f"{output} cannot be written: {output.parent} is no directory")
-    command = shlex.join(["quotakernels", *sys.argv[1:]])
-    page = page_of(evaluate_file(path, settings), Origin(file, command, attribution))
-    content = page.encode()
-    with output_file(output) as page_file:
-        page_file.write(content)
-    size = f"{len(content) / 1000:.0f} kB"
-    click.echo(f"{output}: {size}, open it in a browser", err=is_stdout(output))

@@ -1,0 +1,96 @@
+"""What a command is to evaluate, from the options on the line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from quotakernels.cli.completion import columns_of
+from quotakernels.cli.errors import InputError, listed
+from quotakernels.cli.example import ATTRIBUTION, EXAMPLES, example_file
+from quotakernels.cli.streams import name_of, path_given
+from quotakernels.evaluation.quota import Quota, UnfitError
+from quotakernels.evaluation.settings import Resampling, Settings, Unit
+
+_OF_FILES = ("label", "weight", "pos_label")
+"""Options that an example has values of its own for."""
+
+
+class Task(NamedTuple):
+    """What to evaluate; the words for its data in commands, and whose the data are."""
+
+    path: Path
+    settings: Settings
+    words: tuple[str, ...]
+    attribution: tuple[str, ...] = ()
+
+
+@contextmanager
+def task_of(
+    file: Path | None, example: str | None, compare: bool, options: dict[str, Any]
+) -> Iterator[Task]:
+    """The data and what is asked of them; an example's file is there for the time being."""
+    chosen = _chosen(compare=compare, **options)
+    if example is None:
+        path, settings = _of_columns(file, chosen)
+        yield Task(path, settings, (str(path_given(path)),))
+        return
+    of_its_own = {"FILE": file, **{f"--{x.replace('_', '-')}": chosen[x] for x in _OF_FILES}}
+    if given := [name for name, value in of_its_own.items() if value is not None]:
+        raise click.UsageError(f"--example goes without {' and '.join(given)}.")
+    settings = replace(EXAMPLES[example], **{key: x for key, x in chosen.items() if x})
+    with example_file(settings) as path:
+        yield Task(path, settings, ("--example", example), tuple(ATTRIBUTION.splitlines()))
+
+
+def _chosen(
+    score: tuple[str, ...],
+    quota: tuple[Quota, ...],
+    gain: str | None,
+    cost: float | None,
+    impact: tuple[float, ...] | None,
+    confidence: float | None,
+    compare: bool,
+    resamples: int | None,
+    seed: int | None,
+    **columns: Any,
+) -> dict[str, Any]:
+    """The settings that options ask for; columns keep their names."""
+    models = tuple(dict.fromkeys(score))
+    compared = len(models or EXAMPLES["credit"].models)
+    try:
+        resampling = Resampling.asked(True, confidence, compare, resamples, seed, compared)
+        unit = Unit.asked(True, gain, cost, impact, columns["tune"])
+    except UnfitError as error:
+        raise click.UsageError(f"{error}.") from error
+    chosen = {"models": models, "quotas": tuple(dict.fromkeys(quota)), "unit": unit}
+    return {**columns, **chosen, "resampling": resampling}
+
+
+def _of_columns(file: Path | None, chosen: dict[str, Any]) -> tuple[Path, Settings]:
+    """The file, and what is evaluated of it."""
+    if file is None or chosen["label"] is None or not chosen["models"]:
+        names = columns_of(file)
+        known = f" {name_of(file)} has the columns {listed(names)}." if file and names else ""
+        needed = "FILE, --label and --score are needed, or --example credit."
+        raise click.UsageError(needed + known)
+    refuse_label_as_score(chosen["label"], chosen["models"])
+    source = name_of(file) if file.exists() else str(file)
+    return file, Settings(source, command=True, **chosen)
+
+
+def refuse_label_as_score(label: str, scores: tuple[str, ...]) -> None:
+    """Raise for a column that would be both."""
+    if label in scores:
+        raise click.UsageError(f"{label!r} is given as --label and as --score.")
+
+
+def refuse_to_overwrite(file: Path, output: Path) -> None:
+    """Raise for an output that is the input."""
+    if output.exists() and output.samefile(file):
+        raise InputError(f"{output.name} is the input; choose another name for the output")
