@@ -13,7 +13,7 @@ from quotakernels._array import (
     computing,
     concrete,
     device,
-    like_tuple,
+    mapped,
     namespace,
     wide_float,
 )
@@ -29,9 +29,7 @@ def on_host(result: Any) -> Any:
     """
     if isinstance(result, Ranking):
         return _ranking_on_host(result)
-    if isinstance(result, tuple):
-        return like_tuple(result, map(on_host, result))
-    return _values(result)
+    return mapped(_values, result)
 
 
 def _ranking_on_host(ranking: Ranking) -> Ranking:

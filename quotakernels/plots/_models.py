@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
+import numpy as np
+
 from quotakernels import Ranking, rank
-from quotakernels._array import like_tuple
+from quotakernels._array import mapped
 from quotakernels._text import formatted
 from quotakernels.inputs.classes import validate_classes
 from quotakernels.inputs.columns import as_column
@@ -30,7 +33,8 @@ def named_rankings(rankings: Any, name: Any = None) -> Named:
                 f"got {type(ranking).__name__}"
             )
         names = None if isinstance(rankings, Mapping) else name
-        found |= _apart(key, ranking, _model_axes(ranking.counts.shape[:-1], names))
+        shape = tuple(ranking.counts.shape[:-1])
+        found |= apart(key, ranking, shape, model_axes(shape, names))
     return found
 
 
@@ -55,10 +59,10 @@ def rankings_of_predictions(
         shape = tuple(column.shape)
         if not _of_classes(y_true, shape, classes):
             ranking = rank(y_true, column, ties=ties, **keywords)
-            axes = _model_axes(shape[:-1], name)
+            axes = model_axes(shape[:-1], name)
         else:
             ranking, axes = _one_vs_rest(y_true, column, classes, name, ties, **keywords)
-        found |= _apart(key, ranking, axes)
+        found |= apart(key, ranking, tuple(ranking.counts.shape[:-1]), axes)
     return found
 
 
@@ -109,11 +113,11 @@ def _one_vs_rest(
     examples, _ = validate_classes(y_true, y_score, classes, sample_weight, where, validate)
     *models, number = examples.scores.shape[:-1]
     labels = range(number) if classes is None else classes
-    axes = [*_model_axes(tuple(models), name), [str(label) for label in labels]]
+    axes = [*model_axes(tuple(models), name), [str(label) for label in labels]]
     return rank_examples(examples, ties), axes
 
 
-def _model_axes(shape: tuple[int, ...], name: Any) -> list[list[str]]:
+def model_axes(shape: tuple[int, ...], name: Any) -> list[list[str]]:
     """The names along the axis of models, if there is one."""
     if len(shape) > 1:
         raise ValueError(f"models must be one leading axis; got axes of shape {shape}")
@@ -128,28 +132,12 @@ def _model_axes(shape: tuple[int, ...], name: Any) -> list[list[str]]:
     return [list(names)]
 
 
-def apart(key: str, result: Any, shape: tuple[int, ...], name: Any = None) -> dict[str, Any]:
-    """What a measure gives for a batch of models, one by one; `shape` is that of the batch."""
-    axes = _model_axes(tuple(shape), name if key == "" else None)
-    names = axes[0] if axes else [""]
+def apart(key: str, result: Any, shape: tuple[int, ...], axes: list[list[str]]) -> dict[str, Any]:
+    """What is known of a batch of that shape one by one, by names made of those along its axes."""
+    found, names = on_host(result), itertools.product(*axes)
     return {
-        label_of(key, each): _row(result, row) if shape else result
-        for row, each in enumerate(names)
-    }
-
-
-def _row(result: Any, row: int) -> Any:
-    if isinstance(result, tuple):
-        return like_tuple(result, (_row(x, row) for x in result))
-    return result[row]
-
-
-def _apart(key: str, ranking: Ranking, axes: list[list[str]]) -> Named:
-    """The rankings of a batch one by one, under names made of those along its axes."""
-    flat = on_host(ranking).map(lambda x: x.reshape(-1, x.shape[-1]))
-    return {
-        label_of(key, *names): on_host(_row(flat, row))
-        for row, names in enumerate(itertools.product(*axes))
+        label_of(key, *each): on_host(mapped(itemgetter(index), found))
+        for index, each in zip(np.ndindex(*shape), names, strict=True)
     }
 
 

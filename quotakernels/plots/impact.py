@@ -16,8 +16,8 @@ from quotakernels._text import formatted, plain
 from quotakernels.inputs.keywords import brief
 from quotakernels.plots._axes import QuotaAxis, titled, with_legend
 from quotakernels.plots._display import Canvas, Display
-from quotakernels.plots._host import Numbers, on_host
-from quotakernels.plots._models import apart, label_of, models_of, written
+from quotakernels.plots._host import Numbers
+from quotakernels.plots._models import apart, label_of, model_axes, models_of, written
 from quotakernels.plots._shared import marked, marks
 from quotakernels.plots._style import COLOURS, MARKERS, REFERENCE
 from quotakernels.results import BestBoundary
@@ -102,7 +102,8 @@ class ImpactDisplay(Display):
                     "best must be a BestBoundary, or a mapping from names to them; "
                     f"got {type(found).__name__}"
                 )
-            self.best |= apart(name, on_host(found), found.value.shape)
+            shape = tuple(found.value.shape)
+            self.best |= apart(name, found, shape, model_axes(shape, None))
 
     @classmethod
     def _made(cls, rankings: dict[str, Ranking], **own: Any) -> Self:
@@ -148,7 +149,8 @@ class ImpactDisplay(Display):
         found: dict[str, BestBoundary] = {}
         for key, scores in models_of(y_score, "models", name).items():
             best = qk.best_quota(None, scores, gain=gain, gain_rejected=gain_rejected, **keywords)
-            found |= apart(key, on_host(best), best.value.shape, name)
+            shape = tuple(best.value.shape)
+            found |= apart(key, best, shape, model_axes(shape, name if key == "" else None))
         return cls(found, in_all=True).plot(ax=ax, **options)
 
     def plot(
