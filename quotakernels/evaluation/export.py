@@ -10,7 +10,7 @@ from typing import Any
 
 from quotakernels.evaluation.intervals import CLOSED_FORMS
 from quotakernels.evaluation.notes import pairs_of
-from quotakernels.evaluation.results import Differences, GainResults, Results, Section
+from quotakernels.evaluation.results import Differences, GainResults, Results, Values
 from quotakernels.evaluation.segments import dominant
 
 _CONTROL = re.compile(r"[\x7f-\x9f]")
@@ -62,21 +62,23 @@ def _gains(gains: GainResults | None) -> dict[str, float]:
 def _model(results: Results, row: int) -> dict[str, Any]:
     """What a model has of all tables: values first, then their intervals."""
     content: dict[str, Any] = {}
-    quotas = {str(quota): {"places": results.places(quota)} for quota in results.at_quota}
+    quotas: dict[str, Any] = {
+        str(quota): {"places": results.places(quota)} for quota in results.at_quota
+    }
     best_cut: dict[str, Any] = {}
-    tables: list[tuple[dict[str, Any], Section]] = []
-    for section in results.sections:
-        over_all = best_cut if section.part == "gains" else content
-        tables.append((over_all if section.quota is None else quotas[str(section.quota)], section))
-    for target, section in tables:
-        target |= {k: _defined(x) for k, x in section.values.of_model(row).items()}
-    for target, section in tables:
-        for name, ends in section.values.ends.items():
-            both = [_defined(x) for x in section.values.interval(name, row)]
+    sure: list[tuple[dict[str, Any], Values]] = []
+    for part, quota, values in results.sections:
+        over_all = best_cut if part == "gains" else content
+        target = over_all if quota is None else quotas[str(quota)]
+        target |= {name: _defined(x) for name, x in values.of_model(row).items()}
+        sure.append((target, values))
+    for target, values in sure:
+        for name, ends in values.ends.items():
+            both = [_defined(x) for x in values.interval(name, row)]
             target.setdefault("intervals", {})[name] = both
             target.setdefault("undefined", {})[name] = int(ends.undefined[row])
-    content |= {"best_cut": best_cut} if best_cut else {}
-    return content | ({"quotas": quotas} if quotas else {})
+    parts = {"best_cut": best_cut, "quotas": quotas}
+    return content | {name: part for name, part in parts.items() if part}
 
 
 def _confidence(results: Results) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from quotakernels.evaluation.choice import Choice
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.words import listed
 from quotakernels.plots._models import written
-from quotakernels.plots._style import COLOURS, OPTIMAL, RANDOM, REFERENCE, line_style
+from quotakernels.plots._style import OPTIMAL, RANDOM, REFERENCE, line_style
 from quotakernels.report.svg import inlined
 
 _STYLE = {
@@ -42,10 +42,6 @@ _QUOTA: dict[str, Any] = {
     "zorder": 1.6,
 }
 
-_SAMPLE = Markup('<svg viewBox="0 0 34 12" aria-hidden="true">{}</svg>')
-_LINE = Markup(
-    '<line x1="1" y1="6" x2="33" y2="6" stroke="{}" stroke-width="{}" stroke-dasharray="{}"/>'
-)
 _WIDER = 1.25
 """Pixels for a point, nearly."""
 
@@ -57,31 +53,21 @@ class Key(NamedTuple):
     text: str
 
 
+def _key(text: str, sample: str, *values: Any) -> Key:
+    """A key whose sample is an element of SVG, with values put into it."""
+    drawn = Markup(sample).format(*values)
+    return Key(Markup('<svg viewBox="0 0 34 12" aria-hidden="true">{}</svg>').format(drawn), text)
+
+
 def key_of_line(style: dict[str, Any], text: str) -> Key:
     """The key of a line that Matplotlib draws in this style."""
     width = _WIDER * style["linewidth"]
     lengths = () if style["linestyle"] == "-" else style["linestyle"][1]
     dashes = " ".join(formatted(width * x, ".3g") for x in lengths)
-    return Key(_SAMPLE.format(_LINE.format(style["color"], formatted(width, "g"), dashes)), text)
-
-
-def key_of_point(text: str) -> Key:
-    """The key of the points that mark something on several curves."""
-    point = Markup('<circle cx="17" cy="6" r="4.5" fill="#595959"/>')
-    return Key(_SAMPLE.format(point), text)
-
-
-def key_of_area(model: int, text: str) -> Key:
-    """The key of an area in the colour of a model."""
-    colour = COLOURS[model % len(COLOURS)]
-    area = Markup('<rect width="34" height="12" fill="{}" fill-opacity="0.25"/>').format(colour)
-    return Key(_SAMPLE.format(area), text)
-
-
-def key_of_hatch(text: str) -> Key:
-    """The key of a hatched area."""
-    lines = Markup('<path d="M0 12L12 0M8 12L20 0M16 12L28 0M24 12L34 2" stroke="#595959"/>')
-    return Key(_SAMPLE.format(lines), text)
+    line = (
+        '<line x1="1" y1="6" x2="33" y2="6" stroke="{}" stroke-width="{}" stroke-dasharray="{}"/>'
+    )
+    return _key(text, line, style["color"], formatted(width, "g"), dashes)
 
 
 @dataclass(frozen=True)
@@ -136,32 +122,19 @@ class _Shown:
         return [key_of_line(_QUOTA, f"quota {self.choice.quota}")]
 
 
-def figures(evaluation: Results, choice: Choice | None) -> Iterator[Figure]:
-    """Draw every curve that is defined."""
-    shown = _Shown(evaluation, choice)
-    positives = evaluation.positive_total
-    both = 0 < positives < evaluation.total
-    if positives:
-        yield from _each(shown, (_hit_rate, _qrecall))
-    if both:
-        yield from _each(shown, (_areas, _lift))
-    if evaluation.gains is not None and evaluation.total:
-        yield from _each(shown, (_impact,))
-    if both and len(shown.names) > 1:
-        yield from _each(shown, (_dominance,))
-    if both:
-        yield from _each(shown, (_roc, _precision_recall))
-
-
 Said = tuple[str, str, str, Sequence[Key]]
 """The name of a figure, its title, how to read it, and its legend."""
 
 
-def _each(shown: _Shown, draws: Sequence[Callable[[_Shown, Axes], Said]]) -> Iterator[Figure]:
-    """Draw in Matplotlib's own style, whatever the user has set."""
+def figures(evaluation: Results, choice: Choice | None) -> Iterator[Figure]:
+    """Draw every curve that is defined, in Matplotlib's own style, whatever the user has set."""
+    shown = _Shown(evaluation, choice)
     with matplotlib.style.context(["default", _STYLE]):
-        for draw in draws:
-            drawing = Drawing(figsize=_size(shown, draw), layout="constrained")
+        for draw in _defined(shown):
+            width, height = _SIZE
+            if draw is _dominance:  # rows of models need their room
+                height = max(height, _ROW * (len(shown.names) + 1))
+            drawing = Drawing(figsize=(width, height), layout="constrained")
             ax = drawing.subplots()
             name, title, reading, keys = draw(shown, ax)
             ax.set_title("")
@@ -169,10 +142,20 @@ def _each(shown: _Shown, draws: Sequence[Callable[[_Shown, Axes], Said]]) -> Ite
             yield Figure(name, title, reading, tuple(keys), _svg(drawing, name, label))
 
 
-def _size(shown: _Shown, draw: Callable[[_Shown, Axes], Said]) -> tuple[float, float]:
-    """Rows of models need their room."""
-    width, height = _SIZE
-    return (width, max(height, _ROW * (len(shown.names) + 1))) if draw is _dominance else _SIZE
+def _defined(shown: _Shown) -> Iterator[Callable[[_Shown, Axes], Said]]:
+    """What can be drawn."""
+    evaluation = shown.evaluation
+    both = 0 < evaluation.positive_total < evaluation.total
+    if evaluation.positive_total:
+        yield from (_hit_rate, _qrecall)
+    if both:
+        yield from (_areas, _lift)
+    if evaluation.gains is not None and evaluation.total:
+        yield _impact
+    if both and len(shown.names) > 1:
+        yield _dominance
+    if both:
+        yield from (_roc, _precision_recall)
 
 
 def _svg(drawing: Drawing, name: str, label: str) -> Markup:
@@ -200,7 +183,7 @@ def _qrecall(shown: _Shown, ax: Axes) -> Said:
     plots.QrecallDisplay.from_ranking(shown.rankings, ax=ax, legend=False, areas=False)
     ax.set_ylabel("Qrecall")
     reading = "The share of all positives that are found. The steeper the start, the better."
-    keys = (*shown.models(), *shown.mark(ax), _RANDOM, key_of_line(OPTIMAL, "best possible order"))
+    keys = (*shown.models(), *shown.mark(ax), _RANDOM, _OPTIMAL)
     return "qrecall", "Qrecall (cumulative gains)", reading, keys
 
 
@@ -216,11 +199,13 @@ def _areas(shown: _Shown, ax: Axes) -> Said:
         f"Of {name}: Gini = PEM is the area above chance less that below it, as a share of what "
         "the best possible order has above chance."
     )
+    area = '<rect width="34" height="12" fill="{}" fill-opacity="0.25"/>'
+    hatch = '<path d="M0 12L12 0M8 12L20 0M16 12L28 0M24 12L34 2" stroke="{}"/>'
     keys = (
         key_of_line(style, name),
-        key_of_area(shown.model, f"S1 = {s1}, better than chance"),
-        key_of_hatch(f"S2 = {s2}, worse than chance"),
-        key_of_line(OPTIMAL, "best possible order"),
+        _key(f"S1 = {s1}, better than chance", area, style["color"]),
+        _key(f"S2 = {s2}, worse than chance", hatch, REFERENCE),
+        _OPTIMAL,
     )
     return "areas", "What Gini is made of", reading, keys
 
@@ -239,7 +224,8 @@ def _impact(shown: _Shown, ax: Axes) -> Said:
     plots.ImpactDisplay(cuts, in_all=True).plot(ax=ax, legend=False)
     ax.set_ylabel("brought in all")
     reading = "What all decisions bring together. The highest point of a line is its best cut."
-    keys = (*shown.models(), *shown.mark(ax), key_of_point("best cut of a model"))
+    point = _key("best cut of a model", '<circle cx="17" cy="6" r="4.5" fill="{}"/>', REFERENCE)
+    keys = (*shown.models(), *shown.mark(ax), point)
     return "brought", "What it brings", reading, keys
 
 
@@ -287,6 +273,7 @@ def _cut(name: str) -> str:
 _NAME = 16
 _HULL: dict[str, Any] = {"color": REFERENCE, "linewidth": 0.8, "linestyle": "-"}
 _RANDOM = key_of_line(RANDOM, "random choice")
+_OPTIMAL = key_of_line(OPTIMAL, "best possible order")
 _DRAWN_FROM, _RECALL_FROM = 0.005, 0.05
 _ROOM = 1.15
 _LOW = 0.3
