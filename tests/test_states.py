@@ -208,6 +208,25 @@ def test_no_examples_change_nothing(name: str):
         state.update(torch.tensor(1), scores[0])
 
 
+@pytest.mark.parametrize("name", ["histogram", "fixed"])
+def test_batches_of_other_sizes_need_no_other_program(name: str):
+    torch = pytest.importorskip("torch")
+    from torch._dynamo.testing import CompileCounter
+
+    programs = CompileCounter()
+    update = torch.compile(lambda state, y, s: state.update(y, s), backend=programs)
+    scores = torch.arange(6).to(torch.bfloat16)
+    labels = (scores > 2).to(torch.int64)
+    state = STATES[name](scores, False)
+    for size in (6, 2, 3, 4):
+        state = update(state, labels[-size:], scores[-size:])
+    assert programs.frame_count <= 2  # one of the first size, one of all others
+    if name == "histogram":
+        assert int(state.counts.sum()) == 15
+    else:
+        assert int(state.filled) == 15
+
+
 # merging
 
 

@@ -88,13 +88,13 @@ class KeptBuffer:
         pieces = _pieces(metric, "scores")
         return self.dtype or (pieces[0].dtype if pieces else None)
 
-    def read(self, metric: Any) -> ScoreBuffer:
-        """What the metric holds."""
-        kept = {name: _pieces(metric, name) for name, _, _ in self.columns}
+    def read(self, metric: Any, last: int = 0) -> ScoreBuffer:
+        """What the metric holds, or has been given in its last batches."""
+        kept = {name: _pieces(metric, name)[-last:] for name, _, _ in self.columns}
         if not kept["scores"]:
             like = torch.empty(0, dtype=self.type_of(metric), device=metric.bad.device)
             return ScoreBuffer(like, (), metric.bad)
-        whole = {name: torch.cat(pieces) for name, pieces in kept.items()}
+        whole = {name: torch.cat(x) if len(x) > 1 else x[0] for name, x in kept.items()}
         scores, labels = whole["scores"], whole["labels"]
         piece = Examples(scores, labels == 1, whole.get("weights"), labels != _ABSENT)
         return ScoreBuffer(scores[:0], (piece,), metric.bad.to(scores.device))
@@ -106,16 +106,17 @@ class KeptBuffer:
                 "sample_weight is given and the metric has no weights; make it weighted"
             )
         dtype = self.type_of(metric) or columns[1].dtype
-        empty = torch.empty(0, dtype=dtype, device=metric.bad.device)
-        batch = ScoreBuffer.empty(empty).update(*columns, **options)
+        like = torch.empty(0, dtype=dtype, device=metric.bad.device)
+        batch = ScoreBuffer(like, (), metric.bad).update(*columns, **options)
         scores, labels, weights, valid, *_ = batch.pieces[0]
         codes = torch.as_tensor(labels, dtype=torch.uint8)
         metric.scores.append(scores)
         metric.labels.append(codes if valid is None else torch.where(valid, codes, _ABSENT))
         if self.weighted:
-            ones = torch.ones(scores.shape, dtype=torch.float64, device=scores.device)
-            metric.weights.append(ones if weights is None else weights)
-        metric.bad = metric.bad + batch.bad
+            metric.weights.append(
+                torch.ones_like(scores, dtype=float) if weights is None else weights
+            )
+        metric.bad = batch.bad
 
     def of_batch(self, batch: ScoreBuffer, measures: Mapping[str, Any]) -> Any:
         """What `ScoreBuffer.compute` gives of one batch."""

@@ -174,15 +174,14 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
             Tensors that do not fit the metric; bad values where they can be read.
         """
         _check_batch(preds, target, self._kept.type_of(self))
-        self._kept.add(
-            self,
-            target,
-            preds.detach(),
-            sample_weight=sample_weight,
-            where=where,
-            pos_label=self.pos_label,
-            validate=self.validate_args,
-        )
+        columns, options = self._given(preds, target, sample_weight, where)
+        self._kept.add(self, *columns, **options)
+
+    def _given(self, preds: Tensor, target: Tensor, sample_weight: Any, where: Any) -> Any:
+        """What the `update` of a state takes."""
+        options = {"pos_label": self.pos_label, "validate": self.validate_args}
+        options |= {"sample_weight": sample_weight, "where": where}
+        return (target, preds.detach()), options
 
     @torch.jit.unused  # type: ignore[untyped-decorator]
     def forward(
@@ -193,15 +192,13 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
             return super().forward(preds, target, sample_weight, where)
         for name, kept in self.metric_state.items():
             setattr(self, name, kept[:] if isinstance(kept, list) else kept)  # others may share it
+        before = self.bad
         self.update(preds, target, sample_weight, where)
-        batch = ScoreBuffer.empty(preds.detach()).update(
-            target,
-            preds.detach(),
-            sample_weight=sample_weight,
-            where=where,
-            pos_label=self.pos_label,
-            validate=self.validate_args,
-        )
+        if isinstance(self._kept, KeptBuffer):
+            batch = self._kept.read(self, last=1)._replace(bad=self.bad - before)
+        else:
+            columns, options = self._given(preds, target, sample_weight, where)
+            batch = ScoreBuffer.empty(columns[1]).update(*columns, **options)
         self._forward_cache = self._entries_of(self._kept.of_batch(batch, self._several()))
         return self._forward_cache
 

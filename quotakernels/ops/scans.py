@@ -193,13 +193,15 @@ def taken(xp: Namespace, x: Array, index: Array) -> Array:
     return xp.take_along_axis(x, index, axis=-1)
 
 
-def written(xp: Namespace, target: Array, source: Array, start: Array, length: Array) -> Array:
+def written(
+    xp: Namespace, target: Array, source: Array, start: Array, length: Array | int
+) -> Array:
     """`target` with the first `length` of the `source` written to it, from the place `start` on.
 
     What would be written beyond its end is lost.
     """
     index = xp.arange(target.shape[-1], dtype=xp.int64, device=device(target)) - start
-    inside = xp.broadcast_to((index >= 0) & (index < length), target.shape)
-    index = xp.clip(index, min=0, max=source.shape[-1] - 1)
-    index = xp.broadcast_to(index, target.shape)
-    return xp.where(inside, xp.take_along_axis(source, index, axis=-1), target)
+    there = (index >= 0) & (index < source.shape[-1])
+    index = xp.where(there, index, xp.zeros_like(index))
+    found = taken(xp, source, xp.broadcast_to(index, target.shape))
+    return xp.where(xp.broadcast_to(there & (index < length), target.shape), found, target)

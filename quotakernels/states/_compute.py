@@ -87,6 +87,13 @@ def measured(measures: Any, compute: Callable[..., Any], options: dict[str, Any]
     return found if several else found[""]
 
 
+def computed(state: Any, measures: Any, options: dict[str, Any]) -> Any:
+    """What a measure with options, or each in a mapping, is of the ranking of a state."""
+    check_measures(measures, state.like)
+    ranking = state.ranking()
+    return measured(measures, lambda f, own: f(ranking, **own), options)
+
+
 def bounds_of(
     measure: Callable[..., Any], options: dict[str, Any], worst: Ranking, best: Ranking
 ) -> Bounds:

@@ -12,6 +12,7 @@ from quotakernels._array import (
     in_short,
     is_array,
     kept,
+    known,
     namespace,
     wide_float,
 )
@@ -20,7 +21,7 @@ from quotakernels.inputs.keywords import public
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples
 from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import scores_like, validate_batch, with_fault
-from quotakernels.states._compute import check_measures, measured
+from quotakernels.states._compute import computed
 from quotakernels.states._pickled import pickled
 
 
@@ -165,15 +166,15 @@ class ScoreBuffer(NamedTuple):
         TypeError
             Something else than a measure, such as ``len``; options beside several measures.
         """
-        check_measures(measure, self.like)
-        ranking = self.ranking()
-        return measured(measure, lambda f, own: f(ranking, **own), options)
+        return computed(self, measure, options)
 
 
 def ranking_without_faults(examples: Examples, bad: Array, ties: TiePolicy) -> Ranking:
     """The ranking of checked examples, invalid where there were bad batches."""
     xp = namespace(bad)
     with computing(xp):
+        if known(bad == 0):
+            return rank_examples(examples, ties)
         good = (bad == 0)[..., None]
         sound = xp.broadcast_to(good, examples.scores.shape)
         valid = sound if examples.valid is None else sound & examples.valid

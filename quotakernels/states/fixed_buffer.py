@@ -11,7 +11,6 @@ from quotakernels._array import (
     cast,
     compiled,
     computing,
-    constant,
     device,
     namespace,
     readable,
@@ -29,7 +28,7 @@ from quotakernels.states._batch import (
     with_fault,
     without_gains,
 )
-from quotakernels.states._compute import check_measures, measured
+from quotakernels.states._compute import computed
 from quotakernels.states._pickled import pickled
 from quotakernels.states.buffer import ranking_without_faults
 
@@ -200,9 +199,7 @@ class FixedScoreBuffer(NamedTuple):
         ValueError
             As by `ranking`.
         """
-        check_measures(measure, self.scores)
-        ranking = self.ranking()
-        return measured(measure, lambda f, own: f(ranking, **own), options)
+        return computed(self, measure, options)
 
 
 def _check_place(state: FixedScoreBuffer, more: Any, at_least: int) -> None:
@@ -234,9 +231,8 @@ def _with_batch(state: FixedScoreBuffer, batch: Batch) -> FixedScoreBuffer:
     xp = namespace(state.scores)
     scores, labels, weights, valid, *_ = batch.examples
     valid = xp.ones_like(labels) if valid is None else valid
-    length = constant(xp, scores.shape[-1], xp.int64, device(state.scores))
     state = state._replace(bad=with_fault(xp, state.bad, batch.fault))
-    return _extended(xp, state, Examples(scores, labels, weights, valid), length)
+    return _extended(xp, state, Examples(scores, labels, weights, valid), scores.shape[-1])
 
 
 def _joined(state: FixedScoreBuffer, other: FixedScoreBuffer) -> FixedScoreBuffer:
@@ -248,7 +244,7 @@ def _joined(state: FixedScoreBuffer, other: FixedScoreBuffer) -> FixedScoreBuffe
 
 
 def _extended(
-    xp: Namespace, state: FixedScoreBuffer, examples: Examples, length: Array
+    xp: Namespace, state: FixedScoreBuffer, examples: Examples, length: Array | int
 ) -> FixedScoreBuffer:
     """The state with the first examples written behind what it has."""
     filled = state.filled + length

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from quotakernels import ops
@@ -32,7 +33,7 @@ from quotakernels.states._batch import (
     with_fault,
     without_gains,
 )
-from quotakernels.states._compute import Bounds, bounds_of, check_measures, measured
+from quotakernels.states._compute import Bounds, bounds_of, check_measures, computed, measured
 from quotakernels.states._pickled import pickled
 
 MOST_BITS = 26
@@ -241,7 +242,10 @@ class ScoreHistogram(NamedTuple):
         """
         check_measures(measure, self.like)
         if self.exact:
-            return measured(measure, lambda f, own: _both(self.compute(f, **own)), options)
+            found = computed(self, measure, options)
+            if isinstance(measure, Mapping):
+                return {name: Bounds(x, x) for name, x in found.items()}
+            return Bounds(found, found)
         ends = self.ranking("pessimistic"), self.ranking("optimistic")
         return measured(measure, lambda f, own: bounds_of(f, own, *ends), options)
 
@@ -258,15 +262,9 @@ class ScoreHistogram(NamedTuple):
         ValueError
             A measure without certified bounds, unless the state is `exact`.
         """
-        check_measures(measure, self.like)
-        if not self.exact:
-            return self.bounds(measure, **options)
-        ranking = self.ranking()
-        return measured(measure, lambda f, own: f(ranking, **own), options)
-
-
-def _both(value: Any) -> Bounds:
-    return Bounds(value, value)
+        if self.exact:
+            return computed(self, measure, options)
+        return self.bounds(measure, **options)
 
 
 def _checked_bits(bits: int | None, width: int) -> int:
