@@ -106,3 +106,10 @@ def _host_type(name: str) -> np.dtype[Any]:
         ) from error
     found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
     return found
+
+
+def host_array(x: Array) -> np.ndarray[Any, Any]:
+    """An array of any library in NumPy."""
+    if isinstance(x, (np.ndarray, np.generic)):
+        return np.asarray(x)
+    return np.asarray(from_bits(to_bits(x), dtype_name(x.dtype), None))

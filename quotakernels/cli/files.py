@@ -6,7 +6,7 @@ import csv
 import io
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -60,17 +60,8 @@ def read_table(
     `as_text` keeps the cells of a CSV file exactly as they are written there.
     """
     with _refusing(path):
-        match file_format(path):
-            case "csv":
-                table = _read_csv(path, names, as_text)
-            case "parquet":
-                table = _read_parquet(path, names)
-            case "arrow":
-                table = _read_arrow(path, names)
-            case "npz":
-                table = _read_npz(path, names)
-            case _:
-                raise _unknown_type(path)
+        _, read = _reader(path)
+        table = read(path, names, as_text)
     if not table.num_rows:
         raise no_rows(name_of(path))
     return table
@@ -79,22 +70,16 @@ def read_table(
 def column_names(path: Path) -> list[str]:
     """Return the names of a file's columns, without reading the columns."""
     with _refusing(path):
-        match file_format(path):
-            case "csv":
-                return _csv_names(path)
-            case "parquet":
-                return _parquet_names(path)
-            case "arrow":
-                with pa.memory_map(str(path)) as source:
-                    return list(_open_arrow(source).schema.names)
-            case "npz":
-                return _npz_names(path)
-    raise _unknown_type(path)
+        names, _ = _reader(path)
+        return list(names(path))
 
 
-def _unknown_type(path: Path) -> InputError:
-    """The error of a name that tells no format."""
-    return InputError(f"{name_of(path)}: unknown file type, expected {READABLE}")
+def _reader(path: Path) -> tuple[Callable[[Path], list[str]], Callable[..., pa.Table]]:
+    """What reads the names of the columns, and what reads columns."""
+    try:
+        return _READERS[file_format(path)]
+    except KeyError:
+        raise InputError(f"{name_of(path)}: unknown file type, expected {READABLE}") from None
 
 
 @contextmanager
@@ -183,7 +168,7 @@ def _parquet_names(path: Path) -> list[str]:
     return list(parquet.read_schema(path).names)
 
 
-def _read_parquet(path: Path, names: Sequence[str] | None) -> pa.Table:
+def _read_parquet(path: Path, names: Sequence[str] | None, _: bool) -> pa.Table:
     from pyarrow import parquet
 
     with parquet.ParquetFile(path) as file:
@@ -192,7 +177,12 @@ def _read_parquet(path: Path, names: Sequence[str] | None) -> pa.Table:
         return file.read(columns=picked).select(picked)
 
 
-def _read_arrow(path: Path, names: Sequence[str] | None) -> pa.Table:
+def _arrow_names(path: Path) -> list[str]:
+    with pa.memory_map(str(path)) as source:
+        return list(_open_arrow(source).schema.names)
+
+
+def _read_arrow(path: Path, names: Sequence[str] | None, _: bool) -> pa.Table:
     with pa.memory_map(str(path)) as source:
         available = _open_arrow(source).schema.names
         picked = _pick(path, available, names)
@@ -217,7 +207,7 @@ def _npz_names(path: Path) -> list[str]:
         return list(archive.files)
 
 
-def _read_npz(path: Path, names: Sequence[str] | None) -> pa.Table:
+def _read_npz(path: Path, names: Sequence[str] | None, _: bool) -> pa.Table:
     if not zipfile.is_zipfile(path):
         raise InputError(f"{name_of(path)} is not an NPZ archive")
     with np.load(path, allow_pickle=False) as archive:
@@ -240,6 +230,14 @@ def _array_column(path: Path, name: str, array: np.ndarray[Any, Any]) -> pa.Arra
         raise InputError(
             f"{name_of(path)}: array {name!r} of type {array.dtype} is neither numbers nor text"
         ) from error
+
+
+_READERS: dict[str, tuple[Callable[[Path], list[str]], Callable[..., pa.Table]]] = {
+    "csv": (_csv_names, _read_csv),
+    "parquet": (_parquet_names, _read_parquet),
+    "arrow": (_arrow_names, _read_arrow),
+    "npz": (_npz_names, _read_npz),
+}
 
 
 def _write_csv(table: pa.Table, file: BinaryIO, path: Path) -> None:

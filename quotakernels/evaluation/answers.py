@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from quotakernels._text import formatted, number, percent, plain
@@ -19,15 +19,7 @@ from quotakernels.evaluation.gain_answers import at_best_cuts, how_many_by_gain,
 from quotakernels.evaluation.order import how_sure
 from quotakernels.evaluation.results import GainResults, Results
 from quotakernels.evaluation.segments import best_by_model
-from quotakernels.evaluation.words import (
-    amount,
-    counted,
-    first_of,
-    listed,
-    places_of,
-    sentence,
-    whole,
-)
+from quotakernels.evaluation.words import Said, amount, counted, listed, sentence, whole
 
 _OTHERS = 3
 
@@ -50,9 +42,6 @@ def answers(evaluation: Results) -> list[Answer]:
         Answer("What will it bring?", *_what(evaluation, choice)),
         Answer("How sure is the order of the models?", *how_sure(evaluation, choice)),
     ]
-
-
-Said = tuple[str, tuple[str, ...]]
 
 
 def _unsaid(evaluation: Results) -> str:
@@ -101,20 +90,26 @@ def _found(evaluation: Results, choice: Choice) -> Iterator[str]:
         return
     first, *others = choice.order
     settings, found = evaluation.settings, choice.found
-    share = percent(found[first] / choice.places)
-    cases = first_of(choice.places, settings.weight is not None, "case")
-    number_found = counted(found[first], "is", "is" if settings.weight is not None else "are")
+    cases = evaluation.size(choice.places).first("case")
+    number_found = counted(found[first], "is", "is" if evaluation.weighted else "are")
     yield (
         f"Of the {cases} by {settings.models[first]}, {number_found} positive ({settings.label}): "
-        f"a hit rate of {share}."
+        f"a hit rate of {percent(found[first] / choice.places)}."
     )
-    random = number(choice.random_found)
-    if choice.brings is not None:  # which is what the others are compared by
-        yield _alone(random)
-        return
-    rest = [f"{settings.models[k]} finds {number(found[k])}" for k in others[:_OTHERS]]
-    rest += _the_others(found[first], [found[k] for k in others[_OTHERS:]])
-    yield f"{listed([*rest, f'a random choice {random}'])}." if rest else _alone(random)
+    # where models are compared by what they bring, the others' positives do not count
+    rest = _each(evaluation, choice, "finds ", number) if choice.brings is None and others else []
+    a_random = "a random choice" if rest else "A random choice finds"
+    yield f"{listed([*rest, f'{a_random} {number(choice.random_found)}'])}."
+
+
+def _each(
+    evaluation: Results, choice: Choice, verb: str, form: Callable[[float], str]
+) -> list[str]:
+    """What the models behind the first have of that by which they are compared."""
+    first, *others = choice.order
+    values = choice.compared
+    said = [f"{evaluation.models[k]} {verb}{form(values[k])}" for k in others[:_OTHERS]]
+    return [*said, *_the_others(values[first], [values[k] for k in others[_OTHERS:]])]
 
 
 def _the_others(first: float, others: list[float]) -> Iterator[str]:
@@ -134,19 +129,14 @@ def _part_of_a_place(evaluation: Results, choice: Choice) -> Iterator[str]:
         yield f"{choice.quota} are {number(choice.places)} places: the last row is in by chance."
 
 
-def _alone(random: str) -> str:
-    return f"A random choice finds {random}."
-
-
 def _gains_found(evaluation: Results, choice: Choice) -> Iterator[str]:
     """What the models bring, where that decides."""
     if choice.brings is None:
         return
     first, *others = choice.order
     names = evaluation.models
-    rest = [f"{names[k]} {amount(choice.brings[k])}" for k in others[:_OTHERS]]
-    more = _the_others(choice.brings[first], [choice.brings[k] for k in others[_OTHERS:]])
-    yield f"{listed([f'{names[first]} brings {amount(choice.brings[first])}', *rest, *more])}."
+    rest = _each(evaluation, choice, "", amount)
+    yield f"{listed([f'{names[first]} brings {amount(choice.brings[first])}', *rest])}."
     finds = max(others, key=lambda k: choice.found[k], default=first)
     if choice.found[finds] > choice.found[first]:
         yield f"By positives found {names[finds]} would be the first."
@@ -192,11 +182,9 @@ def _how_many(evaluation: Results, choice: Choice | None) -> Said:
     head = f"With {name}, to find {listed(needed)}{' of the weight' if weighted else ' places'}."
     if choice is not None and choice.places:
         share = percent(choice.found[model] / evaluation.positive_total)
-        head = (
-            f"{sentence(places_of(choice.places, weighted))} "
-            f"{'finds' if weighted or number(choice.places) == '1' else 'find'} {share} of all "
-            f"positives with {name}; to find {listed(needed)}."
-        )
+        size = evaluation.size(choice.places)
+        find = f"{sentence(str(size))} find{'s' if size.is_one else ''}"
+        head = f"{find} {share} of all positives with {name}; to find {listed(needed)}."
     unsaid = f"{_unsaid(evaluation)} which number pays."
     return "That depends on what a place costs", (head, unsaid)
 
@@ -235,7 +223,7 @@ def _what(evaluation: Results, choice: Choice | None) -> Said:
     several = f"Positives of weight {number(found)}" if weighted else ""
     verdict = several or counted(found, "positive", "positives")
     verdict += f", at random {number(random)}"
-    size = places_of(choice.places, weighted)
+    size = evaluation.size(choice.places)
     more = (
         f"That is {number(found - random)} more than a random choice of {size} "
         f"would find: {formatted(lift, '.3g')} times as {'much' if weighted else 'many'}."

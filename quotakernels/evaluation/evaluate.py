@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quotakernels._bits import dtype_name, from_bits, to_bits
+from quotakernels._bits import host_array
 from quotakernels.evaluation.compute import evaluate_rankings, evaluate_sample
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.quota import Quota
@@ -160,7 +160,7 @@ def _of_rankings(rankings: Any, quotas: tuple[Quota, ...], beside: dict[str, Any
     for name, x in beside.items():
         if x is not None and name != "y_true":
             raise TypeError(f"{name} needs labels and scores, and cannot be given for rankings")
-    hosted = {str(name): ranking.map(_host) for name, ranking in rankings.items()}
+    hosted = {str(name): ranking.map(host_array) for name, ranking in rankings.items()}
     first = next(iter(hosted.values()))
     weighted = first.positive_weights.dtype.kind == "f"
     masses = (float(x.sum()) for x in (first.weights, first.positive_weights))
@@ -191,30 +191,25 @@ def _given(models: Any, beside: dict[str, Any]) -> _Given:
         raise TypeError(f"labels come first: evaluate({models!r}, frame)")
     is_frame = hasattr(models, "columns") or hasattr(models, "column_names")
     by_name = is_frame or isinstance(models, Mapping)
-    columns = named_scores(models, beside["y_true"], 1) if by_name else {}
+    one = not (by_name or _has_rows(models))
+    columns = (
+        {_title(models, "model"): models} if one else named_scores(models, beside["y_true"], 1)
+    )
     titles, arrays, lines = {}, {}, {}
     for key, x in beside.items():
         is_name = isinstance(x, str)
-        if is_name and x not in columns:
+        if is_name and not (by_name and x in columns):
             raise ValueError(f"{key} is the name of no column: {brief(x)}")
         titles[key], lines[key] = (x, f"models[{x!r}]") if is_name else (_title(x, key), key)
-        arrays[key] = _host(as_column(key, columns[x] if is_name else x))
-    if columns:
-        taken = [x for x in beside.values() if isinstance(x, str)]
-        named = {name: x for name, x in columns.items() if name not in taken}
-        named = _numeric(named) if is_frame else named
-        if not named:
-            raise ValueError(
-                "models must hold at least one model beside the columns that are named"
-            )
-    elif _has_rows(models):
-        named = named_scores(models, beside["y_true"], 1)
-    else:
-        named = {_title(models, "model"): models}
-    one = not (columns or _has_rows(models))
+        arrays[key] = host_array(as_column(key, columns[x] if is_name else x))
+    taken = [x for x in beside.values() if isinstance(x, str)]
+    named = {name: x for name, x in columns.items() if name not in taken}
+    named = _numeric(named) if is_frame else named
+    if not named:
+        raise ValueError("models must hold at least one model beside the columns that are named")
     labels = tuple("models" if one else label_of(models, name) for name in named)
-    scores = zip(named, map(_host, map(as_column, labels, named.values())), strict=True)
-    return _Given(dict(scores), arrays, titles, Lines(labels, lines))
+    scores = map(host_array, map(as_column, labels, named.values()))
+    return _Given(dict(zip(named, scores, strict=True)), arrays, titles, Lines(labels, lines))
 
 
 def _has_rows(models: Any) -> bool:
@@ -245,13 +240,6 @@ def _title(x: Any, otherwise: str) -> str:
     """The name that a column of a data frame has."""
     name = getattr(x, "name", None)
     return name if isinstance(name, str) and name else otherwise
-
-
-def _host(x: Any) -> NDArray[Any]:
-    """An array of any library in NumPy."""
-    if isinstance(x, np.ndarray):
-        return x
-    return np.asarray(from_bits(to_bits(x), dtype_name(x.dtype), None))
 
 
 def _sample(given: _Given, mask: str, pos_label: Any) -> Sample:

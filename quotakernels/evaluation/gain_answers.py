@@ -13,9 +13,7 @@ from quotakernels.evaluation.choice import (
     same,
 )
 from quotakernels.evaluation.results import GainResults, Results
-from quotakernels.evaluation.words import amount, at_most_three, first_of, places_of, signed
-
-Said = tuple[str, tuple[str, ...]]
+from quotakernels.evaluation.words import Said, amount, at_most_three, sentence, signed
 
 
 def how_many_by_gain(evaluation: Results, choice: Choice | None) -> Said:
@@ -46,12 +44,7 @@ def _free(evaluation: Results, choice: Choice | None) -> Said:
     said = (f"No row is a loss, so that more never bring less; give {cost} if places cost.",)
     if choice is None or not choice.places:
         return "All", said
-    return _all_of(places_of(choice.places, evaluation.weighted)), said
-
-
-def _all_of(places: str) -> str:
-    """All places, or all of a weight."""
-    return f"All {places}" if places.endswith("places") else f"All of {places}"
+    return sentence(evaluation.size(choice.places).all), said
 
 
 def _reaches_best_cut(evaluation: Results, gains: GainResults, choice: Choice) -> bool:
@@ -83,15 +76,13 @@ def _best_cut(evaluation: Results, gains: GainResults) -> Said:
     model = gains.best_model
     found = gains.at_best_cut.of_model(model)
     name, quota = evaluation.models[model], found["quota"]
+    brings = amount(found["brings"])
     if not quota:
-        return "Nobody", (f"The most is brought by selecting nobody: {amount(found['brings'])}.",)
+        return "Nobody", (f"The most is brought by selecting nobody: {brings}.",)
     if quota == evaluation.total:
-        return "All", (f"The most is brought by selecting all: {amount(found['brings'])}.",)
-    size = first_of(quota, evaluation.weighted)
-    said = (
-        f"The most is brought by the {size} of {name} ({percent(found['fraction'])} of all): "
-        f"{amount(found['brings'])}."
-    )
+        return "All", (f"The most is brought by selecting all: {brings}.",)
+    size, share = evaluation.size(quota), percent(found["fraction"])
+    said = f"The most is brought by the {size.first()} of {name} ({share} of all): {brings}."
     expected = found.get("expected")
     if expected is None:
         return f"{number(quota)}, by {name}", (said,)
@@ -113,30 +104,24 @@ def _on_other_rows(expected: float, nobody: float, whole: float, all_of_it: str)
 
 def _within(evaluation: Results, gains: GainResults, choice: Choice) -> Said:
     """Whether all places of the quota are worth filling."""
-    weighted = evaluation.weighted
-    places = places_of(choice.places, weighted)
-    everything = f"all {places}" if not weighted else f"the whole weight of {number(choice.places)}"
+    size = evaluation.size(choice.places)
     fewer = fewer_places(evaluation, gains.at_quota[choice.quota])
     if fewer is None:
-        return _all_of(places), ("No smaller number brings more.",)
+        return sentence(size.all), ("No smaller number brings more.",)
     if not fewer.places:
         return "Nobody", ("No number of places brings more than selecting nobody.",)
-    name = evaluation.models[fewer.model]
-    said = f"The {first_of(fewer.places, weighted)} of {name} {_bring(fewer.places, weighted)} "
-    said += f"{amount(fewer.brings)}, more than {everything} do{'es' if weighted else ''}."
-    verdict = f"{number(fewer.places)} of the {'weight of ' if weighted else ''}" + (
-        number(choice.places) if weighted else places
+    name, best = evaluation.models[fewer.model], evaluation.size(fewer.places)
+    bring, do = "brings" if best.is_one else "bring", "does" if size.weighted else "do"
+    said = (
+        f"The {best.first()} of {name} {bring} {amount(fewer.brings)}, more than {size.all} {do}."
     )
+    verdict = f"{number(fewer.places)} of the {str(size).removeprefix('a ')}"
     if choice.quota not in gains.expected_within:
         return verdict, (said,)
     expected = float(gains.expected_within[choice.quota][fewer.model])
     whole = float(np.nanmax(gains.at_quota[choice.quota].of("brings")))
-    also, doubt = _on_other_rows(expected, gains.nobody, whole, everything)
+    also, doubt = _on_other_rows(expected, gains.nobody, whole, size.all)
     return doubt or verdict, (said, also)
-
-
-def _bring(places: float, weighted: bool) -> str:
-    return "brings" if weighted or number(places) == "1" else "bring"
 
 
 def _tuned(evaluation: Results, gains: GainResults, choice: Choice | None) -> Said:
@@ -154,11 +139,11 @@ def _tuned(evaluation: Results, gains: GainResults, choice: Choice | None) -> Sa
     )
     if choice is None or not choice.places:
         return f"{reached}, by {name}", (said,)
-    places = places_of(choice.places, evaluation.weighted)
+    size = evaluation.size(choice.places)
     if found["quota"] < choice.places:
         why = "What scores below that cut brought less there, so the other places stay empty."
-        return f"{reached} of {places}", (said, why)
-    return _all_of(places), (said, "That is no less than the quota, so all of it is filled.")
+        return f"{reached} of {size}", (said, why)
+    return sentence(size.all), (said, "That is no less than the quota, so all of it is filled.")
 
 
 def what_it_brings(evaluation: Results, choice: Choice | None) -> Said:
@@ -172,7 +157,7 @@ def what_it_brings(evaluation: Results, choice: Choice | None) -> Said:
         return f"{amount(best['brings'])} at the best cut", (beside, _unit(evaluation))
     total = float(choice.brings[choice.order[0]])
     per_place = (total - gains.nobody) / choice.places
-    size = places_of(choice.places, evaluation.weighted)
+    size = evaluation.size(choice.places)
     return f"{amount(total)}, at random {amount(choice.random_brings)}", (
         f"With {size}{_interval(evaluation, choice)}. To select nobody brings {nobody}, to select "
         f"all {everybody}; each place adds {amount(per_place)} on average.",

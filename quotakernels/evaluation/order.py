@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from quotakernels._text import fixed, formatted, percent
 from quotakernels.evaluation.choice import Choice, no_best_cut, same
 from quotakernels.evaluation.results import Differences, Results
-from quotakernels.evaluation.settings import Resampling
 from quotakernels.evaluation.words import (
     MINUS,
+    Said,
     amount,
     at_most_three,
     listed,
     places_found,
-    places_of,
     sentence,
 )
 
-Said = tuple[str, tuple[str, ...]]
 _WHAT = {"roc_auc": "AUC", "hit_rate": "The hit rate", "brings": "What models bring"}
 
 
@@ -41,7 +39,7 @@ def how_sure(evaluation: Results, choice: Choice | None) -> Said:
     if resampling is None or not tests:
         asked = "--compare" if evaluation.settings.command else "compare=True"
         return "That cannot be said", (f"The models were not tested; {asked} tests them.",)
-    return _of_test(evaluation, choice, tests[0], resampling)
+    return _of_test(evaluation, choice, tests[0], resampling.percent)
 
 
 def _interval(evaluation: Results, choice: Choice | None) -> Iterator[str]:
@@ -50,15 +48,14 @@ def _interval(evaluation: Results, choice: Choice | None) -> Iterator[str]:
     if choice is None or resampling is None or not evaluation.has_intervals:
         return
     lower, upper = evaluation.at_quota[choice.quota].interval("hit_rate", 0)
-    by = f"of {resampling.resamples} resamples" if evaluation.weighted else "interval, Wilson's"
-    by = f"interval {by}" if evaluation.weighted else by
+    drawn = f" of {resampling.resamples} resamples" if evaluation.weighted else ", Wilson's"
     if math.isnan(lower):
         yield "Its hit rate is undefined."
     elif same(lower, upper):
         yield "Its hit rate is the same in all resamples, which so do not tell how sure it is."
     else:
         ends = f"{percent(lower)} to {percent(upper)}"
-        yield f"Its hit rate may be anything from {ends} ({resampling.percent} {by})."
+        yield f"Its hit rate may be anything from {ends} ({resampling.percent} interval{drawn})."
 
 
 def _verdict(first: str, alike: list[str], less: list[str]) -> str:
@@ -70,25 +67,12 @@ def _verdict(first: str, alike: list[str], less: list[str]) -> str:
     return f"not sure: {at_most_three(alike, 'or')} may be as good"
 
 
-def _with_interval(
-    said: str, ends: tuple[float, float], form: Callable[[float], str], p: str, percent: str
-) -> str:
-    """A difference, its interval, and p."""
-    if math.isnan(ends[0]):
-        return f"{said}."
-    if ends[0] == ends[1]:
-        return f"{said}, the same in all resamples."
-    return f"{said} ({percent} interval {' to '.join(map(form, ends))}, {p})."
-
-
-def _of_test(
-    evaluation: Results, choice: Choice | None, test: Differences, resampling: Resampling
-) -> Said:
+def _of_test(evaluation: Results, choice: Choice | None, test: Differences, level: str) -> Said:
     found = test.found
     if any(math.isnan(x) for x in found.estimate):
         return "That cannot be said", (f"{_WHAT[test.measure]} is undefined.",)
     first = found.names[0] if choice is None else evaluation.models[choice.order[0]]
-    said = _found_more(evaluation, choice, test, first, resampling)
+    said = _found_more(evaluation, choice, test, first, level)
     if test.too_few:
         return "Too few resamples to tell", (said, *(f"{sentence(x)}." for x in test.notes))
     letters = {name: set(x) for name, x in zip(found.names, found.letters, strict=True)}
@@ -111,25 +95,20 @@ def _told_apart(test: Differences, first: str, others: list[str]) -> Iterator[st
 
 
 def _found_more(
-    evaluation: Results,
-    choice: Choice | None,
-    test: Differences,
-    first: str,
-    resampling: Resampling,
+    evaluation: Results, choice: Choice | None, test: Differences, first: str, level: str
 ) -> str:
     """How much more the first model finds or brings than the next, or less, with the interval."""
     found = test.found
     i = found.names.index(first)
     j = 1 if i == 0 else 0
-    by, *ends = (float(x[i, j]) for x in (found.difference, found.lower, found.upper))
-    places = math.nan if choice is None else choice.places
+    by, lower, upper = (float(x[i, j]) for x in (found.difference, found.lower, found.upper))
+    next_one = found.names[j]
 
     def form(x: float) -> str:
         if test.measure == "brings":
             return amount(x)
-        return places_found(places * x) if choice else fixed(3)(x).replace("-", MINUS)
+        return places_found(choice.places * x) if choice else fixed(3)(x).replace("-", MINUS)
 
-    next_one = found.names[j]
     if test.measure == "brings":
         more = "as much as" if form(by) == form(0.0) else f"{form(by)} more than"
         pair = (first, next_one) if choice else (f"The best cut of {first}", f"that of {next_one}")
@@ -139,7 +118,11 @@ def _found_more(
     else:
         more = f"{form(by)} more than" if by > 0 else "as many as"
         more = f"{form(-by)} fewer than" if by < 0 else more
-        said = f"{first} finds {more} {next_one} in {places_of(places, evaluation.weighted)}"
-    corrected = "corrected " if len(found.names) > 2 else ""
-    p = f"{corrected}p = {formatted(found.p_adjusted[i, j], '.2g')}"
-    return _with_interval(said, (ends[0], ends[1]), form, p, resampling.percent)
+        said = f"{first} finds {more} {next_one} in {evaluation.size(choice.places)}"
+    if math.isnan(lower):
+        return f"{said}."
+    if lower == upper:
+        return f"{said}, the same in all resamples."
+    p = f"p = {formatted(found.p_adjusted[i, j], '.2g')}"
+    p = f"corrected {p}" if len(found.names) > 2 else p
+    return f"{said} ({level} interval {form(lower)} to {form(upper)}, {p})."

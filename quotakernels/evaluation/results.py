@@ -14,6 +14,7 @@ from quotakernels.evaluation.measures import Column
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.segments import Segment
 from quotakernels.evaluation.settings import Settings
+from quotakernels.evaluation.words import Size
 from quotakernels.inference.comparison.compare import Comparison
 from quotakernels.measures.tables.boundary import BestBoundary
 from quotakernels.ranking import Ranking
@@ -184,6 +185,10 @@ class Results:
         """Whether a confidence was given."""
         resampling = self.settings.resampling
         return resampling is not None and resampling.level is not None
+
+    def size(self, places: float) -> Size:
+        """So many places, or so much weight, in words."""
+        return Size(places, self.weighted)
 
     def places(self, quota: Quota) -> float:
         """Return how many examples (or how much weight) a quota selects."""

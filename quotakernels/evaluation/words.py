@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from quotakernels._text import money, number, plain
 
+Said = tuple[str, tuple[str, ...]]
+"""An answer in a few words, and the sentences that say what they mean."""
 MINUS = "\N{MINUS SIGN}"
 _MANY = 3
 
@@ -54,15 +57,31 @@ def at_most_three(names: Sequence[str], last: str = "and") -> str:
     return listed([*names[: _MANY - 1], f"{len(names) - _MANY + 1} others"], last)
 
 
-def places_of(places: float, weighted: bool) -> str:
-    """Write how much can be selected."""
-    return f"a weight of {number(places)}" if weighted else counted(places, "place", "places")
+class Size(NamedTuple):
+    """How many places, or how much weight, and how that is written."""
 
+    places: float
+    weighted: bool
 
-def first_of(places: float, weighted: bool, what: str = "") -> str:
-    """Write how many are the first ones."""
-    if weighted:
-        return f"first {number(places)} of the weight"
-    if number(places) == "1":
-        return f"first {what or 'one'}"
-    return f"first {number(places)} {what + 's' if what else ''}".rstrip()
+    def __str__(self) -> str:
+        if self.weighted:
+            return f"a weight of {number(self.places)}"
+        return counted(self.places, "place", "places")
+
+    @property
+    def all(self) -> str:
+        """All of it."""
+        return f"all {'of ' if self.weighted else ''}{self}"
+
+    def first(self, what: str = "") -> str:
+        """As much as are the first ones."""
+        if self.weighted:
+            return f"first {number(self.places)} of the weight"
+        if self.is_one:
+            return f"first {what or 'one'}"
+        return f"first {number(self.places)}{f' {what}s' if what else ''}"
+
+    @property
+    def is_one(self) -> bool:
+        """Whether verbs end in s."""
+        return self.weighted or number(self.places) == "1"

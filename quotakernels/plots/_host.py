@@ -17,7 +17,7 @@ from quotakernels._array import (
     namespace,
     wide_float,
 )
-from quotakernels._bits import dtype_name, from_bits, to_bits
+from quotakernels._bits import host_array
 
 Numbers = np.ndarray[Any, Any]
 
@@ -44,8 +44,6 @@ def _ranking_on_host(ranking: Ranking) -> Ranking:
 
 
 def _values(x: Array) -> Numbers:
-    if isinstance(x, (np.ndarray, np.generic)):
-        return np.asarray(x)
     if not concrete(x):
         raise TypeError("what is traced, or holds shapes only, has no values to be drawn")
-    return np.asarray(from_bits(to_bits(x), dtype_name(x.dtype), None))
+    return host_array(x)
