@@ -25,7 +25,7 @@ import numpy as np
 
 from quotakernels._bits import WIDTHS, Bits
 from quotakernels._replacing import replacing
-from quotakernels.states._header import DamagedFileError, Entry, damaged, entries_of, parsed
+from quotakernels.states._header import ENTRY, DamagedFileError, Entry, damaged, entries_of, parsed
 
 FORMAT_VERSION = 1
 _MAGIC = b"QKSTATE\n"
@@ -67,16 +67,8 @@ def write(
     entries, parts = [], []
     for name, (dtype, bits) in columns.items():
         data, compressed = _packed(bits)
-        entries.append(
-            {
-                "name": name,
-                "dtype": dtype,
-                "width": bits.itemsize,
-                "shape": list(bits.shape),
-                "bytes": len(data),
-                "compressed": compressed,
-            }
-        )
+        said = (name, dtype, bits.itemsize, list(bits.shape), len(data), compressed)
+        entries.append(dict(zip(ENTRY, said, strict=True)))
         parts.append(data)
     import json  # not needed but for files
 

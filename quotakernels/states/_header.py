@@ -54,11 +54,11 @@ def is_list_of(good: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda x: isinstance(x, list) and all(map(good, x))
 
 
-_ENTRY: Fields = {
+ENTRY: Fields = {
     "name": (lambda x: isinstance(x, str), "a name"),
     "dtype": (lambda x: isinstance(x, str) and x in WIDTHS, "the name of a type of numbers"),
-    "shape": (is_list_of(is_size), "a list of sizes"),
     "width": (is_size, "a number of bytes"),
+    "shape": (is_list_of(is_size), "a list of sizes"),
     "bytes": (is_size, "a number of bytes"),
     "compressed": (lambda x: isinstance(x, bool), "true or false"),
 }
@@ -99,7 +99,7 @@ def entries_of(path: StrPath, header: dict[str, Any], room: int) -> list[Entry]:
     check_fields(path, "its header", header, {"arrays": (is_list_of(lambda _: True), "a list")})
     entries: list[Entry] = []
     for number, said in enumerate(header["arrays"]):
-        check_fields(path, f"array {number}", said, _ENTRY)
+        check_fields(path, f"array {number}", said, ENTRY)
         shape = tuple(said["shape"])
         entry = Entry(said["name"], said["dtype"], shape, said["bytes"], said["compressed"])
         _check_size(path, entry, said["width"])
