@@ -417,3 +417,13 @@ def finish(xp: Namespace, x: Array, dtype: Any) -> Array:
 def finished(xp: Namespace, result: Any, dtype: Any) -> Any:
     """Float arrays of a result in the caller's precision; other dtypes stay."""
     return mapped(lambda x: finish(xp, x, dtype if x.dtype == xp.float64 else x.dtype), result)
+
+
+def computed(function: Callable[..., Any], data: tuple[Any, ...], **options: Any) -> Any:
+    """A function of arrays as one program, in the precision of results; of tensors by NumPy."""
+    if (on_host := host_view(data)) is not None:
+        return from_host_view(computed(function, tuple(on_host), **options), data[0])
+    xp = namespace(data[0])
+    dtype = result_float(xp, device(data[0]))
+    with computing(xp):
+        return finished(xp, compiled(function, xp, tuple(options))(*data, **options), dtype)

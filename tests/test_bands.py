@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import quotakernels as qk
 from quotakernels.inference.resampling.bands import tpr_at
 from quotakernels.inference.resampling.plan import plan_of
-from quotakernels.inputs.examples import valid_examples
+from quotakernels.inputs.gains import validated
 
 RNG = np.random.default_rng(7)
 N = 60
@@ -266,7 +266,7 @@ def test_the_best_cut_of_each_resample(best: Any, own: dict[str, Any], weights: 
     """Of rows that are really repeated, and what its threshold brings on all examples."""
     given = {"sample_weight": weights, "random_state": 3}
     found = qk.inference.optimum_interval(best, Y, S, n_resamples=30, **given, **own)
-    plan = plan_of(valid_examples(Y, S, weights), None, False, False, 3, "expected")
+    plan = plan_of(validated(Y, S, weights).examples, None, False, False, 3, "expected")
     more = np.empty((2, 30))
     for number, counts in enumerate(plan.counts(range(30))):
         rows = np.repeat(np.arange(N), counts)

@@ -15,7 +15,7 @@ import quotakernels as qk
 from quotakernels.inference.resampling import values
 from quotakernels.inference.resampling.plan import parts_left_out, plan_of
 from quotakernels.inference.resampling.values import values_of
-from quotakernels.inputs.examples import valid_examples
+from quotakernels.inputs.gains import validated
 from quotakernels.ranking import rank_examples
 
 RNG = np.random.default_rng(7)
@@ -42,7 +42,7 @@ main_modes = [m for m in MODES if m.name in ("numpy", "strictest-device1", "torc
 def plan(scores: Any, **kind: Any) -> tuple[Any, Any]:
     """The plan of resamples of the examples above, and the examples."""
     given = {name: kind.pop(name, None) for name in ("sample_weight", "where")}
-    examples = valid_examples(Y, scores, **given)
+    examples = validated(Y, scores, **given).examples
     options = {"clusters": None, "stratified": False, "poisson": False} | kind
     return plan_of(examples, random_state=3, ties="expected", **options), examples
 

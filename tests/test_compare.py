@@ -16,7 +16,7 @@ import quotakernels as qk
 from quotakernels.inference.comparison.compare import holm
 from quotakernels.inference.comparison.paired import of_permutations, of_resamples
 from quotakernels.inference.comparison.permutation import Permutation, differences, permutation_of
-from quotakernels.inputs.examples import valid_examples
+from quotakernels.inputs.gains import validated
 
 RNG = np.random.default_rng(11)
 N = 60
@@ -50,7 +50,9 @@ def mid_ranks(scores: list[float]) -> list[Fraction]:
 
 def enumerated(y: Any, s: Any, valid: Any) -> Permutation:
     """Of whose exchanges each way to exchange the examples is one."""
-    exchange = permutation_of(qk.roc_auc, valid_examples(y, s, where=valid), None, 0, "expected")
+    exchange = permutation_of(
+        qk.roc_auc, validated(y, s, where=valid).examples, None, 0, "expected"
+    )
     ways = np.asarray(list(itertools.product([False, True], repeat=y.shape[-1])))
     return exchange._replace(flips=lambda numbers: np.asarray(ways[numbers.start : numbers.stop]))
 

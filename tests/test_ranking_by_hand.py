@@ -102,7 +102,7 @@ GAINED = qk.rank([1, 0, 1], [3.0, 2, 2], gain=[5, -1, 2], gain_rejected=[0, 1, 0
             [1.0, -1],
             r"negative is 1\.0 at position 0; expected a finite sum, and 0 for",
         ),
-        ("size", [1.0, -1], r"size is -1\.0 at position 1; expected a finite sum, not negative"),
+        ("size", [1.0, -1], r"size is -1\.0 at position 1; expected a finite sum, and 0 for no ex"),
         ("negative_rejected", [0, np.inf], "negative_rejected is inf at position 1"),
         ("positive", [5.0], r"positive must have the shape of thresholds, \(2,\); got \(1,\)"),
     ],

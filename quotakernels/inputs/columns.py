@@ -146,7 +146,7 @@ def check_one_device(named: dict[str, Array]) -> None:
 
 
 def read_without_fault(
-    xp: Namespace, name: str, x: Array, wrong: Array, expected: str, validate: bool
+    xp: Namespace, name: str, x: Array, wrong: Array, expected: str, validate: bool = True
 ) -> bool:
     """Raise for the first bad value of an argument; False where values are not to be read."""
     if not validate or not readable(wrong):

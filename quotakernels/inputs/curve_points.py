@@ -17,7 +17,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.inputs.columns import adopt, as_column
-from quotakernels.inputs.grouped_counts import BadValues, good_rows
+from quotakernels.inputs.grouped_counts import BadValues, bad_gains, good_rows
 from quotakernels.inputs.shapes import refuse_columns
 
 
@@ -129,18 +129,9 @@ def check_rows(named: dict[str, Array]) -> None:
             bad.append(("thresholds", xp.isnan(thresholds) & (counts > 0), "a number"))
         rising = (key > higher) & has_one & (counts > 0)
         bad.append(("thresholds", rising, "scores from high to low; from_counts sorts them"))
-        bad += [_bad_gain(name, x, counts, positives) for name, x in named.items() if "." in name]
+        gains = {name: x for name, x in named.items() if name.startswith("gains.")}
+        bad += bad_gains(xp, gains, counts, positives)
         good_rows(xp, named, bad, None)
-
-
-def _bad_gain(name: str, gain: Array, counts: Array, positives: Array) -> tuple[str, Array, str]:
-    """Where sums of the gains of a class, or of their sizes, cannot be such, and what they can."""
-    xp, of = namespace(gain), name.partition(".")[2].partition("_")[0]
-    members = {"positive": positives, "negative": counts - positives, "size": counts}[of]
-    right = xp.isfinite(gain) & ((gain == 0) | (members > 0))
-    if of == "size":
-        return name, ~right | (gain < 0), "a finite sum, not negative, and 0 for no examples"
-    return name, ~right, f"a finite sum, and 0 for no {of}s"
 
 
 def _check_form(named: dict[str, Array]) -> None:
@@ -152,7 +143,7 @@ def _check_form(named: dict[str, Array]) -> None:
             raise ValueError(f"{name} must have the shape of thresholds, {shape}; got {x.shape}")
         if name in ("counts", "positives") and x.dtype.kind not in "iu":
             raise TypeError(f"{name} must hold integers; got dtype {x.dtype}")
-        if "." in name and x.dtype.kind != "f":
+        if name.startswith("gains.") and x.dtype.kind != "f":
             raise TypeError(f"{name} must hold floats; got dtype {x.dtype}")
 
 

@@ -75,19 +75,6 @@ def check_tie_policy(ties: str) -> None:
         raise ValueError(f"ties must be one of {', '.join(TIE_POLICIES)}; got {brief(ties)}")
 
 
-def valid_examples(
-    y_true: Any,
-    y_score: Any,
-    sample_weight: Any = None,
-    where: Any = None,
-    pos_label: Any = None,
-    validate: bool = True,
-) -> Examples:
-    """Check and convert labels and scores."""
-    given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
-    return validate_columns(given, pos_label, validate).examples
-
-
 def validate_scores(
     y_score: Any, sample_weight: Any = None, where: Any = None, validate: bool = True
 ) -> Validated:
@@ -119,19 +106,10 @@ def validate_columns(
     check_types(named)
     arrays = adopt(named, (leader,))[1]
     check_shapes(arrays, leader, given, batched)
-    if (on_host := host_view(tuple(arrays.values()))) is not None:
-        columns = dict(zip(arrays, on_host, strict=True))
-        found = _clean(columns, as_given, pos_label, validate, numbers, leader)
-        examples, floats, good, mask = found
-        scores = arrays[leader]
-        floats = {name: from_host_view(x, scores) for name, x in floats.items()}
-        return Validated(
-            from_host_view(examples, scores),
-            floats,
-            from_host_view(good, scores),
-            from_host_view(mask, scores),
-        )
-    return _clean(arrays, as_given, pos_label, validate, numbers, leader)
+    on_host = host_view(tuple(arrays.values()))
+    columns = arrays if on_host is None else dict(zip(arrays, on_host, strict=True))
+    found = _clean(columns, as_given, pos_label, validate, numbers, leader)
+    return found if on_host is None else from_host_view(found, arrays[leader])
 
 
 def _good_list(given: dict[str, Any]) -> Examples | None:

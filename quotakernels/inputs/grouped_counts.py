@@ -15,11 +15,10 @@ from quotakernels._array import (
     device,
     namespace,
     of_kind,
-    readable,
     tolerance,
     wide_float,
 )
-from quotakernels.inputs.columns import MASS_ROUNDING, adopt, as_column, first_bad
+from quotakernels.inputs.columns import MASS_ROUNDING, adopt, as_column, read_without_fault
 from quotakernels.inputs.shapes import refuse_columns
 
 BadValues: TypeAlias = list[tuple[str, Array, str]]
@@ -121,12 +120,20 @@ def _bad_values(xp: Namespace, columns: dict[str, Array]) -> BadValues:
         right = right & ((positives < counts) | (positive >= mass - close))
         expected = "a mass between 0 and the row's weight; 0 for no positives, all of it for only"
         bad.append(("positive_weights", ~right, expected))
-    for name in (*_GAINS, *_REJECTED):
-        if name in columns:
-            kind = name.partition("_")[0]
-            members = positives if kind == "positive" else counts - positives
-            right = xp.isfinite(columns[name]) & ((columns[name] == 0) | (members > 0))
-            bad.append((name, ~right, f"a finite sum, and 0 for no {kind}s"))
+    gains = {name: columns[name] for name in (*_GAINS, *_REJECTED) if name in columns}
+    return [*bad, *bad_gains(xp, gains, counts, positives)]
+
+
+def bad_gains(xp: Namespace, gains: dict[str, Array], counts: Array, positives: Array) -> BadValues:
+    """Where sums of gains, by the class at the beginning of their names, or of sizes are bad."""
+    members = {"positive": positives, "negative": counts - positives, "size": counts}
+    bad = []
+    for name, x in gains.items():
+        kind = name.removeprefix("gains.").partition("_")[0]
+        right = xp.isfinite(x) & ((x == 0) | (members[kind] > 0))
+        right = right & (x >= 0) if kind == "size" else right
+        whose = {"size": "examples, not negative"}.get(kind, f"{kind}s")
+        bad.append((name, ~right, f"a finite sum, and 0 for no {whose}"))
     return bad
 
 
@@ -144,11 +151,9 @@ def good_rows(
 ) -> Array | None:
     """Raise for the first bad value; where values cannot be read, tell the good batch rows."""
     for name, wrong, expected in bad:
-        if not readable(wrong):
+        if not read_without_fault(xp, name, as_given[name], wrong, expected):
             row = ~xp.any(wrong, axis=-1, keepdims=True)
             good = row if good is None else good & row
-        elif bool(xp.any(wrong)):
-            raise ValueError(first_bad(name, as_given[name], wrong, expected))
     return good
 
 

@@ -21,7 +21,7 @@ from quotakernels._array import (
     result_float,
     wide_float,
 )
-from quotakernels.inputs.columns import adopt, as_column, first_bad
+from quotakernels.inputs.columns import adopt, as_column, read_without_fault
 from quotakernels.inputs.quotas import numbers_like
 
 Domain: TypeAlias = tuple[Callable[[Any], Any], str]
@@ -82,10 +82,8 @@ def checked(xp: Namespace, arrays: dict[str, Array], domains: Domains) -> dict[s
     for name, (fits, expected) in domains.items():
         x = arrays[name]
         wrong = ~fits(x)
-        if not readable(wrong):
+        if not read_without_fault(xp, name, x, wrong, expected):
             good[name] = xp.where(wrong, xp.full_like(x, xp.nan), x)
-        elif bool(xp.any(wrong)):
-            raise ValueError(first_bad(name, x, wrong, expected))
     return good
 
 

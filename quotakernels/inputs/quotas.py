@@ -35,7 +35,7 @@ from quotakernels.inputs.columns import (
     MASS_ROUNDING,
     as_column,
     check_one_device,
-    first_bad,
+    read_without_fault,
     refuse_records,
 )
 from quotakernels.inputs.keywords import brief
@@ -116,7 +116,8 @@ def quota_masses(
         wanted, fits = _within(xp, table, value, flat, whole)
     else:
         fits = (flat > 0) & (flat <= 1)
-        _raise_unless(xp, name, value, fits, "a share of the examples, above 0 and at most 1")
+        expected = "a share of the examples, above 0 and at most 1"
+        read_without_fault(xp, name, value, xp.reshape(~fits, value.shape), expected)
         wanted = whole_if_close(xp, flat * whole)
     nan = constant(xp, xp.nan, wanted.dtype, device(wanted))
     return (xp.where(fits & (whole > 0), wanted, nan),), tuple(value.shape)
@@ -146,7 +147,7 @@ def _within(
         fits = fits & (quota <= xp.max(xp.where(whole > 0, limit, there)))
         what = "total weight" if table.weighted else "number of examples"
         expected = f"a number from 0 to {float(xp.max(there))!r}, the {what}"
-    _raise_unless(xp, "quota", value, fits, expected)
+    read_without_fault(xp, "quota", value, xp.reshape(~fits, value.shape), expected)
     return xp.minimum(quota, whole), (quota >= 0) & (quota <= limit)
 
 
@@ -218,9 +219,3 @@ def as_float(number: int | float) -> float:
         return float(number)
     except OverflowError:
         return math.inf if number > 0 else -math.inf
-
-
-def _raise_unless(xp: Namespace, name: str, value: Array, fits: Array, expected: str) -> None:
-    if readable(fits) and not bool(xp.all(fits)):
-        wrong = xp.reshape(~fits, value.shape)
-        raise ValueError(first_bad(name, value, wrong, expected))

@@ -18,6 +18,7 @@ from quotakernels._types import MeasureOptions
 from quotakernels.inference.comparison.paired import Measured, Tested, TestName, by_test, check_test
 from quotakernels.inference.resampling.bootstrap import check_resampling, with_options
 from quotakernels.inference.resampling.values import value_of
+from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.models import host_floats, label_of, named_scores, stacked
@@ -228,53 +229,27 @@ def compare(
     [ 0.   -0.03  0.2 ] [1.    0.958 0.003]
     """
     applied = compared(with_options(measure, options, gain))
-    named = _checked(models, y_true, test, n_resamples, confidence_level, ties, stratified)
-    data = _keywords_of_rank(sample_weight, where, pos_label, validate, gain, gain_rejected)
+    n_resamples = check_resampling(n_resamples, confidence_level, "percentile", ties)
+    named = named_scores(models, y_true)
+    check_test(test, len(named), n_resamples, confidence_level, stratified)
+    data = {"sample_weight": sample_weight, "where": where, "pos_label": pos_label}
+    data |= {"validate": validate}
+    data |= {} if gain is None else {"gain": gain, "gain_rejected": gain_rejected}
     drawn = {"n_resamples": n_resamples, "random_state": random_state, "clusters": clusters}
     drawn |= {"ties": ties, "workers": workers, "max_memory": max_memory, "progress": progress}
     scores = stacked({label_of(models, name): x for name, x in named.items()}, y_true, **data)
-    estimate, worth = _estimates(applied, y_true, scores, data, ties, maximize)
-    measured = Measured(applied, y_true, scores, estimate, confidence_level, data, drawn)
+    examples = validated(y_true, scores, **data).examples
+    estimate, worth = _estimates(applied, examples, ties, maximize)
+    measured = Measured(applied, y_true, examples, estimate, confidence_level, data, drawn)
     return comparison_of(
         list(named), estimate, worth, by_test(test, measured, stratified), confidence_level
     )
 
 
-def _checked(
-    models: Any,
-    y_true: Any,
-    test: TestName,
-    n_resamples: int,
-    confidence_level: float,
-    ties: TiePolicy,
-    stratified: bool,
-) -> dict[str, Any]:
-    """The scores of each model; raise for arguments out of range."""
-    n_resamples = check_resampling(n_resamples, confidence_level, "percentile", ties)
-    named = named_scores(models, y_true)
-    check_test(test, len(named), n_resamples, confidence_level, stratified)
-    return named
-
-
-def _keywords_of_rank(
-    sample_weight: Any, where: Any, pos_label: Any, validate: bool, gain: Any, gain_rejected: Any
-) -> dict[str, Any]:
-    """What goes with labels and scores, without gains where there are none."""
-    data = {"sample_weight": sample_weight, "where": where, "pos_label": pos_label}
-    data["validate"] = validate
-    return data if gain is None else data | {"gain": gain, "gain_rejected": gain_rejected}
-
-
 def _estimates(
-    measure: Any,
-    y_true: Any,
-    scores: Any,
-    data: dict[str, Any],
-    ties: TiePolicy,
-    maximize: bool | None,
+    measure: Any, examples: Examples, ties: TiePolicy, maximize: bool | None
 ) -> tuple[NDArray, NDArray]:
     """The measure of each model, one number, and one that is larger for the better model."""
-    examples = validated(y_true, scores, **data).examples
     found = value_of(measure, rank_examples(examples, ties))
     if not is_array(found):
         kind = type(found).__name__

@@ -18,7 +18,6 @@ from quotakernels.inference.resampling.bootstrap import bootstrap
 from quotakernels.inference.resampling.plan import flags_of, units_of
 from quotakernels.inference.resampling.values import reporter
 from quotakernels.inputs.examples import Examples
-from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.models import host_floats
 from quotakernels.inputs.quotas import level_of_caller, silently
@@ -54,16 +53,11 @@ class Measured(NamedTuple):
 
     measure: Any
     y_true: Any
-    scores: Any
+    examples: Examples
     estimate: NDArray
     confidence_level: float
     data: dict[str, Any]
     drawn: dict[str, Any]
-
-    @property
-    def examples(self) -> Examples:
-        """Labels and scores, with what is given beside them."""
-        return validated(self.y_true, self.scores, **self.data).examples
 
 
 def check_test(
@@ -99,7 +93,11 @@ def _bootstrapped(measured: Measured, stratified: bool) -> Tested:
     drawn = {**measured.data, **measured.drawn}
     with silently():
         found = bootstrap(
-            measured.measure, measured.y_true, measured.scores, stratified=stratified, **drawn
+            measured.measure,
+            measured.y_true,
+            measured.examples.scores,
+            stratified=stratified,
+            **drawn,
         )
     values = host_floats(found.resamples).astype(np.float64)
     warn_of_undefined(np.isnan(values).sum(axis=-1), values.shape[-1])
@@ -173,7 +171,7 @@ def _by_delong(measured: Measured) -> Tested:
     given = {**measured.data, "measure": name, "confidence_level": measured.confidence_level}
 
     def tested(first: int, second: int) -> PairTest:
-        pair = [measured.scores[model, ...] for model in (first, second)]
+        pair = [measured.examples.scores[model, ...] for model in (first, second)]
         found = delong_test(measured.y_true, pair, **given)
         ends = [float(host_floats(x)) for x in (found.lower, found.upper, found.p_value)]
         alike = found.difference == 0 and found.standard_error == 0

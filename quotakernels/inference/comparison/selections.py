@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from quotakernels._array import Array, cast, computing, namespace
 from quotakernels.inference._normal import check_level, quantile
 from quotakernels.inference._scipy import scipy
-from quotakernels.inputs.examples import valid_examples
+from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.models import host_floats, stacked, two_models
 from quotakernels.measures.at_quota.selection import select
@@ -188,8 +188,9 @@ def compare_selections(
     if test not in ("mcnemar", "fisher"):
         raise ValueError(f'test must be "mcnemar" or "fisher"; got {brief(test)}')
     check_level(confidence_level)
-    scores = stacked(two_models(models, y_true), y_true, None, where, pos_label, validate)
-    examples = valid_examples(y_true, scores, None, where, pos_label, validate)
+    data = {"where": where, "pos_label": pos_label, "validate": validate}
+    scores = stacked(two_models(models, y_true), y_true, **data)
+    examples = validated(y_true, scores, **data).examples
     taken: Any = select  # which of quota= and fraction= is given, it finds out itself
     chosen = taken(scores, quota=quota, fraction=fraction, where=where, validate=validate)
     found = _counts(chosen, examples.labels, examples.valid)

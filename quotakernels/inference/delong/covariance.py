@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from quotakernels._array import (
-    Array,
-    compiled,
-    computing,
-    device,
-    finished,
-    from_host_view,
-    host_view,
-    namespace,
-    result_float,
-)
+from quotakernels._array import Array, computed, computing, namespace
 from quotakernels.inference._areas import AreaName, refuse_weights, scale_of
 from quotakernels.inference.delong.placements import lost_pairs, share, spread_of
 from quotakernels.inputs.columns import as_column, read_without_fault
@@ -116,9 +106,8 @@ def auc_covariance(
             f"got shape {tuple(scores.shape)}"
         )
     data = (scores, *_same_for_all(y_true, validated, validate))
-    if (on_host := host_view(data)) is not None:
-        return from_host_view(_covariance(*on_host, scale=scale), scores)  # type: ignore[no-any-return]
-    return _covariance(*data, scale=scale)
+    found: AucCovariance = computed(_covariance, data, scale=scale)
+    return found
 
 
 def _same_for_all(y_true: Any, validated: Validated, validate: bool) -> tuple[Array, Array, Array]:
@@ -142,17 +131,6 @@ def _same_for_all(y_true: Any, validated: Validated, validate: bool) -> tuple[Ar
 
 
 def _covariance(
-    scores: Array, positive: Array, negative: Array, good: Array, *, scale: int
-) -> AucCovariance:
-    xp = namespace(scores)
-    dtype = result_float(xp, device(scores))
-    with computing(xp):
-        program = compiled(_covariance_of, xp, ("scale",))
-        found = program(scores, positive, negative, good, scale=scale)
-        return finished(xp, found, dtype)  # type: ignore[no-any-return]
-
-
-def _covariance_of(
     scores: Array, positive: Array, negative: Array, good: Array, *, scale: int
 ) -> AucCovariance:
     xp = namespace(scores)

@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from quotakernels import ops
-from quotakernels._array import (
-    Array,
-    Namespace,
-    compiled,
-    computing,
-    device,
-    finished,
-    from_host_view,
-    host_view,
-    namespace,
-    result_float,
-)
+from quotakernels._array import Array, Namespace, computed, namespace
 from quotakernels.inference._areas import AreaName, refuse_masses, refuse_weights, scale_of
 from quotakernels.inference._normal import check_level, quantile, two_sided
 from quotakernels.inference.delong.placements import area_of, lost_pairs, share, spread_of
@@ -138,10 +126,10 @@ def delong_test(
     for name, scores in named.items():
         given = {name: scores, "y_true": y_true, "sample_weight": None, "where": where}
         parts += _flagged(validate_columns(given, pos_label, validate, leader=name))
-    if (on_host := host_view(tuple(parts))) is not None:
-        found = _paired(*on_host, scale=scale, confidence_level=confidence_level)
-        return from_host_view(found, parts[0])  # type: ignore[no-any-return]
-    return _paired(*parts, scale=scale, confidence_level=confidence_level)
+    found: DelongTest = computed(
+        _paired, tuple(parts), scale=scale, confidence_level=confidence_level
+    )
+    return found
 
 
 def _flagged(validated: Validated) -> tuple[Array, Array, Array]:
@@ -155,15 +143,6 @@ def _flagged(validated: Validated) -> tuple[Array, Array, Array]:
 
 
 def _paired(*parts: Array, scale: int, confidence_level: float) -> DelongTest:
-    xp = namespace(parts[0])
-    dtype = result_float(xp, device(parts[0]))
-    with computing(xp):
-        program = compiled(_paired_of, xp, ("scale", "confidence_level"))
-        found = program(*parts, scale=scale, confidence_level=confidence_level)
-        return finished(xp, found, dtype)  # type: ignore[no-any-return]
-
-
-def _paired_of(*parts: Array, scale: int, confidence_level: float) -> DelongTest:
     xp = namespace(parts[0])
     flags = [a & b for a, b in zip(parts[1:3], parts[4:], strict=True)]
     of_a, of_b = (lost_pairs(xp, scores, *flags) for scores in (parts[0], parts[3]))
@@ -234,32 +213,19 @@ def delong_test_unpaired(
     for name, given in (("a", a), ("b", b)):
         if not isinstance(given, Ranking):
             raise TypeError(f"{name} must be a Ranking; got {type(given).__name__}")
-    xp, rankings = in_one_library({"a": a, "b": b})
-    if (on_host := host_view(tuple(x for ranking in rankings for x in ranking))) is not None:
-        pair = [Ranking._make(on_host[:7]), Ranking._make(on_host[7:])]
-        found = _unpaired(namespace(on_host[0]), pair, scale, confidence_level)
-        return from_host_view(found, rankings[0].thresholds)  # type: ignore[no-any-return]
-    return _unpaired(xp, rankings, scale, confidence_level)
+    _, rankings = in_one_library({"a": a, "b": b})
+    columns = tuple(x for ranking in rankings for x in ranking)
+    found: DelongTest = computed(_unpaired, columns, scale=scale, confidence_level=confidence_level)
+    return found
 
 
-def _unpaired(
-    xp: Namespace, rankings: list[Ranking], scale: int, confidence_level: float
-) -> DelongTest:
-    dtype = result_float(xp, device(rankings[0].counts))
-    with computing(xp):
-        tables = [table_of(xp, ranking) for ranking in rankings]
-        for name, table in zip("ab", tables, strict=True):
-            refuse_masses(table, name)
-        program = compiled(_unpaired_of, xp, ("scale", "confidence_level"))
-        found = program(*tables, scale=scale, confidence_level=confidence_level)
-        return finished(xp, found, dtype)  # type: ignore[no-any-return]
-
-
-def _unpaired_of(
-    a: ops.Groups, b: ops.Groups, *, scale: int, confidence_level: float
-) -> DelongTest:
-    xp = namespace(a.counts)
-    areas = [area_of(xp, table) for table in (a, b)]
+def _unpaired(*columns: Any, scale: int, confidence_level: float) -> DelongTest:
+    xp, half = namespace(columns[0]), len(columns) // 2
+    areas = []
+    for name, own in (("a", columns[:half]), ("b", columns[half:])):
+        table = table_of(xp, Ranking._make(own))
+        refuse_masses(table, name)
+        areas.append(area_of(xp, table))
     shares = [share(xp, area.lost, area.pairs, scale) for area in areas]
     error = scale * xp.sqrt(areas[0].variance + areas[1].variance)
     return _tested(xp, shares[0] - shares[1], error, confidence_level)

@@ -54,16 +54,13 @@ def lost_pairs(xp: Namespace, scores: Array, positive: Array, negative: Array) -
     first = xp.concat([edge, differs], axis=-1)
     last = xp.concat([differs, edge], axis=-1)
 
-    def beaten_twice(x: Array) -> Array:
-        """By those above, and by those that are not below."""
-        whole = xp.sum(x, axis=-1, keepdims=True, dtype=integer)
-        return _before(xp, x, first) + whole - _after(xp, x, last)
+    whole = [xp.sum(x, axis=-1, keepdims=True, dtype=integer) for x in (positive, negative)]
 
-    def beats_twice(x: Array) -> Array:
-        whole = xp.sum(x, axis=-1, keepdims=True, dtype=integer)
-        return _after(xp, x, last) + whole - _before(xp, x, first)
+    def above(x: Array) -> Array:
+        """How many more stand before the group of each place than after it."""
+        return _before(xp, x, first) - _after(xp, x, last)
 
-    lost = xp.where(positive > 0, beaten_twice(negative), beats_twice(positive))
+    lost = xp.where(positive > 0, whole[1] + above(negative), whole[0] - above(positive))
     back = xp.argsort(order, axis=-1, stable=False)
     return xp.take_along_axis(lost, back, axis=-1)
 

@@ -27,10 +27,11 @@ SAME_VALUE = 2.0**-44
 
 
 class Corrected(NamedTuple):
-    """Mean, half of its confidence interval, its standard error; and the folds' own deviation."""
+    """Mean, the ends of its confidence interval, its standard error; the folds' own deviation."""
 
     mean: Array
-    half: Array
+    lower: Array
+    upper: Array
     error: Array
     deviation: Array
     freedom: Array
@@ -50,7 +51,7 @@ def corrected(xp: Namespace, values: Array, ratio: float, confidence_level: floa
     error = deviation * xp.sqrt(1 / counted + ratio)
     half = quantiles(xp, confidence_level, number - 1, values) * error
     mean = xp.where(number > 0, mean, xp.full_like(mean, xp.nan))
-    return Corrected(mean, half, error, deviation, number - 1)
+    return Corrected(mean, mean - half, mean + half, error, deviation, number - 1)
 
 
 def first_less_second(pair: list[Array]) -> Array:

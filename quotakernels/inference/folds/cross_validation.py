@@ -14,7 +14,7 @@ from quotakernels._array import (
     cast,
     computing,
     device,
-    finish,
+    finished,
     float_of,
     mapped,
     namespace,
@@ -125,15 +125,25 @@ class FoldOptions(DataOptions, total=False):
     method: Any
 
 
+class FoldSummaryOptions(FoldOptions, total=False):
+    """Those of `fold_summary`."""
+
+    pooled: bool
+
+
+class FoldTestOptions(FoldOptions, total=False):
+    """Those of `fold_test`."""
+
+    maximize: bool | None
+
+
 @overload
 def fold_summary(
     measure: ValueMeasure,
     y_true: Any,
     y_score: Any,
     folds: Any,
-    *,
-    pooled: bool = False,
-    **options: Unpack[FoldOptions],
+    **options: Unpack[FoldSummaryOptions],
 ) -> FoldSummary: ...
 
 
@@ -143,9 +153,7 @@ def fold_summary(
     y_true: Any,
     y_score: Any,
     folds: Any,
-    *,
-    pooled: bool = False,
-    **options: Unpack[FoldOptions],
+    **options: Unpack[FoldSummaryOptions],
 ) -> Any: ...
 
 
@@ -260,17 +268,14 @@ def _summary(
     xp = namespace(values)
     dtype = float_of(values)
     with computing(xp):
-        wide = cast(xp, values, wide_float(xp, device(values)))
-        found = corrected(xp, wide, folds.ratio, confidence_level)
-        low, high = found.mean - found.half, found.mean + found.half
-        floats = (found.mean, low, high, found.error, found.deviation)
-        mean, low, high, error, deviation = (finish(xp, x, dtype) for x in floats)
-        undefined = values.shape[-1] - 1 - found.freedom
-        shaped = xp.reshape(cast(xp, values, dtype), (*values.shape[:-1], *folds.shape))
+        values = cast(xp, values, wide_float(xp, device(values)))
+        found = corrected(xp, values, folds.ratio, confidence_level)
+        shaped = xp.reshape(values, (*values.shape[:-1], *folds.shape))
         together = None
         if pooled is not None:
-            together = finish(xp, xp.mean(cast(xp, pooled, wide.dtype), axis=-1), dtype)
-        return FoldSummary(mean, low, high, error, deviation, undefined, shaped, together)
+            together = xp.mean(cast(xp, pooled, values.dtype), axis=-1)
+        parts = (*found[:5], values.shape[-1] - 1 - found.freedom, shaped, together)
+        return finished(xp, FoldSummary(*parts), dtype)  # type: ignore[no-any-return]
 
 
 def _warn_of_undefined(measure: Any, values: Any, examples: Examples, folds: Folds) -> None:
@@ -291,13 +296,7 @@ def _warn_of_undefined(measure: Any, values: Any, examples: Examples, folds: Fol
 
 @overload
 def fold_test(
-    measure: ValueMeasure,
-    y_true: Any,
-    models: Any,
-    folds: Any,
-    *,
-    maximize: bool | None = None,
-    **options: Unpack[FoldOptions],
+    measure: ValueMeasure, y_true: Any, models: Any, folds: Any, **options: Unpack[FoldTestOptions]
 ) -> FoldTest: ...
 
 
@@ -307,9 +306,7 @@ def fold_test(
     y_true: Any,
     models: Any,
     folds: Any,
-    *,
-    maximize: bool | None = None,
-    **options: Unpack[FoldOptions],
+    **options: Unpack[FoldTestOptions],
 ) -> Any: ...
 
 
@@ -433,18 +430,13 @@ def _tested(
     xp = namespace(values)
     dtype = values.dtype
     with computing(xp):
-        wide = cast(xp, values, wide_float(xp, device(values)))
-        found = corrected(xp, wide, folds.ratio, confidence_level)
-        mean, half, freedom = found.mean, found.half, found.freedom
-        statistic = mean / found.error
+        values = cast(xp, values, wide_float(xp, device(values)))
+        found = corrected(xp, values, folds.ratio, confidence_level)
+        statistic = found.mean / found.error
         statistic = xp.where(found.error > 0, statistic, xp.full_like(statistic, xp.nan))
-        p_value = two_sided(xp, statistic, freedom, len(folds.places))
-        floats = (mean, mean - half, mean + half, found.error, statistic, p_value)
-        difference, low, high, error, statistic, p_value, better = (
-            finish(xp, x, dtype) for x in (*floats, ahead(mean, maximize))
-        )
-        undefined = values.shape[-1] - 1 - freedom
+        p_value = two_sided(xp, statistic, found.freedom, len(folds.places))
+        undefined = values.shape[-1] - 1 - found.freedom
         shaped = xp.reshape(values, (*values.shape[:-1], *folds.shape))
-        return FoldTest(
-            difference, low, high, error, statistic, freedom, p_value, undefined, shaped, better
-        )
+        tested = (statistic, found.freedom, p_value, undefined, shaped)
+        test = FoldTest(*found[:4], *tested, ahead(found.mean, maximize))
+        return finished(xp, test, dtype)  # type: ignore[no-any-return]

@@ -15,7 +15,7 @@ from quotakernels._array import (
     cast,
     computing,
     device,
-    finish,
+    finished,
     namespace,
     readable,
     to_numpy,
@@ -27,7 +27,8 @@ from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstr
 from quotakernels.inference.resampling.intervals import quantile
 from quotakernels.inference.resampling.plan import flags_of, units_of
 from quotakernels.inputs.columns import MASS_ROUNDING, as_column
-from quotakernels.inputs.examples import Examples, valid_examples
+from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import mass_totals, numbers_like
@@ -236,12 +237,11 @@ def curve_band(
             ends = _simultaneous(xp, found, _range(xp, chosen, name, at), confidence_level)
         if _has_exact_ends(chosen, resampling):
             data = {k: x for k, x in resampling.items() if k in _DATA}
-            few = _Few(valid_examples(y_true, y_score, **data), resampling.get("clusters"))
-            tail = (1 - confidence_level) / 2
-            ends = few.beyond(xp, found.estimate, ends, (chosen, name), at, tail)
-        floats = (at, found.estimate, *ends, found.standard_error)
-        at, estimate, lower, upper, error = (finish(xp, x, dtype) for x in floats)
-        return CurveBand(at, estimate, lower, upper, error, found.undefined)
+            examples = validated(y_true, y_score, **data).examples
+            few = _few(xp, examples, resampling.get("clusters"), (chosen, name), at)
+            ends = _beyond(xp, found.estimate, ends, *few, (1 - confidence_level) / 2)
+        band = CurveBand(at, found.estimate, *ends, found.standard_error, found.undefined)
+        return finished(xp, band, dtype)  # type: ignore[no-any-return]
 
 
 def _chosen(curve: Any, places: dict[str, Any]) -> tuple[str, str, Any]:
@@ -269,53 +269,47 @@ def _has_exact_ends(curve: str, resampling: dict[str, Any]) -> bool:
     return curve in ("qrecall", "roc") or (curve == "hit_rate" and one_by_one)
 
 
-class _Few:
-    """Examples that may all be found, or none of them: then resamples all agree, and yet the curve
-    of others need not.
+def _few(
+    xp: Namespace, examples: Examples, clusters: Any, what: tuple[str, str], at: Array
+) -> tuple[Array, Array]:
+    """How many units the points of a curve are made of, and which share of the mass is selected.
+
+    Positives of unequal weights amount to fewer equal ones, and those of a cluster to one.
     """
-
-    def __init__(self, examples: Examples, clusters: Any):
-        self.examples = examples
-        self.clusters = (
-            None if clusters is None else units_of(flags_of(examples)["positives"], clusters)
-        )
-
-    def beyond(
-        self,
-        xp: Namespace,
-        estimate: Array,
-        ends: tuple[Array, Array],
-        what: tuple[str, str],
-        at: Array,
-        tail: float,
-    ) -> tuple[Array, Array]:
-        """Ends that go as far as those of Clopper and Pearson where all or none are found."""
-        counted, mass, positive = (cast(xp, x, at.dtype) for x in self._totals(xp))
-        share = at / mass if what[1] == "quota" else at
-        units = share * counted if what[0] == "hit_rate" else positive
-        if self.clusters is not None:
-            units = ops.clip(xp, units, None, float(self.clusters))
-        least = xp.exp(math.log(tail) / units)
-        close = tolerance(estimate, SAME_VALUE)
-        unsure = share < 1 - close
-        lower = xp.where(unsure & (estimate >= 1 - close), xp.minimum(ends[0], least), ends[0])
-        upper = xp.where(unsure & (estimate == 0), xp.maximum(ends[1], 1 - least), ends[1])
-        return lower, upper
-
-    def _totals(self, xp: Namespace) -> tuple[Array, Array, Array]:
-        """How many examples count, their mass, and how many positives these amount to.
-
-        Positives of unequal weights amount to fewer equal ones.  The shapes are (..., 1).
-        """
-        scores, labels, weights, valid, *_ = self.examples
-        there = xp.ones(scores.shape, dtype=xp.bool, device=device(scores))
-        there = there if valid is None else valid
-        positive = there & cast(xp, labels, xp.bool)
-        counted, found = ops.count(xp, there), ops.count(xp, positive)
-        if weights is None:
-            return counted, counted, found
+    scores, labels, weights, valid, *_ = examples
+    there = xp.ones(scores.shape, dtype=xp.bool, device=device(scores)) if valid is None else valid
+    positive = there & cast(xp, labels, xp.bool)
+    counted, found = (cast(xp, ops.count(xp, x), at.dtype) for x in (there, positive))
+    mass = counted
+    if weights is not None:
         mass = ops.total(xp, xp.where(there, weights, xp.zeros_like(weights)))[..., None]
-        return counted, mass, xp.minimum(cast(xp, found, mass.dtype), _kish(xp, positive, weights))
+        found = xp.minimum(found, _kish(xp, positive, weights))
+    share = at / mass if what[1] == "quota" else at
+    units = share * counted if what[0] == "hit_rate" else found
+    if clusters is not None:
+        most = units_of(flags_of(examples)["positives"], clusters)
+        units = ops.clip(xp, units, None, float(most))
+    return units, share
+
+
+def _beyond(
+    xp: Namespace,
+    estimate: Array,
+    ends: tuple[Array, Array],
+    units: Array,
+    share: Array,
+    tail: float,
+) -> tuple[Array, Array]:
+    """Ends that go as far as those of Clopper and Pearson where all units or none are found.
+
+    Then resamples all agree, and yet the curve of others need not.
+    """
+    least = xp.exp(math.log(tail) / units)
+    close = tolerance(estimate, SAME_VALUE)
+    unsure = share < 1 - close
+    lower = xp.where(unsure & (estimate >= 1 - close), xp.minimum(ends[0], least), ends[0])
+    upper = xp.where(unsure & (estimate == 0), xp.maximum(ends[1], 1 - least), ends[1])
+    return lower, upper
 
 
 def _kish(xp: Namespace, flags: Array, weights: Array) -> Array:

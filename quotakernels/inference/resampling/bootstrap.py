@@ -13,7 +13,7 @@ from quotakernels._array import (
     computing,
     concrete,
     device,
-    finish,
+    finished,
     float_of,
     from_host_view,
     is_array,
@@ -23,7 +23,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels._text import digits
-from quotakernels._types import MeasureOptions
+from quotakernels._types import Data, MeasureOptions
 from quotakernels.inference._normal import check_level
 from quotakernels.inference.resampling.intervals import IntervalMethod, defined, interval, spread
 from quotakernels.inference.resampling.plan import parts_left_out, plan_of, to_draw_from
@@ -90,14 +90,9 @@ def _shown(x: Any) -> str:
     return f"[{', '.join(texts)}]" if values.ndim else texts[0]
 
 
-class DataOptions(MeasureOptions, total=False):
+class DataOptions(MeasureOptions, Data[Any], total=False):
     """What goes with labels and scores, the level of an interval, and options of measures."""
 
-    sample_weight: Any
-    where: Any
-    pos_label: Any
-    ties: TiePolicy
-    validate: bool
     gain: Any
     gain_rejected: Any
     confidence_level: float
@@ -257,13 +252,9 @@ def bootstrap(
     found = functools.partial(values_of, applied, estimate, workers, max_memory)
     drawn = found(plan, range(number), reporter(progress, "bootstrap"))
     left_out = found(*parts_left_out(plan), silent) if method == "bca" else drawn
-    result = _summaries(method, confidence_level, [estimate, drawn, left_out])
+    summed = functools.partial(summary, method, confidence_level)
+    result = trees_map(summed, [estimate, drawn, left_out])
     return result if examples is raw.examples else from_host_view(result, raw.examples.scores)
-
-
-def _summaries(method: IntervalMethod, confidence_level: float, found: list[Any]) -> Any:
-    """What was found of each array of a result, in its place."""
-    return trees_map(functools.partial(summary, method, confidence_level), found)
 
 
 def summary(method: IntervalMethod, confidence_level: float, found: list[Array]) -> BootstrapResult:
@@ -276,10 +267,8 @@ def summary(method: IntervalMethod, confidence_level: float, found: list[Array])
         estimate, values, left_out = (cast(xp, x, wide) for x in (estimate, values, left_out))
         ends = interval(xp, method, estimate, values, left_out, confidence_level)
         undefined = values.shape[-1] - defined(xp, values)
-        value, low, high, error = (
-            finish(xp, x, dtype) for x in (estimate, *ends, spread(xp, values))
-        )
-        return BootstrapResult(value, low, high, error, undefined, cast(xp, values, dtype))
+        result = BootstrapResult(estimate, *ends, spread(xp, values), undefined, values)
+        return finished(xp, result, dtype)  # type: ignore[no-any-return]
 
 
 def check_resampling(

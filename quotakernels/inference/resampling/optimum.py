@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from quotakernels import ops
@@ -15,6 +16,7 @@ from quotakernels._array import (
     constant,
     device,
     finish,
+    finished,
     namespace,
     tolerance,
     wide_float,
@@ -32,7 +34,7 @@ from quotakernels.inputs.quotas import wanted_masses
 from quotakernels.measures._direction import direction_of
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.gains.impact_at_quota import best_quota
-from quotakernels.measures.tables.boundary import best_boundary
+from quotakernels.measures.tables.boundary import BestBoundary, best_boundary
 from quotakernels.measures.tables.optimal import SAME_VALUE as LAST_PLACES
 from quotakernels.measures.tables.optimal import best_and_curve, optimal_cut
 from quotakernels.ranking import Ranking, rank, ranked, table_of
@@ -171,7 +173,7 @@ def optima(
     cuts = _Cuts(best, own, limits)
     found: _Found = bootstrap(cuts, y_true, y_score, **resampling)
     data = {name: x for name, x in resampling.items() if name in _OF_RANK}
-    curve = cuts.curve_of(ranked(y_true, y_score, **data))[1]
+    curve = cuts.boundary(ranked(y_true, y_score, **data)).curve
     level = resampling.get("confidence_level", 0.95)
     intervals = []
     for value, threshold, quota, filled in found.cuts.values():
@@ -205,17 +207,18 @@ class _Cuts:
     made_here = True
 
     def __init__(self, best: Any, own: dict[str, Any], limits: Sequence[Mapping[str, Any]]):
-        self.best, self.own, self.limits, self.sign = best, own, limits, 1
-        if best is optimal_cut:
-            self.own = {"measure": None, "maximize": None} | own
-            if limits:
-                largest = direction_of(self.own["measure"], self.own["maximize"], "maximize")
-                self.sign = 1 if largest else -1
+        self.limits, self.sign = limits, 1
+        boundary: Callable[..., BestBoundary] = _of_cuts if best is optimal_cut else best
+        self.boundary = functools.partial(boundary, **own)
+        if best is optimal_cut and limits:
+            largest = direction_of(own.get("measure"), own.get("maximize"), "maximize")
+            self.sign = 1 if largest else -1
 
     def __call__(self, ranking: Ranking) -> _Found:
-        best, curve = self.curve_of(ranking)
+        best = self.boundary(ranking)
+        curve = best.curve
         nobody, everybody = curve.value[..., 0], curve.value[..., -1]
-        cuts = [_Cut(best[0], best[1], best[2], everybody)]
+        cuts = [_Cut(best.value, best.threshold, best.quota, everybody)]
         if self.limits:
             xp, dtype = namespace(curve.value), curve.value.dtype
             with computing(xp):
@@ -226,16 +229,16 @@ class _Cuts:
                 worth = xp.where(xp.isnan(worth), xp.full_like(worth, -xp.inf), worth)
                 within = _within(xp, curve, ops.running_max(xp, worth), most)
                 each = ([x[..., k] for x in within] for k in range(most.shape[-1]))
-                cuts += [_Cut(*(finish(xp, x, dtype) for x in one)) for one in each]
+                cuts += [finished(xp, _Cut(*one), dtype) for one in each]
         return _Found(nobody, everybody, dict(enumerate(cuts)))
 
-    def curve_of(self, ranking: Ranking) -> tuple[Sequence[Array], Curve]:
-        """The best of all cuts of a ranking, and what each of its cuts brings."""
-        if self.best is not optimal_cut:
-            *cut, curve = self.best(ranking, **self.own)
-            return cut[:3], curve
-        own = dict(self.own)
-        return best_and_curve(own.pop("measure"), (ranking,), own.pop("maximize"), own)
+
+def _of_cuts(
+    ranking: Ranking, *, measure: Any = None, maximize: bool | None = None, **own: Any
+) -> BestBoundary:
+    """What `optimal_cut` finds, with its curve."""
+    best, curve = best_and_curve(measure, (ranking,), maximize, own)
+    return BestBoundary(*best, curve)
 
 
 def _mass(xp: Namespace, table: ops.Groups, limit: Mapping[str, Any]) -> Array:
@@ -335,5 +338,5 @@ def _expected(
         mean = xp.sum(xp.where(more == more, more, xp.zeros_like(more)), axis=-1) / number
         wide = cast(xp, estimate, more.dtype)
         left = xp.expand_dims(wide, axis=-1) - more
-        optimism, centre, left = (finish(xp, x, dtype) for x in (mean, wide - mean, left))
+        optimism, centre, left = finished(xp, (mean, wide - mean, left), dtype)
     return optimism, summary("percentile", confidence_level, [centre, left, left])

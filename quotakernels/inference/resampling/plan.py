@@ -29,14 +29,10 @@ PARTS = 200
 """Parts of the examples that are left out, one at a time, for the acceleration of BCa."""
 
 
-def seeds_numpy(random_state: Any) -> bool:
-    """Whether NumPy can draw from it."""
-    return random_state is None or isinstance(random_state, (int, np.integer, np.random.Generator))
-
-
 def to_draw_from(examples: Examples, random_state: Any) -> Examples:
     """The examples, of which tensors in host memory become NumPy's where that draws."""
-    on_host = host_view(examples) if seeds_numpy(random_state) else None
+    seeds_numpy = isinstance(random_state, (type(None), int, np.integer, np.random.Generator))
+    on_host = host_view(examples) if seeds_numpy else None
     return examples if on_host is None else Examples(*on_host)
 
 
