@@ -151,8 +151,7 @@ def _clean(
     """Arrays of one library and of fitting shapes, when their values are checked too."""
     xp = namespace(arrays[leader])
     with computing(xp):
-        if arrays[leader].shape[-1] == 0:
-            arrays = one_absent_example(xp, arrays)
+        arrays = one_absent_example(xp, arrays)
         shape = arrays[leader].shape
         columns = {name: _stretched(xp, x, shape) for name, x in arrays.items()}
         scores, labels = columns[leader], columns.get("y_true")
@@ -176,6 +175,8 @@ def _stretched(xp: Namespace, x: Array, shape: tuple[int, ...]) -> Array:
 def one_absent_example(xp: Namespace, arrays: dict[str, Array]) -> dict[str, Array]:
     """Empty lists become one example that does not count, so that every table has a row."""
     leader = next(iter(arrays.values()))
+    if leader.shape[-1]:
+        return arrays
     absent = {
         name: xp.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=device(x))
         for name, x in arrays.items()

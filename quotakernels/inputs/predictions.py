@@ -60,8 +60,7 @@ def validate_predictions(
     xp, arrays = adopt(named)
     check_shapes(arrays, "y_pred", given)
     with computing(xp):
-        if arrays["y_pred"].shape[-1] == 0:
-            arrays = one_absent_example(xp, arrays)
+        arrays = one_absent_example(xp, arrays)
         shape = arrays["y_pred"].shape
         columns = {name: xp.broadcast_to(x, shape) for name, x in arrays.items()}
         weights, valid = weights_and_mask(xp, columns, wide_float(xp, device(columns["y_pred"])))

@@ -16,7 +16,7 @@ from quotakernels._frames import Library, frame_of
 from quotakernels._text import digits, formatted
 from quotakernels._types import MeasureOptions
 from quotakernels.inference.comparison.paired import Measured, Tested, TestName, by_test, check_test
-from quotakernels.inference.resampling.bootstrap import check_resampling, with_options
+from quotakernels.inference.resampling.bootstrap import with_options
 from quotakernels.inference.resampling.values import value_of
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.gains import validated
@@ -229,21 +229,30 @@ def compare(
     [ 0.   -0.03  0.2 ] [1.    0.958 0.003]
     """
     applied = compared(with_options(measure, options, gain))
-    n_resamples = check_resampling(n_resamples, confidence_level, "percentile", ties)
     named = named_scores(models, y_true)
-    check_test(test, len(named), n_resamples, confidence_level, stratified)
-    data = {"sample_weight": sample_weight, "where": where, "pos_label": pos_label}
-    data |= {"validate": validate}
-    data |= {} if gain is None else {"gain": gain, "gain_rejected": gain_rejected}
+    n_resamples = check_test(test, len(named), n_resamples, confidence_level, ties, stratified)
+    data = _keywords_of_rank(sample_weight, where, pos_label, validate, gain, gain_rejected)
     drawn = {"n_resamples": n_resamples, "random_state": random_state, "clusters": clusters}
     drawn |= {"ties": ties, "workers": workers, "max_memory": max_memory, "progress": progress}
-    scores = stacked({label_of(models, name): x for name, x in named.items()}, y_true, **data)
-    examples = validated(y_true, scores, **data).examples
+    examples = _examples({label_of(models, name): x for name, x in named.items()}, y_true, data)
     estimate, worth = _estimates(applied, examples, ties, maximize)
     measured = Measured(applied, y_true, examples, estimate, confidence_level, data, drawn)
-    return comparison_of(
-        list(named), estimate, worth, by_test(test, measured, stratified), confidence_level
-    )
+    tested = by_test(test, measured, stratified)
+    return comparison_of(list(named), estimate, worth, tested, confidence_level)
+
+
+def _keywords_of_rank(
+    sample_weight: Any, where: Any, pos_label: Any, validate: bool, gain: Any, gain_rejected: Any
+) -> dict[str, Any]:
+    """What goes with labels and scores, without gains where there are none."""
+    data = {"sample_weight": sample_weight, "where": where, "pos_label": pos_label}
+    data["validate"] = validate
+    return data if gain is None else data | {"gain": gain, "gain_rejected": gain_rejected}
+
+
+def _examples(named: dict[str, Any], y_true: Any, data: dict[str, Any]) -> Examples:
+    """Labels, and the scores of all models, shape (M, n), with what is given beside them."""
+    return validated(y_true, stacked(named, y_true, **data), **data).examples
 
 
 def _estimates(

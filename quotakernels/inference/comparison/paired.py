@@ -14,13 +14,14 @@ from quotakernels._array import tolerance
 from quotakernels.inference._areas import area_name
 from quotakernels.inference.comparison.permutation import differences, permutation_of
 from quotakernels.inference.delong.difference import delong_test
-from quotakernels.inference.resampling.bootstrap import bootstrap
+from quotakernels.inference.resampling.bootstrap import bootstrap, check_resampling
 from quotakernels.inference.resampling.plan import flags_of, units_of
 from quotakernels.inference.resampling.values import reporter
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.models import host_floats
 from quotakernels.inputs.quotas import level_of_caller, silently
+from quotakernels.ranking import TiePolicy
 
 NDArray = np.ndarray[Any, Any]
 TestName: TypeAlias = Literal["bootstrap", "permutation", "delong"]
@@ -61,15 +62,23 @@ class Measured(NamedTuple):
 
 
 def check_test(
-    test: str, models: int, n_resamples: int, confidence_level: float, stratified: bool
-) -> None:
-    """Raise for a test that there is not, and warn of one that cannot find anything."""
+    test: str,
+    models: int,
+    n_resamples: int,
+    confidence_level: float,
+    ties: TiePolicy,
+    stratified: bool,
+) -> int:
+    """The number of resamples; raise for a test that there is not, and warn of one that cannot find
+    anything.
+    """
+    n_resamples = check_resampling(n_resamples, confidence_level, "percentile", ties)
     if test not in (*_STEPS, "delong"):
         raise ValueError(f'test must be "bootstrap", "permutation" or "delong"; got {brief(test)}')
     if stratified and test != "bootstrap":
         raise ValueError(f'stratified has no meaning for test="{test}", which keeps all labels')
     if test == "delong":
-        return
+        return n_resamples
     needed = _STEPS[test] * models * (models - 1) / 2 / (1 - confidence_level) - 1
     if n_resamples < round(needed, 6):
         warnings.warn(
@@ -77,6 +86,7 @@ def check_test(
             f"pass n_resamples={math.ceil(round(needed, 6))} or more",
             stacklevel=level_of_caller(),
         )
+    return n_resamples
 
 
 def by_test(test: TestName, measured: Measured, stratified: bool) -> Tested:

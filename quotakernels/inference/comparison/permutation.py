@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, computing, device, namespace
+from quotakernels._array import Array, Namespace, computing, device, namespace
+from quotakernels.inference.delong.placements import twice_below
 from quotakernels.inference.resampling.plan import owners, to_draw_from
 from quotakernels.inference.resampling.values import at_once, threads, value_again
 from quotakernels.inputs.examples import Examples
@@ -72,17 +73,9 @@ def _mid_ranks(xp: Namespace, examples: Examples) -> Array:
     """
     scores, valid = examples.scores, examples.valid
     key = ops.order_key(xp, scores)
-    there = xp.ones(scores.shape, dtype=xp.int64, device=device(scores))
-    if valid is not None:
-        key = xp.where(valid, key, xp.zeros_like(key))
-        there = cast(xp, valid, xp.int64)
-    order = xp.argsort(key, axis=-1, stable=True)
-    rising, counts = (xp.take_along_axis(x, order, axis=-1) for x in (key, there))
-    upto = ops.shifted(xp, xp.concat([ops.prefix_sum(xp, counts), counts[..., :1]], axis=-1), 1, 0)
-    below, within = (ops.bisect(xp, rising, key, beyond) for beyond in (False, True))
-    below, within = (xp.take_along_axis(upto, x, axis=-1) for x in (below, within))
-    small = scores.shape[-1] < 2**30
-    return cast(xp, below + within, xp.int32 if small else xp.int64)
+    there = xp.ones(scores.shape, dtype=xp.bool, device=device(scores)) if valid is None else valid
+    key = xp.where(there, key, xp.zeros_like(key))
+    return twice_below(xp, key, [there])[0]
 
 
 def differences(

@@ -134,12 +134,11 @@ def delong_test(
 
 def _flagged(validated: Validated) -> tuple[Array, Array, Array]:
     """The scores, and which examples are positive and which negative."""
-    examples = validated.examples
-    scores, labels, valid = examples.scores, examples.labels, examples.valid
-    assert labels is not None
+    scores, labels, _, valid, *_ = validated.examples
+    positive, negative = labels, ~labels  # type: ignore[operator]  # no list is without labels
     if valid is None:
-        return scores, labels, ~labels
-    return scores, labels & valid, ~labels & valid
+        return scores, positive, negative
+    return scores, positive & valid, negative & valid
 
 
 def _paired(*parts: Array, scale: int, confidence_level: float) -> DelongTest:

@@ -43,36 +43,33 @@ def lost_pairs(xp: Namespace, scores: Array, positive: Array, negative: Array) -
     """
     key = ops.order_key(xp, scores)
     key = xp.where(positive | negative, key, xp.zeros_like(key))  # NaN would be its own group
-    order = xp.argsort(key, axis=-1, descending=True, stable=False)
+    positives, negatives = twice_below(xp, key, [positive, negative])
+    whole = cast(xp, ops.count(xp, negative), negatives.dtype)
+    return xp.where(positive, 2 * whole - negatives, positives)
+
+
+def twice_below(xp: Namespace, key: Array, flags: list[Array]) -> list[Array]:
+    """How many of those flagged have a lower key than each example, twice, ties counted half."""
+    order = xp.argsort(key, axis=-1, stable=False)
+    back = xp.argsort(order, axis=-1, stable=False)
     key = xp.take_along_axis(key, order, axis=-1)
     integer = xp.int32 if key.shape[-1] < 2**30 else xp.int64
-    positive, negative = (
-        cast(xp, xp.take_along_axis(x, order, axis=-1), integer) for x in (positive, negative)
-    )
     edge = xp.ones((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
     differs = key[..., 1:] != key[..., :-1]
     first = xp.concat([edge, differs], axis=-1)
-    last = xp.concat([differs, edge], axis=-1)
+    last = xp.flip(xp.concat([differs, edge], axis=-1), axis=-1)
 
-    whole = [xp.sum(x, axis=-1, keepdims=True, dtype=integer) for x in (positive, negative)]
+    def before(x: Array, first: Array) -> Array:
+        """Sums of what stands before the group of each place."""
+        return ops.running_max(xp, xp.where(first, ops.exclusive(xp, x), xp.zeros_like(x)))
 
-    def above(x: Array) -> Array:
-        """How many more stand before the group of each place than after it."""
-        return _before(xp, x, first) - _after(xp, x, last)
-
-    lost = xp.where(positive > 0, whole[1] + above(negative), whole[0] - above(positive))
-    back = xp.argsort(order, axis=-1, stable=False)
-    return xp.take_along_axis(lost, back, axis=-1)
-
-
-def _before(xp: Namespace, x: Array, first: Array) -> Array:
-    """Sums of what stands before the group of each place."""
-    return ops.running_max(xp, xp.where(first, ops.exclusive(xp, x), xp.zeros_like(x)))
-
-
-def _after(xp: Namespace, x: Array, last: Array) -> Array:
-    """Sums of what stands after the group of each place."""
-    return xp.flip(_before(xp, xp.flip(x, axis=-1), xp.flip(last, axis=-1)), axis=-1)
+    found = []
+    for flag in flags:
+        x = cast(xp, xp.take_along_axis(flag, order, axis=-1), integer)
+        above = xp.flip(before(xp.flip(x, axis=-1), last), axis=-1)
+        twice = before(x, first) + xp.sum(x, axis=-1, keepdims=True, dtype=integer) - above
+        found.append(xp.take_along_axis(twice, back, axis=-1))
+    return found
 
 
 def spread_of(

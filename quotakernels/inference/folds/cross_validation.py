@@ -254,28 +254,23 @@ def fold_summary(
     split = validate_folds(folds, tuple(examples.scores.shape), n_train)
     values = each_fold(applied, examples, split, ties)
     _warn_of_undefined(measure, values, examples, split)
-    together = pooled_value(applied, examples, split, ties) if pooled else values
-
-    def summarised(found: list[Array]) -> FoldSummary:
-        return _summary(found[0], found[1] if pooled else None, split, confidence_level)
-
-    return trees_map(summarised, [values, together])
+    together = [pooled_value(applied, examples, split, ties)] if pooled else []
+    summarised = functools.partial(_summary, split, confidence_level)
+    return trees_map(summarised, [values, *together])
 
 
-def _summary(
-    values: Array, pooled: Array | None, folds: Folds, confidence_level: float
-) -> FoldSummary:
+def _summary(folds: Folds, confidence_level: float, found: list[Array]) -> FoldSummary:
+    """From the values of the folds, and those of all folds together if these were asked for."""
+    values, *together = found
     xp = namespace(values)
     dtype = float_of(values)
     with computing(xp):
         values = cast(xp, values, wide_float(xp, device(values)))
-        found = corrected(xp, values, folds.ratio, confidence_level)
+        *t, freedom = corrected(xp, values, folds.ratio, confidence_level)
         shaped = xp.reshape(values, (*values.shape[:-1], *folds.shape))
-        together = None
-        if pooled is not None:
-            together = xp.mean(cast(xp, pooled, values.dtype), axis=-1)
-        parts = (*found[:5], values.shape[-1] - 1 - found.freedom, shaped, together)
-        return finished(xp, FoldSummary(*parts), dtype)  # type: ignore[no-any-return]
+        pooled = [xp.mean(cast(xp, x, values.dtype), axis=-1) for x in together] or [None]
+        parts = (*t, values.shape[-1] - 1 - freedom, shaped, *pooled)
+        return finished(xp, FoldSummary._make(parts), dtype)  # type: ignore[no-any-return]
 
 
 def _warn_of_undefined(measure: Any, values: Any, examples: Examples, folds: Folds) -> None:

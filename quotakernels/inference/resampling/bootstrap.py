@@ -252,9 +252,13 @@ def bootstrap(
     found = functools.partial(values_of, applied, estimate, workers, max_memory)
     drawn = found(plan, range(number), reporter(progress, "bootstrap"))
     left_out = found(*parts_left_out(plan), silent) if method == "bca" else drawn
-    summed = functools.partial(summary, method, confidence_level)
-    result = trees_map(summed, [estimate, drawn, left_out])
+    result = _summaries(method, confidence_level, [estimate, drawn, left_out])
     return result if examples is raw.examples else from_host_view(result, raw.examples.scores)
+
+
+def _summaries(method: IntervalMethod, confidence_level: float, found: list[Any]) -> Any:
+    """What was found of each array of a result, in its place."""
+    return trees_map(functools.partial(summary, method, confidence_level), found)
 
 
 def summary(method: IntervalMethod, confidence_level: float, found: list[Array]) -> BootstrapResult:
