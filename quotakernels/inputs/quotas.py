@@ -65,26 +65,52 @@ def divisor(xp: Namespace, mass: Array) -> Array:
     return mass + xp.finfo(mass.dtype).smallest_normal
 
 
-def mass_totals(xp: Namespace, table: ops.Groups | ops.Around) -> tuple[Array, Array, Array]:
-    """Mass of all examples, of the positive and of the negative ones, per row of the batch."""
-    if isinstance(table, ops.Around):
-        whole, positive = table.whole[..., 0], table.positives[..., 0]
-        return whole, positive, whole - positive
-    wide = wide_float(xp, device(table.counts))
-    if table.weighted:
-        positive, negative = (ops.total(xp, x) for x in (table.positive, table.negative))
-        whole = positive + negative
-        return whole, positive, negative
-    whole, positive = (xp.sum(x, axis=-1, dtype=xp.int64) for x in (table.counts, table.positives))
-    return cast(xp, whole, wide), cast(xp, positive, wide), cast(xp, whole - positive, wide)
+class Totals:
+    """The masses of a table, each of shape (...), summed when it is first read."""
 
+    def __init__(self, xp: Namespace, table: ops.Groups | ops.Around):
+        self._xp, self._table = xp, table
+        self._made: dict[str, Array] = {}
 
-def _whole_mass(xp: Namespace, table: ops.Groups) -> Array:
-    """The first of the `mass_totals`, shape (..., 1)."""
-    if table.weighted:
-        return mass_totals(xp, table)[0][..., None]
-    whole = xp.sum(table.counts, axis=-1, keepdims=True, dtype=xp.int64)
-    return cast(xp, whole, wide_float(xp, device(whole)))
+    @property
+    def whole(self) -> Array:
+        """Mass of all examples."""
+        return self._read("whole")
+
+    @property
+    def positive(self) -> Array:
+        """Mass of the positive ones."""
+        return self._read("positive")
+
+    @property
+    def negative(self) -> Array:
+        """Mass of the negative ones."""
+        return self._read("negative")
+
+    def __iter__(self) -> Iterator[Array]:
+        return iter((self.whole, self.positive, self.negative))
+
+    def _read(self, name: str) -> Array:
+        if name not in self._made:
+            self._made[name] = self._new(name)
+        return self._made[name]
+
+    def _new(self, name: str) -> Array:
+        xp, table = self._xp, self._table
+        if name in ("counts", "positives"):
+            return xp.sum(getattr(table, name), axis=-1, dtype=xp.int64)
+        if isinstance(table, ops.Around):
+            whole, positive = table.whole[..., 0], table.positives[..., 0]
+            return {"whole": whole, "positive": positive}.get(name, whole - positive)
+        if table.weighted:
+            if name == "whole":
+                return self.positive + self.negative
+            return ops.total(xp, getattr(table, name))
+        if name == "negative":
+            number = self._read("counts") - self._read("positives")
+        else:
+            number = self._read("counts" if name == "whole" else "positives")
+        return cast(xp, number, wide_float(xp, device(number)))
 
 
 def wanted_masses(
@@ -111,7 +137,7 @@ def quota_masses(
         raise TypeError("give exactly one of quota= (examples) and fraction= (a share of them)")
     name = "quota" if fraction is None else "fraction"
     value = numbers_like(table.counts, name, quota if fraction is None else fraction)
-    whole, flat = _whole_mass(xp, table), xp.reshape(value, (-1,))
+    whole, flat = Totals(xp, table).whole[..., None], xp.reshape(value, (-1,))
     if name == "quota":
         wanted, fits = _within(xp, table, value, flat, whole)
     else:

@@ -10,7 +10,7 @@ from quotakernels._array import Array, Namespace, computing, tolerance
 from quotakernels._types import T
 from quotakernels.inputs.columns import MASS_ROUNDING, adopt, check_same_totals
 from quotakernels.inputs.invalid_rows import invalid_rows
-from quotakernels.measures._reduction import totals
+from quotakernels.inputs.quotas import Totals
 from quotakernels.ranking import Ranking, table_of
 
 Models: TypeAlias = Ranking[T] | Sequence[Ranking[T]] | Mapping[Any, Ranking[T]]
@@ -39,7 +39,7 @@ def family_of(models: Models) -> Family:
         raise ValueError(f"models must have the same batch axes; got {listed}")
     with computing(xp):
         tables = tuple(table_of(xp, ranking) for ranking in rankings)
-        sums = [totals(xp, table) for table in tables]
+        sums = [Totals(xp, table) for table in tables]
         positive = xp.stack([x.positive for x in sums], axis=-1)
         negative = xp.stack([x.negative for x in sums], axis=-1)
         differ = _differs(xp, positive) | _differs(xp, negative)

@@ -7,19 +7,6 @@ from typing import Any, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast
-from quotakernels.inputs.quotas import mass_totals
-
-
-class Totals(NamedTuple):
-    """Mass of all examples, of the positive and of the negative ones: shape (...)."""
-
-    whole: Array
-    positive: Array
-    negative: Array
-
-    def per_row(self, xp: Namespace) -> tuple[Array, Array]:
-        """Both with a last axis of length 1, to stand beside the rows of the table."""
-        return xp.expand_dims(self.whole, axis=-1), xp.expand_dims(self.positive, axis=-1)
 
 
 class Reduction(NamedTuple):
@@ -55,11 +42,6 @@ def item_scale(xp: Namespace, table: ops.Groups, whole: Array) -> Array:
     if table.weighted:
         return cast(xp, xp.sum(table.counts, axis=-1, dtype=xp.int64), whole.dtype) / whole
     return xp.ones_like(whole)
-
-
-def totals(xp: Namespace, table: ops.Groups) -> Totals:
-    """The totals of a table."""
-    return Totals(*mass_totals(xp, table))
 
 
 def reduced(xp: Namespace, table: ops.Groups, *reductions: Reduction) -> list[Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, known, known_between, namespace, of_kind
-from quotakernels.inputs.quotas import mass_totals
+from quotakernels.inputs.quotas import Totals
 
 MASSES = ("quota", "start", "stop", "positives", "tp", "fp", "fn", "tn")
 """Fields of results that are masses; all others are free of their unit."""
@@ -29,7 +29,7 @@ def in_usual_units(function: Callable[..., Any], of_masses: bool = True) -> Call
         xp = namespace(table.counts)
         unit = None
         if table.weighted:
-            whole, *classes = (x[..., None] for x in mass_totals(xp, table))
+            whole, *classes = (x[..., None] for x in Totals(xp, table))
             unit = usual_unit(xp, whole, classes)
         if unit is None:
             return function(table, *arrays, **options)

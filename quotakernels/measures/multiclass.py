@@ -24,7 +24,7 @@ from quotakernels._types import TiePolicy
 from quotakernels.inputs.classes import validate_classes
 from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.keywords import brief, forwarding
-from quotakernels.inputs.quotas import in_library_of, mass_totals
+from quotakernels.inputs.quotas import Totals, in_library_of
 from quotakernels.measures._measure import GAINS, Measure
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.charts.powers import Chart
@@ -255,7 +255,7 @@ def _averages(results: Any, ranking: Ranking, average: str) -> tuple[Any, Any]:
     wide = wide_float(xp, device(ranking.counts))
     mass = None
     if average == "weighted":
-        mass = mass_totals(xp, table_of(xp, ranking))[1]
+        mass = Totals(xp, table_of(xp, ranking)).positive
 
     def averaged(x: Array) -> Array:
         there, x = cast(xp, _is_defined(xp, x), wide), cast(xp, x, wide)

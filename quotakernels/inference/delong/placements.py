@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, wide_float
-from quotakernels.measures._reduction import Reduction, reduced, totals
+from quotakernels.inputs.quotas import Totals
+from quotakernels.measures._reduction import Reduction, reduced
 
 
 class Area(NamedTuple):
@@ -97,10 +98,10 @@ def spread_of(
 
 def area_of(xp: Namespace, table: ops.Groups) -> Area:
     """The AUC of a table without weights, and its variance, from the rows."""
-    total = totals(xp, table)
-    positive, negative = (xp.expand_dims(x, axis=-1) for x in total[1:])
+    total = Totals(xp, table)
+    positive, negative = (xp.expand_dims(x, axis=-1) for x in (total.positive, total.negative))
     (twice,) = reduced(xp, table, _LOST_TWICE)
-    lost = [xp.expand_dims(twice / x, axis=-1) for x in total[1:]]
+    lost = [xp.expand_dims(twice / x, axis=-1) for x in (total.positive, total.negative)]
 
     def squares(before: Array, found: Array, good: Array, bad: Array) -> tuple[Array, Array]:
         of_positive = 2 * (before - found) + bad - lost[0]
@@ -109,7 +110,7 @@ def area_of(xp: Namespace, table: ops.Groups) -> Area:
         return good * (of_positive * of_positive), bad * (of_negative * of_negative)
 
     sums = reduced(xp, table, Reduction(_COLUMNS, squares, lambda *sums: sums))[0]
-    sizes = total[1:]
+    sizes = (total.positive, total.negative)
     parts = [x / (4 * (n * (n - 1))) for x, n in zip(sums, sizes, strict=True)]
     defined = (total.positive > 1) & (total.negative > 1)
     variance = xp.where(defined, parts[0] + parts[1], xp.full_like(twice, xp.nan))

@@ -10,7 +10,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, constant, device, readable, to_numpy
 from quotakernels.inference._scipy import scipy
 from quotakernels.inputs.columns import first_bad
-from quotakernels.inputs.quotas import mass_totals, numbers_like, wanted_masses
+from quotakernels.inputs.quotas import Totals, numbers_like, wanted_masses
 
 NDArray = np.ndarray[Any, Any]
 
@@ -32,7 +32,7 @@ def wanted_and_listed(
         raise ValueError(
             f"population must be one number; got an array of shape {tuple(size.shape)}"
         )
-    whole = mass_totals(xp, table)[0][..., None]
+    whole = Totals(xp, table).whole[..., None]
     fits = (size >= whole) & (size == xp.floor(size)) & (size < 2.0**53)
     if readable(fits) and not bool(xp.all(fits)):
         most = float(xp.max(whole))

@@ -31,7 +31,7 @@ from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.numbers import checked
-from quotakernels.inputs.quotas import mass_totals, numbers_like
+from quotakernels.inputs.quotas import Totals, numbers_like
 from quotakernels.measures._direction import compared
 from quotakernels.measures._measure import ValueMeasure, measure
 from quotakernels.measures.at_quota.curves import cut_masses
@@ -47,7 +47,7 @@ def _wanted_negatives(
 ) -> tuple[tuple[Array], tuple[int, ...]]:
     """The false positives, or their mass, at each rate, shape (..., K)."""
     rate = checked(xp, {"fpr": numbers_like(table.counts, "fpr", fpr)}, {"fpr": _RATE})["fpr"]
-    negative = xp.expand_dims(mass_totals(xp, table)[2], axis=-1)
+    negative = xp.expand_dims(Totals(xp, table).negative, axis=-1)
     wanted = xp.reshape(rate, (-1,)) * negative
     return (xp.where(negative > 0, wanted, xp.full_like(wanted, xp.nan)),), tuple(rate.shape)
 

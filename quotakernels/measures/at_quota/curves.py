@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, of_kind, wide_float
 from quotakernels._types import A, ArrayOf, Data, Generic, T
-from quotakernels.inputs.quotas import mass_totals
+from quotakernels.inputs.quotas import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.ranking import Ranking
 
@@ -139,7 +139,7 @@ def qrecall_curve(table: ops.Groups) -> Curve:
     [0 1 3 4 5] [0.    0.333 0.667 1.    1.   ]
     """
     xp = namespace(table.counts)
-    value = _cut_positives(xp, table) / xp.expand_dims(mass_totals(xp, table)[1], axis=-1)
+    value = _cut_positives(xp, table) / xp.expand_dims(Totals(xp, table).positive, axis=-1)
     return Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
 
 
@@ -167,8 +167,9 @@ def lift_curve(table: ops.Groups) -> Curve:
     """
     xp = namespace(table.counts)
     quota, positive = cut_quotas(xp, table), _cut_positives(xp, table)
-    whole, positives, _ = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
-    value = (positive / cast(xp, quota, positive.dtype)) / (positives / whole)
+    total = Totals(xp, table)
+    prevalence = xp.expand_dims(total.positive / total.whole, axis=-1)
+    value = (positive / cast(xp, quota, positive.dtype)) / prevalence
     # XLA knows that the first numerator is 0, and on the CPU takes (0/0)·x for 0.
     value = xp.where(quota > 0, value, xp.full_like(value, xp.nan))
     return Curve(quota, value, cut_thresholds(xp, table))

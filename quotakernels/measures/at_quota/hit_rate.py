@@ -9,7 +9,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, namespace
 from quotakernels._types import A, ArrayOf, Data, Generic, T
 from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.quotas import mass_totals
+from quotakernels.inputs.quotas import Totals
 from quotakernels.measures._kinds import QuotaMeasure
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.ranking import Ranking
@@ -163,7 +163,7 @@ def qrecall(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     """
     xp = namespace(wanted)
     filled = _filled(xp, table, wanted)
-    positive = xp.expand_dims(mass_totals(xp, table)[1], axis=-1)
+    positive = xp.expand_dims(Totals(xp, table).positive, axis=-1)
     return _share(xp, filled.numerator / (filled.denominator * positive))
 
 
@@ -202,8 +202,9 @@ def lift(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     """
     xp = namespace(wanted)
     filled = _filled(xp, table, wanted)
-    whole, positive, _ = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
-    return (filled.numerator / (filled.denominator * wanted)) / (positive / whole)
+    total = Totals(xp, table)
+    prevalence = xp.expand_dims(total.positive / total.whole, axis=-1)
+    return (filled.numerator / (filled.denominator * wanted)) / prevalence
 
 
 class _LiftTable(Measure):
@@ -263,7 +264,8 @@ def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
         raise ValueError(f"bins must be a positive integer; got {brief(bins)}")
     bins = index(bins)
     xp = namespace(table.counts)
-    whole, positives, _ = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
+    total = Totals(xp, table)
+    whole, positives = (xp.expand_dims(x, axis=-1) for x in (total.whole, total.positive))
     edge = xp.arange(bins + 1, dtype=whole.dtype, device=device(whole))
     edges = xp.where(whole > 0, edge * whole / bins, xp.full_like(whole, xp.nan))
     found = positives_at(xp, table, edges)

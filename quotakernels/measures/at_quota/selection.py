@@ -18,7 +18,7 @@ from quotakernels._types import A, ArrayOf, Generic, NumberOf, T
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Examples, Validated, validate_scores
 from quotakernels.inputs.keywords import public
-from quotakernels.inputs.quotas import in_library_of, mass_totals, wanted_masses
+from quotakernels.inputs.quotas import Totals, in_library_of, wanted_masses
 from quotakernels.measures._unsorted import ranking_at
 from quotakernels.measures.at_quota.curves import float_thresholds
 from quotakernels.ranking import table_of
@@ -143,7 +143,7 @@ def _shares(examples: Examples, table: ops.Groups | ops.Around, wanted: Array) -
     taken = xp.minimum((wanted - row.mass_before) / mass, one)  # sums of weights are rounded
     share = xp.where(wanted > row.mass_before, taken, zero)
     within = xp.where(key == last, share, xp.where(key > last, one, zero))
-    whole = xp.expand_dims(mass_totals(xp, table)[0], axis=-1)
+    whole = xp.expand_dims(Totals(xp, table).whole, axis=-1)
     within = xp.where(wanted >= whole, one, within)  # whatever the rounding of the sums
     if examples.valid is not None:
         within = xp.where(examples.valid, within, xp.zeros_like(within))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
+from quotakernels.inputs.quotas import Totals
 from quotakernels.measures._kinds import NumberMeasure
 from quotakernels.measures._measure import measure
-from quotakernels.measures._reduction import totals
-from quotakernels.measures.over_quotas.harmonic import log_remainder
+from quotakernels.measures.over_quotas.harmonic import log_and_remainder
 from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
 from quotakernels.measures.tables.informedness import surplus
 
@@ -56,7 +56,7 @@ def auk(table: ops.Groups) -> Array:
     """
     xp = namespace(table.counts)
     wide = wide_float(xp, device(table.counts))
-    _, positive, negative = totals(xp, table)
+    _, positive, negative = Totals(xp, table)
     whole, rest = (xp.expand_dims(x, axis=-1) for x in (positive, negative))
     cells = ConfusionTable(*(cast(xp, x, wide) for x in cut_cells(xp, table)))
     chance = (cells.tp + cells.fp) * rest + whole * (cells.fn + cells.tn)
@@ -79,6 +79,7 @@ def _mean_quotient(xp: Namespace, above: Array, below: Array) -> Array:
     is_level = growth <= LEVEL * base
     growth = xp.where(is_level, base, growth)
     x = growth / base
-    mean = xp.where(is_level, xp.ones_like(x), xp.log1p(x) / x)
-    late = xp.where(is_level, xp.full_like(x, 0.5), log_remainder(xp, base, growth) / x / x)
+    log, remainder = log_and_remainder(xp, x)
+    mean = xp.where(is_level, xp.ones_like(x), log / x)
+    late = xp.where(is_level, xp.full_like(x, 0.5), remainder / x / x)
     return (near * (mean - late) + far * late) / base

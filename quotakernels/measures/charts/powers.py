@@ -12,8 +12,9 @@ from quotakernels._array import Array, Namespace, cast, device, namespace, wide_
 from quotakernels._types import A, ArrayOf, Data, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import POSITIVE, Domains, checked, of_numbers
+from quotakernels.inputs.quotas import Totals
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
-from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
+from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.curves import cut_quotas, cut_thresholds
 from quotakernels.measures.over_quotas.areas import pairs_won
@@ -411,7 +412,7 @@ def chart_area(table: ops.Groups, *, kind: ChartKind) -> Array:
 
 def _found_area(table: ops.Groups, *, kind: ChartKind) -> Array:
     xp = namespace(table.counts)
-    total = totals(xp, table)
+    total = Totals(xp, table)
     if kind == "pr":
         return reduced(xp, table, area_under_pr(xp, total, "roc"))[0]
     return reduced(xp, table, _area(xp, table, kind, total))[0]

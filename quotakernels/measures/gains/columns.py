@@ -7,7 +7,7 @@ from typing import NamedTuple
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
 from quotakernels.inputs.curve_points import cut_ends
-from quotakernels.inputs.quotas import mass_totals
+from quotakernels.inputs.quotas import Totals
 
 
 class CutRows(NamedTuple):
@@ -45,7 +45,7 @@ def cut_at_quotas(table: ops.Groups, wanted: Array) -> CutRows:
     part = xp.minimum(wanted - row.mass_before, unit)  # rounded sums may overshoot
     if table.weighted:  # products with masses of any size could overflow
         part, unit = part / unit, one
-    everybody = wanted >= xp.expand_dims(mass_totals(xp, table)[0], axis=-1)
+    everybody = wanted >= xp.expand_dims(Totals(xp, table).whole, axis=-1)
     last = xp.full_like(index, table.counts.shape[-1] - 1)
     return CutRows(xp.where(everybody, last, index), xp.where(everybody, unit, part), unit)
 

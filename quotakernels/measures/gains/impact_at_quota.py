@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace, tolerance
-from quotakernels.inputs.quotas import mass_totals
+from quotakernels.inputs.quotas import Totals
 from quotakernels.measures._measure import measure
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
 from quotakernels.measures.gains._kinds import BestGain, CellGains, GainsAtQuota, QuotaImpact
@@ -129,7 +129,7 @@ def best_quota(table: ops.Groups) -> BestBoundary:
 
 def _defined(xp: Namespace, table: ops.Groups, value: Array) -> Array:
     """The value, NaN where there are no examples."""
-    whole = xp.expand_dims(mass_totals(xp, table)[0], axis=-1)
+    whole = xp.expand_dims(Totals(xp, table).whole, axis=-1)
     return xp.where(whole > 0, value, xp.full_like(value, xp.nan))
 
 

@@ -10,10 +10,10 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
 from quotakernels._types import A, ArrayOf, Data, Generic, T
 from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.quotas import divisor
+from quotakernels.inputs.quotas import Totals, divisor
 from quotakernels.measures._kinds import NumberMeasure
 from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures._reduction import Reduction, Sums, Totals, item_scale, reduced, totals
+from quotakernels.measures._reduction import Reduction, Sums, item_scale, reduced
 from quotakernels.ranking import Ranking
 
 
@@ -101,14 +101,14 @@ def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> P
             'with sample weights there are no positions to sum over; use method="area"'
         )
     xp = namespace(table.counts)
-    return reduced(xp, table, advantage_areas(xp, table, totals(xp, table), method))[0]  # type: ignore[no-any-return]
+    return reduced(xp, table, advantage_areas(xp, table, Totals(xp, table), method))[0]  # type: ignore[no-any-return]
 
 
 def advantage_areas(
     xp: Namespace, table: ops.Groups, total: Totals, method: Literal["sum", "area"]
 ) -> Reduction:
     """S1, S2 and S3; d is a straight line within each row."""
-    whole, positive = total.per_row(xp)
+    whole, positive = (xp.expand_dims(x, axis=-1) for x in (total.whole, total.positive))
     by_sum = method == "sum"
     first = 1 if by_sum else 0
     above, below = (partial(_one_side, xp, sign, by_sum) for sign in (1, -1))
@@ -211,7 +211,7 @@ def pairs_won(_xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction:
 
 def _won(table: ops.Groups) -> Won:
     xp = namespace(table.counts)
-    return reduced(xp, table, pairs_won(xp, table, totals(xp, table)))[0]  # type: ignore[no-any-return]
+    return reduced(xp, table, pairs_won(xp, table, Totals(xp, table)))[0]  # type: ignore[no-any-return]
 
 
 @measure(

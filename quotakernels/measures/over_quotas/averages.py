@@ -9,10 +9,10 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace
 from quotakernels._types import A, ArrayOf, Data, T
 from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.quotas import divisor
+from quotakernels.inputs.quotas import Totals, divisor
 from quotakernels.measures._kinds import NumberMeasure
 from quotakernels.measures._measure import ValueMeasure, measure
-from quotakernels.measures._reduction import Reduction, Sums, Totals, item_scale, reduced, totals
+from quotakernels.measures._reduction import Reduction, Sums, item_scale, reduced
 from quotakernels.measures.over_quotas.harmonic import harmonic_sums
 from quotakernels.ranking import Ranking
 
@@ -64,7 +64,7 @@ def average_hit_rate(table: ops.Groups) -> Array:
     0.2917
     """
     xp = namespace(table.counts)
-    return reduced(xp, table, hit_rate_mean(xp, table, totals(xp, table)))[0]
+    return reduced(xp, table, hit_rate_mean(xp, table, Totals(xp, table)))[0]
 
 
 def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
@@ -192,7 +192,7 @@ def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> A
             'use start="P"'
         )
     xp = namespace(table.counts)
-    return reduced(xp, table, qrecall_mean(xp, table, totals(xp, table), start == "P+1"))[0]
+    return reduced(xp, table, qrecall_mean(xp, table, Totals(xp, table), start == "P+1"))[0]
 
 
 def qrecall_mean(xp: Namespace, table: ops.Groups, total: Totals, late: bool = False) -> Reduction:

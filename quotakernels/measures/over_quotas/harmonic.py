@@ -27,58 +27,60 @@ _TAIL = (
 )
 """Coefficients of x⁻², x⁻⁴, … in H(x - ½) - γ - ln x."""
 
-_SMALL_STEP, _FEW_TERMS = 16, 5
-"""Where |h| is at most 1/16, so that |y| is below 1/30, five terms leave out less than 2**-58."""
-_ATANH_TERMS = 24
+_BERNOULLI = (
+    1 / 12,
+    -1 / 720,
+    1 / 30240,
+    -1 / 1209600,
+    1 / 47900160,
+    -691 / 1307674368000,
+    1 / 74724249600,
+)
+"""Coefficients of u², u⁴, … in (u/2)·coth(u/2) - 1."""
+_NEAR_ZERO = 0.56**2
+"""Where u² is below this, they leave out less than 2**-52 of the deficit."""
 
 
-def _tail(xp: Namespace, x: Array) -> Array:
-    """H(x - ½) - γ - ln x for x ≥ 8½."""
-    y = 1 / (x * x)
-    value = xp.zeros_like(x)
-    for coefficient in reversed(_TAIL):
+def _series(coefficients: tuple[float, ...], y: Array) -> Array:
+    """The sum of c·y, c·y², c·y³, … over the coefficients."""
+    value = coefficients[-1] * y
+    for coefficient in reversed(coefficients[:-1]):
         value = (value + coefficient) * y
     return value
 
 
-def log_remainder(xp: Namespace, base: Array, items: Array) -> Array:
-    """The value of h - log(1 + h) with h = items/base, to full precision."""
-
-    def large(base: Array, items: Array) -> Array:
-        return ops.piecewise(
-            xp,
-            items < 2 * base,
-            lambda *x: _log_remainder_series(xp, _ATANH_TERMS, *x),
-            lambda base, items: items / base - xp.log1p(items / base),
-            base,
-            items,
-        )
-
-    return ops.piecewise(
-        xp,
-        _SMALL_STEP * xp.abs(items) > base,
-        large,
-        lambda *x: _log_remainder_series(xp, _FEW_TERMS, *x),
-        base,
-        items,
-    )
+def _tail(x: Array) -> Array:
+    """H(x - ½) - γ - ln x for x ≥ 8½."""
+    return _series(_TAIL, 1 / (x * x))
 
 
-def _log_remainder_series(xp: Namespace, terms: int, base: Array, items: Array) -> Array:
-    """With y = h/(2+h): log(1+h) = 2·atanh(y) and h = 2y/(1-y); h is items/base."""
-    y = items / (2 * base + items)
-    square = y * y
-    series = xp.zeros_like(y)
-    for k in range(terms, 0, -1):
-        series = series * square + 1 / (2 * k + 1)
-    return 2 * square * ((2 * base + items) / (2 * base) - y * series)
+def log_and_deficit(xp: Namespace, x: Array) -> tuple[Array, Array]:
+    """log(1 + x), and 1 - log(1 + x)/x to full precision; x is finite."""
+    log, is_near, near = _near_zero(xp, x)
+    return log, xp.where(is_near, near, 1 - log / x)
+
+
+def log_and_remainder(xp: Namespace, x: Array) -> tuple[Array, Array]:
+    """log(1 + x), and x - log(1 + x) to full precision."""
+    log, is_near, near = _near_zero(xp, x)
+    return log, xp.where(is_near, x * near, x - log)
+
+
+def _near_zero(xp: Namespace, x: Array) -> tuple[Array, Array, Array]:
+    """The logarithm u = log(1 + x), whether x is near 0, and 1 - u/x if it is.
+
+    The quotient u/x is u/(e^u - 1) = (u/2)·coth(u/2) - u/2.
+    """
+    log = xp.log1p(x)
+    square = log * log
+    return log, square < _NEAR_ZERO, log / 2 - _series(_BERNOULLI, square)
 
 
 def _far_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Array]:
-    half = items / (2 * before + 1)
-    tail = _tail(xp, before + items + 0.5) - _tail(xp, before + 0.5)
-    ones = xp.log1p(2 * half) + tail
-    return ones, before * (log_remainder(xp, before + 0.5, items) - tail) + half
+    x = items / (before + 0.5)
+    log, remainder = log_and_remainder(xp, x)
+    tail = _tail(before + items + 0.5) - _tail(before + 0.5)
+    return log + tail, before * (remainder - tail) + x / 2
 
 
 def harmonic_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Array]:

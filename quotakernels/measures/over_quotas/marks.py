@@ -8,8 +8,9 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
 from quotakernels._types import A, ArrayOf, Data, Generic, T
 from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.quotas import Totals
 from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures._reduction import reduced, totals
+from quotakernels.measures._reduction import reduced
 from quotakernels.measures.over_quotas.areas import pairs_won
 from quotakernels.measures.over_quotas.averages import hit_rate_mean, qrecall_mean
 from quotakernels.measures.over_quotas.harmonic import harmonic_sums
@@ -92,7 +93,7 @@ def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] =
     if method not in ("chance", "minmax"):
         raise ValueError(f'method must be "chance" or "minmax"; got {brief(method)}')
     xp = namespace(table.counts)
-    total = totals(xp, table)
+    total = Totals(xp, table)
     won, hit_rate, qrecall = reduced(
         xp,
         table,

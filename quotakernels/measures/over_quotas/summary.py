@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 from quotakernels import ops
 from quotakernels._array import compiled, computing, device, finished, namespace, result_float
 from quotakernels._types import A, ArrayOf, Data, Generic, T
+from quotakernels.inputs.quotas import Totals
 from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures._reduction import Reduction, reduced, totals
+from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures.over_quotas.areas import advantage_areas, pairs_won
 from quotakernels.measures.over_quotas.averages import hit_rate_mean, qrecall_mean
 from quotakernels.ranking import Ranking
@@ -71,7 +72,7 @@ def summary(table: ops.Groups) -> Summary:
     0.3333 0.8889
     """
     xp = namespace(table.counts)
-    total = totals(xp, table)
+    total = Totals(xp, table)
     method: Literal["sum", "area"] = "area" if table.weighted else "sum"
     won, hit_rate, qrecall, areas = reduced(
         xp,
@@ -110,5 +111,5 @@ def in_one_pass(measures: Mapping[str, Measure], table: ops.Groups) -> dict[str,
 
 def _reduced(table: ops.Groups, *, makes: tuple[Callable[..., Reduction], ...]) -> list[Any]:
     xp: Any = namespace(table.counts)
-    total = totals(xp, table)
+    total = Totals(xp, table)
     return reduced(xp, table, *(make(xp, table, total) for make in makes))

@@ -13,9 +13,9 @@ from quotakernels._array import Array, Namespace, cast, namespace, tolerance
 from quotakernels._types import A, ArrayOf, Data, Generic, Number, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import COST, Domains, checked, common_shape, of_numbers
-from quotakernels.inputs.quotas import mass_totals, numbers_like
+from quotakernels.inputs.quotas import Totals, numbers_like
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
-from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
+from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures.at_quota.curves import cut_thresholds
 from quotakernels.measures.roc_pr.beta import around, expected_loss, given
 from quotakernels.measures.roc_pr.hull import hull_table
@@ -101,7 +101,7 @@ def h_measure(table: ops.Groups, *, cost_distribution: CostDistribution = "preva
     parameters = _parameters(cost_distribution)
     xp = namespace(table.counts)
     hull = hull_table(xp, table)
-    total = totals(xp, hull)
+    total = Totals(xp, hull)
     loss = _loss(xp, total, parameters)
     whole, positive, negative = (xp.expand_dims(x, axis=-1) for x in total)
     worst = loss(whole, positive, negative)[0][..., 0]
@@ -243,7 +243,7 @@ def _mass_costs(
     shape = common_shape(values)
     values = checked(xp, values, {name: _DOMAINS[name] for name in values})
     flat = {name: xp.reshape(xp.broadcast_to(x, shape), (-1,)) for name, x in values.items()}
-    whole, positive, negative = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
+    whole, positive, negative = (xp.expand_dims(x, axis=-1) for x in Totals(xp, table))
     one_fp, one_fn = 1 / whole, 1 / whole
     if prevalence is not None:
         one_fp, one_fn = (1 - flat["prevalence"]) / negative, flat["prevalence"] / positive

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace
 from quotakernels._types import A, ArrayOf, Data, Generic, T
-from quotakernels.inputs.quotas import divisor
+from quotakernels.inputs.quotas import Totals, divisor
 from quotakernels.measures._kinds import NumberMeasure
 from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures._reduction import reduced, totals
+from quotakernels.measures._reduction import reduced
 from quotakernels.measures.over_quotas.areas import pairs_won
 from quotakernels.measures.roc_pr.precision_recall import PrCurve, area_under_pr, pr_vertices
 from quotakernels.measures.roc_pr.roc import roc_vertices
@@ -112,7 +112,7 @@ def hull_ends(xp: Namespace, table: ops.Groups) -> Array:
 def hull_vertices(xp: Namespace, table: ops.Groups, model: Array | None = None) -> RocHull:
     """The hull of a table of its edges, empty rows at the end; `model` is that of each vertex."""
     curve = roc_vertices(xp, table)
-    positive, negative = (xp.expand_dims(x, axis=-1) for x in totals(xp, table)[1:])
+    _, positive, negative = (xp.expand_dims(x, axis=-1) for x in Totals(xp, table))
     up, along = (cast(xp, x, positive.dtype) for x in (table.positive, table.negative))
     slope = up * negative / (along * positive)
     slope = xp.where(table.counts > 0, slope, xp.zeros_like(slope))
@@ -159,7 +159,7 @@ def roc_hull_auc(table: ops.Groups) -> Array:
     0.8889 0.7778
     """
     xp = namespace(table.counts)
-    won = reduced(xp, hull_table(xp, table), pairs_won(xp, table, totals(xp, table)))[0]
+    won = reduced(xp, hull_table(xp, table), pairs_won(xp, table, Totals(xp, table)))[0]
     return won.share
 
 
@@ -230,5 +230,5 @@ def achievable_pr_auc(table: ops.Groups) -> Array:
     0.6667 0.4507
     """
     xp = namespace(table.counts)
-    area = area_under_pr(xp, totals(xp, table), "roc")
+    area = area_under_pr(xp, Totals(xp, table), "roc")
     return reduced(xp, hull_table(xp, table), area)[0]

@@ -9,12 +9,12 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace
 from quotakernels._types import A, ArrayOf, Data, Generic, T
 from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.quotas import divisor
+from quotakernels.inputs.quotas import Totals, divisor
 from quotakernels.measures._kinds import NumberMeasure
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
-from quotakernels.measures._reduction import Reduction, Totals, reduced, totals
+from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
-from quotakernels.measures.over_quotas.harmonic import harmonic_sums, log_remainder
+from quotakernels.measures.over_quotas.harmonic import harmonic_sums, log_and_deficit
 from quotakernels.ranking import Ranking
 
 Start = Literal["roc", "horizontal"]
@@ -105,7 +105,7 @@ def pr_curve(table: ops.Groups, *, start: Start = "roc") -> PrCurve:
 def pr_vertices(xp: Namespace, table: ops.Groups, start: Start) -> PrCurve:
     """The curve of a table whose empty rows stand at the end."""
     fp, tp = cut_masses(xp, table)
-    positive = xp.expand_dims(totals(xp, table).positive, axis=-1)
+    positive = xp.expand_dims(Totals(xp, table).positive, axis=-1)
     found = cast(xp, tp, positive.dtype)
     selected = cast(xp, fp + tp, positive.dtype)
     precision = found / selected
@@ -151,7 +151,7 @@ def average_precision(table: ops.Groups) -> Array:
     0.8056
     """
     xp = namespace(table.counts)
-    total = totals(xp, table)
+    total = Totals(xp, table)
 
     def steps(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
         return (here * ((found + here) / divisor(xp, before + mass)),)
@@ -201,7 +201,7 @@ def expected_average_precision(table: ops.Groups) -> Array:
             "over; use average_precision"
         )
     xp = namespace(table.counts)
-    total = totals(xp, table)
+    total = Totals(xp, table)
 
     def groups(before: Array, found: Array, items: Array, here: Array) -> tuple[Array]:
         others = ops.clip(xp, items - 1, 1.0)
@@ -298,7 +298,7 @@ def pr_auc(
         )
     xp = namespace(table.counts)
     area = area_under_pr if method == "exact" else _trapezoids
-    return reduced(xp, table, area(xp, totals(xp, table), start))[0]
+    return reduced(xp, table, area(xp, Totals(xp, table), start))[0]
 
 
 def _check_start(start: str) -> None:
@@ -315,13 +315,14 @@ def area_under_pr(xp: Namespace, total: Totals, start: Start) -> Reduction:
     """The integral of precision over recall, hyperbola by hyperbola."""
 
     def integral(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
-        one = xp.ones_like(mass)
-        mass = xp.where(mass > 0, mass, one)
-        base = xp.where(before > 0, before, one)
-        rest = log_remainder(xp, base, mass) * (base / mass)
-        curved = here / mass * (found * xp.log1p(mass / base) + here * rest)
+        mass = divisor(xp, mass)
+        growth = ops.clip(xp, mass / before, high=float(xp.finfo(mass.dtype).max))
+        log, deficit = log_and_deficit(xp, growth)
+        area = here / mass * (found * log + here * deficit)
+        if start == "roc":  # before the first group nothing is found, and the deficit is 1
+            return (area,)
         is_level, level = _level(xp, start, before, found, mass, here)
-        return (xp.where(is_level, level, curved),)
+        return (xp.where(is_level, level, area),)
 
     return _over_positives(total, integral)
 

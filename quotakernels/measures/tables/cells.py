@@ -29,7 +29,7 @@ from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import brief, check_flag
 from quotakernels.inputs.numbers import checked, validate_numbers
 from quotakernels.inputs.predictions import Predictions
-from quotakernels.inputs.quotas import as_float, in_library_of, mass_totals, wanted_masses
+from quotakernels.inputs.quotas import Totals, as_float, in_library_of, wanted_masses
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.curves import cut_masses
 from quotakernels.measures.at_quota.hit_rate import positives_at
@@ -186,7 +186,7 @@ def wanted_cut(
 def _cells_at_quotas(table: ops.Groups | ops.Around, wanted: Array) -> ConfusionTable:
     """Expected cells; each class is averaged over ties by itself, and no rounding makes it < 0."""
     xp = namespace(wanted)
-    _, positive, negative = (xp.expand_dims(x, axis=-1) for x in mass_totals(xp, table))
+    _, positive, negative = (xp.expand_dims(x, axis=-1) for x in Totals(xp, table))
     tp, fp = positives_at(xp, table, wanted), positives_at(xp, table.swapped(), wanted)
     rest = (xp.clip(whole - found, 0) for whole, found in ((positive, tp), (negative, fp)))
     return ConfusionTable(tp, fp, *rest)

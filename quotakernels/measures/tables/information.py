@@ -8,7 +8,7 @@ from quotakernels._array import Array, namespace
 from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, AtThreshold, Number, NumberOf, T
 from quotakernels.inputs.numbers import POSITIVE
 from quotakernels.measures._measure import ValueMeasure, measure
-from quotakernels.measures.over_quotas.harmonic import log_remainder
+from quotakernels.measures.over_quotas.harmonic import log_and_remainder
 from quotakernels.measures.tables._kinds import AnyTable, CellMeasure
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
 from quotakernels.measures.tables.measure import TableMeasure
@@ -64,7 +64,7 @@ def _information(table: _Cells) -> Array:
     base = xp.where(expected > 0, expected, xp.ones_like(expected))
     near = (surplus > -base / 2) & (surplus < base)
     little = xp.where(near, surplus, xp.zeros_like(surplus))
-    remainder = log_remainder(xp, base, little)
+    remainder = log_and_remainder(xp, little / base)[1]
     close = little * (little / base - remainder) - base * remainder
     ratio = xp.where(cells > 0, cells * whole / base, xp.ones_like(base))
     far = cells * whole * xp.log(ratio) - surplus
