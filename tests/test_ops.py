@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -503,28 +504,58 @@ def ends_by_a_chain(along: np.ndarray, up: np.ndarray) -> list[int]:
     return [row for *_, row in chain[1:]]
 
 
+def _in_place(labels: np.ndarray, levels: int, valid: int) -> tuple[np.ndarray, np.ndarray]:
+    """Counts and positives of sorted labels, in the rows of the last examples of tie groups."""
+    size = len(labels)
+    group = np.sort(RNG.integers(0, levels, size))
+    last = (np.diff(group, append=levels) > 0) | (np.arange(size) == valid - 1)
+    last &= np.arange(size) < valid
+    sums = np.where(last, [np.arange(1, size + 1), np.cumsum(labels)], 0)
+    ends = np.maximum.accumulate(sums, axis=-1)
+    return tuple((ends - np.pad(ends, ((0, 0), (1, 0)))[:, :-1]).astype(np.int32))
+
+
+@pytest.mark.skipif(not available("torch"), reason="torch is not available")
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 7, 31, 32, 33, 100, 1000])
+def test_hulls_by_merged_chains(size: int):
+    """Of positions; among the labels all slopes in turn, which make the longest chain."""
+    import torch
+
+    vectors = [(a, b) for a in range(12) for b in range(12) if math.gcd(a, b) == 1]
+    vectors.sort(key=lambda v: math.atan2(*v))
+    steepest = np.concatenate([np.repeat([0, 1], v) for v in vectors])[:size]
+    labels = RNG.random((20, size)) < RNG.random((20, 1))
+    labels[:3, : len(steepest)] = steepest
+    levels = [10 * size, 10**9, 10**9, *RNG.integers(1, size + 2, 17)]
+    valid = [size, size, max(size - 3, 0), *RNG.integers(0, size + 1, 17)]
+    columns = [_in_place(*row) for row in zip(labels, levels, valid, strict=True)]
+    counts, positives = (torch.from_numpy(np.stack(x)) for x in zip(*columns, strict=True))
+    table = ops.Groups(counts, counts, positives, None, None, (), ops.InPlace())
+    assert native.torch_.has_short_chains(table)
+    ends = native.torch_.merged_hull_ends(table)
+    for row, (counted, found) in enumerate(columns):
+        wanted = ends_by_a_chain(counted - found, found)
+        np.testing.assert_array_equal(np.flatnonzero(ends[row]), wanted)
+
+
 @of_fast_forms
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
 @pytest.mark.parametrize("weighted", [False, True])
-def test_hulls_of_long_tables_in_programs(weighted, monkeypatch):
-    """On the CPU NumPy is called for them; or, where that is not wanted, not."""
+def test_hulls_in_programs_call_nobody(weighted: bool):
+    """Not even on the CPU, and batches are traced anew without x64."""
     import jax
-
-    from quotakernels.ops.native import jax_
 
     def ends(*columns: Any) -> Any:
         table = ops.Groups(*columns) if weighted else ops.Groups(*columns, None, None)
-        return ops.hull_ends(namespace(columns[0]), table)
+        with jax.enable_x64(True):
+            return ops.hull_ends(namespace(columns[0]), table)
 
-    table = table_for_hull("any", weighted, (2,), jax_.CALL_FROM)
-    columns = list(table.arrays())
-    wanted = ends(*columns)
     with jax.enable_x64(True):
-        for program in (jax.jit(ends), jax.jit(jax.vmap(ends))):
-            assert "callback" in program.lower(*columns).as_text()
-            same(np.asarray(program(*columns)), wanted)
-        monkeypatch.setattr(jax_, "HOST_CALLS", False)
-        assert "callback" not in jax.jit(lambda *x: ends(*x)).lower(*columns).as_text()
+        columns = list(table_for_hull("any", weighted, (2,), 2**14).arrays())
+        wanted = ends(*columns)
+    assert "callback" not in jax.jit(ends).lower(*columns).as_text()
+    for program in (jax.jit(ends), jax.jit(jax.vmap(ends)), jax.vmap(jax.jit(ends))):
+        same(np.asarray(program(*columns)), wanted)
 
 
 @pytest.mark.parametrize("batch", [(), (3,)])

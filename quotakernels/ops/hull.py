@@ -41,6 +41,8 @@ def hull_ends(xp: Namespace, table: Groups) -> Array:
         return native.numpy_.hull_ends(table)
     if library == "torch" and native.all_readable(*table.arrays()):
         return native.torch_.hull_ends(table)
+    if library == "torch" and native.torch_.has_short_chains(table):
+        return native.torch_.merged_hull_ends(table)
     if library == "jax":
         return native.jax_.hull_ends(table, partial(_hull_ends, xp))
     return _hull_ends(xp, table)

@@ -316,7 +316,7 @@ def area_under_pr(xp: Namespace, total: Totals, start: Start) -> Reduction:
 
     def integral(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
         mass = divisor(xp, mass)
-        growth = ops.clip(xp, mass / before, high=float(xp.finfo(mass.dtype).max))
+        growth = ops.clip(xp, mass / before, high=xp.finfo(mass.dtype).max)
         log, deficit = log_and_deficit(xp, growth)
         area = here / mass * (found * log + here * deficit)
         if start == "roc":  # before the first group nothing is found, and the deficit is 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -15,12 +14,8 @@ from quotakernels._array import Array, wide_float
 from quotakernels.ops._bits import bits_from_key, key_from_bits
 from quotakernels.ops._draws import entropy
 from quotakernels.ops._table import Groups
-from quotakernels.ops.native import numpy_
+from quotakernels.ops.native._jax_hull import ends_in_turn
 
-HOST_CALLS = os.environ.get("QUOTAKERNELS_JAX_CALLBACKS", "1") != "0"
-"""Whether programs for the CPU may call NumPy; one that does cannot be exported."""
-CALL_FROM = 2**14
-"""Length from which a call of the host pays."""
 FEW = 32
 """Part of an array up to which it pays to pick single elements out."""
 _WORDS = {8: jnp.int8, 16: jnp.int16, 32: jnp.int32, 64: jnp.int64}
@@ -116,18 +111,8 @@ def bisect(ends: Array, wanted: Array, beyond: bool) -> Array:
 
 
 def hull_ends(table: Groups, in_rounds: Callable[[Groups], Array]) -> Array:
-    """Of a long table a CPU finds it outside of the program, by NumPy."""
-    if not HOST_CALLS or table.counts.size < CALL_FROM:
-        return in_rounds(table)
-    return jax.lax.platform_dependent(table, cpu=_hull_by_numpy, default=in_rounds)
-
-
-def _hull_by_numpy(table: Groups) -> Array:
-    def found(table: Groups) -> Any:
-        return numpy_.hull_ends(table.map(np.asarray))
-
-    ends = jax.ShapeDtypeStruct(table.counts.shape, jnp.bool)
-    return jax.pure_callback(found, ends, table, vmap_method="broadcast_all")
+    """A CPU takes the rows in turn."""
+    return jax.lax.platform_dependent(table, cpu=ends_in_turn, default=in_rounds)
 
 
 def grown(flags: Array, some: Array, more: Callable[[Array], Array]) -> Array:

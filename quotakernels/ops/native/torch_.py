@@ -13,6 +13,7 @@ from quotakernels.ops._bits import bits_from_key, key_from_bits
 from quotakernels.ops._draws import entropy
 from quotakernels.ops._table import Groups
 from quotakernels.ops.native import numpy_
+from quotakernels.ops.native._torch_hull import LONGEST, ends_by_merging
 
 _WORDS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _SIGNED = {torch.uint16: torch.int32, torch.uint32: torch.int64}
@@ -153,6 +154,18 @@ def total(x: Array) -> Array:
 def hull_ends(table: Groups) -> Array:
     """In readable memory it is found by NumPy."""
     return torch.from_numpy(numpy_.hull_ends(_columns(table, table.counts)))
+
+
+def has_short_chains(table: Groups) -> bool:
+    """Whether rows are positions of counted examples, and a search, of floats too, is there."""
+    short = table.in_place and not table.weighted and table.counts.shape[-1] <= LONGEST
+    mapped = are_mapped(table.counts, table.positives)
+    return short and not mapped and bool(table.counts.device.type != "mps")
+
+
+def merged_hull_ends(table: Groups) -> Array:
+    """No value is read."""
+    return ends_by_merging(table, rows_of_positions(table.counts))
 
 
 def merged(table: Groups, last: Array) -> Groups:
