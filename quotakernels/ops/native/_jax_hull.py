@@ -52,7 +52,9 @@ def _ends(counts: Array, positive: Array, negative: Array) -> Array:
         def step(chain: _Chain) -> _Chain:
             edges, top, row, at_top, now = chain
             joined = (top > 0) & (now[2] >= 0) & ~turns(*at_top[:2], *now[:2])
-            edges = jax.lax.dynamic_update_index_in_dim(edges, now, top + 1, 0)
+            edges = jax.lax.dynamic_update_index_in_dim(
+                edges, now, top + 1, 0, allow_negative_indices=False
+            )
             top = jnp.where(joined, top - 1, top + (now[2] >= 0))
             both = jnp.append(at_top[:2] + now[:2], now[2])
             now = jnp.where(joined, both, edge_of(row))
@@ -69,14 +71,14 @@ def _raised(size: int, ends: Array, top: Array) -> Array:
     """Flags of the rows that stand from place 1 to `top`."""
 
     def raised(place: Array, flags: Array) -> Array:
-        return jax.lax.dynamic_update_index_in_dim(flags, True, _at(ends, place), 0)
+        return flags.at[_at(ends, place)].set(True, mode="promise_in_bounds")
 
     flags: Array = jax.lax.fori_loop(1, top + 1, raised, jnp.zeros(size, dtype=bool))
     return flags
 
 
 def _at(x: Array, place: Array) -> Array:
-    return jax.lax.dynamic_index_in_dim(x, place, keepdims=False)
+    return jax.lax.dynamic_index_in_dim(x, place, keepdims=False, allow_negative_indices=False)
 
 
 def _turning(positive: Array, negative: Array) -> Callable[..., Array]:
