@@ -6,7 +6,6 @@ numbers.  So shapes that are known beforehand shrink.
 
 from __future__ import annotations
 
-import functools
 from math import gcd
 
 import torch
@@ -14,8 +13,23 @@ import torch
 from quotakernels._array import Array
 from quotakernels.ops._table import Groups
 
-LONGEST = 2**25
+LEVELS = 25
+LONGEST = 2**LEVELS
 """Examples up to which floats tell any two slopes apart, and hold the products of steps."""
+
+
+def _most_vertices() -> tuple[int, ...]:
+    """Of a chain of 1, 2, 4, … points: an edge is as many steps long as the sum of its pair."""
+    found, edges, steps, length, slopes = [], 0, 0, 1, 2
+    for level in range(LEVELS + 2):
+        while steps + slopes * length < 2**level:
+            edges, steps, length = edges + slopes, steps + slopes * length, length + 1
+            slopes = sum(gcd(k, length) == 1 for k in range(length))
+        found.append(edges + (2**level - 1 - steps) // length + 1)
+    return tuple(found)
+
+
+_MOST = _most_vertices()
 
 
 def ends_by_merging(table: Groups, row: Array) -> Array:
@@ -43,10 +57,10 @@ def ends_by_merging(table: Groups, row: Array) -> Array:
 def _chain(path: Array) -> Array:
     """The vertices of each path, shape (2, lists, T) as it is, after the first one repeated."""
     pairs = path.unflatten(-1, (-1, 2))
-    chains, examples = torch.cat([pairs[..., :1], pairs], dim=-1), 2
+    chains, level = torch.cat([pairs[..., :1], pairs], dim=-1), 1
     while chains.shape[-2] > 1:
-        examples *= 2
-        chains = _merged(chains.unflatten(-2, (-1, 2)), _most_vertices(examples) + 1)
+        level += 1
+        chains = _merged(chains.unflatten(-2, (-1, 2)), _MOST[level] + 1)
     return chains[..., 0, :]
 
 
@@ -69,15 +83,3 @@ def _merged(pairs: Array, length: int) -> Array:
     rank = kept[..., -1:] + torch.arange(2 - length, 2, device=pairs.device)
     index = torch.searchsorted(kept, rank)
     return both[..., 1:].gather(-1, index.expand(2, *([-1] * index.ndim)))
-
-
-@functools.cache
-def _most_vertices(examples: int) -> int:
-    """Of a chain of so many points: each edge is as many steps long as the sum of its pair."""
-    edges, steps, length = 0, examples - 1, 0
-    while True:
-        length += 1
-        slopes = sum(gcd(k, length) == 1 for k in range(length + 1))
-        if slopes * length >= steps:
-            return edges + steps // length + 1
-        edges, steps = edges + slopes, steps - slopes * length
