@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quotakernels._text import number
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import GainResults, Results, Values
+from quotakernels.evaluation.words import Size
 from quotakernels.measures.at_quota.curves import qrecall_curve
 from quotakernels.measures.at_quota.selection import quota_threshold
 from quotakernels.ranking import Ranking
@@ -167,16 +167,11 @@ def nothing_matters(gains: GainResults) -> bool:
 
 def how_filled(places: float, threshold: str, above: int, tied: int) -> str:
     """Say who is in: those above a threshold, and those at it, who may have to share."""
-    head, remaining = f"{_places(places)}: ", places - above
+    head, remaining = f"{Size(places, False)}: ", places - above
     if places == 0:
         return head + "nobody is in"
     if math.isclose(tied, remaining):
         return head + f"{above} above the threshold {threshold}, {tied} at it"
     share = "1 at it has" if tied == 1 else f"{tied} tied at it share"
-    return head + (
-        f"{above} above the threshold {threshold}, {share} the remaining {_places(remaining)}"
-    )
-
-
-def _places(places: float) -> str:
-    return f"{number(places)} place{'' if places == 1 else 's'}"
+    left = f"{share} the remaining {Size(remaining, False)}"
+    return head + f"{above} above the threshold {threshold}, {left}"

@@ -13,6 +13,7 @@ from quotakernels.evaluation.answers import Answer, answers
 from quotakernels.evaluation.export import as_dict, as_json, as_rows
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.tables import Table, gain_tables, measure_tables, pair_tables
+from quotakernels.evaluation.words import counted
 
 _SHOWN = 8
 PlotKind = Literal["hit_rate", "qrecall", "lift", "roc", "precision_recall", "dominance", "impact"]
@@ -147,6 +148,6 @@ class Evaluation(Results):
 
     @property
     def _headline(self) -> str:
-        models = "1 model" if len(self.models) == 1 else f"{len(self.models)} models"
+        models = counted(len(self.models), "model", "models")
         found = f"{number(self.positives)} positive ({self.settings.label})"
         return f"Evaluation of {models} on {number(self.rows)} rows, {found}"

@@ -259,5 +259,5 @@ def _differences(
     """A test whose notes name what the caller can give."""
     give = "give --resamples " if data.settings.command else "pass n_resamples="
     said = tuple(x.replace("pass n_resamples=", give) for x in notes)
-    few = not data.resampling.tells(len(found.names), resamples)
+    few = bool(data.resampling.few(len(found.names), resamples))
     return Differences(measure, quota, found, said, few)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from quotakernels._text import plain
 from quotakernels.evaluation.quota import Quota, UnfitError
+from quotakernels.inference.comparison.paired import few_resamples, resamples_needed
 from quotakernels.measures.tables.cells import ConfusionTable
 
 _LEVEL = 0.95
@@ -113,7 +114,9 @@ class Resampling:
         if resamples is not None:
             return cls(level, compare, resamples, seed or 0, resamples)
         tests = resamples_for(models, level)
-        intervals = max(_RESAMPLES, min(_needed(models, level), tests))  # they test gains too
+        intervals = max(
+            _RESAMPLES, min(resamples_needed(models, level or _LEVEL), tests)
+        )  # they test gains too
         return cls(level, compare, intervals, seed or 0, tests)
 
     @property
@@ -122,25 +125,18 @@ class Resampling:
         return _LEVEL if self.level is None else self.level
 
     @property
-    def significance(self) -> float:
-        """The p-value up to which models differ."""
-        return round(1 - self.tested_level, 12)
-
-    @property
     def percent(self) -> str:
         """The level as it is written."""
         return f"{plain(100 * self.tested_level)}%"
 
-    def tells(self, models: int, resamples: int) -> bool:
-        """Whether so many resamples are enough to tell any of so many models apart."""
-        return resamples >= _needed(models, self.tested_level)
+    def few(self, models: int, resamples: int) -> str:
+        """What is wrong with resamples that can tell none of so many models apart, or nothing."""
+        return few_resamples(resamples, models, self.tested_level)
 
     def notes_of_gains(self, models: int) -> Iterator[str]:
         """What to mind of tests by what models bring, which take the resamples of intervals."""
-        if not self.tells(models, self.resamples):
-            needed = _needed(models, self.tested_level)
-            few = f"{self.resamples} resamples cannot tell any of {models} models apart"
-            yield f"{few}; pass n_resamples={needed} or more"
+        if few := self.few(models, self.resamples):
+            yield few
         elif self.resamples != self.test_resamples:
             yield f"By percentiles of {self.resamples} resamples."
 
@@ -181,13 +177,7 @@ def resamples_for(models: int, level: float | None) -> int:
 
     With just as many as are needed a single resample decides, and so the seed.
     """
-    return min(max(_RESAMPLES, _AMPLE * _needed(models, level)), _MOST_RESAMPLES)
-
-
-def _needed(models: int, level: float | None) -> int:
-    """The resamples whose smallest p-value, 2/(1 + R), is small enough for all pairs together."""
-    level = _LEVEL if level is None else level
-    return math.ceil(round(models * (models - 1) / (1 - level) - 1, 6))
+    return min(max(_RESAMPLES, _AMPLE * resamples_needed(models, level or _LEVEL)), _MOST_RESAMPLES)
 
 
 @dataclass(frozen=True)

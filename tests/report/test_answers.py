@@ -52,7 +52,7 @@ def test_tests_of_many_models_get_resamples_enough() -> None:
     for models in (2, 7, 8, 30):
         drawn = Resampling.asked(False, None, True, None, None, models)
         assert drawn is not None
-        assert drawn.tells(models, drawn.resamples)
+        assert not drawn.few(models, drawn.resamples)
         assert (drawn.resamples == 1000) == (models < 8)
 
 

@@ -79,14 +79,26 @@ def check_test(
         raise ValueError(f'stratified has no meaning for test="{test}", which keeps all labels')
     if test == "delong":
         return n_resamples
-    needed = _STEPS[test] * models * (models - 1) / 2 / (1 - confidence_level) - 1
-    if n_resamples < round(needed, 6):
-        warnings.warn(
-            f"{n_resamples} resamples cannot tell any of {models} models apart; "
-            f"pass n_resamples={math.ceil(round(needed, 6))} or more",
-            stacklevel=level_of_caller(),
-        )
+    if few := few_resamples(n_resamples, models, confidence_level, test):
+        warnings.warn(few, stacklevel=level_of_caller())
     return n_resamples
+
+
+def few_resamples(
+    n_resamples: int, models: int, confidence_level: float, test: str = "bootstrap"
+) -> str:
+    """What is wrong with too few resamples; nothing if they can tell models apart."""
+    needed = resamples_needed(models, confidence_level, test)
+    if n_resamples >= needed:
+        return ""
+    few = f"{n_resamples} resamples cannot tell any of {models} models apart"
+    return f"{few}; pass n_resamples={needed} or more"
+
+
+def resamples_needed(models: int, confidence_level: float, test: str = "bootstrap") -> int:
+    """The fewest whose smallest p-value is small enough for all pairs of models together."""
+    pairs = models * (models - 1) / 2
+    return math.ceil(round(_STEPS[test] * pairs / (1 - confidence_level) - 1, 6))
 
 
 def by_test(test: TestName, measured: Measured, stratified: bool) -> Tested:
