@@ -12,7 +12,7 @@ from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
 
 from quotakernels import Ranking
-from quotakernels.plots._axes import axes_for, columns_of, position_on
+from quotakernels.plots._axes import axes_for, columns_of, position_on, titled, with_legend
 from quotakernels.plots._host import Numbers, on_host
 from quotakernels.plots._models import named_rankings, rankings_of_predictions, written
 from quotakernels.plots._points import Place, curved, thinned
@@ -234,6 +234,15 @@ class Canvas:
         if fixed:
             self.ax.dataLim.set(limits)
         return drawn
+
+    def named(
+        self, title: str, label: str, legend: bool, place: str = "best", columns: int = 1
+    ) -> None:
+        """Label the y axis; give the axes a title unless they have one, and a legend if asked."""
+        self.ax.set_ylabel(label)
+        titled(self.ax, title)
+        if legend:
+            with_legend(self.ax, place, columns)
 
     def bands(self, band: Any, names: list[str], place: Any) -> None:
         """Shade the band of each model; `place` puts its points on the x axis."""

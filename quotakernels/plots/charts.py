@@ -13,12 +13,12 @@ import quotakernels as qk
 from quotakernels import Ranking
 from quotakernels._text import formatted, plain
 from quotakernels.measures.charts.powers import check_kind
-from quotakernels.plots._axes import rate_limits, room_above, titled, with_legend
+from quotakernels.plots._axes import rate_limits, room_above
 from quotakernels.plots._display import Canvas, Display, cuts, totals
 from quotakernels.plots._host import Numbers
 from quotakernels.plots._models import with_value
 from quotakernels.plots._shared import label_once, unlimited
-from quotakernels.plots._style import BREAK_EVEN, COLOURS, ISO, RANDOM
+from quotakernels.plots._style import BREAK_EVEN, ISO, RANDOM, line_style
 
 SQUARE = (5.2, 5.0)
 """Size of a new figure for a chart of equal axes, in inches."""
@@ -209,10 +209,8 @@ class PowersChartDisplay(Display):
         if iso is not None:
             costs = {"cost_fp": cost_fp, "cost_fn": cost_fn} if iso == "cost" else {}
             self._iso_lines(canvas, iso, levels, costs)
-        canvas.ax.set(xlabel=look.x, ylabel=look.y)
-        titled(canvas.ax, look.title)
-        if legend:
-            with_legend(canvas.ax, look.legend, columns=2 if look.legend == ABOVE else 1)
+        canvas.ax.set_xlabel(look.x)
+        canvas.named(look.title, look.y, legend, look.legend, 2 if look.legend == ABOVE else 1)
         return self
 
     def _curve(self, canvas: Canvas, name: str, ranking: Ranking, options: dict[str, Any]) -> None:
@@ -236,12 +234,8 @@ class PowersChartDisplay(Display):
         model = canvas.first + len(self.hulls_)
         of_hull = HULL_AREAS.get(self.kind)
         area = f" (area {formatted(of_hull(ranking), '.3f')})" if of_hull else ""
-        look: dict[str, Any] = {
-            "color": COLOURS[model % len(COLOURS)],
-            "linewidth": 0.8,
-            "linestyle": "-",
-        }
-        look["label"] = label_once(canvas.ax, "hull", f"hull{area}", "hulls")
+        label = label_once(canvas.ax, "hull", f"hull{area}", "hulls")
+        look = {**line_style(model), "linewidth": 0.8, "linestyle": "-", "label": label}
         counts = (np.asarray(found.fp, float), np.asarray(found.tp, float), place)
         hulls.line(x, y, "", look, None if CHARTS[self.kind].straight else counts)
         if len(x) <= MARKED:
@@ -260,30 +254,21 @@ class PowersChartDisplay(Display):
         ax.autoscale_view()
         ax.autoscale(enable=False)
 
-    def _line(self, of: str, ranking: Ranking, level: Any, costs: Any) -> tuple[Numbers, Numbers]:
-        positives, negatives = totals(ranking)
-        line: Any = qk.charts.iso_line(
-            level,
-            of=of,  # type: ignore[arg-type]
-            kind=self.kind,
-            positives=positives,
-            negatives=negatives,
-            smoothing=self.smoothing,
-            **costs,
-        )
-        return line.x, line.y
-
-    def _lines(
-        self, of: str, level: Any = None, costs: dict[str, Any] | None = None
-    ) -> list[tuple[Numbers, Numbers]]:
+    def _lines(self, of: str, level: Any = None, **costs: Any) -> list[tuple[Numbers, Numbers]]:
         """The line for each ranking that has it."""
-        lines = [self._line(of, x, level, costs or {}) for x in self.rankings.values()]
-        return [line for line in lines if np.isfinite(line[0] + line[1]).any()]
+        lines = []
+        for ranking in self.rankings.values():
+            positives, negatives = totals(ranking)
+            known: Any = {"of": of, "kind": self.kind, "smoothing": self.smoothing, **costs}
+            x, y = qk.charts.iso_line(level, positives=positives, negatives=negatives, **known)
+            if np.isfinite(x + y).any():
+                lines.append((x, y))
+        return lines
 
     def _iso_lines(self, canvas: Canvas, of: str, levels: Any, costs: dict[str, Any]) -> None:
         label = f"equal {of.replace('_', ' ')}"
         for level in levels:
-            for line in canvas.references(self._lines(of, level, costs), label, ISO)[:1]:
+            for line in canvas.references(self._lines(of, level, **costs), label, ISO)[:1]:
                 _name_line(canvas.ax, *line.get_data(), plain(level))
 
 

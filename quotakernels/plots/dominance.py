@@ -152,8 +152,7 @@ class DominanceDisplay(Display):
         if self.axis in _RATES:
             self.ax_.set(xlim=(0, 1), xlabel=_RATES[self.axis])
             return 1.0
-        axis = quota_axis(self.rankings, percent)
-        axis.drawn(self.ax_)
+        axis = quota_axis(self.ax_, self.rankings, percent)
         return axis.end / axis.size
 
 

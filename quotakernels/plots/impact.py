@@ -14,7 +14,7 @@ from quotakernels import Ranking
 from quotakernels._array import of_kind
 from quotakernels._text import formatted, plain
 from quotakernels.inputs.keywords import brief
-from quotakernels.plots._axes import QuotaAxis, titled, with_legend
+from quotakernels.plots._axes import QuotaAxis
 from quotakernels.plots._display import Canvas, Display
 from quotakernels.plots._host import Numbers
 from quotakernels.plots._models import apart, label_of, model_axes, models_of, written
@@ -196,10 +196,8 @@ class ImpactDisplay(Display):
         if axis is None:
             canvas.ax.set_xlabel("Boundary (lowest score that is selected)")
         title, label = _WORDS["all" if self.in_all else self.kind]
-        canvas.ax.set_ylabel(label + (written(f" ({unit})") if unit else ""))
-        titled(canvas.ax, f"{title} at every {'quota' if axis else 'boundary'}")
-        if legend:
-            with_legend(canvas.ax)
+        title = f"{title} at every {'quota' if axis else 'boundary'}"
+        canvas.named(title, label + (written(f" ({unit})") if unit else ""), legend)
         return self
 
     def _axis(self, canvas: Canvas, percent: bool) -> QuotaAxis:

@@ -13,7 +13,6 @@ from matplotlib.patches import Rectangle
 
 import quotakernels as qk
 from quotakernels import Ranking
-from quotakernels.plots._axes import titled, with_legend
 from quotakernels.plots._display import Canvas, Display
 from quotakernels.plots._models import label_of, written
 from quotakernels.plots._shared import marked, marks, source_of
@@ -108,8 +107,7 @@ class LiftTableDisplay(Display):
         LiftTableDisplay
         """
         canvas = self._begin(ax, bar_options, Rectangle)
-        axis = quota_axis(self.rankings, percent)
-        axis.drawn(canvas.ax)
+        axis = quota_axis(canvas.ax, self.rankings, percent)
         options = normalize_kwargs(bar_options, Rectangle)
         self.bars_ = []
         for name, table in self.tables.items():
@@ -125,10 +123,8 @@ class LiftTableDisplay(Display):
         if random:
             canvas.references([([0, axis.end], [1, 1])], "random")
         canvas.ax.margins(y=0.2)  # room for the legend above the bars
-        canvas.ax.set_ylabel("Lift of the bin (hit rate / prevalence)")
-        titled(canvas.ax, "Lift of each part of the ranking, best first")
-        if legend:
-            with_legend(canvas.ax)
+        title = "Lift of each part of the ranking, best first"
+        canvas.named(title, "Lift of the bin (hit rate / prevalence)", legend)
         return self
 
     def _bars(

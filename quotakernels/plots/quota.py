@@ -11,7 +11,7 @@ import quotakernels as qk
 from quotakernels import Ranking
 from quotakernels._array import of_kind
 from quotakernels._text import digits, formatted
-from quotakernels.plots._axes import QuotaAxis, rate_limits, titled, with_legend
+from quotakernels.plots._axes import QuotaAxis, rate_limits
 from quotakernels.plots._display import Canvas, Display, cuts, totals
 from quotakernels.plots._host import Numbers
 from quotakernels.plots._models import Value, with_value
@@ -21,12 +21,14 @@ from quotakernels.plots._style import COLOURS, OPTIMAL
 _Line = tuple[Numbers, Numbers]
 
 
-def quota_axis(rankings: dict[str, Ranking], percent: bool) -> QuotaAxis:
-    """The quota axis that these rankings share."""
+def quota_axis(ax: Axes, rankings: dict[str, Ranking], percent: bool) -> QuotaAxis:
+    """The quota axis that these rankings share, drawn."""
     weighted = any(
         not of_kind(np, ranking.positive_weights.dtype, "integral") for ranking in rankings.values()
     )
-    return QuotaAxis([sum(totals(x)) for x in rankings.values()], weighted, percent)
+    axis = QuotaAxis([sum(totals(x)) for x in rankings.values()], weighted, percent)
+    axis.drawn(ax)
+    return axis
 
 
 class _QuotaDisplay(Display):
@@ -73,8 +75,8 @@ class _QuotaDisplay(Display):
         -------
         display
         """
-        canvas, axis = self._begin(ax, line_options), quota_axis(self.rankings, percent)
-        axis.drawn(canvas.ax)
+        canvas = self._begin(ax, line_options)
+        axis = quota_axis(canvas.ax, self.rankings, percent)
         sizes = {name: sum(totals(ranking)) for name, ranking in self.rankings.items()}
 
         def place(at: Numbers, name: str) -> Numbers:
@@ -94,10 +96,7 @@ class _QuotaDisplay(Display):
         if optimal:
             canvas.references([self._optimal(axis, x) for x in rankings], "optimal", OPTIMAL)
         rate_limits(canvas.ax, *self._rates)
-        canvas.ax.set_ylabel(self._label)
-        titled(canvas.ax, self._title)
-        if legend:
-            with_legend(canvas.ax, self._legend)
+        canvas.named(self._title, self._label, legend, self._legend)
         return self
 
     def _points(self, axis: QuotaAxis, ranking: Ranking) -> tuple[Numbers, Numbers, Any]:
