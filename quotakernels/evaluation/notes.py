@@ -12,7 +12,6 @@ from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Differences, GainResults, Results
 from quotakernels.evaluation.words import listed
 
-BETTER_INTERVALS = ": see auc_interval and hit_rate_interval"
 _CHOSEN_HERE = (
     "Best cuts: each resample has its own. What they bring on other rows is the estimate less as "
     "much as the resamples' own best cuts bring more on them than on all rows."
@@ -93,10 +92,7 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
         if measure.name in values.ends
     }
     if any(np.any(ends.lower == ends.upper) for ends in shown.values()):
-        yield (
-            "Where an interval has no width all resamples agree, which does not mean certainty"
-            f"{BETTER_INTERVALS}."
-        )
+        yield "Where an interval has no width all resamples agree, which does not mean certainty."
     for row, name in enumerate(evaluation.models):
         counts = {what: int(ends.undefined[row]) for what, ends in shown.items()}
         if told := _counted({k: x for k, x in counts.items() if 0 < x < resampling.resamples}):

@@ -13,7 +13,7 @@ from quotakernels import __version__
 from quotakernels._text import number
 from quotakernels.evaluation.answers import answers
 from quotakernels.evaluation.choice import first_choice
-from quotakernels.evaluation.notes import BETTER_INTERVALS, notes_of_intervals
+from quotakernels.evaluation.notes import notes_of_intervals
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.tables import (
     ends_of_quotas,
@@ -54,7 +54,7 @@ def page_of(evaluation: Results, origin: Origin) -> str:
         "about_tables": list(_about_tables(evaluation)),
         "tables": [*gain_tables(evaluation), *measure_tables(evaluation)],
         "pairs": list(pair_tables(evaluation)),
-        "notes": [x.replace(BETTER_INTERVALS, "") for x in notes_of_intervals(evaluation)],
+        "notes": list(notes_of_intervals(evaluation)),
         "steps": list(steps(evaluation, origin.file)),
         "no_steps": _no_steps(evaluation),
         "ends": list(ends_of_quotas(evaluation)),
