@@ -9,6 +9,7 @@ from quotakernels._array import (
     Namespace,
     cast,
     compiled,
+    constant,
     device,
     finish,
     known,
@@ -58,16 +59,23 @@ def nan_in_invalid(xp: Namespace, result: Any, invalid: Array | None) -> Any:
 
 
 def _with_nan(result: Any, invalid: Array) -> Any:
+    return _masked(result, invalid, {})
+
+
+def _masked(result: Any, invalid: Array, nans: dict[Any, Array]) -> Any:
+    """One NaN serves all fields of a type."""
     if hasattr(result, "_fields"):
-        parts = result._asdict().items()
-        return result._replace(**{k: _with_nan(x, invalid) for k, x in parts if k not in NUMBERS})
+        parts = {k: x for k, x in result._asdict().items() if k not in NUMBERS}
+        return result._replace(**{k: _masked(x, invalid, nans) for k, x in parts.items()})
     if isinstance(result, tuple):
-        return tuple(_with_nan(x, invalid) for x in result)
+        return tuple(_masked(x, invalid, nans) for x in result)
     xp = namespace(result)
     if of_kind(xp, result.dtype, "bool"):
         return result
     if of_kind(xp, result.dtype, "integral"):
         result = cast(xp, result, wide_float(xp, device(result)))
+    if result.dtype not in nans:
+        nans[result.dtype] = constant(xp, xp.nan, result.dtype, device(result))
     batch = tuple(invalid.shape[:-1])
     where = xp.reshape(invalid, (*batch, *(1 for _ in result.shape[len(batch) :])))
-    return finish(xp, xp.where(where, xp.full_like(result, xp.nan), result), result.dtype)
+    return finish(xp, xp.where(where, nans[result.dtype], result), result.dtype)
