@@ -367,7 +367,8 @@ def rank(
     Ranking
         In the namespace and on the device of the input.  One list of scores in host memory
         (NumPy, CPU tensors) gives a row per tie group; otherwise there are n rows (2n for the
-        optimistic and pessimistic policies), of which those that hold no group are empty.
+        optimistic and pessimistic policies), of which those that hold no group are empty; of more
+        floats of 16 bits than these have values, a row for each value.
 
     Raises
     ------
@@ -409,7 +410,7 @@ def ranked(*data: Any, ties: TiePolicy = "expected", **named: Any) -> Ranking:
     """The same, of gains without labels too; all examples then count as positive."""
     check_tie_policy(ties)
     found = validated(*data, **named)
-    return rank_examples(found.examples, ties, found.good)
+    return rank_examples(found.masked, ties, found.good)
 
 
 def rank_examples(examples: Examples, ties: TiePolicy, good: Array | None = None) -> Ranking:
@@ -420,13 +421,22 @@ def rank_examples(examples: Examples, ties: TiePolicy, good: Array | None = None
 
 
 def _ranked(examples: Examples, good: Array | None, *, ties: TiePolicy) -> Ranking:
-    return ranking_of(grouped(examples, ties=ties), good)
+    table = grouped(examples, ties=ties)
+    if good is not None:
+        there = cast(namespace(good), good, table.counts.dtype)
+        table = table._replace(counts=table.counts * there, positives=table.positives * there)
+    return ranking_of(table, good)
 
 
 def grouped(examples: Examples, *, ties: TiePolicy) -> ops.Groups:
     """The table of checked examples, under a tie policy."""
     xp = namespace(examples.scores)
-    table = ops.tie_groups(xp, *examples[:4], ties == "given", examples.gains)
+    scores, labels, weights, valid, *_ = examples
+    given = ties == "given"
+    if weights is None and examples.gains == () and not given and ops.few_patterns(xp, scores):
+        table = ops.pattern_groups(xp, scores, labels, valid)
+    else:
+        table = ops.tie_groups(xp, scores, labels, weights, valid, given, examples.gains)
     return split_ties(xp, table, ties)
 
 

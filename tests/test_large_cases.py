@@ -42,6 +42,33 @@ def one_score(n: int, rng: np.random.Generator) -> np.ndarray:
     return np.full(n, 0.3)
 
 
+@pytest.mark.parametrize("name", ["jax32-jit", "torch-vmap", "torch-compile"])
+@pytest.mark.parametrize("bad", ["", "label", "score"])
+def test_half_precision_in_programs(name: str, bad: str):
+    """Where there are more scores than floats of their type, these are counted."""
+    mode = next(m for m in MODES if m.name == name)
+    if not available(mode.library):
+        pytest.skip(f"{mode.library} is not available")
+    rng = np.random.default_rng(5)
+    scores = half_precision_logits(70_000, rng)
+    scores[:8] = [np.inf, -np.inf, 0.0, -0.0, 6e-8, -6e-8, 65504, -65504]
+    labels = (rng.standard_normal(scores.shape) < scores).astype(np.int64)
+    masked = rng.random(scores.shape) < 0.8
+    masked[9] = False
+    if bad == "label":
+        labels[9] = 2**30
+    if bad == "score":
+        scores[9] = np.nan
+
+    def values(labels: Any, scores: Any, masked: Any) -> tuple[Any, Any]:
+        return qk.roc_auc(labels, scores), qk.roc_auc(labels, scores, where=masked)
+
+    whole, part = mode.run(values, labels, scores, masked)
+    np.testing.assert_allclose(part, qk.roc_auc(labels, scores, where=masked), rtol=1e-7)
+    expected = np.nan if bad else qk.roc_auc(labels, scores)
+    np.testing.assert_allclose(whole, expected, rtol=1e-7)
+
+
 MAKERS = (half_precision_logits, hundred_values, one_score, in_full(tie_free), in_full(uniform))
 
 

@@ -88,6 +88,15 @@ def test_segment_sums_do_not_see_each_other(library):
     np.testing.assert_array_equal(sums, [1e20, 1.0, 1e-20, 1e-20 + 2e-20, 1e20, 3e-20])
 
 
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_lists_with_nan(library, batch):
+    floats = RNG.normal(size=(*batch, 50)).astype(np.float32)
+    for number in (0, np.inf, -np.inf, np.nan, -np.nan):
+        floats[..., 7] = number
+        has_one = np.isnan(floats).any(axis=-1)
+        same(tuple(x.any(axis=-1) for x in both(library, ops.nans, floats)), (has_one, has_one))
+
+
 def test_total_stays_near_the_exact_sum(library):
     values = np.full(300_001, 0.1)
     exact = 300_001 * 0.1000000000000000055511151231257827
@@ -121,6 +130,29 @@ def _filled_rows(groups: ops.Groups) -> list[tuple[Any, ...]]:
         columns = [column[row] for column in groups.arrays()]
         rows.append(tuple(column[columns[1] > 0] for column in columns))
     return tuple(rows)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("batch", [(), (2,)])
+def test_pattern_groups(library, masked, batch):
+    """A row for each bit pattern, of which those that hold examples are the tie groups."""
+    if library.library == "array_api_strict":
+        pytest.skip("the standard has no half precision")
+    scores = RNG.normal(size=(*batch, 500)).astype(np.float16).round(1)
+    scores[..., :9] = [np.inf, -np.inf, 0, -0.0, 6e-8, -6e-8, 65504, -65504, 1]
+    labels = RNG.random(scores.shape) < 0.3
+    valid = RNG.random(scores.shape) < 0.7 if masked else None
+
+    def run(*arrays: Any) -> tuple[Any, Any]:
+        xp = namespace(arrays[0])
+        with computing(xp):
+            scores, labels, *valid = arrays
+            groups = ops.tie_groups(xp, scores, labels, None, *(valid or [None]), False)
+            return ops.pattern_groups(xp, scores, labels, *(valid or [None]))[:3], groups[:3]
+
+    tables = library.run(run, scores, labels, *([valid] if masked else []))
+    found, groups = (_filled_rows(ops.Groups(*columns, None, None)) for columns in tables)
+    same(found, groups)
 
 
 @pytest.mark.parametrize("kind", ["int8", "int16", "int32", "int64", "uint8", "float64"])
@@ -270,6 +302,13 @@ def test_piecewise_of_columns_first(library):
         return ops.piecewise(namespace(x), x > 0.5, lambda v: v + 1, lambda v: -v, x)
 
     same(library.run(run, x), np.where(x > 0.5, x + 1, -x))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8"])
+def test_whole_numbers_that_are_neither_0_nor_1(library, dtype):
+    whole = np.array([0, 1, 0, 1, 2, 2**48, 255, -1]).astype(dtype)
+    found = both(library, ops.neither, whole, whole == 1)
+    same(found, 2 * ((whole != 0) & (whole != 1),))
 
 
 @pytest.mark.parametrize("share", [0, 0.01, 0.5])

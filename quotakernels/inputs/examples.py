@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
@@ -22,6 +23,7 @@ from quotakernels._array import (
     host_view,
     namespace,
     of_kind,
+    readable,
     wide_float,
 )
 from quotakernels.inputs.columns import adopt, check_types, example_columns, read_without_fault
@@ -67,6 +69,16 @@ class Validated(NamedTuple):
     numbers: dict[str, Array]
     good: Array | None
     mask: Array | None
+
+    @property
+    def masked(self) -> Examples:
+        """The examples under the mask: those of rows that are not good are there to be ranked.
+
+        What gains such rows have may not be known.
+        """
+        if self.good is None or self.examples.gains:
+            return self.examples
+        return self.examples._replace(valid=self.mask)
 
 
 def check_tie_policy(ties: str) -> None:
@@ -158,7 +170,8 @@ def _clean(
         wide = wide_float(xp, device(scores))
         floats = {name: cast(xp, columns[name], wide) for name in numbers}
         weights, valid = weights_and_mask(xp, columns, wide)
-        bad = bad_values(xp, scores, weights, leader)
+        by_list = valid is None and not (validate and readable(scores))
+        bad = bad_values(xp, scores, weights, leader, by_list)
         if labels is not None and not (labels.dtype == xp.bool and pos_label is None):
             labels, bad["y_true"] = positive_labels(xp, labels, pos_label, valid)
         bad |= {name: (~xp.isfinite(x), "a finite number") for name, x in floats.items()}
@@ -197,12 +210,20 @@ def weights_and_mask(
 
 
 def bad_values(
-    xp: Namespace, scores: Array, weights: Array | None, leader: str = "y_score"
+    xp: Namespace,
+    scores: Array,
+    weights: Array | None,
+    leader: str = "y_score",
+    by_list: bool = False,
 ) -> dict[str, tuple[Array, str]]:
-    """For scores and weights: where they are bad, and what was expected."""
+    """For scores and weights: where they are bad, and what was expected.
+
+    Scores may be looked at `by_list`, which tells of each list only whether it has a bad one.
+    """
     bad = {}
     if of_kind(xp, scores.dtype, "real floating"):
-        bad[leader] = (xp.isnan(scores), "a number, or where=False for an example to leave out")
+        unfit = ops.nans(xp, scores) if by_list else xp.isnan(scores)
+        bad[leader] = (unfit, "a number, or where=False for an example to leave out")
     if weights is not None:
         most = float(xp.finfo(weights.dtype).max) / max(weights.shape[-1], 1)  # their sum is finite
         right = (weights >= 0) & (weights <= most)
@@ -225,17 +246,19 @@ def raise_or_exclude(
     returns which rows of the batch are good, shape (..., 1); None where all values were read.
     Scores that come `by_class` have one more axis, which was the last one as they were given.
     """
-    invalid = None
+    not_read: Array | None = None
     for name, (unfit, expected) in bad.items():
         several = by_class and name == "y_score"
-        counted = xp.expand_dims(valid, axis=-2) if several and valid is not None else valid
-        wrong = unfit if counted is None else unfit & counted
-        place = xp.matrix_transpose(wrong) if several else wrong
-        if not read_without_fault(xp, name, as_given[name], place, expected, validate):
-            wrong = xp.any(wrong, axis=-2) if several else wrong
-            has_one = xp.any(wrong, axis=-1, keepdims=True)
-            invalid = has_one if invalid is None else invalid | has_one
-    if invalid is None:
+        if validate and readable(unfit) and (valid is None or readable(valid)):
+            counted = xp.expand_dims(valid, axis=-2) if several and valid is not None else valid
+            wrong = unfit if counted is None else unfit & counted
+            place = xp.matrix_transpose(wrong) if several else wrong
+            read_without_fault(xp, name, as_given[name], place, expected, validate)
+        else:
+            flags = xp.any(unfit, axis=-2) if several else unfit
+            not_read = flags if not_read is None else not_read | flags
+    if not_read is None:
         return valid, None
-    good = ~invalid
+    wrong = not_read if valid is None else not_read & valid
+    good = ~(wrong if wrong.shape[-1] == 1 else xp.any(wrong, axis=-1, keepdims=True))
     return good if valid is None else valid & good, good

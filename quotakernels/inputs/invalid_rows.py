@@ -28,8 +28,9 @@ def with_marks(masses: tuple[Array, ...], good: Array | None) -> tuple[Array, ..
     if good is None:
         return masses
     xp = namespace(masses[0])
-    mark = -1 if of_kind(xp, masses[0].dtype, "integral") else xp.nan
-    return tuple(xp.where(good, x, xp.full_like(x, mark)) for x in masses)
+    number = -1 if of_kind(xp, masses[0].dtype, "integral") else xp.nan
+    mark = constant(xp, number, masses[0].dtype, device(good))
+    return tuple(xp.where(good, x, mark) for x in masses)
 
 
 def invalid_rows(ranking: Any) -> Array | None:

@@ -75,8 +75,11 @@ def positive_labels(
         return ops.order_key(xp, constant(xp, [label], labels.dtype, device(labels)))
 
     if pos_label is None:
-        positive, negative = key == key_of(1), key == key_of(0)
-        return positive, (positive == negative, "0 or 1; for other labels pass pos_label")
+        expected = "0 or 1; for other labels pass pos_label"
+        positive = key == key_of(1)
+        if key is labels and of_kind(xp, labels.dtype, "integral"):
+            return positive, (ops.neither(xp, labels, positive), expected)
+        return positive, (positive == (key == key_of(0)), expected)
     positive = key == key_of(pos_label)
     others = ~positive if valid is None else ~positive & valid
     places = xp.arange(key.shape[-1], dtype=xp.int64, device=device(key))

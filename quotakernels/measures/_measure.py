@@ -262,7 +262,7 @@ class Measure:
         cut = {name: numbers.get(name) for name in ("quota", "fraction")}
         if sum(x is None for x in cut.values()) == 1:
             return ranking_at(found, ties, **cut)
-        return rank_examples(found.examples, ties, found.good)
+        return rank_examples(found.masked, ties, found.good)
 
     def _check_complete(self, caller: str, given: dict[str, Any]) -> None:
         """Raise unless there are labels and scores; or gains in the place of labels."""

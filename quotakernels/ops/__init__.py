@@ -17,13 +17,16 @@ from quotakernels.ops._table import Summands as Summands
 from quotakernels.ops.binning import bin_thresholds as bin_thresholds
 from quotakernels.ops.binning import binned as binned
 from quotakernels.ops.binning import counted as counted
+from quotakernels.ops.binning import few_patterns as few_patterns
 from quotakernels.ops.binning import flat as flat
+from quotakernels.ops.binning import pattern_groups as pattern_groups
 from quotakernels.ops.columns import sum_rows as sum_rows
 from quotakernels.ops.columns import summed_by_position as summed_by_position
 from quotakernels.ops.drawing import coins as coins
 from quotakernels.ops.drawing import draws as draws
 from quotakernels.ops.drawing import source_of_draws as source_of_draws
 from quotakernels.ops.elementwise import clip as clip
+from quotakernels.ops.elementwise import neither as neither
 from quotakernels.ops.elementwise import partial_harmonic_sums as partial_harmonic_sums
 from quotakernels.ops.elementwise import piecewise as piecewise
 from quotakernels.ops.hull import hull_ends as hull_ends
@@ -40,6 +43,7 @@ from quotakernels.ops.scans import count as count
 from quotakernels.ops.scans import counts as counts
 from quotakernels.ops.scans import exclusive as exclusive
 from quotakernels.ops.scans import flagged_first as flagged_first
+from quotakernels.ops.scans import nans as nans
 from quotakernels.ops.scans import prefix_sum as prefix_sum
 from quotakernels.ops.scans import running_max as running_max
 from quotakernels.ops.scans import shifted as shifted

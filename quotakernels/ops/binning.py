@@ -12,10 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels._array import Array, Namespace, cast, constant, device, namespace, of_kind
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    constant,
+    device,
+    namespace,
+    of_kind,
+    readable,
+)
 from quotakernels.ops import native
+from quotakernels.ops._table import Groups
 from quotakernels.ops.keys import from_order_key, is_float, key_bits, order_key
-from quotakernels.ops.scans import bisect, increased
+from quotakernels.ops.scans import bincount, bisect, increased
 from quotakernels.ops.tables import tie_groups
 
 
@@ -55,6 +65,30 @@ def bin_rows(xp: Namespace, scores: Array, bits: int) -> Array:
     shift = key_bits(xp, scores.dtype) - bits
     top = _highest_key(xp, scores.dtype) >> shift
     return top - cast(xp, key >> shift if shift else key, xp.int32)
+
+
+def few_patterns(xp: Namespace, scores: Array) -> bool:
+    """Whether scores on a device, or in a program, are more than there are floats of their type."""
+    if readable(scores) or not of_kind(xp, scores.dtype, "real floating"):
+        return False
+    few: bool = 2 ** key_bits(xp, scores.dtype) < scores.shape[-1]
+    return few and not is_float(xp, order_key(xp, scores[..., :0]))
+
+
+def pattern_groups(xp: Namespace, scores: Array, labels: Array, valid: Array | None) -> Groups:
+    """The tie groups of scores of few bits: a row for each of their bit patterns, best first."""
+    bits, size = key_bits(xp, scores.dtype), scores.shape[-1]
+    given, one_list = (scores, labels, valid), scores.ndim == 1 and bits == 16
+    if native.library(xp) == "torch" and one_list and not native.torch_.are_mapped(*given):
+        return native.torch_.pattern_groups(*given)
+    codes = bin_rows(xp, scores, bits) + 2**bits * cast(xp, labels, xp.int32)
+    if valid is not None:
+        codes = xp.where(valid, codes, xp.full_like(codes, 2 * 2**bits))
+    integer = xp.int32 if size < 2**31 else xp.int64
+    found = cast(xp, bincount(xp, codes, 2 * 2**bits), integer)
+    negatives, positives = found[..., : 2**bits], found[..., 2**bits :]
+    thresholds = xp.broadcast_to(bin_thresholds(xp, scores, bits), positives.shape)
+    return Groups(thresholds, negatives + positives, positives, None, None)
 
 
 def binned(

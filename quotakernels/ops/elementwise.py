@@ -21,6 +21,12 @@ def clip(xp: Namespace, x: Array, low: float | None = None, high: float | None =
     return xp.clip(x, low, high)
 
 
+def neither(xp: Namespace, whole: Array, one: Array) -> Array:
+    """Where whole numbers are neither 0 nor 1, of which it is known where they are `one`."""
+    mixes_types = native.library(xp) in ("cupy", "torch")
+    return whole != one if mixes_types else one == (whole == 0)
+
+
 def piecewise(
     xp: Namespace,
     rare: Array,

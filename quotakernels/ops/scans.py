@@ -106,6 +106,13 @@ def counts(xp: Namespace, flags: list[Array]) -> Array:
     return xp.concat([count(xp, x) for x in flags], axis=-1)
 
 
+def nans(xp: Namespace, x: Array) -> Array:
+    """Where floats are NaN, or of each list, shape (..., 1), whether one is."""
+    if native.library(xp) in ("cupy", "torch"):  # whose largest number it is
+        return xp.isnan(xp.max(x, axis=-1, keepdims=True))
+    return xp.isnan(x)
+
+
 def bincount(xp: Namespace, codes: Array, length: int) -> Array:
     """How often each number below `length` occurs in each list, where `length` itself may too."""
     library = native.library(xp)

@@ -23,7 +23,6 @@ from quotakernels.ops._table import (
 from quotakernels.ops.keys import (
     comparable,
     from_order_key,
-    is_float,
     kth_largest,
     lowest_key,
     order_key,
@@ -65,8 +64,25 @@ def tie_groups(
     arrays = (scores, labels, weights, valid, *gains)
     if library == "torch" and one_list and native.all_readable(*arrays):
         return native.torch_.tie_groups(scores, labels, weights, valid, given, gains)
+    layout = _layout(xp, scores, valid, native.library(xp, beyond=True) != "standard")
+    plain = gains == () and not given and 0 not in scores.shape
+    if plain and library == "torch" and not native.torch_.are_mapped(*arrays):
+        return native.torch_.device_groups(*arrays)._replace(layout=layout)
+    groups = _sorted_groups(xp, scores, labels, weights, valid, given, gains)
+    return groups._replace(layout=layout)
+
+
+def _sorted_groups(
+    xp: Namespace,
+    scores: Array,
+    labels: Array,
+    weights: Array | None,
+    valid: Array | None,
+    given: bool,
+    gains: tuple[Array, ...],
+) -> Groups:
+    """See `tie_groups`, of any library."""
     key = order_key(xp, scores)
-    layout = _layout(xp, key, scores, valid)
     code = cast(xp, labels, xp.int8)
     if valid is not None:
         key = xp.where(valid, key, lowest_key(xp, key))
@@ -81,14 +97,14 @@ def tie_groups(
     thresholds = from_order_key(xp, key, scores.dtype)
     sums = gain_columns(xp, positive > 0, weights, *gains) if gains else ()
     masses = _masses(xp, positive, weights)
-    examples = Groups(thresholds, counts, positive, *masses, sums, layout)
+    examples = Groups(thresholds, counts, positive, *masses, sums)
     return examples if given or key.shape[-1] == 0 else _merge_equal(xp, key, examples)
 
 
-def _layout(xp: Namespace, key: Array, scores: Array, valid: Array | None) -> Layout:
+def _layout(xp: Namespace, scores: Array, valid: Array | None, has_bits: bool) -> Layout:
     """In place, unless a score may have the key of examples that do not count."""
-    bits = of_kind(xp, scores.dtype, "real floating") and not is_float(xp, key)
-    return InPlace() if (valid is None or bits) and 0 < key.shape[-1] < 2**31 else ()
+    apart = valid is None or (has_bits and of_kind(xp, scores.dtype, "real floating"))
+    return InPlace() if apart and 0 < scores.shape[-1] < 2**31 else ()
 
 
 def _masses(
@@ -123,8 +139,7 @@ def _merge_equal(xp: Namespace, key: Array, examples: Groups) -> Groups:
     """Sorted examples as tie groups, each in the row of its last example."""
     differs = key[..., 1:] != key[..., :-1]
     edge = xp.ones((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
-    table = merged(xp, examples, xp.concat([differs, edge], axis=-1))
-    return table._replace(layout=examples.layout)
+    return merged(xp, examples, xp.concat([differs, edge], axis=-1))
 
 
 def merged(xp: Namespace, table: Groups, last: Array) -> Groups:
@@ -150,6 +165,8 @@ def merged(xp: Namespace, table: Groups, last: Array) -> Groups:
             return None
         return xp.where(last, segment_sum(xp, x, first), xp.zeros_like(x))
 
+    if library == "torch" and not native.torch_.are_mapped(last, *table.arrays()):
+        return native.torch_.summed_runs(table, last)
     return Groups(
         table.thresholds,
         count(table.counts),

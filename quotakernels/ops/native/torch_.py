@@ -11,7 +11,7 @@ import torch
 from quotakernels._array import Array, readable, to_numpy
 from quotakernels.ops._bits import bits_from_key, key_from_bits
 from quotakernels.ops._draws import entropy
-from quotakernels.ops._table import Groups
+from quotakernels.ops._table import Gains, Groups
 from quotakernels.ops.native import numpy_
 from quotakernels.ops.native._torch_hull import LONGEST, ends_by_merging
 
@@ -45,6 +45,117 @@ def from_order_key(key: Array, dtype: Any) -> Array:
     return key.to(dtype)
 
 
+def device_groups(
+    scores: Array, labels: Array, weights: Array | None, valid: Array | None
+) -> Groups:
+    """The tie groups of scores, each in the row of its last example.
+
+    Masses of a group are summed in the order of the input, and of no other with it.
+    """
+    scores, key = scores.detach(), _rising_key(scores.detach())
+    if valid is not None:  # what does not count comes last
+        key = torch.where(valid, key, torch.iinfo(key.dtype).min)
+    in_words = weights is None and key.dtype.itemsize <= 4
+    sort = _sorted_words if in_words else _sorted_keys
+    key, order, positive, there = sort(key, labels, valid)
+    edge = torch.ones((*key.shape[:-1], 1), dtype=torch.bool, device=key.device)
+    last = torch.cat([key[..., 1:] != key[..., :-1], edge], dim=-1)
+    integer = torch.int32 if key.shape[-1] < 2**31 else torch.int64
+    masses = () if weights is None else _by_class(weights, order, positive, there)
+    sums = _sums_of_runs(last, (there, positive), masses, integer)
+    thresholds = taken(scores, order)
+    if scores.dtype.is_floating_point:
+        thresholds = thresholds + 0.0  # minus zero has become zero
+        if there is not None:
+            thresholds = torch.where(there.to(torch.bool), thresholds, torch.nan)
+    counts, positives, *weighed = sums
+    return Groups(thresholds, counts, positives, *(weighed or (None, None)))
+
+
+def _by_class(
+    weights: Array, order: Array, positive: Array, there: Array | None
+) -> tuple[Array, Array]:
+    """The weights of positives and of negatives, in an order."""
+    weights, nothing = torch.gather(weights, -1, order), weights.new_zeros(())
+    if there is not None:
+        weights = torch.where(there, weights, nothing)
+    return torch.where(positive, weights, nothing), torch.where(positive, nothing, weights)
+
+
+def _rising_key(scores: Array) -> Array:
+    """Integers in the order of the scores: floats are signed magnitudes, never the smallest."""
+    if not scores.dtype.is_floating_point:
+        return order_key(scores)
+    bits = scores.contiguous().view(_WORDS[scores.dtype.itemsize])
+    return torch.where(bits < 0, torch.iinfo(bits.dtype).min - bits, bits)
+
+
+def _sorted_words(key: Array, labels: Array, valid: Array | None) -> tuple[Any, ...]:
+    """Keys, best first, the order, and flags: sorted are words that end in these."""
+    code = labels.to(torch.int64)
+    if valid is not None:
+        code = torch.where(valid, code + 2, 0)
+    words, order = torch.sort(torch.sub(code, key, alpha=4), dim=-1)
+    return words >> 2, order, words & 1, None if valid is None else words >> 1 & 1
+
+
+def _sorted_keys(key: Array, labels: Array, valid: Array | None) -> tuple[Any, ...]:
+    """Keys, best first, the order, which is that of the input among equal ones, and flags."""
+    key, order = torch.sort(key, dim=-1, descending=True, stable=True)
+    positive = torch.gather(labels, -1, order)
+    if valid is None:
+        return key, order, positive, None
+    there = torch.gather(valid, -1, order)
+    return key, order, positive & there, there
+
+
+def summed_runs(table: Groups, last: Array) -> Groups:
+    """See `tables.merged`."""
+    counts = (table.counts, table.positives)
+    gains = table.gains.columns() if table.gains else []
+    masses = [x for x in table[3:5] if x is not None]
+    sums = _sums_of_runs(last, counts, (*masses, *gains), table.counts.dtype)
+    brings = sums[2 + len(masses) :]
+    weighed = sums[2:4] if masses else (None, None)
+    merged = Groups(table.thresholds, *sums[:2], *weighed)
+    return merged._replace(gains=Gains(*brings) if gains else ())
+
+
+def _sums_of_runs(
+    last: Array, counts: tuple[Array | None, ...], masses: tuple[Array, ...], dtype: Any
+) -> tuple[Array, ...]:
+    """Sums over the runs that have a `last`, which stand there; counts of None are ones.
+
+    All lists are one here: ends of runs come first, and what they lack in number goes behind the
+    end.  Differences of running sums of whole numbers are exact.  No sum of floats crosses a run.
+    """
+    size, flags = last.numel(), last.reshape(-1)
+    ends, places = (
+        torch.nonzero_static(flags, size=size, fill_value=fill)[:, 0] for fill in (size - 1, size)
+    )
+
+    def upto(x: Array | None) -> Array:
+        if x is None:
+            return (ends + 1).to(dtype)
+        return torch.cumsum(x.reshape(-1), dim=0, dtype=dtype)[ends]
+
+    def in_place(sums: Array) -> tuple[Array, ...]:
+        nothing = sums.new_zeros((sums.shape[0], size + 1))
+        found = nothing.scatter(-1, places.expand(sums.shape), sums)[:, :-1]
+        return tuple(found.reshape(-1, *last.shape).unbind(0))
+
+    whole = torch.stack([upto(x) for x in counts])
+    found = in_place(torch.diff(whole, prepend=whole.new_zeros((len(counts), 1))))
+    if not masses:
+        return found
+    bounds = torch.cat([ends.new_zeros(1), ends + 1])
+    sums = (
+        torch.segment_reduce(x.reshape(-1), "sum", offsets=bounds, unsafe=True, initial=0)
+        for x in masses
+    )
+    return *found, *in_place(torch.stack(list(sums)))
+
+
 def sort_coded(
     key: Array, code: Array, payload: tuple[Array, ...]
 ) -> tuple[Array, Array, tuple[Array, ...]]:
@@ -56,9 +167,10 @@ def sort_coded(
 
 def bincount(codes: Array, length: int) -> Array:
     """Each is added where it belongs."""
-    codes = codes.to(torch.int64)
-    counts = torch.zeros((*codes.shape[:-1], length + 1), dtype=torch.int64, device=codes.device)
-    return counts.scatter_add(-1, codes, torch.ones_like(codes))[..., :-1]
+    dtype = torch.int32 if codes.shape[-1] < 2**31 else torch.int64
+    counts = codes.new_zeros((*codes.shape[:-1], length + 1), dtype=dtype)
+    one = codes.new_ones((), dtype=dtype).expand(codes.shape)
+    return counts.scatter_add(-1, codes.to(torch.int64), one)[..., :-1]
 
 
 def increased(counts: Array, codes: Array, valid: Array | None) -> tuple[Array, Array]:
@@ -94,10 +206,31 @@ def _counted_patterns(counts: Array, scores: Array, labels: Array) -> tuple[Arra
     return raised.view(counts.shape), torch.add(bad, left, alpha=-1)
 
 
-def are_mapped(*arrays: Array) -> bool:
-    """Whether ``vmap`` goes over one of them, which `bisect` would have to copy."""
+def pattern_groups(scores: Array, labels: Array, valid: Array | None) -> Groups:
+    """See `binning.pattern_groups`, of one list of floats of two bytes.
+
+    Places are made of the bits, as signed integers, and the label; negative ones count from the
+    end.
+    """
+    integer, half = torch.int32 if scores.shape[0] < 2**31 else torch.int64, 2**15
+    places = torch.add(scores.detach().view(torch.int16), labels.to(torch.int64), alpha=2 * half)
+    ones = labels.new_ones((), dtype=integer).expand(places.shape)
+    added = ones if valid is None else valid.to(integer)
+    found = labels.new_zeros(4 * half, dtype=integer).put(places, added, accumulate=True)
+    found = found.roll(half).view(2, 2 * half)
+    below, zero, above = found[:, 1:half], found[:, half, None] + found[:, :1], found[:, half + 1 :]
+    negatives, positives = torch.cat([above.flip(-1), zero, below], dim=-1).unbind(0)
+    steps = (half - 1, -1, -1), (1 - half, 0)
+    bits = [torch.arange(*x, dtype=torch.int16, device=scores.device) for x in steps]
+    thresholds = torch.cat(bits).view(scores.dtype)
+    return Groups(thresholds, negatives + positives, positives, None, None)
+
+
+def are_mapped(*arrays: Array | None) -> bool:
+    """Whether ``vmap`` goes over one of them, for which some functions copy, or loop."""
     wrapped = torch._C._functorch.is_functorch_wrapped_tensor
-    return not torch.compiler.is_compiling() and any(wrapped(x) for x in arrays)
+    given = (x for x in arrays if x is not None)
+    return not torch.compiler.is_compiling() and any(wrapped(x) for x in given)
 
 
 def bisect(ends: Array, wanted: Array, beyond: bool) -> Array:
