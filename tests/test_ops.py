@@ -341,6 +341,25 @@ def test_binned(library, kind, weighted, masked, batch):
     same(found[0][0].sum(axis=(-1, -2)), counted)
 
 
+@pytest.mark.parametrize("kind", ["float16", "float32"])
+@pytest.mark.parametrize("batch", [(), (2,)])
+def test_counted_in_one_pass(library, kind, batch):
+    """Either what `binned` counts, or nothing."""
+    scores = RNG.normal(size=(*batch, 200)).astype(kind)
+    scores[..., :4] = [np.inf, -np.inf, 0.0, -0.0]
+    labels = RNG.integers(0, 2, scores.shape)
+    seen = RNG.integers(0, 9, (*batch, 2**16, 2))
+
+    def run(seen: Any, scores: Any, labels: Any) -> Any:
+        xp = namespace(seen)
+        with computing(xp):
+            found = ops.counted(xp, seen, scores, labels, 16)
+            raised = ops.binned(xp, seen, scores, labels == 1, None, None, 16)[0]
+            return (raised if found is None else found[0]), raised
+
+    same(*library.run(run, seen, scores, labels))
+
+
 @pytest.mark.parametrize("batch", [(), (3,)])
 def test_bincount(library, batch):
     codes = RNG.integers(0, 10, (*batch, 50))
