@@ -25,11 +25,18 @@ F = Fraction
 TESTS = Path(__file__).parent
 PAGE = (TESTS.parent / "docs" / "errata.md").read_text(encoding="utf-8")
 ENTRY = re.compile(r"^- \*\*(.+?)\.?\*\*(.*?)(?=^- |^$)", re.MULTILINE | re.DOTALL)
+EL = "experiments/test_eiland_liebrock.py"
 ELSEWHERE = {
     "Eq. 8": "test_relations.py::test_pearson_of_all_is_the_ordinary_correlation",
     "Average Qrecall": "test_published.py::test_average_qrecall_as_printed_is_not_that_of_eq_13",
     "Ties": "test_published.py::test_tables_8_and_9",
     "C4.5": "test_published.py::test_printed_pem_of_c45_averages_to_the_right_one",
+    "Section 7.2, cases": f"{EL}::test_cases_with_the_same_odds_have_the_same_boundary",
+    "Section 7.4, share of perfect": f"{EL}::test_gp_t_brings_most_of_what_perfect_decisions_bring",
+    "Tables 6(b) and 8, intervals": f"{EL}::test_intervals_are_not_those_printed",
+    "Table 7(a), intervals": f"{EL}::test_intervals_are_not_those_printed",
+    "Table 9, GP_p": f"{EL}::test_table_9_is_of_these_rates",
+    "Table 9, WOE": f"{EL}::test_the_printed_cost_of_woe_alone_is_far_from_that_of_its_impacts",
     "Figure 7, curve I": "test_exact_roc.py::test_davis_and_goadrich_figure_7",
 }
 """Entries that other tests verify."""
@@ -37,8 +44,8 @@ CHECKED: list[str] = []
 
 FULL = list(tables(3, 1))
 IMPACTS = (0, F("-7.9"), -13, 0)
-ANN = confusion.table_from_rates(F(1, 2), F(".67"), F(".05"))
-FOREST = confusion.table_from_rates(F(1, 2), F(".69"), F(".15"))
+ANTI_CCP = confusion.table_from_rates(F(1, 2), F(".67"), F(".05"))
+RF = confusion.table_from_rates(F(1, 2), F(".69"), F(".15"))
 
 
 def verifies(*entries: str) -> Callable[[Any], Any]:
@@ -164,67 +171,72 @@ def test_the_h_measure_needs_a_distribution():
 # EL: formulas
 
 
-@verifies("Criterion 1")
-def test_what_a_moved_mass_changes():
-    i_tp, i_fp, i_fn, i_tn = IMPACTS
+@verifies("Section 6.4.1, criterion 1")
+def test_what_a_changed_impact_changes():
+    epsilon = F(1, 7)
+    changed = (IMPACTS[0] + epsilon, *IMPACTS[1:])
     for t in FULL:
-        n, epsilon = sum(t), F(1, 7)
-        before = impact.impact(t, IMPACTS).whole
-        found = t._replace(tp=t.tp + epsilon, fn=t.fn - epsilon)
-        spared = t._replace(tn=t.tn + epsilon, fp=t.fp - epsilon)
-        assert impact.impact(found, IMPACTS).whole - before == epsilon / n * (i_tp - i_fn)
-        assert impact.impact(spared, IMPACTS).whole - before == epsilon / n * (i_tn - i_fp)
+        whole = impact.impact(t, changed).whole - impact.impact(t, IMPACTS).whole
+        assert whole == epsilon * t.tp / sum(t)
+        cells = impact.normalize_table(t)
+        mean = impact.outcome_impact(t, changed).mean - impact.outcome_impact(t, IMPACTS).mean
+        assert mean == epsilon * cells.tp / (2 * (cells.tp + cells.fp))
 
 
-@verifies("Eq. 10")
-def test_normalised_cells_add_up_to_one():
+@verifies("Section 6.4, eq. 10")
+def test_impact_of_normalised_cells_is_that_of_the_ratio_one():
+    differ = 0
     for t in FULL:
         cells = impact.normalize_table(t)
-        assert sum(cells) == 1
-        brought = sum(F(i) * cell for i, cell in zip(IMPACTS, cells, strict=True))
-        assert impact.impact(cells, IMPACTS).whole == brought
-        whole = sum(F(i) * cell for i, cell in zip(IMPACTS, t, strict=True))
-        assert impact.impact(t, IMPACTS).whole == whole / sum(t)
+        assert cells == impact.tune_prevalence(t, 1)
+        differ += impact.impact(cells, IMPACTS).whole != impact.impact(t, IMPACTS).whole
+    assert differ > len(FULL) / 2
 
 
-@verifies("Eq. 13")
+@verifies("Section 8, eq. 13")
 def test_impacts_count_once():
     cents = [100 * F(i) for i in IMPACTS]
+    i_tp, i_fp, i_fn, i_tn = IMPACTS
     for t in FULL:
-        for measure in (impact.impact, impact.outcome_impact):
-            assert measure(t, cents) == tuple(100 * x for x in measure(t, IMPACTS))
+        found = impact.impact(t, IMPACTS)
+        assert found.selected == F(i_tp * t.tp + i_fp * t.fp) / sum(t)
+        assert found.rejected == F(i_fn * t.fn + i_tn * t.tn) / sum(t)
+        assert found.selected + found.rejected == found.whole
+        assert impact.impact(t, cents) == tuple(100 * x for x in found)
 
 
-@verifies("Eq. 14 and 15")
+@verifies("Section 8, eq. 14 and 15")
 def test_the_rejected_have_their_own_mean():
     _, _, i_fn, i_tn = IMPACTS
     differ = 0
     for t in FULL:
         cells, found = impact.normalize_table(t), impact.outcome_impact(t, IMPACTS)
-        rejected = (i_fn * cells.fn + i_tn * cells.tn) / (cells.fn + cells.tn)
-        assert found.rejected == rejected
-        assert found.mean == (found.selected + rejected) / 2
-        differ += found.mean != found.selected
+        rejected = i_fn * cells.fn + i_tn * cells.tn
+        assert found.rejected == rejected / (cells.fn + cells.tn)
+        assert found.mean == (found.selected + found.rejected) / 2
+        differ += found.rejected != rejected / (cells.tp + cells.fp)
     assert differ > len(FULL) / 2
 
 
 # EL: text
 
+RATIOS = (F(1, 100), F(1, 2), 1, 2, 100)
 
-@verifies("β = 10 and β = 0.1")
-def test_f_is_not_the_same_for_beta_and_its_inverse():
-    values = [confusion.f_score(ANN, beta) for beta in (10, F(1, 10))]
-    assert rounded(values) == [0.672, 0.927]
-    assert rounded([confusion.recall(ANN), confusion.precision(ANN)]) == [0.67, 0.931]
+
+@verifies("Sections 1 and 7.1, TAR")
+def test_accuracy_rises_with_the_class_ratio_if_positives_are_found_more_often():
     for t in FULL:
-        same = confusion.f_score(t, 10) == confusion.f_score(t, F(1, 10))
-        assert same == (confusion.precision(t) == confusion.recall(t))
+        values = [confusion.accuracy(impact.tune_prevalence(t, r)) for r in RATIOS]
+        sensitivity, specificity = confusion.recall(t), confusion.true_negative_rate(t)
+        assert {(b > a) - (b < a) for a, b in pairwise(values)} == {
+            (sensitivity > specificity) - (sensitivity < specificity)
+        }
 
 
-@verifies("F_β and the class ratio")
+@verifies("Section 1, F_β")
 def test_f_rises_with_the_class_ratio():
     for t in FULL:
-        tuned = [impact.tune_prevalence(t, r) for r in (F(1, 100), F(1, 2), 1, 2, 100)]
+        tuned = [impact.tune_prevalence(t, r) for r in RATIOS]
         for beta in (F(1, 10), F(1), F(10)):
             values = [confusion.f_score(one, beta) for one in tuned]
             assert all(a < b for a, b in pairwise(values))
@@ -233,15 +245,26 @@ def test_f_rises_with_the_class_ratio():
         assert [one.tp + one.fn for one in tuned[2:4]] == [F(1, 2), F(2, 3)]
 
 
-@verifies("Section 7.4, errors")
-def test_errors_of_type_one_are_false_alarms():
-    """The null hypothesis is the negative class: type I selects a negative, type II misses."""
-    table = qk.tables.confusion_table_from_predictions([0, 0, 0, 1, 1], [1, 0, 0, 0, 0])
-    assert qk.tables.false_positive_rate(table) == pytest.approx(1 / 3)
-    assert qk.tables.false_negative_rate(table) == 1
+@verifies("Section 7.1, MCC and IC")
+@pytest.mark.parametrize("measure", [qk.matthews_corrcoef, qk.tables.information_coefficient])
+def test_correlation_and_information_do_not_fall_with_the_class_ratio(measure: Any):
+    table = qk.tables.ConfusionTable(*map(float, ANTI_CCP))
+    ratios = [1e-9, 0.01, 1, 100, 1e9]
+    least, rare, even, common, most = measure(qk.tables.tune_prevalence(table, ratios))
+    assert least < rare < even > common > most
 
 
-@verifies("Section 7.4, AUC")
+@verifies("Section 6.1, a fair coin")
+def test_measures_of_a_fair_coin():
+    coin = qk.tables.ConfusionTable(tp=2, fp=3, fn=2, tn=3)
+    assert qk.f_score(coin) > 0.4
+    assert qk.tables.diagnostic_odds_ratio(coin) == 1
+    assert qk.tables.discriminant_power(coin) == 0
+    assert qk.informedness(coin) == qk.matthews_corrcoef(coin) == 0
+    assert qk.tables.information_coefficient(coin) == pytest.approx(0, abs=1e-15)
+
+
+@verifies("Section 6.2.4, AUC")
 def test_auc_is_the_share_of_pairs_in_order():
     for labels, scores in ex.cases(4):
         pairs = [
@@ -255,12 +278,58 @@ def test_auc_is_the_share_of_pairs_in_order():
     assert qk.roc_auc([1, 1, 0], [3, 2, 1]) == 1
 
 
-# EL: Table 7
+@verifies("Section 6.2.4, lower bounds")
+def test_discriminant_power_has_no_lower_bound_of_zero():
+    opposite = qk.tables.ConfusionTable(tp=1, fp=3, fn=3, tn=1)
+    assert 0 < qk.tables.diagnostic_odds_ratio(opposite) < 1
+    assert qk.tables.discriminant_power(opposite) < 0
 
 
-@verifies("Table 7")
-@pytest.mark.parametrize(("t", "printed"), [(ANN, (-9.6, -5.1)), (FOREST, (-9.5, -5.5))])
-def test_printed_table_7_has_tn_in_place_of_fn(t: confusion.Table, printed: tuple[float, float]):
+@verifies("Section 7.2, β = 10 and β = 0.1")
+def test_f_is_not_the_same_for_beta_and_its_inverse():
+    values = [confusion.f_score(ANTI_CCP, beta) for beta in (10, F(1, 10))]
+    assert rounded(values) == [0.672, 0.927]
+    assert rounded([confusion.recall(ANTI_CCP), confusion.precision(ANTI_CCP)]) == [0.67, 0.931]
+    for t in FULL:
+        same = confusion.f_score(t, 10) == confusion.f_score(t, F(1, 10))
+        assert same == (confusion.precision(t) == confusion.recall(t))
+
+
+@verifies("Section 7.3, likelihood ratios")
+def test_ends_of_the_likelihood_ratios():
+    no_false_alarm, no_miss = (2.0, 0.0, 1.0, 3.0), (2.0, 1.0, 0.0, 3.0)
+    never = (2.0, 3.0, 1.0, 0.0)
+    tables = [qk.tables.ConfusionTable(*cells) for cells in (no_false_alarm, no_miss, never)]
+    assert qk.tables.positive_likelihood_ratio(tables[0]) == math.inf
+    assert qk.precision(tables[0]) == 1
+    assert [qk.tables.negative_likelihood_ratio(t) for t in tables[1:]] == [0, math.inf]
+    assert [qk.tables.inverse_precision(t) for t in tables[1:]] == [1, 0]
+
+
+@verifies("Section 7.4, errors")
+def test_errors_of_type_one_are_false_alarms():
+    """The null hypothesis is the negative class: type I selects a negative, type II misses."""
+    table = qk.tables.confusion_table_from_predictions([0, 0, 0, 1, 1], [1, 0, 0, 0, 0])
+    assert qk.tables.false_positive_rate(table) == pytest.approx(1 / 3)
+    assert qk.tables.false_negative_rate(table) == 1
+
+
+# EL: tables
+
+
+@verifies("Tables 3 and 5, criterion 2")
+def test_what_does_not_move_with_rejected_negatives_or_the_class_ratio():
+    for t in FULL:
+        assert confusion.f_score(t, 2) == confusion.f_score(t._replace(tn=t.tn + 5), 2)
+        tuned = [impact.tune_prevalence(t, r) for r in RATIOS]
+        for free in (confusion.informedness, confusion.diagnostic_odds_ratio):
+            assert {free(one) for one in tuned} == {free(t)}
+        assert len({impact.outcome_impact(one, IMPACTS) for one in tuned}) == 1
+
+
+@verifies("Tables 6(b) and 8, the rejected")
+@pytest.mark.parametrize(("t", "printed"), [(ANTI_CCP, (-9.6, -5.1)), (RF, (-9.5, -5.5))])
+def test_printed_impacts_have_tn_in_place_of_fn(t: confusion.Table, printed: tuple[float, float]):
     selected = impact.outcome_impact(t, IMPACTS).selected
     rejected = IMPACTS[2] * t.tn / (t.fn + t.tn)
     assert rounded((rejected, (selected + rejected) / 2), 1) == list(printed)

@@ -25,10 +25,10 @@ F = Fraction
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(20)
 TABLES = list(tables(3))
 FULL = list(tables(3, 1))
-# EL Table 7: its impacts in thousands of dollars, and two of its rows.
+# EL section 7.3: impacts in thousands of dollars, and the two tests of Table 7.
 IMPACTS = (0, F("-7.9"), -13, 0)
-ROW = confusion.table_from_rates(F(1, 2), F(".67"), F(".05"))
-FOREST = confusion.table_from_rates(F(1, 2), F(".69"), F(".15"))
+ANTI_CCP = confusion.table_from_rates(F(1, 2), F(".67"), F(".05"))
+RF = confusion.table_from_rates(F(1, 2), F(".69"), F(".15"))
 
 
 def rounded(values, digits=3):
@@ -371,6 +371,6 @@ def test_best_quota_of_examples():
 # Eiland & Liebrock: worked numbers
 
 
-def test_eiland_and_liebrock_table_7():
-    assert rounded(impact.outcome_impact(ROW, IMPACTS)) == [-0.549, -3.352, -1.950]
-    assert rounded(impact.outcome_impact(FOREST, IMPACTS)) == [-1.411, -3.474, -2.442]
+def test_eiland_and_liebrock_blood_tests():
+    assert rounded(impact.outcome_impact(ANTI_CCP, IMPACTS)) == [-0.549, -3.352, -1.950]
+    assert rounded(impact.outcome_impact(RF, IMPACTS)) == [-1.411, -3.474, -2.442]

@@ -1,40 +1,22 @@
-"""Eiland & Liebrock (2016): Table 7, stand-ins for Tables 6, 8 and 9, and the simulation.
+"""Eiland & Liebrock (2016): the diagnosis, the loans and the simulation of their section 7.
 
 Run as ``python docs/experiments/eiland_liebrock.py [--write]``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from importlib.resources import files
-from pathlib import Path
 from typing import Any, NamedTuple
 
+import eiland_liebrock_tables
 import numpy as np
-from _pages import COLOURS, DASHES, columns, command, new_figure, table
+from _pages import COLOURS, DASHES, command, new_figure, table
+from eiland_liebrock_tables import signed
 
 import quotakernels as qk
 
 PAGE = "eiland_liebrock.md"
-
-# the diagnosis, Table 7
-
-DOLLARS = (0, -7.9, -13, 0)
-"""Thousands of dollars for a true positive, false positive, false negative and true negative."""
-TESTS = {"ANN": (0.67, 0.05), "RF": (0.69, 0.15)}
-"""Sensitivity and false positive rate."""
-PRINTED_7 = {"ANN": ("-9.6", "-5.1"), "RF": ("-9.5", "-5.5")}
-"""What is printed of the rejected, and of the mean."""
-
-# the loans, in place of Tables 6, 8 and 9
-
-LOANS = (0, -5, -1, 0)
-"""The cost matrix of the data: a bad loan granted costs 5, a good one refused 1."""
-MODELS = ("tree", "naive_bayes", "neural_net")
-GOOD_TO_BAD = 7 / 3
-COST_RATIOS = (1, 1.5, 2.06, 2.1, 5)
-
-# the simulation
 
 SHAPE = (1.5, 5.0)
 SIZE = 20_000
@@ -43,10 +25,10 @@ BETAS = (10, 1, 0.1)
 
 
 class Case(NamedTuple):
-    """What the four outcomes bring, and in which situation."""
+    """What the four outcomes bring, and which of them matter most."""
 
     impacts: tuple[float, float, float, float]
-    situation: str
+    largest: str
 
     def odds(self) -> float:
         """The odds of being positive from which on selecting an example pays."""
@@ -55,99 +37,14 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "A": Case((1, -1, -1, 1), "symmetric"),
-    "B": Case((0, -1, -1, 0), "errors only, alike"),
-    "C": Case((1, -5, -1, 1), "false alarms are dear"),
-    "D": Case((1, -1, -5, 1), "misses are dear"),
-    "E": Case((2, 0, 0, 1), "gains only"),
-    "F": Case((1, -4, 0, 0), "only the selected matter, as loans"),
-    "G": Case((-1, -2, -6, 0), "losses only: treatment costs, too"),
+    "A": Case((1, -0.1, -0.1, 0.1), "T₊"),
+    "B": Case((0.1, -1, -0.1, 0.1), "F₊"),
+    "C": Case((1, -0.1, -0.1, 1), "T₊, T₋"),
+    "D": Case((0.1, -1, -1, 0.1), "F₊, F₋"),
+    "E": Case((1, -1, -0.1, 0.1), "T₊, F₊"),
+    "F": Case((1, -0.1, -1, 0.1), "T₊, F₋"),
+    "G": Case((1, -1, -1, 1), "none"),
 }
-"""These stand in for the seven cases of the paper, whose numbers are not in the sources at hand."""
-
-
-def exchanged(found: qk.tables.ConfusionTable, impacts: tuple[float, ...]) -> tuple[Any, Any]:
-    """Impact of the rejected, and the mean, with TN where equation 7 has FN: the paper's slip."""
-    cells = qk.tables.normalize_table(found)
-    rejected = (impacts[2] * cells.tn + impacts[3] * cells.fn) / (cells.fn + cells.tn)
-    return rejected, (qk.tables.outcome_impact(found, impacts=impacts).selected + rejected) / 2
-
-
-# tables 6 to 9
-
-
-def table_7() -> str:
-    """The diagnosis, printed and right."""
-    rows = []
-    for name, (tpr, fpr) in TESTS.items():
-        found = qk.tables.confusion_table_from_rates(tpr=tpr, fpr=fpr, prevalence=0.5)
-        right = qk.tables.outcome_impact(found, impacts=DOLLARS)
-        slip = exchanged(found, DOLLARS)
-        printed = [text.replace("-", "−") for text in PRINTED_7[name]]
-        rejected = (printed[0], signed(right.rejected), signed(slip[0], 1))
-        mean = (printed[1], signed(right.mean), signed(slip[1], 1))
-        rows.append((name, signed(right.selected), *rejected, *mean))
-    header = ("test", "ι_Z", "ι_Z̄ printed", "ι_Z̄", "with TN for FN")
-    return table((*header, "ι_σ printed", "ι_σ", "with TN for FN"), rows)
-
-
-def diagnosis() -> str:
-    """ι_I of both tests at the class ratios of the simulation."""
-    rows = []
-    for ratio in CLASS_RATIOS:
-        values = []
-        for tpr, fpr in TESTS.values():
-            found = qk.tables.confusion_table_from_rates(tpr=tpr, fpr=fpr, prevalence=0.5)
-            tuned = qk.tables.tune_prevalence(found, ratio)
-            values.append(signed(qk.tables.impact(tuned, impacts=DOLLARS).whole))
-        rows.append((f"{ratio:g}", *values))
-    return table(("ill to healthy", *(f"ι_I, {name}" for name in TESTS)), rows)
-
-
-@cache
-def loan_rankings() -> dict[str, qk.Ranking]:
-    """The scores of 340 applicants by three models; the label says who repaid."""
-    data = columns(Path(str(files("quotakernels") / "data" / "german_credit_scores.csv")))
-    repaid = data["repaid"].astype(int)
-    return {name: qk.rank(repaid, data[name].astype(float)) for name in MODELS}
-
-
-def loans() -> str:
-    """Impacts of each model at its best boundary, with the slip beside them."""
-    rows = []
-    for name, ranking in loan_rankings().items():
-        prevalence = GOOD_TO_BAD / (1 + GOOD_TO_BAD)
-        best = qk.best_operating_point(ranking, cost_fp=5, cost_fn=1, prevalence=prevalence)
-        found = qk.confusion_table(ranking, threshold=best.threshold)
-        right = qk.tables.outcome_impact(found, impacts=LOANS)
-        slip = exchanged(found, LOANS)
-        tuned = qk.tables.tune_prevalence(found, GOOD_TO_BAD)
-        values = (
-            qk.tables.impact(tuned, impacts=LOANS).whole,
-            *right[:2],
-            slip[0],
-            right.mean,
-            slip[1],
-        )
-        rates = (f"{best.quota:.0f}", f"{best.tpr:.3f}", f"{best.fpr:.3f}")
-        rows.append((name, *rates, *(signed(value) for value in values)))
-    header = ("model", "loans", "TPR", "FPR", "ι_I", "ι_Z", "ι_Z̄", "with TN for FN", "ι_σ")
-    return table((*header, "with TN for FN"), rows)
-
-
-def costs() -> str:
-    """The smallest expected cost per applicant of each model, for ratios of the two costs."""
-    prevalence = GOOD_TO_BAD / (1 + GOOD_TO_BAD)
-    rows = []
-    for name, ranking in loan_rankings().items():
-        best = qk.best_operating_point(
-            ranking, cost_fp=list(COST_RATIOS), cost_fn=1, prevalence=prevalence
-        )
-        rows.append((name, *(f"{cost:.3f}" for cost in best.cost)))
-    return table(("model", *(f"{ratio:g}" for ratio in COST_RATIOS)), rows)
-
-
-# the simulation
 
 
 @cache
@@ -206,19 +103,21 @@ def f_optima(ratio: float) -> list[Optimum]:
     return found
 
 
+COMMON = {
+    "accuracy": qk.accuracy,
+    "informedness": qk.informedness,
+    "MCC": qk.matthews_corrcoef,
+    "IC": qk.tables.information_coefficient,
+}
+
+
 @cache
 def other_optima(ratio: float) -> list[Optimum]:
-    """Accuracy (TAR), informedness, MCC and κ; where the last two are best has no closed form."""
+    """Accuracy (TAR), informedness, MCC and IC; where the last two are best has no closed form."""
     odds = {"accuracy": 1.0, "informedness": ratio}
-    measures = {
-        "accuracy": qk.accuracy,
-        "informedness": qk.informedness,
-        "MCC": qk.matthews_corrcoef,
-        "κ": qk.tables.cohen_kappa,
-    }
     return [
         optimum(name, qk.optimal_cut(measure, simulated(ratio)), ratio, odds.get(name, np.nan))
-        for name, measure in measures.items()
+        for name, measure in COMMON.items()
     ]
 
 
@@ -250,34 +149,34 @@ def optima() -> str:
 def cases() -> str:
     """The seven cases."""
     rows = [
-        (name, *(f"{signed(impact, 0)}" for impact in case.impacts), case.situation)
+        (name, case.largest, *(f"{impact:g}".replace("-", "−") for impact in case.impacts))
         for name, case in CASES.items()
     ]
-    return table(("case", "i_tp", "i_fp", "i_fn", "i_tn", "situation"), rows)
+    return table(("case", "largest", "i_tp", "i_fp", "i_fn", "i_tn"), rows)
+
+
+@cache
+def outcome_best(ratio: float) -> list[Optimum]:
+    """ι_σ of the seven cases."""
+    found = []
+    for name, case in CASES.items():
+        best = qk.best_boundary(simulated(ratio), impacts=case.impacts, kind="outcome")
+        found.append(optimum(name, best, ratio, np.nan))
+    return found
 
 
 def outcome_optima() -> str:
     """B* by ι_σ, which is the same at every class ratio."""
     rows = []
-    for name, case in CASES.items():
-        here, there = (
-            qk.best_boundary(simulated(ratio), impacts=case.impacts, kind="outcome")
-            for ratio in CLASS_RATIOS
-        )
-        found = optimum(name, here, 1.0, np.nan)
-        whole = qk.best_boundary(simulated(1.0), impacts=case.impacts)
-        at = qk.tables.outcome_impact(
-            simulated(1.0), threshold=whole.threshold, impacts=case.impacts
-        ).mean
-        cells = (f"{there.threshold:.2f}", f"{found.sensitivity:.3f}", signed(found.value))
-        rows.append((name, f"{found.boundary:.2f}", *cells, signed(at)))
+    for here, there in zip(outcome_best(1.0), outcome_best(0.1), strict=True):
+        impacts = CASES[here.name].impacts
+        whole = qk.best_boundary(simulated(1.0), impacts=impacts)
+        cut = qk.confusion_table(simulated(1.0), threshold=whole.threshold)
+        at = qk.tables.outcome_impact(cut, impacts=impacts).mean
+        cells = (f"{there.boundary:.2f}", f"{here.sensitivity:.3f}", signed(here.value))
+        rows.append((here.name, f"{here.boundary:.2f}", *cells, signed(at)))
     header = ("case", "B*, r = 1", "B*, r = 0.1", "sensitivity", "ι_σ", "ι_σ at B* of ι_I")
     return table(header, rows)
-
-
-def signed(value: Any, digits: int = 3) -> str:
-    """A number with a true minus sign."""
-    return "undefined" if np.isnan(value) else f"{float(value):.{digits}f}".replace("-", "−")
 
 
 # figures
@@ -285,60 +184,69 @@ def signed(value: Any, digits: int = 3) -> str:
 MARKERS = "os^DvXP"
 
 
-def curves_of_f(axes: Any, ratio: float) -> None:
-    """F_β and accuracy against the boundary."""
-    at = np.linspace(0.005, 0.995, 199)
-    cuts = qk.confusion_table(simulated(ratio), threshold=at)
+AT = np.linspace(0.005, 0.995, 199)
+
+
+def common_curves(axes: Any) -> None:
+    """The measures that know no impacts, against the boundary, classes balanced."""
+    cuts = qk.confusion_table(simulated(1.0), threshold=AT)
+    shown = [(name, measure(cuts)) for name, measure in COMMON.items()]
+    draw_curves(axes, shown, other_optima(1.0))
+    axes.set(title="common measures", ylabel="value", ylim=(0, 1.02))
+
+
+def curves_of_f(axes: Any) -> None:
+    """F_β against the boundary, one positive to ten negatives."""
+    cuts = qk.confusion_table(simulated(0.1), threshold=AT)
     shown = [(f"F, β = {beta:g}", qk.f_score(cuts, beta=beta)) for beta in BETAS]
-    shown.append(("accuracy", qk.accuracy(cuts)))
-    marked = [*f_optima(ratio), other_optima(ratio)[0]]
-    draw_curves(axes, at, shown, marked)
-    axes.set(title="F-score and accuracy", ylabel="value", ylim=(0, 1.02))
+    draw_curves(axes, shown, f_optima(0.1))
+    axes.set(title="F-score", ylabel="value", ylim=(0, 1.02))
 
 
-def curves_of_impact(axes: Any, ratio: float) -> None:
-    """ι_I of the seven cases against the boundary."""
-    at = np.linspace(0.005, 0.995, 199)
-    cuts = qk.confusion_table(simulated(ratio), threshold=at)
-    tuned = qk.tables.tune_prevalence(cuts, ratio)
-    shown = [(name, qk.tables.impact(tuned, impacts=c.impacts).whole) for name, c in CASES.items()]
-    draw_curves(axes, at, shown, impact_optima(ratio))
+def curves_of_outcomes(axes: Any) -> None:
+    """ι_σ of the seven cases against the boundary."""
+    cuts = qk.confusion_table(simulated(1.0), threshold=AT)
+    shown = [(n, qk.tables.outcome_impact(cuts, impacts=c.impacts).mean) for n, c in CASES.items()]
+    draw_curves(axes, shown, outcome_best(1.0))
     axes.axhline(0, color="0.5", linewidth=0.8)
-    axes.set(title="impact of the cases A to G", ylabel="ι_I per example")
+    axes.set(title="ι_σ of the cases A to G", ylabel="ι_σ per decision", ylim=(-0.25, 1.3))
 
 
-def draw_curves(
-    axes: Any, at: np.ndarray, shown: list[tuple[str, Any]], marked: list[Optimum]
-) -> None:
+def curves_of_impact(axes: Any) -> None:
+    """ι_I of the seven cases against the boundary, one positive to ten negatives."""
+    tuned = qk.tables.tune_prevalence(qk.confusion_table(simulated(0.1), threshold=AT), 0.1)
+    shown = [(name, qk.tables.impact(tuned, impacts=c.impacts).whole) for name, c in CASES.items()]
+    draw_curves(axes, shown, impact_optima(0.1))
+    axes.axhline(0, color="0.5", linewidth=0.8)
+    axes.set(title="ι_I of the cases A to G", ylabel="ι_I per example")
+
+
+def draw_curves(axes: Any, shown: list[tuple[str, Any]], marked: list[Optimum]) -> None:
     looks = zip(shown, marked, COLOURS, DASHES, MARKERS, strict=False)
     for (name, values), best, colour, dash, marker in looks:
-        axes.plot(at, values, color=colour, linestyle=dash, label=name)
+        axes.plot(AT, values, color=colour, linestyle=dash, label=name)
         place = {"color": colour, "markersize": 7, "markeredgecolor": "white"}
         axes.plot(best.boundary, best.value, marker, zorder=3, **place)
     axes.set(xlabel="boundary (score from which on is selected)", xlim=(0, 1))
     axes.legend(fontsize=8, ncols=2)
 
 
-def draw_figure(ratio: float) -> Any:
+def draw_figure(*draw: Callable[[Any], None]) -> Any:
     figure = new_figure(7.8, 3.8)
-    left, right = figure.subplots(1, 2)
-    curves_of_f(left, ratio)
-    curves_of_impact(right, ratio)
+    for axes, one in zip(figure.subplots(1, 2), draw, strict=True):
+        one(axes)
     return figure
 
 
 SECTIONS = {
-    "table 7": table_7,
-    "diagnosis": diagnosis,
-    "loans": loans,
-    "costs": costs,
+    **eiland_liebrock_tables.SECTIONS,
     "cases": cases,
     "optima": optima,
     "outcome optima": outcome_optima,
 }
 FIGURES = {
-    "eiland_liebrock_1.svg": lambda: draw_figure(1.0),
-    "eiland_liebrock_2.svg": lambda: draw_figure(0.1),
+    "eiland_liebrock_1.svg": lambda: draw_figure(common_curves, curves_of_outcomes),
+    "eiland_liebrock_2.svg": lambda: draw_figure(curves_of_f, curves_of_impact),
 }
 
 if __name__ == "__main__":

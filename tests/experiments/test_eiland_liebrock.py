@@ -6,6 +6,7 @@ import math
 
 import _pages
 import eiland_liebrock as el
+import eiland_liebrock_tables as printed
 import numpy as np
 import pytest
 
@@ -22,39 +23,115 @@ def test_page_shows_what_the_script_makes(name: str):
     assert _pages.section(text, name) == el.SECTIONS[name]()
 
 
-@pytest.mark.parametrize("name", el.TESTS)
-def test_printed_table_7_has_tn_for_fn(name: str):
-    tpr, fpr = el.TESTS[name]
-    found = qk.tables.confusion_table_from_rates(tpr=tpr, fpr=fpr, prevalence=0.5)
-    slip = [f"{value:.1f}" for value in el.exchanged(found, el.DOLLARS)]
-    assert tuple(slip) == el.PRINTED_7[name]
+# Tables 6 to 8
 
 
-def test_the_slip_matters_less_for_the_loans():
-    """By .08 to .20; and no cut of the tree costs less than to refuse everybody."""
-    shown = [row.strip("| ").split(" | ") for row in el.loans().replace("−", "-").splitlines()[2:]]
-    changes = [abs(float(a) - float(b)) for row in shown[1:] for a, b in (row[6:8], row[8:10])]
-    assert 0.08 <= min(changes) < max(changes) < 0.21
-    tree = el.loan_rankings()["tree"]
-    costs = qk.expected_cost(
-        qk.tables.cut_tables(tree, ratio=el.GOOD_TO_BAD).table, cost_fp=5, cost_fn=1
-    )
-    assert costs.min() == pytest.approx(0.7)
-    assert shown[0][4] == "-0.700"
+@pytest.mark.parametrize("test", printed.TESTS.values(), ids=printed.TESTS)
+def test_printed_impacts_of_the_tests_have_tn_for_fn(test: printed.BloodTest):
+    slip = [f"{value:.1f}" for value in printed.exchanged(test.table(), printed.DOLLARS)]
+    assert tuple(slip) == test.printed[1:]
+    selected = qk.tables.outcome_impact(test.table(), impacts=printed.DOLLARS).selected
+    assert selected == pytest.approx(float(test.printed[0]), abs=0.05)
 
 
-def test_columns_of_table_9_differ_little():
-    rows = [row.strip("| ").split(" | ") for row in el.costs().splitlines()[2:]]
-    differences = [float(row[4]) - float(row[3]) for row in rows]
-    assert 0.0025 < min(differences) < max(differences) < 0.0055
+def test_the_tests_differ_by_490_dollars():
+    found = [test.table() for test in printed.TESTS.values()]
+    means = [qk.tables.outcome_impact(one, impacts=printed.DOLLARS).mean for one in found]
+    assert means[0] - means[1] == pytest.approx(0.49, abs=0.005)
+    first, second = (test.printed[2] for test in printed.TESTS.values())
+    assert float(first) - float(second) == pytest.approx(0.4)
 
 
-def test_cases_differ_as_their_names_say():
-    odds = {name: case.odds() for name, case in el.CASES.items()}
-    assert odds["A"] == odds["B"] == 1
-    assert odds["C"] > 1 > odds["D"]
-    assert min(el.CASES["E"].impacts) == 0 == max(el.CASES["G"].impacts)
-    assert len(set(odds.values())) == len(odds) - 1
+def test_ends_of_the_intervals_are_the_extremes():
+    """No rates within the intervals of Table 7 give more or less."""
+    for test in printed.TESTS.values():
+        (_, few, many), (_, rare, frequent) = test.sensitivity, test.false_positives
+        tpr, fpr = np.meshgrid(np.linspace(few, many, 9), np.linspace(rare, frequent, 9))
+        within = qk.tables.confusion_table_from_rates(tpr=tpr, fpr=fpr, prevalence=0.5)
+        values = qk.tables.outcome_impact(within, impacts=printed.DOLLARS).selected
+        ends = printed.interval_of_selected(test)
+        assert (values.min(), values.max()) == pytest.approx(ends, rel=1e-12)
+
+
+def test_intervals_are_not_those_printed():
+    (low, high), factor = map(printed.interval_of_selected, printed.TESTS.values())
+    assert (f"{low:.2f}", f"{high:.2f}") == ("-0.67", "-0.44")
+    assert [f"{value:.1f}" for value in factor] == ["-1.5", "-1.3"]
+    said = [" ".join(test.interval) for test in printed.TESTS.values()]
+    assert said == ["-0.56 -0.44", "-1.6 -1.3"]
+    rare, frequent = printed.TESTS["anti-CCP"].false_positives[1:]
+    assert (round(1 - frequent, 2), round(1 - rare, 2)) == (0.94, 0.96) != (0.94, 0.95)
+
+
+# Table 9
+
+
+@pytest.mark.parametrize("name", printed.PRINTED_9)
+def test_table_9_is_of_these_rates(name: str):
+    """The rates come from the columns 1 and 2.5; the third column is of 2.06, 2.1 when rounded."""
+    found = printed.loan_table(name)
+    assert np.all((np.asarray(found) > 0) & (np.asarray(found) < 0.5))
+    values = printed.impact_of_loans(found, printed.RATIOS)
+    misprinted = {1, 2} if name == "GP_p" else set()
+    for k, (value, own) in enumerate(zip(printed.PRINTED_9[name][1], values, strict=True)):
+        assert (abs(own - value) <= 1e-4) == (k not in misprinted)
+    assert abs(printed.impact_of_loans(found, 2.1) - printed.PRINTED_9[name][1][2]) > 2e-3
+    if name == "WOE":
+        assert values.round(4).tolist() == [0.3484, 0.4223, 0.4764, 0.5068]
+    if name == "GP_p":
+        assert values.round(4).tolist() == [0.4315, 0.5222, 0.5886, 0.6259]
+
+
+def test_the_printed_cost_of_woe_alone_is_far_from_that_of_its_impacts():
+    far = {
+        name: abs(printed.cost_of_loans(printed.loan_table(name)) - cost)
+        for name, (cost, _) in printed.PRINTED_9.items()
+    }
+    assert far.pop("WOE") > 0.18
+    assert max(far.values()) < 0.008
+
+
+def test_gp_t_brings_most_of_what_perfect_decisions_bring():
+    found = printed.loan_table("GP_t")
+    shares = [printed.share_of_perfect(found, ratio) for ratio in (1.5, 2.5)]
+    assert [round(100 * share) for share in shares] == [93, 94]
+    assert [round(100 * printed.PRINTED_9["GP_t"][1][k]) for k in (1, 3)] == [56, 67]
+
+
+# the simulation
+
+
+def test_cases_have_the_largest_impacts_that_their_names_say():
+    names = ("T₊", "F₊", "F₋", "T₋")
+    for case in el.CASES.values():
+        sizes = [abs(impact) for impact in case.impacts]
+        largest = [n for n, size in zip(names, sizes, strict=True) if size == max(sizes)]
+        assert case.largest == ("none" if len(largest) == 4 else ", ".join(largest))
+        signs = [math.copysign(1, impact) for impact in case.impacts]
+        assert signs == [1, -1, -1, 1]
+
+
+def test_cases_with_the_same_odds_have_the_same_boundary():
+    """By ι_I those of C, D, E, G; by ι_σ those of A, B and of C, D, F, G."""
+    dice = np.random.default_rng(5)
+    labels, scores = dice.integers(0, 2, 60), dice.integers(0, 30, 60)
+    ranking = qk.rank(labels, scores)
+    for kind, groups in (("impact", ("CDEG",)), ("outcome", ("AB", "CDFG"))):
+        for group in groups:
+            best = [
+                qk.best_boundary(ranking, impacts=el.CASES[name].impacts, kind=kind)
+                for name in group
+            ]
+            assert len({float(one.threshold) for one in best}) == 1
+            assert all((one.optima == best[0].optima).all() for one in best)
+
+
+@pytest.mark.parametrize("ratio", el.CLASS_RATIOS)
+def test_curves_of_c_d_and_e_differ_by_a_constant(ratio: float):
+    tables = qk.tables.cut_tables([1, 0, 1, 1, 0], [5, 4, 3, 2, 1], ratio=ratio).table
+    c, d, e, g = (qk.tables.impact(tables, impacts=el.CASES[name].impacts).whole for name in "CDEG")
+    assert max(np.ptp(c - d), np.ptp(c - e)) < 1e-12 < np.ptp(c - g)
+    np.testing.assert_allclose(g, 2 * qk.accuracy(tables) - 1, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("ratio", el.CLASS_RATIOS)
@@ -66,8 +143,6 @@ def test_best_boundaries_are_where_theory_has_them(ratio: float):
     assert len(known) == len(found) - 2
     for one in known:
         assert one.boundary == pytest.approx(one.theory, abs=0.01), one.name
-    losses = {one.name[-1] for one in found if one.value < 0}
-    assert losses == {"B", "G"}
 
 
 def test_boundary_at_is_where_the_odds_are_these():
@@ -79,13 +154,11 @@ def test_boundary_at_is_where_the_odds_are_these():
         assert ratio * positive / negative == pytest.approx(odds)
 
 
-def test_case_f_selects_one_example_by_the_mean_of_outputs():
+def test_the_mean_of_outputs_selects_fewer_where_the_page_says_so():
     pytest.importorskip("scipy")
-    ranking, impacts = el.simulated(1.0), el.CASES["F"].impacts
-    best = qk.best_boundary(ranking, impacts=impacts, kind="outcome")
-    assert (best.value, best.quota) == (0.5, 1)
-    table = qk.confusion_table(ranking, threshold=best.threshold)
-    assert 0 < qk.tables.impact(table, impacts=impacts).whole < 1e-4
+    pairs = zip(el.outcome_best(1.0), el.impact_optima(1.0), strict=True)
+    fewer = [mean.name for mean, whole in pairs if mean.boundary > whole.boundary + 0.01]
+    assert fewer == ["A", "B", "E", "F"]
 
 
 def test_scores_are_quantiles_of_beta_and_its_mirror_image():
