@@ -72,6 +72,10 @@ def outcome(field: str) -> Measure:
     return Measure(value, PAYING)
 
 
+def conditional(table: ConfusionTable, *impacts: float) -> Any:
+    return qk.tables.conditional_impact(table, impacts=impacts).mean
+
+
 def base_ratio(table: ConfusionTable, *weights: float) -> Any:
     return qk.tables.base_ratio(table, impacts=weights)
 
@@ -101,17 +105,18 @@ MEASURES: dict[str, list[Measure]] = {
     "ι_I": [Measure(impact, PAYING)],
     "ι_Z, ι_Z̄": [outcome("selected"), outcome("rejected")],
     "ι_σ": [outcome("mean")],
+    "conditional impact": [Measure(conditional, PAYING)],
 }
 
 
-def entries() -> dict[str, list[str]]:
-    """The four entries of each measure, as the page has them."""
-    rows = PAGE.read_text(encoding="utf-8").partition(HEADING)[2].split("\n\n")[0].splitlines()[2:]
+def entries(heading: str, first: int) -> dict[str, list[str]]:
+    """The four entries of each measure, as the page has them from this column on."""
+    rows = PAGE.read_text(encoding="utf-8").partition(heading)[2].split("\n\n")[0].splitlines()[2:]
     columns = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
-    return {name: found for name, _, *found in columns}
+    return {row[0]: row[first:] for row in columns}
 
 
-ENTRIES = entries()
+ENTRIES = entries(HEADING, 2)
 
 
 def of_kind(criterion: int, pattern: str) -> Any:
