@@ -236,10 +236,10 @@ def powers_chart(table: ops.Groups, *, kind: ChartKind, smoothing: float = 1.0) 
 
     Notes
     -----
-    What BIRD shows is said in two ways in [PW], which are not the same: the logarithms of the
-    smoothed rates, or the information of informedness.  The first is "bird", the second
-    "bird_informedness".  With weights masses take the place of counts; those of the two classes
-    are added up from either end of the ranking.
+    Without its equations the text of [PW] on BIRD can be read in two ways, which are not the same:
+    the logarithms of the smoothed rates, or the information of informedness.  The first is "bird",
+    the second "bird_informedness".  With weights masses take the place of counts; those of the two
+    classes are added up from either end of the ranking.
 
     References
     ----------
