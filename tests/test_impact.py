@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import exact as ex
 import numpy as np
 import pytest
 from backends import QUICK, Mode, mode_fixture
+from exact.confusion import tables_at_cuts
 from exact.small_tables import tables
 from expected import as_floats, assert_within, compact
 from public_names import PUBLIC
@@ -23,7 +25,7 @@ MEASURES: dict[str, Any] = {
     "outcome_impact": lambda t: ex.impact.outcome_impact(t, IMPACTS),
     "conditional_impact": lambda t: ex.impact.outcome_impact(t, IMPACTS, normalize=False),
 }
-EL_7 = (0, -7.9, -13, 0)
+DOLLARS = (0, -7.9, -13, 0)
 
 
 def near(name: str, found: Any, wanted: np.ndarray) -> None:
@@ -55,11 +57,11 @@ def test_all_small_tables(mode: Mode):
                 near(name, value[row], np.asarray(float(cell)))
 
 
-def test_the_corrected_table_7():
+def test_the_corrected_tables_6_and_8():
     cases = {(0.67, 0.05): (-0.549, -3.352, -1.950), (0.69, 0.15): (-1.411, -3.474, -2.442)}
     for (tpr, fpr), printed in cases.items():
         table = qk.tables.confusion_table_from_rates(tpr=tpr, fpr=fpr, prevalence=0.5)
-        found = qk.tables.outcome_impact(table, impacts=EL_7)
+        found = qk.tables.outcome_impact(table, impacts=DOLLARS)
         np.testing.assert_allclose(found, printed, rtol=0, atol=6e-4)
 
 
@@ -88,6 +90,47 @@ def test_best_boundary_of_every_small_case(kind: Any):
         assert found.quota == exact.quota
         if exact.threshold is not None:
             assert found.threshold == exact.threshold
+
+
+@pytest.mark.parametrize("ratio", [0.25, 2.1])
+def test_best_boundary_at_another_class_ratio(ratio: float):
+    """Exactly the best of the tuned tables of all cuts; ι_σ is the same at every ratio."""
+    for y, s in ex.cases(4):
+        groups = ex.groups(y, s)
+        found = qk.best_boundary(y, s, impacts=IMPACTS, ratio=ratio)
+        tuned = [ex.impact.tune_prevalence(t, Fraction(ratio)) for t in tables_at_cuts(groups)]
+        if None in tuned:
+            assert np.isnan(found.value)
+            continue
+        exact = [ex.impact.impact(t, IMPACTS).whole for t in tuned]
+        quota = found.curve.quota
+        quota, value, optima = compact(quota, quota, found.curve.value, found.optima)
+        near("curve", value, as_floats(exact))
+        np.testing.assert_array_equal(optima, [x == max(exact) for x in exact])
+        assert found.quota == quota[exact.index(max(exact))]
+        outcomes = [
+            qk.best_boundary(y, s, impacts=IMPACTS, kind="outcome", **own)
+            for own in ({}, {"ratio": ratio})
+        ]
+        np.testing.assert_array_equal(outcomes[0].curve.value, outcomes[1].curve.value)
+
+
+def test_best_boundary_at_another_class_ratio_elsewhere(mode: Mode):
+    """With weights, on every library, and with data of one class."""
+    y, s, w = [1, 0, 1, 1, 0, 1], [9, 8, 8, 6, 1, 1], [0.5, 1, 2, 0.25, 3, 1]
+
+    def run(y: Any, s: Any, w: Any) -> Any:
+        return qk.best_boundary(y, s, impacts=IMPACTS, ratio=2.1, sample_weight=w)
+
+    found = mode.run(run, np.asarray(y), np.asarray(s, dtype=float), np.asarray(w))
+    exact = [
+        ex.impact.impact(ex.impact.tune_prevalence(t, Fraction(2.1)), IMPACTS).whole
+        for t in tables_at_cuts(ex.groups(y, s, w))
+    ]
+    real = np.diff(found.curve.quota, prepend=-1) > 0  # padded in programs
+    near("curve", found.curve.value[real], as_floats(exact))
+    near("value", found.value, np.asarray(float(max(exact))))
+    assert np.isnan(qk.best_boundary([1, 1], [2, 1], impacts=IMPACTS, ratio=2).value)
 
 
 def test_normalized_tables_of_classes(mode: Mode):
@@ -136,5 +179,7 @@ def test_bad_calls():
     for bad in (0, -1, np.inf, np.nan):
         with pytest.raises(ValueError, match=r"^ratio is .*expected a finite number above 0"):
             qk.tables.tune_prevalence(table, bad)
+        with pytest.raises(ValueError, match=r"^ratio is .*expected a finite number above 0"):
+            qk.best_boundary([1, 0], [0.5, 0.1], impacts=IMPACTS, ratio=bad)
     with pytest.raises(TypeError, match=r"^optimal_cut compares single values; impact has several"):
         qk.optimal_cut(qk.tables.impact, [1, 0], [0.5, 0.1], impacts=IMPACTS)

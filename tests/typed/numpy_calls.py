@@ -187,6 +187,7 @@ def of_cuts(y: NDArray[np.int64], s: Floats, ranking: qk.Ranking[Floats]) -> Non
     assert_type(best, results.BestBoundary[Floats])
     assert_type(qk.best_boundary(y, s, impacts=(2, -1, 0, 0), kind="outcome").quota, Floats)
     print(qk.compare(qk.best_boundary, y, {"a": s, "b": s}, impacts=(2, -1, 0, 0)).letters)
+    qk.best_boundary(ranking, impacts=(2, -1, 0, 0), ratio=2.1)
     qk.best_boundary(y, s)  # wrong
     qk.best_boundary(y, s, impacts=3)  # wrong
     qk.best_boundary(y, s, impcts=(2, -1, 0, 0))  # wrong

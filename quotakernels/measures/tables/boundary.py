@@ -62,19 +62,41 @@ class CutTables(NamedTuple, Generic[T]):
     table: ConfusionTable[Any]
 
 
-def _four_impacts(
-    xp: Namespace, table: ops.Groups, *, impacts: Any
+def _validate_ratio(
+    xp: Namespace, table: ops.Groups, *, ratio: Any = None
 ) -> tuple[tuple[Array, ...], None]:
-    return tuple(impacts_like(xp, table.counts, impacts)), None
+    """The ratio, if one is given."""
+    if ratio is None:
+        return (), None
+    number = {"ratio": numbers_like(table.counts, "ratio", ratio)}
+    if number["ratio"].ndim:
+        raise ValueError(f"ratio must be one number; got shape {tuple(number['ratio'].shape)}")
+    return tuple(checked(xp, number, {"ratio": POSITIVE}).values()), None
+
+
+def _impacts_and_ratio(
+    xp: Namespace, table: ops.Groups, *, impacts: Any, ratio: Any = None
+) -> tuple[tuple[Array, ...], None]:
+    given, _ = _validate_ratio(xp, table, ratio=ratio)
+    return (*impacts_like(xp, table.counts, impacts), *given), None
+
+
+def _tuned_to(ratio: Array, cells: ConfusionTable) -> ConfusionTable:
+    return tuned(cells, ratio / (1 + ratio), 1 / (1 + ratio))
 
 
 class _BestBoundary(Measure):
-    validator = staticmethod(_four_impacts)
+    validator = staticmethod(_impacts_and_ratio)
     if TYPE_CHECKING:
 
         @overload
         def __call__(
-            self, ranking: Ranking[T], *, impacts: Iterable[Any], kind: ImpactKind = "impact"
+            self,
+            ranking: Ranking[T],
+            *,
+            impacts: Iterable[Any],
+            ratio: Number | None = None,
+            kind: ImpactKind = "impact",
         ) -> BestBoundary[T]: ...
         @overload
         def __call__(
@@ -83,6 +105,7 @@ class _BestBoundary(Measure):
             y_score: ArrayOf[A],
             *,
             impacts: Iterable[Any],
+            ratio: NumberOf[A] | None = None,
             kind: ImpactKind = "impact",
             **data: Unpack[Data[A]],
         ) -> BestBoundary[A]: ...
@@ -90,7 +113,7 @@ class _BestBoundary(Measure):
 
 
 @measure(_BestBoundary, greater_is_better=True, headline="value")
-def best_boundary(table: ops.Groups, *impacts: Array, kind: ImpactKind = "impact") -> BestBoundary:
+def best_boundary(table: ops.Groups, *numbers: Array, kind: ImpactKind = "impact") -> BestBoundary:
     """The cut that brings the most, B*, and what every cut brings ([EL]).
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
@@ -99,13 +122,18 @@ def best_boundary(table: ops.Groups, *impacts: Array, kind: ImpactKind = "impact
     ----------
     impacts : four numbers or arrays
         (i_tp, i_fp, i_fn, i_tn), as `impact` takes them.
+    ratio : number, optional
+        The user's class ratio r = P′/N′, finite and above 0, to which the table of every cut is
+        tuned as by `tune_prevalence`; by default that of the data.  ι_σ is the same at every ratio.
     kind : {"impact", "outcome"}
-        The impact per example ι_I, or ι_σ of `outcome_impact`.
+        The impact per example ι_I, for impacts that add up, or ι_σ of `outcome_impact`, for
+        decisions that count by themselves.
 
     Returns
     -------
     BestBoundary
-        NaN where no cut has an impact.
+        NaN where no cut has an impact, as where a class is absent that is to be tuned.  Cuts have
+        the quotas of the data at every ratio.
 
     See Also
     --------
@@ -120,7 +148,7 @@ def best_boundary(table: ops.Groups, *impacts: Array, kind: ImpactKind = "impact
 
     References
     ----------
-    [EL] sections 4 and 7.2, the boundary of the best impact.
+    [EL] sections 4 and 7.2, the boundary of the best impact; section 8, the three steps to it.
 
     Examples
     --------
@@ -130,6 +158,14 @@ def best_boundary(table: ops.Groups, *impacts: Array, kind: ImpactKind = "impact
     2.2 0.6 4.0
     >>> print(best.curve.value)
     [0.  1.  1.2 2.2 1.4]
+
+    Of users with one positive to four negatives:
+
+    >>> from quotakernels import rank
+    >>> ranking = rank([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
+    >>> rare = best_boundary(ranking, impacts=(5, -4, 0, 0), ratio=1 / 4)
+    >>> print(rare.value.round(3), rare.threshold, rare.quota)
+    0.333 0.9 1.0
     """
     if kind not in ("impact", "outcome"):
         raise ValueError(f'kind must be "impact" or "outcome"; got {brief(kind)}')
@@ -138,23 +174,14 @@ def best_boundary(table: ops.Groups, *impacts: Array, kind: ImpactKind = "impact
     wide = wide_float(xp, device(table.counts))
     floats = ConfusionTable(*(cast(xp, x, wide) for x in cells))
     floats = in_usual_unit(floats) if table.weighted else floats
+    impacts, ratios = numbers[:4], numbers[4:]
+    if ratios and kind == "impact":
+        floats = _tuned_to(ratios[0], floats)
     of_cells = mean_impact if kind == "impact" else mean_outcome
     curve = curve._replace(value=of_cells(floats, ConfusionTable(*impacts)))
     unit = largest(*impacts)
     unit = xp.max(unit, axis=-1, keepdims=True) if unit.ndim else unit
     return BestBoundary(*best_cut(curve, real, tolerance(unit, SAME_VALUE) * unit), curve)
-
-
-def _validate_ratio(
-    xp: Namespace, table: ops.Groups, *, ratio: Any = None
-) -> tuple[tuple[Array, ...], None]:
-    """The ratio, if one is given."""
-    if ratio is None:
-        return (), None
-    number = {"ratio": numbers_like(table.counts, "ratio", ratio)}
-    if number["ratio"].ndim:
-        raise ValueError(f"ratio must be one number; got shape {tuple(number['ratio'].shape)}")
-    return tuple(checked(xp, number, {"ratio": POSITIVE}).values()), None
 
 
 class _CutTables(Measure):
@@ -219,5 +246,5 @@ def cut_tables(table: ops.Groups, ratio: Array | None = None) -> CutTables:
     if ratio is not None:
         wide = wide_float(xp, device(table.counts))
         floats = ConfusionTable(*(cast(xp, x, wide) for x in cells))
-        cells = tuned(floats, ratio / (1 + ratio), 1 / (1 + ratio))
+        cells = _tuned_to(ratio, floats)
     return CutTables(cut_thresholds(xp, table), cut_quotas(xp, table), cells)
