@@ -179,7 +179,7 @@ def test_rows_of_lung_cancer_have_few_positives():
         for table, rows in wanted.items():
             names = ("average_hitrate", "average_qrecall")
             if all(
-                any(all(map(printed.matches, map(row.get, names), pair)) for pair in pairs)
+                any(all(map(printed.matches, map(row.__getitem__, names), pair)) for pair in pairs)
                 for row in rows
             ):
                 found[table].add((n, positives))

@@ -10,10 +10,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import _pages
+import arbel_rokach_printed as printed
 import numpy as np
 
 import quotakernels as qk
@@ -27,8 +27,7 @@ DATA_SETS = {
     "Pima I. Dia.": ("pima_diabetes", "tested_positive", "tested_negative"),
 }
 """Name in the paper: file, smallest class, largest class."""
-MODELS = {"C45": ("J48", "C4.5"), "NB": ("NB", "naive Bayes"), "NN": ("MLP", "neural network")}
-TABLES = {"8_smallest": "8", "9_largest": "9"}
+MODELS = {"C4.5": ("J48", "C4.5"), "NB": ("NB", "naive Bayes"), "NN": ("MLP", "neural network")}
 NOT_PRINTED = "·"
 NOT_AVERAGED = "·"
 GREY = "#bbbbbb"
@@ -68,15 +67,6 @@ class Cell(NamedTuple):
     as_defined: float
 
 
-def matches(printed: str, value: float) -> bool:
-    """Whether these digits are those of the value, rounded or cut off.
-
-    The file that holds them drops trailing zeros, so that three digits are taken at least.
-    """
-    last = 10.0 ** -max(3, len(printed.partition(".")[2]))
-    return -last / 2 <= value - float(printed) < last
-
-
 def examples(data_set: str, model: str, table: str) -> Examples:
     """Labels and scores of the smallest class (Table 8) or the largest (Table 9)."""
     name, smallest, largest = DATA_SETS[data_set]
@@ -86,20 +76,17 @@ def examples(data_set: str, model: str, table: str) -> Examples:
     return read["actual"] == positive, read[f"p_{positive}"].astype(float)
 
 
-def cells() -> list[Cell]:
-    """All cells of the rows at hand."""
-    return _cells(_pages.data_folder() / "weka" / "paper_tables_8_9.csv")
-
-
 @cache
-def _cells(path: Path) -> list[Cell]:
-    read = _pages.columns(path)
+def cells() -> list[Cell]:
+    """All cells of the rows whose scores are at hand."""
     found = []
-    for i, table in enumerate(read["table"]):
-        key = TABLES[str(table)], str(read["dataset"][i]), str(read["classifier"][i])
+    for row in printed.ROWS:
+        if row.data_set not in DATA_SETS:
+            continue
+        key = row.table, row.data_set, row.classifier
         data = examples(*key[1:], key[0])
         found += [
-            Cell(*key, name, str(read[name][i]), float(given(data)), float(AS_DEFINED[name](data)))
+            Cell(*key, name, row.cells[name], float(given(data)), float(AS_DEFINED[name](data)))
             for name, given in AS_PRINTED.items()
         ]
     return found
@@ -121,19 +108,19 @@ def _shown(cell: Cell) -> list[str]:
     right, read = f"{cell.as_defined:.4f}", f"{cell.as_printed:.4f}"
     if cell.measure == "auc":
         return [cell.printed, right]
-    shown = right if matches(cell.printed or read, cell.as_defined) else f"**{right}**"
+    shown = right if printed.matches(cell.printed or read, cell.as_defined) else f"**{right}**"
     return [cell.printed or NOT_PRINTED, read, shown]
 
 
 def agreement() -> str:
     """How many printed numbers are reproduced by each reading."""
-    printed = [cell for cell in cells() if cell.printed]
+    filled = [cell for cell in cells() if cell.printed]
     lines = []
     for name, (heading, *_) in HEADINGS.items():
-        mine = [cell for cell in printed if cell.measure == name]
+        mine = [cell for cell in filled if cell.measure == name]
         counts = (
-            sum(matches(x.printed, x.as_printed) for x in mine),
-            sum(matches(x.printed, x.as_defined) for x in mine),
+            sum(printed.matches(x.printed, x.as_printed) for x in mine),
+            sum(printed.matches(x.printed, x.as_defined) for x in mine),
         )
         lines.append([heading.split()[0], *(f"{count} of {len(mine)}" for count in counts)])
     return _pages.table(["measure", "read as the tables do", "as defined"], lines)
@@ -154,7 +141,7 @@ def spreads() -> list[Spread]:
     """What the order of the ties can make of PEM, for each row of C4.5."""
     found = []
     for cell in cells():
-        if (cell.model, cell.measure) == ("C45", "pem"):
+        if (cell.model, cell.measure) == ("C4.5", "pem"):
             data = examples(cell.data_set, cell.model, cell.table)
             worst, best = (float(qk.pem(*data, ties=x)) for x in ("pessimistic", "optimistic"))
             key = cell.data_set, cell.table

@@ -62,8 +62,10 @@ def _row(line: dict[str, str]) -> Row:
 ROWS = _rows()
 
 
-def matches(digits: str | None, value: Any) -> bool:
-    """Whether these digits are those of the value, rounded or cut off, as the paper does both."""
-    digits = digits or ""
-    last = 10.0 ** -len(digits.partition(".")[2])
+def matches(digits: str, value: Any) -> bool:
+    """Whether these digits are those of the value, rounded or cut off, as the paper does both.
+
+    It prints 1 and .91 beside .9101: three digits are taken at least.
+    """
+    last = 10.0 ** -max(3, len(digits.partition(".")[2]))
     return bool(-last / 2 <= float(value) - float(digits) < last)

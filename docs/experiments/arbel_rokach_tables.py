@@ -57,7 +57,7 @@ def results() -> list[Result]:
         Result("5", "S1", "1.75", float(areas.s1)),
         Result("5", "S2", "0", float(areas.s2)),
         Result("5", "S3", "3", float(areas.s3)),
-        Result("5", "PEM (eq. 14)", "7/12", float(qk.pem(one))),
+        Result("5", "PEM (eq. 14)", "", float(qk.pem(one))),
     ]
 
 

@@ -2,9 +2,10 @@
 
 ``python docs/experiments/arbel_rokach_voting.py [--data NAME] [--runs N] [--write]``
 
-Four times 300 rows are drawn, 20 % of them positive, 250 for training and 50 to test.  Each of 52
-models is ranked on the training rows, by predictions of models that have not seen the row; then
-the probabilities of the best X are averaged, for every X, and measured on the test rows.
+Four times 300 rows are drawn, 20 % of them positive, 250 for training and 50 to test.  The 52
+models are ranked by PEM on the training rows, by predictions of models that have not seen the row;
+then the probabilities of the best X are averaged, for every X, and marked by four measures on the
+test rows.
 NAME is made, breast_cancer, or a data set of ``uci.py``, which needs a network.
 """
 
@@ -17,22 +18,38 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import _pages
+import arbel_rokach_printed as printed
 import numpy as np
 import uci
 
 import quotakernels as qk
 
-MEASURES = {
+Draw = Callable[[], tuple[np.ndarray, np.ndarray]]
+Measured = Callable[..., Any]
+
+
+def pearson(*data: Any) -> np.ndarray:
+    """The correlation of all scores with the labels themselves."""
+    return qk.pearson(*data, fraction=1, labels="observed")
+
+
+def expected_pearson(*data: Any) -> np.ndarray:
+    """The same with eq. 5: the labels of tied examples are their mean."""
+    return qk.pearson(*data, fraction=1)
+
+
+MEASURES: dict[str, Measured] = {
     "AHR": qk.average_hit_rate,
     "AQR": qk.average_qrecall,
     "PEM": qk.pem,
-    "AUC": qk.roc_auc,
+    "Pearson": pearson,
 }
-FIELDS = {"AHR": "average_hit_rate", "AQR": "average_qrecall", "PEM": "pem", "AUC": "roc_auc"}
+FIELDS = {"AHR": "average_hit_rate", "AQR": "average_qrecall", "PEM": "pem"}
 """Their names in `normalized_marks`."""
 SHARE, ROWS, TESTED, RUNS, FOLDS = 0.2, 300, 1 / 6, 4, 3
+DIGITS = 4
+"""Of probabilities: the rounding of one machine's arithmetic does not decide ties."""
 PAGE = "arbel_rokach.md"
-Draw = Callable[[], tuple[np.ndarray, np.ndarray]]
 
 
 class Plan(NamedTuple):
@@ -53,13 +70,13 @@ class Votes(NamedTuple):
     labels : array, shape (runs, tested)
     single : array, shape (runs, models, tested)
         The probabilities of each model.
-    votes : mapping from measures to arrays, shape (runs, models, tested)
-        The mean of the best X, ranked by that measure, X = 1, 2, …
+    votes : array, shape (runs, models, tested)
+        The mean of the best X, X = 1, 2, …
     """
 
     labels: np.ndarray
     single: np.ndarray
-    votes: dict[str, np.ndarray]
+    votes: np.ndarray
 
 
 # data and models
@@ -148,14 +165,12 @@ def vote(plan: Plan) -> Votes:
     features, labels = population(plan.data)
     with threadpool_limits(1):
         runs = [_run(plan, features, labels, plan.seed + run) for run in range(plan.runs)]
-    tested, single, votes = zip(*runs, strict=True)
-    by_measure = {name: np.stack([x[name] for x in votes]) for name in MEASURES}
-    return Votes(np.stack(tested), np.stack(single), by_measure)
+    return Votes(*(np.stack(part) for part in zip(*runs, strict=True)))
 
 
 def _run(
     plan: Plan, features: np.ndarray, labels: np.ndarray, seed: int
-) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     from sklearn.model_selection import train_test_split
 
     drawn = draw(labels, plan.rows, np.random.default_rng(seed))
@@ -197,17 +212,15 @@ def _scores(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         unseen = cross_val_predict(model, x, y, cv=folds, method="predict_proba")[:, 1]
-        return unseen, model.fit(x, y).predict_proba(features[test])[:, 1]
+        single = model.fit(x, y).predict_proba(features[test])[:, 1]
+    return unseen.round(DIGITS), single.round(DIGITS)
 
 
-def votes(labels: np.ndarray, unseen: np.ndarray, single: np.ndarray) -> dict[str, np.ndarray]:
-    """The mean score of the best X models by each measure."""
-    found = {}
-    for name, measure in MEASURES.items():
-        best_first = np.argsort(-measure(labels, unseen), stable=True)
-        sums = np.cumsum(single[best_first], axis=0)
-        found[name] = sums / np.arange(1, len(single) + 1)[:, None]
-    return found
+def votes(labels: np.ndarray, unseen: np.ndarray, single: np.ndarray) -> np.ndarray:
+    """The mean score of the best X models, ranked by PEM."""
+    best_first = np.argsort(-qk.pem(labels, unseen).round(9), stable=True)
+    sums = np.cumsum(single[best_first], axis=0)
+    return (sums / np.arange(1, len(single) + 1)[:, None]).round(DIGITS)
 
 
 # what comes of them
@@ -219,28 +232,61 @@ def each(found: Votes) -> np.ndarray:
 
 
 def curves(found: Votes) -> dict[str, np.ndarray]:
-    """Each measure of the votes that it has ranked, shape (runs, models)."""
-    return {name: MEASURES[name](each(found), found.votes[name]) for name in MEASURES}
+    """Each measure of the votes, shape (runs, models)."""
+    return {name: measure(each(found), found.votes) for name, measure in MEASURES.items()}
 
 
 def marks(found: Votes, method: str) -> dict[str, np.ndarray]:
-    """The same, normalised."""
+    """The same, normalised.  Chance is 0 for Pearson's correlation, as for PEM."""
+    normal = qk.normalized_marks(each(found), found.votes, method=method)
+    correlation = curves(found)["Pearson"]
+    if method == "minmax":
+        low, high = (pick(correlation, axis=-1, keepdims=True) for pick in (np.min, np.max))
+        correlation = (correlation - low) / (high - low)
     return {
-        name: getattr(qk.normalized_marks(each(found), found.votes[name], method=method), field)
-        for name, field in FIELDS.items()
+        **{name: getattr(normal, field) for name, field in FIELDS.items()},
+        "Pearson": correlation,
     }
 
 
 def peaks(found: Votes) -> str:
-    """Where each measure is highest, and what it is with one model and with all (AR Table 6)."""
+    """What each measure is at its highest mean, with one model and with all."""
     lines = []
     for name, values in curves(found).items():
         mean = values.mean(0)
-        best = int(mean.argmax())
-        ends = (f"{mean[x]:.3f} ({_gain(values, best, x)})" for x in (0, -1))
-        lines.append([name, best + 1, f"{mean[best]:.3f}", *ends, _spread(values.argmax(1) + 1)])
-    header = ["measure", "best X", "mean there", "the best model alone", "all models"]
-    return _pages.table([*header, "best X of a run"], lines)
+        best = _highest(mean)[0]
+        ends = (f"{mean[x]:.2f} ({_gain(values, best, x)})" for x in (0, -1))
+        lines.append([name, best + 1, f"{mean[best]:.2f}", *ends])
+    return _pages.table(
+        ["measure", "best X", "mean there", "the best model alone", "all models"], lines
+    )
+
+
+def _highest(values: np.ndarray) -> np.ndarray:
+    """Where they are highest, but for rounding."""
+    return np.flatnonzero(values >= values.max() - 1e-9)
+
+
+def table_6(found: Votes) -> str:
+    """How many models vote where a measure is highest, in each run, beside AR Table 6."""
+    lines = []
+    for name, values in curves(found).items():
+        highest = [_highest(x) + 1 for x in values]
+        shown = _spread([x[0] for x in highest]) if len(highest) > RUNS else _each(highest)
+        lines.append([name, ", ".join(printed.PEAKS[name]), shown])
+    return _pages.table(["measure", "printed", "here"], lines)
+
+
+def _each(highest: list[np.ndarray]) -> str:
+    """The peaks of few runs; of more than two in one run the first and the last."""
+    return ", ".join(
+        f"{x[0]} to {x[-1]}" if len(x) > 2 else " and ".join(map(str, x)) for x in highest
+    )
+
+
+def _spread(values: Any, form: str = "g") -> str:
+    low, middle, high = np.nanquantile(values, (0.25, 0.5, 0.75))
+    return f"median {middle:{form}}, quartiles {low:{form}} and {high:{form}}"
 
 
 def _gain(values: np.ndarray, best: int, other: int) -> str:
@@ -248,22 +294,14 @@ def _gain(values: np.ndarray, best: int, other: int) -> str:
     less = values[:, best] - values[:, other]
     if not less.any():
         return "the same"
-    return f"−{less.mean():.3f} ± {less.std(ddof=1) / np.sqrt(less.size):.3f}"
-
-
-def _spread(peaks: np.ndarray) -> str:
-    """The peaks of few runs, or the quartiles of many."""
-    if peaks.size <= RUNS:
-        return ", ".join(str(x) for x in sorted(peaks))
-    low, middle, high = np.quantile(peaks, (0.25, 0.5, 0.75))
-    return f"median {middle:g}, quartiles {low:g} and {high:g}"
+    return f"−{less.mean():.2f} ± {less.std(ddof=1) / np.sqrt(less.size):.2f}"
 
 
 def doubt(found: Votes) -> str:
     """In how many runs the vote at the peak differs from one model and from all for certain."""
     lines = []
     for name, values in curves(found).items():
-        best = int(values.mean(0).argmax())
+        best = int(_highest(values.mean(0))[0])
         others = {"the best alone": 0, "all": -1}
         told = [sum(_differs(found, name, best, x)) for x in others.values()]
         lines.append([name, best + 1, *(f"{x} of {len(found.labels)}" for x in told)])
@@ -272,31 +310,43 @@ def doubt(found: Votes) -> str:
 
 def _differs(found: Votes, name: str, best: int, other: int) -> Iterator[bool]:
     """For each run whether the interval of the difference leaves zero out."""
-    for labels, votes in zip(found.labels, found.votes[name], strict=True):
+    for labels, votes in zip(found.labels, found.votes, strict=True):
         if np.array_equal(votes[best], votes[other]):
             yield False
             continue
         two = {"best": votes[best], "other": votes[other]}
-        result = qk.compare(MEASURES[name], labels, two, stratified=True, random_state=0)
+        result = qk.compare(
+            MEASURES[name], labels, two, stratified=True, random_state=0, maximize=True
+        )
         yield bool(result.lower[0, 1] > 0)
 
 
-def correlations(found: Votes) -> str:
-    """Between the measures of the votes, over X, means of the runs (AR Table 7)."""
-    return _correlations({name: x.mean(0) for name, x in curves(found).items()})
+def table_7(found: Votes) -> str:
+    """Correlations of the marks over X, in each run, beside AR Table 7."""
+    values, lines = curves(found), []
+    for pair, numbers in printed.CORRELATIONS.items():
+        runs = zip(*(values[name] for name in pair), strict=True)
+        here = [_correlation(*both) for both in runs]
+        shown = _spread(here, ".2f") if len(here) > RUNS else ", ".join(f"{x:.2f}" for x in here)
+        lines.append([" and ".join(pair), ", ".join(map(str, numbers)), shown])
+    return _pages.table(["measures", "printed", "here"], lines)
+
+
+def _correlation(one: np.ndarray, other: np.ndarray) -> float:
+    """NaN where one of the two is the same for every X."""
+    if np.ptp(one) == 0 or np.ptp(other) == 0:
+        return float("nan")
+    return float(np.corrcoef(one, other)[0, 1])
 
 
 def correlations_of_models(found: Votes) -> str:
     """Between the measures of the single models on the test rows, all runs together."""
-    return _correlations(
-        {name: np.ravel(measure(each(found), found.single)) for name, measure in MEASURES.items()}
+    measures = {**MEASURES, "Pearson, eq. 5": expected_pearson}
+    values = {name: np.ravel(x(each(found), found.single)) for name, x in measures.items()}
+    pairs = [[f"{x:.2f}" for x in row] for row in np.corrcoef(list(values.values()))]
+    return _pages.table(
+        ["", *values], ([name, *row] for name, row in zip(values, pairs, strict=True))
     )
-
-
-def _correlations(values: dict[str, np.ndarray]) -> str:
-    table = np.corrcoef(list(values.values()))
-    lines = [[name, *(f"{x:.3f}" for x in row)] for name, row in zip(values, table, strict=True)]
-    return _pages.table(["", *values], lines)
 
 
 def draw_marks(found: Votes) -> Any:
@@ -306,14 +356,13 @@ def draw_marks(found: Votes) -> Any:
     last = found.single.shape[1]
     for axes, (method, title) in zip(figure.subplots(1, 2), panels.items(), strict=True):
         found_marks = marks(found, method)
-        shown = {"AHR": "AHR", "AQR": "AQR", "PEM": "PEM and AUC"}  # whose marks are equal
-        for (name, label), style in zip(shown.items(), _lines(), strict=False):
-            _draw_mean(axes, found_marks[name].mean(0), style, label)
+        for (name, values), style in zip(found_marks.items(), _lines(), strict=False):
+            _draw_mean(axes, values.mean(0), style, name)
         axes.set(xlabel="models that vote, X", ylabel="normalised measure", title=title)
         axes.set(xlim=(0, last + 1), xticks=[1, *range(10, last - 4, 10), last])
     axes.plot([], [], "o", color="#666666", markersize=5, label="its highest value")
     handles, names = axes.get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper center", ncols=4)
+    figure.legend(handles, names, loc="outside upper center", ncols=5)
     return figure
 
 
@@ -323,7 +372,7 @@ def _lines() -> Iterator[dict[str, Any]]:
 
 
 def _draw_mean(axes: Any, mean: np.ndarray, style: dict[str, Any], label: str) -> None:
-    counts, best = np.arange(1, mean.size + 1), int(mean.argmax())
+    counts, best = np.arange(1, mean.size + 1), int(_highest(mean)[0])
     axes.plot(counts, mean, label=label, **style)
     axes.plot(counts[best], mean[best], "o", color=style["color"], markersize=5)
 
@@ -340,8 +389,9 @@ def main() -> int:
     of = f"{chosen.data}, {chosen.runs} runs"
     made_of = {
         f"peaks: {of}": peaks(found),
+        f"table 6: {of}": table_6(found),
+        f"table 7: {of}": table_7(found),
         f"doubt: {of}": doubt(found),
-        f"correlations: {of}": correlations(found),
         f"correlations of models: {of}": correlations_of_models(found),
     }
     print("\n\n".join(made_of.values()))

@@ -73,7 +73,9 @@ def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] =
 
     Notes
     -----
-    The figure does not say how it normalises.  The expectations are (n + P)/(2n) for AQR, 0 for
+    [AR] section 4.2.1 normalises AHR and AQR and does not say how.  "chance" changes just these
+    two of its four measures: of PEM, and of `pearson` with the observed labels, which has no field
+    here, chance is 0.  The expectations are (n + P)/(2n) for AQR, 0 for
     PEM, 1/2 for AUC, and for AHR b + (1 - b)·H/n with b = (P - 1)/(n - 1) and H = 1 + 1/2 + … +
     1/n.  Orders without ties are meant: a constant score has AHR = P/n, below that expectation,
     and so a negative mark.  The marks of PEM and AUC are equal by "chance".  Marks of different
@@ -81,7 +83,7 @@ def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] =
 
     References
     ----------
-    [AR] Figure 10.
+    [AR] section 4.2.1, Figure 10.
 
     Examples
     --------
