@@ -352,7 +352,7 @@ def correlations_of_models(found: Votes) -> str:
 def draw_marks(found: Votes) -> Any:
     """The mean marks of the runs against X, in both normalisations, with the highest of each."""
     figure = _pages.new_figure(7.2, 3.3)
-    panels = {"chance": "chance = 0, perfect = 1", "minmax": "of each run: worst X = 0, best X = 1"}
+    panels = {"chance": "chance = 0", "minmax": "of each run: worst X = 0, best X = 1"}
     last = found.single.shape[1]
     for axes, (method, title) in zip(figure.subplots(1, 2), panels.items(), strict=True):
         found_marks = marks(found, method)
