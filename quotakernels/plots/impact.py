@@ -66,7 +66,7 @@ class ImpactDisplay(Display):
 
     References
     ----------
-    [EL] section 6.
+    [EL] section 7.2, figures 1 and 2.
 
     Examples
     --------

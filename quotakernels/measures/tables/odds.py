@@ -123,7 +123,7 @@ def discriminant_power(table: ConfusionTable) -> Array:
 
     References
     ----------
-    [EL] section 8, next to DOR.
+    [EL] section 6.2.3, DP.
 
     Examples
     --------
