@@ -14,6 +14,7 @@ from quotakernels.measures.at_quota.hit_rate import hit_rate, lift, lift_table, 
 from quotakernels.measures.at_quota.pearson import pearson, pearson_curve
 from quotakernels.measures.at_quota.selection import quota_threshold, select
 from quotakernels.measures.at_quota.shards import rank_at_quota
+from quotakernels.measures.by_group import group_counts, group_mean
 from quotakernels.measures.gains.impact_at_quota import best_quota, cell_impacts, impact_at_quota
 from quotakernels.measures.over_quotas.areas import gini, pem, pem_areas, roc_auc
 from quotakernels.measures.over_quotas.averages import average_hit_rate, average_qrecall
@@ -118,6 +119,8 @@ __all__ = [
     "f_score",
     "family_hull",
     "gini",
+    "group_counts",
+    "group_mean",
     "h_measure",
     "hit_rate",
     "hit_rate_curve",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Required, TypeAlias, T
 import numpy as np
 
 TiePolicy = Literal["expected", "optimistic", "pessimistic", "given"]
+WhenShort: TypeAlias = Literal["all", "nan"]
 
 
 class _Column(Protocol):
@@ -80,26 +81,34 @@ class Data(TypedDict, Generic[A], total=False):
     validate: bool
 
 
-class AtQuota(Data[A], total=False):
+class GroupedData(Data[A], total=False):
+    """The same for measures that know groups of examples."""
+
+    groups: ArrayOf[Any] | None
+    num_groups: int | None
+
+
+class AtQuota(GroupedData[A], total=False):
     """The same, with a cut."""
 
     quota: Required[NumberOf[A]]
+    when_short: WhenShort | None
 
 
-class AtFraction(Data[A], total=False):
+class AtFraction(GroupedData[A], total=False):
     """The same, with a cut."""
 
     fraction: Required[NumberOf[A]]
 
 
-class AtThreshold(Data[A], total=False):
+class AtThreshold(GroupedData[A], total=False):
     """The same, with a cut."""
 
     threshold: Required[NumberOf[A]]
     inclusive: bool
 
 
-class GainData(Data[A], total=False):
+class GainData(GroupedData[A], total=False):
     """What stands beside scores, and labels if there are any."""
 
     gain: Required[ArrayOf[A]]
@@ -128,7 +137,7 @@ class TableOptions(TypedDict, total=False):
     impacts: Iterable[Any]
 
 
-class TableData(Data[A], TableOptions, total=False):
+class TableData(GroupedData[A], TableOptions, total=False):
     """These, beside labels and scores."""
 
 
@@ -151,3 +160,4 @@ class MeasureOptions(TableOptions, total=False):
     smoothing: Any
     start: Any
     threshold: Number
+    when_short: WhenShort | None

@@ -28,6 +28,7 @@ from quotakernels._types import A, ArrayOf, Generic, Number, NumberOf, T
 from quotakernels._types import TiePolicy as TiePolicy
 from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.gains import validated
+from quotakernels.inputs.groups import GroupsOfExamples
 from quotakernels.inputs.invalid_rows import invalid_rows, with_marks
 from quotakernels.inputs.keywords import public
 
@@ -60,6 +61,10 @@ class Ranking(NamedTuple, Generic[T]):
         Without gains an empty tuple.
     layout : empty tuple
         Of a type that says whether each group stands in the row of its last example.
+    groups : named tuple of arrays
+        With `groups` of `rank`: their `ids`, shape (S,); the row at which each of them `starts`,
+        shape (..., S + 1); which of them each row is `of_row`, shape (..., G); and which are
+        `good`, shape (..., S, 1), if values were not read.  Else an empty tuple.
 
     A row of the batch with a bad value that could not be read is invalid.  It has no examples, its
     masses are NaN, or -1 if they are integers, and all results of it are NaN.
@@ -72,6 +77,7 @@ class Ranking(NamedTuple, Generic[T]):
     negative_weights: Any
     gains: ops.GainsOrNone = ()
     layout: ops.Layout = ()
+    groups: ops.SegmentsOrNone = ()
 
     @property
     def weights(self) -> T | Any:
@@ -84,7 +90,7 @@ class Ranking(NamedTuple, Generic[T]):
     def map(self, function: Callable[[Array], Array]) -> Ranking:
         """The ranking with every array that it has put through the function, in any layout."""
         columns = [function(x) for x in self[:5]]
-        return Ranking._make((*columns, self.gains.map(function) if self.gains else (), ()))
+        return Ranking._make((*columns, self.gains.map(function) if self.gains else (), (), ()))
 
     def __repr__(self) -> str:
         """Shape and library; of one list also how many examples there are, if that is known."""
@@ -94,7 +100,8 @@ class Ranking(NamedTuple, Generic[T]):
 
     def __reduce__(self) -> Any:
         gains = tuple(map(packed, self.gains.columns())) if self.gains else ()
-        return _unpickled, (*map(packed, self[:5]), gains, self.layout)
+        groups = tuple(packed(x) for x in self.groups if not isinstance(x, tuple))
+        return _unpickled, (*map(packed, self[:5]), gains, self.layout, groups)
 
     @classmethod
     @public
@@ -290,6 +297,7 @@ def _made_by_hand(
     negative_weights: Array,
     gains: ops.GainsOrNone = (),
     layout: ops.Layout = (),
+    groups: ops.SegmentsOrNone = (),
 ) -> Ranking:
     """A ranking of finished columns, checked where NumPy can read them.
 
@@ -310,16 +318,18 @@ def _made_by_hand(
             raise TypeError(f"gains must be those of a Ranking; got a {type(gains).__name__}")
         check_rows(dict(zip(named, on_host, strict=True)))
         layout = ()
-    return cls._make((*columns, gains, layout if isinstance(layout, ops.InPlace) else ()))
+    layout = layout if isinstance(layout, ops.InPlace) else ()
+    return cls._make((*columns, gains, layout, groups if isinstance(groups, ops.Segments) else ()))
 
 
 Ranking.__new__ = _made_by_hand  # type: ignore[method-assign,assignment]  # of no named tuple's own
 
 
 def _unpickled(*packed_columns: Any) -> Ranking:
-    *columns, gains, layout = packed_columns
+    *columns, gains, layout, groups = packed_columns
     sums = ops.Gains(*(unpacked(*x) for x in gains)) if gains else ()
-    return Ranking._make((*(unpacked(*x) for x in columns), sums, layout))
+    segments = ops.Segments(*(unpacked(*x) for x in groups)) if groups else ()
+    return Ranking._make((*(unpacked(*x) for x in columns), sums, layout, segments))
 
 
 @public
@@ -334,6 +344,8 @@ def rank(
     validate: bool = True,
     gain: ArrayOf[A] | None = None,
     gain_rejected: NumberOf[A] = 0,
+    groups: ArrayOf[Any] | None = None,
+    num_groups: int | None = None,
 ) -> Ranking[A]:
     """Sort the scores once; every measure can then be computed from the result.
 
@@ -361,6 +373,14 @@ def rank(
         sign.  An example of weight w brings w times its gain.
     gain_rejected : number, or array of shape (n,) or that of `y_score`, optional
         What each example brings if it is not selected; nothing by default.
+    groups : array, shape (n,) or that of `y_score`, optional
+        The group of each example, such as its flight, branch, query or user: integers, or strings
+        in NumPy arrays and lists, in any order.  A measure then gives one value for each group,
+        shape (..., S), in the rising order of the ids.
+    num_groups : int, optional
+        How many groups there are; their ids are then 0 to ``num_groups - 1``, and one without
+        examples has NaN.  Needed where values cannot be read (in a program); else the groups are
+        the ids that occur.
 
     Returns
     -------
@@ -376,9 +396,9 @@ def rank(
         Unusable dtypes; arrays of two libraries or on two devices.
     ValueError
         Shapes that do not match, and column vectors; NaN scores, labels that are not 0 and 1,
-        negative, NaN or infinite weights, gains that are not finite, with the first position.
-        Where values cannot be read (inside a trace, on an accelerator) they make all measures of
-        that row of the batch NaN.
+        negative, NaN or infinite weights, gains that are not finite, ids of no group, with the
+        first position.  Where values cannot be read (inside a trace, on an accelerator) they make
+        all measures of that row of the batch NaN, or of their group alone, unless it is the id.
 
     Notes
     -----
@@ -386,6 +406,9 @@ def rank(
     `Ranking` alone, which was made with the keywords.  It refuses what `rank` refuses, and gives
     arrays in the library and on the device of the input, in the widest real float there: float64,
     or float32 under JAX without x64, on TPU and on MPS.
+
+    With `groups` there is still one sort, and nothing is padded.  Curves, hulls and cuts take no
+    groups.
 
     References
     ----------
@@ -399,33 +422,65 @@ def rank(
     [1 2 1 1] [1 1 1 0]
     >>> print(roc_auc(ranking), average_qrecall(ranking))
     0.75 0.8888888888888888
+    >>> print(roc_auc([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], groups=[7, 7, 7, 5, 5]))
+    [1.   0.75]
     """
     data: tuple[Any, ...] = (y_true, y_score, sample_weight, where, pos_label, validate)
     if data[0] is None and gain is not None:
         raise TypeError("rank needs y_true; impact_at_quota and best_quota take gains alone")
-    return ranked(*data, gain, gain_rejected, ties=ties)
+    return ranked(*data, gain, gain_rejected, groups, num_groups, ties=ties)
 
 
 def ranked(*data: Any, ties: TiePolicy = "expected", **named: Any) -> Ranking:
     """The same, of gains without labels too; all examples then count as positive."""
     check_tie_policy(ties)
     found = validated(*data, **named)
-    return rank_examples(found.masked, ties, found.good)
+    return rank_examples(found.masked, ties, found.good, found.groups)
 
 
-def rank_examples(examples: Examples, ties: TiePolicy, good: Array | None = None) -> Ranking:
-    """Rank checked examples, with the rows of the batch that it calls good."""
+def rank_examples(
+    examples: Examples,
+    ties: TiePolicy,
+    good: Array | None = None,
+    groups: GroupsOfExamples | None = None,
+) -> Ranking:
+    """Rank checked examples, with the rows of the batch, or the groups, that it calls good."""
     xp = namespace(examples.scores)
     with computing(xp):
-        return compiled(_ranked, xp, ("ties",))(examples, good, ties=ties)
+        return compiled(_ranked, xp, ("ties",))(examples, good, groups, ties=ties)
 
 
-def _ranked(examples: Examples, good: Array | None, *, ties: TiePolicy) -> Ranking:
-    table = grouped(examples, ties=ties)
-    if good is not None:
-        there = cast(namespace(good), good, table.counts.dtype)
-        table = table._replace(counts=table.counts * there, positives=table.positives * there)
-    return ranking_of(table, good)
+def _ranked(
+    examples: Examples, good: Array | None, groups: GroupsOfExamples | None, *, ties: TiePolicy
+) -> Ranking:
+    if groups is not None:
+        return _ranked_by_group(examples, good, groups, ties)
+    return ranking_of(_emptied(grouped(examples, ties=ties), good), good)
+
+
+def _ranked_by_group(
+    examples: Examples, good: Array | None, groups: GroupsOfExamples, ties: TiePolicy
+) -> Ranking:
+    xp = namespace(examples.scores)
+    codes = xp.broadcast_to(groups.codes, examples.scores.shape)
+    size = groups.ids.shape[0]
+    both = ops.combined(xp, examples.scores, codes, size, examples.valid)
+    table = grouped(examples._replace(scores=both.scores), ties=ties)
+    table = ops.parted(xp, table, both, groups.ids)
+    return ranking_of(_emptied(table, good), good)
+
+
+def _beside_rows(table: ops.Groups, good: Array) -> Array:
+    """Of each row, whether its list or its group is good."""
+    return ops.spread(namespace(good), table, good[..., 0]) if table.segments else good
+
+
+def _emptied(table: ops.Groups, good: Array | None) -> ops.Groups:
+    """The table without examples where it is not good."""
+    if good is None:
+        return table
+    there = cast(namespace(good), _beside_rows(table, good), table.counts.dtype)
+    return table._replace(counts=table.counts * there, positives=table.positives * there)
 
 
 def grouped(examples: Examples, *, ties: TiePolicy) -> ops.Groups:
@@ -483,22 +538,33 @@ def _split_gains(
 def ranking_of(table: ops.Groups, good: Array | None = None) -> Ranking:
     """The public form of a table: masses are never None, and mark rows that are not `good`.
 
-    `good` has the shape (..., 1); None where all rows are.
+    `good` has the shape (..., 1), or (..., S, 1) of groups; None where all are.
     """
+    segments = table.segments
+    if segments and good is not None:
+        segments, good = segments._replace(good=good), _beside_rows(table, good)
     masses = with_marks((table.positive, table.negative), good)
-    return Ranking._make((*table[:3], *masses, table.gains, table.layout))
+    return Ranking._make((*table[:3], *masses, table.gains, table.layout, segments))
 
 
-def table_of(xp: Namespace, ranking: Any) -> Any:
+def refuse_groups(ranking: Ranking, name: str = "the ranking") -> None:
+    """Raise for a ranking of groups, of which only measures make something."""
+    if ranking.groups:
+        raise TypeError(f"{name} has groups, which have no curves, hulls or cuts; rank one group")
+
+
+def table_of(xp: Namespace, ranking: Any, by_group: bool = False) -> Any:
     """The table of a ranking: masses are None where they are the counts, else wide floats.
 
     What is not a ranking is what a cut of unsorted examples needs of theirs.
     """
     if not isinstance(ranking, Ranking):
         return ranking
+    if not by_group:
+        refuse_groups(ranking)
     wide = wide_float(xp, device(ranking.counts))
     masses: tuple[Array | None, ...] = (None, None)
     if not of_kind(xp, ranking.positive_weights.dtype, "integral"):
         masses = tuple(cast(xp, x, wide) for x in ranking[3:5])
     gains = ranking.gains and ranking.gains.map(lambda x: cast(xp, x, wide))
-    return ops.Groups(*ranking[:3], *masses)._replace(gains=gains, layout=ranking.layout)
+    return ops.Groups._make((*ranking[:3], *masses, gains, *ranking[6:]))

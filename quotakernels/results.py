@@ -14,6 +14,7 @@ from quotakernels.inference.resampling.optimum import OptimumInterval
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.at_quota.hit_rate import LiftTable
 from quotakernels.measures.at_quota.selection import QuotaThreshold
+from quotakernels.measures.by_group import GroupCounts, GroupMean
 from quotakernels.measures.charts.lines import ChartLine
 from quotakernels.measures.charts.powers import Chart, ChartPoints
 from quotakernels.measures.gains._kinds import QuotaImpact
@@ -49,6 +50,8 @@ __all__ = [
     "Evaluation",
     "FoldSummary",
     "FoldTest",
+    "GroupCounts",
+    "GroupMean",
     "HitRateInterval",
     "Impact",
     "LiftTable",

@@ -106,6 +106,7 @@ MORE: dict[str, dict[str, Any]] = {
     "fold_summary": {"measure": qk.roc_auc},
     "fold_test": {"measure": qk.roc_auc},
     "one_vs_rest": {"measure": qk.roc_auc},
+    "group_mean": {"measure": qk.roc_auc, "y_score": S, "groups": [0, 0, 1, 1, 0, 1, 0, 1]},
     "evaluate": {"models": {"a": S, "b": S[::-1]}},
     **{name: {"gain": S} for name in ("best_quota", "cell_impacts", "impact_at_quota")},
 }

@@ -18,9 +18,9 @@ SECTIONS = ("Returns", "References", "Examples")
 SHARED = {
     "rank": tuple(inspect.signature(PUBLIC["rank"]).parameters),
     "bootstrap": tuple(inspect.signature(PUBLIC["bootstrap"]).parameters)[3:],
-    "hit_rate": ("quota", "fraction"),
-    "confusion_table": ("table", "threshold", "quota", "fraction", "inclusive"),
-    "impact": ("impacts", "table", "threshold", "quota", "fraction", "inclusive"),
+    "hit_rate": ("quota", "fraction", "when_short"),
+    "confusion_table": ("table", "threshold", "quota", "fraction", "inclusive", "when_short"),
+    "impact": ("impacts", "table", "threshold", "quota", "fraction", "inclusive", "when_short"),
 }
 """Parameters that many functions have, by the one whose docstring describes them."""
 OPENED = ("Attributes", "Parameters", "Raises", "Returns")

@@ -219,6 +219,21 @@ def uncertain(y: Any, s: Any) -> dict[str, Any]:
     )
 
 
+def grouped(y: Any, s: Any, codes: Any) -> dict[str, Any]:
+    """What knows groups of examples."""
+    ranking = qk.rank(y, s, groups=codes, num_groups=3)
+    counts = qk.group_counts(ranking)
+    mean = qk.group_mean(qk.roc_auc, y, s, groups=codes, num_groups=3, weights="examples")
+    return {
+        **flat(mean=mean, areas=qk.pem_areas(ranking)),
+        "examples": counts.examples,
+        "hit_rate": qk.hit_rate(ranking, quota=[1.5, 3]),
+        "average_hit_rate": qk.average_hit_rate(ranking),
+        "f_score": qk.f_score(ranking, threshold=0.5),
+        "select": qk.select(s, quota=2, groups=codes, num_groups=3),
+    }
+
+
 CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (plain, (Y, S)),
     (plain, (Y[0], S[0])),
@@ -237,6 +252,7 @@ CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (drawn, (Y, S, W)),
     (uncertain, (Y[[0, 0]], S)),
     (folds, (Y, S)),
+    (grouped, (Y, S, C % 3)),
 ]
 IDS = [
     "batch",
@@ -256,6 +272,7 @@ IDS = [
     "charts",
     "uncertainty",
     "folds",
+    "groups",
 ]
 EVERY_CASE = pytest.mark.parametrize(("function", "arrays"), CASES, ids=IDS)
 

@@ -23,7 +23,7 @@ from backends import (
 
 from quotakernels import ops
 from quotakernels._array import computing, namespace
-from quotakernels.ops import columns, elementwise, keys, native, scans
+from quotakernels.ops import columns, elementwise, keys, native, scans, segments
 from quotakernels.ops.native import numpy_
 
 LIBRARIES = [m for m in MODES if m.name in ("numpy", "strictest", "jax64", "torch", "cupy")]
@@ -367,6 +367,33 @@ def test_bincount(library, batch):
     for row in np.ndindex(batch):
         counts = both(library, scans.bincount, codes, length=9)[1][row]
         same(counts, np.bincount(codes[row], minlength=10)[:9])
+
+
+def sums_of_groups(xp: Any, x: Any, starts: Any, of_row: Any) -> Any:
+    table = ops.Groups(x, x, x, x, x)._replace(segments=ops.Segments(starts, starts, of_row))
+    return ops.group_total(xp, table, x), ops.running_total(xp, table, x)
+
+
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_sums_of_groups(library, batch):
+    x = RNG.random((*batch, 20)) * 10.0 ** RNG.integers(-15, 15, 20)
+    starts = np.broadcast_to([0, 0, 5, 6, 20, 20], (*batch, 6))
+    of_row = np.broadcast_to(np.repeat([1, 2, 3], [5, 1, 14]), x.shape)
+    for sums in both(library, sums_of_groups, x, starts, of_row):
+        same(sums[0][..., [0, 4]], 0 * x[..., :2])
+        for group, rows in ((1, slice(0, 5)), (2, slice(5, 6)), (3, slice(6, 20))):
+            same(sums[0][..., group], x[..., rows].sum(axis=-1), rtol=1e-14)
+            same(sums[1][..., rows], x[..., rows].cumsum(axis=-1), rtol=1e-14)
+
+
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_places_among_the_distinct_keys(library, batch):
+    key = RNG.integers(-5, 5, (*batch, 30))
+    for levels, place in both(library, segments._ranked, key):
+        same(np.take_along_axis(levels, place, axis=-1), key)
+        assert np.all(place < np.asarray(levels).shape[-1])
+        for each in np.atleast_2d(place):
+            same(np.unique(each), np.arange(each.max() + 1))
 
 
 @pytest.mark.parametrize("batch", [(), (3,)])

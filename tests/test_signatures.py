@@ -36,6 +36,8 @@ CHECKERS = {
     "basedpyright": ["--project=tests/typed", f"--pythonpath={sys.executable}"],
 }
 MEASURES = {name: x for name, x in PUBLIC.items() if isinstance(x, Measure)}
+STATED = {"inclusive": True, "when_short": None}
+"""What the types of cuts have, with its default."""
 EITHER = ("quota", "fraction", "threshold")
 """Of which one has to be given, and none by its name alone."""
 
@@ -74,7 +76,7 @@ def stated(kind: type[Measure]) -> Iterator[dict[str, Any]]:
             keys = getattr(_types, name).__annotations__
             shared = inspect.signature(qk.rank).parameters
             found |= {x: shared[x].default if x in shared else ... for x in keys}
-            found |= {"inclusive": True} if "inclusive" in keys else {}
+            found |= {x: known for x, known in STATED.items() if x in keys}
         yield found
 
 

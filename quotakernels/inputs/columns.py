@@ -28,8 +28,13 @@ MASS_ROUNDING = 2.0**-40
 
 _COLUMNS = (
     *("y_true", "y_score", "y_pred", "sample_weight", "where"),
-    *("gain", "gain_rejected"),
+    *("gain", "gain_rejected", "groups"),
 )
+
+
+_REAL = ("bool", "integral", "real floating")
+_KINDS = {"where": ("booleans", ("bool",)), "groups": ("integers", ("bool", "integral"))}
+"""Of columns that are no real numbers: what they hold."""
 
 
 def example_columns(given: dict[str, Any]) -> dict[str, Array]:
@@ -102,9 +107,7 @@ def _missing(name: str) -> str:
 def check_types(named: dict[str, Array]) -> None:
     """Raise unless the mask holds booleans and everything else real numbers."""
     for name, x in named.items():
-        mask = name == "where"
-        what = "booleans" if mask else "real numbers or booleans"
-        kinds = ("bool",) if mask else ("bool", "integral", "real floating")
+        what, kinds = _KINDS.get(name, ("real numbers or booleans", _REAL))
         empty_list = isinstance(x, np.ndarray) and x.shape == (0,)
         if not (empty_list or of_kind(namespace(x), x.dtype, kinds)):
             raise TypeError(f"{name} must hold {what}; got dtype {x.dtype}")

@@ -27,6 +27,14 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.inputs.columns import adopt, check_types, example_columns, read_without_fault
+from quotakernels.inputs.groups import (
+    GroupsOfExamples,
+    good_groups,
+    ids_beside,
+    of_their_group,
+    outside,
+    with_codes,
+)
 from quotakernels.inputs.keywords import brief, check_flag
 from quotakernels.inputs.labels import numeric_labels, positive_labels
 from quotakernels.inputs.shapes import check_shapes
@@ -62,13 +70,15 @@ class Validated(NamedTuple):
     """What was found good: examples, columns of numbers beside them, and which rows of the batch
     had no bad value, shape (..., 1); None where all values were read, and so are good.
 
-    The `mask` is that of the caller alone: examples of rows with a bad value count in it.
+    The `mask` is that of the caller alone: examples of rows with a bad value count in it.  With
+    `groups` it is known of each group whether it had a bad value, shape (..., S, 1).
     """
 
     examples: Examples
     numbers: dict[str, Array]
     good: Array | None
     mask: Array | None
+    groups: GroupsOfExamples | None = None
 
     @property
     def masked(self) -> Examples:
@@ -88,11 +98,16 @@ def check_tie_policy(ties: str) -> None:
 
 
 def validate_scores(
-    y_score: Any, sample_weight: Any = None, where: Any = None, validate: bool = True
+    y_score: Any,
+    sample_weight: Any = None,
+    where: Any = None,
+    validate: bool = True,
+    groups: Any = None,
+    num_groups: int | None = None,
 ) -> Validated:
     """Check and convert scores that come without labels."""
-    given = {"y_score": y_score, "sample_weight": sample_weight, "where": where}
-    return validate_columns(given, None, validate)
+    given = {"y_score": y_score, "sample_weight": sample_weight, "where": where, "groups": groups}
+    return validate_columns(given, None, validate, num_groups=num_groups)
 
 
 def validate_columns(
@@ -102,6 +117,7 @@ def validate_columns(
     numbers: tuple[str, ...] = (),
     leader: str = "y_score",
     batched: bool = False,
+    num_groups: int | None = None,
 ) -> Validated:
     """Check and convert the scores, which the leader names, and what is given beside them.
 
@@ -111,6 +127,7 @@ def validate_columns(
     check_flag("validate", validate)
     if validate and pos_label is None and (good := _good_list(given)):
         return Validated(good, {}, None, None)
+    given, ids = with_codes(given, num_groups)
     named = example_columns(given)
     as_given = dict(named)
     if "y_true" in named:
@@ -120,7 +137,7 @@ def validate_columns(
     check_shapes(arrays, leader, given, batched)
     on_host = host_view(tuple(arrays.values()))
     columns = arrays if on_host is None else dict(zip(arrays, on_host, strict=True))
-    found = _clean(columns, as_given, pos_label, validate, numbers, leader)
+    found = _clean(columns, as_given, pos_label, validate, numbers, leader, ids)
     return found if on_host is None else from_host_view(found, arrays[leader])
 
 
@@ -159,6 +176,7 @@ def _clean(
     validate: bool,
     numbers: tuple[str, ...],
     leader: str,
+    ids: Array | None,
 ) -> Validated:
     """Arrays of one library and of fitting shapes, when their values are checked too."""
     xp = namespace(arrays[leader])
@@ -170,15 +188,19 @@ def _clean(
         wide = wide_float(xp, device(scores))
         floats = {name: cast(xp, columns[name], wide) for name in numbers}
         weights, valid = weights_and_mask(xp, columns, wide)
-        by_list = valid is None and not (validate and readable(scores))
+        by_list = valid is None and ids is None and not (validate and readable(scores))
         bad = bad_values(xp, scores, weights, leader, by_list)
         if labels is not None and not (labels.dtype == xp.bool and pos_label is None):
             labels, bad["y_true"] = positive_labels(xp, labels, pos_label, valid)
         bad |= {name: (~xp.isfinite(x), "a finite number") for name, x in floats.items()}
         mask = None if valid is None else _stretched(xp, valid, shape)
-        valid, good = raise_or_exclude(xp, as_given, bad, valid, validate)
+        groups = None
+        if ids is not None:
+            groups = GroupsOfExamples(columns["groups"], ids_beside(xp, scores, ids))
+            bad["groups"] = outside(groups)
+        valid, good = raise_or_exclude(xp, as_given, bad, valid, validate, groups=groups)
         valid = None if valid is None else _stretched(xp, valid, shape)
-    return Validated(Examples(scores, labels, weights, valid), floats, good, mask)
+    return Validated(Examples(scores, labels, weights, valid), floats, good, mask, groups)
 
 
 def _stretched(xp: Namespace, x: Array, shape: tuple[int, ...]) -> Array:
@@ -239,11 +261,13 @@ def raise_or_exclude(
     valid: Array | None,
     validate: bool,
     by_class: bool = False,
+    groups: GroupsOfExamples | None = None,
 ) -> tuple[Array | None, Array | None]:
     """Raise for the first bad value that counts, or exclude the rows of the batch that have one.
 
     What is masked or has weight 0 does not count; a bad weight is not 0.  Beside what is left, it
-    returns which rows of the batch are good, shape (..., 1); None where all values were read.
+    returns which rows of the batch are good, shape (..., 1), or which groups, shape (..., S, 1);
+    None where all values were read.
     Scores that come `by_class` have one more axis, which was the last one as they were given.
     """
     not_read: Array | None = None
@@ -260,5 +284,9 @@ def raise_or_exclude(
     if not_read is None:
         return valid, None
     wrong = not_read if valid is None else not_read & valid
+    if groups is not None:
+        good = good_groups(xp, groups, wrong)
+        there = of_their_group(xp, groups, good)
+        return there if valid is None else valid & there, good
     good = ~(wrong if wrong.shape[-1] == 1 else xp.any(wrong, axis=-1, keepdims=True))
     return good if valid is None else valid & good, good

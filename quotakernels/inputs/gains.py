@@ -19,10 +19,15 @@ def validated(
     validate: bool = True,
     gain: Any = None,
     gain_rejected: Any = 0,
+    groups: Any = None,
+    num_groups: int | None = None,
 ) -> Validated:
     """Check and convert what `rank` takes."""
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
-    return validate_with_gains(given, gain, gain_rejected, pos_label, validate)
+    given |= {"groups": groups}
+    return validate_with_gains(
+        given, gain, gain_rejected, pos_label, validate, num_groups=num_groups
+    )
 
 
 def validate_with_gains(
@@ -33,6 +38,7 @@ def validate_with_gains(
     validate: bool,
     leader: str = "y_score",
     batched: bool = False,
+    num_groups: int | None = None,
 ) -> Validated:
     """Check and convert labels and scores, and what is given beside them, gains too if there are.
 
@@ -40,9 +46,9 @@ def validate_with_gains(
     not depend on their classes.
     """
     if gain is None and _is_zero(gain_rejected):
-        return validate_columns(given, pos_label, validate, (), leader, batched)
+        return validate_columns(given, pos_label, validate, (), leader, batched, num_groups)
     given, numbers = with_gains(given, gain, gain_rejected, leader)
-    found = validate_columns(given, pos_label, validate, numbers, leader, batched)
+    found = validate_columns(given, pos_label, validate, numbers, leader, batched, num_groups)
     examples, columns = found.examples, found.numbers
     xp = namespace(examples.scores)
     with computing(xp):

@@ -34,9 +34,13 @@ def with_marks(masses: tuple[Array, ...], good: Array | None) -> tuple[Array, ..
 
 
 def invalid_rows(ranking: Any) -> Array | None:
-    """The rows of the batch that had a bad value, shape (..., 1); None where it is known that none
-    had.
+    """The rows of the batch that had a bad value, shape (..., 1), or the groups, (..., S, 1).
+
+    None where it is known that none had.
     """
+    if ranking.groups:
+        good = ranking.groups.good
+        return None if isinstance(good, tuple) or known(good) else ~good
     mass = ranking.positive_weights
     end = known_end(mass)
     if end is not None and (end >= 0).all():

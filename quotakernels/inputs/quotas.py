@@ -31,6 +31,7 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
+from quotakernels._types import WhenShort
 from quotakernels.inputs.columns import (
     MASS_ROUNDING,
     as_column,
@@ -97,15 +98,18 @@ class Totals:
 
     def _new(self, name: str) -> Array:
         xp, table = self._xp, self._table
-        if name in ("counts", "positives"):
-            return xp.sum(getattr(table, name), axis=-1, dtype=xp.int64)
         if isinstance(table, ops.Around):
             whole, positive = table.whole[..., 0], table.positives[..., 0]
             return {"whole": whole, "positive": positive}.get(name, whole - positive)
+        if name in ("counts", "positives"):
+            column = getattr(table, name)
+            if table.segments:
+                return ops.group_total(xp, table, column)
+            return xp.sum(column, axis=-1, dtype=xp.int64)
         if table.weighted:
             if name == "whole":
                 return self.positive + self.negative
-            return ops.total(xp, getattr(table, name))
+            return ops.group_total(xp, table, getattr(table, name))
         if name == "negative":
             number = self._read("counts") - self._read("positives")
         else:
@@ -114,39 +118,76 @@ class Totals:
 
 
 def wanted_masses(
-    xp: Namespace, table: ops.Groups | ops.Around, *, quota: Any = None, fraction: Any = None
+    xp: Namespace,
+    table: ops.Groups | ops.Around,
+    *,
+    quota: Any = None,
+    fraction: Any = None,
+    when_short: WhenShort | None = None,
 ) -> tuple[tuple[Array], tuple[int, ...]]:
     """The wanted masses, shape (..., K), NaN where there are none, and the quota's own shape.
 
-    Warns of a quota of less than one example.
+    Of groups of examples the shape is (..., S, K).  Warns of a quota of less than one example.
     """
     if isinstance(table, ops.Around):
         masses: tuple[tuple[Array], tuple[int, ...]] = ((table.wanted,), ())
     else:
-        masses = quota_masses(xp, table, quota=quota, fraction=fraction)
+        masses = quota_masses(xp, table, quota=quota, fraction=fraction, when_short=when_short)
     if fraction is None and not table.weighted and concrete(table.counts):
         warn_below_one(quota)
     return masses
 
 
 def quota_masses(
-    xp: Namespace, table: ops.Groups, *, quota: Any = None, fraction: Any = None
+    xp: Namespace,
+    table: ops.Groups,
+    *,
+    quota: Any = None,
+    fraction: Any = None,
+    when_short: WhenShort | None = None,
 ) -> tuple[tuple[Array], tuple[int, ...]]:
     """The same without a warning."""
+    check_when_short(when_short)
     if (quota is None) == (fraction is None):
         raise TypeError("give exactly one of quota= (examples) and fraction= (a share of them)")
     name = "quota" if fraction is None else "fraction"
     value = numbers_like(table.counts, name, quota if fraction is None else fraction)
-    whole, flat = Totals(xp, table).whole[..., None], xp.reshape(value, (-1,))
+    whole, (flat, shape) = (
+        Totals(xp, table).whole[..., None],
+        _beside_groups(xp, table, name, value),
+    )
     if name == "quota":
-        wanted, fits = _within(xp, table, value, flat, whole)
+        short = when_short or ("all" if table.segments else "")
+        wanted, fits = _within(xp, table, value, flat, whole, short)
     else:
         fits = (flat > 0) & (flat <= 1)
         expected = "a share of the examples, above 0 and at most 1"
         read_without_fault(xp, name, value, xp.reshape(~fits, value.shape), expected)
         wanted = whole_if_close(xp, flat * whole)
     nan = constant(xp, xp.nan, wanted.dtype, device(wanted))
-    return (xp.where(fits & (whole > 0), wanted, nan),), tuple(value.shape)
+    return (xp.where(fits & (whole > 0), wanted, nan),), shape
+
+
+def check_when_short(when_short: Any) -> None:
+    """Raise unless it says what happens where there are fewer examples than a quota."""
+    if when_short not in (None, "all", "nan"):
+        raise ValueError(f'when_short must be "all" or "nan"; got {brief(when_short)}')
+
+
+def _beside_groups(
+    xp: Namespace, table: ops.Groups, name: str, value: Array
+) -> tuple[Array, tuple[int, ...]]:
+    """Numbers of shape (K,), or (S, K) if each group has its own; and their shape without S."""
+    shape = tuple(value.shape)
+    if not table.segments or len(shape) < 2:
+        return xp.reshape(value, (-1,)), shape
+    size = table.segments.ids.shape[0]
+    if len(shape) > 2 or shape[0] != size:
+        raise ValueError(
+            f"{name} has shape {shape}; with groups pass a number or a list of them for all "
+            f"groups, or an array of shape ({size}, Q) with a row for each group"
+        )
+    return value, shape[1:]
 
 
 def known_mass(size: int, quota: Any, fraction: Any) -> float | None:
@@ -163,18 +204,20 @@ def known_mass(size: int, quota: Any, fraction: Any) -> float | None:
 
 
 def _within(
-    xp: Namespace, table: ops.Groups, value: Array, quota: Array, whole: Array
+    xp: Namespace, table: ops.Groups, value: Array, quota: Array, whole: Array, short: str
 ) -> tuple[Array, Array]:
     """The quota, at most the whole mass, and whether it fits each row of the batch."""
     limit = whole * (1 + tolerance(whole, MASS_ROUNDING)) if table.weighted else whole
     fits, expected = quota >= 0, "a number, not negative"
-    if readable(whole) and bool(xp.any(whole > 0)):  # of no examples every quota is undefined
+    # of no examples every quota is undefined
+    if not short and readable(whole) and bool(xp.any(whole > 0)):
         there = xp.where(whole > 0, whole, xp.zeros_like(whole))  # masses of invalid rows are NaN
         fits = fits & (quota <= xp.max(xp.where(whole > 0, limit, there)))
         what = "total weight" if table.weighted else "number of examples"
         expected = f"a number from 0 to {float(xp.max(there))!r}, the {what}"
     read_without_fault(xp, "quota", value, xp.reshape(~fits, value.shape), expected)
-    return xp.minimum(quota, whole), (quota >= 0) & (quota <= limit)
+    fits = quota >= 0 if short == "all" else (quota >= 0) & (quota <= limit)
+    return xp.minimum(quota, whole), fits
 
 
 def warn_below_one(quota: Any) -> None:

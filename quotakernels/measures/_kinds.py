@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-from quotakernels._types import A, ArrayOf, Number, NumberOf, T, TiePolicy
+from quotakernels._types import A, ArrayOf, Number, NumberOf, T, TiePolicy, WhenShort
 from quotakernels.inputs.quotas import wanted_masses
 from quotakernels.measures._measure import ValueMeasure
 from quotakernels.ranking import Ranking
@@ -29,6 +29,8 @@ class NumberMeasure(ValueMeasure):
             pos_label: Any = None,
             ties: TiePolicy = "expected",
             validate: bool = True,
+            groups: ArrayOf[Any] | None = None,
+            num_groups: int | None = None,
         ) -> A: ...
 
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
@@ -43,7 +45,9 @@ class QuotaMeasure(ValueMeasure):
     if TYPE_CHECKING:
 
         @overload
-        def __call__(self, ranking: Ranking[T], *, quota: Number) -> T: ...
+        def __call__(
+            self, ranking: Ranking[T], *, quota: Number, when_short: WhenShort | None = None
+        ) -> T: ...
 
         @overload
         def __call__(self, ranking: Ranking[T], *, fraction: Number) -> T: ...
@@ -55,11 +59,14 @@ class QuotaMeasure(ValueMeasure):
             y_score: ArrayOf[A],
             *,
             quota: NumberOf[A],
+            when_short: WhenShort | None = None,
             sample_weight: ArrayOf[A] | None = None,
             where: ArrayOf[A] | None = None,
             pos_label: Any = None,
             ties: TiePolicy = "expected",
             validate: bool = True,
+            groups: ArrayOf[Any] | None = None,
+            num_groups: int | None = None,
         ) -> A: ...
 
         @overload
@@ -74,6 +81,8 @@ class QuotaMeasure(ValueMeasure):
             pos_label: Any = None,
             ties: TiePolicy = "expected",
             validate: bool = True,
+            groups: ArrayOf[Any] | None = None,
+            num_groups: int | None = None,
         ) -> A: ...
 
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...

@@ -43,6 +43,8 @@ by another name; None where results have no such axis."""
 _FROM_DATA = inspect.signature(rank).parameters
 GAINS = ("gain", "gain_rejected")
 """What of these only the measures of gains take."""
+GROUPS = ("groups", "num_groups")
+"""What of these makes groups of examples."""
 DATA = tuple(name for name in _FROM_DATA if name not in GAINS)
 """What all measures take."""
 
@@ -113,6 +115,8 @@ class Measure:
         So do all that follow from where the positives stand, and from nothing else of the scores.
     in_masses : bool
         Whether what it gives depends on the unit of the masses.
+    by_group : bool
+        Whether it gives one value for each group of examples; so do all that have `sums`.
     sums : Sums, optional
         The reduction that the measure is, its options as they are, so that several share a pass.
     headline : str
@@ -122,6 +126,8 @@ class Measure:
     validator: Validator = staticmethod(_no_numbers)
     local = False
     """Whether no more of the scores is needed than those around a quota."""
+    by_group = False
+    """Whether it gives one value for each group of examples, if there are groups."""
     of_gains = False
     """Whether it is of what the examples bring."""
 
@@ -137,6 +143,7 @@ class Measure:
         drifting: bool = False,
         by_positives: bool = False,
         in_masses: bool = False,
+        by_group: bool = False,
         sums: Sums | None = None,
         headline: str = "",
     ):
@@ -145,6 +152,7 @@ class Measure:
         self.greater_is_better, self.advice = greater_is_better, advice
         self.monotone, self.most, self.signed, self.drifting = monotone, most, signed, drifting
         self.by_positives, self.sums, self.headline = by_positives, sums, headline
+        self.by_group = self.by_group or by_group or sums is not None
         scale_free = self.validator in (_no_numbers, wanted_masses) and not in_masses
         self._of_masses = in_usual_units(function) if scale_free else function
         numbers, options = _keywords(self.validator), _keywords(function)
@@ -207,7 +215,7 @@ class Measure:
         xp = namespace(ranking[0])
         dtype = result_float(xp, device(ranking[0]))
         with computing(xp):
-            table = table_of(xp, ranking)
+            table = self._table(xp, ranking)
             arrays, shape = self.validator(xp, table, **numbers)
             if self.of_gains and not table.gains:
                 hint = "pass gain=, or a Ranking that was made with it"
@@ -221,6 +229,14 @@ class Measure:
             if isinstance(result, tuple) and isinstance(ranking, Ranking):  # whose sums may be 0
                 result = nan_in_invalid(xp, result, invalid_rows(ranking))
             return nan_unless_valid(xp, result, getattr(ranking, "good", None))
+
+    def _table(self, xp: Namespace, ranking: Any) -> Any:
+        """The table of a ranking, of groups too if the measure knows them."""
+        if self.by_group:
+            return table_of(xp, ranking, by_group=True)
+        if isinstance(ranking, Ranking) and ranking.groups:
+            raise TypeError(f"{self.__name__} takes no groups; call it with one group's examples")
+        return table_of(xp, ranking)
 
     def _ranking(
         self,
@@ -261,8 +277,8 @@ class Measure:
         """The ranking of checked examples, or what one cut needs of it."""
         cut = {name: numbers.get(name) for name in ("quota", "fraction")}
         if sum(x is None for x in cut.values()) == 1:
-            return ranking_at(found, ties, **cut)
-        return rank_examples(found.masked, ties, found.good)
+            return ranking_at(found, ties, **cut, when_short=numbers.get("when_short"))
+        return rank_examples(found.masked, ties, found.good, found.groups)
 
     def _check_complete(self, caller: str, given: dict[str, Any]) -> None:
         """Raise unless there are labels and scores; or gains in the place of labels."""

@@ -11,7 +11,7 @@ from quotakernels._types import T
 from quotakernels.inputs.columns import MASS_ROUNDING, adopt, check_same_totals
 from quotakernels.inputs.invalid_rows import invalid_rows
 from quotakernels.inputs.quotas import Totals
-from quotakernels.ranking import Ranking, table_of
+from quotakernels.ranking import Ranking, refuse_groups, table_of
 
 Models: TypeAlias = Ranking[T] | Sequence[Ranking[T]] | Mapping[Any, Ranking[T]]
 
@@ -65,6 +65,8 @@ def in_one_library(named: dict[str, Ranking]) -> tuple[Namespace, list[Ranking]]
 
     Without gains, which no function of several rankings needs.
     """
+    for name, model in named.items():
+        refuse_groups(model, name)
     columns = {
         f"{name}.{field}": x
         for name, model in named.items()
@@ -72,7 +74,7 @@ def in_one_library(named: dict[str, Ranking]) -> tuple[Namespace, list[Ranking]]
     }
     xp, columns = adopt(columns)
     values = iter(columns.values())
-    return xp, [Ranking._make((*(next(values) for _ in range(5)), (), ())) for _ in named]
+    return xp, [Ranking._make((*(next(values) for _ in range(5)), (), (), ())) for _ in named]
 
 
 def _model(models: Ranking, number: int) -> Ranking:

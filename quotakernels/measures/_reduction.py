@@ -40,7 +40,7 @@ class Sums(NamedTuple):
 def item_scale(xp: Namespace, table: ops.Groups, whole: Array) -> Array:
     """The factor that gives masses a mean of one per example."""
     if table.weighted:
-        return cast(xp, xp.sum(table.counts, axis=-1, dtype=xp.int64), whole.dtype) / whole
+        return cast(xp, ops.group_total(xp, table, table.counts), whole.dtype) / whole
     return xp.ones_like(whole)
 
 

@@ -33,7 +33,8 @@ def in_usual_units(function: Callable[..., Any], of_masses: bool = True) -> Call
             unit = usual_unit(xp, whole, classes)
         if unit is None:
             return function(table, *arrays, **options)
-        positive, negative = (x * unit for x in table[3:5])
+        per_row = ops.spread(xp, table, unit[..., 0])
+        positive, negative = (x * per_row for x in table[3:5])
         table = table._replace(positive_weights=positive, negative_weights=negative)
         if of_masses:
             arrays = tuple(x * unit for x in arrays)

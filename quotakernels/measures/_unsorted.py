@@ -18,32 +18,34 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.inputs.examples import Examples, Validated
-from quotakernels.inputs.quotas import in_library_of, known_mass, quota_masses
+from quotakernels.inputs.quotas import check_when_short, in_library_of, known_mass, quota_masses
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples
 
 
 def ranking_at(
-    found: Validated, ties: TiePolicy, *, quota: Any = None, fraction: Any = None
+    found: Validated, ties: TiePolicy, *, quota: Any, fraction: Any, when_short: Any = None
 ) -> Ranking | ops.Around:
     """A ranking of checked examples, or of one quota the tie group in which it ends.
 
     Sums of weights, and of several quotas, need the sorted scores.
     """
+    check_when_short(when_short)
     examples = in_library_of(found.examples, quota, fraction)
-    if examples.weights is None and ties != "given" and examples.scores.shape[-1]:
+    plain = examples.weights is None and ties != "given" and found.groups is None
+    if plain and examples.scores.shape[-1]:
         counted = in_library_of(found.examples._replace(valid=found.mask), quota, fraction)
         xp = namespace(examples.scores)
         with computing(xp):
-            wanted, place = _wanted(xp, counted, quota, fraction)
+            wanted, place = _wanted(xp, counted, quota, fraction, when_short)
             if wanted is not None:
                 find = compiled(_around, xp, ("ties",))
                 around: ops.Around = find(counted, found.good, wanted, place, ties=ties)
                 return around
-    return rank_examples(examples, ties, found.good)
+    return rank_examples(examples, ties, found.good, found.groups)
 
 
 def _wanted(
-    xp: Namespace, examples: Examples, quota: Any, fraction: Any
+    xp: Namespace, examples: Examples, quota: Any, fraction: Any, when_short: Any
 ) -> tuple[Array | None, int | None]:
     """The mass that one quota stands for, and the place of the last example that it takes.
 
@@ -60,7 +62,9 @@ def _wanted(
     else:
         counts = ops.count(xp, valid)
     whole = ops.Groups(scores[..., :1], counts, counts, None, None)
-    (wanted,), shape = quota_masses(xp, whole, quota=quota, fraction=fraction)
+    (wanted,), shape = quota_masses(
+        xp, whole, quota=quota, fraction=fraction, when_short=when_short
+    )
     return (None if shape else wanted), None
 
 

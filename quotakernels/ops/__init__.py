@@ -13,6 +13,8 @@ from quotakernels.ops._table import Groups as Groups
 from quotakernels.ops._table import InPlace as InPlace
 from quotakernels.ops._table import Layout as Layout
 from quotakernels.ops._table import Rows as Rows
+from quotakernels.ops._table import Segments as Segments
+from quotakernels.ops._table import SegmentsOrNone as SegmentsOrNone
 from quotakernels.ops._table import Summands as Summands
 from quotakernels.ops.binning import bin_thresholds as bin_thresholds
 from quotakernels.ops.binning import binned as binned
@@ -38,6 +40,7 @@ from quotakernels.ops.keys import reaching as reaching
 from quotakernels.ops.keys import scaled as scaled
 from quotakernels.ops.keys import widened as widened
 from quotakernels.ops.native import STANDARD_ONLY as STANDARD_ONLY
+from quotakernels.ops.scans import bincount as bincount
 from quotakernels.ops.scans import bisect as bisect
 from quotakernels.ops.scans import count as count
 from quotakernels.ops.scans import counts as counts
@@ -47,8 +50,15 @@ from quotakernels.ops.scans import nans as nans
 from quotakernels.ops.scans import prefix_sum as prefix_sum
 from quotakernels.ops.scans import running_max as running_max
 from quotakernels.ops.scans import shifted as shifted
+from quotakernels.ops.scans import taken as taken
 from quotakernels.ops.scans import total as total
 from quotakernels.ops.scans import written as written
+from quotakernels.ops.segments import column_at as column_at
+from quotakernels.ops.segments import combined as combined
+from quotakernels.ops.segments import group_total as group_total
+from quotakernels.ops.segments import parted as parted
+from quotakernels.ops.segments import running_total as running_total
+from quotakernels.ops.segments import spread as spread
 from quotakernels.ops.tables import counts_around as counts_around
 from quotakernels.ops.tables import filled_first as filled_first
 from quotakernels.ops.tables import gain_columns as gain_columns

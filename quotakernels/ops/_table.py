@@ -60,6 +60,31 @@ Layout: TypeAlias = Any
 """`InPlace`, or an empty tuple where nothing is known of the rows."""
 
 
+class Segments(NamedTuple):
+    """Groups of examples, each with a table of its own; their rows follow each other.
+
+    Attributes
+    ----------
+    ids : array, shape (S,)
+        What names each group, in order.
+    starts : integer array, shape (..., S + 1)
+        The first row of each group, and the row behind the last one.
+    of_row : integer array, shape (..., G)
+        The group of each row.  Rows behind all groups count for the last one, and are empty.
+    good : boolean array, shape (..., S, 1)
+        Which groups had no bad value; an empty tuple where all were read.
+    """
+
+    ids: Array
+    starts: Array
+    of_row: Array
+    good: Array | tuple[()] = ()
+
+
+SegmentsOrNone: TypeAlias = Any
+"""`Segments`, or an empty tuple for one table of all examples."""
+
+
 class Groups(NamedTuple):
     """One row per tie group, best score first; masses are None where they are the counts.
 
@@ -74,6 +99,7 @@ class Groups(NamedTuple):
     negative_weights: Array | None
     gains: GainsOrNone = ()
     layout: Layout = ()
+    segments: SegmentsOrNone = ()
 
     @property
     def in_place(self) -> bool:
@@ -103,12 +129,13 @@ class Groups(NamedTuple):
     def swapped(self) -> Groups:
         """The table with each class in the place of the other, without gains."""
         others = self.counts - self.positives
-        return Groups(*self[:2], others, self.negative_weights, self.positive_weights)
+        swapped = Groups(*self[:2], others, self.negative_weights, self.positive_weights)
+        return swapped._replace(segments=self.segments)
 
     def map(self, function: Callable[[Array], Array]) -> Groups:
         """The table with every column that it has put through the function, in whatever layout."""
         columns = [None if x is None else function(x) for x in self[:5]]
-        return Groups._make((*columns, self.gains and self.gains.map(function), ()))
+        return Groups._make((*columns, self.gains and self.gains.map(function), (), ()))
 
     def arrays(self) -> Iterator[Array]:
         """The columns that there are, those of the gains too."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from quotakernels._array import Array, Namespace, cast, device, of_kind, wide_float
 from quotakernels.ops import native
 from quotakernels.ops._table import Groups, Summands
-from quotakernels.ops.scans import prefix_sum, running_max, shifted, taken, total
+from quotakernels.ops.scans import running_max, shifted, taken
+from quotakernels.ops.segments import first_rows, group_total, running_total, spread
 
 
 class Columns:
@@ -42,32 +43,45 @@ class Columns:
 
     def _new(self, name: str) -> Array:
         xp, counts = self._xp, self._table.counts
-        if name == "position":
+        if name == "place_in_list":
             return xp.arange(1, counts.shape[-1] + 1, dtype=xp.int64, device=device(counts))
+        if name == "position":
+            place = self._own("place_in_list")
+            segments = self._table.segments
+            return place - spread(xp, self._table, segments.starts[..., :-1]) if segments else place
         if name == "row":
             return rows_of_positions(xp, counts)
         if name == "place":
-            return self._own("position") - self._own("row") + self._own("group_items") - 1
+            return self._own("place_in_list") - self._own("row") + self._own("group_items") - 1
         if name.startswith("group_"):
             return taken(xp, self._own(name.removeprefix("group_")), self._own("row"))
         base, _, part = name.partition("_")
         if part == "before":
-            return self._before(self._own(base), self._own(f"{base}_upto"))
+            return self._before(base, self._own(f"{base}_upto"))
         if part == "upto":
             in_place = base == "items" and self._table.in_place
-            return self._own("position") if in_place else self._sums(self._own(base))
+            return self._own("position") if in_place else self._sums(base)
         column = counts if base == "items" else getattr(self._table, base)
         return column if self._table.in_place else cast(xp, column, self._wide)
 
-    def _sums(self, x: Array) -> Array:
-        whole = of_kind(self._xp, x.dtype, "integral")
-        return prefix_sum(self._xp, x, self._xp.int64 if whole else x.dtype)
+    def _counted(self, base: str) -> bool:
+        """Whether a column holds whole numbers, in floats or not."""
+        return base == "items" or not self._table.weighted
 
-    def _before(self, x: Array, upto: Array) -> Array:
+    def _sums(self, base: str) -> Array:
+        return running_total(self._xp, self._table, self._own(base), self._counted(base))
+
+    def _before(self, base: str, upto: Array) -> Array:
         """Differences of whole numbers are exact, and need no copy of the sums."""
-        if of_kind(self._xp, x.dtype, "integral") or not x.shape[-1]:
-            return upto - x
-        return shifted(self._xp, upto, 1, 0)
+        own = self._own(base)
+        if of_kind(self._xp, own.dtype, "integral") or not upto.shape[-1]:
+            return upto - own
+        before = shifted(self._xp, upto, 1, 0)
+        if not self._table.segments:
+            return before
+        return self._xp.where(
+            first_rows(self._xp, self._table), self._xp.zeros_like(before), before
+        )
 
 
 def _by_items(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -94,10 +108,10 @@ def summed_by_position(xp: Namespace, table: Groups) -> bool:
 
 def sum_rows(xp: Namespace, table: Groups, *parts: Summands) -> list[tuple[Array, ...]]:
     """The sums of all terms, in floating point, from one pass over the table."""
-    if native.library(xp) == "numpy" and table.counts.ndim == 1:
+    if native.library(xp) == "numpy" and table.counts.ndim == 1 and not table.segments:
         return native.numpy_.sum_rows(table, parts)
     columns, wide = Columns(xp, table), wide_float(xp, device(table.counts))
     return [
-        tuple(cast(xp, total(xp, x), wide) for x in part.terms(*columns.read(part)))
+        tuple(cast(xp, group_total(xp, table, x), wide) for x in part.terms(*columns.read(part)))
         for part in parts
     ]

@@ -40,6 +40,7 @@ from quotakernels.ops.scans import (
     shifted,
     taken,
 )
+from quotakernels.ops.segments import rows_of_groups_at
 
 
 def tie_groups(
@@ -233,6 +234,8 @@ def rows_at(xp: Namespace, table: Groups | Around, wanted: Array) -> tuple[Array
     """
     if isinstance(table, Around):
         return xp.zeros(wanted.shape, dtype=xp.int64, device=device(wanted)), table.row
+    if table.segments:
+        return rows_of_groups_at(xp, table, wanted)
     if native.library(xp) == "numpy" and table.counts.ndim == 1:
         return native.numpy_.rows_at(table, wanted)
     if not table.weighted:
@@ -288,6 +291,6 @@ def without_empty_rows(xp: Namespace, table: Groups) -> Groups:
 
 def head(xp: Namespace, table: Groups, wanted: Array) -> Groups:
     """The rows down to the largest wanted mass, and more; all rows where shapes are fixed."""
-    if native.library(xp) == "numpy" and table.counts.ndim == 1:
+    if native.library(xp) == "numpy" and table.counts.ndim == 1 and not table.segments:
         return native.numpy_.head(table, wanted)
     return table

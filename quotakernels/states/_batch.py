@@ -88,7 +88,7 @@ def validate_batch(
     check_fits(like, y_score)
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
     batched = like.ndim > 1
-    examples, _, good, _ = validate_with_gains(
+    examples, _, good, *_ = validate_with_gains(
         given, gain, gain_rejected, pos_label, validate, batched=batched
     )
     if weighted and examples.weights is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
-from quotakernels._types import A, ArrayOf, Data, Generic, T
+from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
 from quotakernels.inference._areas import AreaName, refuse_masses, scale_of
 from quotakernels.inference._normal import check_level, quantile
 from quotakernels.inference.delong.placements import Area, area_of, share
@@ -56,7 +56,7 @@ class _AucIntervalMeasure(Measure):
             measure: AreaName = "roc_auc",
             confidence_level: float = 0.95,
             method: Literal["logit", "wald"] = "logit",
-            **data: Unpack[Data[A]],
+            **data: Unpack[GroupedData[A]],
         ) -> AucInterval[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 

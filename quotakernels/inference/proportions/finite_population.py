@@ -22,9 +22,12 @@ def wanted_and_listed(
     quota: Any = None,
     fraction: Any = None,
     population: Any = None,
+    when_short: Any = None,
 ) -> tuple[tuple[Array, Array], tuple[int, ...]]:
     """The quotas, and the places that they stand for on the list: infinitely many without one."""
-    (wanted,), shape = wanted_masses(xp, table, quota=quota, fraction=fraction)
+    (wanted,), shape = wanted_masses(
+        xp, table, quota=quota, fraction=fraction, when_short=when_short
+    )
     if population is None:
         return (wanted, xp.full_like(wanted, xp.inf)), shape
     size = numbers_like(table.counts, "population", population)

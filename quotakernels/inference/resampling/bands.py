@@ -22,7 +22,7 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
-from quotakernels._types import A, ArrayOf, Data, Number, NumberOf, T
+from quotakernels._types import A, ArrayOf, GroupedData, Number, NumberOf, T
 from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap
 from quotakernels.inference.resampling.intervals import quantile
 from quotakernels.inference.resampling.plan import flags_of, units_of
@@ -65,7 +65,7 @@ class _TprAt(ValueMeasure):
             y_score: ArrayOf[A],
             *,
             fpr: NumberOf[A],
-            **data: Unpack[Data[A]],
+            **data: Unpack[GroupedData[A]],
         ) -> A: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 

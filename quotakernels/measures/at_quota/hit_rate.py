@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, namespace
-from quotakernels._types import A, ArrayOf, Data, Generic, T
+from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import Totals
 from quotakernels.measures._kinds import QuotaMeasure
@@ -80,7 +80,7 @@ def positives_at(xp: Namespace, table: ops.Groups | ops.Around, wanted: Array) -
     return filled.numerator / filled.denominator
 
 
-@measure(QuotaMeasure, greater_is_better=True, monotone="always", by_positives=True)
+@measure(QuotaMeasure, greater_is_better=True, monotone="always", by_positives=True, by_group=True)
 def hit_rate(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     """Hit rate: the share of positives among the selected ([AR] eq. 4), T(j) / j.
 
@@ -93,12 +93,17 @@ def hit_rate(table: ops.Groups | ops.Around, wanted: Array) -> Array:
         be whole.
     fraction : number or array, shape Q, optional
         The same as a share of all examples (of the whole mass), in (0, 1].  Exactly one of
-        `quota` and `fraction` is given.
+        `quota` and `fraction` is given.  With `groups` both are of each group, and an array of
+        shape (S, Q) has a row for each of them.
+    when_short : {"all", "nan"}, optional
+        What happens where there are fewer examples than the quota: all of them are selected, which
+        is the default with `groups`, or the result is NaN.
 
     Returns
     -------
     array, shape (..., *Q)
-        From 0 to 1; NaN for quota 0 and where there are no examples.
+        From 0 to 1; NaN for quota 0 and where there are no examples.  With `groups` the shape is
+        (..., S, *Q).
 
     Raises
     ------
@@ -106,7 +111,8 @@ def hit_rate(table: ops.Groups | ops.Around, wanted: Array) -> Array:
         Both or none of `quota` and `fraction`, or one that is not a number.
     ValueError
         A quota below 0 or above n, a fraction outside (0, 1].  Where values cannot be read, such a
-        quota gives NaN; so does one for those rows of a batch that have fewer examples.
+        quota gives NaN; so does one for those rows of a batch that have fewer examples, unless
+        `when_short` is "all".
 
     Notes
     -----
@@ -129,11 +135,13 @@ def hit_rate(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     0.5
     >>> print(hit_rate(y_true, y_score, fraction=[0.2, 0.5, 1.0]))
     [1.  0.7 0.6]
+    >>> print(hit_rate(y_true, y_score, quota=2, groups=["a", "a", "a", "b", "b"]))
+    [0.75 0.5 ]
     """
     return share_found(namespace(wanted), table, wanted)
 
 
-@measure(QuotaMeasure, greater_is_better=True, monotone="always", by_positives=True)
+@measure(QuotaMeasure, greater_is_better=True, monotone="always", by_positives=True, by_group=True)
 def qrecall(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     """Qrecall: the share of all positives that the quota catches ([AR] eq. 6), T(j) / P.
 
@@ -167,7 +175,14 @@ def qrecall(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     return _share(xp, filled.numerator / (filled.denominator * positive))
 
 
-@measure(QuotaMeasure, greater_is_better=True, monotone="always", most=None, by_positives=True)
+@measure(
+    QuotaMeasure,
+    greater_is_better=True,
+    monotone="always",
+    most=None,
+    by_positives=True,
+    by_group=True,
+)
 def lift(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     """Cumulative lift: the hit rate over the prevalence, (T(j) / j) / (P / n).
 
@@ -219,7 +234,7 @@ class _LiftTable(Measure):
             y_score: ArrayOf[A],
             *,
             bins: int = 10,
-            **data: Unpack[Data[A]],
+            **data: Unpack[GroupedData[A]],
         ) -> LiftTable[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 

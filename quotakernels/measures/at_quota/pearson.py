@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, o
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, constant, device, namespace, wide_float
-from quotakernels._types import A, ArrayOf, Data, Number, NumberOf, T
+from quotakernels._types import A, ArrayOf, GroupedData, Number, NumberOf, T, WhenShort
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import divisor, wanted_masses
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
@@ -134,7 +134,12 @@ class _Pearson(ValueMeasure):
 
         @overload
         def __call__(
-            self, ranking: Ranking[T], *, quota: Number, labels: Labels = "expected"
+            self,
+            ranking: Ranking[T],
+            *,
+            quota: Number,
+            labels: Labels = "expected",
+            when_short: WhenShort | None = None,
         ) -> T: ...
         @overload
         def __call__(
@@ -148,7 +153,8 @@ class _Pearson(ValueMeasure):
             *,
             quota: NumberOf[A],
             labels: Labels = "expected",
-            **data: Unpack[Data[A]],
+            when_short: WhenShort | None = None,
+            **data: Unpack[GroupedData[A]],
         ) -> A: ...
         @overload
         def __call__(
@@ -158,7 +164,7 @@ class _Pearson(ValueMeasure):
             *,
             fraction: NumberOf[A],
             labels: Labels = "expected",
-            **data: Unpack[Data[A]],
+            **data: Unpack[GroupedData[A]],
         ) -> A: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
@@ -237,7 +243,7 @@ class _PearsonCurve(Measure):
             y_score: ArrayOf[A],
             *,
             labels: Labels = "expected",
-            **data: Unpack[Data[A]],
+            **data: Unpack[GroupedData[A]],
         ) -> Curve[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 

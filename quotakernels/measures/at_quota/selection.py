@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack, overload
 from quotakernels import ops
 from quotakernels._array import (
     Array,
+    Namespace,
     compiled,
     computing,
     device,
@@ -14,7 +15,7 @@ from quotakernels._array import (
     namespace,
     result_float,
 )
-from quotakernels._types import A, ArrayOf, Generic, NumberOf, T
+from quotakernels._types import A, ArrayOf, Generic, NumberOf, T, WhenShort
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Examples, Validated, validate_scores
 from quotakernels.inputs.keywords import public
@@ -30,6 +31,9 @@ class _Scored(TypedDict, Generic[A], total=False):
     sample_weight: ArrayOf[A] | None
     where: ArrayOf[A] | None
     validate: bool
+    groups: ArrayOf[Any] | None
+    num_groups: int | None
+    when_short: WhenShort | None
 
 
 class QuotaThreshold(NamedTuple, Generic[T]):
@@ -76,6 +80,9 @@ def select(
     sample_weight: Any = None,
     where: Any = None,
     validate: bool = True,
+    groups: Any = None,
+    num_groups: int | None = None,
+    when_short: WhenShort | None = None,
 ) -> Array:
     """Probability of each example of being among the j best, when ties are broken at random.
 
@@ -85,7 +92,9 @@ def select(
     Parameters
     ----------
     quota, fraction : number, optional
-        One quota, given as `hit_rate` takes it.
+        One quota, given as `hit_rate` takes it; with `groups` one of each group.
+    when_short : {"all", "nan"}, optional
+        That of `hit_rate`.
 
     Returns
     -------
@@ -117,37 +126,69 @@ def select(
     >>> from quotakernels import select
     >>> print(select([0.1, 0.5, 0.9, 0.5], quota=2))
     [0.  0.5 1.  0.5]
+    >>> print(select([0.1, 0.5, 0.9, 0.5], quota=1, groups=["x", "y", "y", "x"]))
+    [0. 0. 1. 1.]
     """
     scores = y_score if hasattr(y_score, "shape") else as_column("y_score", y_score)
-    found = _unlabelled(validate_scores(scores, sample_weight, where, validate))
+    checked = validate_scores(scores, sample_weight, where, validate, groups, num_groups)
+    found = _unlabelled(checked)
     examples = in_library_of(found.examples, quota, fraction)
     xp = namespace(examples.scores)
     dtype = result_float(xp, device(examples.scores))
     with computing(xp):
-        ranking = ranking_at(found, "expected", quota=quota, fraction=fraction)
-        table = table_of(xp, ranking)
-        (wanted,), shape = wanted_masses(xp, table, quota=quota, fraction=fraction)
-        if shape:
-            raise ValueError(f"select takes one quota; got an array of shape {shape}")
-        chosen = finished(xp, compiled(_shares, xp)(examples, table, wanted), dtype)
+        cut = {"quota": quota, "fraction": fraction, "when_short": when_short}
+        table = table_of(xp, ranking_at(found, "expected", **cut), by_group=True)
+        (wanted,), shape = wanted_masses(xp, table, **cut)
+        codes = None if found.groups is None else found.groups.codes
+        if shape and (codes is None or shape != (1,)):
+            hint = "" if codes is None else ", or with groups one for each, shape (S, 1)"
+            raise ValueError(f"select takes one quota{hint}; got an array of shape {shape}")
+        chosen = finished(xp, compiled(_shares, xp)(examples, table, wanted, codes), dtype)
         return chosen if scores.shape[-1] else chosen[..., :0]
 
 
-def _shares(examples: Examples, table: ops.Groups | ops.Around, wanted: Array) -> Array:
+class _Edge(NamedTuple):
+    """Where a quota ends: the mass it stands for, the last score's key, and masses around it."""
+
+    wanted: Array
+    last: Array
+    above: Array
+    tied: Array
+    whole: Array
+
+
+def _shares(
+    examples: Examples, table: ops.Groups | ops.Around, wanted: Array, codes: Array | None
+) -> Array:
     xp = namespace(wanted)
     index, row = ops.rows_at(xp, table, wanted)
-    key = ops.order_key(xp, examples.scores)
-    last = xp.take_along_axis(ops.order_key(xp, table.thresholds), index, axis=-1)
-    mass = xp.where(row.mass > 0, row.mass, xp.ones_like(row.mass))
-    one, zero = xp.ones_like(wanted), xp.zeros_like(wanted)
-    taken = xp.minimum((wanted - row.mass_before) / mass, one)  # sums of weights are rounded
-    share = xp.where(wanted > row.mass_before, taken, zero)
-    within = xp.where(key == last, share, xp.where(key > last, one, zero))
+    last = _column_at(xp, table, ops.order_key(xp, table.thresholds), index)
     whole = xp.expand_dims(Totals(xp, table).whole, axis=-1)
+    edge = _Edge(wanted, last, row.mass_before, row.mass, whole)
+    if codes is not None:  # each example has the edge of its group
+        codes = xp.broadcast_to(codes, examples.scores.shape)
+        codes = xp.clip(codes, min=0, max=wanted.shape[-2] - 1)
+        edge = _Edge(*(ops.taken(xp, x[..., 0], codes) for x in edge))
+    return _share_of_each(xp, examples, edge)
+
+
+def _share_of_each(xp: Namespace, examples: Examples, edge: _Edge) -> Array:
+    wanted, last, above, tied, whole = edge
+    key = ops.order_key(xp, examples.scores)
+    one, zero = xp.ones_like(wanted), xp.zeros_like(wanted)
+    taken = xp.minimum((wanted - above) / xp.where(tied > 0, tied, one), one)  # sums are rounded
+    share = xp.where(wanted > above, taken, zero)
+    within = xp.where(key == last, share, xp.where(key > last, one, zero))
     within = xp.where(wanted >= whole, one, within)  # whatever the rounding of the sums
     if examples.valid is not None:
         within = xp.where(examples.valid, within, xp.zeros_like(within))
     return xp.where(xp.isnan(wanted), wanted, within)
+
+
+def _column_at(xp: Namespace, table: ops.Groups | ops.Around, x: Array, index: Array) -> Array:
+    if isinstance(table, ops.Around):
+        return xp.take_along_axis(x, index, axis=-1)
+    return ops.column_at(xp, table, x, index)
 
 
 @overload
@@ -171,6 +212,9 @@ def quota_threshold(
     sample_weight: Any = None,
     where: Any = None,
     validate: bool = True,
+    groups: Any = None,
+    num_groups: int | None = None,
+    when_short: WhenShort | None = None,
 ) -> QuotaThreshold:
     """The score at which a quota ends, how many lie above it, and how many are tied at it.
 
@@ -204,14 +248,15 @@ def quota_threshold(
     >>> print(end.threshold, end.above, end.tied)
     0.5 1.0 2.0
     """
-    found = _unlabelled(validate_scores(y_score, sample_weight, where, validate))
+    checked = validate_scores(y_score, sample_weight, where, validate, groups, num_groups)
+    found = _unlabelled(checked)
     scores = in_library_of(found.examples, quota, fraction).scores
     xp = namespace(scores)
     dtype = result_float(xp, device(scores))
     with computing(xp):
-        ranking = ranking_at(found, "expected", quota=quota, fraction=fraction)
-        table = table_of(xp, ranking)
-        (wanted,), shape = wanted_masses(xp, table, quota=quota, fraction=fraction)
+        cut = {"quota": quota, "fraction": fraction, "when_short": when_short}
+        table = table_of(xp, ranking_at(found, "expected", **cut), by_group=True)
+        (wanted,), shape = wanted_masses(xp, table, **cut)
         result = compiled(_threshold, xp)(table, wanted)
         batch = wanted.shape[:-1]
         shaped = QuotaThreshold(*(xp.reshape(x, (*batch, *shape)) for x in result))
@@ -221,7 +266,7 @@ def quota_threshold(
 def _threshold(table: ops.Groups | ops.Around, wanted: Array) -> QuotaThreshold:
     xp = namespace(wanted)
     index, row = ops.rows_at(xp, table, wanted)
-    threshold = xp.take_along_axis(float_thresholds(xp, table.thresholds), index, axis=-1)
+    threshold = _column_at(xp, table, float_thresholds(xp, table.thresholds), index)
     filled = wanted > 0
     nan = xp.full_like(wanted, xp.nan)
     unknown = xp.where(xp.isnan(wanted), nan, xp.zeros_like(wanted))

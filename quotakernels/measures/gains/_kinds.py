@@ -89,10 +89,17 @@ def _cut_of_cells(
     quota: Any = None,
     fraction: Any = None,
     inclusive: bool = True,
+    when_short: Any = None,
 ) -> tuple[tuple[Array, ...], tuple[int, ...]]:
     """Where the cuts end, shape (..., K), among rows of which empty ones come last."""
     wanted, shape = wanted_cut(
-        xp, table, threshold=threshold, quota=quota, fraction=fraction, inclusive=inclusive
+        xp,
+        table,
+        threshold=threshold,
+        quota=quota,
+        fraction=fraction,
+        inclusive=inclusive,
+        when_short=when_short,
     )
     table = ops.filled_first(xp, table)
     if threshold is None:

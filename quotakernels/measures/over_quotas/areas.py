@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
-from quotakernels._types import A, ArrayOf, Data, Generic, T
+from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import Totals, divisor
 from quotakernels.measures._kinds import NumberMeasure
@@ -49,12 +49,12 @@ class _PemAreas(Measure):
             y_score: ArrayOf[A],
             *,
             method: Literal["sum", "area"] = "sum",
-            **data: Unpack[Data[A]],
+            **data: Unpack[GroupedData[A]],
         ) -> PemAreas[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-@measure(_PemAreas, greater_is_better=None)
+@measure(_PemAreas, greater_is_better=None, by_group=True)
 def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> PemAreas:
     """The areas S1, S2 and S3 of which PEM is made ([AR] eq. 14-15, Table 5).
 
@@ -108,7 +108,7 @@ def advantage_areas(
     xp: Namespace, table: ops.Groups, total: Totals, method: Literal["sum", "area"]
 ) -> Reduction:
     """S1, S2 and S3; d is a straight line within each row."""
-    whole, positive = (xp.expand_dims(x, axis=-1) for x in (total.whole, total.positive))
+    whole, positive = (ops.spread(xp, table, x) for x in (total.whole, total.positive))
     by_sum = method == "sum"
     first = 1 if by_sum else 0
     above, below = (partial(_one_side, xp, sign, by_sum) for sign in (1, -1))

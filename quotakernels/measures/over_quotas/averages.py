@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace
-from quotakernels._types import A, ArrayOf, Data, T
+from quotakernels._types import A, ArrayOf, GroupedData, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import Totals, divisor
 from quotakernels.measures._kinds import NumberMeasure
@@ -129,7 +129,7 @@ class _AverageQrecall(ValueMeasure):
             y_score: ArrayOf[A],
             *,
             start: Literal["P", "P+1"] = "P",
-            **data: Unpack[Data[A]],
+            **data: Unpack[GroupedData[A]],
         ) -> A: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
@@ -226,7 +226,7 @@ def _qrecall_sum(xp: Namespace, table: ops.Groups, total: Totals, late: bool) ->
     fits float64 there is one rounding, that of the last division; otherwise there are two.
     """
     first = total.positive + 1 if late else total.positive
-    start = xp.expand_dims(first, axis=-1)
+    start = ops.spread(xp, table, first)
 
     def full_groups(
         before: Array, items: Array, found: Array, upto: Array, here: Array
@@ -258,7 +258,7 @@ def _qrecall_sum(xp: Namespace, table: ops.Groups, total: Totals, late: bool) ->
 
 def _qrecall_area(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
     """As areas under T, by the trapezoid rule, on masses of mean one."""
-    start = xp.expand_dims(total.positive, axis=-1)
+    start = ops.spread(xp, table, total.positive)
 
     def area(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
         """Area under T from P on, within each row."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
-from quotakernels._types import A, ArrayOf, Data, Generic, T
+from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import Totals
 from quotakernels.measures._measure import Measure, measure
@@ -46,7 +46,7 @@ class _NormalizedMarks(Measure):
             y_score: ArrayOf[A],
             *,
             method: Literal["chance", "minmax"] = "chance",
-            **data: Unpack[Data[A]],
+            **data: Unpack[GroupedData[A]],
         ) -> Marks[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 

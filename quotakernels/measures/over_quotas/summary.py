@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import compiled, computing, device, finished, namespace, result_float
-from quotakernels._types import A, ArrayOf, Data, Generic, T
+from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
 from quotakernels.inputs.quotas import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import Reduction, reduced
@@ -44,12 +44,12 @@ class _Summary(Measure):
         def __call__(self, ranking: Ranking[T]) -> Summary[T]: ...
         @overload
         def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[Data[A]]
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[GroupedData[A]]
         ) -> Summary[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-@measure(_Summary, greater_is_better=None, by_positives=True)
+@measure(_Summary, greater_is_better=None, by_positives=True, by_group=True)
 def summary(table: ops.Groups) -> Summary:
     """All measures over all quotas, for less than the price of two of them.
 

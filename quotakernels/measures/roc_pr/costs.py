@@ -10,7 +10,7 @@ import numpy as np
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace, tolerance
-from quotakernels._types import A, ArrayOf, Data, Generic, Number, NumberOf, T
+from quotakernels._types import A, ArrayOf, Generic, GroupedData, Number, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import COST, Domains, checked, common_shape, of_numbers
 from quotakernels.inputs.quotas import Totals, numbers_like
@@ -41,7 +41,7 @@ class _HMeasure(ValueMeasure):
             y_score: ArrayOf[A],
             *,
             cost_distribution: CostDistribution = "prevalence",
-            **data: Unpack[Data[A]],
+            **data: Unpack[GroupedData[A]],
         ) -> A: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
@@ -275,7 +275,7 @@ class _BestOperatingPoint(Measure):
             cost_fp: NumberOf[A],
             cost_fn: NumberOf[A],
             prevalence: NumberOf[A] | None = None,
-            **data: Unpack[Data[A]],
+            **data: Unpack[GroupedData[A]],
         ) -> OperatingPoint[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 

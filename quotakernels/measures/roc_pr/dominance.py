@@ -33,7 +33,7 @@ from quotakernels.measures.roc_pr.regions import (
     totals_of,
 )
 from quotakernels.measures.roc_pr.roc import RocCurve
-from quotakernels.ranking import Ranking
+from quotakernels.ranking import Ranking, refuse_groups
 
 _SPACES = ("roc", "pr")
 _AXES = ("quota", "fpr", "recall")
@@ -201,6 +201,7 @@ def _admitted(
     kinds: list[type[Steps] | type[Points]] = []
     for name, given in named.items():
         if isinstance(given, Ranking):
+            refuse_groups(given, name)
             kinds.append(Steps)
             columns[f"{name}.negative_weights"] = given.negative_weights
             columns[f"{name}.positive_weights"] = given.positive_weights

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace
-from quotakernels._types import A, ArrayOf, Data, Generic, T
+from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
 from quotakernels.inputs.quotas import Totals, divisor
 from quotakernels.measures._kinds import NumberMeasure
 from quotakernels.measures._measure import Measure, measure
@@ -52,7 +52,7 @@ class _RocHull(Measure):
         def __call__(self, ranking: Ranking[T]) -> RocHull[T]: ...
         @overload
         def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[Data[A]]
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[GroupedData[A]]
         ) -> RocHull[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
@@ -170,7 +170,7 @@ class _AchievablePrCurve(Measure):
         def __call__(self, ranking: Ranking[T]) -> PrCurve[T]: ...
         @overload
         def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[Data[A]]
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[GroupedData[A]]
         ) -> PrCurve[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 

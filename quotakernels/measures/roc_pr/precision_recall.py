@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace
-from quotakernels._types import A, ArrayOf, Data, Generic, T
+from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import Totals, divisor
 from quotakernels.measures._kinds import NumberMeasure
@@ -56,7 +56,7 @@ class _PrCurveMeasure(Measure):
             y_score: ArrayOf[A],
             *,
             start: Start = "roc",
-            **data: Unpack[Data[A]],
+            **data: Unpack[GroupedData[A]],
         ) -> PrCurve[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
@@ -115,7 +115,7 @@ def pr_vertices(xp: Namespace, table: ops.Groups, start: Start) -> PrCurve:
     return PrCurve(found / positive, precision, cut_thresholds(xp, table), fp, tp)
 
 
-@measure(NumberMeasure, greater_is_better=True, by_positives=True)
+@measure(NumberMeasure, greater_is_better=True, by_positives=True, by_group=True)
 def average_precision(table: ops.Groups) -> Array:
     """Average precision: the precision at each cut, weighted with the recall that it adds.
 
@@ -159,7 +159,7 @@ def average_precision(table: ops.Groups) -> Array:
     return reduced(xp, table, _over_positives(total, steps))[0]
 
 
-@measure(NumberMeasure, greater_is_better=True, by_positives=True)
+@measure(NumberMeasure, greater_is_better=True, by_positives=True, by_group=True)
 def expected_average_precision(table: ops.Groups) -> Array:
     """Average precision, expected over all orders of tied examples.
 
@@ -231,12 +231,12 @@ class _PrAuc(ValueMeasure):
             *,
             method: Literal["exact", "trapezoid"] = "exact",
             start: Start = "roc",
-            **data: Unpack[Data[A]],
+            **data: Unpack[GroupedData[A]],
         ) -> A: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-@measure(_PrAuc, greater_is_better=True, monotone="by default")
+@measure(_PrAuc, greater_is_better=True, monotone="by default", by_group=True)
 def pr_auc(
     table: ops.Groups, *, method: Literal["exact", "trapezoid"] = "exact", start: Start = "roc"
 ) -> Array:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, o
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, tolerance, wide_float
-from quotakernels._types import A, ArrayOf, Data, Generic, Number, NumberOf, T
+from quotakernels._types import A, ArrayOf, Generic, GroupedData, Number, NumberOf, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.numbers import POSITIVE, checked
 from quotakernels.inputs.quotas import numbers_like
@@ -107,7 +107,7 @@ class _BestBoundary(Measure):
             impacts: Iterable[Any],
             ratio: NumberOf[A] | None = None,
             kind: ImpactKind = "impact",
-            **data: Unpack[Data[A]],
+            **data: Unpack[GroupedData[A]],
         ) -> BestBoundary[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
@@ -197,7 +197,7 @@ class _CutTables(Measure):
             y_score: ArrayOf[A],
             *,
             ratio: NumberOf[A] | None = None,
-            **data: Unpack[Data[A]],
+            **data: Unpack[GroupedData[A]],
         ) -> CutTables[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 

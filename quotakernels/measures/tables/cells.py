@@ -151,12 +151,19 @@ def cells_at(
     quota: Any = None,
     fraction: Any = None,
     inclusive: bool = True,
+    when_short: Any = None,
 ) -> tuple[ConfusionTable, tuple[int, ...]]:
     """The cells at one kind of cut, shape (..., K), and the cuts' own shape, for which K stands."""
     if isinstance(table, CellsBeyond):
         return ConfusionTable(*table[:4]), ()
     wanted, shape = wanted_cut(
-        xp, table, threshold=threshold, quota=quota, fraction=fraction, inclusive=inclusive
+        xp,
+        table,
+        threshold=threshold,
+        quota=quota,
+        fraction=fraction,
+        inclusive=inclusive,
+        when_short=when_short,
     )
     if threshold is None:
         return compiled(_CELLS_AT_QUOTAS, xp)(table, wanted), shape
@@ -165,7 +172,14 @@ def cells_at(
 
 
 def wanted_cut(
-    xp: Namespace, table: ops.Groups, *, threshold: Any, quota: Any, fraction: Any, inclusive: bool
+    xp: Namespace,
+    table: ops.Groups,
+    *,
+    threshold: Any,
+    quota: Any,
+    fraction: Any,
+    inclusive: bool,
+    when_short: Any = None,
 ) -> tuple[Array, tuple[int, ...]]:
     """The thresholds, shape (K,), or the masses, (..., K), and the shape for which K stands."""
     given = sum(x is not None for x in (threshold, quota, fraction))
@@ -179,7 +193,9 @@ def wanted_cut(
         return xp.reshape(wanted, (-1,)), tuple(wanted.shape)
     if not inclusive:
         raise TypeError("inclusive=False is for a threshold=, not for a quota= or fraction=")
-    (wanted,), shape = wanted_masses(xp, table, quota=quota, fraction=fraction)
+    (wanted,), shape = wanted_masses(
+        xp, table, quota=quota, fraction=fraction, when_short=when_short
+    )
     return wanted, shape
 
 
@@ -199,10 +215,31 @@ def _cells_at_thresholds(
     table: ops.Groups, wanted: Array, *, inclusive: bool = True
 ) -> ConfusionTable:
     xp = namespace(table.counts)
+    if table.segments:
+        return _cells_of_groups(xp, table, wanted, inclusive)
     table = ops.filled_first(xp, table)
     wanted = xp.broadcast_to(wanted, (*table.counts.shape[:-1], *wanted.shape))
     ends = cut_ends(xp, table, wanted, inclusive)
     return ConfusionTable(*(xp.take_along_axis(x, ends, axis=-1) for x in cut_cells(xp, table)))
+
+
+def _cells_of_groups(
+    xp: Namespace, table: ops.Groups, wanted: Array, inclusive: bool
+) -> ConfusionTable:
+    """The cells of each group of examples at each threshold, shape (..., S, K)."""
+    classes = [
+        x if table.weighted else cast(xp, x, xp.int64) for x in (table.positive, table.negative)
+    ]
+
+    def found(reached: Array) -> list[Array]:
+        return [ops.group_total(xp, table, xp.where(reached, x, xp.zeros_like(x))) for x in classes]
+
+    cells = []
+    for k in range(wanted.shape[-1]):
+        reached = ops.reaching(xp, table.thresholds, wanted[..., k], inclusive)
+        (tp, fp), (fn, tn) = found(reached), found(~reached)
+        cells.append((tp, fp, fn, tn))
+    return ConfusionTable(*(xp.stack(x, axis=-1) for x in zip(*cells, strict=True)))
 
 
 def cut_cells(xp: Namespace, table: ops.Groups) -> ConfusionTable:

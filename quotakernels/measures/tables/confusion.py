@@ -75,6 +75,8 @@ def confusion_table(
         `hit_rate`.  Exactly one of `threshold`, `quota` and `fraction` is given.
     inclusive : bool
         With False a threshold selects ``score > threshold`` ([AR] eq. 2).
+    when_short : {"all", "nan"}, optional
+        That of `hit_rate`.
 
     Returns
     -------

@@ -227,7 +227,7 @@ def information_coefficient(table: ConfusionTable) -> Array:
     --------
     >>> from quotakernels.tables import ConfusionTable, information_coefficient
     >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
-    >>> print(information_coefficient(table))
-    0.12451124978365313
+    >>> print(information_coefficient(table).round(4))
+    0.1245
     """
     return _coefficient(_of_two(table))

@@ -43,11 +43,11 @@ class CutMeasure(Measure):
     """A measure of a ranking at a cut: a threshold, a quota or a fraction."""
 
     validator = staticmethod(cells_at)
-    local = True
+    local = by_group = True
 
     def _cut(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
         given = [name for name, x in numbers.items() if x is not None]
-        if "threshold" in given and not {"quota", "fraction"} & set(given):
+        if found.groups is None and "threshold" in given and not {"quota", "fraction"} & set(given):
             check_flag("inclusive", inclusive := numbers.get("inclusive", True))
             whole = not isinstance(self, TableMeasure)
             if cells := cells_beyond(found, numbers["threshold"], inclusive, whole):
@@ -109,7 +109,7 @@ class TableMeasure(CutMeasure):
         xp = namespace(ranking[0])
         dtype = result_float(xp, device(ranking[0]))
         with computing(xp):
-            table = table_of(xp, ranking)
+            table = table_of(xp, ranking, by_group=True)
             cells, shape = cells_at(xp, table, **cut)
             if isinstance(ranking, Ranking):
                 weighted = table.weighted

@@ -286,6 +286,26 @@ def without_empty_rows(table: Groups) -> Groups:
     return table.map(lambda x: x[kept])
 
 
+def ranked(key: NDArray) -> tuple[NDArray, NDArray]:
+    """See `segments`: the distinct keys, and the place of each key among them."""
+    order = rising_order(key)
+    rising = key[order]
+    first = np.ones(key.shape, dtype=bool)
+    np.not_equal(rising[1:], rising[:-1], out=first[1:])
+    place = np.empty(key.shape, dtype=np.int64)
+    place[order] = first.cumsum(dtype=np.int64) - 1
+    return rising[first], place
+
+
+def sums_between(x: NDArray, starts: NDArray) -> NDArray:
+    """Sums from each start to the next, 0 where they are the same."""
+    sums = np.zeros(starts.shape[0] - 1, dtype=x.dtype)
+    there = np.flatnonzero(starts[1:] > starts[:-1])
+    if there.size:
+        sums[there] = np.add.reduceat(x[: starts[-1]], starts[there])
+    return sums
+
+
 def bincount(codes: NDArray, length: int) -> NDArray:
     """List by list."""
     counts = np.empty((*codes.shape[:-1], length), dtype=np.int64)

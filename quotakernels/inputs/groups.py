@@ -1,0 +1,130 @@
+"""Groups of examples: what names them becomes numbers from 0 on."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quotakernels import ops
+from quotakernels._array import (
+    Array,
+    Namespace,
+    computing,
+    concrete,
+    device,
+    library,
+    namespace,
+    of_kind,
+)
+from quotakernels.inputs.columns import as_column, first_bad
+from quotakernels.inputs.keywords import brief
+
+DENSE = 4
+"""Integers whose range is at most so many times their number are found by a table of that range."""
+
+
+class GroupsOfExamples(NamedTuple):
+    """The group of each example, from 0 on, and what names the groups, in order."""
+
+    codes: Array
+    ids: Array
+
+
+def with_codes(
+    given: dict[str, Any], num_groups: int | None
+) -> tuple[dict[str, Any], Array | None]:
+    """What is given with a number for each group, and what names the groups, in order."""
+    if given.get("groups") is None:
+        if num_groups is not None:
+            raise TypeError("num_groups needs groups, the group of each example")
+        return {name: x for name, x in given.items() if name != "groups"}, None
+    column = as_column("groups", given["groups"])
+    if isinstance(column, np.ndarray) and column.shape == (0,):  # an empty list has no type
+        column = column.astype(np.int64)
+    xp = namespace(column)
+    _refuse_floats(column)
+    if num_groups is not None:
+        with computing(xp):
+            size = _number(num_groups)
+            ids = xp.arange(size, dtype=xp.int64, device=device(column))
+        return given | {"groups": column}, ids
+    if isinstance(column, np.ndarray):
+        ids, codes = _found(column)
+    elif concrete(column):
+        ids, codes = xp.unique_inverse(column)
+    else:
+        raise ValueError(
+            "groups of a program need num_groups=, how many there are; their ids are then 0, 1, …"
+        )
+    return given | {"groups": codes}, ids
+
+
+def _number(num_groups: Any) -> int:
+    if isinstance(num_groups, bool) or not hasattr(num_groups, "__index__"):
+        raise TypeError(f"num_groups must be an integer; got {brief(num_groups)}")
+    if index(num_groups) < 1:
+        raise ValueError(f"num_groups must be at least 1; got {brief(num_groups)}")
+    return index(num_groups)
+
+
+def _refuse_floats(column: Array) -> None:
+    xp = namespace(column)
+    named = isinstance(column, np.ndarray) and column.dtype.kind in "OUSTM"
+    if named or of_kind(xp, column.dtype, ("bool", "integral")):
+        return
+    wrong = column != column
+    if not bool(xp.any(wrong)):
+        wrong = xp.ones_like(wrong)
+    raise TypeError(first_bad("groups", column, wrong, "an integer or a string"))
+
+
+def _found(column: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The distinct ids, rising, and the place of each example's id among them."""
+    if column.dtype.kind in "iu" and column.size:
+        low, high = int(column.min()), int(column.max())
+        if high - low < DENSE * column.size:
+            shifted = column - np.asarray(low, dtype=column.dtype)
+            there = np.zeros(high - low + 1, dtype=bool)
+            there[shifted] = True
+            place = there.cumsum(dtype=np.int64) - 1
+            ids = np.flatnonzero(there).astype(column.dtype)
+            return ids + np.asarray(low, dtype=column.dtype), place[shifted]
+    ids, codes = np.unique(column, return_inverse=True)
+    return ids, codes.reshape(column.shape)
+
+
+def ids_beside(xp: Namespace, scores: Array, ids: Array) -> Array:
+    """The ids in the library and on the device of the scores; NumPy's may be strings."""
+    if not isinstance(ids, np.ndarray) or isinstance(scores, np.ndarray):
+        return ids
+    if ids.dtype.kind not in "biu":
+        raise TypeError(
+            f"groups must be integers beside scores of {library(scores)}; "
+            "pass numpy.unique(groups, return_inverse=True)[1]"
+        )
+    return xp.asarray(ids, device=device(scores))
+
+
+def outside(groups: GroupsOfExamples) -> tuple[Array, str]:
+    """Which examples are of no group, and what was expected."""
+    codes, size = groups.codes, groups.ids.shape[0]
+    return (codes < 0) | (codes >= size), f"an id from 0 to {size - 1}"
+
+
+def good_groups(xp: Namespace, groups: GroupsOfExamples, wrong: Array) -> Array:
+    """Which groups have no wrong example, shape (..., S, 1); one of no group may be of any."""
+    size = groups.ids.shape[0]
+    codes = xp.broadcast_to(groups.codes, wrong.shape)
+    nowhere, _ = outside(GroupsOfExamples(codes, groups.ids))
+    counted = xp.where(wrong & ~nowhere, codes, xp.full_like(codes, size))
+    bad = (ops.bincount(xp, counted, size) > 0) | xp.any(wrong & nowhere, axis=-1, keepdims=True)
+    return xp.expand_dims(~bad, axis=-1)
+
+
+def of_their_group(xp: Namespace, groups: GroupsOfExamples, flags: Array) -> Array:
+    """For each example, the flag of its group, of shape (..., S, 1)."""
+    flags = flags[..., 0]
+    codes = xp.broadcast_to(groups.codes, (*flags.shape[:-1], groups.codes.shape[-1]))
+    return ops.taken(xp, flags, xp.clip(codes, min=0, max=flags.shape[-1] - 1))

@@ -1,0 +1,374 @@
+"""Groups of examples: each has the values of its own examples alone, exactly."""
+
+from __future__ import annotations
+
+import functools
+from fractions import Fraction
+from operator import mul
+from typing import Any
+
+import exact as ex
+import numpy as np
+import pytest
+from backends import MODES, Mode, mode_fixture
+from everything import MAIN
+from expected import AT_QUOTA, as_floats, check, expected
+from hypothesis import given
+from hypothesis import strategies as st
+from public_names import PUBLIC
+
+import quotakernels as qk
+from quotakernels.measures._measure import Measure
+
+SIZE, GROUPS = 40, 6
+QUOTAS = (Fraction(0), Fraction(1), Fraction(5, 2), Fraction(9))
+NUMBERS = (
+    *("roc_auc", "gini", "pem", "average_hit_rate", "average_qrecall"),
+    *("average_precision", "pr_auc", "expected_average_precision"),
+)
+OF_COUNTS = ("expected_average_precision",)
+TABLES = ("f_score", "informedness", "accuracy")
+RNG = np.random.default_rng(31)
+mode = mode_fixture([m for m in MODES if m.name in (*MAIN, "strictest", "jax64-jit")])
+
+
+def data() -> dict[str, np.ndarray]:
+    """Two models of the same examples; group 4 has none, group 2 one class, group 0 three."""
+    groups = RNG.choice([1, 2, 3, 5], SIZE)
+    groups[[4, 17, 30]] = 0
+    labels = RNG.integers(0, 2, SIZE) * (groups != 2)
+    scores = RNG.choice([-1.0, 0.25, 0.5, 3.0], (2, SIZE))
+    weights = RNG.choice([0.0, 0.5, 1.0, 3.0], SIZE)
+    where = RNG.random(SIZE) < 0.8
+    return {"y": labels, "s": scores, "groups": groups, "w": weights, "where": where}
+
+
+DATA = data()
+BESIDE: dict[str, tuple[str, ...]] = {
+    "alone": (),
+    "weights": ("w",),
+    "mask": ("where",),
+    "weights and mask": ("w", "where"),
+}
+NAMES = {"w": "sample_weight", "where": "where"}
+
+
+def by_group(y: Any, s: Any, groups: Any, *beside: Any, names: Any, quotas: Any, ties: str) -> Any:
+    """Every measure that knows groups, by its public function."""
+    given = {NAMES[name]: x for name, x in zip(names, beside, strict=True)}
+    ranking = qk.rank(y, s, groups=groups, num_groups=GROUPS, ties=ties, **given)
+    left_out = OF_COUNTS if "w" in names else ()
+    values = {name: PUBLIC[name](ranking) for name in NUMBERS if name not in left_out}
+    for name in AT_QUOTA:
+        if name != "pearson":
+            values[name] = PUBLIC[name](ranking, quota=quotas, when_short="nan")
+    return values
+
+
+def wanted(names: tuple[str, ...], ties: str) -> dict[str, np.ndarray]:
+    """The exact values of each model's groups, each of its own examples."""
+    rows = [[of_group(s, g, names, ties) for g in range(GROUPS)] for s in DATA["s"]]
+    return {k: as_floats([[each[k] for each in row] for row in rows]) for k in rows[0][0]}
+
+
+def of_group(scores: np.ndarray, group: int, names: tuple[str, ...], ties: str) -> dict[str, Any]:
+    here = DATA["groups"] == group
+    beside = {NAMES[name]: DATA[name][here].tolist() for name in names}
+    table = ex.groups(DATA["y"][here].tolist(), scores[here].tolist(), **beside, ties=ties)
+    return expected(table, QUOTAS, weighted="w" in names)
+
+
+@pytest.mark.parametrize("names", BESIDE.values(), ids=BESIDE)
+@pytest.mark.parametrize("ties", ["expected", "pessimistic", "given"])
+def test_each_group_is_as_if_it_were_alone(mode: Mode, names: tuple[str, ...], ties: str):
+    quotas = mode.array([float(q) for q in QUOTAS])
+    arrays = (DATA[name] for name in ("y", "s", "groups", *names))
+
+    def computed(*arrays: Any) -> Any:
+        return by_group(*arrays, names=names, quotas=quotas, ties=ties)
+
+    if mode.name.endswith("-vmap"):
+        rest = [x if x.ndim == 2 else np.stack([x, x]) for x in arrays]
+        found = [mode.run(computed, *(x[k] for x in rest)) for k in (0, 1)]
+        values = {name: np.stack([each[name] for each in found]) for name in found[0]}
+    else:
+        values = mode.run(computed, *arrays)
+    exact = wanted(names, ties)
+    for name, value in values.items():
+        check(name, value, exact[name], weighted="w" in names)
+
+
+def loop(measure: Any, y: Any, s: Any, groups: Any, **own: Any) -> np.ndarray:
+    """The measure of each group's examples, one after the other."""
+    return np.array([measure(y[groups == g], s[groups == g], **own) for g in np.unique(groups)])
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.integers(1, 12), st.integers(1, 8))
+def test_grouped_is_a_loop_in_any_order(seed: int, size: int, number: int, levels: int):
+    rng = np.random.default_rng(seed)
+    y, s = rng.integers(0, 2, size), rng.integers(0, levels, size).astype(np.float32)
+    groups = rng.integers(0, number, size) * 7 - 20
+    quota = functools.partial(loop, y=y, s=s, groups=groups, fraction=0.4)
+    for name in ("roc_auc", "pem", "average_qrecall"):
+        exact = loop(PUBLIC[name], y, s, groups)
+        np.testing.assert_array_equal(PUBLIC[name](y, s, groups=groups), exact, err_msg=name)
+    for name in ("hit_rate", "qrecall", "lift", *TABLES):
+        value = PUBLIC[name](y, s, groups=groups, fraction=0.4)
+        np.testing.assert_array_equal(value, quota(PUBLIC[name]), err_msg=name)
+    order = rng.permutation(size)
+    moved = qk.roc_auc(y[order], s[order], groups=groups[order])
+    np.testing.assert_array_equal(moved, qk.roc_auc(y, s, groups=groups))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int64, np.uint8, bool])
+def test_scores_of_every_type(mode: Mode, dtype: Any):
+    scores = np.array([3, 1, 0, 0, 1, 2, 9, 1]).astype(dtype)
+    y, groups = np.array([1, 0, 1, 0, 1, 1, 0, 0]), np.array([1, 1, 0, 1, 0, 0, 1, 0])
+    found = mode.run(lambda y, s, g: qk.roc_auc(y, s, groups=g, num_groups=2), y, scores, groups)
+    check("roc_auc", found, loop(qk.roc_auc, y, scores, groups))
+
+
+@pytest.mark.parametrize("cut", [{"threshold": 0.5}, {"threshold": [0.5, -1.0]}, {"quota": 2}])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_tables_of_each_group(mode: Mode, cut: dict[str, Any], weighted: bool):
+    names = ("y", "s", "groups", *(["w"] if weighted else []))
+
+    def computed(y: Any, s: Any, groups: Any, w: Any = None) -> Any:
+        given = {"sample_weight": w, "groups": groups, "num_groups": GROUPS}
+        return {name: PUBLIC[name](y, s, **given, **cut, when_short="nan") for name in TABLES}
+
+    found = mode.run(computed, *(DATA[k][0] if k == "s" else DATA[k] for k in names))
+    for name, value in found.items():
+        for group in range(GROUPS):
+            here = DATA["groups"] == group
+            given = {"sample_weight": DATA["w"][here]} if weighted else {}
+            y, s = DATA["y"][here], DATA["s"][0][here]
+            whole = given["sample_weight"].sum() if weighted else here.sum()
+            alone = np.full(value.shape[1:], np.nan)
+            if whole and cut.get("quota", 0) <= whole:
+                alone = PUBLIC[name](y, s, **cut, **given)
+            check(name, value[group], alone)
+
+
+def test_quotas_for_all_groups_and_for_each():
+    y, s, groups = np.array([1, 0, 1, 1, 0]), np.array([5, 4, 3, 2, 1]), [0, 0, 1, 1, 1]
+    both = qk.hit_rate(y, s, quota=[1, 2], groups=groups)
+    np.testing.assert_array_equal(both, [[1, 0.5], [1, 1]])
+    each = qk.hit_rate(y, s, quota=[[2], [3]], groups=groups)
+    np.testing.assert_array_equal(each, [[0.5], [2 / 3]])
+    rows = qk.hit_rate(y, np.stack([s, -s]), quota=[[1, 2], [2, 3]], groups=groups)
+    assert rows.shape == (2, 2, 2)
+    np.testing.assert_array_equal(rows[0], [[1, 0.5], [1, 2 / 3]])
+    with pytest.raises(ValueError, match=r"^quota has shape \(3, 1\); with groups pass a number"):
+        qk.hit_rate(y, s, quota=[[1], [1], [1]], groups=groups)
+    with pytest.raises(ValueError, match="^quota is -1.0; expected a number, not negative"):
+        qk.hit_rate(y, s, quota=-1, groups=groups)
+
+
+def test_short_groups_and_short_rows():
+    y, s, groups = np.array([1, 0, 1]), np.array([3, 2, 1]), [0, 0, 1]
+    np.testing.assert_array_equal(qk.qrecall(y, s, quota=2, groups=groups), [1, 1])
+    short = qk.qrecall(y, s, quota=2, groups=groups, when_short="nan")
+    np.testing.assert_array_equal(short, [1, np.nan])
+    assert qk.hit_rate(y, s, quota=9, when_short="all") == 2 / 3
+    assert np.isnan(qk.hit_rate(y, s, quota=9, when_short="nan"))
+    where = [[True, True, True], [True, False, False]]
+    rows = qk.hit_rate(y, np.stack([s, s]), where=where, quota=2, when_short="all")
+    np.testing.assert_array_equal(rows, [0.5, 1])
+    with pytest.raises(ValueError, match='^when_short must be "all" or "nan"; got \'some\''):
+        qk.hit_rate(y, s, quota=2, when_short="some")
+
+
+def test_ids_are_integers_or_strings():
+    y, s = [1, 0, 1, 0], [0.9, 0.8, 0.3, 0.4]
+    for ids in (
+        ["b", "b", "a", "a"],
+        [2**62, 2**62, -(2**62), -(2**62)],
+        [True, True, False, False],
+    ):
+        ranking = qk.rank(y, s, groups=ids)
+        np.testing.assert_array_equal(qk.roc_auc(ranking), [0, 1])
+        assert qk.group_counts(ranking).ids.tolist() == sorted(set(ids))
+
+
+def test_an_empty_list_has_no_groups():
+    assert qk.roc_auc([], [], groups=[]).shape == (0,)
+
+
+def test_without_examples_there_are_no_groups(mode: Mode):
+    nothing = np.zeros((2, 0))
+
+    def computed(y: Any, s: Any) -> Any:
+        ranking = qk.rank(y, s, groups=mode.array(np.zeros(0, dtype=np.int64)))
+        return qk.roc_auc(ranking), qk.hit_rate(ranking, quota=[1, 2]), *qk.group_counts(ranking)
+
+    if mode.lazy or mode.name == "strictest":
+        pytest.skip("the number of groups is found where shapes may depend on values")
+    auc, rate, ids, *counts = mode.run(computed, nothing[0], nothing)
+    assert (auc.shape, rate.shape, ids.shape) == ((2, 0), (2, 0, 2), (0,))
+    assert all(x.shape == (2, 0) for x in counts)
+
+
+BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"groups": [0, 1.5, 2]}, TypeError, "groups is 0.0 at position 0; expected an integer or a s"),
+    ({"groups": [0, np.nan, 2]}, TypeError, "groups is nan at position 1; expected an integer"),
+    ({"groups": [0, None, 2]}, ValueError, "groups has missing values"),
+    (
+        {"groups": [0, -1, 1], "num_groups": 2},
+        ValueError,
+        "groups is -1 at position 1; expected",
+    ),
+    ({"groups": [0, 2, 1], "num_groups": 2}, ValueError, "groups is 2 at position 1; expected an "),
+    ({"groups": [0, 1]}, ValueError, r"groups must have shape \(3,\), as y_score has shape \(3,\)"),
+    ({"groups": [0, 1, 1], "num_groups": 0}, ValueError, "num_groups must be at least 1; got 0"),
+    ({"groups": [0, 1, 1], "num_groups": 1.0}, TypeError, "num_groups must be an integer; got 1.0"),
+    ({"num_groups": 2}, TypeError, "num_groups needs groups, the group of each example"),
+]
+
+
+@pytest.mark.parametrize(("given", "kind", "message"), BAD, ids=range(len(BAD)))
+def test_bad_groups(given: dict[str, Any], kind: type[Exception], message: str):
+    with pytest.raises(kind, match=f"^{message}"):
+        qk.rank([1, 0, 1], [0.3, 0.2, 0.1], **given)
+
+
+def test_bad_values_spoil_their_group_alone(mode: Mode):
+    y, groups = np.array([1, 0, 1, 0, 1, 0]), np.array([0, 0, 1, 1, 2, 2])
+    scores = np.array([0.9, 0.8, np.nan, 0.6, 0.5, 0.4])
+
+    def computed(y: Any, s: Any, groups: Any) -> Any:
+        ranking = qk.rank(y, s, groups=groups, num_groups=4, validate=False)
+        counts = qk.group_counts(ranking)
+        return qk.roc_auc(ranking), qk.hit_rate(ranking, quota=1), counts.examples
+
+    for found in mode.run(computed, y, scores, groups)[:2]:
+        np.testing.assert_array_equal(found, [1, np.nan, 1, np.nan])
+    counts = mode.run(computed, y, scores, groups)[2]
+    np.testing.assert_array_equal(counts, [2, np.nan, 2, 0])
+    groups[3] = 9
+    for found in mode.run(computed, y, scores, groups)[:2]:
+        assert np.isnan(found).all()
+
+
+def test_counts_of_each_group(mode: Mode):
+    found = mode.run(
+        lambda y, s, g: qk.group_counts(qk.rank(y, s, groups=g, num_groups=GROUPS))[1:],
+        *(DATA[name] if name != "s" else DATA["s"][0] for name in ("y", "s", "groups")),
+    )
+    here = [DATA["groups"] == g for g in range(GROUPS)]
+    np.testing.assert_array_equal(found[0], [x.sum() for x in here])
+    np.testing.assert_array_equal(found[1], [DATA["y"][x].sum() for x in here])
+
+
+@pytest.mark.parametrize("weights", [None, "examples", "positives", "negatives", "own"])
+def test_mean_over_groups(mode: Mode, weights: Any):
+    own = np.arange(GROUPS) / 4.0
+    arrays = [DATA["s"][0] if name == "s" else DATA[name] for name in ("y", "s", "groups", "w")]
+
+    def mean(y: Any, s: Any, groups: Any, w: Any, own: Any) -> Any:
+        chosen = own if weights == "own" else weights
+        given = {"groups": groups, "num_groups": GROUPS, "sample_weight": w}
+        return qk.group_mean(qk.roc_auc, y, s, weights=chosen, **given)
+
+    found = mode.run(mean, *arrays, own)
+    values, sizes = [], []
+    for g in range(GROUPS):
+        here = DATA["groups"] == g
+        y, w = DATA["y"][here], [Fraction(x) for x in DATA["w"][here].tolist()]
+        table = ex.groups(y.tolist(), DATA["s"][0][here].tolist(), w)
+        value = ex.roc_auc(table)
+        by = {"examples": [1] * len(y), "positives": y.tolist(), "negatives": (1 - y).tolist()}
+        sums = {k: sum(map(mul, w, x), Fraction(0)) for k, x in by.items()}
+        size = sums.get(weights, Fraction(g, 4) if weights == "own" else Fraction(1))
+        if value is not None:
+            values.append(value * size)
+            sizes.append(size)
+    exact = float(sum(values) / sum(sizes))
+    np.testing.assert_allclose(found[0], exact, rtol=1e-6 if mode.float32 else 1e-14)
+    assert found[1] == len(values)
+
+
+def test_a_mean_is_of_groups_and_of_measures_of_this_library():
+    y, s = [1, 0, 1, 0], [0.9, 0.8, 0.3, 0.4]
+    with pytest.raises(TypeError, match="^the ranking has no groups; give them to rank"):
+        qk.group_mean(qk.roc_auc, y, s)
+    with pytest.raises(TypeError, match="^measure must be a measure of this library; got <"):
+        qk.group_mean(lambda *_: 1, y, s, groups=[0, 0, 1, 1])
+    with pytest.raises(ValueError, match="^weights must be one of 'examples', 'positives', 'neg"):
+        qk.group_mean(qk.roc_auc, y, s, groups=[0, 0, 1, 1], weights="size")
+    with pytest.raises(ValueError, match=r"^weights is -1.0 at position 0; expected a finite"):
+        qk.group_mean(qk.roc_auc, y, s, groups=[0, 0, 1, 1], weights=[-1, 1])
+    with pytest.raises(ValueError, match=r"^weights must have shape \(2,\), one for each group; "):
+        qk.group_mean(qk.roc_auc, y, s, groups=[0, 0, 1, 1], weights=[1, 1, 1])
+    ranking = qk.rank(y, s, groups=[0, 0, 1, 1])
+    found = qk.group_mean(functools.partial(qk.hit_rate, quota=[1, 2]), ranking)
+    np.testing.assert_array_equal(found.value, [0.5, 0.5])
+    np.testing.assert_array_equal(found.defined, [2, 2])
+
+
+@pytest.mark.parametrize("cut", [{"quota": 2}, {"fraction": 0.3}, {"quota": "each"}], ids=str)
+def test_who_fills_the_quota_of_each_group(mode: Mode, cut: dict[str, Any]):
+    each = np.arange(GROUPS)[:, None] / 2.0
+    names = ("s", "groups", "w", "where")
+
+    def computed(s: Any, groups: Any, w: Any, where: Any, each: Any) -> Any:
+        given = {name: each if x == "each" else x for name, x in cut.items()}
+        given |= {"groups": groups, "num_groups": GROUPS, "where": where, "sample_weight": w}
+        return qk.select(s, **given), *qk.quota_threshold(s, **given)
+
+    s, *rest = (DATA["s"][0] if name == "s" else DATA[name] for name in names)
+    shares, *ends = mode.run(computed, s, *rest, each)
+    for group in range(GROUPS):
+        here = DATA["groups"] == group
+        given = {"where": DATA["where"][here], "sample_weight": DATA["w"][here], **cut}
+        if cut.get("quota") == "each":
+            given["quota"] = group / 2.0
+        if not (DATA["w"][here] * DATA["where"][here]).any():
+            assert all(np.isnan(x[group]).all() for x in ends)
+            continue
+        given |= {} if "fraction" in given else {"when_short": "all"}
+        near = 1e-6 if mode.float32 else 1e-14
+        np.testing.assert_allclose(shares[here], qk.select(s[here], **given), rtol=near)
+        for value, wanted in zip(ends, qk.quota_threshold(s[here], **given), strict=True):
+            np.testing.assert_allclose(np.squeeze(value[group]), wanted, rtol=near)
+
+
+MEASURES = {name: x for name, x in PUBLIC.items() if isinstance(x, Measure)}
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_measure_knows_groups_or_says_that_it_does_not(name: str):
+    measure = MEASURES[name]
+    y, s, groups = DATA["y"], DATA["s"][0], DATA["groups"]
+    own = {"quota": 2} if "quota" in measure.own_keywords else {}
+    gains = {"gain": np.ones(SIZE)} if measure.of_gains else {}
+    needed = {
+        "kind": "roc",
+        "beta": 1.0,
+        "prevalence": 0.3,
+        "impacts": (1, 0, 0, 1),
+        "cost_fp": 1,
+        "cost_fn": 2,
+    }
+    own |= {k: x for k, x in needed.items() if k in measure._needed}
+    if not measure.by_group:
+        with pytest.raises(TypeError, match=f"^{name} takes no groups; call it with one group's"):
+            measure(y, s, groups=groups, **own, **gains)
+        return
+    found = measure(y, s, groups=groups, **own)
+    alone = [measure(y[groups == g], s[groups == g], **own) for g in np.unique(groups)]
+    columns = zip(*alone, strict=True) if isinstance(found, tuple) else [alone]
+    for value, exact in zip(found if isinstance(found, tuple) else [found], columns, strict=True):
+        np.testing.assert_allclose(value, np.array(exact), rtol=1e-14, atol=1e-15)
+
+
+def test_what_takes_no_groups_refuses_a_ranking_of_them():
+    ranking = qk.rank(DATA["y"], DATA["s"][0], groups=DATA["groups"])
+    boundary = functools.partial(qk.best_boundary, impacts=(1, 0, 0, 1))
+    best = functools.partial(qk.optimal_cut, qk.f_score)
+    for function in (qk.compare_curves, boundary, best):
+        models = {"a": ranking, "b": ranking} if function is qk.compare_curves else ranking
+        with pytest.raises(TypeError, match="groups"):
+            function(models)
+    with pytest.raises(TypeError, match="groups"):
+        ranking.at_thresholds([0.5])
