@@ -22,7 +22,7 @@ UNCOUNTED = (
     *("auc_covariance", "delong_test"),  # of several models
 )
 OF_GAINS = ("best_quota", "cell_impacts", "impact_at_quota")
-QUOTA, THRESHOLD = 1000, 0.5
+QUOTA, THRESHOLD, GROUPS = 1000, 0.5, 1000
 
 
 class Examples(NamedTuple):
@@ -48,6 +48,8 @@ def measured(name: str, examples: Examples, **options: Any) -> Any:
     function = PUBLIC[name]
     data = {"y_true": examples.labels, "y_score": examples.scores, **options}
     data |= {"measure": qk.recall} if name in ("optimal_cut", "table_curve") else {}
+    if name == "group_mean":
+        return function(qk.roc_auc, **data, groups=examples.labels, num_groups=GROUPS)
     needed = {"impacts": (1, -1, 0, 0), "cost_fp": 1, "cost_fn": 2, "kind": "roc"}
     taken = inspect.signature(function).parameters
     own = {x: needed[x] for x, p in taken.items() if p.default is p.empty and x in needed}
@@ -79,6 +81,10 @@ def _weighted(name: str) -> Callable[[Examples], Any]:
     return lambda x: measured(name, x, sample_weight=x.weights)
 
 
+def _grouped(name: str) -> Callable[[Examples], Any]:
+    return lambda x: measured(name, x, groups=x.labels, num_groups=GROUPS)
+
+
 def _traced_quota(examples: Examples) -> Any:
     return qk.hit_rate(examples.labels, examples.scores, quota=examples.quota)
 
@@ -106,6 +112,9 @@ CALLS: dict[str, Call] = {
     "roc_hull_auc": Call(partial(measured, "roc_hull_auc")),
     "rank, weights": Call(_weighted("rank")),
     "roc_auc, weights": Call(_weighted("roc_auc")),
+    "rank, groups": Call(_grouped("rank")),
+    "roc_auc, groups": Call(_grouped("roc_auc")),
+    "hit_rate, groups": Call(_grouped("hit_rate")),
     "update, bfloat16": Call(_updated, half=True),
     "roc_auc, bfloat16": Call(partial(measured, "roc_auc"), half=True),
     "roc_auc, bfloat16, long": Call(partial(measured, "roc_auc"), half=True, n=10**7),
