@@ -42,7 +42,9 @@ if STANDARD_ONLY:
     flags = [os.environ.get("XLA_FLAGS"), "--xla_disable_hlo_passes=fusion"]
     os.environ["XLA_FLAGS"] = " ".join(filter(None, flags))
 
-settings.register_profile("default", deadline=None, derandomize=True, max_examples=60)
+EXAMPLES = int(os.environ.get("QUOTAKERNELS_EXAMPLES", "25"))
+"""How many examples show that a property holds; CI takes more."""
+settings.register_profile("default", deadline=None, derandomize=True, max_examples=EXAMPLES)
 settings.load_profile("default")
 
 collect_ignore = ["sharded_jax.py", "sharded_torch.py"]  # programs, which test_shards runs

@@ -102,7 +102,8 @@ def test_every_small_case(mode):
     check_small_cases(mode, "expected")
 
 
-@pytest.mark.parametrize("ties", ["optimistic", in_full("pessimistic")])
+@pytest.mark.full
+@pytest.mark.parametrize("ties", ["optimistic", "pessimistic"])
 @pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in ("numpy", "jax64")]))
 def test_every_small_case_with_good_or_bad_luck(mode, ties):
     check_small_cases(mode, ties)

@@ -8,7 +8,7 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import QUICK, Mode, mode_fixture
+from backends import QUICK, Mode, in_full, mode_fixture
 from expected import assert_vertices, row_of
 
 import quotakernels as qk
@@ -76,8 +76,9 @@ def test_tie_policies(ties: Any):
             assert_vertices(name, found[name], wanted)
 
 
-def test_weights():
-    for y, s, w in ex.weighted_cases(3):
+@pytest.mark.parametrize("length", [2, in_full(3)])
+def test_weights(length: int):
+    for y, s, w in ex.weighted_cases(length):
         weights = [float(x) for x in w]
         found = curves(qk.rank(y, s, sample_weight=weights))
         for name, wanted in wanted_curves(ex.groups(y, s, weights)).items():

@@ -10,7 +10,7 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, Mode, mode_fixture
+from backends import MODES, Mode, in_full, mode_fixture
 from everything import MAIN
 from expected import AT_QUOTA, as_floats, check, expected
 from hypothesis import given
@@ -79,7 +79,7 @@ def of_group(scores: np.ndarray, group: int, names: tuple[str, ...], ties: str) 
 
 
 @pytest.mark.parametrize("names", BESIDE.values(), ids=BESIDE)
-@pytest.mark.parametrize("ties", ["expected", "pessimistic", "given"])
+@pytest.mark.parametrize("ties", ["expected", in_full("pessimistic"), in_full("given")])
 def test_each_group_is_as_if_it_were_alone(mode: Mode, names: tuple[str, ...], ties: str):
     quotas = mode.array([float(q) for q in QUOTAS])
     arrays = (DATA[name] for name in ("y", "s", "groups", *names))

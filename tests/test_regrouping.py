@@ -9,7 +9,7 @@ import exact as ex
 import numpy as np
 import pytest
 from array_api_compat import array_namespace
-from backends import LAZY, MODES, QUICK, Mode, available, mode_fixture, parameters
+from backends import LAZY, MODES, QUICK, Mode, available, in_full, mode_fixture, parameters
 from expected import as_floats, assert_compact, assert_vertices, check, expected, row_of, ulps
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,8 +75,9 @@ def test_every_small_case_at_thresholds(mode: Mode):
             assert rows(row_of(ranking, row)) == wanted, (y, s, cuts)
 
 
-def test_one_list_at_thresholds_has_no_padding():
-    for y, s, w in ex.weighted_cases(3):
+@pytest.mark.parametrize("length", [2, in_full(3)])
+def test_one_list_at_thresholds_has_no_padding(length: int):
+    for y, s, w in ex.weighted_cases(length):
         ranking = qk.rank(y, s, sample_weight=[float(x) for x in w])
         for cuts in (*CUTS, [], [0.5]):
             found = ranking.at_thresholds(cuts)
