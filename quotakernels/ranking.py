@@ -62,9 +62,9 @@ class Ranking(NamedTuple, Generic[T]):
     layout : empty tuple
         Of a type that says whether each group stands in the row of its last example.
     groups : named tuple of arrays
-        With `groups` of `rank`: their `ids`, shape (S,); the row at which each of them `starts`,
-        shape (..., S + 1); which of them each row is `of_row`, shape (..., G); and which are
-        `good`, shape (..., S, 1), if values were not read.  Else an empty tuple.
+        With `groups` of `rank`: their `ids`, shape (..., S); the row at which each of them
+        `starts`, shape (..., S + 1); which of them each row is `of_row`, shape (..., G); and which
+        are `good`, shape (..., S, 1), if values were not read.  Else an empty tuple.
 
     A row of the batch with a bad value that could not be read is invalid.  It has no examples, its
     masses are NaN, or -1 if they are integers, and all results of it are NaN.
@@ -89,6 +89,7 @@ class Ranking(NamedTuple, Generic[T]):
 
     def map(self, function: Callable[[Array], Array]) -> Ranking:
         """The ranking with every array that it has put through the function, in any layout."""
+        refuse_groups(self)
         columns = [function(x) for x in self[:5]]
         return Ranking._make((*columns, self.gains.map(function) if self.gains else (), (), ()))
 
@@ -407,8 +408,8 @@ def rank(
     arrays in the library and on the device of the input, in the widest real float there: float64,
     or float32 under JAX without x64, on TPU and on MPS.
 
-    With `groups` there is still one sort, and nothing is padded.  Curves, hulls and cuts take no
-    groups.
+    With `groups` there is still one sort, and nothing is padded.  Curves, charts, hulls and
+    searches for a cut refuse groups.
 
     References
     ----------
@@ -550,7 +551,7 @@ def ranking_of(table: ops.Groups, good: Array | None = None) -> Ranking:
 def refuse_groups(ranking: Ranking, name: str = "the ranking") -> None:
     """Raise for a ranking of groups, of which only measures make something."""
     if ranking.groups:
-        raise TypeError(f"{name} has groups, which have no curves, hulls or cuts; rank one group")
+        raise TypeError(f"{name} has groups, which this function does not take; rank one group")
 
 
 def table_of(xp: Namespace, ranking: Any, by_group: bool = False) -> Any:

@@ -205,14 +205,65 @@ def test_without_examples_there_are_no_groups(mode: Mode):
     if mode.lazy or mode.name == "strictest":
         pytest.skip("the number of groups is found where shapes may depend on values")
     auc, rate, ids, *counts = mode.run(computed, nothing[0], nothing)
-    assert (auc.shape, rate.shape, ids.shape) == ((2, 0), (2, 0, 2), (0,))
+    assert (auc.shape, rate.shape, ids.shape) == ((2, 0), (2, 0, 2), (2, 0))
     assert all(x.shape == (2, 0) for x in counts)
+
+
+def test_scores_of_all_unsigned_integers(mode: Mode):
+    y, s = np.array([1, 0, 0, 1]), np.array([4e9, 1, 3e9, 2], dtype=np.uint32)
+    found = mode.run(lambda y, s, g: qk.roc_auc(y, s, groups=g, num_groups=1), y, s, 0 * y)
+    assert found.tolist() == [0.75]
+
+
+def test_ids_of_every_integer_type(mode: Mode):
+    y, s = np.array([1, 0] * 100), np.linspace(0, 1, 200)
+    for dtype, ids in ((np.int8, [-100, -27, 28, 100]), (np.uint8, [0, 1, 200, 255])):
+        groups = np.array(ids * 50, dtype=dtype)
+        counts = qk.group_counts(qk.rank(y, s, groups=groups))
+        assert (counts.ids.tolist(), counts.examples.tolist()) == (sorted(ids), [50] * 4)
+        assert counts.positives.tolist() == [100 * (k % 2 == 0) // 2 for k in range(4)]
+    few = np.array([50, 60] * 100, dtype=np.uint8)
+    y[:4] = 1 - y[:4]
+    found = mode.run(lambda y, s, g: qk.roc_auc(y, s, groups=g, num_groups=300), y, s, few)
+    assert np.flatnonzero(~np.isnan(found)).tolist() == [50, 60]
+
+
+def test_a_batch_of_rankings_is_mapped(mode: Mode):
+    if not mode.name.endswith("-vmap"):
+        pytest.skip("of mapped functions")
+    ranking = qk.rank(DATA["y"], DATA["s"], groups=DATA["groups"])
+    wanted = qk.roc_auc(ranking)
+    with mode.context():
+        moved = qk.rank(*map(mode.array, (DATA["y"], DATA["s"])), groups=mode.array(DATA["groups"]))
+        found = mode._transformed(qk.roc_auc)(moved)
+        np.testing.assert_allclose(mode.to_numpy(found), wanted, rtol=1e-6)
+
+
+def test_groups_are_not_lost_on_the_way():
+    ranking = qk.rank(DATA["y"], DATA["s"][0], groups=DATA["groups"])
+    several = qk.rank(DATA["y"], DATA["s"], groups=DATA["groups"])
+    for function in (
+        lambda: ranking.map(lambda x: x),
+        lambda: qk.evaluate({"a": ranking}, quota=2),
+        lambda: qk.family_hull(several),
+        lambda: qk.one_vs_rest(qk.roc_auc, [0, 1], [[0.1, 0.2], [0.3, 0.4]], groups=[0, 1]),
+        lambda: qk.rank(np.array([1, 0]), np.array([0.1, 0.2]), num_groups=2),
+    ):
+        with pytest.raises(TypeError, match="groups"):
+            function()
 
 
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"groups": [0, 1.5, 2]}, TypeError, "groups is 0.0 at position 0; expected an integer or a s"),
     ({"groups": [0, np.nan, 2]}, TypeError, "groups is nan at position 1; expected an integer"),
-    ({"groups": [0, None, 2]}, ValueError, "groups has missing values"),
+    ({"groups": [0, None, 2]}, ValueError, "groups has missing values; give these examples an id"),
+    ({"groups": np.array([2, np.nan, 1], dtype=object)}, TypeError, "groups is nan at position 1"),
+    ({"groups": np.array(["a", "b", 1], dtype=object)}, TypeError, "groups is 1 at position 2; ex"),
+    (
+        {"groups": np.array(["NaT", "2024", "2024"], dtype="M8[D]")},
+        ValueError,
+        "groups is None at ",
+    ),
     (
         {"groups": [0, -1, 1], "num_groups": 2},
         ValueError,

@@ -99,6 +99,8 @@ def _is_missing(value: Any) -> bool:
 
 
 def _missing(name: str) -> str:
+    if name == "groups":
+        return "groups has missing values; give these examples an id, or leave them out"
     hint = "fill them with any number and pass where= with False at their positions"
     of_examples = name in _COLUMNS or name.startswith("models[")
     return f"{name} has missing values; {hint if of_examples else 'they have no place here'}"

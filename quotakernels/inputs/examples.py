@@ -125,7 +125,8 @@ def validate_columns(
     may be known to be a batch.
     """
     check_flag("validate", validate)
-    if validate and pos_label is None and (good := _good_list(given)):
+    plain = validate and pos_label is None and num_groups is None
+    if plain and (good := _good_list(given)):
         return Validated(good, {}, None, None)
     given, ids = with_codes(given, num_groups)
     named = example_columns(given)

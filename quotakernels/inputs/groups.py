@@ -11,6 +11,7 @@ from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
+    cast,
     computing,
     concrete,
     device,
@@ -44,12 +45,12 @@ def with_codes(
     if isinstance(column, np.ndarray) and column.shape == (0,):  # an empty list has no type
         column = column.astype(np.int64)
     xp = namespace(column)
-    _refuse_floats(column)
+    column = _checked_ids(column)
     if num_groups is not None:
         with computing(xp):
             size = _number(num_groups)
             ids = xp.arange(size, dtype=xp.int64, device=device(column))
-        return given | {"groups": column}, ids
+            return given | {"groups": cast(xp, column, xp.int64)}, ids
     if isinstance(column, np.ndarray):
         ids, codes = _found(column)
     elif concrete(column):
@@ -69,15 +70,33 @@ def _number(num_groups: Any) -> int:
     return index(num_groups)
 
 
-def _refuse_floats(column: Array) -> None:
+def _checked_ids(column: Array) -> Array:
+    """The ids, or an error for the first that is missing or neither an integer nor a string."""
+    expected = "an integer or a string"
+    if isinstance(column, np.ndarray) and column.dtype.kind in "OUSTM":
+        if column.dtype.kind == "M" and (missing := np.isnat(column)).any():
+            raise ValueError(first_bad("groups", column, missing, "a date"))
+        if column.dtype.kind in "OT":
+            return _plain_ids(column.astype(object), expected)
+        return column
     xp = namespace(column)
-    named = isinstance(column, np.ndarray) and column.dtype.kind in "OUSTM"
-    if named or of_kind(xp, column.dtype, ("bool", "integral")):
-        return
+    if of_kind(xp, column.dtype, ("bool", "integral")):
+        return column
     wrong = column != column
     if not bool(xp.any(wrong)):
         wrong = xp.ones_like(wrong)
-    raise TypeError(first_bad("groups", column, wrong, "an integer or a string"))
+    raise TypeError(first_bad("groups", column, wrong, expected))
+
+
+def _plain_ids(column: np.ndarray[Any, Any], expected: str) -> np.ndarray[Any, Any]:
+    """Objects that are all strings or all integers, in an array of that type."""
+    values = column.ravel().tolist()
+    kinds = [next((k for k in (str, int) if isinstance(x, k)), None) for x in values]
+    for place, (kind, value) in enumerate(zip(kinds, values, strict=True)):
+        if kind is None or kind is not kinds[0]:
+            wanted = f"{expected}, as the others" if kind else expected
+            raise TypeError(f"groups is {value!r} at position {place}; expected {wanted}")
+    return np.asarray(values).reshape(column.shape)
 
 
 def _found(column: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -85,12 +104,13 @@ def _found(column: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarr
     if column.dtype.kind in "iu" and column.size:
         low, high = int(column.min()), int(column.max())
         if high - low < DENSE * column.size:
-            shifted = column - np.asarray(low, dtype=column.dtype)
+            whole = column.astype(np.int64) if column.dtype.kind == "i" else column
+            shifted = whole - np.asarray(low, dtype=whole.dtype)
             there = np.zeros(high - low + 1, dtype=bool)
             there[shifted] = True
             place = there.cumsum(dtype=np.int64) - 1
-            ids = np.flatnonzero(there).astype(column.dtype)
-            return ids + np.asarray(low, dtype=column.dtype), place[shifted]
+            ids = np.flatnonzero(there).astype(whole.dtype) + np.asarray(low, dtype=whole.dtype)
+            return ids.astype(column.dtype), place[shifted]
     ids, codes = np.unique(column, return_inverse=True)
     return ids, codes.reshape(column.shape)
 

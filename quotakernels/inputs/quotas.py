@@ -181,7 +181,7 @@ def _beside_groups(
     shape = tuple(value.shape)
     if not table.segments or len(shape) < 2:
         return xp.reshape(value, (-1,)), shape
-    size = table.segments.ids.shape[0]
+    size = table.segments.ids.shape[-1]
     if len(shape) > 2 or shape[0] != size:
         raise ValueError(
             f"{name} has shape {shape}; with groups pass a number or a list of them for all "

@@ -37,11 +37,11 @@ class GroupCounts(NamedTuple, Generic[T]):
 
     Attributes
     ----------
-    ids : array, shape (S,)
+    ids : array, shape (..., S)
         What names the groups, in order.
-    examples : integer array, shape (..., S)
-        How many examples of it take part.
-    positives : integer array, shape (..., S)
+    examples : array, shape (..., S)
+        How many examples of it take part: integers, or floats where a group may be NaN.
+    positives : array, shape (..., S)
         How many of them are positive.
     """
 
@@ -56,7 +56,8 @@ class GroupMean(NamedTuple, Generic[T]):
     Attributes
     ----------
     value : array, shape (..., *rest)
-        The mean over the groups where the measure is defined; NaN if there is none.
+        The mean over the groups where the measure is defined; NaN if there is none, if their
+        weights are all 0, and if a group has a bad value that could not be read.
     defined : integer array, shape (..., *rest)
         How many these are.
     """
@@ -142,7 +143,8 @@ def group_mean(
         One that knows groups, such as `roc_auc`, or `functools.partial` of one.
     weights : {"examples", "positives", "negatives"} or array, shape (S,) or (..., S), optional
         What a group counts for: 1 by default, the mass of its examples, of its positives or of its
-        negatives (without sample weights their number), or a number of its own, not negative.
+        negatives (without sample weights their number), or numbers, not negative, in the rising
+        order of the ids.
     **keywords
         The measure's own, such as `quota`.
 
@@ -197,6 +199,8 @@ def group_mean(
     with computing(xp):
         size = _weights(xp, table_of(xp, ranking, by_group=True), weights)
         mean = mapped(lambda x: compiled(_average, xp)(x, size), values)
+        if (invalid := invalid_rows(ranking)) is not None:
+            mean = nan_in_invalid(xp, mean, xp.any(invalid, axis=-2))
         defined = mapped(lambda x: xp.count_nonzero(~xp.isnan(x), axis=size.ndim - 1), values)
         return GroupMean(finished(xp, mean, dtype), defined)
 

@@ -65,7 +65,7 @@ class Segments(NamedTuple):
 
     Attributes
     ----------
-    ids : array, shape (S,)
+    ids : array, shape (..., S)
         What names each group, in order.
     starts : integer array, shape (..., S + 1)
         The first row of each group, and the row behind the last one.

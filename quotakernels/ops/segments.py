@@ -40,24 +40,31 @@ def combined(
     if is_float(xp, key) or key_bits(xp, key.dtype) > 32:
         levels, key = _ranked(xp, key)
     upper = size - 1 - cast(xp, codes, xp.int64)
-    both = (upper << 32) + cast(xp, key, xp.int64)
+    both = (upper << 32) + cast(xp, key, xp.int64) - _offset(xp, levels)
     both = both if valid is None else xp.where(valid, both, lowest_key(xp, both))
     return Combined(both, levels, scores.dtype)
 
 
 def parted(xp: Namespace, table: Groups, given: Combined, ids: Array) -> Groups:
     """The table of the combined scores with scores and groups apart."""
-    size, half = ids.shape[0], 1 << 31
+    size, half = ids.shape[-1], 1 << 31
     upper = (table.thresholds + half) >> 32
-    key = table.thresholds - (upper << 32)
+    key = table.thresholds - (upper << 32) + _offset(xp, given.levels)
     if (most := given.levels.shape[-1]) > 0:
         key = taken(xp, given.levels, xp.clip(key, min=0, max=most - 1))
     key = cast(xp, key, given.levels.dtype)
     group = size - 1 - upper
     every = xp.arange(size + 1, dtype=group.dtype, device=device(group))
     starts = bisect(xp, group, xp.broadcast_to(every, (*group.shape[:-1], size + 1)))
+    ids = xp.broadcast_to(ids, (*group.shape[:-1], size))
     segments = Segments(ids, starts, xp.clip(group, min=0, max=max(size - 1, 0)))
     return table._replace(thresholds=from_order_key(xp, key, given.dtype), segments=segments)
+
+
+def _offset(xp: Namespace, levels: Array) -> int:
+    """What brings keys into the range of 32-bit integers; levels are of their type."""
+    unsigned = levels.shape[-1] == 0 and xp.isdtype(levels.dtype, "unsigned integer")
+    return 1 << 31 if unsigned and key_bits(xp, levels.dtype) == 32 else 0
 
 
 def _ranked(xp: Namespace, key: Array) -> tuple[Array, Array]:
@@ -154,8 +161,12 @@ def column_at(xp: Namespace, table: Groups, x: Array, index: Array) -> Array:
 
 def _at(xp: Namespace, x: Array, index: Array) -> Array:
     """What stands at each index, of shape (..., S, K)."""
-    flat = xp.reshape(index, (*index.shape[:-2], -1))
-    return xp.reshape(taken(xp, x, flat), index.shape)
+    return xp.reshape(taken(xp, x, _flat(xp, index)), index.shape)
+
+
+def _flat(xp: Namespace, x: Array) -> Array:
+    """All groups of examples in one list, shape (..., S * K)."""
+    return xp.reshape(x, (*x.shape[:-2], x.shape[-2] * x.shape[-1]))
 
 
 def _reached(xp: Namespace, table: Groups, upto: Array, wanted: Array) -> Array:
@@ -181,8 +192,7 @@ def _searched_among_all(xp: Namespace, table: Groups, wanted: Array, low: Array)
     before = _at(xp, xp.concat([none, ends], axis=-1), low)
     known = xp.where(xp.isnan(wanted), xp.zeros_like(wanted), wanted)
     target = before + cast(xp, xp.ceil(known), ends.dtype)
-    flat = xp.reshape(target, (*target.shape[:-2], -1))
-    return xp.reshape(bisect(xp, ends, flat), target.shape)
+    return xp.reshape(bisect(xp, ends, _flat(xp, target)), target.shape)
 
 
 def _searched(xp: Namespace, upto: Array, wanted: Array, low: Array, stop: Array) -> Array:

@@ -140,6 +140,8 @@ def select(
         table = table_of(xp, ranking_at(found, "expected", **cut), by_group=True)
         (wanted,), shape = wanted_masses(xp, table, **cut)
         codes = None if found.groups is None else found.groups.codes
+        if codes is not None and not wanted.shape[-2]:
+            return xp.zeros((*scores.shape[:-1], 0), dtype=dtype, device=device(wanted))
         if shape and (codes is None or shape != (1,)):
             hint = "" if codes is None else ", or with groups one for each, shape (S, 1)"
             raise ValueError(f"select takes one quota{hint}; got an array of shape {shape}")

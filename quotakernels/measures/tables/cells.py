@@ -29,7 +29,13 @@ from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import brief, check_flag
 from quotakernels.inputs.numbers import checked, validate_numbers
 from quotakernels.inputs.predictions import Predictions
-from quotakernels.inputs.quotas import Totals, as_float, in_library_of, wanted_masses
+from quotakernels.inputs.quotas import (
+    Totals,
+    as_float,
+    check_when_short,
+    in_library_of,
+    wanted_masses,
+)
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.curves import cut_masses
 from quotakernels.measures.at_quota.hit_rate import positives_at
@@ -188,8 +194,14 @@ def wanted_cut(
         one = "give exactly one of threshold=, quota= and fraction="
         raise TypeError(one if given else one + hint)
     check_flag("inclusive", inclusive)
+    check_when_short(when_short)
     if threshold is not None:
         wanted = _threshold_beside(table.thresholds, threshold)
+        if table.segments and wanted.ndim > 1:
+            raise ValueError(
+                f"threshold has shape {tuple(wanted.shape)}; with groups pass a number or a list "
+                "of them, for all groups"
+            )
         return xp.reshape(wanted, (-1,)), tuple(wanted.shape)
     if not inclusive:
         raise TypeError("inclusive=False is for a threshold=, not for a quota= or fraction=")
