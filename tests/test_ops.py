@@ -562,6 +562,17 @@ def test_hulls(library, kind, weighted, batch):
         np.testing.assert_array_equal(np.flatnonzero(ends[row]), wanted)
 
 
+def test_a_list_without_runs_is_no_part_of_the_next():
+    torch = pytest.importorskip("torch")
+    counts = torch.tensor([[1, 1, 1], [0, 2, 3]])
+    masses = torch.tensor([[torch.nan] * 3, [0.0, 2.0, 3.0]], dtype=torch.float64)
+    table = ops.Groups(masses, counts, counts, masses, masses)
+    last = torch.tensor([[False] * 3, [False, True, True]])
+    merged = native.torch_.summed_runs(table, last)
+    assert merged.counts[1].tolist() == [0, 2, 3]
+    assert merged.positive_weights[1].tolist() == [0, 2, 3]
+
+
 def test_hulls_of_counts_whose_products_are_no_whole_numbers():
     """The standard form takes floats for the batch's rows in which P·N is above 2**62."""
     positive = np.array([[3, 1, 2, 0], [3, 1, 2, 0]]) * np.array([[1], [2**40]])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax.custom_batching import sequential_vmap
 
-from quotakernels._array import Array
+from quotakernels._array import Array, tolerance
 from quotakernels.ops._table import EXACT, TOLERANCE, Groups
 
 
@@ -86,10 +87,11 @@ def _turning(positive: Array, negative: Array) -> Callable[..., Array]:
     if positive.dtype == jnp.int32:
         return _turns_exactly
     if jnp.issubdtype(positive.dtype, jnp.floating):
-        return _turns
+        return partial(_turns, tolerance(positive, TOLERANCE))
     found, others = (jnp.sum(x).astype(jnp.float64) for x in (positive, negative))
     exact = found * others < EXACT
-    return lambda *edges: jnp.where(exact, _turns_exactly(*edges), _turns(*edges))
+    rounded = partial(_turns, TOLERANCE)
+    return lambda *edges: jnp.where(exact, _turns_exactly(*edges), rounded(*edges))
 
 
 def _turns_exactly(*edges: Array) -> Array:
@@ -97,7 +99,7 @@ def _turns_exactly(*edges: Array) -> Array:
     return up * along_next > along * up_next
 
 
-def _turns(*edges: Array) -> Array:
+def _turns(near: float, *edges: Array) -> Array:
     up, along, up_next, along_next = (x.astype(jnp.float64) for x in edges)
     steeper = up * along_next
-    return steeper > along * up_next + TOLERANCE * steeper
+    return steeper > along * up_next + near * steeper

@@ -111,6 +111,8 @@ def _sorted_keys(key: Array, labels: Array, valid: Array | None) -> tuple[Any, .
 
 def summed_runs(table: Groups, last: Array) -> Groups:
     """See `tables.merged`."""
+    end = torch.ones_like(last[..., :1])  # a list without a run is no part of the next
+    last = torch.cat([last[..., :-1], end], dim=-1)
     counts = (table.counts, table.positives)
     gains = table.gains.columns() if table.gains else []
     masses = [x for x in table[3:5] if x is not None]
