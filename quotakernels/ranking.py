@@ -403,10 +403,10 @@ def rank(
 
     Notes
     -----
-    Every measure of scores takes what `rank` takes (gains only if it is one of gains); or a
-    `Ranking` alone, which was made with the keywords.  It refuses what `rank` refuses, and gives
-    arrays in the library and on the device of the input, in the widest real float there: float64,
-    or float32 under JAX without x64, on TPU and on MPS.
+    Every measure of scores takes what `rank` takes (gains only if it is one of gains, groups only
+    if it gives a value for each); or a `Ranking` alone, which was made with the keywords.  It
+    refuses what `rank` refuses, and gives arrays in the library and on the device of the input, in
+    the widest real float there: float64, or float32 under JAX without x64, on TPU and on MPS.
 
     With `groups` there is still one sort, and nothing is padded.  Curves, charts, hulls and
     searches for a cut refuse groups.
