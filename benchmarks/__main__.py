@@ -45,7 +45,7 @@ def measure(arguments: list[str]) -> int:
         if chosen.json:
             Path(chosen.json).write_text(dump(found), encoding="utf-8")
 
-    found = run(plan, _command(chosen), say, keep)
+    found = json.loads(dump(run(plan, _command(chosen), say, keep)))  # as it is stored
     keep(found)
     print(terminal(found))
     _write_page([found], chosen.docs, None)
