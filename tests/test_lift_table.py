@@ -8,7 +8,7 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, Mode, parameters
+from backends import MODES, Mode, in_full, parameters
 from expected import as_floats, assert_within
 
 import quotakernels as qk
@@ -53,8 +53,9 @@ def test_every_column_is_exact(mode: Mode):
     check(found, [ex.groups(*row) for row in rows])
 
 
-def test_one_list_has_the_same_columns_as_a_batch():
-    for labels, scores in ex.cases(3):
+@pytest.mark.parametrize("length", [3, in_full(4)])
+def test_one_list_has_the_same_columns_as_a_batch(length: int):
+    for labels, scores in ex.cases(length):
         found = default_and_chosen(labels, scores)
         one = {k: qk.results.LiftTable(*(x[None] for x in table)) for k, table in found.items()}
         check(one, [ex.groups(labels, scores)])
