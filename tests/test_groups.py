@@ -150,6 +150,28 @@ def test_tables_of_each_group(mode: Mode, cut: dict[str, Any], weighted: bool):
             check(name, value[group], alone)
 
 
+def test_intervals_of_each_group(mode: Mode):
+    """Group 0 has too few of a class, group 2 one class, group 4 nobody."""
+
+    def computed(y: Any, s: Any, groups: Any) -> Any:
+        ranking = qk.rank(y, s, groups=groups, num_groups=GROUPS)
+        rates = qk.inference.hit_rate_interval(ranking, quota=[1, 9])
+        return qk.inference.auc_interval(ranking), rates
+
+    y, s, groups = DATA["y"], DATA["s"][0], DATA["groups"]
+    areas, rates = mode.run(computed, y, s, groups)
+    near = {"rtol": 2e-5 if mode.float32 else 1e-13}
+    for g in range(GROUPS):
+        here = groups == g
+        given = y[here], s[here]
+        alone = qk.inference.auc_interval(*given)
+        each = qk.inference.hit_rate_interval(*given, quota=[1, 9], when_short="all")
+        np.testing.assert_allclose([x[g] for x in areas], alone, **near)
+        np.testing.assert_allclose([x[g] for x in rates], each, **near)
+    with pytest.raises(TypeError, match="^population is that of one list, and goes without gro"):
+        qk.inference.hit_rate_interval(y, s, groups=groups, quota=1, population=99)
+
+
 def test_quotas_for_all_groups_and_for_each():
     y, s, groups = np.array([1, 0, 1, 1, 0]), np.array([5, 4, 3, 2, 1]), [0, 0, 1, 1, 1]
     both = qk.hit_rate(y, s, quota=[1, 2], groups=groups)

@@ -61,7 +61,7 @@ class _AucIntervalMeasure(Measure):
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-@measure(_AucIntervalMeasure, greater_is_better=None)
+@measure(_AucIntervalMeasure, greater_is_better=None, by_group=True)
 def auc_interval(
     table: ops.Groups,
     *,
@@ -91,7 +91,8 @@ def auc_interval(
     Returns
     -------
     AucInterval
-        Arrays of shape (...).  The bounds and the standard error are NaN where P < 2 or N < 2.
+        Arrays of shape (...), with `groups` (..., S).  The bounds and the standard error are NaN
+        where P < 2 or N < 2.
 
     See Also
     --------

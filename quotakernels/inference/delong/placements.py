@@ -97,11 +97,14 @@ def spread_of(
 
 
 def area_of(xp: Namespace, table: ops.Groups) -> Area:
-    """The AUC of a table without weights, and its variance, from the rows."""
+    """The AUC of a table without weights, or of each of its groups, and its variance, from the
+    rows.
+    """
     total = Totals(xp, table)
-    positive, negative = (xp.expand_dims(x, axis=-1) for x in (total.positive, total.negative))
     (twice,) = reduced(xp, table, _LOST_TWICE)
-    lost = [xp.expand_dims(twice / x, axis=-1) for x in (total.positive, total.negative)]
+    sizes = (total.positive, total.negative)
+    positive, negative = (ops.spread(xp, table, x) for x in sizes)
+    lost = [ops.spread(xp, table, twice / x) for x in sizes]
 
     def squares(before: Array, found: Array, good: Array, bad: Array) -> tuple[Array, Array]:
         of_positive = 2 * (before - found) + bad - lost[0]
@@ -110,7 +113,6 @@ def area_of(xp: Namespace, table: ops.Groups) -> Area:
         return good * (of_positive * of_positive), bad * (of_negative * of_negative)
 
     sums = reduced(xp, table, Reduction(_COLUMNS, squares, lambda *sums: sums))[0]
-    sizes = (total.positive, total.negative)
     parts = [x / (4 * (n * (n - 1))) for x, n in zip(sums, sizes, strict=True)]
     defined = (total.positive > 1) & (total.negative > 1)
     variance = xp.where(defined, parts[0] + parts[1], xp.full_like(twice, xp.nan))

@@ -30,6 +30,8 @@ def wanted_and_listed(
     )
     if population is None:
         return (wanted, xp.full_like(wanted, xp.inf)), shape
+    if isinstance(table, ops.Groups) and table.segments:
+        raise TypeError("population is that of one list, and goes without groups")
     size = numbers_like(table.counts, "population", population)
     if size.ndim:
         raise ValueError(

@@ -105,7 +105,7 @@ class _IntervalMeasure(Measure):
         xp = namespace(ranking.counts)
         dtype = result_float(xp, device(ranking.counts))
         with computing(xp):
-            table = table_of(xp, ranking)
+            table = table_of(xp, ranking, by_group=True)
             refuse_masses(table, "the ranking")
             (wanted, listed), shape = self.validator(xp, table, **numbers)
             draws, estimate = compiled(_draws, xp)(table, wanted, listed)
@@ -131,7 +131,7 @@ def _whole_parts(xp: Namespace, table: ops.Groups, wanted: Array) -> tuple[Array
     return xp.floor(found), xp.floor(whole_if_close(xp, wanted - found))
 
 
-@measure(_IntervalMeasure, greater_is_better=None)
+@measure(_IntervalMeasure, greater_is_better=None, by_group=True)
 def hit_rate_interval(
     table: ops.Groups,
     wanted: Array,
@@ -155,7 +155,8 @@ def hit_rate_interval(
         Refused, as a ranking with weights is: the draws are counted.
     population : number, optional
         How many cases the list has, of which the n examples are a random sample without
-        replacement: a whole number below 2**53, at least n.  If it is n, all is known.
+        replacement: a whole number below 2**53, at least n.  If it is n, all is known.  It goes
+        without `groups`.
     confidence_level : float
         Above 0 and below 1.
     method : {"wilson", "exact"}
@@ -166,8 +167,8 @@ def hit_rate_interval(
     Returns
     -------
     HitRateInterval
-        Arrays of shape (..., *Q).  The ends are within 0 and 1; all is NaN for quota 0 and where
-        there are no examples.
+        Arrays of shape (..., *Q), with `groups` (..., S, *Q).  The ends are within 0 and 1; all is
+        NaN for quota 0 and where there are no examples.
 
     Raises
     ------
