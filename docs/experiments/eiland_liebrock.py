@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
+import eiland_liebrock_sensitivity
 import eiland_liebrock_tables
 import numpy as np
 from _pages import COLOURS, DASHES, command, new_figure, table
@@ -240,11 +241,13 @@ def draw_figure(*draw: Callable[[Any], None]) -> Any:
 
 SECTIONS = {
     **eiland_liebrock_tables.SECTIONS,
+    **eiland_liebrock_sensitivity.SECTIONS,
     "cases": cases,
     "optima": optima,
     "outcome optima": outcome_optima,
 }
 FIGURES = {
+    **eiland_liebrock_sensitivity.FIGURES,
     "eiland_liebrock_1.svg": lambda: draw_figure(common_curves, curves_of_outcomes),
     "eiland_liebrock_2.svg": lambda: draw_figure(curves_of_f, curves_of_impact),
 }

@@ -138,6 +138,15 @@ GAINS = (
         type=parse_impacts,
         help="What a row of each cell of the confusion table brings.",
     ),
+    Option(
+        ["--ratio"],
+        metavar="R",
+        type=float,
+        help="Tune --impact to R positives per negative, where the scores are used.",
+    ),
+    Option(
+        ["--prevalence"], metavar="P", type=float, help="The same by the share of positives there."
+    ),
     Option(["--tune"], type=CONDITION, help="Choose the best cuts on these rows."),
 )
 LEVEL: dict[str, Any] = {

@@ -54,6 +54,8 @@ def _chosen(
     gain: str | None,
     cost: float | None,
     impact: tuple[float, ...] | None,
+    ratio: float | None,
+    prevalence: float | None,
     confidence: float | None,
     compare: bool,
     resamples: int | None,
@@ -65,7 +67,7 @@ def _chosen(
     compared = len(models or EXAMPLES["credit"].models)
     try:
         resampling = Resampling.asked(True, confidence, compare, resamples, seed, compared)
-        unit = Unit.asked(True, gain, cost, impact, columns["tune"])
+        unit = Unit.asked(True, gain, cost, impact, columns["tune"], ratio, prevalence)
     except UnfitError as error:
         raise click.UsageError(f"{error}.") from error
     chosen = {"models": models, "quotas": tuple(dict.fromkeys(quota)), "unit": unit}

@@ -37,6 +37,8 @@ def evaluate(
     gain: Any = None,
     cost: float = 0.0,
     impacts: Sequence[float] | None = None,
+    ratio: float | None = None,
+    prevalence: float | None = None,
     tune: Any = None,
     sample_weight: Any = None,
     where: Any = None,
@@ -74,6 +76,10 @@ def evaluate(
     impacts : four numbers, optional
         What an example brings that is a true positive, a false positive, a false negative and a
         true negative, in place of `gain`.
+    ratio, prevalence : number, optional
+        The class ratio r = P′/N′ where the scores are to be used, or the share r/(1 + r) of
+        positives there.  What `impacts` bring is tuned to it as by `tune_prevalence`, in all of as
+        many examples as there are; quotas, measures and resamples are of the examples as they are.
     tune : boolean array, shape (n,), optional
         The examples on which each model's best cut is chosen, with `gain` or `impacts`.
     sample_weight, where, pos_label
@@ -118,30 +124,42 @@ def evaluate(
     How many should I take? All 2 places
     What will it bring? 10.00, at random 4.00
     """
-    beside = {"gain": gain, "sample_weight": sample_weight, "where": where, "tune": tune}
-    beside = {"y_true": y_true, **{name: x for name, x in beside.items() if x is not None}}
+    beside = _present(gain=gain, sample_weight=sample_weight, where=where, tune=tune)
     quotas = tuple(dict.fromkeys(_quotas("quota", quota) + _quotas("fraction", fraction)))
     if models is None:
-        asked = {**beside, "impacts": impacts, "pos_label": pos_label, "confidence": confidence}
-        return _of_rankings(y_true, quotas, {**asked, "compare": compare or None})
-    given = _given(models, beside)
-    unit = Unit.asked(False, given.titles.get("gain"), cost or None, _cells(impacts), tune)
+        beside |= _present(impacts=impacts, ratio=ratio, prevalence=prevalence, pos_label=pos_label)
+        beside |= _present(confidence=confidence, compare=compare or None)
+        return _of_rankings(y_true, quotas, beside)
+    given = _given(models, {"y_true": y_true, **beside})
+    counted = given.titles.get("gain"), cost or None, _cells(impacts), tune, ratio, prevalence
     seed = random_state if compare or confidence is not None else None
     drawn = Resampling.asked(False, confidence, compare, n_resamples, seed, len(given.scores))
-    settings = replace(_settings(given, pos_label), quotas=quotas, unit=unit, resampling=drawn)
-    sample = _sample(given, "where", pos_label)
-    tuning = None if tune is None else _sample(given, "tune", pos_label)
-    evaluation = evaluate_sample(settings, sample, tuning, tell=reporter(progress, "evaluate"))
+    settings = _settings(given, quotas, Unit.asked(False, *counted), drawn, pos_label)
+    samples = _samples(given, pos_label)
+    evaluation = evaluate_sample(settings, *samples, tell=reporter(progress, "evaluate"))
     return replace(evaluation, rows_read=len(given.arrays["y_true"]))
 
 
-def _settings(given: _Given, pos_label: Any) -> Settings:
-    """What everything is called."""
+def _present(**given: Any) -> dict[str, Any]:
+    return {name: x for name, x in given.items() if x is not None}
+
+
+def _settings(
+    given: _Given,
+    quotas: tuple[Quota, ...],
+    unit: Unit | None,
+    resampling: Resampling | None,
+    pos_label: Any,
+) -> Settings:
+    """What is asked, and what everything is called."""
     titles = given.titles
     return Settings(
         "",
         titles["y_true"],
         tuple(given.scores),
+        quotas,
+        unit=unit,
+        resampling=resampling,
         weight=titles.get("sample_weight"),
         pos_label=None if pos_label is None else str(pos_label),
         where=(titles["where"], "True") if "where" in titles else None,
@@ -157,9 +175,8 @@ def _of_rankings(rankings: Any, quotas: tuple[Quota, ...], beside: dict[str, Any
     for name, ranking in rankings.items():
         if not (isinstance(ranking, Ranking) and ranking.counts.ndim == 1):
             raise TypeError(f"{brief(name)} must be a Ranking of one list of scores")
-    for name, x in beside.items():
-        if x is not None and name != "y_true":
-            raise TypeError(f"{name} needs labels and scores, and cannot be given for rankings")
+    for name in beside:
+        raise TypeError(f"{name} needs labels and scores, and cannot be given for rankings")
     hosted = {str(name): ranking.map(host_array) for name, ranking in rankings.items()}
     first = next(iter(hosted.values()))
     weighted = first.positive_weights.dtype.kind == "f"
@@ -240,6 +257,12 @@ def _title(x: Any, otherwise: str) -> str:
     """The name that a column of a data frame has."""
     name = getattr(x, "name", None)
     return name if isinstance(name, str) and name else otherwise
+
+
+def _samples(given: _Given, pos_label: Any) -> tuple[Sample, Sample | None]:
+    """The examples that are judged, and those on which best cuts are chosen, if there are any."""
+    tuning = _sample(given, "tune", pos_label) if "tune" in given.titles else None
+    return _sample(given, "where", pos_label), tuning
 
 
 def _sample(given: _Given, mask: str, pos_label: Any) -> Sample:

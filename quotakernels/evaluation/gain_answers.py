@@ -187,4 +187,5 @@ def _unit(evaluation: Results) -> str:
         return f"Counted: {unit}, which must be what selecting a row causes."
     cells = ("a positive selected", "a negative selected", "a positive left", "a negative left")
     each = [f"{cell} {signed(x)}" for cell, x in zip(cells, unit.impacts, strict=True)]
-    return f"Counted: {', '.join(each)}."
+    tuned = f", tuned to {unit.tuned_to}; quotas are of the rows as they are" if unit.ratio else ""
+    return f"Counted: {', '.join(each)}{tuned}."

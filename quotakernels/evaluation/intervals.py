@@ -203,8 +203,9 @@ def _ends_at(quota: Quota, drawn: ResampledGains, results: Results) -> Ends:
     unit, resampling = results.settings.unit, results.settings.resampling
     if unit is None or resampling is None or unit.impacts is None or results.weighted:
         return _ends(drawn.totals[quota])
+    impacts = unit.tuned(results.total, results.positive_total) or unit.impacts
     at, level = results.places(quota), resampling.tested_level
-    both = np.stack([impact_ends(x, unit.impacts, at, level) for x in results.rankings])
+    both = np.stack([impact_ends(x, impacts, at, level) for x in results.rankings])
     return Ends(both[:, 0], both[:, 1], np.zeros(len(both), dtype=np.int64))
 
 

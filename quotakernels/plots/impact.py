@@ -36,9 +36,9 @@ class ImpactDisplay(Display):
     """What the decisions bring at every cut, and the best cut B* ([EL]).
 
     `from_predictions` and `from_ranking` take ``impacts``, what a true positive, false positive,
-    false negative and true negative brings, and ``kind``, as `best_boundary` does, and draw the
-    impact per example.  `from_gains` takes what each example brings, as `best_quota` does, and
-    draws the impact of all.
+    false negative and true negative brings, ``kind`` and ``ratio``, as `best_boundary` does, and
+    draw the impact per example; of several class ratios, a curve for each.  `from_gains` takes what
+    each example brings, as `best_quota` does, and draws the impact of all.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class ImpactDisplay(Display):
 
     References
     ----------
-    [EL] section 7.2, figures 1 and 2.
+    [EL] section 7.2, figures 1 and 2, the impact over the boundary; section 7.4, over class ratios.
 
     Examples
     --------
@@ -77,9 +77,15 @@ class ImpactDisplay(Display):
     >>> display = ImpactDisplay.from_predictions(y_true, y_score, impacts=(5, -4, 0, 0), ax=ax)
     >>> print(*display.markers_[0].get_xdata(), *display.markers_[0].get_ydata())
     4.0 2.2
+
+    How sensitive the best cut is to the class ratio:
+
+    >>> options = {"impacts": (5, -4, 0, 0), "ratio": [0.25, 1, 4], "ax": Figure().subplots()}
+    >>> ImpactDisplay.from_predictions(y_true, y_score, **options).lines_[0].get_label()
+    'ratio 0.25, B* at quota 1: 0.3333'
     """
 
-    _own = ("impacts", "kind")
+    _own = ("impacts", "kind", "ratio")
     markers_: list[Line2D]
 
     def __init__(
@@ -109,7 +115,12 @@ class ImpactDisplay(Display):
     def _made(cls, rankings: dict[str, Ranking], **own: Any) -> Self:
         if "impacts" not in own:
             raise TypeError("ImpactDisplay needs impacts")
-        best = {name: qk.best_boundary(ranking, **own) for name, ranking in rankings.items()}
+        best: dict[str, BestBoundary] = {}
+        for name, ranking in rankings.items():
+            found = qk.best_boundary(ranking, **own)
+            shape = tuple(found.value.shape)
+            ratios = [f"ratio {plain(r)}" for r in np.asarray(own["ratio"])] if shape else []
+            best |= apart(name, found, shape, [ratios] if shape else [])
         return cls(best, kind=own.get("kind", "impact"))
 
     @classmethod

@@ -49,6 +49,15 @@ def test_gains_of_rows(run: Run, arguments: list[Any]) -> None:
     assert [found[name]["quotas"]["50%"]["per_place"] for name in "ab"] == [3, 0]
 
 
+def test_impacts_at_another_class_ratio(run: Run, arguments: list[Any]) -> None:
+    given = (*arguments, "--impact", "4,-3,-1,0", "--quota", 2)
+    for option in (("--ratio", 3), ("--prevalence", 0.75)):
+        found = models(run, *given, *option)
+        assert found["a"]["quotas"]["2"]["brings"] == pytest.approx(1.5 * (4 - 2) - 0.5 * 3)
+    text = run(*given, "--ratio", 3).out
+    assert "What the best cut brings (tp 4, fp -3, fn -1, tn 0, of 3 positives to one" in text
+
+
 def test_cost_of_a_place(run: Run, arguments: list[Any]) -> None:
     found = models(run, *arguments, "--gain", "g", "--cost", "2.5", "--quota", 2)
     assert found["a"]["best_cut"]["brings"] == 7.5
@@ -135,6 +144,8 @@ def test_example(run: Run) -> None:
     [
         (["--gain", "g", "--impact", "1,0,0,1"], "two ways to say the same"),
         (["--tune", "part=u"], "--tune goes with --gain or --impact"),
+        (["--gain", "g", "--ratio", "2"], "--ratio goes with --impact"),
+        (["--impact", "1,0,0,0", "--prevalence", "1"], "--prevalence must be above 0 and below 1"),
         (["--gain", "g", "--tune", "part=z"], "no row has z in column 'part'"),
         (["--gain", "g", "--cost", "-1e308"], "what the rows bring is too large for a number"),
         (["--cost", "1"], "--cost must be a finite number, and goes with --gain"),

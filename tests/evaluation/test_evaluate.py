@@ -123,7 +123,7 @@ def test_a_mail_campaign(command: Callable[..., str], shared: Path) -> None:
     }
     assert found.rows_read == len(trained)
     assert content["tune"] == {"tune": "True"}
-    assert content["unit"] == {"column": "gain", "cost": 0.8, "impacts": None}
+    assert content["unit"] == {"column": "gain", "cost": 0.8, "impacts": None, "ratio": None}
 
 
 def one_resample(ranking: qk.Ranking, quotas: list[float], chosen: float) -> Any:
@@ -176,6 +176,45 @@ def test_what_gains_bring_is_as_sure_as_resamples_one_by_one_say(credit: Any) ->
         pairs.append((mean, expected("within", k, "threshold", k).mean()))
     for one, other in pairs:
         np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+@pytest.mark.parametrize("weight", [None, np.array([1.0, 2, 0.5, 1, 3, 0.25])])
+def test_impacts_are_tuned_to_the_users_class_ratio(weight: Any):
+    """The tables are those of the ratio, of as many rows: best cuts, quotas, none and all."""
+    impacts, size = (4, -3, -1, 0.5), 6 if weight is None else weight.sum()
+    given = {"impacts": impacts, "sample_weight": weight, "quota": 2}
+    found = qk.evaluate(Y, S, ratio=2.1, **given)
+    for k, scores in enumerate(S.values()):
+        best = qk.best_boundary(Y, scores, impacts=impacts, ratio=2.1, sample_weight=weight)
+        of_model = found.gains.at_best_cut.of_model(k)
+        assert of_model["brings"] == pytest.approx(size * best.value)
+        assert (of_model["threshold"], of_model["quota"]) == (best.threshold, best.quota)
+        assert found.gains.nobody == pytest.approx(size * best.curve.value[0])
+        assert found.gains.everybody == pytest.approx(size * best.curve.value[-1])
+        table = qk.confusion_table(Y, scores, quota=2, sample_weight=weight)
+        tuned = qk.tables.tune_prevalence(table, 2.1)
+        brings = next(iter(found.gains.at_quota.values())).of("brings")[k]
+        assert brings == pytest.approx(size * qk.tables.impact(tuned, impacts=impacts).whole)
+    same = qk.evaluate(Y, S, prevalence=2.1 / 3.1, **given)
+    np.testing.assert_allclose(same.gains.at_best_cut.array, found.gains.at_best_cut.array)
+    own = (Y * (1 if weight is None else weight)).sum() / size
+    np.testing.assert_allclose(
+        qk.evaluate(Y, S, prevalence=own, **given).gains.at_best_cut.array,
+        qk.evaluate(Y, S, **given).gains.at_best_cut.array,
+    )
+    assert "tuned to 2.1 positives to one negative; quotas are of the rows" in found.recommendation
+    assert json.loads(found.to_json())["unit"]["ratio"] == 2.1
+
+
+def test_intervals_at_a_quota_are_of_the_tuned_impacts():
+    """As of rows of which each class counts as much as its impacts are multiplied."""
+    given = {"quota": 3, "confidence": 0.9, "n_resamples": 50}
+    found = qk.evaluate(Y, S, impacts=(4, -3, -1, 0.5), ratio=3, **given)
+    by_hand = qk.evaluate(Y, S, impacts=(6, -1.5, -1.5, 0.25), **given)
+    (ends,), (expected,) = (
+        [x.ends["brings"][:2] for x in f.gains.at_quota.values()] for f in (found, by_hand)
+    )
+    np.testing.assert_allclose(ends, expected)
 
 
 @pytest.mark.parametrize("unit", [{}, {"impacts": (0, -5, -1, 0)}])
@@ -390,6 +429,12 @@ def test_masked_values_are_never_bad() -> None:
         ({"impacts": (1, 2, 3)}, "impacts must be four finite numbers"),
         ({"cost": 1.0}, "cost must be a finite number, and goes with gain"),
         ({"tune": Y == 1}, "tune goes with gain or impacts"),
+        ({"ratio": 2.1, "gain": Y}, "ratio goes with impacts"),
+        ({"prevalence": 0.5}, "prevalence goes with impacts"),
+        ({"impacts": (1, 2, 3, 4), "ratio": 0}, "ratio must be a finite number above 0; got 0"),
+        ({"impacts": (1, 2, 3, 4), "prevalence": 1}, "prevalence must be above 0 and below 1"),
+        ({"impacts": (1, 2, 3, 4), "ratio": 1, "prevalence": 0.5}, "ratio and prevalence are two"),
+        ({"impacts": (1, 2, 3, 4), "ratio": 1, "where": Y == 1}, "there is no negative row"),
         ({"where": Y}, "where must hold a boolean for each label"),
         ({"where": Y > 5}, "where leaves no examples"),
         ({"gain": Y, "tune": [True]}, "tune must hold a boolean for each label"),

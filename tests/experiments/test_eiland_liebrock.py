@@ -6,6 +6,7 @@ import math
 
 import _pages
 import eiland_liebrock as el
+import eiland_liebrock_sensitivity as sensitivity
 import eiland_liebrock_tables as printed
 import numpy as np
 import pytest
@@ -167,3 +168,23 @@ def test_scores_are_quantiles_of_beta_and_its_mirror_image():
     scores = np.sort(ranking.thresholds)
     middle = stats.beta.cdf(scores, *el.SHAPE) + 1 - stats.beta.cdf(1 - scores, *el.SHAPE)
     np.testing.assert_allclose(middle / 2, (np.arange(scores.size) + 0.5) / scores.size, atol=1e-4)
+
+
+# the sensitivity of B*
+
+
+def test_best_boundaries_move_as_the_page_says():
+    staying, moving = (sensitivity.best(model) for model in sensitivity.MODELS)
+    assert staying.quota.tolist() == [87] * 4
+    assert moving.quota.tolist() == [6, 93, 93, 160]
+    lost = moving.value - moving.curve.value[:, np.argmax(moving.optima[0])]
+    assert lost.round(3).tolist() == [0, 0.012, 0.071, 0.103]
+
+
+def test_best_boundaries_are_those_of_tables_tuned_one_by_one():
+    for model in sensitivity.MODELS:
+        ranking, found = sensitivity.loans(model), sensitivity.best(model)
+        for k, ratio in enumerate(printed.PRINTED_RATIOS):
+            tuned = qk.tables.cut_tables(ranking, ratio=ratio)
+            values = qk.tables.impact(tuned.table, impacts=sensitivity.IMPACTS).whole
+            np.testing.assert_allclose(found.value[k], values.max(), rtol=1e-12)

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, namespace, tolerance, wide_float
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    device,
+    mapped,
+    namespace,
+    tolerance,
+    wide_float,
+)
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, Number, NumberOf, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.numbers import POSITIVE, checked
@@ -65,12 +75,13 @@ class CutTables(NamedTuple, Generic[T]):
 def _validate_ratio(
     xp: Namespace, table: ops.Groups, *, ratio: Any = None
 ) -> tuple[tuple[Array, ...], None]:
-    """The ratio, if one is given."""
+    """The ratio, or several, if any is given."""
     if ratio is None:
         return (), None
     number = {"ratio": numbers_like(table.counts, "ratio", ratio)}
-    if number["ratio"].ndim:
-        raise ValueError(f"ratio must be one number; got shape {tuple(number['ratio'].shape)}")
+    if number["ratio"].ndim > 1:
+        shape = tuple(number["ratio"].shape)
+        raise ValueError(f"ratio must be a number or a list of them; got shape {shape}")
     return tuple(checked(xp, number, {"ratio": POSITIVE}).values()), None
 
 
@@ -81,7 +92,18 @@ def _impacts_and_ratio(
     return (*impacts_like(xp, table.counts, impacts), *given), None
 
 
+def _at_each(ratio: Array, x: Array) -> Array:
+    """An array of shape (..., G + 1) as (..., K, G + 1) for K ratios; for one ratio as it is."""
+    if not ratio.ndim:
+        return x
+    xp = namespace(x)
+    return xp.broadcast_to(x[..., None, :], (*x.shape[:-1], ratio.shape[0], x.shape[-1]))
+
+
 def _tuned_to(ratio: Array, cells: ConfusionTable) -> ConfusionTable:
+    """The cells of every cut, (..., G + 1), tuned to a ratio, or to K, (..., K, G + 1)."""
+    if ratio.ndim:
+        cells, ratio = ConfusionTable(*(x[..., None, :] for x in cells)), ratio[:, None]
     return tuned(cells, ratio / (1 + ratio), 1 / (1 + ratio))
 
 
@@ -122,9 +144,10 @@ def best_boundary(table: ops.Groups, *numbers: Array, kind: ImpactKind = "impact
     ----------
     impacts : four numbers or arrays
         (i_tp, i_fp, i_fn, i_tn), as `impact` takes them.
-    ratio : number, optional
+    ratio : number or K numbers, optional
         The user's class ratio r = P′/N′, finite and above 0, to which the table of every cut is
         tuned as by `tune_prevalence`; by default that of the data.  ι_σ is the same at every ratio.
+        Of K ratios all results have an axis more, (..., K) and (..., K, G + 1).
     kind : {"impact", "outcome"}
         The impact per example ι_I, for impacts that add up, or ι_σ of `outcome_impact`, for
         decisions that count by themselves.
@@ -166,6 +189,8 @@ def best_boundary(table: ops.Groups, *numbers: Array, kind: ImpactKind = "impact
     >>> rare = best_boundary(ranking, impacts=(5, -4, 0, 0), ratio=1 / 4)
     >>> print(rare.value.round(3), rare.threshold, rare.quota)
     0.333 0.9 1.0
+    >>> print(best_boundary(ranking, impacts=(5, -4, 0, 0), ratio=[1 / 4, 1, 4]).quota)
+    [1. 4. 4.]
     """
     if kind not in ("impact", "outcome"):
         raise ValueError(f'kind must be "impact" or "outcome"; got {brief(kind)}')
@@ -175,8 +200,11 @@ def best_boundary(table: ops.Groups, *numbers: Array, kind: ImpactKind = "impact
     floats = ConfusionTable(*(cast(xp, x, wide) for x in cells))
     floats = in_usual_unit(floats) if table.weighted else floats
     impacts, ratios = numbers[:4], numbers[4:]
-    if ratios and kind == "impact":
-        floats = _tuned_to(ratios[0], floats)
+    for ratio in ratios:
+        curve, real = mapped(partial(_at_each, ratio), (curve, real))
+        impacts = tuple(x[..., None, :] if x.ndim and ratio.ndim else x for x in impacts)
+        by_class = kind == "impact"
+        floats = _tuned_to(ratio, floats) if by_class else mapped(partial(_at_each, ratio), floats)
     of_cells = mean_impact if kind == "impact" else mean_outcome
     curve = curve._replace(value=of_cells(floats, ConfusionTable(*impacts)))
     unit = largest(*impacts)
@@ -213,9 +241,10 @@ def cut_tables(table: ops.Groups, ratio: Array | None = None) -> CutTables:
 
     Parameters
     ----------
-    ratio : number, optional
+    ratio : number or K numbers, optional
         Tune the tables to this class ratio r = P′/N′, finite and above 0, as `tune_prevalence`
-        does; 1 gives the tables of `normalize_table`.
+        does; 1 gives the tables of `normalize_table`.  Of K ratios all results have the shape
+        (..., K, G + 1).
 
     Returns
     -------
@@ -242,9 +271,9 @@ def cut_tables(table: ops.Groups, ratio: Array | None = None) -> CutTables:
     [0.  1.  1.2 2.2 1.4]
     """
     xp = namespace(table.counts)
-    cells = cut_cells(xp, table)
+    cuts, cells = (cut_thresholds(xp, table), cut_quotas(xp, table)), cut_cells(xp, table)
     if ratio is not None:
         wide = wide_float(xp, device(table.counts))
         floats = ConfusionTable(*(cast(xp, x, wide) for x in cells))
-        cells = _tuned_to(ratio, floats)
-    return CutTables(cut_thresholds(xp, table), cut_quotas(xp, table), cells)
+        cuts, cells = mapped(partial(_at_each, ratio), cuts), _tuned_to(ratio, floats)
+    return CutTables(*cuts, cells)
