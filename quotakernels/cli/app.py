@@ -19,6 +19,7 @@ from quotakernels.cli.options import (
     FILE,
     GAINS,
     LEVEL,
+    PER,
     POS_LABEL,
     QUOTA,
     QUOTA_HELP,
@@ -32,6 +33,7 @@ from quotakernels.cli.options import (
 )
 from quotakernels.cli.pages import CommandPage, GroupPage
 from quotakernels.cli.task import refuse_label_as_score, refuse_to_overwrite, task_of
+from quotakernels.cli.terminal import printable
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.settings import Settings
 
@@ -190,6 +192,7 @@ def report(file: Path | None, example: str | None, output: Path, **options: Any)
                 type=float,
                 help="Lowest score to select, for a quota.",
             ),
+            PER,
             WHERE,
             example_option("Select of scores that come along."),
         ),
@@ -209,6 +212,9 @@ def select(file: Path | None, example: str | None, output: Path, **chosen: Any) 
       The 200 best rows:
         quotakernels select FILE --score a --quota 200 -o chosen.csv
 
+      The 10 best rows of each branch:
+        quotakernels select FILE --score a --quota 10 --per branch -o chosen.csv
+
       All rows with a score of 0.35 and more:
         quotakernels select FILE --score a --threshold 0.35 -o chosen.csv
     """
@@ -227,26 +233,35 @@ def _write_selected(
     score: str,
     quota: Quota | None,
     threshold: float | None,
+    per: str | None,
     where: tuple[str, str] | None,
 ) -> None:
-    from quotakernels.cli.columns import of_rows, score_column, where_mask
+    from quotakernels.cli.columns import group_column, of_rows, score_column, where_mask
     from quotakernels.cli.exact import read_with_scores
     from quotakernels.cli.files import output_format, read_table, write_table
-    from quotakernels.cli.selection import reached, select_rows
+    from quotakernels.cli.selection import reached, select_of_each, select_rows
 
     if (quota is None) == (threshold is None):
         raise click.UsageError("Give one of --quota and --threshold.")
+    if per is not None and quota is None:
+        raise click.UsageError("--per goes with --quota.")
     refuse_to_overwrite(file, output)
-    typed = read_with_scores(file, [score, *([] if where is None else [where[0]])], [score])
+    beside = [*([] if where is None else [where[0]]), *([] if per is None else [per])]
+    typed = read_with_scores(file, [score, *beside], [score])
     scores = of_rows(typed, where, lambda rows: score_column(rows, score))
     table = read_table(file, as_text=output_format(output) == "csv")
     if where is not None:
         table = table.filter(where_mask(typed, *where))
-    selection = select_rows(table, scores, quota or reached(scores, threshold))
+    if per is None or quota is None:
+        selection = select_rows(table, scores, quota or reached(scores, threshold))
+    else:
+        groups = of_rows(typed, where, lambda rows: group_column(rows, per))
+        selection = select_of_each(table, scores, quota, per, groups)
     write_table(output, selection.table)
     to_stderr = is_stdout(output)
-    click.echo(selection, err=to_stderr)
-    click.echo(f"{output.name}: {selection.table.num_rows} rows, best first", err=to_stderr)
+    click.echo(printable(selection.said), err=to_stderr)
+    rows = f"{selection.table.num_rows} rows, {selection.order}"
+    click.echo(f"{output.name}: {printable(rows)}", err=to_stderr)
 
 
 @app.command(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from quotakernels.cli.errors import InputError, missing_value, third_label
 from quotakernels.evaluation.quota import UnfitError
 from quotakernels.evaluation.settings import Sample, Settings
+from quotakernels.inputs.groups import GroupsOfExamples
 
 _R = TypeVar("_R")
 _Value = bool | int | float | str
@@ -42,6 +43,20 @@ def number_column(table: pa.Table, name: str) -> NDArray[np.float64]:
     numbers = np.asarray(_numbers(_complete(table, name), name).to_numpy(), dtype=np.float64)
     _refuse(~np.isfinite(numbers), numbers, name, "a finite number")
     return numbers
+
+
+def group_column(table: pa.Table, name: str) -> GroupsOfExamples:
+    """Return the group of each row, and what names the groups, in order; dates become texts."""
+    column = _complete(table, name)
+    kind = column.type
+    if pa.types.is_temporal(kind):
+        column = column.cast(pa.string())
+    elif not (_is_text(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
+        expected = "expected whole numbers, texts or dates"
+        raise InputError(f"column {name!r} holds values of type {kind}, {expected}")
+    names = sorted(pc.unique(column).to_pylist())
+    codes = pc.index_in(column, value_set=pa.array(names, column.type))
+    return GroupsOfExamples(codes.to_numpy().astype(np.int64), np.asarray(names))
 
 
 def where_mask(table: pa.Table, name: str, text: str) -> pa.ChunkedArray:

@@ -128,6 +128,9 @@ QUOTAS = Option(["--quota"], multiple=True, help=f"{QUOTA_HELP}; repeat.", **QUO
 WEIGHT = Option(["--weight"], type=COLUMN, help="Column of the weights.")
 POS_LABEL = Option(["--pos-label"], metavar="VALUE", help="The positive label, if it is not 1.")
 WHERE = Option(["--where"], type=CONDITION, help="Use these rows only.")
+PER = Option(
+    ["--per"], type=COLUMN, help="Fill each --quota in every group: rows alike in this column."
+)
 DATA = (LABEL, SCORES, QUOTAS, POS_LABEL, WEIGHT, WHERE)
 GAINS = (
     Option(["--gain"], type=COLUMN, help="Column of what each row brings if it is selected."),

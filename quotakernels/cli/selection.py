@@ -12,44 +12,60 @@ from numpy.typing import NDArray
 
 import quotakernels as qk
 from quotakernels.cli.errors import InputError
-from quotakernels.evaluation.choice import how_filled
+from quotakernels.evaluation.choice import how_filled, how_filled_each
 from quotakernels.evaluation.quota import Quota, UnfitError
+from quotakernels.inputs.groups import GroupsOfExamples
 
 PROBABILITY = "selection_probability"
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The rows that are in or tied for the last places, best first, and how it came about."""
+    """The rows that are in or tied for the last places, how it came about, and their order."""
 
     table: pa.Table
-    places: float
-    threshold: str
-    above: int
-    tied: int
-
-    def __str__(self) -> str:
-        return how_filled(self.places, self.threshold, self.above, self.tied)
+    said: str
+    order: str = "best first"
 
 
 def select_rows(table: pa.Table, scores: NDArray[Any], quota: Quota) -> Selection:
     """Return the rows of a table whose scores fill a quota, with their probability to be in."""
+    _check(table, quota, len(scores), f"the {len(scores)} rows")
+    places, argument = quota.places(len(scores)), quota.argument(len(scores))
+    probabilities = qk.select(scores, **argument)
+    rows = _best_first(scores, np.flatnonzero(probabilities))
+    threshold = str(scores[rows[-1]]) if len(rows) else ""
+    cut = qk.quota_threshold(scores, **argument)
+    said = how_filled(places, threshold, int(cut.above), int(cut.tied))
+    return Selection(_taken(table, rows, probabilities), said)
+
+
+def select_of_each(
+    table: pa.Table, scores: NDArray[Any], quota: Quota, column: str, groups: GroupsOfExamples
+) -> Selection:
+    """Return the rows that fill a quota of each group, group by group."""
+    sizes = np.bincount(groups.codes)
+    largest = int(sizes.max(initial=0))
+    _check(table, quota, largest, f"the {largest} rows of the largest group by {column!r}")
+    probabilities = qk.select(scores, groups=groups.codes, **quota.argument(largest))
+    rows = _best_first(scores, np.flatnonzero(probabilities))
+    rows = rows[np.argsort(groups.codes[rows], kind="stable")]
+    places = float(quota.of_each(sizes).sum())
+    said = how_filled_each(places, quota, column, sizes)
+    return Selection(_taken(table, rows, probabilities), said, f"best first of each {column}")
+
+
+def _check(table: pa.Table, quota: Quota, most: int, what: str) -> None:
     if PROBABILITY in table.schema.names:
         raise InputError(f"the file has a column {PROBABILITY!r} already")
     try:
-        quota.check(len(scores), f"the {len(scores)} rows", of_rows=True, command=True)
+        quota.check(most, what, of_rows=True, command=True)
     except UnfitError as error:
         raise InputError(str(error)) from error
-    places = quota.places(len(scores))
-    if places == 0:
-        chosen = table.slice(0, 0).append_column(PROBABILITY, pa.array([], pa.float64()))
-        return Selection(chosen, places, "", 0, 0)
-    argument = quota.argument(len(scores))
-    probabilities = qk.select(scores, **argument)
-    cut = qk.quota_threshold(scores, **argument)
-    rows = _best_first(scores, np.flatnonzero(probabilities))
-    chosen = table.take(rows).append_column(PROBABILITY, pa.array(probabilities[rows]))
-    return Selection(chosen, places, str(scores[rows[-1]]), int(cut.above), int(cut.tied))
+
+
+def _taken(table: pa.Table, rows: NDArray[Any], probabilities: NDArray[Any]) -> pa.Table:
+    return table.take(rows).append_column(PROBABILITY, pa.array(probabilities[rows]))
 
 
 def reached(scores: NDArray[Any], threshold: float | None) -> Quota:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,3 +175,11 @@ def how_filled(places: float, threshold: str, above: int, tied: int) -> str:
     share = "1 at it has" if tied == 1 else f"{tied} tied at it share"
     left = f"{share} the remaining {Size(remaining, False)}"
     return head + f"{above} above the threshold {threshold}, {left}"
+
+
+def how_filled_each(places: float, quota: Quota, column: str, sizes: NDArray[Any]) -> str:
+    """Say how many places there are of each group, and how many groups have fewer rows."""
+    short = 0 if quota.percent else int(np.count_nonzero(sizes < quota.amount))
+    fewer = f", {short} of them with fewer rows" if short else ""
+    groups = f"{len(sizes)} group{'' if len(sizes) == 1 else 's'}{fewer}"
+    return f"{Size(places, False)}: {quota} of each {column} ({groups})"

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from quotakernels._text import plain
 
 # A sum of weights may fall short of the number that it stands for by as much, relatively.
@@ -36,6 +39,11 @@ class Quota:
     def places(self, total: float) -> float:
         """Return how many of `total` the quota is."""
         return self.amount * total / 100 if self.percent else min(self.amount, total)
+
+    def of_each(self, totals: NDArray[Any]) -> NDArray[np.float64]:
+        """Return how many of each total the quota is, of each group for example."""
+        wanted = self.amount * totals / 100 if self.percent else np.minimum(self.amount, totals)
+        return np.asarray(wanted, dtype=np.float64)
 
     def check(self, total: float, what: str, *, of_rows: bool, command: bool) -> None:
         """Refuse a quota of more than `total`, which `what` describes, or of less than one row."""

@@ -134,3 +134,56 @@ def test_select_refuses(run: Run, table: Callable[..., Path], tmp_path: Path) ->
         outcome = run("select", file, "--score", score, "--quota", quota, "-o", output)
         assert message in outcome.error
     assert not out.exists()
+
+
+BRANCHES = {
+    "branch": ["south", "north", "south", "north", "west", "south"],
+    "day": ["2026-05-02", "2026-05-01", "2026-05-01", "2026-05-02", "2026-05-02", "2026-05-02"],
+    "s": [0.7, 0.2, 0.9, 0.8, 0.1, 0.7],
+    "rate": [0.5, 1, 1, 1, 1, 1],
+}
+
+
+@pytest.mark.parametrize("quota", ["2", "50%"])
+@pytest.mark.parametrize("column", ["branch", "day"])
+def test_a_quota_of_each_group(
+    run: Run, table: Callable[..., Path], column: str, quota: str
+) -> None:
+    path = table(**BRANCHES)
+    output = path.with_name("chosen.parquet")
+    given = ("--score", "s", "--quota", quota, "--per", column, "-o", output)
+    outcome = run("select", path, *given)
+    argument = {"quota": 2} if quota == "2" else {"fraction": 0.5}
+    probability = qk.select(BRANCHES["s"], groups=BRANCHES[column], **argument)
+    chosen = [row for row in range(6) if probability[row] > 0]
+    order = sorted(chosen, key=lambda row: (BRANCHES[column][row], -BRANCHES["s"][row]))
+    content = read_output(output)
+    assert list(map(str, content[column])) == [BRANCHES[column][row] for row in order]
+    assert content["selection_probability"] == probability[order].tolist()
+    said = {
+        ("branch", "2"): "5 places: 2 of each branch (3 groups, 1 of them with fewer rows)",
+        ("branch", "50%"): "3 places: 50% of each branch (3 groups)",
+        ("day", "2"): "4 places: 2 of each day (2 groups)",
+        ("day", "50%"): "3 places: 50% of each day (2 groups)",
+    }
+    rows = f"chosen.parquet: {len(order)} rows, best first of each {column}"
+    assert outcome.out.splitlines() == [said[column, quota], rows]
+
+
+def test_a_quota_of_each_group_is_refused(run: Run, table: Callable[..., Path]) -> None:
+    path, gaps = table(**BRANCHES), table("gaps.csv", s=[1, 2, 3], branch=["a", "", "b"])
+    for file, column, quota, message in (
+        (
+            path,
+            "rate",
+            1,
+            "column 'rate' holds values of type double, expected whole numbers, text",
+        ),
+        (path, "brnch", 1, "data.csv has no column 'brnch'; did you mean 'branch'?"),
+        (gaps, "branch", 1, "column 'branch': missing value at row 2; fill these rows or leave th"),
+        (path, "branch", 4, "--quota 4 is more than the 3 rows of the largest group by 'branch'"),
+    ):
+        given = ("--score", "s", "--quota", quota, "--per", column, "-o", path.with_name("a.csv"))
+        assert message in run("select", file, *given).error
+    given = ("--score", "s", "--threshold", 1, "--per", "branch", "-o", path.with_name("a.csv"))
+    assert "--per goes with --quota." in run("select", path, *given).error
