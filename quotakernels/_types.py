@@ -69,6 +69,8 @@ NumberOf: TypeAlias = float | np.number[Any] | ArrayOf[A]
 """A number or several."""
 Number: TypeAlias = NumberOf[_Tensor | _Sharded]
 """The same of any library."""
+Numbers: TypeAlias = ArrayOf[_Tensor | _Sharded]
+"""Several of any library."""
 
 
 class Data(TypedDict, Generic[A], total=False):

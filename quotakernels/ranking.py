@@ -26,7 +26,7 @@ from quotakernels._array import (
 )
 from quotakernels._types import A, ArrayOf, Generic, Number, NumberOf, T
 from quotakernels._types import TiePolicy as TiePolicy
-from quotakernels.inputs.examples import Examples, check_tie_policy
+from quotakernels.inputs.examples import Examples, Validated, check_tie_policy
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.groups import GroupsOfExamples
 from quotakernels.inputs.invalid_rows import invalid_rows, with_marks
@@ -449,6 +449,12 @@ def rank_examples(
     xp = namespace(examples.scores)
     with computing(xp):
         return compiled(_ranked, xp, ("ties",))(examples, good, groups, ties=ties)
+
+
+def ranked_by_group(found: Validated, ties: TiePolicy) -> Ranking:
+    """Rank what is found good, of groups if there are any, for functions that draw or divide it."""
+    good = None if found.groups is None else found.good
+    return rank_examples(found.examples, ties, good, found.groups)
 
 
 def _ranked(

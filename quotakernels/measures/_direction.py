@@ -32,7 +32,7 @@ def direction_of(measure: Any, given: bool | None, name: str) -> bool:
     return direction
 
 
-class _OneField(functools.partial[Any]):
+class OneField(functools.partial[Any]):
     """A measure of whose record one field is taken."""
 
     def __call__(self, /, *arguments: Any, **keywords: Any) -> Any:
@@ -41,7 +41,7 @@ class _OneField(functools.partial[Any]):
 
 def compared(measure: Any) -> Any:
     """The measure, or where it gives a record the one number of it by which models are compared."""
-    return _OneField(measure) if getattr(_inner(measure), "headline", "") else measure
+    return OneField(measure) if getattr(_inner(measure), "headline", "") else measure
 
 
 def title_of(measure: Any) -> str:

@@ -345,7 +345,7 @@ def depends_on_positives_only(measure: Any) -> bool:
 
 def without_gains(measure: Any) -> bool:
     """Whether the same are all of this library and not of gains."""
-    return all(isinstance(x, Measure) and not x.of_gains for x in _within(measure))
+    return not any(getattr(x, "of_gains", True) for x in _within(measure))
 
 
 def made_here(measure: Any) -> bool:

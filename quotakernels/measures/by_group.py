@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
-from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import (
@@ -20,15 +21,17 @@ from quotakernels._array import (
     namespace,
     result_float,
 )
-from quotakernels._types import Generic, T
+from quotakernels._types import A, ArrayOf, Generic, GroupedData, MeasureOptions, Numbers, T
 from quotakernels.inputs.invalid_rows import invalid_rows, nan_in_invalid
-from quotakernels.inputs.keywords import brief, forwarding, public
+from quotakernels.inputs.keywords import brief, forwarding, keywords_of, public
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import Totals, numbers_like
+from quotakernels.measures._direction import own_direction, title_of
 from quotakernels.measures._measure import Measure, made_here
 from quotakernels.ranking import Ranking, rank, table_of
 
 WEIGHTS = ("examples", "positives", "negatives")
+GroupWeights: TypeAlias = Literal["examples", "positives", "negatives"]
 FINITE = (lambda x: (x >= 0) & (x < math.inf), "a finite number, not negative")
 
 
@@ -123,19 +126,93 @@ def _check_groups(ranking: Any) -> None:
         raise TypeError("the ranking has no groups; give them to rank")
 
 
-@forwarding(rank)
+class GroupValues(NamedTuple):
+    """A measure of each group, shape (..., S, *rest), or a record of such, and what a group counts
+    for, shape (..., S).
+    """
+
+    values: Any
+    size: Array
+
+
+class MeanOverGroups:
+    """The mean of a measure over groups of examples: a function of a ranking that has groups."""
+
+    made_here = True
+    of_gains = False
+    headline = "value"
+
+    def __init__(self, measure: Any, weights: Any, own: dict[str, Any]):
+        self.measure = functools.partial(measure, **own) if own else measure
+        self.weights = weights
+        self.greater_is_better = own_direction(measure)
+        self.own_keywords = keywords_of(measure)
+        self.__name__ = f"group_mean({title_of(measure)})"
+
+    def __call__(self, ranking: Ranking[T], **own: Any) -> GroupMean[T]:
+        """The mean over the groups of a ranking."""
+        return mean_of_groups(self.of_groups(ranking, **own))
+
+    def of_groups(self, ranking: Ranking, **own: Any) -> GroupValues:
+        """What is averaged."""
+        _check_groups(ranking)
+        values = self.measure(ranking, **own)
+        xp = namespace(ranking.counts)
+        with computing(xp):
+            size = _weights(xp, table_of(xp, ranking, by_group=True), self.weights)
+            if (invalid := invalid_rows(ranking)) is not None:
+                size = xp.where(invalid[..., 0], xp.full_like(size, xp.nan), size)
+        return GroupValues(values, size)
+
+    def __repr__(self) -> str:
+        return f"<measure {self.__name__}>"
+
+
+class _Weighted(MeasureOptions, total=False):
+    """What groups count for, and options of measures."""
+
+    weights: GroupWeights | Numbers | None
+
+
+class _OfData(GroupedData[A], _Weighted, total=False):
+    """The same beside labels and scores."""
+
+
+@overload
+def group_mean(
+    measure: Measure | Callable[..., Any], **own: Unpack[_Weighted]
+) -> MeanOverGroups: ...
+
+
+@overload
+def group_mean(
+    measure: Measure | Callable[..., Any], ranking: Ranking[T], /, **own: Unpack[_Weighted]
+) -> GroupMean[T]: ...
+
+
+@overload
 def group_mean(
     measure: Measure | Callable[..., Any],
-    y_true: Any,
+    y_true: ArrayOf[A],
+    y_score: ArrayOf[A],
+    **data: Unpack[_OfData[A]],
+) -> GroupMean[A]: ...
+
+
+@forwarding(rank)
+def group_mean(
+    measure: Any,
+    y_true: Any = None,
     y_score: Any = None,
     *,
-    weights: Literal["examples", "positives", "negatives"] | Any = None,
+    weights: Any = None,
     **keywords: Any,
-) -> GroupMean:
+) -> Any:
     """Mean of a measure over groups of examples.
 
     Takes labels and scores, with the keywords of `rank`, among them `groups`; or in place of
-    `y_true` a `Ranking` that was made with groups.
+    `y_true` a `Ranking` that was made with groups.  Without them it gives the mean as a measure
+    itself, a function of such a ranking, for `bootstrap`, `compare` and the functions of folds.
 
     Parameters
     ----------
@@ -151,6 +228,7 @@ def group_mean(
     Returns
     -------
     GroupMean
+        Or the measure.
 
     Raises
     ------
@@ -171,7 +249,7 @@ def group_mean(
 
     Examples
     --------
-    >>> from quotakernels import group_mean, hit_rate, roc_auc
+    >>> from quotakernels import bootstrap, group_mean, hit_rate, roc_auc
     >>> y_true, y_score = [1, 0, 1, 0, 0], [0.9, 0.8, 0.5, 0.6, 0.1]
     >>> user = ["ann", "ann", "bob", "bob", "bob"]
     >>> print(*group_mean(roc_auc, y_true, y_score, groups=user))
@@ -180,29 +258,40 @@ def group_mean(
     0.7 2
     >>> print(*group_mean(hit_rate, y_true, y_score, groups=user, quota=1))
     0.5 2
+    >>> found = bootstrap(group_mean(roc_auc), y_true, y_score, groups=user, random_state=1)
+    >>> print(found.value.lower, found.value.upper)
+    0.5 1.0
     """
-    if not made_here(measure):
+    if not made_here(measure) or isinstance(measure, Mapping):
         raise TypeError(f"measure must be a measure of this library; got {brief(measure)}")
     of_rank = inspect.signature(rank).parameters
     own = {name: x for name, x in keywords.items() if name not in of_rank}
     given = {name: x for name, x in keywords.items() if name in of_rank}
+    mean = MeanOverGroups(measure, weights, own)
+    if y_true is None and y_score is None:
+        for name in given:
+            raise TypeError(f"{name} goes with labels and scores; group_mean has none")
+        return mean
     if isinstance(y_true, Ranking):
         for name in given:
             raise TypeError(f"{name} cannot be combined with a Ranking; pass it to rank")
-        ranking = y_true
-    else:
-        ranking = rank(y_true, y_score, **given)
-    _check_groups(ranking)
-    values = measure(ranking, **own)
-    xp = namespace(ranking.counts)
-    dtype = result_float(xp, device(ranking.counts))
-    with computing(xp):
-        size = _weights(xp, table_of(xp, ranking, by_group=True), weights)
-        mean = mapped(lambda x: compiled(_average, xp)(x, size), values)
-        if (invalid := invalid_rows(ranking)) is not None:
-            mean = nan_in_invalid(xp, mean, xp.any(invalid, axis=-2))
-        defined = mapped(lambda x: xp.count_nonzero(~xp.isnan(x), axis=size.ndim - 1), values)
-        return GroupMean(finished(xp, mean, dtype), defined)
+        return mean(y_true)
+    return mean(rank(y_true, y_score, **given))
+
+
+def mean_over_groups(measure: Any) -> MeanOverGroups | None:
+    """The mean over groups that a measure is, in `functools.partial` or not; None of any other."""
+    arguments: tuple[Any, ...] = ()
+    options: dict[str, Any] = {}
+    while isinstance(measure, functools.partial):
+        arguments, options = (*measure.args, *arguments), measure.keywords | options
+        measure = measure.func
+    if measure is group_mean and len(arguments) == 1:
+        found: MeanOverGroups = group_mean(*arguments, **options)
+        return found
+    if not isinstance(measure, MeanOverGroups) or arguments:
+        return None
+    return MeanOverGroups(measure.measure, measure.weights, options)
 
 
 def _weights(xp: Namespace, table: ops.Groups, weights: Any) -> Array:
@@ -225,16 +314,49 @@ def _weights(xp: Namespace, table: ops.Groups, weights: Any) -> Array:
     return xp.broadcast_to(given, whole.shape)
 
 
-def _average(values: Array, size: Array) -> Array:
-    """The weighted mean of what is defined over the groups, the last axis of the weights."""
+def mean_of_groups(groups: GroupValues, drawn: Array | None = None) -> GroupMean[Any]:
+    """The mean over groups; of resamples, shape (..., *rest, R), in which each group is `drawn` so
+    often, shape (R, S).
+    """
+    values, size = groups
+    xp = namespace(size)
+    dtype = result_float(xp, device(size))
+    with computing(xp):
+        mean = mapped(lambda x: compiled(_average, xp)(x, size, drawn), values)
+        defined = mapped(lambda x: _defined(x, size.ndim - 1, drawn), values)
+        return GroupMean(finished(xp, mean, dtype), defined)
+
+
+def _average(values: Array, size: Array, drawn: Array | None) -> Array:
+    """The weighted mean of what is defined over the groups, the last axis of the weights.
+
+    A size that is NaN spoils it.
+    """
     xp, axis = namespace(values), size.ndim - 1
-    size = xp.reshape(size, (*size.shape, *(1 for _ in values.shape[size.ndim :])))
-    values = cast(xp, values, size.dtype)
-    weight = xp.where(xp.isnan(values), xp.zeros_like(values), size)
-    weighted = xp.where(xp.isnan(values), weight, weight * values)
+    values = _groups_last(xp, cast(xp, values, size.dtype), axis)
+    between = (1,) * (values.ndim - size.ndim)
+    size = xp.reshape(size, (*size.shape[:-1], *between, size.shape[-1]))
+    left_out = xp.isnan(values) & ~xp.isnan(size)
+    nothing = xp.zeros_like(values)
+    weight = xp.where(left_out, nothing, size)
+    sums = (xp.where(left_out, nothing, weight * values), weight)
+    if drawn is not None:
+        often = cast(xp, drawn, size.dtype)
+        sums = tuple(xp.expand_dims(x, axis=-2) * often for x in sums)
+    weighted, weight = (ops.total(xp, x) for x in sums)
+    return weighted / weight
 
-    def along(x: Array) -> Array:
-        """The sum over the groups."""
-        return ops.total(xp, xp.permute_dims(x, (*range(axis), *range(axis + 1, x.ndim), axis)))
 
-    return along(weighted) / along(weight)
+def _defined(values: Array, axis: int, drawn: Array | None) -> Array:
+    """How many groups have the measure defined; a group that is drawn twice counts twice."""
+    xp = namespace(values)
+    there = _groups_last(xp, ~xp.isnan(values), axis)
+    if drawn is None:
+        return xp.count_nonzero(there, axis=-1)
+    often = cast(xp, xp.expand_dims(there, axis=-2), xp.int64) * cast(xp, drawn, xp.int64)
+    return xp.sum(often, axis=-1)
+
+
+def _groups_last(xp: Namespace, x: Array, axis: int) -> Array:
+    """Arrays with the axis of the groups moved to the end."""
+    return xp.permute_dims(x, (*range(axis), *range(axis + 1, x.ndim), axis))

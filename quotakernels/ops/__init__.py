@@ -53,6 +53,7 @@ from quotakernels.ops.scans import shifted as shifted
 from quotakernels.ops.scans import taken as taken
 from quotakernels.ops.scans import total as total
 from quotakernels.ops.scans import written as written
+from quotakernels.ops.segments import Combined as Combined
 from quotakernels.ops.segments import column_at as column_at
 from quotakernels.ops.segments import combined as combined
 from quotakernels.ops.segments import group_total as group_total

@@ -155,7 +155,17 @@ def handed_on(y: NDArray[np.int64], s: Floats) -> None:
     qk.compare(qk.hit_rate, y, {"a": s, "b": s}, quota="5%")  # wrong
     qk.compare(qk.hit_rate, y, {"a": s, "b": s}, quota=3, seed=1)  # wrong
     qk.bootstrap(qk.hit_rate, y, s, quota=3, n_resample=20)  # wrong
-    qk.bootstrap(qk.summary, y, s, groups=y)  # wrong
+    mean = qk.group_mean(qk.hit_rate, quota=3, weights="examples")
+    assert_type(mean(qk.rank(y, s, groups=y)), results.GroupMean[Floats])
+    assert_type(qk.group_mean(qk.roc_auc, y, s, groups=y), results.GroupMean[Floats])
+    assert_type(qk.group_mean(qk.roc_auc, qk.rank(y, s)), results.GroupMean[Floats])
+    assert_type(qk.bootstrap(mean, y, s, groups=y), results.GroupMean[results.BootstrapResult])
+    assert_type(qk.bootstrap(qk.roc_auc, y, s, groups=y), results.BootstrapResult)
+    assert_type(qk.compare(mean, y, {"a": s, "b": s}, groups=y), results.Comparison)
+    print(inference.fold_summary(mean, y, s, y, groups=y).value)
+    qk.bootstrap(qk.summary, y, s, group=y)  # wrong
+    qk.group_mean(qk.roc_auc, y)  # wrong
+    qk.group_mean(qk.roc_auc, y, s, groups=y, weights="users")  # wrong
     qk.bootstrap(functools.partial(qk.hit_rate, quota=3), y, s, confidence=0.9)  # wrong
     inference.fold_summary(qk.hit_rate, y, s, y, fractoin=0.1)  # wrong
     inference.fold_test(qk.roc_auc, y, {"a": s, "b": s}, y, maximise=True)  # wrong

@@ -18,12 +18,12 @@ from quotakernels._types import MeasureOptions
 from quotakernels.inference.comparison.paired import Measured, Tested, TestName, by_test, check_test
 from quotakernels.inference.resampling.bootstrap import with_options
 from quotakernels.inference.resampling.values import value_of
-from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.models import host_floats, label_of, named_scores, stacked
 from quotakernels.measures._direction import compared, direction_of
-from quotakernels.ranking import TiePolicy, rank_examples
+from quotakernels.ranking import TiePolicy, ranked_by_group
 
 NDArray = np.ndarray[Any, Any]
 
@@ -121,6 +121,8 @@ def compare(
     validate: bool = True,
     gain: Any = None,
     gain_rejected: Any = 0,
+    groups: Any = None,
+    num_groups: int | None = None,
     workers: int | None = None,
     max_memory: int = 2**30,
     progress: bool | Callable[[int, int], None] | None = None,
@@ -153,8 +155,12 @@ def compare(
         apart.
     stratified : bool
         As in `bootstrap`, and only for it.
+    groups, num_groups
+        As in `rank`, for `group_mean` and functions of your own: the pairs are compared by a mean
+        over groups.
     clusters : array, shape (n,), optional
-        Examples with the same value are drawn, or change places, together.
+        Examples with the same value are drawn, or change places, together.  Of `group_mean` by
+        default the groups.
     random_state, workers, max_memory, progress
         As in `bootstrap`.
     **options
@@ -173,9 +179,9 @@ def compare(
         in a trace; a measure that gives a record, or that does not say whether more is better.
     ValueError
         Fewer than two models; scores of different lengths; a measure of more than one number for
-        each model, as of several quotas; one of score values, not of their order, in a permutation
-        test; another measure than the three, weights, clusters or another tie policy with
-        ``test="delong"``.
+        each model, as of several quotas or groups; one of score values, not of their order, in a
+        permutation test; another measure than the three, weights, clusters or another tie policy
+        with ``test="delong"``.
 
     Warns
     -----
@@ -200,7 +206,8 @@ def compare(
     of two models may have different scales.  Then a coin for each example decides whether the two
     models' ranks of it change places: p = (1 + k)/(1 + R), k the number of exchanges after which
     the difference is as large as without.  Exact for models that are exchangeable, and so a test
-    of more than the equality of one measure; there is no interval.
+    of more than the equality of one measure; there is no interval.  Of `group_mean` the models'
+    values of whole groups change places.
 
     In both, R resamples cannot give a p-value below 2/(1 + R) and 1/(1 + R), which Holm's method
     multiplies by the number of pairs, M(M - 1)/2, or less.
@@ -228,46 +235,55 @@ def compare(
     >>> print(found.lower[0].round(2), found.p_adjusted[0].round(3))
     [ 0.   -0.03  0.2 ] [1.    0.958 0.003]
     """
-    applied = compared(with_options(measure, options, gain))
+    applied = compared(with_options(measure, options, gain, groups))
     named = named_scores(models, y_true)
     n_resamples = check_test(test, len(named), n_resamples, confidence_level, ties, stratified)
-    data = _keywords_of_rank(sample_weight, where, pos_label, validate, gain, gain_rejected)
+    beside = (sample_weight, where, pos_label, validate, gain, gain_rejected, groups, num_groups)
+    found, data = _data({label_of(models, k): x for k, x in named.items()}, y_true, beside)
     drawn = {"n_resamples": n_resamples, "random_state": random_state, "clusters": clusters}
     drawn |= {"ties": ties, "workers": workers, "max_memory": max_memory, "progress": progress}
-    examples = _examples({label_of(models, name): x for name, x in named.items()}, y_true, data)
-    estimate, worth = _estimates(applied, examples, ties, maximize)
-    measured = Measured(applied, y_true, examples, estimate, confidence_level, data, drawn)
-    tested = by_test(test, measured, stratified)
-    return comparison_of(list(named), estimate, worth, tested, confidence_level)
+    asked = Measured(applied, y_true, found, confidence_level, data, drawn)
+    return _comparison(list(named), asked, test, maximize, stratified)
 
 
-def _keywords_of_rank(
-    sample_weight: Any, where: Any, pos_label: Any, validate: bool, gain: Any, gain_rejected: Any
-) -> dict[str, Any]:
-    """What goes with labels and scores, without gains where there are none."""
-    data = {"sample_weight": sample_weight, "where": where, "pos_label": pos_label}
-    data["validate"] = validate
-    return data if gain is None else data | {"gain": gain, "gain_rejected": gain_rejected}
+def _data(
+    named: dict[str, Any], y_true: Any, beside: tuple[Any, ...]
+) -> tuple[Validated, dict[str, Any]]:
+    """What is compared, and what `rank` is given beside labels and scores, by name."""
+    *examples, gain, gain_rejected, groups, num_groups = beside
+    names = ("sample_weight", "where", "pos_label", "validate")
+    data = dict(zip(names, examples, strict=True))
+    if gain is not None:
+        data |= {"gain": gain, "gain_rejected": gain_rejected}
+    scores = stacked(named, y_true, **data)
+    if groups is not None:
+        data |= {"groups": groups, "num_groups": num_groups}
+    return validated(y_true, scores, **data), data
 
 
-def _examples(named: dict[str, Any], y_true: Any, data: dict[str, Any]) -> Examples:
-    """Labels, and the scores of all models, shape (M, n), with what is given beside them."""
-    return validated(y_true, stacked(named, y_true, **data), **data).examples
+def _comparison(
+    names: list[str], asked: Measured, test: TestName, maximize: bool | None, stratified: bool
+) -> Comparison:
+    """The estimates, and the tests of all pairs."""
+    estimate, worth = _estimates(asked.measure, asked.found, asked.drawn["ties"], maximize)
+    tested = by_test(test, asked._replace(estimate=estimate), stratified)
+    return comparison_of(names, estimate, worth, tested, asked.confidence_level)
 
 
 def _estimates(
-    measure: Any, examples: Examples, ties: TiePolicy, maximize: bool | None
+    measure: Any, data: Validated, ties: TiePolicy, maximize: bool | None
 ) -> tuple[NDArray, NDArray]:
     """The measure of each model, one number, and one that is larger for the better model."""
-    found = value_of(measure, rank_examples(examples, ties))
+    found = value_of(measure, ranked_by_group(data, ties))
+    hint = "; of groups pass group_mean of the measure" if data.groups else ""
     if not is_array(found):
         kind = type(found).__name__
-        raise TypeError(f"measure must give one number for each model; got a {kind}")
-    number = examples.scores.shape[0]
+        raise TypeError(f"measure must give one number for each model; got a {kind}{hint}")
+    number = data.examples.scores.shape[0]
     if tuple(found.shape) != (number,):
         raise ValueError(
             f"measure must give one number for each model, shape {(number,)}; "
-            f"got shape {tuple(found.shape)}"
+            f"got shape {tuple(found.shape)}{hint}"
         )
     estimate = host_floats(found)
     return estimate, estimate if direction_of(measure, maximize, "maximize") else -estimate

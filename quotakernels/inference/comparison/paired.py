@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import warnings
@@ -12,12 +13,18 @@ import numpy as np
 
 from quotakernels._array import tolerance
 from quotakernels.inference._areas import area_name
-from quotakernels.inference.comparison.permutation import differences, permutation_of
+from quotakernels.inference.comparison.permutation import (
+    differences,
+    differences_of_groups,
+    exchange_of_groups,
+    permutation_of,
+)
 from quotakernels.inference.delong.difference import delong_test
 from quotakernels.inference.resampling.bootstrap import bootstrap, check_resampling
+from quotakernels.inference.resampling.group_means import draws_groups
 from quotakernels.inference.resampling.plan import flags_of, units_of
 from quotakernels.inference.resampling.values import reporter
-from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.models import host_floats
 from quotakernels.inputs.quotas import level_of_caller, silently
@@ -54,11 +61,16 @@ class Measured(NamedTuple):
 
     measure: Any
     y_true: Any
-    examples: Examples
-    estimate: NDArray
+    found: Validated
     confidence_level: float
     data: dict[str, Any]
     drawn: dict[str, Any]
+    estimate: NDArray = np.empty(0)
+
+    @property
+    def examples(self) -> Examples:
+        """Labels, and the scores of all models."""
+        return self.found.examples
 
 
 def check_test(
@@ -107,7 +119,12 @@ def by_test(test: TestName, measured: Measured, stratified: bool) -> Tested:
         return _permuted(measured)
     tested = _bootstrapped(measured, stratified) if test == "bootstrap" else _by_delong(measured)
     if "gain" not in measured.data:  # which may come without classes
-        warn_of_few(measured.examples, measured.drawn["clusters"])
+        clusters, groups = measured.drawn["clusters"], measured.found.groups
+        if groups is not None and draws_groups(measured.measure, clusters, groups):
+            codes = host_floats(groups.codes)
+            warn_of_few(measured.examples, codes.reshape(-1, codes.shape[-1])[0], "group")
+        else:
+            warn_of_few(measured.examples, clusters)
     return tested
 
 
@@ -153,20 +170,25 @@ def _difference(estimate: NDArray, first: int, second: int) -> float:
 def _permuted(measured: Measured) -> Tested:
     drawn = dict(measured.drawn)
     number, progress = drawn.pop("n_resamples"), drawn.pop("progress")
-    effort = {name: drawn.pop(name) for name in ("workers", "max_memory")}
-    permutation = permutation_of(measured.measure, measured.examples, **drawn)
-    _check_of_order(measured, permutation.values(*permutation.examples[::3]))
+    workers, max_memory = drawn.pop("workers"), drawn.pop("max_memory")
+    apart: Callable[..., NDArray]
+    if measured.found.groups is None:
+        permutation = permutation_of(measured.measure, measured.examples, **drawn)
+        _check_of_order(measured, permutation.values(*permutation.examples[::3]))
+        apart = functools.partial(differences, permutation, workers=workers)
+    else:
+        exchange = exchange_of_groups(measured.measure, measured.found, **drawn)
+        apart = functools.partial(differences_of_groups, exchange)
     models = measured.estimate.shape[0]
     whole, tell = number * models * (models - 1) // 2, reporter(progress, "compare")
     done = itertools.count()
 
     def tested(first: int, second: int) -> PairTest:
         start = next(done) * number
-        apart = differences(
-            permutation, (first, second), number, **effort, tell=lambda k: tell(start + k, whole)
-        )
+        pair, so_far = (first, second), lambda k: tell(start + k, whole)
+        values = apart(pair=pair, n_resamples=number, max_memory=max_memory, tell=so_far)
         by = _difference(measured.estimate, first, second)
-        return of_permutations(by, apart, _rounding(measured.estimate))
+        return of_permutations(by, values, _rounding(measured.estimate))
 
     return tested
 
@@ -233,7 +255,7 @@ def of_permutations(difference: float, values: NDArray, rounding: float) -> Pair
 # data that are too few for the p-values that come of them
 
 
-def warn_of_few(examples: Examples, clusters: Any) -> None:
+def warn_of_few(examples: Examples, clusters: Any, unit: str = "cluster") -> None:
     """Warn where few examples are of one class, or few clusters have one of it.
 
     With none of a class there is nothing to test, and no need to warn.
@@ -243,7 +265,7 @@ def warn_of_few(examples: Examples, clusters: Any) -> None:
     )
     if 0 < fewest < ENOUGH:
         some = kind if fewest > 1 else kind.removesuffix("s")
-        found = some if clusters is None else f"cluster{'s' * (fewest > 1)} with {kind}"
+        found = some if clusters is None else f"{unit}{'s' * (fewest > 1)} with {kind}"
         warnings.warn(
             f"only {fewest} {found}: with fewer than {ENOUGH} p-values are too small",
             stacklevel=level_of_caller(),

@@ -11,11 +11,19 @@ import numpy as np
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, computing, device, namespace
 from quotakernels.inference.delong.placements import twice_below
-from quotakernels.inference.resampling.plan import owners, to_draw_from
+from quotakernels.inference.resampling.group_means import whole_groups
+from quotakernels.inference.resampling.plan import groups_to_draw_from, owners, to_draw_from
 from quotakernels.inference.resampling.values import at_once, threads, value_again
-from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.models import host_floats
-from quotakernels.ranking import TiePolicy, rank_examples, ranking_of, split_ties
+from quotakernels.measures.by_group import GroupValues, mean_of_groups, mean_over_groups
+from quotakernels.ranking import (
+    TiePolicy,
+    rank_examples,
+    ranked_by_group,
+    ranking_of,
+    split_ties,
+)
 
 NDArray = np.ndarray[Any, Any]
 _HOST_BATCH = 64
@@ -166,3 +174,62 @@ def _in_batch(
         )
     values = permutation.values(swapped, valid)
     return values[:, 0] - values[:, 1]
+
+
+# whole groups of examples, each of which was measured once
+
+
+class Exchange(NamedTuple):
+    """What models have in each group, shape (M, S), and coins of groups: shape (R, S)."""
+
+    groups: GroupValues
+    flips: Callable[[range], Array]
+
+
+def exchange_of_groups(
+    measure: Any, found: Validated, clusters: Any, random_state: Any, ties: TiePolicy
+) -> Exchange:
+    """Coins for groups of checked examples, or for the clusters that they are in."""
+    found = groups_to_draw_from(found, random_state)
+    mean, whole = mean_over_groups(measure), whole_groups(found, clusters)
+    if mean is None or whole is None:
+        raise ValueError(
+            'test="permutation" with groups is for group_mean, of groups that change places whole; '
+            'use test="bootstrap"'
+        )
+    xp, owner = namespace(whole.owner), whole.owner
+    with computing(xp):
+        source = ops.source_of_draws(xp, random_state, device(owner))
+        like = xp.zeros(owner.shape[0], dtype=xp.int8, device=device(owner))
+
+    def flips(numbers: range) -> Array:
+        with computing(xp):
+            return xp.take(ops.coins(xp, source, numbers, like), owner, axis=-1)
+
+    return Exchange(mean.of_groups(ranked_by_group(found, ties)), flips)
+
+
+def differences_of_groups(
+    exchange: Exchange,
+    pair: tuple[int, int],
+    n_resamples: int,
+    max_memory: int,
+    tell: Callable[[int], None],
+) -> NDArray:
+    """The first model's mean less the second's, after each of the exchanges."""
+    values, size = exchange.groups
+    xp = namespace(size)
+    on_host = isinstance(size, np.ndarray)
+    batch = _HOST_BATCH if on_host else at_once(max_memory, 16 * size.shape[-1])
+    parts = []
+    for start in range(0, n_resamples, batch):
+        numbers = range(start, min(start + batch, n_resamples))
+        flips = exchange.flips(numbers)
+        means = []
+        for one, other in (pair, pair[::-1]):
+            with computing(xp):
+                swapped = [xp.where(flips, x[other, :], x[one, :]) for x in (values, size)]
+            means.append(host_floats(mean_of_groups(GroupValues(*swapped)).value))
+        parts.append(means[0] - means[1])
+        tell(numbers.stop)
+    return np.concatenate(parts)

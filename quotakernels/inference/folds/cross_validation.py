@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, Unpack, overload
 
 import numpy as np
@@ -37,9 +37,10 @@ from quotakernels.inference.folds.splits import (
     why_undefined,
 )
 from quotakernels.inference.resampling.bootstrap import DataOptions, with_options
+from quotakernels.inference.resampling.group_means import check_groups
 from quotakernels.inference.resampling.values import leaves, trees_map
 from quotakernels.inputs.columns import adopt, as_column, check_types
-from quotakernels.inputs.examples import Examples, check_tie_policy
+from quotakernels.inputs.examples import Validated, check_tie_policy
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.models import two_models
@@ -174,6 +175,8 @@ def fold_summary(
     validate: bool = True,
     gain: Any = None,
     gain_rejected: Any = 0,
+    groups: Any = None,
+    num_groups: int | None = None,
     **options: Any,
 ) -> Any:
     """The mean of a measure over the folds of a cross-validation, and how sure it is.
@@ -197,6 +200,9 @@ def fold_summary(
         The share of such intervals that should hold the true value.
     n_train : number, optional
         Examples that each model was trained on; by default all that are not in its fold.
+    groups, num_groups
+        As in `rank`, for measures that know groups, and for `group_mean`; of each fold they are its
+        examples of the group.
     **options
         The measure's own arguments, such as ``fraction=0.1``.
 
@@ -248,13 +254,13 @@ def fold_summary(
     """
     check_level(confidence_level)
     check_tie_policy(ties)
-    applied = with_options(measure, options, gain)
-    beside = (sample_weight, where, pos_label, validate, gain, gain_rejected)
-    examples = validated(y_true, y_score, *beside).examples
-    split = validate_folds(folds, tuple(examples.scores.shape), n_train)
-    values = each_fold(applied, examples, split, ties)
-    _warn_of_undefined(measure, values, examples, split)
-    together = [pooled_value(applied, examples, split, ties)] if pooled else []
+    applied = with_options(measure, options, gain, groups)
+    beside = (sample_weight, where, pos_label, validate, gain, gain_rejected, groups, num_groups)
+    found = validated(y_true, y_score, *beside)
+    split = validate_folds(folds, tuple(found.examples.scores.shape), n_train)
+    values = each_fold(applied, found, split, ties)
+    _warn_of_undefined(measure, values, found, split)
+    together = [pooled_value(applied, found, split, ties)] if pooled else []
     summarised = functools.partial(_summary, split, confidence_level)
     return trees_map(summarised, [values, *together])
 
@@ -273,7 +279,7 @@ def _summary(folds: Folds, confidence_level: float, found: list[Array]) -> FoldS
         return finished(xp, FoldSummary._make(parts), dtype)  # type: ignore[no-any-return]
 
 
-def _warn_of_undefined(measure: Any, values: Any, examples: Examples, folds: Folds) -> None:
+def _warn_of_undefined(measure: Any, values: Any, data: Validated, folds: Folds) -> None:
     """Say which folds are left out, where values can be read."""
     found = leaves(values)
     if not all(readable(x) for x in found):
@@ -282,9 +288,11 @@ def _warn_of_undefined(measure: Any, values: Any, examples: Examples, folds: Fol
     undefined = np.any(unknown, axis=0)
     if undefined.any():
         name = getattr(measure, "__name__", "a measure")
+        each = data.groups is not None and not all(check_groups(measure, data.groups))
+        where = f"{'for some groups ' * each}in {undefined.sum()} of {undefined.size} folds"
         warnings.warn(
-            f"{name} is undefined in {undefined.sum()} of {undefined.size} folds, which are left "
-            f"out: {why_undefined(examples, folds, undefined)}",
+            f"{name} is undefined {where}, which are left out: "
+            f"{why_undefined(data, folds, undefined)}",
             stacklevel=level_of_caller(),
         )
 
@@ -322,6 +330,8 @@ def fold_test(
     validate: bool = True,
     gain: Any = None,
     gain_rejected: Any = 0,
+    groups: Any = None,
+    num_groups: int | None = None,
     **options: Any,
 ) -> Any:
     """Whether two models differ over the same folds: the corrected resampled t-test.
@@ -343,7 +353,7 @@ def fold_test(
         measure says; functions of your own do not.
     confidence_level : float
         Of the interval; above 0 and below 1.
-    n_train, **options
+    n_train, groups, num_groups, **options
         As in `fold_summary`.
 
     Returns
@@ -390,20 +400,25 @@ def fold_test(
     """
     check_level(confidence_level)
     check_tie_policy(ties)
-    applied = with_options(measure, options, gain)
-    beside = (sample_weight, where, pos_label, validate, gain, gain_rejected)
-    scores = {name: as_column(name, x) for name, x in two_models(models, y_true).items()}
-    check_types(scores)
+    applied = with_options(measure, options, gain, groups)
+    beside = (sample_weight, where, pos_label, validate, gain, gain_rejected, groups, num_groups)
     found: list[Any] = []
-    for column in adopt(scores)[1].values():
-        examples = validated(y_true, column, *beside).examples
-        split = validate_folds(folds, tuple(examples.scores.shape), n_train)
+    for column in _scores(models, y_true):
+        data = validated(y_true, column, *beside)
+        split = validate_folds(folds, tuple(data.examples.scores.shape), n_train)
         with silently(again=bool(found)):
-            found.append(each_fold(applied, examples, split, ties))
+            found.append(each_fold(applied, data, split, ties))
     differences = trees_map(first_less_second, found)
-    _warn_of_undefined(measure, differences, examples, split)
+    _warn_of_undefined(measure, differences, data, split)
     tested = functools.partial(_tested, folds=split, confidence_level=confidence_level)
     return _each_tested(tested, measure, maximize, differences)
+
+
+def _scores(models: Any, y_true: Any) -> Iterable[Array]:
+    """Those of both models, of one library."""
+    scores = {name: as_column(name, x) for name, x in two_models(models, y_true).items()}
+    check_types(scores)
+    return adopt(scores)[1].values()
 
 
 def _each_tested(

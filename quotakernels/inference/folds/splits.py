@@ -10,10 +10,10 @@ import numpy as np
 from quotakernels._array import Array, Namespace, computing, device, namespace, readable, to_numpy
 from quotakernels.inference.resampling.values import trees_map, value_again, value_of
 from quotakernels.inputs.columns import as_column
-from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.shapes import column_hint
-from quotakernels.ranking import TiePolicy, rank_examples
+from quotakernels.ranking import TiePolicy, ranked_by_group
 
 NDArray = np.ndarray[Any, Any]
 _SHOWN = 5
@@ -77,31 +77,36 @@ def _part(xp: Namespace, x: Array, folds: Folds, repeat: int, places: NDArray) -
     return xp.take(row, xp.asarray(places, device=device(x)), axis=-1)
 
 
-def _taken(examples: Examples, folds: Folds, repeat: int, places: NDArray) -> Examples:
-    xp = namespace(examples.scores)
+def _taken(found: Validated, folds: Folds, repeat: int, places: NDArray) -> Validated:
+    xp, groups, good = namespace(found.examples.scores), found.groups, found.good
     with computing(xp):
-        return examples.map(lambda x: _part(xp, x, folds, repeat, places))
+        examples = found.examples.map(lambda x: _part(xp, x, folds, repeat, places))
+        if groups is not None:
+            groups = groups._replace(codes=_part(xp, groups.codes, folds, repeat, places))
+            if good is not None and len(folds.shape) == 2:
+                good = good[..., repeat, :, :]
+    return found._replace(examples=examples, groups=groups, good=good)
 
 
-def _parts(examples: Examples, folds: Folds) -> list[Examples]:
+def _parts(found: Validated, folds: Folds) -> list[Validated]:
     """The examples of each fold."""
     k = folds.shape[-1]
-    return [_taken(examples, folds, number // k, at) for number, at in enumerate(folds.places)]
+    return [_taken(found, folds, number // k, at) for number, at in enumerate(folds.places)]
 
 
-def each_fold(measure: Any, examples: Examples, folds: Folds, ties: TiePolicy) -> Any:
+def each_fold(measure: Any, found: Validated, folds: Folds, ties: TiePolicy) -> Any:
     """The measure of each fold by itself, on a last axis that is added."""
-    first, *others = (rank_examples(x, ties) for x in _parts(examples, folds))
+    first, *others = (ranked_by_group(x, ties) for x in _parts(found, folds))
     return _stacked([value_of(measure, first), *(value_again(measure, x) for x in others)])
 
 
-def pooled_value(measure: Any, examples: Examples, folds: Folds, ties: TiePolicy) -> Any:
+def pooled_value(measure: Any, found: Validated, folds: Folds, ties: TiePolicy) -> Any:
     """The measure of all folds of a repeat ranked together, on a last axis of repeats."""
     k, values = folds.shape[-1], []
     for repeat in range(len(folds.places) // k):
         places = np.sort(np.concatenate(folds.places[repeat * k : (repeat + 1) * k]))
-        taken = _taken(examples, folds, repeat, places)
-        values.append(value_again(measure, rank_examples(taken, ties)))
+        taken = _taken(found, folds, repeat, places)
+        values.append(value_again(measure, ranked_by_group(taken, ties)))
     return _stacked(values)
 
 
@@ -117,18 +122,18 @@ def _stacked(values: list[Any]) -> Any:
     return trees_map(joined, values)
 
 
-def why_undefined(examples: Examples, folds: Folds, undefined: NDArray) -> str:
+def why_undefined(found: Validated, folds: Folds, undefined: NDArray) -> str:
     """Which folds leave a measure undefined, as far as it can be told with their classes."""
-    parts = _parts(examples, folds)
+    parts = _parts(found, folds)
     told = []
     for number in np.flatnonzero(undefined)[:_SHOWN].tolist():
-        part = parts[number]
+        part = parts[number].examples
         absent = ""
         if readable(part.labels) and (part.valid is None or readable(part.valid)):
             valid = True if part.valid is None else to_numpy(part.valid)
-            found = [to_numpy(x) & valid for x in (part.labels, ~part.labels)]
+            classes = [to_numpy(x) & valid for x in (part.labels, ~part.labels)]
             names = ("positives", "negatives")
-            missing = [name for name, x in zip(names, found, strict=True) if not x.any()]
+            missing = [name for name, x in zip(names, classes, strict=True) if not x.any()]
             absent = f" (no {' and no '.join(missing)})" if missing else ""
         told.append(f"{folds.names[number]}{absent}")
     more = int(undefined.sum()) - len(told)

@@ -23,24 +23,25 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels._text import digits
-from quotakernels._types import Data, MeasureOptions
+from quotakernels._types import GroupedData, MeasureOptions
 from quotakernels.inference._normal import check_level
+from quotakernels.inference.resampling.group_means import check_groups, means_drawn
 from quotakernels.inference.resampling.intervals import IntervalMethod, defined, interval, spread
-from quotakernels.inference.resampling.plan import parts_left_out, plan_of, to_draw_from
+from quotakernels.inference.resampling.plan import Drawing, groups_to_draw_from
 from quotakernels.inference.resampling.values import (
-    estimated,
+    Progress,
+    examples_drawn,
     from_one,
     reporter,
-    silent,
     trees_map,
-    values_of,
 )
-from quotakernels.inputs.examples import check_tie_policy
+from quotakernels.inputs.examples import Validated, check_tie_policy
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import brief, public
-from quotakernels.measures._direction import title_of
+from quotakernels.measures._direction import OneField, title_of
 from quotakernels.measures._measure import ValueMeasure, without_gains
-from quotakernels.ranking import Ranking, TiePolicy, rank_examples
+from quotakernels.measures.by_group import mean_over_groups
+from quotakernels.ranking import Ranking, TiePolicy, ranked_by_group
 
 R = TypeVar("R", covariant=True)
 _FEW = 8
@@ -90,7 +91,7 @@ def _shown(x: Any) -> str:
     return f"[{', '.join(texts)}]" if values.ndim else texts[0]
 
 
-class DataOptions(MeasureOptions, Data[Any], total=False):
+class DataOptions(MeasureOptions, GroupedData[Any], total=False):
     """What goes with labels and scores, the level of an interval, and options of measures."""
 
     gain: Any
@@ -161,6 +162,8 @@ def bootstrap(
     validate: bool = True,
     gain: Any = None,
     gain_rejected: Any = 0,
+    groups: Any = None,
+    num_groups: int | None = None,
     workers: int | None = None,
     max_memory: int = 2**30,
     progress: bool | Callable[[int, int], None] | None = None,
@@ -181,6 +184,9 @@ def bootstrap(
     y_true, y_score, sample_weight, where, pos_label, ties, validate, gain, gain_rejected
         As in `rank`; not ``ties="given"``.  A weight counts, and a gain is brought, each time that
         its example is drawn.  `where` has the shape (n,).
+    groups, num_groups
+        As in `rank`, for measures that know groups: an interval of the value of each group, or of
+        their mean, by `group_mean`.
     n_resamples : int
         The number of resamples, R.
     confidence_level : float
@@ -192,7 +198,7 @@ def bootstrap(
         Draw positives and negatives by themselves, so that every resample has as many of each.
     clusters : array, shape (n,), optional
         Examples with the same value, such as all rows of one customer, are drawn together.  Two
-        different values at least.
+        different values at least.  Of `group_mean` by default the groups.
     poisson : bool
         Draw each example independently, once on average, instead of n examples in all.
     random_state : None, int, or a random generator of the scores' library, optional
@@ -228,6 +234,11 @@ def bootstrap(
     200 parts.  Where one of these leaves the measure undefined, as the only positive does, so are
     both ends of the interval.
 
+    Of `group_mean` whole groups are drawn, and one that is drawn twice counts as two: each is
+    ranked and measured once, and a resample is another weighted mean.  So it is with clusters that
+    hold whole groups.  Where clusters split a group, examples are drawn as of any measure, and a
+    group is what the resample has of it.  Groups without a value are left out, in resamples too.
+
     References
     ----------
     [Efron 1993] chapters 13 and 14.
@@ -244,16 +255,32 @@ def bootstrap(
     0.48 0.32 0.6
     """
     number = check_resampling(n_resamples, confidence_level, method, ties, stratified, clusters)
-    applied = with_options(measure, options, gain)
-    raw = validated(y_true, y_score, sample_weight, where, pos_label, validate, gain, gain_rejected)
-    examples = to_draw_from(raw.examples, random_state)
-    plan = plan_of(examples, clusters, stratified, poisson, random_state, ties)
-    estimate, plan = estimated(applied, rank_examples(examples, ties), plan)
-    found = functools.partial(values_of, applied, estimate, workers, max_memory)
-    drawn = found(plan, range(number), reporter(progress, "bootstrap"))
-    left_out = found(*parts_left_out(plan), silent) if method == "bca" else drawn
-    result = _summaries(method, confidence_level, [estimate, drawn, left_out])
-    return result if examples is raw.examples else from_host_view(result, raw.examples.scores)
+    applied = with_options(measure, options, gain, groups)
+    beside = (sample_weight, where, pos_label, validate, gain, gain_rejected, groups, num_groups)
+    raw = validated(y_true, y_score, *beside)
+    how = Drawing(clusters, stratified, poisson, random_state, ties, workers, max_memory)
+    summaries = functools.partial(_summaries, method, confidence_level)
+    draws = functools.partial(_drawn, applied, raw, how, method == "bca", summaries)
+    return draws(range(number), reporter(progress, "bootstrap"))
+
+
+def _drawn(
+    measure: Any,
+    raw: Validated,
+    how: Drawing,
+    corrected: bool,
+    summaries: Callable[[list[Any]], Any],
+    numbers: range,
+    progress: Progress,
+) -> Any:
+    """What summaries of an estimate, of its resamples and of the parts left out say of it."""
+    found = groups_to_draw_from(raw, how.random_state)
+    ranking = ranked_by_group(found, how.ties)
+    draws = means_drawn(measure, ranking, found, how)
+    draws = draws or examples_drawn(measure, ranking, found, how)
+    drawn = draws.values(numbers, progress)
+    result = summaries([draws.estimate, drawn, draws.left_out() if corrected else drawn])
+    return result if found is raw else from_host_view(result, raw.examples.scores)
 
 
 def _summaries(method: IntervalMethod, confidence_level: float, found: list[Any]) -> Any:
@@ -296,12 +323,15 @@ def check_resampling(
     return n_resamples
 
 
-def with_options(measure: Any, options: Mapping[str, Any], gain: Any) -> Any:
+def with_options(measure: Any, options: Mapping[str, Any], gain: Any, groups: Any = None) -> Any:
     """A measure with its options, or a mapping of measures that has none."""
     _check_functions(measure, options)
     refuse_gain(measure, gain)
+    check_groups(measure, groups)
     if not isinstance(measure, Mapping):
-        return functools.partial(measure, **options) if options else measure
+        applied = functools.partial(measure, **options) if options else measure
+        one_field = isinstance(applied, OneField)
+        return applied if one_field else mean_over_groups(applied) or applied
     if options:
         raise TypeError(
             f"{next(iter(options))} would go to all of several measures; give it to one by "

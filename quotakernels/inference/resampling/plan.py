@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,15 +19,28 @@ from quotakernels._array import (
     readable,
     to_numpy,
 )
-from quotakernels.inference.resampling.resamples import Plan, in_order
+from quotakernels.inference.resampling.resamples import Plan, in_order, keys_of
 from quotakernels.inputs.columns import as_column
-from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.examples import Examples, Validated
+from quotakernels.inputs.groups import GroupsOfExamples
 from quotakernels.inputs.models import host_floats
 from quotakernels.inputs.shapes import column_hint
 from quotakernels.ranking import TiePolicy
 
 PARTS = 200
 """Parts of the examples that are left out, one at a time, for the acceleration of BCa."""
+
+
+class Drawing(NamedTuple):
+    """How resamples are drawn, and in how many threads or how much memory they are measured."""
+
+    clusters: Any
+    stratified: bool
+    poisson: bool
+    random_state: Any
+    ties: TiePolicy
+    workers: int | None
+    max_memory: int
 
 
 def to_draw_from(examples: Examples, random_state: Any) -> Examples:
@@ -36,6 +50,18 @@ def to_draw_from(examples: Examples, random_state: Any) -> Examples:
     return examples if on_host is None else Examples(*on_host)
 
 
+def groups_to_draw_from(found: Validated, random_state: Any) -> Validated:
+    """The same with their groups, and which of these are good."""
+    examples = to_draw_from(found.examples, random_state)
+    if examples is found.examples:
+        return found
+    groups, good = found.groups, found.good
+    if groups is not None:
+        groups = GroupsOfExamples(*map(to_numpy, groups))
+    good = None if good is None else to_numpy(good)
+    return found._replace(examples=examples, groups=groups, good=good)
+
+
 def plan_of(
     examples: Examples,
     clusters: Any,
@@ -43,8 +69,10 @@ def plan_of(
     poisson: bool,
     random_state: Any,
     ties: TiePolicy,
+    groups: GroupsOfExamples | None = None,
+    good: Array | None = None,
 ) -> Plan:
-    """How resamples of checked examples are made.
+    """How resamples of checked examples are made, and of their groups.
 
     A single list is put in order first, so that its resamples do not depend on the order in which
     it came.
@@ -52,7 +80,8 @@ def plan_of(
     xp = namespace(examples.scores)
     with computing(xp):
         source = ops.source_of_draws(xp, random_state, device(examples.scores))
-        ordered = in_order(examples)
+        keys = None if groups is None else keys_of(examples, groups, good)
+        ordered = in_order(examples, keys)
         given, members = examples, None
         if examples.scores.ndim == 1:
             members = ordered.order
@@ -63,8 +92,7 @@ def plan_of(
             units, owner = owners(xp, given, clusters, members)
             sizes: tuple[Any, ...] = (units,)
         else:
-            units = examples.scores.shape[-1]
-            sizes, owner = _strata(xp, examples, stratified)
+            units, (sizes, owner) = examples.scores.shape[-1], _strata(xp, examples, stratified)
         like = xp.zeros(units, dtype=xp.int8, device=device(examples.scores))
 
     def counts(numbers: range) -> Array:
@@ -73,7 +101,7 @@ def plan_of(
             return drawn if owner is None else xp.take(drawn, owner, axis=-1)
 
     varies = poisson or clusters is not None or examples.weights is not None
-    return Plan(ordered, counts, ties, varies, units, owner)
+    return Plan(ordered, counts, ties, varies, units, owner, keys=keys)
 
 
 def _taken(xp: Namespace, examples: Examples, order: Array) -> Examples:
@@ -139,7 +167,7 @@ def owners(
         raise ValueError(f"clusters must have shape {shape}; got {own}{hint}")
     if not readable(column):
         raise TypeError("clusters must be readable: pass them as a NumPy array")
-    given, there = to_numpy(column), _counting(examples)
+    given, there = to_numpy(column), counting(examples)
     _check_names(given, there)
     names = np.unique(given[there])
     if names.shape[0] == 1:
@@ -155,7 +183,7 @@ def owners(
     return units, owner if order is None else xp.take(owner, order, axis=-1)
 
 
-def _counting(examples: Examples) -> np.ndarray[Any, Any]:
+def counting(examples: Examples) -> np.ndarray[Any, Any]:
     """Which examples count for any of the models, on the host."""
     length = examples.scores.shape[-1]
     if examples.valid is None:
@@ -182,19 +210,27 @@ def _check_names(names: np.ndarray[Any, Any], there: np.ndarray[Any, Any]) -> No
 
 def parts_left_out(plan: Plan) -> tuple[Plan, range]:
     """A plan whose resamples lack one unit each, or one of many parts of the units."""
-    xp = namespace(plan.examples.order)
-    parts = min(plan.units, PARTS)
-    shuffled = np.random.default_rng(0).permutation(plan.units) % parts
+    counts, numbers = without_parts(plan.units, plan.owner, plan.examples.order)
+    return plan._replace(counts=counts, varies=True), numbers
+
+
+def without_parts(
+    units: int, owner: Array | None, like: Array
+) -> tuple[Callable[[range], Array], range]:
+    """How often what has these owners is there without each part of the units: 0 or 1."""
+    xp = namespace(like)
+    parts = min(units, PARTS)
+    shuffled = np.random.default_rng(0).permutation(units) % parts
     with computing(xp):
-        part = xp.asarray(shuffled, device=device(plan.examples.order))
-        part = part if plan.owner is None else xp.take(part, plan.owner, axis=-1)
+        part = xp.asarray(shuffled, device=device(like))
+        part = part if owner is None else xp.take(part, owner, axis=-1)
 
     def counts(numbers: range) -> Array:
         with computing(xp):
             number = xp.arange(numbers.start, numbers.stop, dtype=part.dtype, device=device(part))
             return cast(xp, part != xp.expand_dims(number, axis=-1), xp.int64)
 
-    return plan._replace(counts=counts, varies=True), range(parts)
+    return counts, range(parts)
 
 
 def flags_of(examples: Examples) -> dict[str, np.ndarray[Any, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ import numpy as np
 from quotakernels import ops
 from quotakernels._array import Array, cast, device, namespace
 from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.groups import GroupsOfExamples
 from quotakernels.ranking import TiePolicy, split_ties
 
 NDArray = np.ndarray[Any, Any]
@@ -40,13 +42,28 @@ class Sorted(NamedTuple):
         return Sorted(*(None if x is None else function(x) for x in self))
 
 
+class Keys(NamedTuple):
+    """What becomes of thresholds that are scores and groups in one, and which groups are good."""
+
+    combined: ops.Combined
+    ids: Array
+    good: Array | None
+
+    def of_model(self, number: int) -> Keys:
+        """Those of one of several lists of scores."""
+        levels = self.combined.levels
+        levels = levels.reshape(math.prod(levels.shape[:-1]), levels.shape[-1])[number]
+        return self._replace(combined=self.combined._replace(levels=levels))
+
+
 class Plan(NamedTuple):
     """What is drawn, and of what.
 
     ``counts(numbers)`` gives, for a range of resamples, how often each example is in them, shape
     (R, n).  Where their size `varies`, a quota may be more than there is, and is undefined then.
     Each of so many `units` is drawn whole; the `owner` of an example is the unit that it is in.
-    Measured `by_row`, all tables have the same rows, since these show in the measure.
+    Measured `by_row`, all tables have the same rows, since these show in the measure.  With `keys`
+    tables are of groups of examples.
     """
 
     examples: Sorted
@@ -56,14 +73,24 @@ class Plan(NamedTuple):
     units: int
     owner: Array | None
     by_row: bool = False
+    keys: Keys | None = None
 
 
-def in_order(examples: Examples) -> Sorted:
+def keys_of(examples: Examples, groups: GroupsOfExamples, good: Array | None) -> Keys:
+    """Scores and groups in one, whose order puts the rows of each group together."""
+    xp, codes = namespace(examples.scores), groups.codes
+    size = groups.ids.shape[0]
+    return Keys(ops.combined(xp, examples.scores, codes, size, examples.valid), groups.ids, good)
+
+
+def in_order(examples: Examples, keys: Keys | None = None) -> Sorted:
     """Checked examples, sorted once; those that do not count come last."""
     xp = namespace(examples.scores)
     scores, labels, weights, valid, gain, rejected = examples
     key = ops.order_key(xp, scores)
-    if valid is not None:
+    if keys is not None:
+        key = scores = keys.combined.scores
+    elif valid is not None:
         lowest = xp.min(key, axis=-1, keepdims=True)
         key = xp.where(valid, key, lowest)
     labels = cast(xp, labels, xp.int64)
@@ -81,6 +108,21 @@ def in_order(examples: Examples) -> Sorted:
     edge = xp.ones((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
     last = xp.concat([key[..., 1:] != key[..., :-1], edge], axis=-1)
     return Sorted(order, scores, labels, weights, valid, last, gain, rejected)
+
+
+def by_group(table: ops.Groups, keys: Keys | None) -> ops.Groups:
+    """The table of groups of examples, if there are any."""
+    if keys is None:
+        return table
+    xp = namespace(table.counts)
+    combined, ids, good = keys
+    batch = table.thresholds.shape[:-1]
+    levels = xp.broadcast_to(combined.levels, (*batch, combined.levels.shape[-1]))
+    table = ops.parted(xp, table, combined._replace(levels=levels), ids)
+    if good is None:
+        return table
+    good = xp.broadcast_to(good, (*batch, *good.shape[-2:]))
+    return table._replace(segments=table.segments._replace(good=good))
 
 
 def resampled(examples: Sorted, counts: Array, *, ties: TiePolicy) -> ops.Groups:
@@ -153,7 +195,8 @@ def host_tables(plan: Plan, merging: bool) -> Iterator[Callable[[NDArray], ops.G
     models = plan.examples.map(lambda x: x.reshape(-1, length))
     for number in range(models.order.shape[0]):
         spans = _spans(models.map(operator.itemgetter(number)), merging)
-        yield functools.partial(_host_table, spans, plan.ties)
+        keys = None if plan.keys is None else plan.keys.of_model(number)
+        yield functools.partial(_host_table, spans, plan.ties, keys)
 
 
 def _spans(examples: Sorted, merging: bool) -> _Spans:
@@ -183,14 +226,14 @@ def _last_of_runs(positives: NDArray) -> NDArray:
     return np.flatnonzero(kept)
 
 
-def _host_table(spans: _Spans, ties: TiePolicy, counts: NDArray) -> ops.Groups:
+def _host_table(spans: _Spans, ties: TiePolicy, keys: Keys | None, counts: NDArray) -> ops.Groups:
     examples = spans.examples
     counts = counts if spans.order is None else counts.take(spans.order, axis=-1)
     counts = counts if examples.there is None else counts * examples.there
     table = _whole_table(spans, counts)
     for name, x in _sums_of(examples, counts).items():
         table = table._replace(**{name: x.map(spans.sums) if name == "gains" else spans.sums(x)})
-    return split_ties(namespace(table.counts), table, ties)
+    return by_group(split_ties(namespace(table.counts), table, ties), keys)
 
 
 def _whole_table(spans: _Spans, counts: NDArray) -> ops.Groups:

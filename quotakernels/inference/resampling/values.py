@@ -10,13 +10,14 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from quotakernels import ops
 from quotakernels._array import (
     Array,
+    Namespace,
     compiled,
     computing,
     device,
@@ -25,7 +26,9 @@ from quotakernels._array import (
     mapped,
     namespace,
 )
-from quotakernels.inference.resampling.resamples import Plan, host_tables, resampled
+from quotakernels.inference.resampling.plan import Drawing, parts_left_out, plan_of
+from quotakernels.inference.resampling.resamples import Plan, by_group, host_tables, resampled
+from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import brief, check_flag
 from quotakernels.inputs.quotas import silently
 from quotakernels.measures._direction import title_of
@@ -34,12 +37,33 @@ from quotakernels.measures.over_quotas.summary import in_one_pass, sharing
 from quotakernels.ranking import Ranking, ranking_of
 
 NDArray = np.ndarray[Any, Any]
+Progress: TypeAlias = Callable[[int, int], None]
 WORKING_COPIES = 60
 """Arrays as long as the examples that a batch of resamples needs at once."""
 LONG = 16_000
 """Examples of resamples that are measured together: with fewer, the price of a call is more."""
 PATIENCE = 3.0
 """Seconds before a line appears on a terminal."""
+
+
+class Draws(NamedTuple):
+    """An estimate, and functions for its values in resamples and without each part of the data."""
+
+    estimate: Any
+    values: Callable[[range, Progress], Any]
+    left_out: Callable[[], Any]
+
+
+def examples_drawn(measure: Any, ranking: Ranking, found: Validated, how: Drawing) -> Draws:
+    """A measure of examples that are drawn."""
+    plan = plan_of(found.examples, *how[:5], found.groups, found.good)
+    estimate, plan = estimated(measure, ranking, plan)
+    values = functools.partial(values_of, measure, estimate, how.workers, how.max_memory)
+
+    def left_out() -> Any:
+        return values(*parts_left_out(plan), silent)
+
+    return Draws(estimate, functools.partial(values, plan), left_out)
 
 
 def value_of(measure: Any, ranking: Ranking) -> Any:
@@ -76,7 +100,7 @@ def estimated(measure: Any, ranking: Ranking, plan: Plan) -> tuple[Any, Plan]:
     Then it is that of a table with as many rows as those of the resamples have.
     """
     value, xp = value_of(measure, ranking), namespace(ranking.counts)
-    if not (made_here(measure) and _shows_rows(measure, value, ranking)):
+    if ranking.groups or not (made_here(measure) and _shows_rows(measure, value, ranking)):
         return value, plan
     length = plan.examples.order.shape[-1]
 
@@ -110,7 +134,7 @@ def values_of(
     max_memory: int,
     plan: Plan,
     numbers: range,
-    progress: Callable[[int, int], None],
+    progress: Progress,
 ) -> Any:
     """The measure of each resample, on a last axis that is added; the estimate shows its shape."""
     order = plan.examples.order
@@ -118,11 +142,17 @@ def values_of(
     run = _runner(measure, plan, estimate, 1 if workers is None else threads(workers))
     if isinstance(order, np.ndarray):
         size = min(size, 64)
+    return in_parts(namespace(order), run, numbers, size, progress)
+
+
+def in_parts(
+    xp: Namespace, run: Callable[[range], Any], numbers: range, size: int, progress: Progress
+) -> Any:
+    """What a function gives of all numbers, of so many at once, joined along the last axis."""
     parts = []
     for start in range(0, len(numbers), size):
         parts.append(run(numbers[start : start + size]))
         progress(min(start + size, len(numbers)), len(numbers))
-    xp = namespace(order)
     with computing(xp):
         return trees_map(lambda x: x[0] if len(x) == 1 else xp.concat(x, axis=-1), parts)
 
@@ -167,6 +197,7 @@ def _in_batch(measure: Any, plan: Plan, numbers: range) -> Any:
         table = compiled(resampled, xp, ("ties",))(
             plan.examples, plan.counts(numbers), ties=plan.ties
         )
+        table = by_group(table, plan.keys)
     values = _value_of_table(measure, table)
     with computing(xp):
         return trees_map(lambda x: xp.moveaxis(x[0], 0, -1), [values])
@@ -182,7 +213,7 @@ class _OnHost:
 
     def __init__(self, measure: Any, plan: Plan, estimate: Any, workers: int):
         self.measure, self.plan, self.estimate, self.workers = measure, plan, estimate, workers
-        merging = depends_on_positives_only(measure) and not plan.by_row
+        merging = depends_on_positives_only(measure) and not (plan.by_row or plan.keys)
         self.models = list(host_tables(plan, merging))
         short = LONG // max(plan.examples.order.shape[-1], 1) if made_here(measure) else 0
         self.together = max(short, int(plan.by_row))
@@ -233,8 +264,8 @@ def _beside_all(measure: Any, plan: Plan, estimate: Any, counts: NDArray) -> Any
     if not made_here(measure):
         return mapped(lambda x: np.full(np.shape(x), np.nan), estimate)
     both = np.stack([counts, np.ones_like(counts)])
-    values = _value_of_table(measure, resampled(plan.examples, both, ties=plan.ties))
-    return mapped(lambda x: x[0, ...], values)
+    table = by_group(resampled(plan.examples, both, ties=plan.ties), plan.keys)
+    return mapped(lambda x: x[0, ...], _value_of_table(measure, table))
 
 
 # results: arrays, and records and mappings of them
@@ -265,9 +296,7 @@ def silent(_done: int, _whole: int) -> None:
     """Nothing is told of what is soon done."""
 
 
-def reporter(
-    progress: bool | Callable[[int, int], None] | None, what: str
-) -> Callable[[int, int], None]:
+def reporter(progress: bool | Progress | None, what: str) -> Progress:
     """A function of what is done and what there is to do.
 
     It is the caller's, or writes a line to a terminal once it takes long, or at once with True.
