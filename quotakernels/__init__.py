@@ -1,7 +1,7 @@
 """Evaluation of probabilistic classifiers that must fill a limited quota.
 
-Families are modules: `tables`, `charts`, `inference`, `states`, `results`, `adapters` and `plots`.
-They load when they are first used.
+Families are modules: `tables`, `charts`, `retrieval`, `inference`, `states`, `results`, `adapters`
+and `plots`.  They load when they are first used.
 """
 
 import importlib as _importlib
@@ -53,6 +53,7 @@ if _typing.TYPE_CHECKING:
     from quotakernels import inference as inference
     from quotakernels import plots as plots
     from quotakernels import results as results
+    from quotakernels import retrieval as retrieval
     from quotakernels import states as states
     from quotakernels import tables as tables
     from quotakernels.evaluation.evaluate import evaluate
@@ -77,14 +78,17 @@ else:  # to a type checker every name would exist
         from quotakernels._elsewhere import absent
 
         importing = _sys._getframe(1).f_globals.get("__name__") == "importlib._bootstrap"
-        raise absent(name, {x: __getattr__(x).__all__ for x in _FAMILIES[:5]}, importing)
+        raise absent(name, {x: __getattr__(x).__all__ for x in _FAMILIES[:6]}, importing)
 
 
 def __dir__() -> list[str]:
     return sorted([*__all__, *_FAMILIES])
 
 
-_FAMILIES = ("charts", "inference", "results", "states", "tables", "adapters", "plots")
+_FAMILIES = (
+    *("charts", "inference", "results", "retrieval", "states", "tables"),
+    *("adapters", "plots"),
+)
 _LATE = {
     "bootstrap": "inference",
     "compare": "inference",

@@ -13,6 +13,7 @@ _SPECIFICITY = "tables.true_negative_rate(y_true, y_score, threshold=t)"
 _FALL_OUT = "tables.false_positive_rate(y_true, y_score, threshold=t)"
 _MISS_RATE = "tables.false_negative_rate(y_true, y_score, threshold=t)"
 _GAINS = "qrecall_curve(y_true, y_score)"
+_RR = "retrieval.reciprocal_rank(y_true, y_score), and group_mean of it"
 
 INSTEAD = {
     "accuracy_ratio": "gini(y_true, y_score)",
@@ -32,6 +33,7 @@ INSTEAD = {
     "cumulative_gain_curve": _GAINS,
     "cumulative_gains": _GAINS,
     "cumulative_gains_curve": _GAINS,
+    "dcg_score": "retrieval.dcg(None, y_score, gain=y_true)",
     "decile_table": "lift_table(y_true, y_score)",
     "delong": "inference.delong_test(y_true, [y_score, y_score_b])",
     "det_curve": "roc_curve(y_true, y_score), and 1 - tpr, the false negative rate",
@@ -60,8 +62,11 @@ INSTEAD = {
     "mcc": f"matthews_corrcoef({_PREDICTIONS})",
     "mcnemar": "inference.compare_selections(y_true, [y_score, y_score_b], quota=k)",
     "mean_average_precision": "average_precision(y_true, y_score), and the mean of its values",
+    "mean_reciprocal_rank": _RR,
     "miss_rate": _MISS_RATE,
+    "mrr": _RR,
     "mutual_info_score": f"tables.mutual_information({_PREDICTIONS})",
+    "ndcg_score": "retrieval.ndcg(None, y_score, gain=y_true)",
     "npv": "tables.inverse_precision(y_true, y_score, threshold=t)",
     "ppv": "precision(y_true, y_score, threshold=t)",
     "precision_at_k": "hit_rate(y_true, y_score, quota=k)",
@@ -82,11 +87,9 @@ INSTEAD = {
 """What to call, by the name that something has elsewhere."""
 
 _PROBABILITIES = "it judges probabilities, and measures here see the order of the scores"
-_DISCOUNT = "of the averages here, average_hit_rate gives the first places the most weight"
 _CLASSES = (
     "it is of the k best classes of each example; hit_rate with quota=k is of the k best examples"
 )
-_FIRST = "it sees the first positive alone"
 
 NOT_OFFERED = {
     "brier_score": _PROBABILITIES,
@@ -94,16 +97,10 @@ NOT_OFFERED = {
     "calibration_curve": _PROBABILITIES,
     "calibration_error": _PROBABILITIES,
     "cross_entropy": _PROBABILITIES,
-    "dcg": _DISCOUNT,
-    "dcg_score": _DISCOUNT,
     "expected_calibration_error": _PROBABILITIES,
     "jaccard": "f_score puts models into the same order",
     "jaccard_score": "f_score puts models into the same order",
     "log_loss": _PROBABILITIES,
-    "mean_reciprocal_rank": _FIRST,
-    "mrr": _FIRST,
-    "ndcg": _DISCOUNT,
-    "ndcg_score": _DISCOUNT,
     "top_k_accuracy": _CLASSES,
     "top_k_accuracy_score": _CLASSES,
 }

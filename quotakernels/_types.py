@@ -117,6 +117,15 @@ class GainData(GroupedData[A], total=False):
     gain_rejected: NumberOf[A]
 
 
+class CutoffData(GroupedData[A], total=False):
+    """What may stand beside scores, and labels if there are any, with a cutoff or without."""
+
+    gain: ArrayOf[A] | None
+    quota: NumberOf[A] | None
+    fraction: NumberOf[A] | None
+    when_short: WhenShort | None
+
+
 class GainAtQuota(GainData[A], AtQuota[A]):
     """The same, with a cut."""
 

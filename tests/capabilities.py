@@ -49,11 +49,13 @@ ARGUMENTS = {
 }
 """What a function of scores may take, and the parameters that it is given by."""
 
+LISTS = ("dcg", "ndcg", "reciprocal_rank", "success")
+OF_POSITIONS = "are refused: positions are examples"
 ONE_BY_ONE = "are refused: the variance is that of examples drawn one by one"
 REFUSED: dict[str, dict[str, str]] = {
     **{name: {"weights": ONE_BY_ONE} for name in ("auc_interval", "hit_rate_interval")},
     **{name: {"weights": ONE_BY_ONE} for name in ("auc_covariance", "delong_test")},
-    "expected_average_precision": {"weights": "are refused: positions are examples"},
+    **{name: {"weights": OF_POSITIONS} for name in ("expected_average_precision", *LISTS)},
     "normalized_marks": {"weights": 'with `method="minmax"` only'},
     "pem_areas": {"weights": 'with `method="area"` only'},
     "rank_at_quota": {"weights": "are refused: their sums need sorted scores"},

@@ -6,7 +6,7 @@ from typing import Any
 
 import quotakernels as qk
 
-FAMILIES = (qk.tables, qk.charts, qk.inference, qk.states, qk.results)
+FAMILIES = (qk.tables, qk.charts, qk.retrieval, qk.inference, qk.states, qk.results)
 PUBLIC: dict[str, Any] = {
     name: getattr(module, name) for module in (qk, *FAMILIES) for name in module.__all__
 }

@@ -117,7 +117,9 @@ def undefined_somewhere() -> set[str]:
     return {
         name
         for row in said
-        for name in re.findall(r"`(?:tables\.|charts\.|inference\.|states\.)?(\w+)`", row[2])
+        for name in re.findall(
+            r"`(?:tables\.|charts\.|retrieval\.|inference\.|states\.)?(\w+)`", row[2]
+        )
     }
 
 

@@ -234,6 +234,16 @@ def grouped(y: Any, s: Any, codes: Any) -> dict[str, Any]:
     }
 
 
+def lists(y: Any, s: Any, codes: Any) -> dict[str, Any]:
+    """Ranked lists, and their groups."""
+    ranking, grouped = qk.rank(y, s), qk.rank(y, s, groups=codes, num_groups=3)
+    found = {"dcg": qk.retrieval.dcg(ranking), "of gains": qk.retrieval.dcg(None, s, gain=s)}
+    found |= {"success": qk.retrieval.success(grouped, quota=[1, 2.5], when_short="nan")}
+    found |= {"rank": qk.retrieval.reciprocal_rank(grouped, fraction=0.5)}
+    graded = qk.retrieval.ndcg(None, s, gain=s, quota=2)
+    return found | {"ndcg": qk.retrieval.ndcg(ranking, quota=2), "graded": graded}
+
+
 CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (plain, (Y, S)),
     (plain, (Y[0], S[0])),
@@ -253,6 +263,7 @@ CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (uncertain, (Y[[0, 0]], S)),
     (folds, (Y, S)),
     (grouped, (Y, S, C % 3)),
+    (lists, (Y, S, C % 3)),
 ]
 IDS = [
     "batch",
@@ -273,6 +284,7 @@ IDS = [
     "uncertainty",
     "folds",
     "groups",
+    "ranked lists",
 ]
 EVERY_CASE = pytest.mark.parametrize(("function", "arrays"), CASES, ids=IDS)
 

@@ -46,14 +46,14 @@ LAYERS = (
         "inputs.quotas",
         "inputs.shards",
     ),
-    ("inputs.gains",),
+    ("inputs.gains", "inputs.positions"),
     ("inputs.models",),
     ("ranking",),
     ("measures",),
     ("states",),
     ("inference",),
     ("evaluation",),
-    ("charts", "results", "tables"),
+    ("charts", "results", "retrieval", "tables"),
     ("",),  # the public names
     ("adapters",),
     ("plots",),
@@ -77,6 +77,7 @@ READS_VALUES = (
     "inputs.groups",
     "inputs.models",
     "inputs.numbers",
+    "inputs.positions",
     "inputs.quotas",
     "inputs.shards",
     "_text",
@@ -365,7 +366,7 @@ def test_public_names_are_documented():
 
 
 def test_documents_name_public_names_only():
-    used = words(r"\bqk\.((?:tables|charts|inference|states|results)\.\w+|\w+)")
+    used = words(r"\bqk\.((?:tables|charts|retrieval|inference|states|results)\.\w+|\w+)")
     assert len(used) > 10
     families = {module.__name__.partition(".")[2] for module in FAMILIES} | {"adapters", "plots"}
     top = families | set(quotakernels.__all__)

@@ -168,6 +168,23 @@ def quota_masses(
     return (xp.where(fits & (whole > 0), wanted, nan),), shape
 
 
+def masses_or_all(
+    xp: Namespace,
+    table: ops.Groups,
+    *,
+    quota: Any = None,
+    fraction: Any = None,
+    when_short: WhenShort | None = None,
+) -> tuple[tuple[Array], tuple[int, ...]]:
+    """The same as `wanted_masses`, but without a quota the mass of all examples."""
+    if quota is None and fraction is None:
+        check_when_short(when_short)
+        whole = Totals(xp, table).whole[..., None]
+        nan = constant(xp, xp.nan, whole.dtype, device(whole))
+        return (xp.where(whole > 0, whole, nan),), ()
+    return wanted_masses(xp, table, quota=quota, fraction=fraction, when_short=when_short)
+
+
 def check_when_short(when_short: Any) -> None:
     """Raise unless it says what happens where there are fewer examples than a quota."""
     if when_short not in (None, "all", "nan"):

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from quotakernels._types import A, ArrayOf, Number, NumberOf, T, TiePolicy, WhenShort
-from quotakernels.inputs.quotas import wanted_masses
-from quotakernels.measures._measure import ValueMeasure
+from quotakernels._types import (
+    A,
+    ArrayOf,
+    GroupedData,
+    Number,
+    NumberOf,
+    T,
+    TiePolicy,
+    WhenShort,
+)
+from quotakernels.inputs.quotas import masses_or_all, wanted_masses
+from quotakernels.measures._measure import Validator, ValueMeasure
 from quotakernels.ranking import Ranking
 
 
@@ -83,6 +92,38 @@ class QuotaMeasure(ValueMeasure):
             validate: bool = True,
             groups: ArrayOf[Any] | None = None,
             num_groups: int | None = None,
+        ) -> A: ...
+
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+class CutoffMeasure(ValueMeasure):
+    """A measure of the positions within wanted masses, shape (..., K), or of all positions."""
+
+    validator: Validator = staticmethod(masses_or_all)
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self,
+            ranking: Ranking[T],
+            *,
+            quota: Number | None = None,
+            fraction: Number | None = None,
+            when_short: WhenShort | None = None,
+        ) -> T: ...
+
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            quota: NumberOf[A] | None = None,
+            fraction: NumberOf[A] | None = None,
+            when_short: WhenShort | None = None,
+            **data: Unpack[GroupedData[A]],
         ) -> A: ...
 
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...

@@ -25,7 +25,7 @@ from quotakernels.inputs.examples import Validated, check_tie_policy
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.invalid_rows import invalid_rows, nan_in_invalid, nan_unless_valid
 from quotakernels.inputs.keywords import brief, refuse_unknown
-from quotakernels.inputs.quotas import in_library_of, wanted_masses
+from quotakernels.inputs.quotas import in_library_of, masses_or_all, wanted_masses
 from quotakernels.measures._reduction import Sums
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures._unsorted import ranking_at
@@ -130,6 +130,8 @@ class Measure:
     """Whether it gives one value for each group of examples, if there are groups."""
     of_gains = False
     """Whether it is of what the examples bring."""
+    needs_gains = True
+    """Whether such a measure has no value without gains."""
 
     def __init__(
         self,
@@ -153,7 +155,7 @@ class Measure:
         self.monotone, self.most, self.signed, self.drifting = monotone, most, signed, drifting
         self.by_positives, self.sums, self.headline = by_positives, sums, headline
         self.by_group = self.by_group or by_group or sums is not None
-        scale_free = self.validator in (_no_numbers, wanted_masses) and not in_masses
+        scale_free = self.validator in (_no_numbers, wanted_masses, masses_or_all) and not in_masses
         self._of_masses = in_usual_units(function) if scale_free else function
         numbers, options = _keywords(self.validator), _keywords(function)
         self._numbers, self._options = (tuple(p.name for p in x) for x in (numbers, options))
@@ -217,7 +219,7 @@ class Measure:
         with computing(xp):
             table = self._table(xp, ranking)
             arrays, shape = self.validator(xp, table, **numbers)
-            if self.of_gains and not table.gains:
+            if self.of_gains and self.needs_gains and not table.gains:
                 hint = "pass gain=, or a Ranking that was made with it"
                 raise TypeError(f"{self.__name__} needs what each example brings: {hint}")
             weighted = isinstance(ranking, Ranking) and table.weighted
@@ -284,7 +286,8 @@ class Measure:
         """Raise unless there are labels and scores; or gains in the place of labels."""
         if not ("y_true" in given and "y_score" in given):
             raise TypeError(f"{caller} needs y_true and y_score, or a Ranking")
-        if self.of_gains and ("gain" in given or given["y_true"] is None):
+        gains = "gain" in given if self.needs_gains else given.get("gain") is not None
+        if self.of_gains and (gains or given["y_true"] is None):
             as_column("gain", given.get("gain"))
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:

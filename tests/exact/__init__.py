@@ -8,10 +8,10 @@ compared with. ``None`` stands for "undefined". Sequences are Python sequences (
 Davis & Goadrich, "The Relationship Between Precision-Recall and ROC Curves".
 
 Measures of one table have common names: they stay in their modules, ``confusion`` (two classes),
-``classes`` (K classes), ``impact`` and ``charts``.
+``classes`` (K classes), ``impact``, ``charts`` and ``retrieval``.
 """
 
-from . import charts, classes, confusion, impact
+from . import charts, classes, confusion, impact, retrieval
 from .at_quota import (
     LiftBin,
     QuotaThreshold,
@@ -215,6 +215,7 @@ __all__ = [
     "qrecall",
     "quota_threshold",
     "real_beta",
+    "retrieval",
     "roc_auc",
     "roc_curve",
     "roc_hull",

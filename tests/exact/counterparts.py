@@ -8,7 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import at_quota, charts, confusion, costs, delong, draws, impact, pr, roc, summary
+from . import (
+    at_quota,
+    charts,
+    confusion,
+    costs,
+    delong,
+    draws,
+    impact,
+    pr,
+    retrieval,
+    roc,
+    summary,
+)
 
 Counterparts = tuple[Callable[..., Any], ...]
 
@@ -46,7 +58,7 @@ ROC_AND_PR: dict[str, Counterparts] = {
     "auc_interval": (delong.auc_covariance,),
     "average_precision": (pr.average_precision,),
     "best_operating_point": (costs.best_operating_point,),
-    "expected_average_precision": (pr.expected_average_precision,),
+    "expected_average_precision": (pr.expected_average_precision, retrieval.average_precision_at),
     "gini": (summary.gini,),
     "h_measure": (costs.h_measure,),
     "pr_auc": (pr.pr_auc_exact, pr.pr_auc_trapezoid),
@@ -107,4 +119,11 @@ OF_IMPACTS: dict[str, Counterparts] = {
     "total_impact": (impact.impact, impact.class_impact),
 }
 
-COUNTERPARTS = AT_QUOTA | OVER_QUOTAS | ROC_AND_PR | OF_TABLES | OF_CHARTS | OF_IMPACTS
+OF_LISTS: dict[str, Counterparts] = {
+    "dcg": (retrieval.dcg,),
+    "ndcg": (retrieval.ndcg,),
+    "reciprocal_rank": (retrieval.reciprocal_rank,),
+    "success": (retrieval.success,),
+}
+
+COUNTERPARTS = AT_QUOTA | OVER_QUOTAS | ROC_AND_PR | OF_TABLES | OF_CHARTS | OF_IMPACTS | OF_LISTS

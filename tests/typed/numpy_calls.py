@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import quotakernels as qk
-from quotakernels import charts, inference, results, tables
+from quotakernels import charts, inference, results, retrieval, tables
 
 Floats = NDArray[np.float64]
 
@@ -58,6 +58,12 @@ def at_a_quota(y: NDArray[np.bool_], s: Floats, ranking: qk.Ranking[Floats]) -> 
     assert_type(qk.lift(ranking, fraction=0.05), Floats)
     assert_type(qk.lift(ranking, quota=np.int64(3)), Floats)
     assert_type(qk.pearson(y, s, quota=3, labels="observed"), Floats)
+    assert_type(retrieval.success(y, s, quota=[1, 3], when_short="all"), Floats)
+    assert_type(retrieval.reciprocal_rank(ranking), Floats)
+    assert_type(retrieval.ndcg(None, s, gain=s, fraction=0.5), Floats)
+    assert_type(qk.expected_average_precision(ranking, quota=3), Floats)
+    retrieval.dcg(s, quota=3)  # wrong
+    retrieval.success(y, s, gain=s)  # wrong
     qk.hit_rate(y, s)  # wrong
     qk.hit_rate(ranking)  # wrong
     qk.hit_rate(y, s, 3)  # wrong

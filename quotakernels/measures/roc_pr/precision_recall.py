@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from quotakernels import ops
@@ -10,7 +11,7 @@ from quotakernels._array import Array, Namespace, cast, namespace
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import Totals, divisor
-from quotakernels.measures._kinds import NumberMeasure
+from quotakernels.measures._kinds import CutoffMeasure, NumberMeasure
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
@@ -159,21 +160,26 @@ def average_precision(table: ops.Groups) -> Array:
     return reduced(xp, table, _over_positives(total, steps))[0]
 
 
-@measure(NumberMeasure, greater_is_better=True, by_positives=True, by_group=True)
-def expected_average_precision(table: ops.Groups) -> Array:
-    """Average precision, expected over all orders of tied examples.
+@measure(CutoffMeasure, greater_is_better=True, by_positives=True, by_group=True)
+def expected_average_precision(table: ops.Groups, wanted: Array) -> Array:
+    """Average precision, expected over all orders of tied examples; at a cutoff AP at k.
+
+    AP is the sum of the precision at each positive, over the number of all positives.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Parameters
     ----------
+    quota, fraction, when_short : optional
+        A cutoff, as `hit_rate` takes it: positives behind it add nothing, and count in the
+        number of all positives.  By default all examples.
     sample_weight : None
         Refused: positions are examples here.
 
     Returns
     -------
-    array, shape (...)
-        From 0 to 1; NaN where there are no positives.
+    array, shape (..., *Q)
+        From 0 to 1; NaN where there are no positives.  With `groups` the shape is (..., S, *Q).
 
     See Also
     --------
@@ -183,11 +189,12 @@ def expected_average_precision(table: ops.Groups) -> Array:
     -----
     A group of m examples, p of them positive, after S examples with C positives adds
     p/m · Σ_k (C + 1 + (k - 1)·b)/(S + k), k = 1..m, with b = (p - 1)/(m - 1): given that
-    position k holds a positive, the other p - 1 are spread over the other m - 1 positions.
+    position k holds a positive, the other p - 1 are spread over the other m - 1 positions.  Of the
+    last position a quota that is not whole takes a part.
 
     References
     ----------
-    [AR] eq. 5, for the expectation over tie orders.
+    [McSherry 2008] for ties; ``map`` and ``map_cut`` of [Buckley 2008].
 
     Examples
     --------
@@ -202,14 +209,25 @@ def expected_average_precision(table: ops.Groups) -> Array:
         )
     xp = namespace(table.counts)
     total = Totals(xp, table)
+    parts = (
+        _over_positives(total, partial(_precisions, xp, ops.spread(xp, table, wanted[..., k])))
+        for k in range(wanted.shape[-1])
+    )
+    return xp.stack(reduced(xp, table, *parts), axis=-1)
 
-    def groups(before: Array, found: Array, items: Array, here: Array) -> tuple[Array]:
-        others = ops.clip(xp, items - 1, 1.0)
-        share = ops.clip(xp, here - 1, 0.0) / others
-        ones, ramps = harmonic_sums(xp, before, items)
-        return (here / divisor(xp, items) * ((found + (1 - share)) * ones + share * ramps),)
 
-    return reduced(xp, table, _over_positives(total, groups))[0]
+def _precisions(
+    xp: Namespace, limit: Array, before: Array, found: Array, items: Array, here: Array
+) -> tuple[Array]:
+    """The expected sum of the precisions at the positives of each group within a limit."""
+    others = ops.clip(xp, items - 1, 1.0)
+    share = ops.clip(xp, here - 1, 0.0) / others
+    inside = xp.minimum(ops.clip(xp, limit - before, 0.0), items)
+    whole = xp.floor(inside)
+    ones, ramps = harmonic_sums(xp, before, whole)
+    next_one = (inside - whole) / (before + whole + 1)
+    ones, ramps = ones + next_one, ramps + next_one * (whole + 1)
+    return (here / divisor(xp, items) * ((found + (1 - share)) * ones + share * ramps),)
 
 
 class _PrAuc(ValueMeasure):

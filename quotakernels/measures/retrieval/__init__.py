@@ -1,0 +1,1 @@
+"""Measures of ranked retrieval: what a reader of each list finds, and how soon."""

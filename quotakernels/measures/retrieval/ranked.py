@@ -1,0 +1,345 @@
+"""What a reader of a ranked list finds, and how soon: success, reciprocal rank, DCG, NDCG."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Unpack, overload
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, computing, namespace
+from quotakernels._types import A, ArrayOf, CutoffData, Number, T, WhenShort
+from quotakernels.inputs.gains import gain_of_each
+from quotakernels.inputs.positions import masses_and_positions
+from quotakernels.inputs.quotas import Totals
+from quotakernels.measures._kinds import CutoffMeasure
+from quotakernels.measures._measure import ValueMeasure, measure
+from quotakernels.measures._reduction import Reduction, reduced
+from quotakernels.measures.retrieval.first import chance_of_none
+from quotakernels.measures.retrieval.positions import (
+    Positions,
+    found_before,
+    refuse_weights,
+)
+from quotakernels.ranking import Ranking
+
+
+@measure(CutoffMeasure, greater_is_better=True, by_positives=True, by_group=True)
+def success(table: ops.Groups, wanted: Array) -> Array:
+    """Success at a cutoff, also called hit rate at k: whether any positive is among the best.
+
+    With ties it is the probability of that over their orders.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Parameters
+    ----------
+    quota, fraction, when_short : optional
+        The cutoff, as `hit_rate` takes it; by default all examples.
+    sample_weight : None
+        Refused: positions are examples here.
+
+    Returns
+    -------
+    array, shape (..., *Q)
+        From 0 to 1; NaN where there are no examples.  With `groups` the shape is (..., S, *Q).
+
+    See Also
+    --------
+    hit_rate : the share of positives among the best, which is precision at k.
+    qrecall : the share of all positives that is among them, which is recall at k.
+
+    Notes
+    -----
+    Of m tied examples with p positives, behind none, of which the quota takes d, it is
+    1 - C(m - p, d)/C(m, d).  Between whole quotas it is a straight line.
+
+    References
+    ----------
+    [McSherry 2008] for ties; ``success`` of [Buckley 2008].
+
+    Examples
+    --------
+    >>> from quotakernels.retrieval import success
+    >>> y_true, y_score = [0, 1, 0, 1], [0.9, 0.5, 0.5, 0.5]
+    >>> print(success(y_true, y_score, quota=[1, 2, 3]).round(4))
+    [0.     0.6667 1.    ]
+    """
+    refuse_weights(table, "success")
+    xp = namespace(wanted)
+
+    def chance(limit: Array, before: Array, found: Array, items: Array, here: Array) -> Array:
+        drawn = xp.minimum(ops.clip(xp, limit - before, 0.0), items)
+        first = (found == 0) & (here > 0)
+        drawn = xp.where(first, drawn, xp.zeros_like(drawn))
+        share = here / ops.clip(xp, items, 1.0)
+        several = lambda *x: _some(xp, *x)  # noqa: E731
+        return ops.piecewise(
+            xp,
+            drawn > 1,
+            several,
+            lambda share, drawn, *_: share * drawn,
+            share,
+            drawn,
+            items,
+            here,
+        )
+
+    def of(limit: Array) -> Reduction:
+        limit = ops.spread(xp, table, xp.where(limit == limit, limit, xp.zeros_like(limit)))
+        return Reduction(_COLUMNS, lambda *row: (chance(limit, *row),), lambda x: x)
+
+    sums = reduced(xp, table, *(of(wanted[..., k]) for k in range(wanted.shape[-1])))
+    return xp.where(xp.isnan(wanted), wanted, xp.stack(sums, axis=-1))
+
+
+_COLUMNS = ("mass_before", "positive_before", "mass", "positive")
+
+
+def _some(xp: Namespace, _share: Array, drawn: Array, items: Array, here: Array) -> Array:
+    """The chance of a positive among the drawn; between whole numbers a straight line."""
+    whole = xp.floor(drawn)
+    chance = chance_of_none(xp, items, here, whole)
+    left = ops.clip(xp, items - whole, 1.0)
+    return chance.some + chance.none * (drawn - whole) * here / left
+
+
+class _PositionMeasure(CutoffMeasure):
+    """A measure of single positions."""
+
+    validator = staticmethod(masses_and_positions)
+
+
+@measure(_PositionMeasure, greater_is_better=True, by_positives=True, by_group=True)
+def reciprocal_rank(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
+    """Reciprocal rank: 1 over the position of the first positive, 0 if there is none.
+
+    With ties it is the expectation over their orders.  Its mean over lists, `group_mean`, is MRR.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Parameters
+    ----------
+    quota, fraction, when_short : optional
+        A cutoff, as `hit_rate` takes it: a first positive behind it counts as none.  By default
+        all examples.
+    sample_weight : None
+        Refused: positions are examples here.
+
+    Returns
+    -------
+    array, shape (..., *Q)
+        From 0 to 1; NaN where there are no examples.  With `groups` the shape is (..., S, *Q).
+
+    Raises
+    ------
+    ValueError
+        Sample weights; a `Ranking` of counts with more than 10**8 positions within the quota.  In
+        a program positions beyond the number of its rows are not looked at, and the result is NaN.
+
+    Notes
+    -----
+    The first of p positives among m tied examples behind S negatives stands at place i with
+    probability C(m - i, p - 1)/C(m, p), and then brings 1/(S + i).
+
+    References
+    ----------
+    [McSherry 2008] for ties; ``recip_rank`` of [Buckley 2008].
+
+    Examples
+    --------
+    >>> from quotakernels.retrieval import reciprocal_rank
+    >>> y_true, y_score = [0, 1, 0, 1], [0.9, 0.5, 0.5, 0.5]
+    >>> print(reciprocal_rank(y_true, y_score).round(4))
+    0.4444
+    >>> print(reciprocal_rank(y_true, y_score, groups=["a", "a", "b", "b"]))
+    [0.5  0.75]
+    """
+    refuse_weights(table, "reciprocal_rank")
+    xp = namespace(wanted)
+    at = Positions(xp, table, numbers)
+    here = at.of_row(table.positives)
+    first = (at.of_row(found_before(xp, table)) == 0) & (here > 0) & at.there
+    here = xp.where(first, here, xp.zeros_like(here))
+
+    def later(items: Array, here: Array, place: Array) -> Array:
+        none = chance_of_none(xp, items, here, place - 1).none
+        return none * here / (items - (place - 1))
+
+    chance = ops.piecewise(
+        xp,
+        first & (at.place > 1),
+        later,
+        lambda items, here, _: here / items,
+        *(at.items, here, xp.minimum(at.place, at.items)),
+    )
+    return at.sums(wanted, chance / at.rank)[0]
+
+
+class _Dcg(ValueMeasure):
+    """A measure of gains, or of labels as gains of 0 and 1."""
+
+    validator = staticmethod(masses_and_positions)
+    of_gains = True
+    needs_gains = False
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self,
+            ranking: Ranking[T],
+            *,
+            quota: Number | None = None,
+            fraction: Number | None = None,
+            when_short: WhenShort | None = None,
+        ) -> T: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **data: Unpack[CutoffData[A]]
+        ) -> A: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+def _discounts(xp: Namespace, at: Positions) -> Array:
+    """1/log2(1 + position)."""
+    return 1 / xp.log2(at.rank + 1)
+
+
+@measure(_Dcg, greater_is_better=True, most=None, by_group=True)
+def dcg(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
+    """Discounted cumulative gain: the sum of gain/log2(1 + position).
+
+    With ties it is the expectation over their orders: each of them has the mean gain.
+
+    Takes labels and scores, gains as `rank` does, or a `Ranking` that was made with or without
+    them; the other keywords are those of `rank`.
+
+    Parameters
+    ----------
+    y_true : array, optional
+        Labels; without `gain` a positive brings 1.  None beside `gain`.
+    gain : array, shape (n,) or that of `y_score`, optional
+        What each example brings, such as its graded relevance.  It is taken as it is: for
+        exponential gains pass ``2.0**grade - 1``.
+    gain_rejected, sample_weight : None
+        Refused.
+    quota, fraction, when_short : optional
+        A cutoff, as `hit_rate` takes it; by default all examples.
+
+    Returns
+    -------
+    array, shape (..., *Q)
+        NaN where there are no examples.  With `groups` the shape is (..., S, *Q).
+
+    Raises
+    ------
+    ValueError
+        As for `reciprocal_rank`.
+
+    See Also
+    --------
+    ndcg : DCG over that of the ideal order.
+
+    References
+    ----------
+    [Järvelin 2002], with the discount of [Burges 2005], which is 1 at the first position;
+    [McSherry 2008] for ties.
+
+    Examples
+    --------
+    >>> from quotakernels.retrieval import dcg
+    >>> print(dcg([1, 0, 1], [0.9, 0.8, 0.7]))
+    1.5
+    >>> print(dcg(None, [0.9, 0.8, 0.7], gain=[3, 0, 2], quota=[1, 3]))
+    [3. 4.]
+    """
+    refuse_weights(table, "dcg")
+    xp = namespace(wanted)
+    at = Positions(xp, table, numbers)
+    return at.sums(wanted, _mean_gain(table, at) * _discounts(xp, at))[0]
+
+
+def _mean_gain(table: ops.Groups, at: Positions) -> Array:
+    """What an example of the tie group at each position brings on average."""
+    if not (gains := table.gains):
+        return at.of_row(table.positives) / at.items
+    if not isinstance(gains.positive_rejected, tuple):
+        raise ValueError("dcg takes no gain_rejected; what stands behind the quota adds nothing")
+    return at.of_row(gains.positive + gains.negative) / at.items
+
+
+class _Ndcg(_Dcg):
+    """DCG over that of the ideal order, which the rows of a table tell of labels alone."""
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        if keywords.get("gain") is None:
+            return super().__call__(*arguments, **keywords)
+        found = dcg(*arguments, **keywords)
+        scores = keywords.pop("y_score", arguments[-1] if len(arguments) == 2 else None)
+        gain, sound = gain_of_each(scores, keywords)
+        of_labels = ("y_true", "pos_label", "ties", "gain")
+        rest = {name: x for name, x in keywords.items() if name not in of_labels}
+        ideal = dcg(None, gain, gain=gain, **rest)
+        return _over_ideal(found, ideal, sound)
+
+
+def _over_ideal(found: Any, ideal: Any, sound: Any) -> Any:
+    xp = namespace(found)
+    with computing(xp):
+        share = xp.minimum(found / ideal, xp.ones_like(found))
+        sound = xp.reshape(sound, (*sound.shape, *(1,) * (share.ndim - sound.ndim)))
+        return xp.where(sound, share, xp.full_like(share, xp.nan))
+
+
+@measure(_Ndcg, greater_is_better=True, monotone="always", by_positives=True, by_group=True)
+def ndcg(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
+    """Normalized discounted cumulative gain: DCG over that of the ideal order, best gain first.
+
+    With ties it is the expectation over their orders, as the ideal order does not depend on them.
+
+    Takes labels and scores, gains as `dcg` does, or a `Ranking` without gains, which has only the
+    sums of those of tied examples; the other keywords are those of `rank`.
+
+    Parameters
+    ----------
+    quota, fraction, when_short : optional
+        A cutoff, as `hit_rate` takes it, of both orders; by default all examples.
+
+    Returns
+    -------
+    array, shape (..., *Q)
+        From 0 to 1; NaN where there are no positives, or no gain above 0.
+
+    Raises
+    ------
+    ValueError
+        As for `reciprocal_rank`; negative gains; a `Ranking` with gains.
+
+    Notes
+    -----
+    Both sums end at the cutoff.  scikit-learn, trec_eval and torchmetrics take gains as they are;
+    rax takes ``2**grade - 1``.
+
+    References
+    ----------
+    [Järvelin 2002], [Burges 2005]; [McSherry 2008] for ties; ``ndcg_cut`` of [Buckley 2008].
+
+    Examples
+    --------
+    >>> from quotakernels.retrieval import ndcg
+    >>> print(ndcg([1, 0, 1], [0.9, 0.8, 0.7]).round(4))
+    0.9197
+    >>> print(ndcg(None, [0.9, 0.8, 0.7], gain=[3, 0, 2], quota=2).round(4))
+    0.7039
+    """
+    refuse_weights(table, "ndcg")
+    if table.gains:
+        raise ValueError(
+            "ndcg of gains needs the gain of each example; call it with scores and gain= in place "
+            "of a Ranking"
+        )
+    xp = namespace(wanted)
+    at = Positions(xp, table, numbers)
+    discounts = _discounts(xp, at)
+    positives = ops.spread(xp, at.table, Totals(xp, table).positive)
+    ideal = xp.where(at.rank <= positives, discounts, xp.zeros_like(discounts))
+    found, best = at.sums(wanted, _mean_gain(table, at) * discounts, ideal)
+    return ops.clip(xp, found / best, high=1.0)

@@ -1,0 +1,6 @@
+"""Measures of ranked retrieval: what each list has among its best, and how soon."""
+
+from quotakernels.measures.retrieval.ranked import dcg, ndcg, reciprocal_rank, success
+from quotakernels.measures.roc_pr.precision_recall import expected_average_precision
+
+__all__ = ["dcg", "expected_average_precision", "ndcg", "reciprocal_rank", "success"]

@@ -1,0 +1,355 @@
+"""Ranked lists: success, reciprocal rank, DCG, NDCG, AP at a cutoff, against exact values."""
+
+from __future__ import annotations
+
+import functools
+from fractions import Fraction
+from math import comb
+from typing import Any
+
+import exact as ex
+import numpy as np
+import pytest
+from backends import MODES, Mode, any_quota, in_full, mode_fixture, parameters
+from everything import MAIN
+from exact.retrieval import (
+    average_precision_at,
+    dcg,
+    dcg_of_list,
+    mean_over_orders,
+    ndcg,
+    precisions_of_list,
+    reciprocal_rank,
+    reciprocal_rank_of_list,
+    success,
+)
+from expected import as_floats, ulps
+from hypothesis import given
+from hypothesis import strategies as st
+from test_groups import BESIDE, DATA, GROUPS, NAMES
+from test_small_cases import LENGTH, padded_cases
+
+import quotakernels as qk
+from quotakernels import retrieval
+from quotakernels.measures.retrieval.first import chance_of_none
+
+EXACT = {
+    "dcg": dcg,
+    "expected_average_precision": average_precision_at,
+    "ndcg": ndcg,
+    "reciprocal_rank": reciprocal_rank,
+    "success": success,
+}
+QUOTAS = (Fraction(0), Fraction(1), Fraction(5, 2), Fraction(4))
+MEASURES = {name: getattr(retrieval, name) for name in EXACT}
+mode = mode_fixture(MODES)
+of_main = pytest.mark.parametrize(
+    "mode", parameters([m for m in MODES if m.name in (*MAIN, "jax64-jit")])
+)
+
+
+def near(name: str, found: Any, wanted: Any) -> None:
+    """Within a few units in the last place, NaN in the same places."""
+    found, wanted = np.asarray(found), as_floats(wanted)
+    assert found.shape == wanted.shape, name
+    assert ulps(found, wanted) <= 8, (name, ulps(found, wanted))
+
+
+def computed(ranking: qk.Ranking, quotas: Any, **own: Any) -> dict[str, Any]:
+    """All of the measures, without a cutoff and with several."""
+    whole = {f"{name} of all": measure(ranking) for name, measure in MEASURES.items()}
+    return whole | {name: x(ranking, quota=quotas, **own) for name, x in MEASURES.items()}
+
+
+def wanted(groups: list[ex.Group], when_short: str = "all") -> dict[str, Any]:
+    """The exact values, which do not depend on the scores but on their order."""
+    return in_order(tuple(g._replace(score=-k) for k, g in enumerate(groups)), when_short)
+
+
+@functools.cache
+def in_order(groups: tuple[ex.Group, ...], when_short: str) -> dict[str, Any]:
+    size = ex.total_count(groups)
+    found: dict[str, Any] = {f"{name} of all": exact(groups) for name, exact in EXACT.items()}
+    for name, exact in EXACT.items():
+        fits = [size > 0 and (q <= size or when_short == "all") for q in QUOTAS]
+        at = zip(fits, QUOTAS, strict=True)
+        found[name] = [exact(groups, min(q, size)) if there else None for there, q in at]
+    return found
+
+
+def assert_all(found: dict[str, Any], rows: Any) -> None:
+    for name, value in found.items():
+        near(name, value, rows(name))
+
+
+# the exact reference itself
+
+
+def test_exact_values_are_means_over_all_orders():
+    for labels, scores in ex.cases(4):
+        groups, positives = ex.groups(labels, scores), sum(labels)
+        for k in range(len(labels) + 1):
+            mean = functools.partial(mean_over_orders, labels=labels, scores=scores, k=k)
+            assert reciprocal_rank(groups, k) == mean(reciprocal_rank_of_list)
+            assert success(groups, k) == mean(lambda x, k: Fraction(1 in x[:k]))
+            assert dcg(groups, k) == mean(dcg_of_list)
+            if positives:
+                assert average_precision_at(groups, k) == mean(precisions_of_list) / positives
+        assert average_precision_at(groups) == ex.expected_average_precision(groups)
+
+
+# the library
+
+
+@pytest.mark.parametrize("when_short", ["all", in_full("nan")])
+def test_every_small_case(mode: Mode, when_short: str):
+    quotas = [float(q) for q in QUOTAS]
+
+    def measures(y: Any, s: Any, mask: Any) -> dict[str, Any]:
+        return computed(qk.rank(y, s, where=mask), mode.array(quotas), when_short=when_short)
+
+    found = mode.run(measures, *padded_cases())
+    rows = [wanted(ex.groups(y, s), when_short) for y, s in ex.ordered_cases(LENGTH)]
+    assert_all(found, lambda name: [row[name] for row in rows])
+
+
+@pytest.mark.parametrize(
+    "ties", ["expected", "pessimistic", in_full("optimistic"), in_full("given")]
+)
+def test_compact_tables_of_every_small_case(ties: str):
+    for y, s in ex.cases(4):
+        ranking = qk.rank(y, s, ties=ties)
+        found = computed(ranking, [float(q) for q in QUOTAS], when_short="all")
+        exact = wanted(ex.groups(y, s, ties=ties))
+        assert_all(found, exact.__getitem__)
+
+
+@pytest.mark.parametrize("ties", ["expected", in_full("optimistic"), in_full("given")])
+@pytest.mark.parametrize("names", [(), ("where",)], ids=["alone", "mask"])
+@of_main
+def test_each_group_is_as_if_it_were_alone(mode: Mode, names: tuple[str, ...], ties: str):
+    assert names in BESIDE.values()
+    quotas = mode.array([float(q) for q in QUOTAS])
+    arrays = [DATA[name] for name in ("y", "s", "groups", *names)]
+
+    def measures(y: Any, s: Any, groups: Any, *beside: Any) -> Any:
+        own = {NAMES[name]: x for name, x in zip(names, beside, strict=True)}
+        return computed(qk.rank(y, s, groups=groups, num_groups=GROUPS, ties=ties, **own), quotas)
+
+    if mode.name.endswith("-vmap"):
+        arrays = [x[0] if x.ndim == 2 else x for x in arrays]
+    found = mode.run(measures, *arrays)
+    models = DATA["s"][:1] if mode.name.endswith("-vmap") else DATA["s"]
+    rows = [[of_group(s, g, names, ties) for g in range(GROUPS)] for s in models]
+    rows = rows[0] if mode.name.endswith("-vmap") else rows
+    assert_all(found, lambda name: picked(rows, name))
+
+
+def of_group(scores: np.ndarray, group: int, names: tuple[str, ...], ties: str) -> dict[str, Any]:
+    here = DATA["groups"] == group
+    beside = {NAMES[name]: DATA[name][here].tolist() for name in names}
+    return wanted(ex.groups(DATA["y"][here].tolist(), scores[here].tolist(), **beside, ties=ties))
+
+
+def picked(rows: Any, name: str) -> Any:
+    return rows[name] if isinstance(rows, dict) else [picked(row, name) for row in rows]
+
+
+@any_quota
+@given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.integers(1, 12), st.integers(1, 8))
+def test_grouped_is_a_loop(seed: int, size: int, number: int, levels: int):
+    rng = np.random.default_rng(seed)
+    y, s = rng.integers(0, 2, size), rng.integers(0, levels, size).astype(np.float32)
+    groups, gain = rng.integers(0, number, size), rng.integers(0, 4, size)
+    for name, measure in MEASURES.items():
+        for cut in ({}, {"quota": 2, "when_short": "all"}, {"fraction": [0.4, 1.0]}):
+            found = measure(y, s, groups=groups, **cut)
+            alone = [measure(y[groups == g], s[groups == g], **cut) for g in np.unique(groups)]
+            np.testing.assert_allclose(found, alone, rtol=1e-14, err_msg=name)
+    for measure in (retrieval.dcg, retrieval.ndcg):
+        found = measure(None, s, gain=gain, groups=groups, quota=3)
+        parts = [groups == g for g in np.unique(groups)]
+        alone = [measure(None, s[x], gain=gain[x], quota=3, when_short="all") for x in parts]
+        np.testing.assert_allclose(found, alone, rtol=1e-14)
+
+
+@of_main
+def test_graded_gains(mode: Mode):
+    scores, gain = np.array([3.0, 1, 1, 2, 1, 0]), np.array([0, 3, 1, 2, 0, 5])
+    groups = ex.groups([0] * 6, scores.tolist())
+    sums = [Fraction(x) for x in (0, 2, 4, 5)]
+    quotas = [float(q) for q in QUOTAS]
+
+    def measures(s: Any, g: Any) -> Any:
+        both = {"gain": g, "quota": quotas}
+        ranking = qk.rank(s > 9, s, gain=g)
+        return {
+            "dcg": retrieval.dcg(None, s, **both),
+            "of a ranking": retrieval.dcg(ranking, quota=quotas),
+            "ndcg": retrieval.ndcg(None, s, **both),
+        }
+
+    found = mode.run(measures, scores, gain)
+    exact = [dcg(groups, q, sums) for q in QUOTAS]
+    best = sorted(gain.tolist(), reverse=True)
+    ideal_order = ex.groups([0] * 6, range(6, 0, -1))
+    ideal = [dcg(ideal_order, q, [Fraction(x) for x in best]) for q in QUOTAS]
+    near("dcg", found["dcg"], exact)
+    near("dcg", found["of a ranking"], exact)
+    near("ndcg", found["ndcg"], [x / y if y else None for x, y in zip(exact, ideal, strict=True)])
+
+
+def test_chances_of_large_groups():
+    """Of tie groups in which nothing could be enumerated, both of the chances are accurate."""
+    sizes = [
+        (10**6, 3, 10),
+        (10**6, 900, 1200),
+        (50_000, 49_000, 7),
+        (5000, 40, 4955),
+        (300, 9, 280),
+    ]
+    exact = [Fraction(comb(m - p, d), comb(m, d)) for m, p, d in sizes]
+    found = chance_of_none(np, *np.array(sizes, dtype=float).T)
+    np.testing.assert_allclose(found.none, [float(x) for x in exact], rtol=1e-12)
+    np.testing.assert_allclose(found.some, [float(1 - x) for x in exact], rtol=2e-15)
+
+
+def test_a_large_tie_group():
+    ranking = qk.Ranking.from_counts([0.9, 0.5, 0.1], [3, 2000, 5], [0, 40, 5])
+    groups = ex.groups_from_counts([0.9, 0.5, 0.1], [3, 2000, 5], [0, 40, 5])
+    for name, measure in MEASURES.items():
+        for quota in (1, 7, 10.5, 600, None):
+            value = measure(ranking, quota=quota)
+            assert float(value) == pytest.approx(float(EXACT[name](groups, quota)), rel=4e-15), name
+
+
+def test_lists_of_one_class_and_of_none():
+    for name, measure in MEASURES.items():
+        nothing_found = 0 if name in ("dcg", "success", "reciprocal_rank") else np.nan
+        np.testing.assert_array_equal(measure([0, 0], [0.3, 0.1], quota=1), nothing_found)
+        assert np.isnan(measure([], []))
+        of_all = measure([1, 1], [0.3, 0.1], quota=[1, 2])
+        assert of_all[1] == pytest.approx(1 + 1 / np.log2(3) if name == "dcg" else 1)
+
+
+def test_scikit_learn_averages_ties_too():
+    metrics = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(3)
+    for size, levels in ((2, 2), (7, 3), (40, 9), (300, 300)):
+        gain, score = rng.integers(0, 4, size), rng.integers(0, levels, size).astype(float)
+        for k in (1, 3, None):
+            for ours, theirs in (("dcg", metrics.dcg_score), ("ndcg", metrics.ndcg_score)):
+                found = getattr(retrieval, ours)(None, score, gain=gain, quota=k, when_short="all")
+                wanted = theirs([gain], [score], k=k)
+                if np.isnan(found):  # without gains scikit-learn gives 0
+                    assert (gain.max(), wanted) == (0, 0)
+                else:
+                    assert found == pytest.approx(wanted, rel=1e-12)
+
+
+def lists_without_ties() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labels, scores above 0 and ids of lists that have a positive each."""
+    rng = np.random.default_rng(8)
+    groups = np.sort(rng.integers(0, 30, 400))
+    scores, labels = rng.permutation(400) / 400 + 0.01, rng.integers(0, 2, 400)
+    labels[np.unique(groups, return_index=True)[1]] = 1
+    return labels, scores, groups
+
+
+def test_torchmetrics_agrees_without_ties():
+    functional = pytest.importorskip("torchmetrics.functional.retrieval")
+    import torch
+
+    y, s, groups = lists_without_ties()
+    pairs = {
+        "reciprocal_rank": functional.retrieval_reciprocal_rank,
+        "success": functional.retrieval_hit_rate,
+        "ndcg": functional.retrieval_normalized_dcg,
+        "expected_average_precision": functional.retrieval_average_precision,
+    }
+    for name, theirs in pairs.items():
+        for k in (3, None):
+            if (name, k) == ("expected_average_precision", 3):
+                continue  # it divides by the positives that were found
+            found = MEASURES[name](y, s, groups=groups, quota=k)
+            of_each = [
+                (torch.tensor(s[groups == g]), torch.tensor(y[groups == g])) for g in set(groups)
+            ]
+            wanted = [float(theirs(*x, top_k=k)) for x in of_each]
+            np.testing.assert_allclose(found, wanted, rtol=1e-6, err_msg=name)
+
+
+def test_rax_agrees_without_ties():
+    rax = pytest.importorskip("rax")
+    y, s, groups = lists_without_ties()
+    places = np.arange(len(y)) - np.searchsorted(groups, groups)
+    there = np.zeros((groups[-1] + 1, places.max() + 1), dtype=bool)
+    there[groups, places] = True
+    padded = [np.zeros(there.shape) for _ in range(2)]
+    padded[0][there], padded[1][there] = s, y
+    pairs = {
+        "reciprocal_rank": rax.mrr_metric,
+        "ndcg": rax.ndcg_metric,
+        "expected_average_precision": rax.ap_metric,
+    }
+    for name, theirs in pairs.items():
+        for k in (3, None):
+            found = MEASURES[name](y, s, groups=groups, quota=k)
+            wanted = theirs(*padded, where=there, topn=k, reduce_fn=None)
+            np.testing.assert_allclose(found, wanted, rtol=1e-5, err_msg=name)
+
+
+def test_exponential_gains_are_those_of_rax():
+    rax = pytest.importorskip("rax")
+    s, grade = np.array([0.9, 0.4, 0.7, 0.1]), np.array([1.0, 3.0, 0.0, 2.0])
+    found = retrieval.ndcg(None, s, gain=2**grade - 1, quota=2)
+    assert float(found) == pytest.approx(float(rax.ndcg_metric(s, grade, topn=2)), rel=1e-6)
+
+
+def test_means_and_resamples():
+    y, s, groups = lists_without_ties()
+    mean = qk.group_mean(retrieval.reciprocal_rank, y, s, groups=groups, quota=5)
+    values = retrieval.reciprocal_rank(y, s, groups=groups, quota=5)
+    assert float(mean.value) == pytest.approx(values.mean())
+    for name, measure in MEASURES.items():
+        cut = measure.with_options(quota=20)
+        drawn = qk.bootstrap(cut, y, s, n_resamples=20, random_state=1)
+        assert float(drawn.lower) <= float(drawn.upper), name
+        pair = qk.compare(cut, y, {"a": s, "b": -s}, n_resamples=20, random_state=1)
+        assert pair is not None
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"sample_weight": [1.0, 2.0]}, "{} takes no sample weights or other masses: positions are"),
+    ({"quota": -1}, "quota is -1.0; expected a number"),
+    ({"quota": 3}, "quota is 3.0; expected a number from 0 to 2.0"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), BAD, ids=range(len(BAD)))
+@pytest.mark.parametrize("name", ["dcg", "ndcg", "reciprocal_rank", "success"])
+def test_bad_calls(name: str, given: dict[str, Any], message: str):
+    with pytest.raises(ValueError, match=f"^{message.format(name)}"):
+        MEASURES[name]([1, 0], [0.2, 0.1], **given)
+
+
+def test_bad_gains():
+    with pytest.raises(ValueError, match="^gain is -1.0 at position 1; expected a number, not neg"):
+        retrieval.ndcg(None, [0.2, 0.1], gain=[1.0, -1.0])
+    assert np.isnan(retrieval.ndcg(None, [0.2, 0.1], gain=[1.0, -1.0], validate=False))
+    masked = {"gain": [1.0, -1.0], "where": [True, False]}
+    assert retrieval.ndcg(None, [0.2, 0.1], **masked) == 1
+    with pytest.raises(ValueError, match="^dcg takes no gain_rejected"):
+        retrieval.dcg(None, [0.2, 0.1], gain=[1.0, 2.0], gain_rejected=1)
+    with pytest.raises(ValueError, match="^ndcg of gains needs the gain of each example"):
+        retrieval.ndcg(qk.rank([1, 0], [0.2, 0.1], gain=[1.0, 2.0]))
+    with pytest.raises(TypeError, match="^gain"):
+        retrieval.dcg(None, [0.2, 0.1])
+
+
+def test_counts_of_more_positions_than_are_looked_at():
+    ranking = qk.Ranking.from_counts([0.9, 0.5], [10**9, 10**9], [1, 5])
+    with pytest.raises(ValueError, match="^the ranking has 2000000000 positions"):
+        retrieval.dcg(ranking)
+    assert retrieval.success(ranking) == 1
+    assert float(retrieval.reciprocal_rank(ranking, quota=10)) == pytest.approx(2.92896825e-9)
