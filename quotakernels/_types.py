@@ -117,13 +117,19 @@ class GainData(GroupedData[A], total=False):
     gain_rejected: NumberOf[A]
 
 
-class CutoffData(GroupedData[A], total=False):
-    """What may stand beside scores, and labels if there are any, with a cutoff or without."""
+class ListData(GroupedData[A], total=False):
+    """What stands beside scores, and labels or gains."""
 
     gain: ArrayOf[A] | None
-    quota: NumberOf[A] | None
-    fraction: NumberOf[A] | None
-    when_short: WhenShort | None
+    gain_rejected: NumberOf[A]
+
+
+class ListAtQuota(ListData[A], AtQuota[A]):
+    """The same, with a cut."""
+
+
+class ListAtFraction(ListData[A], AtFraction[A]):
+    """The same, with a cut."""
 
 
 class GainAtQuota(GainData[A], AtQuota[A]):

@@ -315,7 +315,7 @@ def test_means_and_resamples():
         cut = measure.with_options(quota=20)
         drawn = qk.bootstrap(cut, y, s, n_resamples=20, random_state=1)
         assert float(drawn.lower) <= float(drawn.upper), name
-        pair = qk.compare(cut, y, {"a": s, "b": -s}, n_resamples=20, random_state=1)
+        pair = qk.compare(cut, y, {"a": s, "b": -s}, n_resamples=40, random_state=1)
         assert pair is not None
 
 

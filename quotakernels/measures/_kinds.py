@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 from quotakernels._types import (
     A,
     ArrayOf,
+    AtFraction,
+    AtQuota,
     GroupedData,
     Number,
     NumberOf,
@@ -105,25 +107,23 @@ class CutoffMeasure(ValueMeasure):
     if TYPE_CHECKING:
 
         @overload
-        def __call__(
-            self,
-            ranking: Ranking[T],
-            *,
-            quota: Number | None = None,
-            fraction: Number | None = None,
-            when_short: WhenShort | None = None,
-        ) -> T: ...
-
+        def __call__(self, ranking: Ranking[T]) -> T: ...
         @overload
         def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            quota: NumberOf[A] | None = None,
-            fraction: NumberOf[A] | None = None,
-            when_short: WhenShort | None = None,
-            **data: Unpack[GroupedData[A]],
+            self, ranking: Ranking[T], *, quota: Number, when_short: WhenShort | None = None
+        ) -> T: ...
+        @overload
+        def __call__(self, ranking: Ranking[T], *, fraction: Number) -> T: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[GroupedData[A]]
         ) -> A: ...
-
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **at: Unpack[AtQuota[A]]
+        ) -> A: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **at: Unpack[AtFraction[A]]
+        ) -> A: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, computing, namespace
-from quotakernels._types import A, ArrayOf, CutoffData, Number, T, WhenShort
+from quotakernels._types import (
+    A,
+    ArrayOf,
+    ListAtFraction,
+    ListAtQuota,
+    ListData,
+    Number,
+    T,
+    WhenShort,
+)
 from quotakernels.inputs.gains import gain_of_each
 from quotakernels.inputs.positions import masses_and_positions
 from quotakernels.inputs.quotas import Totals
@@ -183,17 +192,24 @@ class _Dcg(ValueMeasure):
     if TYPE_CHECKING:
 
         @overload
-        def __call__(
-            self,
-            ranking: Ranking[T],
-            *,
-            quota: Number | None = None,
-            fraction: Number | None = None,
-            when_short: WhenShort | None = None,
-        ) -> T: ...
+        def __call__(self, ranking: Ranking[T]) -> T: ...
         @overload
         def __call__(
-            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **data: Unpack[CutoffData[A]]
+            self, ranking: Ranking[T], *, quota: Number, when_short: WhenShort | None = None
+        ) -> T: ...
+        @overload
+        def __call__(self, ranking: Ranking[T], *, fraction: Number) -> T: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **data: Unpack[ListData[A]]
+        ) -> A: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[ListAtQuota[A]]
+        ) -> A: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[ListAtFraction[A]]
         ) -> A: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
@@ -269,16 +285,18 @@ def _mean_gain(table: ops.Groups, at: Positions) -> Array:
 class _Ndcg(_Dcg):
     """DCG over that of the ideal order, which the rows of a table tell of labels alone."""
 
-    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        if keywords.get("gain") is None:
-            return super().__call__(*arguments, **keywords)
-        found = dcg(*arguments, **keywords)
-        scores = keywords.pop("y_score", arguments[-1] if len(arguments) == 2 else None)
-        gain, sound = gain_of_each(scores, keywords)
-        of_labels = ("y_true", "pos_label", "ties", "gain")
-        rest = {name: x for name, x in keywords.items() if name not in of_labels}
-        ideal = dcg(None, gain, gain=gain, **rest)
-        return _over_ideal(found, ideal, sound)
+    if not TYPE_CHECKING:  # the signature is that of DCG
+
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+            if keywords.get("gain") is None:
+                return super().__call__(*arguments, **keywords)
+            found = dcg(*arguments, **keywords)
+            scores = keywords.pop("y_score", arguments[-1] if len(arguments) == 2 else None)
+            gain, sound = gain_of_each(scores, keywords)
+            of_labels = ("y_true", "pos_label", "ties", "gain")
+            rest = {name: x for name, x in keywords.items() if name not in of_labels}
+            ideal = dcg(None, gain, gain=gain, **rest)
+            return _over_ideal(found, ideal, sound)
 
 
 def _over_ideal(found: Any, ideal: Any, sound: Any) -> Any:
