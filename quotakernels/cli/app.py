@@ -125,6 +125,9 @@ def evaluate(
         quotakernels evaluate FILE --label bought --score a --gain spend \
             --cost 0.5 --tune part=a --where part=b
 
+      When each branch has 10 places:
+        quotakernels evaluate FILE --label bought --score a --quota 10 --per branch
+
       Many Parquet files:
         quotakernels evaluate 'scores/*.parquet' --label bought --score a
     """

@@ -82,7 +82,8 @@ def of_rows(table: pa.Table, where: tuple[str, str] | None, result: Callable[[pa
 def columns_read(settings: Settings) -> tuple[str, ...]:
     """The columns that settings name, which have to be read."""
     conditions = [x[0] for x in (settings.where, settings.tune) if x is not None]
-    optional = [x for x in (settings.weight, settings.gain) if x is not None]
+    named = (settings.weight, settings.gain, settings.grouped_by)
+    optional = [x for x in named if x is not None]
     return (settings.label, *settings.models, *optional, *conditions)
 
 
@@ -92,7 +93,9 @@ def sample_of(settings: Settings, rows: pa.Table) -> Sample:
     weights = None if settings.weight is None else weight_column(rows, settings.weight)
     gains = None if settings.gain is None else number_column(rows, settings.gain)
     scores = {name: score_column(rows, name) for name in settings.models}
-    return Sample(labels, scores, weights, gains)
+    column = settings.grouped_by
+    groups = None if column is None else group_column(rows, column)
+    return Sample(labels, scores, weights, gains, groups)
 
 
 def label_column(table: pa.Table, name: str, pos_label: str | None) -> NDArray[np.bool_]:

@@ -150,7 +150,7 @@ def evaluate_source(
     chosen = source if settings.where is None else _chosen(source, *settings.where)
     positive = positive_value(_labels(chosen, settings.label), settings.label, settings.pos_label)
     counts = _counts(chosen, positive, settings)
-    settings.check_quotas(counts)
+    settings.check_quotas(counts.total)
     sign = _equals(settings.label, positive)
     columns = ", ".join(map(sql.identifier, dict.fromkeys([*settings.models, *_weight(settings)])))
     ready = chosen.rows.project(f"{sign} AS {sql.identifier(_POSITIVE)}, {columns}")

@@ -131,7 +131,8 @@ WHERE = Option(["--where"], type=CONDITION, help="Use these rows only.")
 PER = Option(
     ["--per"], type=COLUMN, help="Fill each --quota in every group: rows alike in this column."
 )
-DATA = (LABEL, SCORES, QUOTAS, POS_LABEL, WEIGHT, WHERE)
+BY = Option(["--by"], type=COLUMN, help="Tell what every group gets of one --quota over all.")
+DATA = (LABEL, SCORES, QUOTAS, PER, BY, POS_LABEL, WEIGHT, WHERE)
 GAINS = (
     Option(["--gain"], type=COLUMN, help="Column of what each row brings if it is selected."),
     Option(["--cost"], metavar="C", type=float, help="What selecting a row costs; with --gain."),

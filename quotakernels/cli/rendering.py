@@ -11,6 +11,7 @@ from quotakernels._text import formatted, number
 from quotakernels.cli.tables import UNLIMITED, print_table
 from quotakernels.cli.terminal import TextConsole
 from quotakernels.evaluation.evaluation import Evaluation
+from quotakernels.evaluation.group_tables import group_tables
 from quotakernels.evaluation.notes import notes_of_intervals
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.segments import in_words
@@ -31,17 +32,20 @@ def table_console() -> Console:
 
 def print_evaluation(evaluation: Evaluation, console: Console) -> None:
     """Print what the data are, every table, and what that means."""
+    settings = evaluation.settings
     console.print(_data_line(evaluation))
     for section in evaluation.sections:
         print_table(values_table(evaluation, section), console)
+    for table in group_tables(evaluation):
+        print_table(table, console)
     marked = any(x.values.best(evaluation.rows).any() for x in evaluation.sections)
-    notes = ([_MARK] if marked else []) + ([_PEARSON] if evaluation.at_quota else [])
+    notes = ([_MARK] if marked else []) + ([_PEARSON] if settings.quotas_over_all else [])
     if notes:
         console.print("\n" + "\n".join(notes))
     for table in pair_tables(evaluation):
         print_table(table, console)
-    if (resampling := evaluation.settings.resampling) is not None:
-        told = resampling.in_words(evaluation.weighted, bool(evaluation.at_quota))
+    if (resampling := settings.resampling) is not None:
+        told = resampling.in_words(evaluation.weighted, bool(settings.quotas))
         console.print("\n" + "\n".join([*told, *notes_of_intervals(evaluation)]))
     if words := list(in_words(evaluation.best, evaluation.models)):
         console.print("\n" + "\n".join(words))

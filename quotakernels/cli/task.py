@@ -43,7 +43,7 @@ def task_of(
     of_its_own = {"FILE": file, **{f"--{x.replace('_', '-')}": chosen[x] for x in _OF_FILES}}
     if given := [name for name, value in of_its_own.items() if value is not None]:
         raise click.UsageError(f"--example goes without {' and '.join(given)}.")
-    settings = replace(EXAMPLES[example], **{key: x for key, x in chosen.items() if x})
+    settings = _checked(replace(EXAMPLES[example], **{key: x for key, x in chosen.items() if x}))
     with example_file(settings) as path:
         yield Task(path, settings, ("--example", example), tuple(ATTRIBUTION.splitlines()))
 
@@ -83,7 +83,16 @@ def _of_columns(file: Path | None, chosen: dict[str, Any]) -> tuple[Path, Settin
         raise click.UsageError(needed + known)
     refuse_label_as_score(chosen["label"], chosen["models"])
     source = name_of(file) if file.exists() else str(file)
-    return file, Settings(source, command=True, **chosen)
+    return file, _checked(Settings(source, command=True, **chosen))
+
+
+def _checked(settings: Settings) -> Settings:
+    """The settings, unless they do not go together."""
+    try:
+        settings.check_groups()
+    except UnfitError as error:
+        raise click.UsageError(f"{error}.") from error
+    return settings
 
 
 def refuse_label_as_score(label: str, scores: tuple[str, ...]) -> None:

@@ -90,7 +90,9 @@ def _found(evaluation: Results, choice: Choice) -> Iterator[str]:
         return
     first, *others = choice.order
     settings, found = evaluation.settings, choice.found
+    per = settings.per
     cases = evaluation.size(choice.places).first("case")
+    cases = cases if per is None else f"first {choice.quota} of each {per}"
     number_found = counted(found[first], "is", "is" if evaluation.weighted else "are")
     yield (
         f"Of the {cases} by {settings.models[first]}, {number_found} positive ({settings.label}): "
@@ -124,8 +126,10 @@ def _the_others(first: float, others: list[float]) -> Iterator[str]:
 
 
 def _part_of_a_place(evaluation: Results, choice: Choice) -> Iterator[str]:
-    """What a quota means that is no whole number of rows."""
-    if not evaluation.weighted and not whole(choice.places):
+    """What a quota means that is of each group, or no whole number of rows."""
+    if evaluation.settings.per is not None:
+        yield f"In all these are {evaluation.size(choice.places)}."
+    elif not evaluation.weighted and not whole(choice.places):
         yield f"{choice.quota} are {number(choice.places)} places: the last row is in by chance."
 
 
@@ -172,21 +176,30 @@ def _how_many(evaluation: Results, choice: Choice | None) -> Said:
     if nothing := _nothing(evaluation, None):
         return "That cannot be said", (nothing,)
     model = _model_in_question(evaluation, choice)
-    ranking, name = evaluation.rankings[model], evaluation.models[model]
-    rounded = math.ceil if not evaluation.weighted else float
-    needed = [
-        f"{plain(100 * share)}% takes {number(rounded(places_for(ranking, share)))}"
-        for share in (0.5, 0.9)
-    ]
-    weighted = evaluation.weighted
-    head = f"With {name}, to find {listed(needed)}{' of the weight' if weighted else ' places'}."
+    name, settings = evaluation.models[model], evaluation.settings
+    head = f"With {name}, to find {_needed(evaluation, model)}."
     if choice is not None and choice.places:
         share = percent(choice.found[model] / evaluation.positive_total)
         size = evaluation.size(choice.places)
         find = f"{sentence(str(size))} find{'s' if size.is_one else ''}"
-        head = f"{find} {share} of all positives with {name}; to find {listed(needed)}."
+        more = "" if settings.per else f"; to find {_needed(evaluation, model, bare=True)}"
+        head = f"{find} {share} of all positives with {name}{more}."
+    if settings.per is not None:
+        return "That depends on what a place costs", (head,)
     unsaid = f"{_unsaid(evaluation)} which number pays."
     return "That depends on what a place costs", (head, unsaid)
+
+
+def _needed(evaluation: Results, model: int, bare: bool = False) -> str:
+    """How many places it takes to find half and most of the positives."""
+    rounded = math.ceil if not evaluation.weighted else float
+    ranking = evaluation.rankings[model]
+    needed = [
+        f"{plain(100 * share)}% takes {number(rounded(places_for(ranking, share)))}"
+        for share in (0.5, 0.9)
+    ]
+    of_what = " of the weight" if evaluation.weighted else " places"
+    return f"{listed(needed)}{'' if bare else of_what}"
 
 
 def _flattered(evaluation: Results, gains: GainResults) -> Iterator[str]:
@@ -223,11 +236,14 @@ def _what(evaluation: Results, choice: Choice | None) -> Said:
     several = f"Positives of weight {number(found)}" if weighted else ""
     verdict = several or counted(found, "positive", "positives")
     verdict += f", at random {number(random)}"
-    size = evaluation.size(choice.places)
+    per, size = evaluation.settings.per, str(evaluation.size(choice.places))
+    size += "" if per is None else f", {choice.quota} of each {per},"
     more = (
         f"That is {number(found - random)} more than a random choice of {size} "
         f"would find: {formatted(lift, '.3g')} times as {'much' if weighted else 'many'}."
         if choice.beats_chance
         else f"That is no more than a random choice of {size} would find."
     )
+    if per is not None:
+        return verdict, (more,)
     return verdict, (more, f"{_unsaid(evaluation)} what that is worth.")

@@ -113,7 +113,7 @@ def choice_at(evaluation: Results, quota: Quota) -> Choice:
         places,
         tuple(int(k) for k in np.argsort(-compared, kind="stable")),
         found,
-        places * evaluation.prevalence,
+        evaluation.found_at_random(quota),
         brings,
         math.nan if gains is None or not defined else at_random(evaluation, gains, places),
         defined and (brings is not None or evaluation.positive_total > 0),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.gains import gain_results, gains_of
+from quotakernels.evaluation.groups import TOGETHER, GroupResults, group_results
 from quotakernels.evaluation.intervals import Resampled, Tell, with_certainty
 from quotakernels.evaluation.measures import AREAS, AT_QUOTA, OVER_ALL
 from quotakernels.evaluation.quota import Quota
@@ -33,19 +35,32 @@ def evaluate_sample(
     `on_step` hears about each model before its turn, and `tell` how much of a step is done.
     """
     counts = sample.counts
-    settings.check_quotas(counts)
+    if settings.per is None:
+        settings.check_quotas(counts.total)
+    groups = None if sample.groups is None else group_results(settings, sample)
     thresholds = None if tuning is None else _best_thresholds(settings, tuning)
     brings = {} if settings.unit is None else gains_of(settings.unit, sample)
 
     def ranked(model: str) -> Ranking:
         return rank(**sample.of(model) | brings)
 
-    evaluation = evaluate_rankings(settings, counts, ranked, on_step, thresholds)
+    whole = replace(settings, quotas=settings.quotas_over_all)
+    evaluation = evaluate_rankings(whole, counts, ranked, on_step, thresholds)
+    if groups is not None:
+        filled = {} if settings.per is None else _together(groups)
+        at_quota = {**evaluation.at_quota, **filled}
+        evaluation = replace(evaluation, settings=settings, at_quota=at_quota, groups=groups)
     if settings.resampling is None:
         return evaluation
-    quotas = {quota: quota.argument(counts.total) for quota in settings.quotas}
+    quotas = {quota: quota.argument(counts.total) for quota in settings.quotas_over_all}
     data = Resampled(settings, quotas, sample.of, on_step, tell)
     return with_certainty(evaluation, data, brings, thresholds)
+
+
+def _together(groups: GroupResults) -> dict[Quota, Values]:
+    """What quotas of groups select in all, for each quota."""
+    found = {quota: groups.together(quota) for quota in groups.values if quota is not None}
+    return {quota: Values(TOGETHER, array) for quota, array in found.items()}
 
 
 def _best_thresholds(settings: Settings, tuning: Sample) -> list[float]:

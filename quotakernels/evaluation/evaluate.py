@@ -15,16 +15,20 @@ from numpy.typing import NDArray
 from quotakernels._bits import host_array
 from quotakernels.evaluation.compute import evaluate_rankings, evaluate_sample
 from quotakernels.evaluation.evaluation import Evaluation
+from quotakernels.evaluation.intervals import Tell
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.settings import Counts, Lines, Resampling, Sample, Settings, Unit
 from quotakernels.inference.resampling.values import reporter
 from quotakernels.inputs.columns import as_column
+from quotakernels.inputs.groups import GroupsOfExamples, groups_of
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.models import label_of, named_scores, validated_models
 from quotakernels.inputs.quotas import level_of_caller, numbers_like
 from quotakernels.ranking import Ranking
 
 _Arrays = dict[str, NDArray[Any]]
+_UNNAMED = {"per": "group", "by": "group"}
+"""What arrays without a name are called, where that is not the argument."""
 
 
 @public
@@ -40,6 +44,8 @@ def evaluate(
     ratio: float | None = None,
     prevalence: float | None = None,
     tune: Any = None,
+    per: Any = None,
+    by: Any = None,
     sample_weight: Any = None,
     where: Any = None,
     pos_label: Any = None,
@@ -82,6 +88,12 @@ def evaluate(
         many examples as there are; quotas, measures and resamples are of the examples as they are.
     tune : boolean array, shape (n,), optional
         The examples on which each model's best cut is chosen, with `gain` or `impacts`.
+    per : array, shape (n,), optional
+        The group of each example, as `groups` of `rank`: every quota is then one of each group,
+        and a smaller group is selected whole.
+    by : array, shape (n,), optional
+        The group of each example, to learn which part of one quota over all each group gets, and
+        what is found there.
     sample_weight, where, pos_label
         As in `rank`, of shape (n,), the same for all models.
     confidence : float, optional
@@ -124,7 +136,8 @@ def evaluate(
     How many should I take? All 2 places
     What will it bring? 10.00, at random 4.00
     """
-    beside = _present(gain=gain, sample_weight=sample_weight, where=where, tune=tune)
+    beside = _present(sample_weight=sample_weight, where=where, gain=gain, tune=tune)
+    beside |= _present(per=per, by=by)
     quotas = tuple(dict.fromkeys(_quotas("quota", quota) + _quotas("fraction", fraction)))
     if models is None:
         beside |= _present(impacts=impacts, ratio=ratio, prevalence=prevalence, pos_label=pos_label)
@@ -132,16 +145,26 @@ def evaluate(
         return _of_rankings(y_true, quotas, beside)
     given = _given(models, {"y_true": y_true, **beside})
     counted = given.titles.get("gain"), cost or None, _cells(impacts), tune, ratio, prevalence
-    seed = random_state if compare or confidence is not None else None
-    drawn = Resampling.asked(False, confidence, compare, n_resamples, seed, len(given.scores))
+    drawn = _resampling(confidence, compare, n_resamples, random_state, len(given.scores))
     settings = _settings(given, quotas, Unit.asked(False, *counted), drawn, pos_label)
-    samples = _samples(given, pos_label)
-    evaluation = evaluate_sample(settings, *samples, tell=reporter(progress, "evaluate"))
+    return _evaluated(given, settings, pos_label, reporter(progress, "evaluate"))
+
+
+def _evaluated(given: _Given, settings: Settings, pos_label: Any, tell: Tell) -> Evaluation:
+    settings.check_groups()
+    evaluation = evaluate_sample(settings, *_samples(given, pos_label), tell=tell)
     return replace(evaluation, rows_read=len(given.arrays["y_true"]))
 
 
 def _present(**given: Any) -> dict[str, Any]:
     return {name: x for name, x in given.items() if x is not None}
+
+
+def _resampling(
+    level: float | None, compare: bool, number: int | None, seed: int, models: int
+) -> Resampling | None:
+    resampled = compare or level is not None
+    return Resampling.asked(False, level, compare, number, seed if resampled else None, models)
 
 
 def _settings(
@@ -164,6 +187,8 @@ def _settings(
         pos_label=None if pos_label is None else str(pos_label),
         where=(titles["where"], "True") if "where" in titles else None,
         tune=(titles["tune"], "True") if "tune" in titles else None,
+        per=titles.get("per"),
+        by=titles.get("by"),
         lines=given.lines,
     )
 
@@ -189,7 +214,7 @@ def _of_rankings(rankings: Any, quotas: tuple[Quota, ...], beside: dict[str, Any
     unit = Unit("gain") if with_gains == {True} else None
     lines = Lines(tuple(f"scores[{x!r}]" for x in hosted), why="scores are what was ranked.")
     settings = Settings("", "y_true", tuple(hosted), quotas, weight, unit=unit, lines=lines)
-    settings.check_quotas(counts)
+    settings.check_quotas(counts.total)
     return evaluate_rankings(settings, counts, hosted.__getitem__, lambda _: None)
 
 
@@ -217,7 +242,9 @@ def _given(models: Any, beside: dict[str, Any]) -> _Given:
         is_name = isinstance(x, str)
         if is_name and not (by_name and x in columns):
             raise ValueError(f"{key} is the name of no column: {brief(x)}")
-        titles[key], lines[key] = (x, f"models[{x!r}]") if is_name else (_title(x, key), key)
+        titles[key], lines[key] = (
+            (x, f"models[{x!r}]") if is_name else (_title(x, _UNNAMED.get(key, key)), key)
+        )
         arrays[key] = host_array(as_column(key, columns[x] if is_name else x))
     taken = [x for x in beside.values() if isinstance(x, str)]
     named = {name: x for name, x in columns.items() if name not in taken}
@@ -285,7 +312,18 @@ def _sample(given: _Given, mask: str, pos_label: Any) -> Sample:
         return x if x is None or chosen is None else x[chosen]
 
     scores = {name: rows(x) for name, x in given.scores.items()}
-    return Sample(rows(examples.labels), scores, rows(examples.weights), rows(floats.get("gain")))
+    weights, gains = rows(examples.weights), rows(floats.get("gain"))
+    return Sample(rows(examples.labels), scores, weights, gains, _groups(arrays, rows))
+
+
+def _groups(arrays: _Arrays, rows: Callable[[NDArray[Any]], Any]) -> GroupsOfExamples | None:
+    """The group of each of some rows."""
+    for name in ("per", "by"):
+        if (column := arrays.get(name)) is not None:
+            if column.shape != arrays["y_true"].shape:
+                raise ValueError(f"{name} must hold an id for each label")
+            return groups_of(name, rows(column))
+    return None
 
 
 def _quotas(name: str, given: Any) -> list[Quota]:

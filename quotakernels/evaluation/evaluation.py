@@ -11,6 +11,7 @@ from quotakernels._frames import Library, frame_of
 from quotakernels._text import number
 from quotakernels.evaluation.answers import Answer, answers
 from quotakernels.evaluation.export import as_dict, as_json, as_rows
+from quotakernels.evaluation.group_tables import group_tables
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.tables import Table, gain_tables, measure_tables, pair_tables
 from quotakernels.evaluation.words import counted
@@ -48,6 +49,8 @@ class Evaluation(Results):
         What the best cuts and the quotas bring, where gains or impacts were given.
     differences : tuple of Differences
         The tests of all pairs of models, where they were to be compared.
+    groups : GroupResults or None
+        What every group of examples has, where `per` or `by` was given.
     """
 
     @property
@@ -64,8 +67,13 @@ class Evaluation(Results):
 
     @property
     def tables(self) -> list[Table]:
-        """All tables: what selecting brings, the measures, and the tests of pairs."""
-        return [*gain_tables(self), *measure_tables(self), *pair_tables(self)]
+        """All tables: what selecting brings, the measures, groups, and the tests of pairs."""
+        return [
+            *gain_tables(self),
+            *measure_tables(self),
+            *group_tables(self),
+            *pair_tables(self),
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in one record of plain values, None where undefined."""
@@ -78,8 +86,9 @@ class Evaluation(Results):
     def to_frame(self, library: Library | None = None) -> Any:
         """Every value as a data frame: a row for each model, quota and measure, with its interval.
 
-        The quota is a number of places, NaN for measures over all quotas and for best cuts.  By
-        default the frame is one of the library that is imported, of pandas if both are.
+        With `per` or `by` there is also a row for each group, by its name.  The quota is a number
+        of places, NaN for measures over all quotas and for best cuts.  By default the frame is one
+        of the library that is imported, of pandas if both are.
         """
         return frame_of(as_rows(self), library)
 

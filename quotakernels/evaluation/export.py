@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
+from quotakernels.evaluation.groups import GroupResults, GroupValues
 from quotakernels.evaluation.intervals import CLOSED_FORMS
 from quotakernels.evaluation.notes import pairs_of
+from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Differences, GainResults, Results, Values
 from quotakernels.evaluation.segments import dominant
 
@@ -40,6 +45,7 @@ def as_dict(results: Results) -> dict[str, Any]:
         "total_weight": results.total,
         "positive_weight": results.positive_total,
         "prevalence": _defined(results.prevalence),
+        **_groups(results),
         **_confidence(results),
         **_gains(results.gains),
         "models": [
@@ -57,6 +63,41 @@ def _gains(gains: GainResults | None) -> dict[str, float]:
     if gains is None:
         return {}
     return {"brought_by_nobody": gains.nobody, "brought_by_all": gains.everybody}
+
+
+def _groups(results: Results) -> dict[str, Any]:
+    """By what rows are grouped, whose quotas are meant, and what the groups are."""
+    groups, settings = results.groups, results.settings
+    if groups is None:
+        return {}
+    own = settings.per is not None
+    found = {
+        "column": settings.grouped_by,
+        "quotas": "of each group" if own else "over all",
+        "names": [*groups.names],
+        "rows": groups.rows.tolist(),
+        "positives": groups.positives.tolist(),
+        "total_weight": groups.masses.tolist(),
+        "positive_weight": groups.positive_masses.tolist(),
+    }
+    return {"groups": found}
+
+
+def _in_groups(values: GroupValues, row: int) -> dict[str, Any]:
+    """What a model has in the groups: of each measure the mean over them, the spread and all."""
+    found: dict[str, Any] = {}
+    for name in (x.name for x in values.measures):
+        column = values.of(name)[row].tolist()
+        found[name] = {
+            "mean": _defined(values.mean(name, row)),
+            "groups": len(values.defined(name, row)),
+            "spread": [*map(_defined, values.spread(name, row))],
+            "values": [*map(_defined, column)],
+        }
+        if name in values.ends:
+            ends = (values.interval(name, row, k) for k in range(len(column)))
+            found[name]["intervals"] = [[*map(_defined, both)] for both in ends]
+    return found
 
 
 def _model(results: Results, row: int) -> dict[str, Any]:
@@ -77,6 +118,10 @@ def _model(results: Results, row: int) -> dict[str, Any]:
             both = [_defined(x) for x in values.interval(name, row)]
             target.setdefault("intervals", {})[name] = both
             target.setdefault("undefined", {})[name] = int(ends.undefined[row])
+    if results.groups is not None:
+        for quota, in_groups in results.groups.values.items():
+            target = content if quota is None else quotas[str(quota)]
+            target["groups"] = _in_groups(in_groups, row)
     parts = {"best_cut": best_cut, "quotas": quotas}
     return content | {name: part for name, part in parts.items() if part}
 
@@ -125,18 +170,31 @@ def _defined(value: float) -> float | None:
 
 
 def as_rows(results: Results) -> dict[str, list[Any]]:
-    """Every value by columns: model, quota, measure, value and both ends of its interval."""
-    names = ("model", "quota", "measure", "value", "lower", "upper")
+    """Every value by columns: model, quota, measure, value and both ends of its interval; behind
+    the quota the group, if there are groups, which is None of all rows.
+    """
     rows = [
-        (
-            name,
-            math.nan if quota is None else results.places(quota),
-            measure,
-            value,
-            *values.interval(measure, row),
-        )
+        (name, _places(results, quota), None, measure, value, *values.interval(measure, row))
         for _, quota, values in results.sections
         for row, name in enumerate(results.models)
         for measure, value in values.of_model(row).items()
     ]
-    return {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+    if results.groups is not None:
+        rows += _rows_of_groups(results, results.groups)
+    names = ("model", "quota", "group", "measure", "value", "lower", "upper")
+    columns = zip(names, map(list, zip(*rows, strict=True)), strict=True)
+    return {name: x for name, x in columns if name != "group" or results.groups is not None}
+
+
+def _places(results: Results, quota: Quota | None) -> float:
+    return math.nan if quota is None else results.places(quota)
+
+
+def _rows_of_groups(results: Results, groups: GroupResults) -> Iterator[tuple[Any, ...]]:
+    for quota, values in groups.values.items():
+        places = _places(results, quota)
+        for measure in (x.name for x in values.measures):
+            for (row, k), value in np.ndenumerate(values.of(measure)):
+                ends = values.interval(measure, row, k)
+                name = str(groups.names[k])
+                yield (results.models[row], places, name, measure, float(value), *ends)

@@ -97,7 +97,8 @@ def _with_intervals(results: _R, data: Resampled) -> _R:
         resampled = (measure.name for measure in values.measures if measure.resampled)
         return replace(values, ends={name: ends[*quota, name] for name in resampled})
 
-    at_quota = {quota: sure(values, quota) for quota, values in results.at_quota.items()}
+    filled = {quota: sure(results.at_quota[quota], quota) for quota in data.quotas}
+    at_quota = {**results.at_quota, **filled}
     over_all, areas = sure(results.over_all), sure(results.areas)
     return replace(results, over_all=over_all, areas=areas, at_quota=at_quota)
 

@@ -40,10 +40,12 @@ def compared_by(evaluation: Results, differences: Differences) -> str:
 
 def heading_of(evaluation: Results, quota: Quota) -> str:
     """What a quota is, with the places that a share of all has."""
-    if not quota.percent:
+    per = evaluation.settings.per
+    each = "" if per is None else f" of each {per}"
+    if not (quota.percent or each):
         return f"At quota {quota}"
     unit = "of the total weight" if evaluation.weighted else "rows"
-    return f"At quota {quota} ({number(evaluation.places(quota))} {unit})"
+    return f"At quota {quota}{each} ({number(evaluation.places(quota))} {unit})"
 
 
 def pairs_of(differences: Differences) -> list[tuple[int, int]]:

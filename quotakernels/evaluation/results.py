@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from quotakernels.evaluation.groups import GroupResults
 from quotakernels.evaluation.measures import Column
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.segments import Segment
@@ -154,6 +155,7 @@ class Results:
     rows_read: int = 0
     gains: GainResults | None = None
     differences: tuple[Differences, ...] = ()
+    groups: GroupResults | None = None
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -191,5 +193,15 @@ class Results:
         return Size(places, self.weighted)
 
     def places(self, quota: Quota) -> float:
-        """Return how many examples (or how much weight) a quota selects."""
+        """Return how many examples (or how much weight) a quota selects, of all groups if it is
+        one of each.
+        """
+        if self.groups is not None and self.settings.per is not None:
+            return self.groups.places(quota)
         return quota.places(self.total)
+
+    def found_at_random(self, quota: Quota) -> float:
+        """Return how many positives a random choice for these places finds."""
+        if self.groups is not None and self.settings.per is not None:
+            return self.groups.at_random(quota)
+        return quota.places(self.total) * self.prevalence

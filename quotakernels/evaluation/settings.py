@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from quotakernels._text import formatted, plain
 from quotakernels.evaluation.quota import Quota, UnfitError
 from quotakernels.inference.comparison.paired import few_resamples, resamples_needed
+from quotakernels.inputs.groups import GroupsOfExamples
 from quotakernels.measures.tables.cells import ConfusionTable
 
 _LEVEL = 0.95
@@ -243,6 +244,8 @@ class Settings:
     where: tuple[str, str] | None = None
     tune: tuple[str, str] | None = None
     resampling: Resampling | None = None
+    per: str | None = None  # a quota is of each group of rows that are alike in this column
+    by: str | None = None  # results of one quota over all are told for each of these groups
     command: bool = False
     lines: Lines = field(default_factory=Lines)
 
@@ -252,24 +255,53 @@ class Settings:
         return None if self.unit is None else self.unit.column
 
     @property
+    def grouped_by(self) -> str | None:
+        """The column that groups the rows."""
+        return self.by if self.per is None else self.per
+
+    @property
+    def quotas_over_all(self) -> tuple[Quota, ...]:
+        """The quotas that one ranking of all rows fills."""
+        return self.quotas if self.per is None else ()
+
+    @property
     def steps(self) -> int:
         """How many steps there are: reading, and each model's evaluation and resampling."""
         models, more = len(self.models), 0
         if self.resampling is not None:
-            more = self.resampling.steps(models, len(self.quotas), self.unit is not None)
+            quotas = len(self.quotas_over_all)
+            more = self.resampling.steps(models, quotas, self.unit is not None)
         return 1 + models + more
 
     def option(self, name: str) -> str:
         """An option of the command, or the argument of `evaluate` that it is in Python."""
         return named_option(name, self.command) + ("" if self.command else "=")
 
-    def check_quotas(self, counts: Counts) -> None:
-        """Refuse a quota of more than there is."""
+    def check_quotas(self, total: float, group: str = "") -> None:
+        """Refuse a quota of more rows, or weight, than there is, in all or in the largest group."""
         unweighted = self.weight is None
-        what = f"the total weight, {plain(counts.total)}"
-        what = f"the {counts.rows} rows" if unweighted else what
+        of_group = f" of the largest group by {group!r}" if group else ""
+        rows, weight = f"the {plain(total)} rows{of_group}", f"the total weight{of_group}"
+        what = rows if unweighted else f"{weight}, {plain(total)}"
         for quota in self.quotas:
-            quota.check(counts.total, what, of_rows=unweighted, command=self.command)
+            quota.check(total, what, of_rows=unweighted, command=self.command)
+
+    def check_groups(self) -> None:
+        """Refuse what goes not together with groups of rows."""
+        names = ("per", "by", "gain", "impact", "quota")
+        per, by, gain, impact, quota = (named_option(x, self.command) for x in names)
+        if self.per is not None and self.by is not None:
+            raise UnfitError(
+                f"{per} fills a quota in each group, {by} one quota over all; give one of them"
+            )
+        if self.per is not None and not self.quotas:
+            raise UnfitError(
+                f"{per} goes with {quota}; {by} tells the AUC of each group without one"
+            )
+        if self.per is not None and self.unit is not None:
+            raise UnfitError(
+                f"{gain} and {impact} are of one selection of all, and go without {per}"
+            )
 
 
 class Counts(NamedTuple):
@@ -288,6 +320,7 @@ class Sample(NamedTuple):
     scores: Mapping[str, NDArray[Any]]
     weights: NDArray[np.float64] | None = None
     gains: NDArray[np.float64] | None = None
+    groups: GroupsOfExamples | None = None
 
     @property
     def counts(self) -> Counts:

@@ -93,7 +93,7 @@ def _td(cell: Cell) -> str:
     return f'<td class="{kind}">{shown}</td>' if kind else f"<td>{shown}</td>"
 
 
-def _signed(text: str) -> str:
+def signed(text: str) -> str:
     """A number with a true minus sign."""
     return text.replace("-", MINUS, 1)
 
@@ -124,8 +124,8 @@ def values_table(evaluation: Results, section: Section) -> Table:
     def cell(model: int, k: int, measure: Column) -> Cell:
         ends = values.interval(measure.name, model)
         interval = () if any(map(math.isnan, ends)) else ends
-        shown = tuple(_signed(measure.end_form(x)) for x in interval)
-        text = _signed(measure.text(values.array[model, k]))
+        shown = tuple(signed(measure.end_form(x)) for x in interval)
+        text = signed(measure.text(values.array[model, k]))
         return Cell(text, shown, bool(best[model, k]))
 
     shown = [(k, measure) for k, measure in enumerate(values.measures) if measure.heading]
@@ -182,8 +182,8 @@ def _pairs(differences: Differences) -> Iterator[tuple[Cell, ...]]:
     form, end_form = (money, money) if differences.measure == "brings" else (fixed(4), fixed(3))
     for i, j in pairs_of(differences):
         models = (Cell(found.names[k], words=True) for k in (i, j))
-        by = Cell(_signed(undefined_or(form, found.difference[i, j])))
-        ends = (_signed(undefined_or(end_form, x[i, j])) for x in (found.lower, found.upper))
+        by = Cell(signed(undefined_or(form, found.difference[i, j])))
+        ends = (signed(undefined_or(end_form, x[i, j])) for x in (found.lower, found.upper))
         yield (
             *models,
             by,
@@ -198,7 +198,7 @@ def _pairs(differences: Differences) -> Iterator[tuple[Cell, ...]]:
 def ends_of_quotas(evaluation: Results) -> Iterator[Table]:
     """For each quota the score at which each model's places end."""
     head = ("model", "threshold", "above it", "tied at it", "places for these")
-    for quota in evaluation.settings.quotas:
+    for quota in evaluation.settings.quotas_over_all:
         places = evaluation.places(quota)
         if not places or not evaluation.total:
             continue

@@ -41,11 +41,8 @@ def with_codes(
         if num_groups is not None:
             raise TypeError("num_groups needs groups, the group of each example")
         return {name: x for name, x in given.items() if name != "groups"}, None
-    column = as_column("groups", given["groups"])
-    if isinstance(column, np.ndarray) and column.shape == (0,):  # an empty list has no type
-        column = column.astype(np.int64)
+    column = _checked_ids("groups", as_column("groups", given["groups"]))
     xp = namespace(column)
-    column = _checked_ids(column)
     if num_groups is not None:
         with computing(xp):
             size = _number(num_groups)
@@ -70,14 +67,22 @@ def _number(num_groups: Any) -> int:
     return index(num_groups)
 
 
-def _checked_ids(column: Array) -> Array:
+def groups_of(name: str, column: np.ndarray[Any, Any]) -> GroupsOfExamples:
+    """The group of each example, of ids that are not numbered yet."""
+    ids, codes = _found(_checked_ids(name, column))
+    return GroupsOfExamples(codes, ids)
+
+
+def _checked_ids(name: str, column: Array) -> Array:
     """The ids, or an error for the first that is missing or neither an integer nor a string."""
+    if isinstance(column, np.ndarray) and column.shape == (0,):  # an empty list has no type
+        return column.astype(np.int64)
     expected = "an integer or a string"
     if isinstance(column, np.ndarray) and column.dtype.kind in "OUSTM":
         if column.dtype.kind == "M" and (missing := np.isnat(column)).any():
-            raise ValueError(first_bad("groups", column, missing, "a date"))
+            raise ValueError(first_bad(name, column, missing, "a date"))
         if column.dtype.kind in "OT":
-            return _plain_ids(column.astype(object), expected)
+            return _plain_ids(name, column.astype(object), expected)
         return column
     xp = namespace(column)
     if of_kind(xp, column.dtype, ("bool", "integral")):
@@ -85,17 +90,17 @@ def _checked_ids(column: Array) -> Array:
     wrong = column != column
     if not bool(xp.any(wrong)):
         wrong = xp.ones_like(wrong)
-    raise TypeError(first_bad("groups", column, wrong, expected))
+    raise TypeError(first_bad(name, column, wrong, expected))
 
 
-def _plain_ids(column: np.ndarray[Any, Any], expected: str) -> np.ndarray[Any, Any]:
+def _plain_ids(name: str, column: np.ndarray[Any, Any], expected: str) -> np.ndarray[Any, Any]:
     """Objects that are all strings or all integers, in an array of that type."""
     values = column.ravel().tolist()
     kinds = [next((k for k in (str, int) if isinstance(x, k)), None) for x in values]
     for place, (kind, value) in enumerate(zip(kinds, values, strict=True)):
         if kind is None or kind is not kinds[0]:
             wanted = f"{expected}, as the others" if kind else expected
-            raise TypeError(f"groups is {value!r} at position {place}; expected {wanted}")
+            raise TypeError(f"{name} is {value!r} at position {place}; expected {wanted}")
     return np.asarray(values).reshape(column.shape)
 
 

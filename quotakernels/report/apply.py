@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from quotakernels._text import number, plain
-from quotakernels.evaluation.choice import choice_at, end_of, how_filled, same
+from quotakernels.evaluation.choice import choice_at, end_of, how_filled, how_filled_each, same
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.words import counted, whole
 
-_OF_SELECT = ("sample_weight", "where")
+_OF_SELECT = {"sample_weight": "sample_weight", "where": "where", "per": "groups"}
+"""What `select` takes, too, and how it calls that."""
 
 
 class Step(NamedTuple):
@@ -34,7 +35,9 @@ def steps(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
 
 
 def _fill(evaluation: Results, file: Sequence[str], model: int, quota: Quota) -> Step:
-    command = evaluation.settings.command
+    command, per = evaluation.settings.command, evaluation.settings.per
+    if per is not None:
+        return _fill_each(evaluation, file, model, quota, per)
     end = end_of(evaluation.rankings[model], evaluation, quota)
     places = evaluation.places(quota)
     what = f"Fill quota {quota} by {evaluation.models[model]}"
@@ -57,6 +60,18 @@ def _fill(evaluation: Results, file: Sequence[str], model: int, quota: Quota) ->
     return Step(what, _of_threshold(evaluation, file, model, end.threshold), remark)
 
 
+def _fill_each(
+    evaluation: Results, file: Sequence[str], model: int, quota: Quota, per: str
+) -> Step:
+    """A quota of each group, which `select` counts in rows."""
+    assert evaluation.groups is not None
+    what = f"Fill quota {quota} of each {per} by {evaluation.models[model]}"
+    remark = f"{how_filled_each(evaluation.places(quota), quota, per, evaluation.groups.masses)}."
+    if evaluation.weighted:
+        remark = "The command counts rows and not weights." if evaluation.settings.command else ""
+    return Step(what, _of_quota(evaluation, file, model, quota), remark)
+
+
 def _best_cut(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
     """The cut that brings the most, unless that is nobody."""
     assert evaluation.gains is not None
@@ -72,10 +87,12 @@ def _best_cut(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
 def _of_quota(evaluation: Results, file: Sequence[str], model: int, quota: Quota) -> str:
     settings = evaluation.settings
     if settings.command:
-        return _command(evaluation, file, model, "--quota", str(quota))
+        per = [] if settings.per is None else ["--per", settings.per]
+        return _command(evaluation, file, model, "--quota", str(quota), *per)
     places = plain(quota.amount / 100 if quota.percent else quota.amount)
     argument = f"{'fraction' if quota.percent else 'quota'}={places}"
-    beside = [f"{x}={said}" for x, said in settings.lines.beside.items() if x in _OF_SELECT]
+    known = settings.lines.beside.items()
+    beside = [f"{_OF_SELECT[x]}={said}" for x, said in known if x in _OF_SELECT]
     return f"quotakernels.select({', '.join([settings.lines.models[model], argument, *beside])})"
 
 
@@ -87,9 +104,9 @@ def _of_threshold(evaluation: Results, file: Sequence[str], model: int, threshol
     return f"({above}) & {lines.beside['where']}" if "where" in lines.beside else above
 
 
-def _command(evaluation: Results, file: Sequence[str], model: int, option: str, value: str) -> str:
+def _command(evaluation: Results, file: Sequence[str], model: int, *options: str) -> str:
     where = evaluation.settings.where
     chosen = [] if where is None else ["--where", f"{where[0]}={where[1]}"]
     score = ["--score", evaluation.models[model]]
-    words = ["quotakernels", "select", *file, *score, option, value, *chosen]
+    words = ["quotakernels", "select", *file, *score, *options, *chosen]
     return shlex.join([*words, "-o", "selected.csv"])

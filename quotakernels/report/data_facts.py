@@ -55,6 +55,8 @@ def data_facts(evaluation: Results) -> Iterator[Fact]:
     yield Fact("Prevalence", percent(evaluation.prevalence))
     if settings.unit is not None:
         yield Fact("What rows bring", str(settings.unit))
+    if evaluation.groups is not None:
+        yield Fact(f"Groups ({settings.grouped_by})", number(len(evaluation.groups.names)))
     yield from _ties(evaluation)
 
 

@@ -17,10 +17,13 @@ from matplotlib.figure import Figure as Drawing
 from quotakernels import plots
 from quotakernels._text import digits, formatted, percent
 from quotakernels.evaluation.choice import Choice
+from quotakernels.evaluation.group_tables import columns_at
+from quotakernels.evaluation.notes import heading_of
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.words import listed
 from quotakernels.plots._models import written
 from quotakernels.plots._style import OPTIMAL, RANDOM, REFERENCE, line_style
+from quotakernels.report.group_dots import colour_of, draw_dots, few
 from quotakernels.report.svg import inlined
 
 _STYLE = {
@@ -33,7 +36,7 @@ _STYLE = {
     "axes.formatter.use_mathtext": False,
 }
 _SIZE = (5.0, 3.7)
-_ROW = 0.45
+_ROW, _ROW_OF_GROUP, _ROW_OF_DOT = 0.45, 0.25, 0.08
 _HULLS = 3
 _QUOTA: dict[str, Any] = {
     "color": "#1b1f24",
@@ -104,7 +107,8 @@ class _Shown:
     @property
     def by_positives(self) -> bool:
         """Whether the models are in order of the positives that they find at the quota."""
-        return self.choice is not None and self.choice.defined and self.choice.brings is None
+        choice, per = self.choice, self.evaluation.settings.per
+        return choice is not None and choice.defined and choice.brings is None and per is None
 
     @property
     def hull(self) -> bool:
@@ -116,7 +120,7 @@ class _Shown:
 
     def mark(self, ax: Axes) -> list[Key]:
         """Draw the quota."""
-        if self.choice is None or not self.choice.places:
+        if self.choice is None or not self.choice.places or self.evaluation.settings.per:
             return []
         ax.axvline(self.choice.places, **_QUOTA)
         return [key_of_line(_QUOTA, f"quota {self.choice.quota}")]
@@ -131,15 +135,21 @@ def figures(evaluation: Results, choice: Choice | None) -> Iterator[Figure]:
     shown = _Shown(evaluation, choice)
     with matplotlib.style.context(["default", _STYLE]):
         for draw in _defined(shown):
-            width, height = _SIZE
-            if draw is _dominance:  # rows of models need their room
-                height = max(height, _ROW * (len(shown.names) + 1))
-            drawing = Drawing(figsize=(width, height), layout="constrained")
+            drawing = Drawing(figsize=(_SIZE[0], _height(draw, shown)), layout="constrained")
             ax = drawing.subplots()
             name, title, reading, keys = draw(shown, ax)
             ax.set_title("")
             label = f"{title}: {listed(shown.names)}"
             yield Figure(name, title, reading, tuple(keys), _svg(drawing, name, label))
+
+
+def _height(draw: Any, shown: _Shown) -> float:
+    """That of a drawing; rows of models and of groups need their room."""
+    groups = shown.evaluation.groups
+    if draw is _groups and groups is not None:
+        row = _ROW_OF_GROUP + _ROW_OF_DOT * (len(shown.names) - 1)
+        return max(_SIZE[1], row * (len(groups.names) + 2))
+    return max(_SIZE[1], _ROW * (len(shown.names) + 1)) if draw is _dominance else _SIZE[1]
 
 
 def _defined(shown: _Shown) -> Iterator[Callable[[_Shown, Axes], Said]]:
@@ -152,6 +162,8 @@ def _defined(shown: _Shown) -> Iterator[Callable[[_Shown, Axes], Said]]:
         yield from (_areas, _lift)
     if evaluation.gains is not None and evaluation.total:
         yield _impact
+    if few(evaluation.groups):
+        yield _groups
     if both and len(shown.names) > 1:
         yield _dominance
     if both:
@@ -239,6 +251,23 @@ def _dominance(shown: _Shown, ax: Axes) -> Said:
         "quotas that is. Where two models have a bar they find the same."
     )
     return "dominance", "Which model finds the most", reading, shown.mark(ax)
+
+
+def _groups(shown: _Shown, ax: Axes) -> Said:
+    evaluation = shown.evaluation
+    groups, column = evaluation.groups, str(evaluation.settings.grouped_by)
+    assert groups is not None
+    quota = None if shown.choice is None else shown.choice.quota
+    values, measure = next(x for x in columns_at(groups, quota) if x[1].compared)
+    draw_dots(ax, groups, values, measure)
+    heading = "over all quotas" if quota is None else heading_of(evaluation, quota)
+    sure = " A line is an interval; without one there is too little to tell." if values.ends else ""
+    reading = f"{measure.title} in each {column}, {heading[:1].lower()}{heading[1:]}.{sure}"
+    dot = '<circle cx="17" cy="6" r="4" fill="{}"/>'
+    models = [_key(name, dot, colour_of(k)) for k, name in enumerate(shown.names)]
+    tick = '<line x1="17" y1="1" x2="17" y2="11" stroke="{}" stroke-width="1.5"/>'
+    keys = (*models, _key("random choice", tick, REFERENCE))
+    return "groups", f"{measure.title[:1].upper()}{measure.title[1:]} by {column}", reading, keys
 
 
 def _roc(shown: _Shown, ax: Axes) -> Said:

@@ -13,6 +13,7 @@ from quotakernels import __version__
 from quotakernels._text import number
 from quotakernels.evaluation.answers import answers
 from quotakernels.evaluation.choice import first_choice
+from quotakernels.evaluation.group_tables import group_tables
 from quotakernels.evaluation.notes import notes_of_intervals
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.tables import (
@@ -52,7 +53,11 @@ def page_of(evaluation: Results, origin: Origin) -> str:
         "about_curves": _about_curves(evaluation),
         "figures": list(figures(evaluation, choice)),
         "about_tables": list(_about_tables(evaluation)),
-        "tables": [*gain_tables(evaluation), *measure_tables(evaluation)],
+        "tables": [
+            *gain_tables(evaluation),
+            *measure_tables(evaluation),
+            *group_tables(evaluation),
+        ],
         "pairs": list(pair_tables(evaluation)),
         "notes": list(notes_of_intervals(evaluation)),
         "steps": list(steps(evaluation, origin.file)),
@@ -108,7 +113,10 @@ def _about_curves(evaluation: Results) -> str:
     if evaluation.positive_total == evaluation.total:
         return "All rows are positive, so that there is nothing to tell apart."
     said = "Along the lower edge is how many are selected, the best scores first."
-    marked = " The dashed vertical line is the quota." if evaluation.settings.quotas else ""
+    settings = evaluation.settings
+    marked = " The dashed vertical line is the quota." if settings.quotas_over_all else ""
+    if settings.per is not None:
+        marked = f" These curves are of all rows together, not of each {settings.per}."
     return f"{said}{marked}"
 
 

@@ -49,7 +49,7 @@ EXAMPLES = [
 
 def test_every_command_has_examples() -> None:
     assert all(x.examples for x in (app, *app.commands.values()))
-    assert len(EXAMPLES) == 15
+    assert len(EXAMPLES) == 16
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

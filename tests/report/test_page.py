@@ -316,3 +316,14 @@ def test_a_page_of_many_rows_is_small(made: Made, tmp_path: Path) -> None:
     scores = [word for x in names for word in ("--score", x)]
     options = ("--label", "y", *scores, "--quota", "5%", "--impact", "1,-1,0,0", "--resamples", 1)
     assert made(tmp_path / "many.npz", *options).stat().st_size < 1_000_000
+
+
+def test_groups_are_drawn_and_listed(made: Made, small: Path) -> None:
+    options = ("--label", "y", "--score", "a", "--score", "b", "--quota", 5, "--resamples", 20)
+    page = read(made(small, *options, "--per", "part"))
+    assert "Hit rate by part" in page.text
+    assert "hit rate in each part, at quota 5 of each part (10 rows)." in page.text
+    assert "These curves are of all rows together, not of each part." in page.text
+    assert "At quota 5 of each part (10 rows): means over part (2)" in page.text
+    assert "--quota 5 --per part -o selected.csv" in page.text
+    assert "10 places: 5 of each part (2 groups)." in page.text

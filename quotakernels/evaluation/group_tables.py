@@ -1,0 +1,115 @@
+"""Tables of groups of rows: how a measure varies over them, and what each of them has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from quotakernels._text import number
+from quotakernels.evaluation.groups import GroupResults, GroupValues
+from quotakernels.evaluation.measures import Column
+from quotakernels.evaluation.notes import heading_of
+from quotakernels.evaluation.quota import Quota
+from quotakernels.evaluation.results import Results
+from quotakernels.evaluation.tables import Cell, Table, signed
+
+MANY = 30
+"""Groups, of which a table or a drawing has all."""
+_EXTREMES = 5
+
+
+def group_tables(evaluation: Results) -> Iterator[Table]:
+    """At each quota, or without one over all quotas, the spread over groups and the groups."""
+    groups = evaluation.groups
+    if groups is None or not groups.names:
+        return
+    for quota in evaluation.settings.quotas or (None,):
+        yield _spread(evaluation, groups, quota)
+        for model in range(len(evaluation.models)):
+            yield _groups(evaluation, groups, quota, model)
+
+
+def columns_at(groups: GroupResults, quota: Quota | None) -> list[tuple[GroupValues, Column]]:
+    """The measures that tables of groups have at a quota, the one that orders them first."""
+    over_all = [(groups.values[None], x) for x in groups.values[None].measures]
+    if quota is None:
+        return over_all
+    at_quota = groups.values[quota]
+    return [*((at_quota, x) for x in at_quota.measures), *over_all]
+
+
+def _caption(evaluation: Results, quota: Quota | None) -> str:
+    return "Over all quotas" if quota is None else heading_of(evaluation, quota)
+
+
+def _spread(evaluation: Results, groups: GroupResults, quota: Quota | None) -> Table:
+    """The mean of each measure and its quartiles; of means the best is marked."""
+    head = ("model", "measure", "mean", "groups", "lowest", "quartile", "median", "quartile")
+    rows = []
+    for values, measure in columns_at(groups, quota):
+        if not measure.compared:
+            continue
+        means = [values.mean(measure.name, model) for model in range(len(evaluation.models))]
+        top = max((x for x in means if not math.isnan(x)), default=math.inf)
+        for model, name in enumerate(evaluation.models):
+            defined = number(len(values.defined(measure.name, model)))
+            best = len(means) > 1 and math.isclose(means[model], top, rel_tol=1e-12)
+            spread = [Cell(signed(measure.text(x))) for x in values.spread(measure.name, model)]
+            mean = Cell(signed(measure.text(means[model])), best=best)
+            words = (Cell(name, words=True), Cell(measure.title, words=True))
+            rows.append((*words, mean, Cell(defined), *spread))
+    column = evaluation.settings.grouped_by
+    caption = f"{_caption(evaluation, quota)}: means over {column} ({number(len(groups.names))})"
+    return Table(caption, (*head, "highest"), tuple(rows), tuple(_notes(evaluation, groups, quota)))
+
+
+def _notes(evaluation: Results, groups: GroupResults, quota: Quota | None) -> Iterator[str]:
+    if quota is not None and evaluation.settings.per is not None and (n := groups.short(quota)):
+        have, are = ("has", "is") if n == 1 else ("have", "are")
+        yield f"{number(n)} of them {have} less than {quota} and {are} selected whole."
+    yield "A group without a value, such as the AUC of one class alone, is left out of the mean."
+
+
+def shown_groups(values: GroupValues, measure: Column, model: int) -> list[int]:
+    """The groups that are shown: all of few, and of many those with the lowest and the highest
+    values.
+    """
+    column = values.of(measure.name)[model]
+    if len(column) <= MANY:
+        return list(range(len(column)))
+    defined = np.flatnonzero(~np.isnan(column))
+    ordered: list[int] = defined[np.argsort(column[defined], kind="stable")].tolist()
+    if len(ordered) <= 2 * _EXTREMES:
+        return ordered
+    return [*ordered[:_EXTREMES], *ordered[-_EXTREMES:]]
+
+
+def _groups(evaluation: Results, groups: GroupResults, quota: Quota | None, model: int) -> Table:
+    """What each group has by a model."""
+    columns = columns_at(groups, quota)
+    values, measure = next(x for x in columns if x[1].compared)
+    shown = shown_groups(values, measure, model)
+    head = (str(evaluation.settings.grouped_by), "rows", "positives")
+    rows = [
+        (
+            Cell(str(groups.names[k]), words=True),
+            Cell(number(groups.rows[k])),
+            Cell(number(groups.positives[k])),
+            *(_cell(*x, model, k) for x in columns),
+        )
+        for k in shown
+    ]
+    all_of_them = len(shown) == len(groups.names)
+    half = number(len(shown) // 2)
+    which = "" if all_of_them else f", the {half} lowest and the {half} highest by {measure.title}"
+    caption = f"{_caption(evaluation, quota)} by {evaluation.models[model]}{which}"
+    return Table(caption, (*head, *(x.heading for _, x in columns)), tuple(rows))
+
+
+def _cell(values: GroupValues, measure: Column, model: int, group: int) -> Cell:
+    ends = values.interval(measure.name, model, group)
+    interval = () if any(map(math.isnan, ends)) else ends
+    text = signed(measure.text(values.of(measure.name)[model, group]))
+    return Cell(text, tuple(signed(measure.end_form(x)) for x in interval))

@@ -1,0 +1,235 @@
+"""Evaluations by group: quotas of each group, parts of one quota, from Python and the command."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quotakernels as qk
+
+pytest.importorskip("pyarrow")
+pytest.importorskip("click")
+pytest.importorskip("rich")
+pytest.importorskip("pandas")
+
+import pandas as pd
+
+from quotakernels.cli import main
+from quotakernels.evaluation.group_tables import group_tables
+
+RNG = np.random.default_rng(4)
+SIZE = 120
+BRANCHES = ("north", "south", "west", "east")
+ROWS: dict[str, Any] = {
+    "y": (RNG.random(SIZE) < 0.3).astype(int),
+    "a": RNG.normal(size=SIZE).round(1),
+    "b": RNG.integers(0, 9, SIZE),
+    "w": RNG.integers(0, 3, SIZE),
+    "part": RNG.integers(0, 2, SIZE),
+    "branch": np.where(np.arange(SIZE) < 3, "tiny", RNG.choice(BRANCHES, SIZE)),
+    "client": RNG.permutation(np.arange(SIZE) // 3),
+}
+ROWS["y"][:3] = 0
+ROWS["a"] += ROWS["y"]
+FRAME = pd.DataFrame(ROWS)
+SURE = ("--confidence", 0.9, "--resamples", 20)
+Command = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("rows") / "rows.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(ROWS)
+        writer.writerows(zip(*ROWS.values(), strict=True))
+    return path
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """What the command prints, or the error that it ends with."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+    def run(*arguments: object) -> str:
+        monkeypatch.setattr(sys, "argv", ["quotakernels", *map(str, arguments)])
+        try:
+            failed = bool(main())
+        except SystemExit as stop:
+            failed = bool(stop.code)
+        return capsys.readouterr()[failed]
+
+    return run
+
+
+def frame(*beside: str) -> Any:
+    return FRAME[["y", "a", "b", *beside]]
+
+
+def given(*more: object) -> tuple[object, ...]:
+    return ("--label", "y", "--score", "a", "--score", "b", *more)
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments"),
+    [
+        (
+            {"quota": 5, "fraction": 0.1, "per": "branch", "confidence": 0.9, "n_resamples": 20},
+            ("--quota", 5, "--quota", "10%", "--per", "branch", *SURE),
+        ),
+        (
+            {"quota": 30, "by": "client", "sample_weight": "w"},
+            ("--quota", 30, "--by", "client", "--weight", "w"),
+        ),
+        ({"by": "branch"}, ("--by", "branch")),
+    ],
+)
+def test_the_numbers_are_the_commands(
+    path: Path, command: Command, options: dict[str, Any], arguments: tuple[Any, ...]
+) -> None:
+    printed = json.loads(command("evaluate", path, *given(*arguments), "--json"))
+    beside = [x for x in options.values() if isinstance(x, str)]
+    found = qk.evaluate("y", frame(*beside), **options)
+    content = json.loads(found.to_json())
+    assert {**content, "source": path.name} == printed
+    assert content["groups"]["names"] == sorted(set(ROWS[beside[0]].tolist()))
+    alone = [x for x in found.to_frame().itertuples() if pd.notna(x.group) and x.quota == 30]
+    assert len(alone) == (2 * 5 * 40 if "sample_weight" in options else 0)
+
+
+@pytest.mark.parametrize("quota", [{"quota": 5}, {"fraction": 0.1}])
+def test_quotas_of_each_group_are_those_of_the_library(quota: dict[str, Any]) -> None:
+    found = qk.evaluate("y", frame("branch"), per="branch", confidence=0.9, n_resamples=9, **quota)
+    groups = found.groups
+    assert groups is not None
+    (_, areas), (asked, rates) = groups.values.items()
+    together = found.at_quota[found.settings.quotas[0]]
+    for k, name in enumerate(found.models):
+        ranking = qk.rank(ROWS["y"], ROWS[name], groups=ROWS["branch"])
+        for measure in (qk.hit_rate, qk.qrecall, qk.lift):
+            exact, mean = measure(ranking, **quota), qk.group_mean(measure, ranking, **quota)
+            np.testing.assert_allclose(rates.of(measure.__name__)[k], exact, rtol=1e-14)
+            np.testing.assert_allclose(rates.mean(measure.__name__, k), mean.value, rtol=1e-14)
+            assert len(rates.defined(measure.__name__, k)) == mean.defined
+        np.testing.assert_array_equal(areas.of("roc_auc")[k], qk.roc_auc(ranking))
+        auc = qk.inference.auc_interval(ranking, confidence_level=0.9)
+        rate = qk.inference.hit_rate_interval(ranking, confidence_level=0.9, **quota)
+        np.testing.assert_array_equal(areas.ends["roc_auc"][:, k], [auc.lower, auc.upper])
+        np.testing.assert_allclose(rates.ends["hit_rate"][:, k], [rate.lower, rate.upper], 1e-14)
+        chosen = qk.select(ROWS[name], groups=ROWS["branch"], **quota)
+        positives = chosen @ ROWS["y"]
+        assert together.of("hit_rate")[k] == pytest.approx(positives / chosen.sum(), rel=1e-14)
+        assert together.of("qrecall")[k] == pytest.approx(positives / ROWS["y"].sum(), rel=1e-14)
+        assert found.places(asked) == pytest.approx(chosen.sum())
+    share = {x: FRAME.y[FRAME.branch == x].mean() for x in groups.names}
+    by_chance = sum(p * share[x] for p, x in zip(rates.of("places")[0], groups.names, strict=True))
+    assert found.found_at_random(asked) == pytest.approx(by_chance)
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_parts_of_one_quota_are_what_select_says(weight: str | None) -> None:
+    beside = frame("branch", *([weight] if weight else []))
+    found = qk.evaluate("y", beside, by="branch", quota=20, sample_weight=weight)
+    groups = found.groups
+    assert groups is not None
+    values = groups.values[found.settings.quotas[0]]
+    weights = ROWS[weight] if weight else np.ones(SIZE)
+    for k, name in enumerate(found.models):
+        chosen = weights * qk.select(ROWS[name], quota=20, sample_weight=weights)
+        for j, branch in enumerate(groups.names):
+            here = ROWS["branch"] == branch
+            places, hits = chosen[here].sum(), (chosen * ROWS["y"])[here].sum()
+            positives = (weights * ROWS["y"])[here].sum()
+            wanted = {
+                "places": places,
+                "selection_rate": places / weights[here].sum(),
+                "hit_rate": hits / places if places else np.nan,
+                "qrecall": hits / positives if positives else np.nan,
+            }
+            for measure, exact in wanted.items():
+                value = values.of(measure)[k, j]
+                assert value == pytest.approx(exact, rel=1e-12, nan_ok=True), (measure, branch)
+    alone = qk.evaluate("y", beside.drop(columns="branch"), quota=20, sample_weight=weight)
+    assert alone.recommendation == found.recommendation
+
+
+def test_answers_are_about_all_that_the_groups_fill() -> None:
+    found = qk.evaluate("y", frame("branch"), per="branch", quota=5)
+    which, many, what, sure = found.answers
+    hits = 23 * found.at_quota[found.settings.quotas[0]].of("hit_rate")
+    assert which.sentences[0].startswith(f"Of the first 5 of each branch by a, {hits[0]:.1f} are")
+    assert which.sentences[-1] == "In all these are 23 places."
+    assert many.sentences[0].startswith("23 places find ")
+    assert "a random choice of 23 places, 5 of each branch, would find" in what.sentences[0]
+    assert sure.sentences == ("What the quotas of groups find is not tested.",)
+
+
+def test_few_groups_are_shown_all_and_of_many_the_extremes(path: Path, command: Command) -> None:
+    few = qk.evaluate("y", frame("branch"), per="branch", quota=5)
+    spread, first, _ = group_tables(few)
+    assert spread.caption == "At quota 5 of each branch (23 rows): means over branch (5)"
+    assert spread.notes[0] == "1 of them has less than 5 and is selected whole."
+    assert [row[0].text for row in first.rows] == ["east", "north", "south", "tiny", "west"]
+    assert [x.text for x in first.rows[3]][1:5] == ["3", "0", "3", "1.0000"]
+    many = qk.evaluate("y", frame("client"), per="client", quota=2, confidence=0.9, n_resamples=9)
+    _, first, _ = group_tables(many)
+    assert first.caption.endswith(" by a, the 5 lowest and the 5 highest by hit rate")
+    rates = [float(row[5].text) for row in first.rows]
+    values = many.groups.values[many.settings.quotas[0]].defined("hit_rate", 0)
+    assert rates == sorted(values)[:5] + sorted(values)[-5:]
+    assert many.tables[-3].caption.endswith("(80 rows): means over client (40)")
+    printed = command("evaluate", path, *given("--quota", 5, "--per", "branch"))
+    for table in group_tables(few):
+        assert f"\n{table.caption}\n" in printed
+        assert table.html in few._repr_html_()
+    assert "Pearson" not in printed
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "message"),
+    [
+        (
+            {"per": "a", "quota": 2},
+            TypeError,
+            "per is -?[0-9.]+ at position 0; expected an integer",
+        ),
+        ({"by": "none"}, ValueError, "by is the name of no column: 'none'"),
+        ({"by": ["x"]}, ValueError, "by must hold an id for each label"),
+        ({"by": [None] * SIZE}, ValueError, "by has missing values"),
+        ({"per": "w"}, ValueError, "per goes with quota; by tells the AUC of each group without"),
+        ({"per": "w", "by": "w", "quota": 1}, ValueError, "per fills a quota in each group, by on"),
+        ({"per": "w", "quota": 1, "gain": "b"}, ValueError, "gain and impacts are of one selecti"),
+        ({"per": "branch", "quota": 99}, ValueError, "quota=99 is more than the .. rows of the la"),
+        ({"per": "branch", "quota": 0.5}, ValueError, "quota=0.5 is less than one row; for a sha"),
+    ],
+)
+def test_what_is_refused(options: dict[str, Any], kind: type[Exception], message: str) -> None:
+    named = [x for x in options.values() if isinstance(x, str) and x in ROWS]
+    columns = FRAME[[*dict.fromkeys(["y", *named])]].assign(c=FRAME.a)
+    with pytest.raises(kind, match=f"^{message}"):
+        qk.evaluate("y", columns, **options)
+
+
+def test_what_the_command_refuses(path: Path, command: Command) -> None:
+    for options, message in {
+        ("--per", "a", "--quota", 2): "column 'a' holds values of type double, expected whole",
+        ("--by", "brunch"): "rows.csv has no column 'brunch'; did you mean 'branch'?",
+        ("--per", "branch"): "--per goes with --quota; --by tells the AUC of each group",
+        ("--per", "branch", "--by", "part", "--quota", 1): "--per fills a quota in each group, --",
+        ("--per", "w", "--quota", 2, "--gain", "b"): "--gain and --impact are of one selection of",
+        ("--per", "branch", "--quota", 99): "rows of the largest group by 'branch'",
+    }.items():
+        assert message in command("evaluate", path, *given(*options))
+
+
+def test_rankings_have_no_groups_to_tell_of() -> None:
+    ranking = qk.rank(ROWS["y"], ROWS["a"])
+    with pytest.raises(TypeError, match="^by needs labels and scores, and cannot be given for ra"):
+        qk.evaluate({"a": ranking}, by=ROWS["branch"])
