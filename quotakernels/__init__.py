@@ -1,7 +1,7 @@
 """Evaluation of probabilistic classifiers that must fill a limited quota.
 
-Families are modules: `tables`, `charts`, `retrieval`, `inference`, `states`, `results`, `adapters`
-and `plots`.  They load when they are first used.
+Families are modules: `tables`, `charts`, `budgets`, `retrieval`, `inference`, `states`, `results`,
+`adapters` and `plots`.  They load when they are first used.
 """
 
 import importlib as _importlib
@@ -49,6 +49,7 @@ from quotakernels.ranking import Ranking, rank
 
 if _typing.TYPE_CHECKING:
     from quotakernels import adapters as adapters
+    from quotakernels import budgets as budgets
     from quotakernels import charts as charts
     from quotakernels import inference as inference
     from quotakernels import plots as plots
@@ -78,17 +79,15 @@ else:  # to a type checker every name would exist
         from quotakernels._elsewhere import absent
 
         importing = _sys._getframe(1).f_globals.get("__name__") == "importlib._bootstrap"
-        raise absent(name, {x: __getattr__(x).__all__ for x in _FAMILIES[:6]}, importing)
+        raise absent(name, {x: __getattr__(x).__all__ for x in _OF_MEASURES}, importing)
 
 
 def __dir__() -> list[str]:
     return sorted([*__all__, *_FAMILIES])
 
 
-_FAMILIES = (
-    *("charts", "inference", "results", "retrieval", "states", "tables"),
-    *("adapters", "plots"),
-)
+_OF_MEASURES = ("budgets", "charts", "inference", "results", "retrieval", "states", "tables")
+_FAMILIES = (*_OF_MEASURES, "adapters", "plots")
 _LATE = {
     "bootstrap": "inference",
     "compare": "inference",

@@ -103,6 +103,14 @@ class AtFraction(GroupedData[A], total=False):
     fraction: Required[NumberOf[A]]
 
 
+class AtBudget(GroupedData[A], total=False):
+    """The same, with a cut."""
+
+    cost: Required[ArrayOf[A]]
+    budget: Required[NumberOf[A]]
+    when_short: WhenShort | None
+
+
 class AtThreshold(GroupedData[A], total=False):
     """The same, with a cut."""
 
@@ -140,6 +148,10 @@ class GainAtFraction(GainData[A], AtFraction[A]):
     """The same, with a cut."""
 
 
+class GainAtBudget(GainData[A], AtBudget[A]):
+    """The same, with a cut."""
+
+
 class GainAtThreshold(GainData[A], AtThreshold[A]):
     """The same, with a cut."""
 
@@ -165,6 +177,7 @@ class MeasureOptions(TableOptions, total=False):
     """
 
     bins: int
+    budget: Number
     cost_distribution: Any
     fraction: Number
     inclusive: bool

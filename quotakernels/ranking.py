@@ -65,6 +65,9 @@ class Ranking(NamedTuple, Generic[T]):
         With `groups` of `rank`: their `ids`, shape (..., S); the row at which each of them
         `starts`, shape (..., S + 1); which of them each row is `of_row`, shape (..., G); and which
         are `good`, shape (..., S, 1), if values were not read.  Else an empty tuple.
+    costs : named tuple of arrays, shape (..., G)
+        With `cost` of `rank`: what the `positive` and the `negative` examples of the group cost if
+        they are selected.  Else an empty tuple.
 
     A row of the batch with a bad value that could not be read is invalid.  It has no examples, its
     masses are NaN, or -1 if they are integers, and all results of it are NaN.
@@ -78,6 +81,7 @@ class Ranking(NamedTuple, Generic[T]):
     gains: ops.GainsOrNone = ()
     layout: ops.Layout = ()
     groups: ops.SegmentsOrNone = ()
+    costs: ops.CostsOrNone = ()
 
     @property
     def weights(self) -> T | Any:
@@ -91,7 +95,8 @@ class Ranking(NamedTuple, Generic[T]):
         """The ranking with every array that it has put through the function, in any layout."""
         refuse_groups(self)
         columns = [function(x) for x in self[:5]]
-        return Ranking._make((*columns, self.gains.map(function) if self.gains else (), (), ()))
+        gains, costs = (x.map(function) if x else () for x in (self.gains, self.costs))
+        return Ranking._make((*columns, gains, (), (), costs))
 
     def __repr__(self) -> str:
         """Shape and library; of one list also how many examples there are, if that is known."""
@@ -102,7 +107,8 @@ class Ranking(NamedTuple, Generic[T]):
     def __reduce__(self) -> Any:
         gains = tuple(map(packed, self.gains.columns())) if self.gains else ()
         groups = tuple(packed(x) for x in self.groups if not isinstance(x, tuple))
-        return _unpickled, (*map(packed, self[:5]), gains, self.layout, groups)
+        costs = tuple(map(packed, self.costs))
+        return _unpickled, (*map(packed, self[:5]), gains, self.layout, groups, costs)
 
     @classmethod
     @public
@@ -299,6 +305,7 @@ def _made_by_hand(
     gains: ops.GainsOrNone = (),
     layout: ops.Layout = (),
     groups: ops.SegmentsOrNone = (),
+    costs: ops.CostsOrNone = (),
 ) -> Ranking:
     """A ranking of finished columns, checked where NumPy can read them.
 
@@ -307,9 +314,11 @@ def _made_by_hand(
     """
     columns = (thresholds, counts, positives, positive_weights, negative_weights)
     gains = () if is_array(gains) and 0 in gains.shape else gains  # nothing, mapped to an array
+    costs = () if is_array(costs) and 0 in costs.shape else costs
     named = dict(zip(Ranking._fields, columns, strict=False))
-    if isinstance(gains, ops.Gains):
-        named |= {f"gains.{name}": x for name, x in gains._asdict().items() if is_array(x)}
+    for amounts, x in (("gains", gains), ("costs", costs)):
+        if isinstance(x, (ops.Gains, ops.Costs)):
+            named |= {f"{amounts}.{name}": x for name, x in x._asdict().items() if is_array(x)}
     given = tuple(named.values())
     on_host = given if isinstance(thresholds, np.ndarray) else host_view(given)
     if on_host is not None and all(isinstance(x, np.ndarray) for x in on_host):
@@ -317,20 +326,24 @@ def _made_by_hand(
 
         if not (isinstance(gains, ops.Gains) or (isinstance(gains, tuple) and not gains)):
             raise TypeError(f"gains must be those of a Ranking; got a {type(gains).__name__}")
+        if not (isinstance(costs, ops.Costs) or (isinstance(costs, tuple) and not costs)):
+            raise TypeError(f"costs must be those of a Ranking; got a {type(costs).__name__}")
         check_rows(dict(zip(named, on_host, strict=True)))
         layout = ()
     layout = layout if isinstance(layout, ops.InPlace) else ()
-    return cls._make((*columns, gains, layout, groups if isinstance(groups, ops.Segments) else ()))
+    groups = groups if isinstance(groups, ops.Segments) else ()
+    return cls._make((*columns, gains, layout, groups, costs))
 
 
 Ranking.__new__ = _made_by_hand  # type: ignore[method-assign,assignment]  # of no named tuple's own
 
 
 def _unpickled(*packed_columns: Any) -> Ranking:
-    *columns, gains, layout, groups = packed_columns
+    *columns, gains, layout, groups, costs = packed_columns
     sums = ops.Gains(*(unpacked(*x) for x in gains)) if gains else ()
     segments = ops.Segments(*(unpacked(*x) for x in groups)) if groups else ()
-    return Ranking._make((*(unpacked(*x) for x in columns), sums, layout, segments))
+    paid = ops.Costs(*(unpacked(*x) for x in costs)) if costs else ()
+    return Ranking._make((*(unpacked(*x) for x in columns), sums, layout, segments, paid))
 
 
 @public
@@ -347,6 +360,7 @@ def rank(
     gain_rejected: NumberOf[A] = 0,
     groups: ArrayOf[Any] | None = None,
     num_groups: int | None = None,
+    cost: ArrayOf[A] | None = None,
 ) -> Ranking[A]:
     """Sort the scores once; every measure can then be computed from the result.
 
@@ -382,6 +396,9 @@ def rank(
         How many groups there are; their ids are then 0 to ``num_groups - 1``, and one without
         examples has NaN.  Needed where values cannot be read (in a program); else the groups are
         the ids that occur.
+    cost : array, shape (n,) or that of `y_score`, optional
+        What each example costs if it is selected, finite and not negative, for `budget` of
+        `hit_rate`.  An example of weight w costs w times as much.
 
     Returns
     -------
@@ -397,16 +414,18 @@ def rank(
         Unusable dtypes; arrays of two libraries or on two devices.
     ValueError
         Shapes that do not match, and column vectors; NaN scores, labels that are not 0 and 1,
-        negative, NaN or infinite weights, gains that are not finite, ids of no group, with the
-        first position.  Where values cannot be read (inside a trace, on an accelerator) they make
-        all measures of that row of the batch NaN, or of their group alone, unless it is the id.
+        negative, NaN or infinite weights and costs, gains that are not finite, ids of no group,
+        with the first position.  Where values cannot be read (inside a trace, on an accelerator)
+        they make all measures of that row of the batch NaN, or of their group alone, unless it is
+        the id.
 
     Notes
     -----
     Every measure of scores takes what `rank` takes (gains only if it is one of gains, groups only
-    if it gives a value for each); or a `Ranking` alone, which was made with the keywords.  It
-    refuses what `rank` refuses, and gives arrays in the library and on the device of the input, in
-    the widest real float there: float64, or float32 under JAX without x64, on TPU and on MPS.
+    if it gives a value for each, costs only if it takes a budget); or a `Ranking` alone, which was
+    made with the keywords.  It refuses what `rank` refuses, and gives arrays in the library and on
+    the device of the input, in the widest real float there: float64, or float32 under JAX without
+    x64, on TPU and on MPS.
 
     With `groups` there is still one sort, and nothing is padded.  Curves, charts, hulls and
     searches for a cut refuse groups.
@@ -429,7 +448,7 @@ def rank(
     data: tuple[Any, ...] = (y_true, y_score, sample_weight, where, pos_label, validate)
     if data[0] is None and gain is not None:
         raise TypeError("rank needs y_true; impact_at_quota and best_quota take gains alone")
-    return ranked(*data, gain, gain_rejected, groups, num_groups, ties=ties)
+    return ranked(*data, gain, gain_rejected, groups, num_groups, cost, ties=ties)
 
 
 def ranked(*data: Any, ties: TiePolicy = "expected", **named: Any) -> Ranking:
@@ -495,10 +514,11 @@ def grouped(examples: Examples, *, ties: TiePolicy) -> ops.Groups:
     xp = namespace(examples.scores)
     scores, labels, weights, valid, *_ = examples
     given = ties == "given"
-    if weights is None and examples.gains == () and not given and ops.few_patterns(xp, scores):
+    plain = weights is None and not examples.amounts.columns() and not given
+    if plain and ops.few_patterns(xp, scores):
         table = ops.pattern_groups(xp, scores, labels, valid)
     else:
-        table = ops.tie_groups(xp, scores, labels, weights, valid, given, examples.gains)
+        table = ops.tie_groups(xp, scores, labels, weights, valid, given, examples.amounts)
     return split_ties(xp, table, ties)
 
 
@@ -520,11 +540,14 @@ def split_ties(xp: Namespace, table: ops.Groups, ties: TiePolicy) -> ops.Groups:
         nothing = xp.zeros_like(table.positive)
         masses = (interleaved(table.positive, nothing), interleaved(nothing, table.negative))
     thresholds = interleaved(table.thresholds, table.thresholds)
+    costs: ops.CostsOrNone = ()
+    if table.costs:
+        nothing = xp.zeros_like(table.costs.positive)
+        positive, negative = table.costs
+        costs = ops.Costs(interleaved(positive, nothing), interleaved(nothing, negative))
+    amounts = {"gains": _split_gains(xp, table, interleaved), "costs": costs}
     return ops.without_empty_rows(
-        xp,
-        ops.Groups(thresholds, counts, positives, *masses)._replace(
-            gains=_split_gains(xp, table, interleaved)
-        ),
+        xp, ops.Groups(thresholds, counts, positives, *masses)._replace(**amounts)
     )
 
 
@@ -551,7 +574,7 @@ def ranking_of(table: ops.Groups, good: Array | None = None) -> Ranking:
     if segments and good is not None:
         segments, good = segments._replace(good=good), _beside_rows(table, good)
     masses = with_marks((table.positive, table.negative), good)
-    return Ranking._make((*table[:3], *masses, table.gains, table.layout, segments))
+    return Ranking._make((*table[:3], *masses, table.gains, table.layout, segments, table.costs))
 
 
 def refuse_groups(ranking: Ranking, name: str = "the ranking") -> None:
@@ -573,5 +596,7 @@ def table_of(xp: Namespace, ranking: Any, by_group: bool = False) -> Any:
     masses: tuple[Array | None, ...] = (None, None)
     if not of_kind(xp, ranking.positive_weights.dtype, "integral"):
         masses = tuple(cast(xp, x, wide) for x in ranking[3:5])
-    gains = ranking.gains and ranking.gains.map(lambda x: cast(xp, x, wide))
-    return ops.Groups._make((*ranking[:3], *masses, gains, *ranking[6:]))
+    gains, costs = (
+        x and x.map(lambda column: cast(xp, column, wide)) for x in (ranking.gains, ranking.costs)
+    )
+    return ops.Groups._make((*ranking[:3], *masses, gains, *ranking[6:8], costs))

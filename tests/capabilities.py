@@ -110,6 +110,8 @@ MORE: dict[str, dict[str, Any]] = {
     "one_vs_rest": {"measure": qk.roc_auc},
     "group_mean": {"measure": qk.roc_auc, "y_score": S, "groups": [0, 0, 1, 1, 0, 1, 0, 1]},
     "evaluate": {"models": {"a": S, "b": S[::-1]}},
+    **{name: {"cost": S} for name in ("budget_curve", "cost_at_quota", "positives_per_cost")},
+    "gain_per_cost": {"cost": S, "gain": S},
     **{name: {"gain": S} for name in ("best_quota", "cell_impacts", "impact_at_quota")},
 }
 """What else some functions need."""

@@ -6,7 +6,8 @@ from typing import Any
 
 import quotakernels as qk
 
-FAMILIES = (qk.tables, qk.charts, qk.retrieval, qk.inference, qk.states, qk.results)
+MEASURES = (qk.tables, qk.charts, qk.budgets, qk.retrieval)
+FAMILIES = (*MEASURES, qk.inference, qk.states, qk.results)
 PUBLIC: dict[str, Any] = {
     name: getattr(module, name) for module in (qk, *FAMILIES) for name in module.__all__
 }

@@ -153,7 +153,15 @@ def test_readme_table_has_every_measure():
 
 
 def test_measures_are_all_explained():
-    pages = ("by_group.md", "charts.md", "confusion.md", "measures.md", "roc.md", "uncertainty.md")
+    pages = (
+        "budgets.md",
+        "by_group.md",
+        "charts.md",
+        "confusion.md",
+        "measures.md",
+        "roc.md",
+        "uncertainty.md",
+    )
     text = "".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in pages)
     assert {name for name in measures() if f"`{name}`" not in text} == set()
 

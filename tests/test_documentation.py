@@ -15,12 +15,13 @@ from test_docs import ROOT, measures
 
 DOCS = ROOT / "docs"
 SECTIONS = ("Returns", "References", "Examples")
+CUT = ("threshold", "quota", "fraction", "budget", "inclusive", "when_short")
 SHARED = {
     "rank": tuple(inspect.signature(PUBLIC["rank"]).parameters),
     "bootstrap": tuple(inspect.signature(PUBLIC["bootstrap"]).parameters)[3:],
-    "hit_rate": ("quota", "fraction", "when_short"),
-    "confusion_table": ("table", "threshold", "quota", "fraction", "inclusive", "when_short"),
-    "impact": ("impacts", "table", "threshold", "quota", "fraction", "inclusive", "when_short"),
+    "hit_rate": ("quota", "fraction", "budget", "when_short"),
+    "confusion_table": ("table", *CUT),
+    "impact": ("impacts", "table", *CUT),
 }
 """Parameters that many functions have, by the one whose docstring describes them."""
 OPENED = ("Attributes", "Parameters", "Raises", "Returns")
@@ -118,7 +119,7 @@ def undefined_somewhere() -> set[str]:
         name
         for row in said
         for name in re.findall(
-            r"`(?:tables\.|charts\.|retrieval\.|inference\.|states\.)?(\w+)`", row[2]
+            r"`(?:tables\.|charts\.|budgets\.|retrieval\.|inference\.|states\.)?(\w+)`", row[2]
         )
     }
 

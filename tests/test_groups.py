@@ -414,7 +414,8 @@ def test_a_measure_knows_groups_or_says_that_it_does_not(name: str):
     measure = MEASURES[name]
     y, s, groups = DATA["y"], DATA["s"][0], DATA["groups"]
     own = {"quota": 2} if "quota" in measure.own_keywords else {}
-    gains = {"gain": np.ones(SIZE)} if measure.of_gains else {}
+    there = {"gain": measure.of_gains and measure.needs_gains, "cost": measure.of_costs}
+    amounts = {x: np.arange(SIZE) % 7 for x, wanted in there.items() if wanted}
     needed = {
         "kind": "roc",
         "beta": 1.0,
@@ -426,10 +427,14 @@ def test_a_measure_knows_groups_or_says_that_it_does_not(name: str):
     own |= {k: x for k, x in needed.items() if k in measure._needed}
     if not measure.by_group:
         with pytest.raises(TypeError, match=f"^{name} takes no groups; call it with one group's"):
-            measure(y, s, groups=groups, **own, **gains)
+            measure(y, s, groups=groups, **own, **amounts)
         return
-    found = measure(y, s, groups=groups, **own)
-    alone = [measure(y[groups == g], s[groups == g], **own) for g in np.unique(groups)]
+    found = measure(y, s, groups=groups, **own, **amounts)
+    columns = {"y_true": y, "y_score": s, **amounts}
+    alone = [
+        measure(**{x: column[groups == g] for x, column in columns.items()}, **own)
+        for g in np.unique(groups)
+    ]
     columns = zip(*alone, strict=True) if isinstance(found, tuple) else [alone]
     for value, exact in zip(found if isinstance(found, tuple) else [found], columns, strict=True):
         np.testing.assert_allclose(value, np.array(exact), rtol=1e-14, atol=1e-15)

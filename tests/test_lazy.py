@@ -244,6 +244,20 @@ def lists(y: Any, s: Any, codes: Any) -> dict[str, Any]:
     return found | {"ndcg": qk.retrieval.ndcg(ranking, quota=2), "graded": graded}
 
 
+def budgets(y: Any, s: Any, cost: Any) -> dict[str, Any]:
+    """What knows costs of examples."""
+    ranking = qk.rank(y, s, cost=cost, gain=cost)
+    per = {x: PUBLIC[x](ranking, budget=[0.5, 2]) for x in ("positives_per_cost", "gain_per_cost")}
+    return {
+        **per,
+        **flat(curve=qk.budgets.budget_curve(ranking)),
+        "cost": qk.budgets.cost_at_quota(y, s, cost=cost, quota=2),
+        "hit_rate": qk.hit_rate(y, s, cost=cost, budget=[0.5, 2], when_short="nan"),
+        "f_score": qk.f_score(ranking, budget=1.5, when_short="nan"),
+        "select": qk.select(s, cost=cost, budget=2),
+    }
+
+
 CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (plain, (Y, S)),
     (plain, (Y[0], S[0])),
@@ -264,6 +278,7 @@ CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (folds, (Y, S)),
     (grouped, (Y, S, C % 3)),
     (lists, (Y, S, C % 3)),
+    (budgets, (Y, S, W)),
 ]
 IDS = [
     "batch",
@@ -285,6 +300,7 @@ IDS = [
     "folds",
     "groups",
     "ranked lists",
+    "budgets",
 ]
 EVERY_CASE = pytest.mark.parametrize(("function", "arrays"), CASES, ids=IDS)
 

@@ -38,8 +38,8 @@ CHECKERS = {
 MEASURES = {name: x for name, x in PUBLIC.items() if isinstance(x, Measure)}
 STATED = {"inclusive": True, "when_short": None}
 """What the types of cuts have, with its default."""
-EITHER = ("quota", "fraction", "threshold")
-"""Of which one has to be given, and none by its name alone."""
+EITHER = ("quota", "fraction", "budget", "cost", "threshold")
+"""Of which one has to be given, and none by its name alone; a budget wants costs."""
 
 
 def installed(module: str) -> bool:
@@ -75,7 +75,8 @@ def stated(kind: type[Measure]) -> Iterator[dict[str, Any]]:
             name = re.findall(r"Unpack\[(\w+)", ast.unparse(node.args.kwarg.annotation))[0]
             keys = getattr(_types, name).__annotations__
             shared = inspect.signature(qk.rank).parameters
-            found |= {x: shared[x].default if x in shared else ... for x in keys}
+            own = {x for x in keys if x not in shared or x in EITHER}
+            found |= {x: ... if x in own else shared[x].default for x in keys}
             found |= {x: known for x, known in STATED.items() if x in keys}
         yield found
 
@@ -124,7 +125,10 @@ def test_checkers_know_the_options_of_every_measure():
 
 Y, S = np.asarray([1, 0, 1, 0, 1]), np.asarray([5, 4, 3, 2, 1], dtype=np.float32) / 8
 OWN: dict[str, Any] = {
-    **{key: {"gain": S} for key in ("best_quota", "cell_impacts", "impact_at_quota")},
+    **{
+        key: {"gain": S}
+        for key in ("best_quota", "cell_impacts", "impact_at_quota", "gain_per_cost")
+    },
     "best_operating_point": {"cost_fp": 1, "cost_fn": 2},
     "chart_area": {"kind": "pn"},
     "expected_cost": {"cost_fp": 1, "cost_fn": 2},
@@ -147,6 +151,7 @@ def floats(found: Any) -> Iterator[Any]:
 def test_results_of_numpy_are_doubles_where_they_are_said_to_be(name: str):
     taken = inspect.signature(MEASURES[name]).parameters
     own = {"quota": 2} if "quota" in taken else {}
+    own |= {"cost": S} if MEASURES[name].of_costs else {}
     own |= {"impacts": (2, -1, -1, 0)} if "impacts" in taken else {}
     found = MEASURES[name](Y, S, **own, **OWN.get(name, {}))
     assert not (isinstance(found, tuple) and isinstance(MEASURES[name], ValueMeasure))

@@ -53,7 +53,7 @@ LAYERS = (
     ("states",),
     ("inference",),
     ("evaluation",),
-    ("charts", "results", "retrieval", "tables"),
+    ("budgets", "charts", "results", "retrieval", "tables"),
     ("",),  # the public names
     ("adapters",),
     ("plots",),
@@ -82,6 +82,7 @@ READS_VALUES = (
     "inputs.shards",
     "_text",
     "ops._draws",
+    "measures.at_quota.whole_cases",
     "states.histogram",
     "states.fixed_buffer",
     "inference",
@@ -366,7 +367,7 @@ def test_public_names_are_documented():
 
 
 def test_documents_name_public_names_only():
-    used = words(r"\bqk\.((?:tables|charts|retrieval|inference|states|results)\.\w+|\w+)")
+    used = words(r"\bqk\.((?:tables|charts|budgets|retrieval|inference|states|results)\.\w+|\w+)")
     assert len(used) > 10
     families = {module.__name__.partition(".")[2] for module in FAMILIES} | {"adapters", "plots"}
     top = families | set(quotakernels.__all__)

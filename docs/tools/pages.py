@@ -27,7 +27,9 @@ NAMES = "<!-- names -->"
 FENCE = re.compile(r"^(```)(\w+)[^\n`]*$", re.MULTILINE)
 WIDE = ("capabilities.md",)
 """Pages whose tables need the room of the table of contents."""
-CODE = re.compile(r"(?<![`\[])`((?:(?:tables|charts|inference|states|results)\.)?\w+)`(?![`\]])")
+CODE = re.compile(
+    r"(?<![`\[])`((?:(?:tables|charts|budgets|inference|states|results)\.)?\w+)`(?![`\]])"
+)
 ROW = re.compile(r"^\| .*$", re.MULTILINE)
 UNLINKED = ("capabilities.md",)
 """Pages whose tables have links of their own."""
@@ -70,7 +72,7 @@ def paths() -> dict[str, str]:
     """Where in the package every public name is: at the top, or else in its family."""
     import quotakernels
 
-    families = ("results", "states", "inference", "charts", "tables")
+    families = ("results", "states", "inference", "budgets", "charts", "tables")
     found = {
         x: f"{family}.{x}" for family in families for x in getattr(quotakernels, family).__all__
     }

@@ -45,8 +45,8 @@ TIE_POLICIES = ("expected", "optimistic", "pessimistic", "given")
 class Examples(NamedTuple):
     """Checked input: labels are boolean, weights float, and ``valid`` is None where all count.
 
-    Gains are floats, 0 where they do not count; None where there are none, or where all rejected
-    examples bring nothing.
+    Gains and costs are floats, 0 where they do not count; None where there are none, or where all
+    rejected examples bring nothing.
     """
 
     scores: Array
@@ -55,15 +55,16 @@ class Examples(NamedTuple):
     valid: Array | None
     gain: Array | None = None
     gain_rejected: Array | None = None
+    cost: Array | None = None
 
     def map(self, function: Callable[[Array], Array]) -> Examples:
         """The examples with every column that it has put through the function."""
         return Examples(*(None if x is None else function(x) for x in self))
 
     @property
-    def gains(self) -> tuple[Array, ...]:
-        """What there is of the gains."""
-        return tuple(x for x in (self.gain, self.gain_rejected) if x is not None)
+    def amounts(self) -> ops.Amounts:
+        """What there is of the gains and costs."""
+        return ops.Amounts.given(self.gain, self.gain_rejected, self.cost)
 
 
 class Validated(NamedTuple):
@@ -84,9 +85,9 @@ class Validated(NamedTuple):
     def masked(self) -> Examples:
         """The examples under the mask: those of rows that are not good are there to be ranked.
 
-        What gains such rows have may not be known.
+        What gains and costs such rows have may not be known.
         """
-        if self.good is None or self.examples.gains:
+        if self.good is None or self.examples.amounts.columns():
             return self.examples
         return self.examples._replace(valid=self.mask)
 
@@ -95,19 +96,6 @@ def check_tie_policy(ties: str) -> None:
     """Raise unless `ties` names a tie policy."""
     if ties not in TIE_POLICIES:
         raise ValueError(f"ties must be one of {', '.join(TIE_POLICIES)}; got {brief(ties)}")
-
-
-def validate_scores(
-    y_score: Any,
-    sample_weight: Any = None,
-    where: Any = None,
-    validate: bool = True,
-    groups: Any = None,
-    num_groups: int | None = None,
-) -> Validated:
-    """Check and convert scores that come without labels."""
-    given = {"y_score": y_score, "sample_weight": sample_weight, "where": where, "groups": groups}
-    return validate_columns(given, None, validate, num_groups=num_groups)
 
 
 def validate_columns(
@@ -121,8 +109,8 @@ def validate_columns(
 ) -> Validated:
     """Check and convert the scores, which the leader names, and what is given beside them.
 
-    Columns of `numbers` come out as wide floats, finite where they count.  The scores of a state
-    may be known to be a batch.
+    Columns of `numbers` come out as wide floats, finite where they count, costs not negative.  The
+    scores of a state may be known to be a batch.
     """
     check_flag("validate", validate)
     plain = validate and pos_label is None and num_groups is None
@@ -193,7 +181,7 @@ def _clean(
         bad = bad_values(xp, scores, weights, leader, by_list)
         if labels is not None and not (labels.dtype == xp.bool and pos_label is None):
             labels, bad["y_true"] = positive_labels(xp, labels, pos_label, valid)
-        bad |= {name: (~xp.isfinite(x), "a finite number") for name, x in floats.items()}
+        bad |= {name: unfit_amounts(xp, name, x, weights) for name, x in floats.items()}
         mask = None if valid is None else _stretched(xp, valid, shape)
         groups = None
         if ids is not None:
@@ -253,6 +241,18 @@ def bad_values(
         expected = "a finite weight, not negative, and small enough for a finite sum"
         bad["sample_weight"] = (~right, expected)
     return bad
+
+
+def unfit_amounts(
+    xp: Namespace, name: str, amount: Array, weights: Array | None
+) -> tuple[Array, str]:
+    """For gains and costs: where they are bad, and what was expected."""
+    if name != "cost":
+        return ~xp.isfinite(amount), "a finite number"
+    paid = amount if weights is None else amount * weights
+    most = float(xp.finfo(amount.dtype).max) / max(amount.shape[-1], 1)
+    right = (amount >= 0) & xp.isfinite(amount) & (paid <= most)
+    return ~right, "a finite cost, not negative, and small enough for a finite sum"
 
 
 def raise_or_exclude(

@@ -1,4 +1,4 @@
-"""Gains, checked: what each example brings if it is selected, and if it is not."""
+"""Gains and costs, checked: what examples bring if they are selected or not, and what they cost."""
 
 from __future__ import annotations
 
@@ -21,13 +21,30 @@ def validated(
     gain_rejected: Any = 0,
     groups: Any = None,
     num_groups: int | None = None,
+    cost: Any = None,
 ) -> Validated:
     """Check and convert what `rank` takes."""
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
     given |= {"groups": groups}
     return validate_with_gains(
-        given, gain, gain_rejected, pos_label, validate, num_groups=num_groups
+        given, gain, gain_rejected, pos_label, validate, num_groups=num_groups, cost=cost
     )
+
+
+def validate_scores(
+    y_score: Any,
+    sample_weight: Any = None,
+    where: Any = None,
+    validate: bool = True,
+    groups: Any = None,
+    num_groups: int | None = None,
+    cost: Any = None,
+) -> Validated:
+    """Check and convert scores that come without labels."""
+    given = {"y_score": y_score, "sample_weight": sample_weight, "where": where, "groups": groups}
+    given, numbers = with_cost(given, cost)
+    found = validate_columns(given, None, validate, numbers, num_groups=num_groups)
+    return _with_amounts(found)
 
 
 def validate_with_gains(
@@ -39,26 +56,40 @@ def validate_with_gains(
     leader: str = "y_score",
     batched: bool = False,
     num_groups: int | None = None,
+    cost: Any = None,
 ) -> Validated:
-    """Check and convert labels and scores, and what is given beside them, gains too if there are.
+    """Check and convert labels and scores, and what is given beside them: gains, costs.
 
     With gains there may be no labels.  Then all examples are positive, since what they bring does
     not depend on their classes.
     """
-    if gain is None and _is_zero(gain_rejected):
-        return validate_columns(given, pos_label, validate, (), leader, batched, num_groups)
-    given, numbers = with_gains(given, gain, gain_rejected, leader)
+    given, numbers = with_cost(given, cost)
+    if not (gain is None and _is_zero(gain_rejected)):
+        given, gains = with_gains(given, gain, gain_rejected, leader)
+        numbers = (*gains, *numbers)
     found = validate_columns(given, pos_label, validate, numbers, leader, batched, num_groups)
+    return _with_amounts(found, unlabelled="gain" in numbers)
+
+
+def _with_amounts(found: Validated, unlabelled: bool = False) -> Validated:
+    """The amounts among the examples, 0 where they do not count."""
     examples, columns = found.examples, found.numbers
+    if not columns:
+        return found
     xp = namespace(examples.scores)
     with computing(xp):
-        if examples.labels is None:
+        if unlabelled and examples.labels is None:
             place = device(examples.scores)
             positive = xp.ones(examples.scores.shape, dtype=xp.bool, device=place)
             examples = examples._replace(labels=positive)
         if (valid := examples.valid) is not None:
             columns = {k: xp.where(valid, x, xp.zeros_like(x)) for k, x in columns.items()}
     return found._replace(examples=examples._replace(**columns), numbers={})
+
+
+def with_cost(given: dict[str, Any], cost: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """What is given with the costs, and their name, if there are any."""
+    return (given, ()) if cost is None else (given | {"cost": cost}, ("cost",))
 
 
 def with_gains(

@@ -17,6 +17,7 @@ from quotakernels._array import (
     Array,
     Namespace,
     cast,
+    compiled,
     computing,
     concrete,
     constant,
@@ -88,6 +89,11 @@ class Totals:
         """Mass of the negative ones."""
         return self._read("negative")
 
+    @property
+    def cost(self) -> Array:
+        """What all examples cost."""
+        return self._read("cost")
+
     def __iter__(self) -> Iterator[Array]:
         return iter((self.whole, self.positive, self.negative))
 
@@ -101,6 +107,8 @@ class Totals:
         if isinstance(table, ops.Around):
             whole, positive = table.whole[..., 0], table.positives[..., 0]
             return {"whole": whole, "positive": positive}.get(name, whole - positive)
+        if name == "cost":
+            return ops.group_total(xp, table, table.cost)
         if name in ("counts", "positives"):
             column = getattr(table, name)
             if table.segments:
@@ -123,6 +131,7 @@ def wanted_masses(
     *,
     quota: Any = None,
     fraction: Any = None,
+    budget: Any = None,
     when_short: WhenShort | None = None,
 ) -> tuple[tuple[Array], tuple[int, ...]]:
     """The wanted masses, shape (..., K), NaN where there are none, and the quota's own shape.
@@ -132,8 +141,10 @@ def wanted_masses(
     if isinstance(table, ops.Around):
         masses: tuple[tuple[Array], tuple[int, ...]] = ((table.wanted,), ())
     else:
-        masses = quota_masses(xp, table, quota=quota, fraction=fraction, when_short=when_short)
-    if fraction is None and not table.weighted and concrete(table.counts):
+        masses = quota_masses(
+            xp, table, quota=quota, fraction=fraction, budget=budget, when_short=when_short
+        )
+    if quota is not None and not table.weighted and concrete(table.counts):
         warn_below_one(quota)
     return masses
 
@@ -144,28 +155,60 @@ def quota_masses(
     *,
     quota: Any = None,
     fraction: Any = None,
+    budget: Any = None,
     when_short: WhenShort | None = None,
 ) -> tuple[tuple[Array], tuple[int, ...]]:
     """The same without a warning."""
     check_when_short(when_short)
-    if (quota is None) == (fraction is None):
-        raise TypeError("give exactly one of quota= (examples) and fraction= (a share of them)")
-    name = "quota" if fraction is None else "fraction"
-    value = numbers_like(table.counts, name, quota if fraction is None else fraction)
-    whole, (flat, shape) = (
-        Totals(xp, table).whole[..., None],
-        _beside_groups(xp, table, name, value),
-    )
-    if name == "quota":
-        short = when_short or ("all" if table.segments else "")
-        wanted, fits = _within(xp, table, value, flat, whole, short)
-    else:
+    name, number = _only({"quota": quota, "fraction": fraction, "budget": budget})
+    value, whole = numbers_like(table.counts, name, number), Totals(xp, table).whole[..., None]
+    flat, shape = _beside_groups(xp, table, name, value)
+    if name == "fraction":
         fits = (flat > 0) & (flat <= 1)
         expected = "a share of the examples, above 0 and at most 1"
         read_without_fault(xp, name, value, xp.reshape(~fits, value.shape), expected)
         wanted = whole_if_close(xp, flat * whole)
+    else:
+        short = when_short or ("all" if table.segments else "")
+        most = _most(xp, table, name, whole)
+        wanted, fits = _within(xp, most, value, flat, whole > 0, short)
+        if name == "budget":
+            paid = xp.minimum(compiled(_paid, xp)(table, wanted), whole)
+            wanted = xp.where(wanted < most.whole, paid, whole)
     nan = constant(xp, xp.nan, wanted.dtype, device(wanted))
     return (xp.where(fits & (whole > 0), wanted, nan),), shape
+
+
+def _only(cuts: dict[str, Any]) -> tuple[str, Any]:
+    """The one that is given."""
+    given = {name: x for name, x in cuts.items() if x is not None}
+    if len(given) != 1:
+        plain = "quota= (examples) and fraction= (a share of them)"
+        either = "quota=, fraction= and budget=" if "budget" in given else plain
+        raise TypeError(f"give exactly one of {either}")
+    return next(iter(given.items()))
+
+
+class _Most(NamedTuple):
+    """The most that a quota or a budget may be, shape (..., 1), and whether it is a rounded sum."""
+
+    name: str
+    what: str
+    whole: Array
+    rounded: bool
+
+
+def _most(xp: Namespace, table: ops.Groups, name: str, whole: Array) -> _Most:
+    if name == "quota":
+        what = "total weight" if table.weighted else "number of examples"
+        return _Most(name, what, whole, table.weighted)
+    if not table.costs:
+        raise TypeError("a budget needs what each example costs: cost=, here or in rank")
+    return _Most(name, "total cost", Totals(xp, table).cost[..., None], True)
+
+
+def _paid(table: ops.Groups, money: Array) -> Array:
+    return ops.mass_within(namespace(money), table, money)
 
 
 def masses_or_all(
@@ -221,18 +264,21 @@ def known_mass(size: int, quota: Any, fraction: Any) -> float | None:
 
 
 def _within(
-    xp: Namespace, table: ops.Groups, value: Array, quota: Array, whole: Array, short: str
+    xp: Namespace, most: _Most, value: Array, quota: Array, there: Array, short: str
 ) -> tuple[Array, Array]:
-    """The quota, at most the whole mass, and whether it fits each row of the batch."""
-    limit = whole * (1 + tolerance(whole, MASS_ROUNDING)) if table.weighted else whole
+    """The quota, at most the whole, and whether it fits each row of the batch.
+
+    Of rows where no example is there every quota is undefined.
+    """
+    whole = most.whole
+    limit = whole * (1 + tolerance(whole, MASS_ROUNDING)) if most.rounded else whole
     fits, expected = quota >= 0, "a number, not negative"
-    # of no examples every quota is undefined
-    if not short and readable(whole) and bool(xp.any(whole > 0)):
-        there = xp.where(whole > 0, whole, xp.zeros_like(whole))  # masses of invalid rows are NaN
-        fits = fits & (quota <= xp.max(xp.where(whole > 0, limit, there)))
-        what = "total weight" if table.weighted else "number of examples"
-        expected = f"a number from 0 to {float(xp.max(there))!r}, the {what}"
-    read_without_fault(xp, "quota", value, xp.reshape(~fits, value.shape), expected)
+    if not short and readable(whole) and bool(xp.any(there)):
+        nothing = xp.zeros_like(whole)  # masses of invalid rows are NaN
+        fits = fits & (quota <= xp.max(xp.where(there, limit, nothing)))
+        highest = float(xp.max(xp.where(there, whole, nothing)))
+        expected = f"a number from 0 to {highest!r}, the {most.what}"
+    read_without_fault(xp, most.name, value, xp.reshape(~fits, value.shape), expected)
     fits = quota >= 0 if short == "all" else (quota >= 0) & (quota <= limit)
     return xp.minimum(quota, whole), fits
 

@@ -65,6 +65,11 @@ class QuotaMeasure(ValueMeasure):
 
         @overload
         def __call__(
+            self, ranking: Ranking[T], *, budget: Number, when_short: WhenShort | None = None
+        ) -> T: ...
+
+        @overload
+        def __call__(
             self,
             y_true: ArrayOf[A],
             y_score: ArrayOf[A],
@@ -87,6 +92,24 @@ class QuotaMeasure(ValueMeasure):
             y_score: ArrayOf[A],
             *,
             fraction: NumberOf[A],
+            sample_weight: ArrayOf[A] | None = None,
+            where: ArrayOf[A] | None = None,
+            pos_label: Any = None,
+            ties: TiePolicy = "expected",
+            validate: bool = True,
+            groups: ArrayOf[Any] | None = None,
+            num_groups: int | None = None,
+        ) -> A: ...
+
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            cost: ArrayOf[A],
+            budget: NumberOf[A],
+            when_short: WhenShort | None = None,
             sample_weight: ArrayOf[A] | None = None,
             where: ArrayOf[A] | None = None,
             pos_label: Any = None,

@@ -43,9 +43,13 @@ by another name; None where results have no such axis."""
 _FROM_DATA = inspect.signature(rank).parameters
 GAINS = ("gain", "gain_rejected")
 """What of these only the measures of gains take."""
+COST = ("cost",)
+"""What only those take that take a budget."""
+CUTS = ("quota", "fraction", "budget")
+"""What may say how many are selected."""
 GROUPS = ("groups", "num_groups")
 """What of these makes groups of examples."""
-DATA = tuple(name for name in _FROM_DATA if name not in GAINS)
+DATA = tuple(name for name in _FROM_DATA if name not in (*GAINS, *COST))
 """What all measures take."""
 
 
@@ -132,6 +136,8 @@ class Measure:
     """Whether it is of what the examples bring."""
     needs_gains = True
     """Whether such a measure has no value without gains."""
+    of_costs = False
+    """Whether it is of what the examples cost."""
 
     def __init__(
         self,
@@ -161,7 +167,10 @@ class Measure:
         self._numbers, self._options = (tuple(p.name for p in x) for x in (numbers, options))
         self._needed = [p.name for p in (*numbers, *options) if p.default is p.empty]
         self.own_keywords = (*self._numbers, *self._options)
-        data = [p for name, p in _FROM_DATA.items() if self.of_gains or name not in GAINS]
+        left_out = () if self.of_gains else GAINS
+        if not (self.of_costs or "budget" in self._numbers):
+            left_out = (*left_out, *COST)
+        data = [p for name, p in _FROM_DATA.items() if name not in left_out]
         self.__signature__ = inspect.Signature([*data, *numbers, *options])
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
@@ -219,9 +228,7 @@ class Measure:
         with computing(xp):
             table = self._table(xp, ranking)
             arrays, shape = self.validator(xp, table, **numbers)
-            if self.of_gains and self.needs_gains and not table.gains:
-                hint = "pass gain=, or a Ranking that was made with it"
-                raise TypeError(f"{self.__name__} needs what each example brings: {hint}")
+            self._check_amounts(table)
             weighted = isinstance(ranking, Ranking) and table.weighted
             function = self._of_masses if weighted else self._function
             result: Any = compiled(function, xp, self._options)(table, *arrays, **options)
@@ -231,6 +238,14 @@ class Measure:
             if isinstance(result, tuple) and isinstance(ranking, Ranking):  # whose sums may be 0
                 result = nan_in_invalid(xp, result, invalid_rows(ranking))
             return nan_unless_valid(xp, result, getattr(ranking, "good", None))
+
+    def _check_amounts(self, table: Any) -> None:
+        """Raise unless the table has the gains and costs that the measure is of."""
+        lacking = {"brings: pass gain=": self.of_gains and self.needs_gains and not table.gains}
+        lacking["costs: pass cost="] = self.of_costs and not table.costs
+        for what in (x for x, lacks in lacking.items() if lacks):
+            needs = f"{self.__name__} needs what each example {what}"
+            raise TypeError(f"{needs}, or a Ranking that was made with it")
 
     def _table(self, xp: Namespace, ranking: Any) -> Any:
         """The table of a ranking, of groups too if the measure knows them."""
@@ -277,10 +292,10 @@ class Measure:
 
     def _cut(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
         """The ranking of checked examples, or what one cut needs of it."""
-        cut = {name: numbers.get(name) for name in ("quota", "fraction")}
-        if sum(x is None for x in cut.values()) == 1:
-            return ranking_at(found, ties, **cut, when_short=numbers.get("when_short"))
-        return rank_examples(found.masked, ties, found.good, found.groups)
+        cut = {name: numbers.get(name) for name in CUTS}
+        if all(x is None for x in cut.values()):
+            return rank_examples(found.masked, ties, found.good, found.groups)
+        return ranking_at(found, ties, **cut, when_short=numbers.get("when_short"))
 
     def _check_complete(self, caller: str, given: dict[str, Any]) -> None:
         """Raise unless there are labels and scores; or gains in the place of labels."""

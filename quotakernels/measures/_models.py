@@ -74,7 +74,8 @@ def in_one_library(named: dict[str, Ranking]) -> tuple[Namespace, list[Ranking]]
     }
     xp, columns = adopt(columns)
     values = iter(columns.values())
-    return xp, [Ranking._make((*(next(values) for _ in range(5)), (), (), ())) for _ in named]
+    nothing = [()] * 4
+    return xp, [Ranking._make((*(next(values) for _ in range(5)), *nothing)) for _ in named]
 
 
 def _model(models: Ranking, number: int) -> Ranking:

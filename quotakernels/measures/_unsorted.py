@@ -23,15 +23,22 @@ from quotakernels.ranking import Ranking, TiePolicy, rank_examples
 
 
 def ranking_at(
-    found: Validated, ties: TiePolicy, *, quota: Any, fraction: Any, when_short: Any = None
+    found: Validated,
+    ties: TiePolicy,
+    *,
+    quota: Any = None,
+    fraction: Any = None,
+    budget: Any = None,
+    when_short: Any = None,
 ) -> Ranking | ops.Around:
     """A ranking of checked examples, or of one quota the tie group in which it ends.
 
-    Sums of weights, and of several quotas, need the sorted scores.
+    Sums of weights, of costs, and of several quotas, need the sorted scores.
     """
     check_when_short(when_short)
-    examples = in_library_of(found.examples, quota, fraction)
+    examples = in_library_of(found.examples, quota, fraction, budget)
     plain = examples.weights is None and ties != "given" and found.groups is None
+    plain = plain and budget is None and (quota is None) != (fraction is None)
     if plain and examples.scores.shape[-1]:
         counted = in_library_of(found.examples._replace(valid=found.mask), quota, fraction)
         xp = namespace(examples.scores)

@@ -5,8 +5,12 @@ standard cannot reach what it needs, the function begins with a branch to the fo
 library, which gives the same answer (``native/``).
 """
 
+from quotakernels.ops._draws import entropy as entropy
 from quotakernels.ops._table import GAIN_SCALE as GAIN_SCALE
+from quotakernels.ops._table import Amounts as Amounts
 from quotakernels.ops._table import Around as Around
+from quotakernels.ops._table import Costs as Costs
+from quotakernels.ops._table import CostsOrNone as CostsOrNone
 from quotakernels.ops._table import Gains as Gains
 from quotakernels.ops._table import GainsOrNone as GainsOrNone
 from quotakernels.ops._table import Groups as Groups
@@ -22,6 +26,8 @@ from quotakernels.ops.binning import counted as counted
 from quotakernels.ops.binning import few_patterns as few_patterns
 from quotakernels.ops.binning import flat as flat
 from quotakernels.ops.binning import pattern_groups as pattern_groups
+from quotakernels.ops.budgets import cost_within as cost_within
+from quotakernels.ops.budgets import mass_within as mass_within
 from quotakernels.ops.columns import sum_rows as sum_rows
 from quotakernels.ops.columns import summed_by_position as summed_by_position
 from quotakernels.ops.drawing import coins as coins
@@ -60,9 +66,9 @@ from quotakernels.ops.segments import group_total as group_total
 from quotakernels.ops.segments import parted as parted
 from quotakernels.ops.segments import running_total as running_total
 from quotakernels.ops.segments import spread as spread
+from quotakernels.ops.tables import amount_columns as amount_columns
 from quotakernels.ops.tables import counts_around as counts_around
 from quotakernels.ops.tables import filled_first as filled_first
-from quotakernels.ops.tables import gain_columns as gain_columns
 from quotakernels.ops.tables import head as head
 from quotakernels.ops.tables import merged as merged
 from quotakernels.ops.tables import rows_at as rows_at

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from quotakernels._array import Array
@@ -47,6 +47,54 @@ GainsOrNone: TypeAlias = Any
 """`Gains`, or an empty tuple for none: it holds no array, so nothing is made, sorted or summed."""
 GAIN_SCALE = 2.0**-32
 """Of the sums of absolute gains, which themselves could overflow."""
+
+
+class Costs(NamedTuple):
+    """What the examples of each tie group cost if they are selected, with weights so many times.
+
+    The two classes are kept apart, as tie policies want it.
+
+    Attributes
+    ----------
+    positive, negative : float arrays, shape (..., G)
+        What the positive and the negative examples of the group cost together.
+    """
+
+    positive: Array
+    negative: Array
+
+    def map(self, function: Callable[[Array], Array]) -> Costs:
+        """The costs with both columns that it has put through the function."""
+        return Costs(*map(function, self))
+
+
+CostsOrNone: TypeAlias = Any
+"""`Costs`, or an empty tuple for none, as with `GainsOrNone`."""
+
+
+class Amounts(NamedTuple):
+    """What each example brings if it is selected, and if it is not; and what it costs."""
+
+    gains: tuple[Array, ...] = ()
+    cost: Array | None = None
+
+    @classmethod
+    def given(cls, gain: Array | None, rejected: Array | None, cost: Array | None) -> Amounts:
+        """Those that there are."""
+        return cls(tuple(x for x in (gain, rejected) if x is not None), cost)
+
+    def map(self, function: Callable[[Array], Array]) -> Amounts:
+        """The amounts with every column that it has put through the function."""
+        return self.of([function(x) for x in self.columns()])
+
+    def columns(self) -> tuple[Array, ...]:
+        """The arrays that there are."""
+        return self.gains if self.cost is None else (*self.gains, self.cost)
+
+    def of(self, columns: Sequence[Array]) -> Amounts:
+        """Other columns in the place of these."""
+        number = len(self.gains)
+        return Amounts(tuple(columns[:number]), None if self.cost is None else columns[number])
 
 
 class InPlace(NamedTuple):
@@ -100,6 +148,7 @@ class Groups(NamedTuple):
     gains: GainsOrNone = ()
     layout: Layout = ()
     segments: SegmentsOrNone = ()
+    costs: CostsOrNone = ()
 
     @property
     def in_place(self) -> bool:
@@ -126,8 +175,14 @@ class Groups(NamedTuple):
         """Mass of each row; without weights the number of its examples."""
         return self.positive + self.negative if self.weighted else self.counts
 
+    @property
+    def cost(self) -> Array:
+        """What each row costs."""
+        positive: Array = self.costs.positive
+        return positive + self.costs.negative
+
     def swapped(self) -> Groups:
-        """The table with each class in the place of the other, without gains."""
+        """The table with each class in the place of the other, without gains and costs."""
         others = self.counts - self.positives
         swapped = Groups(*self[:2], others, self.negative_weights, self.positive_weights)
         return swapped._replace(segments=self.segments)
@@ -135,12 +190,14 @@ class Groups(NamedTuple):
     def map(self, function: Callable[[Array], Array]) -> Groups:
         """The table with every column that it has put through the function, in whatever layout."""
         columns = [None if x is None else function(x) for x in self[:5]]
-        return Groups._make((*columns, self.gains and self.gains.map(function), (), ()))
+        gains, costs = (x and x.map(function) for x in (self.gains, self.costs))
+        return Groups._make((*columns, gains, (), (), costs))
 
     def arrays(self) -> Iterator[Array]:
-        """The columns that there are, those of the gains too."""
+        """The columns that there are, those of the gains and the costs too."""
         yield from (x for x in self[:5] if x is not None)
         yield from self.gains.columns() if self.gains else ()
+        yield from self.costs
 
 
 class Summands(NamedTuple):

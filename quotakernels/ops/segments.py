@@ -195,7 +195,17 @@ def _searched_among_all(xp: Namespace, table: Groups, wanted: Array, low: Array)
     return xp.reshape(bisect(xp, ends, _flat(xp, target)), target.shape)
 
 
-def _searched(xp: Namespace, upto: Array, wanted: Array, low: Array, stop: Array) -> Array:
+def first_beyond(xp: Namespace, table: Groups, upto: Array, wanted: Array) -> Array:
+    """The first row of each group of which the sum exceeds a number, or the group's last one."""
+    starts = table.segments.starts
+    low, stop = (xp.expand_dims(x, axis=-1) for x in (starts[..., :-1], starts[..., 1:]))
+    found = _searched(xp, upto, wanted, low, stop, beyond=True)
+    return xp.clip(xp.maximum(xp.minimum(found, stop - 1), low), max=max(upto.shape[-1] - 1, 0))
+
+
+def _searched(
+    xp: Namespace, upto: Array, wanted: Array, low: Array, stop: Array, beyond: bool = False
+) -> Array:
     """Sums of weights begin anew in each group: each is searched by itself."""
     found = xp.broadcast_to(low, wanted.shape)
     most = max(upto.shape[-1] - 1, 0)
@@ -204,6 +214,7 @@ def _searched(xp: Namespace, upto: Array, wanted: Array, low: Array, stop: Array
         probe = found + step
         inside = probe <= stop
         end = _at(xp, upto, xp.clip(probe - 1, max=most))
-        found = xp.where(inside & (end < wanted), probe, found)
+        below = end <= wanted if beyond else end < wanted
+        found = xp.where(inside & below, probe, found)
         step //= 2
     return found

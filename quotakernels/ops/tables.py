@@ -7,18 +7,23 @@ boolean mask is used as an index, so that each function can be traced.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from quotakernels._array import Across, Array, Namespace, cast, device, of_kind, wide_float
 from quotakernels.ops import native
 from quotakernels.ops._table import (
     GAIN_SCALE,
+    Amounts,
     Around,
+    Costs,
+    CostsOrNone,
     Gains,
     GainsOrNone,
     Groups,
     InPlace,
     Layout,
     Rows,
+    SegmentsOrNone,
 )
 from quotakernels.ops.keys import (
     comparable,
@@ -42,6 +47,8 @@ from quotakernels.ops.scans import (
 )
 from quotakernels.ops.segments import rows_of_groups_at
 
+NOTHING = Amounts()
+
 
 def tie_groups(
     xp: Namespace,
@@ -50,26 +57,26 @@ def tie_groups(
     weights: Array | None,
     valid: Array | None,
     given: bool,
-    gains: tuple[Array, ...] = (),
+    amounts: Amounts = NOTHING,
 ) -> Groups:
     """The tie groups of the scores, best first, in as many rows as there are examples.
 
     A group stands in the row of its last example; all other rows are empty.  With `given`
-    every example is a group of its own, and ties keep the order of the input.  `gains` are
-    what each example brings if it is selected, and if it is not; 0 where it does not count.  One
+    every example is a group of its own, and ties keep the order of the input.  The `amounts` of an
+    example are 0 where it does not count.  One
     list of scores in the host's memory gives a table without empty rows.
     """
     library, one_list = native.library(xp), scores.ndim == 1
     if library == "numpy" and one_list:
-        return native.numpy_.tie_groups(scores, labels, weights, valid, given, gains)
-    arrays = (scores, labels, weights, valid, *gains)
+        return native.numpy_.tie_groups(scores, labels, weights, valid, given, amounts)
+    arrays = (scores, labels, weights, valid, *amounts.columns())
     if library == "torch" and one_list and native.all_readable(*arrays):
-        return native.torch_.tie_groups(scores, labels, weights, valid, given, gains)
+        return native.torch_.tie_groups(scores, labels, weights, valid, given, amounts)
     layout = _layout(xp, scores, valid, native.library(xp, beyond=True) != "standard")
-    plain = gains == () and not given and 0 not in scores.shape
+    plain = not amounts.columns() and not given and 0 not in scores.shape
     if plain and library == "torch" and not native.torch_.are_mapped(*arrays):
         return native.torch_.device_groups(*arrays)._replace(layout=layout)
-    groups = _sorted_groups(xp, scores, labels, weights, valid, given, gains)
+    groups = _sorted_groups(xp, scores, labels, weights, valid, given, amounts)
     return groups._replace(layout=layout)
 
 
@@ -80,7 +87,7 @@ def _sorted_groups(
     weights: Array | None,
     valid: Array | None,
     given: bool,
-    gains: tuple[Array, ...],
+    amounts: Amounts,
 ) -> Groups:
     """See `tie_groups`, of any library."""
     key = order_key(xp, scores)
@@ -89,16 +96,17 @@ def _sorted_groups(
         key = xp.where(valid, key, lowest_key(xp, key))
         code = xp.where(valid, code + 2, xp.zeros_like(code))
         weights = None if weights is None else xp.where(valid, weights, xp.zeros_like(weights))
-    payload = gains if weights is None else (weights, *gains)
+    columns = amounts.columns()
+    payload = columns if weights is None else (weights, *columns)
     key, code, payload = sort_coded(xp, key, code, payload, given)
-    weights, gains = (None, payload) if weights is None else (payload[0], payload[1:])
+    weights, columns = (None, payload) if weights is None else (payload[0], payload[1:])
     integer = xp.int32 if key.shape[-1] < 2**31 else xp.int64
     positive = cast(xp, code & 1, integer)
     counts = xp.ones_like(positive) if valid is None else cast(xp, code >> 1, integer)
     thresholds = from_order_key(xp, key, scores.dtype)
-    sums = gain_columns(xp, positive > 0, weights, *gains) if gains else ()
+    sums = amount_columns(xp, positive > 0, weights, amounts.of(columns))
     masses = _masses(xp, positive, weights)
-    examples = Groups(thresholds, counts, positive, *masses, sums)
+    examples = Groups(thresholds, counts, positive, *masses)._replace(**sums)
     return examples if given or key.shape[-1] == 0 else _merge_equal(xp, key, examples)
 
 
@@ -118,6 +126,27 @@ def _masses(
     return xp.where(positive > 0, weights, nothing), xp.where(positive > 0, nothing, weights)
 
 
+def amount_columns(
+    xp: Namespace, positive: Array, mass: Array | None, amounts: Amounts
+) -> dict[str, Any]:
+    """The columns of a table, by name, of what examples bring and cost, each a row by itself."""
+    found: dict[str, Any] = {}
+    if amounts.gains:
+        found["gains"] = gain_columns(xp, positive, mass, *amounts.gains)
+    if amounts.cost is not None:
+        found["costs"] = Costs(*_by_class(xp, positive, mass, amounts.cost))
+    return found
+
+
+def _by_class(
+    xp: Namespace, positive: Array, mass: Array | None, amount: Array
+) -> tuple[Array, Array]:
+    """The amounts of positives and of negatives, so many times as they have mass."""
+    amount = amount if mass is None else mass * amount
+    nothing = xp.zeros_like(amount)
+    return xp.where(positive, amount, nothing), xp.where(positive, nothing, amount)
+
+
 def gain_columns(
     xp: Namespace, positive: Array, mass: Array | None, gain: Array, rejected: Array | None = None
 ) -> Gains:
@@ -125,15 +154,9 @@ def gain_columns(
     size = GAIN_SCALE * xp.abs(gain)
     if rejected is not None:
         size = size + GAIN_SCALE * xp.abs(rejected)
-
-    def by_class(gain: Array) -> tuple[Array, Array]:
-        gain = gain if mass is None else mass * gain
-        nothing = xp.zeros_like(gain)
-        return xp.where(positive, gain, nothing), xp.where(positive, nothing, gain)
-
     size = size if mass is None else mass * size
-    others = () if rejected is None else by_class(rejected)
-    return Gains(*by_class(gain), size, *others)
+    others = () if rejected is None else _by_class(xp, positive, mass, rejected)
+    return Gains(*_by_class(xp, positive, mass, gain), size, *others)
 
 
 def _merge_equal(xp: Namespace, key: Array, examples: Groups) -> Groups:
@@ -174,16 +197,22 @@ def merged(xp: Namespace, table: Groups, last: Array) -> Groups:
         count(table.positives),
         mass(table.positive_weights),
         mass(table.negative_weights),
-        table.gains and _all_at_once(xp, table.gains, mass),
+        *_all_at_once(xp, table, mass),
     )
 
 
 def _all_at_once(
-    xp: Namespace, gains: Gains, function: Callable[[Array], Array | None]
-) -> GainsOrNone:
-    """The gains with all columns put through a function together: on a device that is one scan."""
-    found: Array = function(xp.stack(gains.columns(), axis=0))
-    return Gains(*(found[k, ...] for k in range(found.shape[0])))
+    xp: Namespace, table: Groups, function: Callable[[Array], Array | None]
+) -> tuple[GainsOrNone, Layout, SegmentsOrNone, CostsOrNone]:
+    """The amounts, all put through a function together: on a device that is one scan."""
+    gains = table.gains.columns() if table.gains else []
+    columns = [*gains, *table.costs]
+    if not columns:
+        return (), (), (), ()
+    found: Any = function(xp.stack(columns, axis=0))
+    sums = [found[k, ...] for k in range(found.shape[0])]
+    brought, costs = sums[: len(gains)], sums[len(gains) :]
+    return Gains(*brought) if gains else (), (), (), Costs(*costs) if costs else ()
 
 
 def _readable(last: Array, table: Groups) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 from . import (
     at_quota,
+    budgets,
     charts,
     confusion,
     costs,
@@ -126,4 +127,12 @@ OF_LISTS: dict[str, Counterparts] = {
     "success": (retrieval.success,),
 }
 
+OF_COSTS: dict[str, Counterparts] = {
+    "budget_curve": (budgets.budgets_of_cuts,),
+    "cost_at_quota": (budgets.cost_of_quota,),
+    "gain_per_cost": (budgets.gain_per_cost,),
+    "positives_per_cost": (budgets.positives_per_cost,),
+}
+
 COUNTERPARTS = AT_QUOTA | OVER_QUOTAS | ROC_AND_PR | OF_TABLES | OF_CHARTS | OF_IMPACTS | OF_LISTS
+COUNTERPARTS |= OF_COSTS

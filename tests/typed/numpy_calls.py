@@ -64,6 +64,14 @@ def at_a_quota(y: NDArray[np.bool_], s: Floats, ranking: qk.Ranking[Floats]) -> 
     assert_type(qk.expected_average_precision(ranking, quota=3), Floats)
     retrieval.dcg(s, quota=3)  # wrong
     retrieval.success(y, s, gain=s)  # wrong
+    assert_type(qk.hit_rate(y, s, cost=s, budget=3.5), Floats)
+    assert_type(qk.qrecall(ranking, budget=[1.5, 3]), Floats)
+    assert_type(qk.f_score(y, s, cost=s, budget=3), Floats)
+    assert_type(qk.rank(y, s, cost=s), qk.Ranking[Floats])
+    qk.hit_rate(y, s, budget=3)  # wrong
+    qk.hit_rate(y, s, cost=s, budget=3, quota=2)  # wrong
+    qk.hit_rate(ranking, cost=s, budget=3)  # wrong
+    qk.roc_auc(y, s, cost=s)  # wrong
     qk.hit_rate(y, s)  # wrong
     qk.hit_rate(ranking)  # wrong
     qk.hit_rate(y, s, 3)  # wrong
@@ -80,6 +88,8 @@ def at_a_quota(y: NDArray[np.bool_], s: Floats, ranking: qk.Ranking[Floats]) -> 
     chosen = qk.select(s, fraction=0.2, where=y)
     assert_type(chosen, Floats)
     print(chosen.sum(), s[chosen > 0.5])
+    assert_type(qk.select(s, cost=s, budget=3), Floats)
+    qk.select(s, budget=3)  # wrong
     qk.select(s)  # wrong
     qk.select(s, quota=3, fraction=0.2)  # wrong
     qk.select(y, s, quota=3)  # wrong

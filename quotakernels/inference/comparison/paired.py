@@ -174,7 +174,8 @@ def _permuted(measured: Measured) -> Tested:
     apart: Callable[..., NDArray]
     if measured.found.groups is None:
         permutation = permutation_of(measured.measure, measured.examples, **drawn)
-        _check_of_order(measured, permutation.values(*permutation.examples[::3]))
+        examples = permutation.examples
+        _check_of_order(measured, permutation.values(examples.scores, examples.valid))
         apart = functools.partial(differences, permutation, workers=workers)
     else:
         exchange = exchange_of_groups(measured.measure, measured.found, **drawn)

@@ -154,11 +154,9 @@ def _counted(ranks: NDArray, examples: Examples) -> ops.Groups:
     masses: list[NDArray | None] = [None, None]
     if weights is not None:
         masses = [sums(np.where(one, weights, 0.0)) for one in (labels, ~labels)]
-    gains: ops.GainsOrNone = ()
-    if examples.gain is not None:
-        gains = ops.gain_columns(_HOST, labels, weights, *examples.gains).map(sums)
+    amounts = ops.amount_columns(_HOST, labels, weights, examples.amounts)
     return ops.Groups(-rows.astype(np.float64), counts[rows], positives, *masses)._replace(
-        gains=gains
+        **{name: x.map(sums) for name, x in amounts.items()}
     )
 
 

@@ -36,6 +36,12 @@ class Sorted(NamedTuple):
     last: Array
     gain: Array | None = None
     gain_rejected: Array | None = None
+    cost: Array | None = None
+
+    @property
+    def amounts(self) -> ops.Amounts:
+        """What there is of the gains and costs."""
+        return ops.Amounts.given(self.gain, self.gain_rejected, self.cost)
 
     def map(self, function: Callable[[Array], Array]) -> Sorted:
         """The same with every column that it has put through the function."""
@@ -86,7 +92,7 @@ def keys_of(examples: Examples, groups: GroupsOfExamples, good: Array | None) ->
 def in_order(examples: Examples, keys: Keys | None = None) -> Sorted:
     """Checked examples, sorted once; those that do not count come last."""
     xp = namespace(examples.scores)
-    scores, labels, weights, valid, gain, rejected = examples
+    scores, labels, weights, valid, *amounts = examples
     key = ops.order_key(xp, scores)
     if keys is not None:
         key = scores = keys.combined.scores
@@ -101,13 +107,13 @@ def in_order(examples: Examples, keys: Keys | None = None) -> Sorted:
     key, scores, labels = (xp.take_along_axis(x, order, axis=-1) for x in (key, scores, labels))
     if valid is not None:
         valid = cast(xp, valid, xp.int64)
-    weights, valid, gain, rejected = (
+    weights, valid, *amounts = (
         None if x is None else xp.take_along_axis(x, order, axis=-1)
-        for x in (weights, valid, gain, rejected)
+        for x in (weights, valid, *amounts)
     )
     edge = xp.ones((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
     last = xp.concat([key[..., 1:] != key[..., :-1], edge], axis=-1)
-    return Sorted(order, scores, labels, weights, valid, last, gain, rejected)
+    return Sorted(order, scores, labels, weights, valid, last, *amounts)
 
 
 def by_group(table: ops.Groups, keys: Keys | None) -> ops.Groups:
@@ -144,21 +150,19 @@ def counted(examples: Sorted, counts: Array) -> ops.Groups:
 
 
 def _sums_of(examples: Sorted, counts: Array) -> dict[str, Any]:
-    """The columns of a table that are floats, by name: masses and gains, where there are any."""
+    """The columns of a table that are floats, by name: masses and amounts, where there are any."""
     xp = namespace(counts)
-    weights, gain, positive = examples.weights, examples.gain, examples.labels > 0
-    floats = gain if weights is None else weights
-    if floats is None:
+    weights, amounts, positive = examples.weights, examples.amounts, examples.labels > 0
+    floats = amounts.columns() if weights is None else (weights,)
+    if not floats:
         return {}
-    mass, found = cast(xp, counts, floats.dtype), {}
+    mass, found = cast(xp, counts, floats[0].dtype), {}
     if weights is not None:
         mass = mass * weights
         nothing = xp.zeros_like(mass)
         found["positive_weights"] = xp.where(positive, mass, nothing)
         found["negative_weights"] = xp.where(positive, nothing, mass)
-    if gain is not None:
-        found["gains"] = ops.gain_columns(xp, positive, mass, gain, examples.gain_rejected)
-    return found
+    return found | ops.amount_columns(xp, positive, mass, amounts)
 
 
 class _Spans(NamedTuple):
@@ -203,7 +207,7 @@ def _spans(examples: Sorted, merging: bool) -> _Spans:
     ends = np.flatnonzero(examples.last)
     starts = np.append(0, ends[:-1] + 1)
     positives = np.add.reduceat(examples.labels, starts)
-    merging = merging and examples.weights is None and examples.gain is None
+    merging = merging and examples.weights is None and not examples.amounts.columns()
     if merging:
         ends = ends[_last_of_runs(positives)]
         starts = np.append(0, ends[:-1] + 1)
@@ -232,7 +236,7 @@ def _host_table(spans: _Spans, ties: TiePolicy, keys: Keys | None, counts: NDArr
     counts = counts if examples.there is None else counts * examples.there
     table = _whole_table(spans, counts)
     for name, x in _sums_of(examples, counts).items():
-        table = table._replace(**{name: x.map(spans.sums) if name == "gains" else spans.sums(x)})
+        table = table._replace(**{name: x.map(spans.sums) if hasattr(x, "map") else spans.sums(x)})
     return by_group(split_ties(namespace(table.counts), table, ties), keys)
 
 

@@ -92,27 +92,31 @@ def hit_rate(table: ops.Groups | ops.Around, wanted: Array) -> Array:
         How many examples are selected (with weights: how much mass), from 0 to n.  It need not
         be whole.
     fraction : number or array, shape Q, optional
-        The same as a share of all examples (of the whole mass), in (0, 1].  Exactly one of
-        `quota` and `fraction` is given.  With `groups` both are of each group, and an array of
+        The same as a share of all examples (of the whole mass), in (0, 1].
+    budget : number or array, shape Q, optional
+        What the selected may cost together, from 0 to what all examples cost, in the unit of
+        `cost` of `rank`.  The best are taken until it is spent.  Exactly one of `quota`,
+        `fraction` and `budget` is given.  With `groups` they are of each group, and an array of
         shape (S, Q) has a row for each of them.
     when_short : {"all", "nan"}, optional
-        What happens where there are fewer examples than the quota: all of them are selected, which
-        is the default with `groups`, or the result is NaN.
+        What happens where there are fewer examples than the quota, or all cost less than the
+        budget: all of them are selected, which is the default with `groups`, or the result is NaN.
 
     Returns
     -------
     array, shape (..., *Q)
-        From 0 to 1; NaN for quota 0 and where there are no examples.  With `groups` the shape is
-        (..., S, *Q).
+        From 0 to 1; NaN where nothing is selected and where there are no examples.  With `groups`
+        the shape is (..., S, *Q).
 
     Raises
     ------
     TypeError
-        Both or none of `quota` and `fraction`, or one that is not a number.
+        None or several of `quota`, `fraction` and `budget`, one that is not a number, a budget
+        without costs.
     ValueError
-        A quota below 0 or above n, a fraction outside (0, 1].  Where values cannot be read, such a
-        quota gives NaN; so does one for those rows of a batch that have fewer examples, unless
-        `when_short` is "all".
+        A quota below 0 or above n, a fraction outside (0, 1], a budget below 0 or above what all
+        cost.  Where values cannot be read, such a quota gives NaN; so does one for those rows of a
+        batch that have fewer examples, unless `when_short` is "all".
 
     Notes
     -----
@@ -120,6 +124,11 @@ def hit_rate(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     ([AR] eq. 5).  Inside a tie group it grows linearly, so a quota may be any real number.  A
     product ``fraction * n`` that is whole but for rounding counts as whole.  With weights, j and
     T(j) are masses.  The optimistic and the pessimistic policy give bounds.
+
+    A budget stands for the largest j of which the best cost no more.  Of the tie group at its end
+    every example is taken to the same part, the money left over what the group costs.  That is the
+    expectation over the order of ties where costs are equal within the group.  What is free is
+    taken as soon as all above it is.
 
     References
     ----------
@@ -137,6 +146,8 @@ def hit_rate(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     [1.  0.7 0.6]
     >>> print(hit_rate(y_true, y_score, quota=2, groups=["a", "a", "a", "b", "b"]))
     [0.75 0.5 ]
+    >>> print(hit_rate(y_true, y_score, cost=[20, 10, 30, 10, 40], budget=[20, 40]))
+    [1.   0.75]
     """
     return share_found(namespace(wanted), table, wanted)
 
@@ -145,7 +156,7 @@ def hit_rate(table: ops.Groups | ops.Around, wanted: Array) -> Array:
 def qrecall(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     """Qrecall: the share of all positives that the quota catches ([AR] eq. 6), T(j) / P.
 
-    Takes what `hit_rate` takes: labels and scores, or a `Ranking`, and a quota or fraction.
+    Takes what `hit_rate` takes: labels and scores, or a `Ranking`, and a quota, fraction or budget.
 
     Returns
     -------
@@ -186,7 +197,7 @@ def qrecall(table: ops.Groups | ops.Around, wanted: Array) -> Array:
 def lift(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     """Cumulative lift: the hit rate over the prevalence, (T(j) / j) / (P / n).
 
-    Takes what `hit_rate` takes: labels and scores, or a `Ranking`, and a quota or fraction.
+    Takes what `hit_rate` takes: labels and scores, or a `Ranking`, and a quota, fraction or budget.
 
     Returns
     -------

@@ -148,6 +148,15 @@ class _Pearson(ValueMeasure):
         @overload
         def __call__(
             self,
+            ranking: Ranking[T],
+            *,
+            budget: Number,
+            labels: Labels = "expected",
+            when_short: WhenShort | None = None,
+        ) -> T: ...
+        @overload
+        def __call__(
+            self,
             y_true: ArrayOf[A],
             y_score: ArrayOf[A],
             *,
@@ -166,6 +175,18 @@ class _Pearson(ValueMeasure):
             labels: Labels = "expected",
             **data: Unpack[GroupedData[A]],
         ) -> A: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            cost: ArrayOf[A],
+            budget: NumberOf[A],
+            labels: Labels = "expected",
+            when_short: WhenShort | None = None,
+            **data: Unpack[GroupedData[A]],
+        ) -> A: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
@@ -177,7 +198,7 @@ class _Pearson(ValueMeasure):
 def pearson(table: ops.Groups, wanted: Array, *, labels: Labels = "expected") -> Array:
     """Pearson's correlation of the j best scores with their labels ([AR] eq. 8-11).
 
-    Takes what `hit_rate` takes: labels and scores, or a `Ranking`, and a quota or fraction.
+    Takes what `hit_rate` takes: labels and scores, or a `Ranking`, and a quota, fraction or budget.
 
     Parameters
     ----------

@@ -17,11 +17,13 @@ from quotakernels._array import (
 )
 from quotakernels._types import A, ArrayOf, Generic, NumberOf, T, WhenShort
 from quotakernels.inputs.columns import as_column
-from quotakernels.inputs.examples import Examples, Validated, validate_scores
+from quotakernels.inputs.examples import Examples, Validated
+from quotakernels.inputs.gains import validate_scores
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.quotas import Totals, in_library_of, wanted_masses
 from quotakernels.measures._unsorted import ranking_at
 from quotakernels.measures.at_quota.curves import float_thresholds
+from quotakernels.measures.at_quota.whole_cases import whole_cases
 from quotakernels.ranking import table_of
 
 
@@ -34,6 +36,13 @@ class _Scored(TypedDict, Generic[A], total=False):
     groups: ArrayOf[Any] | None
     num_groups: int | None
     when_short: WhenShort | None
+
+
+class _Selected(_Scored[A], total=False):
+    """The same, with how ties become whole."""
+
+    whole: bool
+    random_state: Any
 
 
 class QuotaThreshold(NamedTuple, Generic[T]):
@@ -64,11 +73,17 @@ def _unlabelled(found: Validated) -> Validated:
 
 
 @overload
-def select(y_score: ArrayOf[A], *, quota: NumberOf[A], **data: Unpack[_Scored[A]]) -> A: ...
+def select(y_score: ArrayOf[A], *, quota: NumberOf[A], **data: Unpack[_Selected[A]]) -> A: ...
 
 
 @overload
-def select(y_score: ArrayOf[A], *, fraction: NumberOf[A], **data: Unpack[_Scored[A]]) -> A: ...
+def select(y_score: ArrayOf[A], *, fraction: NumberOf[A], **data: Unpack[_Selected[A]]) -> A: ...
+
+
+@overload
+def select(
+    y_score: ArrayOf[A], *, cost: ArrayOf[A], budget: NumberOf[A], **data: Unpack[_Selected[A]]
+) -> A: ...
 
 
 @public
@@ -77,12 +92,16 @@ def select(
     *,
     quota: Any = None,
     fraction: Any = None,
+    budget: Any = None,
+    cost: Any = None,
     sample_weight: Any = None,
     where: Any = None,
     validate: bool = True,
     groups: Any = None,
     num_groups: int | None = None,
     when_short: WhenShort | None = None,
+    whole: bool = False,
+    random_state: Any = None,
 ) -> Array:
     """Probability of each example of being among the j best, when ties are broken at random.
 
@@ -91,20 +110,31 @@ def select(
 
     Parameters
     ----------
-    quota, fraction : number, optional
+    quota, fraction, budget : number, optional
         One quota, given as `hit_rate` takes it; with `groups` one of each group.
+    cost : array, shape (n,) or that of `y_score`, optional
+        That of `rank`, for a budget.
     when_short : {"all", "nan"}, optional
         That of `hit_rate`.
+    whole : bool
+        With True each example is taken (1) or not (0): best first, ties in an order that is drawn,
+        all that still fit.  What costs too much for the rest of the budget is skipped.  The host
+        does that, so that it needs values.
+    random_state : None, int, or a random generator of NumPy, optional
+        Where the order of ties comes from.
 
     Returns
     -------
     array, shape (..., n)
-        The values sum to the quota (with weights: the values times the weights).  An example
+        The values sum to the quota (with weights: the values times the weights), and times the
+        costs to the budget.  An example
         that `where` masks or whose weight is 0 has 0.  NaN in a row of the batch that has no
         examples, fewer than the quota, or a bad value that cannot be read.
 
     Raises
     ------
+    TypeError
+        `whole` where values cannot be read.
     ValueError
         More than one quota; one that `hit_rate` refuses.
 
@@ -128,25 +158,55 @@ def select(
     [0.  0.5 1.  0.5]
     >>> print(select([0.1, 0.5, 0.9, 0.5], quota=1, groups=["x", "y", "y", "x"]))
     [0. 0. 1. 1.]
+    >>> print(select([0.1, 0.5, 0.9, 0.5], cost=[4, 1, 2, 3], budget=4))
+    [0.  0.5 1.  0.5]
+    >>> print(select([0.1, 0.5, 0.9, 0.7], cost=[1, 3, 2, 3], budget=4, whole=True))
+    [1. 0. 1. 0.]
     """
     scores = y_score if hasattr(y_score, "shape") else as_column("y_score", y_score)
-    checked = validate_scores(scores, sample_weight, where, validate, groups, num_groups)
-    found = _unlabelled(checked)
-    examples = in_library_of(found.examples, quota, fraction)
+    beside = (sample_weight, where, validate, groups, num_groups, cost)
+    found = _unlabelled(validate_scores(scores, *beside))
+    examples = in_library_of(found.examples, quota, fraction, budget)
     xp = namespace(examples.scores)
     dtype = result_float(xp, device(examples.scores))
     with computing(xp):
-        cut = {"quota": quota, "fraction": fraction, "when_short": when_short}
+        cut = {"quota": quota, "fraction": fraction, "budget": budget, "when_short": when_short}
         table = table_of(xp, ranking_at(found, "expected", **cut), by_group=True)
         (wanted,), shape = wanted_masses(xp, table, **cut)
         codes = None if found.groups is None else found.groups.codes
-        if codes is not None and not wanted.shape[-2]:
+        if _no_groups(wanted, shape, codes):
             return xp.zeros((*scores.shape[:-1], 0), dtype=dtype, device=device(wanted))
-        if shape and (codes is None or shape != (1,)):
-            hint = "" if codes is None else ", or with groups one for each, shape (S, 1)"
-            raise ValueError(f"select takes one quota{hint}; got an array of shape {shape}")
-        chosen = finished(xp, compiled(_shares, xp)(examples, table, wanted, codes), dtype)
+        if whole:
+            taken = _whole(examples, table, wanted, codes, budget is not None, random_state)
+        else:
+            taken = compiled(_shares, xp)(examples, table, wanted, codes)
+        chosen = finished(xp, taken, dtype)
         return chosen if scores.shape[-1] else chosen[..., :0]
+
+
+def _no_groups(wanted: Array, shape: tuple[int, ...], codes: Array | None) -> bool:
+    """Whether no example has a group; raise for several quotas."""
+    if codes is not None and not wanted.shape[-2]:
+        return True
+    if shape and (codes is None or shape != (1,)):
+        hint = "" if codes is None else ", or with groups one for each, shape (S, 1)"
+        raise ValueError(f"select takes one quota{hint}; got an array of shape {shape}")
+    return False
+
+
+def _whole(
+    examples: Examples,
+    table: Any,
+    wanted: Array,
+    codes: Array | None,
+    by_cost: bool,
+    random_state: Any,
+) -> Array:
+    """Whole cases, as many as the quota has places for, or as its cost pays for."""
+    if not by_cost:
+        return whole_cases(examples._replace(cost=None), wanted, codes, random_state)
+    budget = ops.cost_within(namespace(wanted), table, wanted)
+    return whole_cases(examples, budget, codes, random_state)
 
 
 class _Edge(NamedTuple):
@@ -205,12 +265,20 @@ def quota_threshold(
 ) -> QuotaThreshold[A]: ...
 
 
+@overload
+def quota_threshold(
+    y_score: ArrayOf[A], *, cost: ArrayOf[A], budget: NumberOf[A], **data: Unpack[_Scored[A]]
+) -> QuotaThreshold[A]: ...
+
+
 @public
 def quota_threshold(
     y_score: Any,
     *,
     quota: Any = None,
     fraction: Any = None,
+    budget: Any = None,
+    cost: Any = None,
     sample_weight: Any = None,
     where: Any = None,
     validate: bool = True,
@@ -220,8 +288,8 @@ def quota_threshold(
 ) -> QuotaThreshold:
     """The score at which a quota ends, how many lie above it, and how many are tied at it.
 
-    Needs scores only; they and the other keywords are those of `rank`, and the quotas (one or more)
-    those of `hit_rate`.
+    Needs scores only; they and the other keywords are those of `rank`, and the quotas or budgets
+    (one or more) those of `hit_rate`.
 
     Returns
     -------
@@ -250,13 +318,13 @@ def quota_threshold(
     >>> print(end.threshold, end.above, end.tied)
     0.5 1.0 2.0
     """
-    checked = validate_scores(y_score, sample_weight, where, validate, groups, num_groups)
+    checked = validate_scores(y_score, sample_weight, where, validate, groups, num_groups, cost)
     found = _unlabelled(checked)
-    scores = in_library_of(found.examples, quota, fraction).scores
+    scores = in_library_of(found.examples, quota, fraction, budget).scores
     xp = namespace(scores)
     dtype = result_float(xp, device(scores))
     with computing(xp):
-        cut = {"quota": quota, "fraction": fraction, "when_short": when_short}
+        cut = {"quota": quota, "fraction": fraction, "budget": budget, "when_short": when_short}
         table = table_of(xp, ranking_at(found, "expected", **cut), by_group=True)
         (wanted,), shape = wanted_masses(xp, table, **cut)
         result = compiled(_threshold, xp)(table, wanted)

@@ -9,6 +9,7 @@ from quotakernels._array import Array, Namespace
 from quotakernels._types import (
     A,
     ArrayOf,
+    GainAtBudget,
     GainAtFraction,
     GainAtQuota,
     GainAtThreshold,
@@ -56,12 +57,18 @@ class GainsAtQuota(Measure):
         @overload
         def __call__(self, ranking: Ranking[T], *, fraction: Number) -> QuotaImpact[T]: ...
         @overload
+        def __call__(self, ranking: Ranking[T], *, budget: Number) -> QuotaImpact[T]: ...
+        @overload
         def __call__(
             self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[GainAtQuota[A]]
         ) -> QuotaImpact[A]: ...
         @overload
         def __call__(
             self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[GainAtFraction[A]]
+        ) -> QuotaImpact[A]: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[GainAtBudget[A]]
         ) -> QuotaImpact[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
@@ -88,6 +95,7 @@ def _cut_of_cells(
     threshold: Any = None,
     quota: Any = None,
     fraction: Any = None,
+    budget: Any = None,
     inclusive: bool = True,
     when_short: Any = None,
 ) -> tuple[tuple[Array, ...], tuple[int, ...]]:
@@ -98,6 +106,7 @@ def _cut_of_cells(
         threshold=threshold,
         quota=quota,
         fraction=fraction,
+        budget=budget,
         inclusive=inclusive,
         when_short=when_short,
     )
@@ -125,6 +134,8 @@ class CellGains(Measure):
         @overload
         def __call__(self, ranking: Ranking[T], *, fraction: Number) -> ConfusionTable[T]: ...
         @overload
+        def __call__(self, ranking: Ranking[T], *, budget: Number) -> ConfusionTable[T]: ...
+        @overload
         def __call__(
             self, ranking: Ranking[T], *, threshold: Number, inclusive: bool = True
         ) -> ConfusionTable[T]: ...
@@ -135,6 +146,10 @@ class CellGains(Measure):
         @overload
         def __call__(
             self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[GainAtFraction[A]]
+        ) -> ConfusionTable[A]: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[GainAtBudget[A]]
         ) -> ConfusionTable[A]: ...
         @overload
         def __call__(

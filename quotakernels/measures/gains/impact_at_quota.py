@@ -73,6 +73,13 @@ def impact_at_quota(table: ops.Groups, wanted: Array) -> QuotaImpact:
     return QuotaImpact(*(x / cut.unit for x in sums))
 
 
+def net_gain(table: ops.Groups, wanted: Array) -> Array:
+    """What the selected bring above what they would bring if they were rejected."""
+    chosen, rejected = _both_classes(table.gains)
+    cut = cut_at_quotas(table, wanted)
+    return split(chosen if rejected is None else chosen - rejected, cut).selected / cut.unit
+
+
 def _both_classes(gains: ops.Gains) -> tuple[Array, Array | None]:
     """What each row brings if it is selected, and if it is not; None where that is nothing."""
     selected = gains.positive + gains.negative

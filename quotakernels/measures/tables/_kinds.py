@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Unpack, overload
 
-from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, AtThreshold, Number, NumberOf, T
+from quotakernels._types import (
+    A,
+    ArrayOf,
+    AtBudget,
+    AtFraction,
+    AtQuota,
+    AtThreshold,
+    Number,
+    NumberOf,
+    T,
+)
 from quotakernels.measures._measure import ValueMeasure
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
 from quotakernels.measures.tables.measure import TableMeasure
@@ -27,6 +37,8 @@ class CellMeasure(TableMeasure, ValueMeasure):
         @overload
         def __call__(self, ranking: Ranking[T], *, fraction: Number) -> T: ...
         @overload
+        def __call__(self, ranking: Ranking[T], *, budget: Number) -> T: ...
+        @overload
         def __call__(
             self, ranking: Ranking[T], *, threshold: Number, inclusive: bool = True
         ) -> T: ...
@@ -37,6 +49,10 @@ class CellMeasure(TableMeasure, ValueMeasure):
         @overload
         def __call__(
             self, y_true: ArrayOf[A], y_score: ArrayOf[A], **at: Unpack[AtFraction[A]]
+        ) -> A: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **at: Unpack[AtBudget[A]]
         ) -> A: ...
         @overload
         def __call__(
@@ -59,6 +75,8 @@ class ImpactMeasure(TableMeasure, Generic[R, C]):
         @overload
         def __call__(self, ranking: Ranking[Any], *, fraction: Number, impacts: Any) -> R: ...
         @overload
+        def __call__(self, ranking: Ranking[Any], *, budget: Number, impacts: Any) -> R: ...
+        @overload
         def __call__(
             self, ranking: Ranking[Any], *, threshold: Number, inclusive: bool = True, impacts: Any
         ) -> R: ...
@@ -79,6 +97,15 @@ class ImpactMeasure(TableMeasure, Generic[R, C]):
             *,
             impacts: Any,
             **at: Unpack[AtFraction[Any]],
+        ) -> R: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[Any],
+            y_score: ArrayOf[Any],
+            *,
+            impacts: Any,
+            **at: Unpack[AtBudget[Any]],
         ) -> R: ...
         @overload
         def __call__(

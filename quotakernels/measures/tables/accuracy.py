@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from quotakernels._array import Array, namespace
-from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, AtThreshold, Number, NumberOf, T
+from quotakernels._types import (
+    A,
+    ArrayOf,
+    AtBudget,
+    AtFraction,
+    AtQuota,
+    AtThreshold,
+    Number,
+    NumberOf,
+    T,
+)
 from quotakernels.inputs.numbers import COST
 from quotakernels.measures._measure import ValueMeasure, measure
 from quotakernels.measures.tables._kinds import AnyTable, CellMeasure, ImpactMeasure
@@ -111,6 +121,8 @@ class _FScore(TableMeasure, ValueMeasure):
         @overload
         def __call__(self, ranking: Ranking[T], *, fraction: Number, beta: Number = 1.0) -> T: ...
         @overload
+        def __call__(self, ranking: Ranking[T], *, budget: Number, beta: Number = 1.0) -> T: ...
+        @overload
         def __call__(
             self,
             ranking: Ranking[T],
@@ -136,6 +148,15 @@ class _FScore(TableMeasure, ValueMeasure):
             *,
             beta: NumberOf[A] = 1.0,
             **at: Unpack[AtFraction[A]],
+        ) -> A: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            beta: NumberOf[A] = 1.0,
+            **at: Unpack[AtBudget[A]],
         ) -> A: ...
         @overload
         def __call__(
@@ -235,6 +256,10 @@ class _ExpectedCost(TableMeasure, ValueMeasure):
         ) -> T: ...
         @overload
         def __call__(
+            self, ranking: Ranking[T], *, budget: Number, cost_fp: Number, cost_fn: Number
+        ) -> T: ...
+        @overload
+        def __call__(
             self,
             ranking: Ranking[T],
             *,
@@ -262,6 +287,16 @@ class _ExpectedCost(TableMeasure, ValueMeasure):
             cost_fp: NumberOf[A],
             cost_fn: NumberOf[A],
             **at: Unpack[AtFraction[A]],
+        ) -> A: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            cost_fp: NumberOf[A],
+            cost_fn: NumberOf[A],
+            **at: Unpack[AtBudget[A]],
         ) -> A: ...
         @overload
         def __call__(

@@ -156,6 +156,7 @@ def cells_at(
     threshold: Any = None,
     quota: Any = None,
     fraction: Any = None,
+    budget: Any = None,
     inclusive: bool = True,
     when_short: Any = None,
 ) -> tuple[ConfusionTable, tuple[int, ...]]:
@@ -168,6 +169,7 @@ def cells_at(
         threshold=threshold,
         quota=quota,
         fraction=fraction,
+        budget=budget,
         inclusive=inclusive,
         when_short=when_short,
     )
@@ -184,14 +186,16 @@ def wanted_cut(
     threshold: Any,
     quota: Any,
     fraction: Any,
+    budget: Any,
     inclusive: bool,
     when_short: Any = None,
 ) -> tuple[Array, tuple[int, ...]]:
     """The thresholds, shape (K,), or the masses, (..., K), and the shape for which K stands."""
-    given = sum(x is not None for x in (threshold, quota, fraction))
+    given = sum(x is not None for x in (threshold, quota, fraction, budget))
     if given != 1:
         hint = "; decisions are counted by tables.confusion_table_from_predictions(y_true, y_pred)"
-        one = "give exactly one of threshold=, quota= and fraction="
+        names = "quota= and fraction=" if budget is None else "quota=, fraction= and budget="
+        one = f"give exactly one of threshold=, {names}"
         raise TypeError(one if given else one + hint)
     check_flag("inclusive", inclusive)
     check_when_short(when_short)
@@ -204,9 +208,11 @@ def wanted_cut(
             )
         return xp.reshape(wanted, (-1,)), tuple(wanted.shape)
     if not inclusive:
-        raise TypeError("inclusive=False is for a threshold=, not for a quota= or fraction=")
+        raise TypeError(
+            "inclusive=False is for a threshold=, not for a quota=, fraction= or budget="
+        )
     (wanted,), shape = wanted_masses(
-        xp, table, quota=quota, fraction=fraction, when_short=when_short
+        xp, table, quota=quota, fraction=fraction, budget=budget, when_short=when_short
     )
     return wanted, shape
 

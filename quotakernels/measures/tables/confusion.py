@@ -14,7 +14,17 @@ from quotakernels._array import (
     finished,
     result_float,
 )
-from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, AtThreshold, Number, NumberOf, T
+from quotakernels._types import (
+    A,
+    ArrayOf,
+    AtBudget,
+    AtFraction,
+    AtQuota,
+    AtThreshold,
+    Number,
+    NumberOf,
+    T,
+)
 from quotakernels.inputs.invalid_rows import nan_unless_valid
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.numbers import AMOUNT, RATE, Domains, checked, of_numbers
@@ -35,6 +45,8 @@ class _TableAtCut(CutMeasure):
         @overload
         def __call__(self, ranking: Ranking[T], *, fraction: Number) -> ConfusionTable[T]: ...
         @overload
+        def __call__(self, ranking: Ranking[T], *, budget: Number) -> ConfusionTable[T]: ...
+        @overload
         def __call__(
             self, ranking: Ranking[T], *, threshold: Number, inclusive: bool = True
         ) -> ConfusionTable[T]: ...
@@ -45,6 +57,10 @@ class _TableAtCut(CutMeasure):
         @overload
         def __call__(
             self, y_true: ArrayOf[A], y_score: ArrayOf[A], **at: Unpack[AtFraction[A]]
+        ) -> ConfusionTable[A]: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **at: Unpack[AtBudget[A]]
         ) -> ConfusionTable[A]: ...
         @overload
         def __call__(
@@ -72,7 +88,10 @@ def confusion_table(
         whatever the dtypes: the float32 nearest to 0.9 is below 0.9.
     quota, fraction : number or array, shape Q, optional
         The cut selects so many of the best, whole or not, or such a share of them, as in
-        `hit_rate`.  Exactly one of `threshold`, `quota` and `fraction` is given.
+        `hit_rate`.
+    budget : number or array, shape Q, optional
+        The cut selects the best whose `cost` is within it, as in `hit_rate`.  Exactly one of
+        `threshold`, `quota`, `fraction` and `budget` is given.
     inclusive : bool
         With False a threshold selects ``score > threshold`` ([AR] eq. 2).
     when_short : {"all", "nan"}, optional
@@ -89,10 +108,11 @@ def confusion_table(
     Raises
     ------
     TypeError
-        None or several of `threshold`, `quota` and `fraction`, or one that is not a number.
+        None or several of `threshold`, `quota`, `fraction` and `budget`, one that is not a number,
+        a budget without costs.
     ValueError
-        A quota that `hit_rate` refuses.  Where values cannot be read, cells at such a quota are
-        NaN, and so are all cells of a row of the batch with a bad value.
+        A quota or budget that `hit_rate` refuses.  Where values cannot be read, cells at such a
+        quota are NaN, and so are all cells of a row of the batch with a bad value.
 
     See Also
     --------

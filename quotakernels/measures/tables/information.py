@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels._array import Array, namespace
-from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, AtThreshold, Number, NumberOf, T
+from quotakernels._types import (
+    A,
+    ArrayOf,
+    AtBudget,
+    AtFraction,
+    AtQuota,
+    AtThreshold,
+    Number,
+    NumberOf,
+    T,
+)
 from quotakernels.inputs.numbers import POSITIVE
 from quotakernels.measures._measure import ValueMeasure, measure
 from quotakernels.measures.over_quotas.harmonic import log_and_remainder
@@ -120,6 +130,10 @@ class _MutualInformation(TableMeasure, ValueMeasure):
         ) -> T: ...
         @overload
         def __call__(
+            self, ranking: Ranking[T], *, budget: Number, base: Number | None = None
+        ) -> T: ...
+        @overload
+        def __call__(
             self,
             ranking: Ranking[T],
             *,
@@ -144,6 +158,15 @@ class _MutualInformation(TableMeasure, ValueMeasure):
             *,
             base: NumberOf[A] | None = None,
             **at: Unpack[AtFraction[A]],
+        ) -> A: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            base: NumberOf[A] | None = None,
+            **at: Unpack[AtBudget[A]],
         ) -> A: ...
         @overload
         def __call__(

@@ -26,7 +26,7 @@ from quotakernels.inputs.invalid_rows import invalid_rows, nan_in_invalid, nan_u
 from quotakernels.inputs.keywords import brief, check_flag, refuse_unknown
 from quotakernels.inputs.numbers import Domains, checked
 from quotakernels.inputs.quotas import check_when_short, in_library_of, numbers_like
-from quotakernels.measures._measure import Measure, flat
+from quotakernels.measures._measure import CUTS, Measure, flat
 from quotakernels.measures._scale import usual_unit
 from quotakernels.measures.tables.cells import (
     ClassTable,
@@ -48,7 +48,7 @@ class CutMeasure(Measure):
     def _cut(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
         given = [name for name, x in numbers.items() if x is not None]
         check_when_short(numbers.get("when_short"))
-        if found.groups is None and "threshold" in given and not {"quota", "fraction"} & set(given):
+        if found.groups is None and "threshold" in given and not set(CUTS) & set(given):
             check_flag("inclusive", inclusive := numbers.get("inclusive", True))
             whole = not isinstance(self, TableMeasure)
             if cells := cells_beyond(found, numbers["threshold"], inclusive, whole):

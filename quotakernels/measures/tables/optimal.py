@@ -23,7 +23,7 @@ from quotakernels._types import A, ArrayOf, Generic, T, TableData, TableOptions
 from quotakernels.inputs.invalid_rows import invalid_rows, nan_in_invalid
 from quotakernels.inputs.keywords import brief, forwarding, refuse_unknown
 from quotakernels.measures._direction import direction_of
-from quotakernels.measures._measure import DATA, GAINS
+from quotakernels.measures._measure import COST, DATA, GAINS
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
 from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
 from quotakernels.measures.tables.measure import TableMeasure
@@ -67,7 +67,7 @@ def table_curve(
 ) -> Curve[A]: ...
 
 
-@forwarding(rank, without=GAINS)
+@forwarding(rank, without=(*GAINS, *COST))
 def table_curve(measure: Any, *data: Any, **keywords: Any) -> Curve:
     """A measure of confusion tables at every cut of a ranking.
 
@@ -137,7 +137,7 @@ def optimal_cut(
 ) -> OptimalCut[A]: ...
 
 
-@forwarding(rank, without=GAINS)
+@forwarding(rank, without=(*GAINS, *COST))
 def optimal_cut(
     measure: Any, *data: Any, maximize: bool | None = None, **keywords: Any
 ) -> OptimalCut:

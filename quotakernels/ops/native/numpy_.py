@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from quotakernels.ops._bits import bits_from_key, key_from_bits
-from quotakernels.ops._table import GAIN_SCALE, Gains, Groups
+from quotakernels.ops._table import GAIN_SCALE, Amounts, Costs, Gains, Groups
 from quotakernels.ops.native._numpy_draws import draws as draws
 from quotakernels.ops.native._numpy_hull import hull_ends as hull_ends
 from quotakernels.ops.native._numpy_hull import merged as merged
@@ -114,35 +114,37 @@ def tie_groups(
     weights: NDArray | None,
     valid: NDArray | None,
     given: bool,
-    gains: tuple[NDArray, ...] = (),
+    amounts: Amounts,
 ) -> Groups:
     """The table of one list of scores, without empty rows but for that of an empty list."""
     if valid is not None and not valid.all():
         scores, labels = scores[valid], labels[valid]
         weights = None if weights is None else weights[valid]
-        gains = tuple(x[valid] for x in gains)
+        amounts = amounts.map(lambda x: x[valid])
     if scores.shape[0] == 0:
-        return _empty_row(scores, weights, gains)
+        return _empty_row(scores, weights, amounts)
     key = order_key(scores)
     if given:
-        groups = _each_by_itself(key, labels, weights, gains)
-    elif weights is not None or gains or key.dtype.kind == "f":
-        groups = _by_argsort(key, labels, weights, gains)
+        groups = _each_by_itself(key, labels, weights, amounts)
+    elif weights is not None or amounts.columns() or key.dtype.kind == "f":
+        groups = _by_argsort(key, labels, weights, amounts)
     else:
         groups = compact_groups(key, labels)
     return groups._replace(thresholds=from_order_key(groups.thresholds, scores.dtype))
 
 
-def _empty_row(scores: NDArray, weights: NDArray | None, gains: tuple[NDArray, ...]) -> Groups:
+def _empty_row(scores: NDArray, weights: NDArray | None, amounts: Amounts) -> Groups:
     count = np.zeros(1, dtype=np.int32)
     mass = None if weights is None else np.zeros(1, dtype=weights.dtype)
     zero = np.zeros(1)
-    sums = Gains(*[zero] * (3 if len(gains) == 1 else 5)) if gains else ()
-    return Groups(np.zeros(1, dtype=scores.dtype), count, count, mass, mass, sums)
+    gains = Gains(*[zero] * (3 if len(amounts.gains) == 1 else 5)) if amounts.gains else ()
+    costs = () if amounts.cost is None else Costs(zero, zero)
+    table = Groups(np.zeros(1, dtype=scores.dtype), count, count, mass, mass)
+    return table._replace(gains=gains, costs=costs)
 
 
 def _each_by_itself(
-    key: NDArray, labels: NDArray, weights: NDArray | None, gains: tuple[NDArray, ...]
+    key: NDArray, labels: NDArray, weights: NDArray | None, amounts: Amounts
 ) -> Groups:
     """In the order of the input where keys are equal."""
     order = key.shape[0] - 1 - rising_order(key[::-1])[::-1]
@@ -150,10 +152,9 @@ def _each_by_itself(
     positives = labels.astype(count_type(key.shape[0]))
     table = Groups(key, np.ones_like(positives), positives, None, None)
     weights = None if weights is None else weights[order]
-    if gains:
-        every = np.arange(key.shape[0])
-        sums = _gains_of_groups(every, labels, weights, tuple(x[order] for x in gains))
-        table = table._replace(gains=sums)
+    if amounts.columns():
+        every, amounts = np.arange(key.shape[0]), amounts.map(lambda x: x[order])
+        table = table._replace(**_amounts_of_groups(every, labels, weights, amounts))
     if weights is None:
         return table
     nothing = weights.dtype.type(0)
@@ -161,13 +162,11 @@ def _each_by_itself(
     return table._replace(positive_weights=positive, negative_weights=negative)
 
 
-def _by_argsort(
-    key: NDArray, labels: NDArray, weights: NDArray | None, gains: tuple[NDArray, ...]
-) -> Groups:
+def _by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None, amounts: Amounts) -> Groups:
     order = rising_order(key)[::-1]
     key, labels = key[order], labels[order]
     weights = None if weights is None else weights[order]
-    gains = tuple(x[order] for x in gains)
+    amounts = amounts.of([x[order] for x in amounts.columns()])
     del order  # as long as the weights
     differs = np.ones(key.shape, dtype=bool)
     np.not_equal(key[1:], key[:-1], out=differs[1:])
@@ -179,9 +178,9 @@ def _by_argsort(
     counts[-1] = key.shape[0] - starts[-1]
     positives = np.add.reduceat(labels, starts, dtype=integer)
     del key, differs
-    sums = _gains_of_groups(starts, labels, weights, gains) if gains else ()
+    sums = _amounts_of_groups(starts, labels, weights, amounts)
     masses = (None, None) if weights is None else _by_class(starts, labels, weights)
-    return Groups(thresholds, counts, positives, *masses)._replace(gains=sums)
+    return Groups(thresholds, counts, positives, *masses)._replace(**sums)
 
 
 def _by_class(starts: NDArray, labels: NDArray, amounts: NDArray) -> tuple[NDArray, NDArray]:
@@ -189,6 +188,19 @@ def _by_class(starts: NDArray, labels: NDArray, amounts: NDArray) -> tuple[NDArr
     positive = np.add.reduceat(np.where(labels, amounts, 0.0), starts)
     amounts[labels] = 0.0
     return positive, np.add.reduceat(amounts, starts)
+
+
+def _amounts_of_groups(
+    starts: NDArray, labels: NDArray, weights: NDArray | None, amounts: Amounts
+) -> dict[str, Any]:
+    """The sums of examples in order; see `tables.amount_columns`, of which these are the sums."""
+    found: dict[str, Any] = {}
+    if amounts.gains:
+        found["gains"] = _gains_of_groups(starts, labels, weights, amounts.gains)
+    if (cost := amounts.cost) is not None:
+        cost = cost if weights is None else cost * weights
+        found["costs"] = Costs(*_by_class(starts, labels, cost))
+    return found
 
 
 def _gains_of_groups(

@@ -11,7 +11,7 @@ import torch
 from quotakernels._array import Array, readable, to_numpy
 from quotakernels.ops._bits import bits_from_key, key_from_bits
 from quotakernels.ops._draws import entropy
-from quotakernels.ops._table import Gains, Groups
+from quotakernels.ops._table import Amounts, Costs, Gains, Groups
 from quotakernels.ops.native import numpy_
 from quotakernels.ops.native._torch_hull import LONGEST, ends_by_merging
 
@@ -116,11 +116,12 @@ def summed_runs(table: Groups, last: Array) -> Groups:
     counts = (table.counts, table.positives)
     gains = table.gains.columns() if table.gains else []
     masses = [x for x in table[3:5] if x is not None]
-    sums = _sums_of_runs(last, counts, (*masses, *gains), table.counts.dtype)
-    brings = sums[2 + len(masses) :]
+    sums = _sums_of_runs(last, counts, (*masses, *gains, *table.costs), table.counts.dtype)
+    before, behind = 2 + len(masses), 2 + len(masses) + len(gains)
     weighed = sums[2:4] if masses else (None, None)
     merged = Groups(table.thresholds, *sums[:2], *weighed)
-    return merged._replace(gains=Gains(*brings) if gains else ())
+    brought = Gains(*sums[before:behind]) if gains else ()
+    return merged._replace(gains=brought, costs=Costs(*sums[behind:]) if table.costs else ())
 
 
 def _sums_of_runs(
@@ -330,13 +331,13 @@ def tie_groups(
     weights: Array | None,
     valid: Array | None,
     given: bool,
-    gains: tuple[Array, ...],
+    amounts: Amounts,
 ) -> Groups:
     """One list of scores in readable memory is ranked by NumPy."""
     key = to_numpy(order_key(scores))
     masses, mask = (None if x is None else to_numpy(x) for x in (weights, valid))
-    brings = tuple(map(to_numpy, gains))
-    groups = numpy_.tie_groups(key, to_numpy(labels), masses, mask, given, brings)
+    amounts = amounts.map(to_numpy)
+    groups = numpy_.tie_groups(key, to_numpy(labels), masses, mask, given, amounts)
     table = groups.map(torch.from_numpy)
     return table._replace(thresholds=from_order_key(table.thresholds, scores.dtype))
 

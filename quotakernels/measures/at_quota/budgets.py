@@ -1,0 +1,255 @@
+"""What the selected cost, and what a unit of cost finds or brings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Unpack, overload
+
+from quotakernels import ops
+from quotakernels._array import Array, namespace
+from quotakernels._types import (
+    A,
+    ArrayOf,
+    AtBudget,
+    AtFraction,
+    AtQuota,
+    GainAtBudget,
+    GainAtFraction,
+    GainAtQuota,
+    GroupedData,
+    Number,
+    T,
+    WhenShort,
+)
+from quotakernels.inputs.quotas import wanted_masses
+from quotakernels.measures._measure import Measure, ValueMeasure, measure
+from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
+from quotakernels.measures.at_quota.hit_rate import positives_at
+from quotakernels.measures.gains.columns import before
+from quotakernels.measures.gains.impact_at_quota import net_gain
+from quotakernels.ranking import Ranking
+
+
+class _CostMeasure(ValueMeasure):
+    """A measure of what the selected cost."""
+
+    validator = staticmethod(wanted_masses)
+    of_costs = True
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, quota: Number, when_short: WhenShort | None = None
+        ) -> T: ...
+        @overload
+        def __call__(self, ranking: Ranking[T], *, fraction: Number) -> T: ...
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, budget: Number, when_short: WhenShort | None = None
+        ) -> T: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            cost: ArrayOf[A],
+            **at: Unpack[AtQuota[A]],
+        ) -> A: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            cost: ArrayOf[A],
+            **at: Unpack[AtFraction[A]],
+        ) -> A: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **at: Unpack[AtBudget[A]]
+        ) -> A: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+class _GainPerCost(ValueMeasure):
+    """What a unit of cost brings."""
+
+    validator = staticmethod(wanted_masses)
+    of_gains = of_costs = True
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T], *, quota: Number) -> T: ...
+        @overload
+        def __call__(self, ranking: Ranking[T], *, fraction: Number) -> T: ...
+        @overload
+        def __call__(self, ranking: Ranking[T], *, budget: Number) -> T: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A] | None,
+            y_score: ArrayOf[A],
+            *,
+            cost: ArrayOf[A],
+            **at: Unpack[GainAtQuota[A]],
+        ) -> A: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A] | None,
+            y_score: ArrayOf[A],
+            *,
+            cost: ArrayOf[A],
+            **at: Unpack[GainAtFraction[A]],
+        ) -> A: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[GainAtBudget[A]]
+        ) -> A: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+class _BudgetCurve(Measure):
+    of_costs = True
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T]) -> Curve[T]: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            cost: ArrayOf[A],
+            **data: Unpack[GroupedData[A]],
+        ) -> Curve[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_CostMeasure, greater_is_better=None, in_masses=True, by_group=True)
+def cost_at_quota(table: ops.Groups, wanted: Array) -> Array:
+    """What the selected cost together; of a tie group at the edge the part that is selected.
+
+    Takes what `hit_rate` takes, and `cost` as `rank` does; or a `Ranking` that was made with it.
+
+    Returns
+    -------
+    array, shape (..., *Q)
+        In the unit of the costs; NaN where there are no examples.  Of a budget it is the budget,
+        but for rounding.
+
+    References
+    ----------
+    [AR] eq. 5, of the costs in the place of the labels.
+
+    Examples
+    --------
+    >>> from quotakernels.budgets import cost_at_quota
+    >>> y_true, y_score, hours = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], [2, 1, 3, 1, 4]
+    >>> print(cost_at_quota(y_true, y_score, cost=hours, quota=[1, 2, 5]))
+    [ 2.  4. 11.]
+    """
+    return ops.cost_within(namespace(wanted), table, wanted)
+
+
+@measure(_CostMeasure, greater_is_better=True, in_masses=True, by_group=True)
+def positives_per_cost(table: ops.Groups, wanted: Array) -> Array:
+    """The positives that a unit of cost finds: T(j) over what the selected cost.
+
+    Takes what `hit_rate` takes, and `cost` as `rank` does; or a `Ranking` that was made with it.
+    Its inverse is the cost of a positive.
+
+    Returns
+    -------
+    array, shape (..., *Q)
+        Infinite where positives cost nothing, NaN where nothing was spent and none is found.
+
+    See Also
+    --------
+    gain_per_cost : what a unit of cost brings.
+
+    References
+    ----------
+    [AR] eq. 5, for T(j).
+
+    Examples
+    --------
+    >>> from quotakernels.budgets import positives_per_cost
+    >>> y_true, y_score, hours = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], [2, 1, 3, 1, 4]
+    >>> print(positives_per_cost(y_true, y_score, cost=hours, budget=[2, 4]))
+    [0.5   0.375]
+    """
+    xp = namespace(wanted)
+    return _per(positives_at(xp, table, wanted), ops.cost_within(xp, table, wanted))
+
+
+@measure(_GainPerCost, greater_is_better=True, in_masses=True)
+def gain_per_cost(table: ops.Groups, wanted: Array) -> Array:
+    """What a unit of cost brings: `impact_at_quota`'s ``net`` over what the selected cost.
+
+    Takes what `hit_rate` takes, and `gain` and `cost` as `rank` does; or a `Ranking` that was made
+    with both.
+
+    Returns
+    -------
+    array, shape (..., *Q)
+        In the unit of the gains over that of the costs; NaN where nothing was spent or brought.
+
+    See Also
+    --------
+    positives_per_cost : the positives that a unit of cost finds.
+
+    References
+    ----------
+    [EL] section 6.4, the impact of each output.
+
+    Examples
+    --------
+    >>> from quotakernels.budgets import gain_per_cost
+    >>> score, interest, loan = [0.9, 0.8, 0.8, 0.3], [120, 300, -500, 80], [1000, 2000, 500, 400]
+    >>> print(gain_per_cost(None, score, gain=interest, cost=loan, budget=[1000, 2250]))
+    [0.12       0.00888889]
+    """
+    xp = namespace(wanted)
+    return _per(net_gain(table, wanted), ops.cost_within(xp, table, wanted))
+
+
+def _per(found: Array, cost: Array) -> Array:
+    """The quotient; of nothing for nothing NaN, also where XLA knows that the first is 0."""
+    xp = namespace(found)
+    undefined = (found == 0) & (cost == 0)
+    return xp.where(undefined, xp.full_like(found, xp.nan), found / cost)
+
+
+@measure(_BudgetCurve, greater_is_better=None, in_masses=True)
+def budget_curve(table: ops.Groups) -> Curve:
+    """What the selected cost at every cut: see `Curve`.
+
+    Takes labels and scores, and `cost` as `rank` does; or a `Ranking` that was made with it.
+
+    Returns
+    -------
+    Curve
+        ``value`` is the budget that each cut spends.
+
+    Notes
+    -----
+    All curves of a ranking have the same cuts.  So ``qrecall_curve(ranking).value`` over
+    ``budget_curve(ranking).value`` is Qrecall over the budget, straight lines between the cuts.
+
+    References
+    ----------
+    [AR] eq. 5, of the costs in the place of the labels.
+
+    Examples
+    --------
+    >>> from quotakernels import qrecall_curve, rank
+    >>> from quotakernels.budgets import budget_curve
+    >>> y_true, y_score, hours = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], [2, 1, 3, 1, 4]
+    >>> ranking = rank(y_true, y_score, cost=hours)
+    >>> print(budget_curve(ranking).value, qrecall_curve(ranking).value.round(3))
+    [ 0.  2.  6.  7. 11.] [0.    0.333 0.667 1.    1.   ]
+    """
+    xp = namespace(table.counts)
+    return Curve(cut_quotas(xp, table), before(xp, table.cost), cut_thresholds(xp, table))
