@@ -90,6 +90,7 @@ BAD = [
 ]
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize(("bad", "message"), BAD)
 @every.reading_modes
 def test_bad_values_are_errors_or_nan(mode: Mode, bad: dict[str, Any], message: str):

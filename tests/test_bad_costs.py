@@ -53,6 +53,7 @@ def test_bad_costs_of_every_library(mode):
                 qk.iso_performance_slope(**given)
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("mode", LAZY_MODES)
 def test_bad_costs_are_nan_where_they_cannot_be_read(mode):
     bad = np.asarray([1.0, -1.0, np.nan, np.inf, 1.0, 1.0, 1.0, 1.0])

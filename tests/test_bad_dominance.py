@@ -83,6 +83,7 @@ def test_two_libraries():
         qk.compare_curves({"n": A, "t": other})
 
 
+@pytest.mark.full
 def test_numpy_beside_jax():
     pytest.importorskip("jax")
     import jax.numpy as jnp

@@ -207,6 +207,7 @@ def test_lists_columns_and_numpy_beside_jax_are_fine():
     np.testing.assert_allclose(found[5], qk.roc_auc(Y, S, where=M), rtol=1e-7)
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
 def test_numpy_labels_and_weights_beside_jax_are_not_rounded():
     import jax.numpy as jnp
@@ -328,6 +329,7 @@ for call in (lambda: qk.rank(labels, scores), lambda: qk.hit_rate(free > 0, scor
 """
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
 def test_two_jax_devices_are_refused_by_name():
     flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}

@@ -195,6 +195,7 @@ def test_every_kind_of_one_number(mode: Mode, quota: Any):
     np.testing.assert_array_equal(chosen, [1, 1, 1, 1, 0, 0, 0, 0])
 
 
+@pytest.mark.long_program
 @every.main_modes
 def test_the_shape_is_that_of_batch_and_quota(mode: Mode):
     quotas = np.asarray([[1, 2.5], [4, 0], [3, 8]])
@@ -209,6 +210,7 @@ def test_the_shape_is_that_of_batch_and_quota(mode: Mode):
     np.testing.assert_array_equal(above[0], [[0, 1], [3, 0], [1, 7]])
 
 
+@pytest.mark.long_program
 @every.main_modes
 def test_nothing_selected(mode: Mode):
     found = mode.run(nothing, np.stack([Y, Y]), np.stack([S, S]))
@@ -244,6 +246,7 @@ def by_array(y: Any, s: Any, where: Any, quota: Any, fraction: Any) -> Any:
     )
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("mode", parameters(LAZY))
 def test_bad_quotas_are_nan_where_they_cannot_be_read(mode: Mode):
     quotas = np.asarray([9, 4, -1, np.nan, np.inf, 2.5, 6])

@@ -347,6 +347,7 @@ SPANS = np.stack(
 SPANNED = [m for m in MODES if m.name in ("numpy", "strict", "jax64", "jax64-jit", "torch-vmap")]
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("mode", parameters(SPANNED))
 def test_pearson_of_scores_that_span_all_floats_or_are_subnormal(mode: Mode):
     labels = np.asarray([1, 0, 1, 1, 0, 0, 1, 0])

@@ -194,6 +194,7 @@ def test_types_and_shapes():
 # what is accepted
 
 
+@pytest.mark.long_program
 @every.main_modes
 def test_rows_in_any_order(mode: Mode):
     orders = np.asarray([[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1], [1, 3, 0, 2]])
@@ -205,6 +206,7 @@ def test_rows_in_any_order(mode: Mode):
         same(every.of_row(found, index), wanted)
 
 
+@pytest.mark.long_program
 @every.main_modes
 def test_padding_is_harmless(mode: Mode):
     """Rows of no examples may hold any threshold, NaN or one that another row has."""
@@ -273,6 +275,7 @@ def test_minus_zero_repeats_zero():
         make([0.0, -0.0], [1, 1], [0, 1])
 
 
+@pytest.mark.long_program
 @every.main_modes
 def test_no_rows(mode: Mode):
     for shape in ((0,), (2, 0)):
@@ -283,6 +286,7 @@ def test_no_rows(mode: Mode):
     assert np.isnan(qk.roc_auc(make([], [], [])))
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
 def test_counts_and_thresholds_beside_jax_are_not_rounded():
     import jax.numpy as jnp

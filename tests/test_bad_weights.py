@@ -77,6 +77,7 @@ def test_sums_of_weights_that_overflow_float32(mode: Mode):
     assert ulps(found, np.asarray(AUC)) <= 4
 
 
+@pytest.mark.long_program
 @every.main_modes
 def test_all_weights_zero(mode: Mode):
     def both(y: Any, s: Any, w: Any) -> Any:

@@ -191,6 +191,7 @@ def test_intervals_are_those_of_scipy(method: Any):
     assert found.estimate == qk.roc_auc(Y, S[0])
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("mode", parameters(main_modes))
 def test_every_library_gives_an_interval(mode: Mode):
     """They draw differently, so they agree as far as 300 resamples do."""

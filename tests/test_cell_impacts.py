@@ -9,6 +9,7 @@ from typing import Any
 import everything as every
 import exact as ex
 import numpy as np
+import pytest
 from backends import QUICK, Mode, mode_fixture
 from expected import as_floats
 from hypothesis import given
@@ -44,6 +45,7 @@ def exact_cells(labels: np.ndarray, weighted: bool, quotas: Sequence[float]) -> 
 LABELS = np.random.default_rng(9).integers(0, 2, (ROWS, SIZE))
 
 
+@pytest.mark.long_program
 @every.main_modes
 def test_means_of_the_cells_at_quotas(mode: Mode):
     def run(y: Any, s: Any, g: Any, r: Any, w: Any, m: Any) -> Any:
@@ -69,6 +71,7 @@ def test_means_of_whole_gains_are_exact():
 THRESHOLDS = (-2.0, -1.0, 0.5, 0.7, 2.0, 3.0, np.nan)
 
 
+@pytest.mark.long_program
 @every.main_modes
 def test_means_of_the_cells_at_thresholds(mode: Mode):
     """They are sums over masks, and of one list as of a batch."""

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, QUICK, Mode, mode_fixture, parameters
+from backends import MODES, QUICK, Mode, in_full, mode_fixture, parameters
 from everything import main_modes
 from exact.charts import Point, log2
 from expected import as_floats, assert_within, compact, row_of
@@ -139,6 +139,7 @@ def test_weights(mode: Mode):
         assert_chart("boc_dual", row_of(found, row), ex.groups(*case), units=8)
 
 
+@pytest.mark.full
 def test_compact_charts_have_a_point_per_cut_and_its_threshold_and_quota():
     for (y, s), groups in zip(CASES, GROUPS, strict=True):
         curve, found = qk.qrecall_curve(y, s), charts(qk.rank(y, s))
@@ -151,7 +152,7 @@ def test_compact_charts_have_a_point_per_cut_and_its_threshold_and_quota():
             assert chart.quota.dtype.kind == "i"
 
 
-@pytest.mark.parametrize("ties", ["optimistic", "pessimistic", "given"])
+@pytest.mark.parametrize("ties", ["optimistic", in_full("pessimistic"), in_full("given")])
 def test_tie_policies(ties: Any):
     for y, s in CASES[::7]:
         groups, ranking = ex.groups(y, s, ties=ties), qk.rank(y, s, ties=ties)
@@ -160,6 +161,7 @@ def test_tie_policies(ties: Any):
         assert_areas(areas(ranking), [groups], 4)
 
 
+@pytest.mark.full
 def test_random_weights_of_many_sizes():
     for _ in range(60):
         y, s = RNG.integers(0, 2, 9), RNG.integers(0, 6, 9).astype(float)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import MODES, Mode, available, parameters
+from backends import MODES, Mode, available, in_full, parameters
 
 import quotakernels as qk
 from quotakernels.inference.comparison.compare import holm
@@ -144,7 +144,7 @@ def test_columns_of_a_data_frame_are_models():
         compared("delong", Frame())
 
 
-@pytest.mark.parametrize("test", ["bootstrap", "permutation"])
+@pytest.mark.parametrize("test", ["bootstrap", in_full("permutation")])
 def test_a_measure_of_whole_numbers_is_one_of_floats(test: str):
     found = compared(test, measure=lambda x: x.positives[..., 0], maximize=True)
     wanted = compared(test, measure=lambda x: x.positives[..., 0] * 1.0, maximize=True)
@@ -216,6 +216,7 @@ def test_models_that_are_alike_never_differ(test: str):
     assert found.groups == (("a", "b", "c"),)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("test", TESTS)
 def test_the_order_of_models_does_not_matter(test: str):
     given = {"n_resamples": 240, "where": MASK}
@@ -255,6 +256,7 @@ def test_a_measure_without_a_direction_must_be_given_one():
         compared("delong", maximize=1)
 
 
+@pytest.mark.full
 def test_p_values_of_models_that_are_alike_in_law_are_uniform():
     """But for the multiples of 1/(1 + R) that they are, and a few ties of the measure."""
     dice = np.random.default_rng(5)
@@ -318,6 +320,7 @@ def on_numpy(test: str) -> Any:
     return compared(test, where=MASK)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", parameters(main_modes))
 def test_every_library_gives_a_comparison_on_the_host(mode: Mode):
     """They draw differently, so they agree as far as 240 resamples do."""
@@ -335,6 +338,7 @@ def test_every_library_gives_a_comparison_on_the_host(mode: Mode):
             assert type(found.p_adjusted) is np.ndarray
 
 
+@pytest.mark.full
 def test_undefined_is_nan_and_not_told_apart():
     for test in TESTS:
         found = qk.compare(qk.roc_auc, [1, 1, 1], {"b": [1, 2, 3], "a": [3, 2, 1]}, test=test)
@@ -363,6 +367,7 @@ def test_scores_of_several_types_keep_their_order():
     assert dict(zip(found.names, found.estimate, strict=True)) == aucs
 
 
+@pytest.mark.full
 def test_models_without_names_are_numbered():
     wanted = compared("permutation", {"0": FAIR, "1": GOOD, "2": BAD}, n_resamples=240)
     assert wanted.names == ("1", "0", "2")

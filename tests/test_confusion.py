@@ -62,6 +62,7 @@ def at_thresholds(y: Any, s: Any, w: Any = None, m: Any = None) -> Any:
     )
 
 
+@pytest.mark.long_program
 @main_modes
 def test_tables_at_thresholds(mode: Mode):
     inclusive, strict, one = mode.run(at_thresholds, Y, S)
@@ -335,6 +336,7 @@ def test_bad_rates():
 LAZY = ("strictest-device1", "jax64-jit", "jax32-jit", "torch-vmap", "cupy")
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in LAZY]))
 def test_bad_values_that_cannot_be_read(mode: Mode):
     """NaN in their own place, and rows of their own batch that are empty."""

@@ -10,7 +10,7 @@ import everything as every
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, QUICK, Mode, available, in_full, mode_fixture, parameters
+from backends import MODES, QUICK, Mode, available, mode_fixture, parameters
 from expected import as_floats, assert_within, ulps
 from hypothesis import given
 from hypothesis import strategies as st
@@ -109,7 +109,8 @@ def test_every_small_case_with_good_or_bad_luck(mode, ties):
     check_small_cases(mode, ties)
 
 
-@pytest.mark.parametrize("ties", ["expected", in_full("given")])
+@pytest.mark.full
+@pytest.mark.parametrize("ties", ["expected", "given"])
 def test_compact_tables(ties):
     """In NumPy, which computes for tensors in memory too."""
 
@@ -128,6 +129,7 @@ def weighted_cases() -> tuple[list[np.ndarray], dict[str, np.ndarray]]:
     return columns, stacked(ex.groups(*case) for case in cases)
 
 
+@pytest.mark.full
 @pytest.mark.long_program
 def test_weighted_small_cases(mode):
     def run(y: Any, s: Any, w: Any, *numbers: Any) -> dict[str, Any]:
@@ -245,6 +247,7 @@ def test_each_row_has_its_own_prevalence():
     assert np.isnan([x[2] for x in best]).all()
 
 
+@pytest.mark.long_program
 @every.main_modes
 def test_costs_in_every_form(mode):
     wanted = qk.best_operating_point(Y, S, cost_fp=[1.0, 2.0], cost_fn=[2.0, 1.0])

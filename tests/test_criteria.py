@@ -139,6 +139,7 @@ def without(condition: str, name: str) -> Iterator[tuple[Setting, np.ndarray, np
             yield setting, cells[:, there], better[there]
 
 
+@pytest.mark.full
 @of_kind(1, r"yes, if .+")
 def test_conditions_are_needed(name: str):
     """If only one is not met, some move is not better: of every table with one empty cell where it
@@ -209,6 +210,7 @@ def test_auc_of_whole_rankings_is_free_of_the_class_ratio():
     assert near(weighted, qk.roc_auc(labels, scores))
 
 
+@pytest.mark.full
 @of_kind(2, "by tuning")
 def test_tuned_to_the_class_ratio(name: str):
     """On a table without an empty cell the raw value changes; the tuned one never does."""

@@ -58,6 +58,7 @@ def test_vertices_of_every_small_case(mode: Mode):
             assert_vertices(name, row_of(found[name], row), wanted)
 
 
+@pytest.mark.full
 def test_one_list_of_scores_gives_no_padding():
     for (y, s), groups in zip(CASES, GROUPS, strict=True):
         found = curves(qk.rank(y, s))
@@ -68,7 +69,7 @@ def test_one_list_of_scores_gives_no_padding():
                 assert len(curve.fp) == len(wanted), name
 
 
-@pytest.mark.parametrize("ties", ["optimistic", "pessimistic", "given"])
+@pytest.mark.parametrize("ties", ["optimistic", in_full("pessimistic"), in_full("given")])
 def test_tie_policies(ties: Any):
     for y, s in CASES:
         found = curves(qk.rank(y, s, ties=ties))

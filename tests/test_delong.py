@@ -72,6 +72,7 @@ def tolerances(found: Any) -> tuple[float, float]:
     return (1e-12, 1e-14) if found.dtype == np.float64 else (2e-5, 1e-6)
 
 
+@pytest.mark.long_program
 def test_definition_in_every_mode(mode: Mode):
     found = mode.run(everything, *batch())
     rows = exact_rows()

@@ -188,6 +188,7 @@ def test_theorem_3_2(plain, weighted):
         assert qk.dominates(a, b) == qk.dominates(a, b, space="pr")
 
 
+@pytest.mark.full
 @given(two_models(), two_models(weighted=True))
 def test_best_everywhere_is_dominance(plain, weighted):
     for a, b in (plain, weighted):
@@ -196,6 +197,7 @@ def test_best_everywhere_is_dominance(plain, weighted):
             assert best.tolist() == [qk.dominates(a, b), qk.dominates(b, a)]
 
 
+@pytest.mark.full
 @given(two_models(), two_models(weighted=True))
 def test_curves_of_one_ranking(plain, weighted):
     for ranking, other in (plain, weighted):

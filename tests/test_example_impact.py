@@ -170,6 +170,7 @@ def of_counts(*columns: Any) -> Any:
     return qk.impact_at_quota(ranking, quota=QUOTAS), qk.best_quota(ranking)
 
 
+@pytest.mark.long_program
 def test_gains_that_are_summed_elsewhere_are_exact_too(mode: Mode):
     rows = exact_rows(WHOLE, False, True)
     totals, best = mode.run(of_counts, *grouped(WHOLE))
@@ -184,6 +185,7 @@ def test_gains_that_are_summed_elsewhere_are_exact_too(mode: Mode):
     check_best(best, rows, same, True)
 
 
+@pytest.mark.long_program
 @every.main_modes
 def test_weights_and_what_does_not_take_part(mode: Mode):
     columns = {k: CASES[k] for k in ("score", "gain", "weight", "where")}
@@ -202,6 +204,7 @@ def test_weights_and_what_does_not_take_part(mode: Mode):
     check_best(best, rows, near, True)
 
 
+@pytest.mark.long_program
 @every.main_modes
 def test_fractions_and_one_gain_for_all_rejected(mode: Mode):
     scores, gains = np.asarray([3.0, 2, 2, 1]), np.asarray([4, -2, 8, 1], dtype=np.int32)

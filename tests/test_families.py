@@ -75,6 +75,7 @@ def assert_mixtures(name: str, found: Any, hull: list[ex.HullVertex] | None) -> 
                 np.testing.assert_equal(float(got), exact, err_msg=f"{name} {value} {field}")
 
 
+@pytest.mark.full
 @pytest.mark.long_program
 def test_hulls_and_mixtures_of_a_batch_of_families(mode: Mode):
     def hull_and_mixtures(y: Any, s: Any, mask: Any) -> Any:
@@ -300,6 +301,7 @@ def test_models_that_are_none():
             qk.family_hull(models)
 
 
+@pytest.mark.long_program
 @every.reading_modes
 def test_models_of_other_examples(mode: Mode):
     def hull(y: Any, other: Any, s: Any) -> Any:
@@ -316,6 +318,7 @@ def test_models_of_other_examples(mode: Mode):
         assert np.isnan(getattr(found, field)[1]).all()
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
 def test_models_of_two_libraries():
     import jax.numpy as jnp

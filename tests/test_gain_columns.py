@@ -200,6 +200,7 @@ def test_pickles_copies_and_columns_by_hand():
     assert pickle.loads(pickle.dumps(qk.rank(Y, S))).gains == ()
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
 def test_jax_maps_and_compiles_rankings_with_gains():
     import jax
@@ -452,6 +453,7 @@ def test_rankings_without_gains_are_told():
 # streams and partitions
 
 
+@pytest.mark.long_program
 @every.main_modes
 def test_a_buffer_keeps_gains(mode: Mode):
     def run(y: Any, s: Any, g: Any, r: Any) -> Any:

@@ -78,6 +78,7 @@ def of_group(scores: np.ndarray, group: int, names: tuple[str, ...], ties: str) 
     return expected(table, QUOTAS, weighted="w" in names)
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("names", BESIDE.values(), ids=BESIDE)
 @pytest.mark.parametrize("ties", ["expected", in_full("pessimistic"), in_full("given")])
 def test_each_group_is_as_if_it_were_alone(mode: Mode, names: tuple[str, ...], ties: str):
@@ -128,6 +129,7 @@ def test_scores_of_every_type(mode: Mode, dtype: Any):
     check("roc_auc", found, loop(qk.roc_auc, y, scores, groups))
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("cut", [{"threshold": 0.5}, {"threshold": [0.5, -1.0]}, {"quota": 2}])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_tables_of_each_group(mode: Mode, cut: dict[str, Any], weighted: bool):
@@ -305,6 +307,7 @@ def test_bad_groups(given: dict[str, Any], kind: type[Exception], message: str):
         qk.rank([1, 0, 1], [0.3, 0.2, 0.1], **given)
 
 
+@pytest.mark.long_program
 def test_bad_values_spoil_their_group_alone(mode: Mode):
     y, groups = np.array([1, 0, 1, 0, 1, 0]), np.array([0, 0, 1, 1, 2, 2])
     scores = np.array([0.9, 0.8, np.nan, 0.6, 0.5, 0.4])
@@ -333,6 +336,7 @@ def test_counts_of_each_group(mode: Mode):
     np.testing.assert_array_equal(found[1], [DATA["y"][x].sum() for x in here])
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("weights", [None, "examples", "positives", "negatives", "own"])
 def test_mean_over_groups(mode: Mode, weights: Any):
     own = np.arange(GROUPS) / 4.0

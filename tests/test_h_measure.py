@@ -123,6 +123,7 @@ def test_bad_distributions(value: Any):
         qk.h_measure(Y, S, cost_distribution=value)
 
 
+@pytest.mark.long_program
 @every.reading_modes
 def test_a_distribution_is_no_array(mode):
     for value in (np.asarray([2.0, 2.0]), {"a": 2}):

@@ -33,6 +33,7 @@ def near(name: str, found: Any, wanted: np.ndarray) -> None:
     assert_within(found, wanted, unit * np.maximum(4, np.abs(wanted)), name)
 
 
+@pytest.mark.long_program
 def test_all_small_tables(mode: Mode):
     def run(*cells: Any) -> dict[str, Any]:
         table = qk.tables.ConfusionTable(*cells)

@@ -38,6 +38,7 @@ def wanted_of_small_cases() -> list[float | None]:
     return [ex.charts.auk(groups) for groups in GROUPS]
 
 
+@pytest.mark.long_program
 @main_modes
 def test_weights(mode: Mode):
     columns = (np.asarray(x) for x in zip(*WEIGHTED, strict=True))

@@ -43,6 +43,7 @@ def test_any_number_of_examples(mode: Mode):
 NARROW = [mode for mode in MODES if mode.float32]
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("mode", parameters(NARROW[1:]))
 def test_counts_whose_sums_leave_32_bits(mode: Mode):
     small = [table for table in large_tables() if max(table[0]) < 2**31]

@@ -234,6 +234,7 @@ def test_a_weight_of_two_is_a_row_repeated(mode: Mode):
         assert found["average_hit_rate"][index] <= 1
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("mode", WEIGHTED)
 def test_weights_of_one_and_the_scale_of_weights_change_nothing(mode: Mode):
     labels, scores = (np.stack(x) for x in zip(*tie_structures(), strict=True))

@@ -13,7 +13,7 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, QUICK, Mode, mode_fixture, parameters, tree_map
+from backends import MODES, QUICK, Mode, in_full, mode_fixture, parameters, tree_map
 from expected import as_floats, ulps
 from public_names import PUBLIC
 
@@ -144,7 +144,7 @@ def test_weights_are_those_of_the_examples(mode: Mode):
     compare(mode.run(found, y, s, w, m), wanted(y, s, w, m))
 
 
-@pytest.mark.parametrize("ties", ["optimistic", "pessimistic", "given"])
+@pytest.mark.parametrize("ties", ["optimistic", in_full("pessimistic"), in_full("given")])
 @pytest.mark.parametrize("mode", parameters(FEW[:2]))
 def test_tie_policies(mode: Mode, ties: str):
     y, s, *_ = (x[:60] for x in small_cases())
@@ -282,6 +282,7 @@ def best_of_each(y: Any, s: Any) -> tuple[Any, ...]:
     return tuple(qk.one_vs_rest(m, y, s, average=None, **more).value for m, more in own)
 
 
+@pytest.mark.long_program
 def test_the_best_cut_of_each_class(mode: Mode):
     y, s, *_ = (x[:8] for x in small_cases())
     found = mode.run(best_of_each, y, s)

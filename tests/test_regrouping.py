@@ -61,6 +61,7 @@ def padded() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 # chosen thresholds
 
 
+@pytest.mark.long_program
 def test_every_small_case_at_thresholds(mode: Mode):
     """Unsorted, repeated, NaN and infinite thresholds, between the scores and at them."""
 

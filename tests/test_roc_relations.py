@@ -11,7 +11,7 @@ import everything as every
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, QUICK, Mode, mode_fixture, parameters
+from backends import MODES, QUICK, Mode, in_full, mode_fixture, parameters
 from expected import as_floats, row_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -227,7 +227,9 @@ def test_hard_hulls(mode: Mode, make: Any):
     assert strictly(found) == wanted
 
 
-@pytest.mark.parametrize("make", HARD)
+@pytest.mark.parametrize(
+    "make", [in_full(x) if x in (circle, parabola, hollow) else x for x in HARD]
+)
 @pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in ("numpy", "torch")]))
 def test_long_hulls(mode: Mode, make: Any):
     fp, tp, wanted = hard(make, 10**6)
@@ -235,6 +237,7 @@ def test_long_hulls(mode: Mode, make: Any):
     assert vertices(found) == wanted
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("make", [circle, labels_at_random])
 @pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name == "jax64-jit"]))
 def test_long_hulls_in_fixed_shapes(mode: Mode, make: Any):
@@ -243,6 +246,7 @@ def test_long_hulls_in_fixed_shapes(mode: Mode, make: Any):
     assert strictly(found) == wanted
 
 
+@pytest.mark.full
 def test_a_million_examples():
     """Scores of 32 bits: all distinct, many tied, all tied; and the area on the hull."""
     rng = np.random.default_rng(2)
@@ -282,6 +286,7 @@ def test_lists_of_a_batch_do_not_disturb_each_other(mode: Mode):
         assert strictly(row_of(found, row)) == wanted
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("mode", parameters([m for m in MODES if not m.float32]))
 def test_products_beyond_64_bits_beside_others(mode: Mode):
     """Rows of one batch whose turns are exact, and one whose turns are rounded."""

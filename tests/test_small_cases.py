@@ -64,6 +64,7 @@ POLICY_MODES = ("numpy", "strictest", "jax64-jit", "torch", "cupy")
 EAGER = [m for m in MODES if m.name in POLICY_MODES]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", parameters(EAGER))
 @pytest.mark.long_program
 def test_every_tie_policy_is_right_on_every_small_case(mode):
@@ -98,6 +99,7 @@ def test_compact_tables_are_right_on_every_small_case(ties):
         assert list(rows) == [g[:3] for g in ex.groups(y, s, ties=ties)]
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name != "torch-compile"]))
 def test_weighted_measures_are_right_on_every_small_case(mode):
     cases = [(y, s, [float(x) for x in w]) for y, s, w in ex.weighted_cases(3) if len(y) == 3]
@@ -114,6 +116,7 @@ def test_weighted_measures_are_right_on_every_small_case(mode):
         check(name, actual[name], as_floats([row[name] for row in rows]), weighted=True)
 
 
+@pytest.mark.long_program
 @any_quota
 def test_selection_is_right_on_every_small_case(mode):
     quotas = (0.0, 0.5, 1.0, 2.5, 5.0)

@@ -158,6 +158,7 @@ def test_too_many_to_be_counted_are_refused_or_nan(mode: Mode):
             assert np.isnan(found["auc"]).all()
 
 
+@pytest.mark.full
 def test_a_fixed_buffer_that_has_been_given_too_many():
     """However many, also where their number leaves int64."""
     jax = pytest.importorskip("jax")

@@ -15,7 +15,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from backends import MODES, Mode, available, parameters
+from backends import MODES, Mode, available, in_full, parameters
 
 import quotakernels as qk
 from quotakernels._bits import dtype_name, to_bits
@@ -358,7 +358,7 @@ print(kills, reached, all(same))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here")
-@pytest.mark.parametrize("kind", ["histogram", "buffer"])
+@pytest.mark.parametrize("kind", [in_full("histogram"), "buffer"])
 def test_killed_programs_go_on_to_the_same_bits(kind: str, tmp_path: Path):
     """Each kill comes around the time of a save, before, within or after it."""
     command = [sys.executable, "-c", KILLED, str(tmp_path / "state"), kind]

@@ -60,6 +60,7 @@ def close(found: dict[str, Any], wanted: dict[str, Any]) -> None:
 # one stream, one result
 
 
+@pytest.mark.long_program
 @every_state
 @pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in MOST]))
 def test_a_stream_is_measured_as_a_whole(mode: Mode, name: str):
@@ -244,6 +245,7 @@ def test_splits_and_orders_leave_the_same_histogram(examples: list[Any], cuts: l
         assert all(np.array_equal(x, y) for x, y in zip(merged, whole, strict=True))
 
 
+@pytest.mark.full
 def test_many_weights_are_summed_without_losing_any():
     rng = np.random.default_rng(5)
     weights = rng.random(3000) * 10.0 ** rng.integers(-12, 12, 3000)

@@ -44,6 +44,7 @@ def of_rankings(labels: Any, scores: Any, mask: Any) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("mode", parameters(QUICK))
 def test_equal_to_the_ranking(mode: Mode) -> None:
     found = mode.run(at_quotas, LABELS, SCORES, MASK)

@@ -95,7 +95,7 @@ def test_steps_and_scans_give_what_all_examples_at_once_give(case: Case):
     assert same(found, case.wanted(labels, scores))
 
 
-@each(CASES[1], CASES[2])
+@each(in_full(CASES[1]), CASES[2])
 def test_tasks_side_by_side_are_the_tasks_one_by_one(case: Case):
     labels, scores = case.arrays()
 
@@ -125,7 +125,7 @@ def on_each(start: Any, *columns: Any, **options: Any) -> tuple[Any, list[Any]]:
         return jax.tree.map(lambda x: x[-1], joined), parts
 
 
-@each(CASES[0], CASES[3])
+@each(in_full(CASES[0]), CASES[3])
 def test_devices_give_what_merged_states_give(case: Case):
     labels, scores = case.arrays()
     where = jnp.arange(labels.size).reshape(labels.shape) % 3 > 0
@@ -146,6 +146,7 @@ def test_a_bad_batch_of_one_device_counts_for_all():
     assert np.isnan(joined.compute(qk.roc_auc))
 
 
+@pytest.mark.full
 def test_too_many_examples_of_one_device_are_seen_by_all():
     labels, scores = CASES[2].arrays()
     step = jax.jit(lambda state: state.update(labels[0], scores[0]))
@@ -159,6 +160,7 @@ def test_too_many_examples_of_one_device_are_seen_by_all():
     assert joined.compute(qk.roc_auc) > 0
 
 
+@pytest.mark.full
 def test_growing_buffers_of_devices_keep_the_order():
     labels, scores = CASES[2].arrays()
     state = qk.states.ScoreBuffer.empty(scores[0]).update(labels[0], scores[0])
@@ -166,6 +168,7 @@ def test_growing_buffers_of_devices_keep_the_order():
     assert same(joined.examples(), parts[0].merge(*parts[1:]).examples())
 
 
+@pytest.mark.full
 def test_growing_buffers_of_devices_keep_gains():
     labels, scores = CASES[2].arrays()
     gains = {"gain": scores * 3 - 1, "gain_rejected": -scores}
@@ -177,6 +180,7 @@ def test_growing_buffers_of_devices_keep_gains():
     assert found.rejected != 0
 
 
+@pytest.mark.full
 def test_masses_of_devices_are_summed_without_rounding():
     """In whatever order the devices are added, what each small mass brings is there."""
     scores = jnp.zeros((5, 1), jnp.bfloat16)

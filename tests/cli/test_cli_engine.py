@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from backends import in_full
 from pyarrow import parquet
 from rich.progress import Progress
 
@@ -71,13 +72,13 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     "arguments",
     [
         ("--label", "y"),
-        ("--label", "bool"),
+        in_full(("--label", "bool")),
         ("--label", "text", "--pos-label", "it's"),
-        ("--label", "float", "--pos-label", "0.10000000149011612"),
+        in_full(("--label", "float", "--pos-label", "0.10000000149011612")),
         ("--label", "y", "--pos-label", "0", "--weight", "eighths"),
         ("--label", "y", "--where", "part=2", "--weight", "i2", "--weight", "part"),
-        ("--label", "y", "--where", "letter=b"),
-        ("--label", "y", "--where", "bool=true"),
+        in_full(("--label", "y", "--where", "letter=b")),
+        in_full(("--label", "y", "--where", "bool=true")),
     ],
 )
 def test_both_engines_print_the_same(run: Run, data: Path, arguments: tuple[str, ...]) -> None:
@@ -89,6 +90,7 @@ def test_both_engines_print_the_same(run: Run, data: Path, arguments: tuple[str,
     assert one == other
 
 
+@pytest.mark.full
 def test_weights_of_any_digits(run: Run, data: Path) -> None:
     """Sums of them are rounded in other places, which four decimals do not show."""
     given = ("evaluate", data / "all.parquet", "--label", "y", "--weight", "w", *ARGUMENTS)
@@ -204,6 +206,7 @@ def test_available_memory_is_found() -> None:
     assert 2**20 < found < 2**50
 
 
+@pytest.mark.full
 def test_more_rows_than_the_memory_limit(run: Run, tmp_path: Path) -> None:
     """160 MB of columns, in files of 20 MB, through 48 MB."""
     rows = 1_250_000

@@ -86,6 +86,7 @@ def test_standard_input(tmp_path: Path, from_file: bool) -> None:
     assert json.loads(done.stdout)["source"] == "standard input"
 
 
+@pytest.mark.full
 @posix
 def test_a_report_names_the_pipe_and_not_its_copy(tmp_path: Path) -> None:
     page = tmp_path / "page.html"

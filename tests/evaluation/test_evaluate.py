@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from backends import in_full
 
 import quotakernels as qk
 
@@ -217,7 +218,7 @@ def test_intervals_at_a_quota_are_of_the_tuned_impacts():
     np.testing.assert_allclose(ends, expected)
 
 
-@pytest.mark.parametrize("unit", [{}, {"impacts": (0, -5, -1, 0)}])
+@pytest.mark.parametrize("unit", [{}, in_full({"impacts": (0, -5, -1, 0)})])
 def test_the_page_is_the_commands(
     credit: Any, command: Callable[..., str], tmp_path: Path, unit: dict[str, Any]
 ) -> None:
@@ -241,6 +242,7 @@ def test_the_page_is_the_commands(
     assert "--" not in re.sub("<style>.*</style>", "", pages[1], flags=re.DOTALL)
 
 
+@pytest.mark.full
 def test_the_page_selects_among_the_rows_that_were_evaluated(tmp_path: Path) -> None:
     pytest.importorskip("jinja2")
     pytest.importorskip("matplotlib")
@@ -256,6 +258,7 @@ def test_the_page_selects_among_the_rows_that_were_evaluated(tmp_path: Path) -> 
     assert told[0] == told[1]
 
 
+@pytest.mark.full
 def test_the_page_takes_the_names_that_it_was_given() -> None:
     pytest.importorskip("jinja2")
     pytest.importorskip("matplotlib")

@@ -136,6 +136,7 @@ def votes() -> voting.Votes:
     return voting.vote(SMALL)
 
 
+@pytest.mark.full
 def test_votes_begin_with_the_best_model_and_end_with_all(votes: voting.Votes):
     assert votes.single.shape == (2, 5, 20)
     assert votes.labels.sum(1).tolist() == [4, 4]

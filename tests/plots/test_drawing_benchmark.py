@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmarks import drawing
 from quotakernels import plots
 
@@ -13,6 +15,7 @@ def test_a_curve_is_drawn_thinned_and_whole():
     assert min(thinned.seconds, whole.seconds) > 0
 
 
+@pytest.mark.full
 def test_every_display_of_a_curve_is_measured():
     bars = {"DominanceDisplay", "LiftTableDisplay"}
     assert set(drawing.DISPLAYS) == set(plots.__all__) - bars

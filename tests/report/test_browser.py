@@ -76,6 +76,7 @@ def measured(pages: dict[str, str], folder: Path) -> dict[tuple[str, str], dict[
     return dict(zip(keys, json.loads(html.unescape(body[1])), strict=True))
 
 
+@pytest.mark.full
 def test_what_fits_and_what_is_read_first(
     made: Callable[..., Path], small: Path, tmp_path: Path
 ) -> None:

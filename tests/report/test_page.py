@@ -307,6 +307,7 @@ def test_drawings_are_named_and_hold_text(credit: Page) -> None:
     assert ("text", "Qrecall") in credit.texts
 
 
+@pytest.mark.full
 def test_a_page_of_many_rows_is_small(made: Made, tmp_path: Path) -> None:
     """64,000 rows and four models, whose noisy curves are the longest to draw."""
     rng = np.random.default_rng(1)
