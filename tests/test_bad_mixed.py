@@ -189,6 +189,7 @@ def test_a_frame_of_scores_with_missing_values():
 # mixed libraries and devices
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
 def test_lists_columns_and_numpy_beside_jax_are_fine():
     import jax
@@ -276,6 +277,7 @@ def test_a_quota_of_another_library_is_refused_by_name(one: str, other: str):
             assert word in str(caught.value)
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
 def test_a_quota_of_jax_takes_numpy_data_along():
     import jax

@@ -279,6 +279,7 @@ def test_a_quota_above_one_masked_row_is_nan_there(mode: Mode):
     np.testing.assert_array_equal(chosen[0], [1, 1, 1, 1, 1, 1, 0, 0])
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
 def test_a_traced_quota():
     import jax

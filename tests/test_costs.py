@@ -97,6 +97,7 @@ def check_small_cases(mode: Mode, ties: Any) -> None:
     assert_right(found, small_cases(ties))
 
 
+@pytest.mark.full
 @pytest.mark.long_program
 def test_every_small_case(mode):
     check_small_cases(mode, "expected")

@@ -116,6 +116,7 @@ def test_monotone(name: str, amount: float):
             assert moved.better.all(), (name, setting)
 
 
+@pytest.mark.full
 @of_kind(1, r"yes, if .+")
 def test_monotone_under_conditions(name: str):
     """Where they are met every move is better."""

@@ -69,7 +69,8 @@ def test_one_list_of_scores_gives_no_padding():
                 assert len(curve.fp) == len(wanted), name
 
 
-@pytest.mark.parametrize("ties", ["optimistic", in_full("pessimistic"), in_full("given")])
+@pytest.mark.full
+@pytest.mark.parametrize("ties", ["optimistic", "pessimistic", "given"])
 def test_tie_policies(ties: Any):
     for y, s in CASES:
         found = curves(qk.rank(y, s, ties=ties))

@@ -214,6 +214,7 @@ def test_curves_of_one_ranking(plain, weighted):
             assert qk.dominates(qk.roc_curve(other), curves[2], space=space) == answer
 
 
+@pytest.mark.full
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 3)), min_size=1, max_size=12))
 def test_tie_policies_bound_each_other(rows):
     y, s = zip(*[(0, 1), (1, 1), *rows], strict=True)

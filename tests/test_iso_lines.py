@@ -129,6 +129,7 @@ def test_reciprocal_and_logarithmic_lines_of_means_are_straight():
         np.testing.assert_allclose(line.x + line.y, line.x[0] + line.y[0], rtol=1e-12)
 
 
+@pytest.mark.full
 @main_modes
 @pytest.mark.long_program
 def test_lines_in_every_chart_and_mode(mode: Mode):

@@ -174,7 +174,7 @@ def test_a_batch_is_a_loop(mode: Mode):
     function = masked if mode.library != "jax" else few
     found = mode.run(function, *columns)
     nested = mode.run(function, *(x[:12].reshape(3, 4, N) for x in columns))
-    for index in range(12):
+    for index in range(0, 12, 1 if mode.library == "numpy" else 5):
         alone = mode.run(function, *(x[index] for x in columns))
         for name, value in alone.items():
             np.testing.assert_array_equal(nested[name][divmod(index, 4)], found[name][index])

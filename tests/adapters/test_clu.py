@@ -56,6 +56,7 @@ def test_a_class_by_itself(state: Any):
         metric.state = None
 
 
+@pytest.mark.full
 @of_both
 def test_collections_and_devices(state: Any):
     metrics = pytest.importorskip("clu.metrics")

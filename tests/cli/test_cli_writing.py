@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from backends import in_full
 from pyarrow import feather, parquet
 
 import quotakernels as qk
@@ -47,7 +48,7 @@ def listing(folder: Path) -> set[str]:
     return set(os.listdir(folder))
 
 
-@every_command
+@pytest.mark.parametrize("name", [*list(COMMANDS)[:-1], in_full("report.html")])
 def test_a_full_disk_leaves_the_old_file(run: Run, data: Path, tmp_path: Path, name: str) -> None:
     import resource
 

@@ -92,6 +92,7 @@ def test_the_numbers_are_the_commands(
     assert found.to_dict() == {"source": "", **content}
 
 
+@pytest.mark.full
 def test_a_mail_campaign(command: Callable[..., str], shared: Path) -> None:
     """Cuts chosen on the half that the models were fitted on, judged on the other."""
     path = shared / "quota" / "hillstrom_scores.csv.gz"
