@@ -39,10 +39,12 @@ def _intervals(table: Table) -> Table | None:
     if not columns:
         return None
     undefined = (_UNDEFINED,)
+    words = [k for k in range(len(table.head)) if table.holds_words(k)]
     rows = [
-        (row[0], *(Cell("", row[k].interval or undefined) for k in columns)) for row in table.rows
+        (*(row[k] for k in words), *(Cell("", row[k].interval or undefined) for k in columns))
+        for row in table.rows
     ]
-    return replace(table, head=tuple(table.head[k] for k in (0, *columns)), rows=tuple(rows))
+    return replace(table, head=tuple(table.head[k] for k in (*words, *columns)), rows=tuple(rows))
 
 
 def _turned(table: Table) -> Table:

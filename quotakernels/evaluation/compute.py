@@ -9,6 +9,7 @@ import numpy as np
 
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.gains import gain_results, gains_of
+from quotakernels.evaluation.group_intervals import with_groups_drawn
 from quotakernels.evaluation.groups import TOGETHER, GroupResults, group_results
 from quotakernels.evaluation.intervals import Resampled, Tell, with_certainty
 from quotakernels.evaluation.measures import AREAS, AT_QUOTA, OVER_ALL
@@ -53,8 +54,10 @@ def evaluate_sample(
     if settings.resampling is None:
         return evaluation
     quotas = {quota: quota.argument(counts.total) for quota in settings.quotas_over_all}
-    data = Resampled(settings, quotas, sample.of, on_step, tell)
-    return with_certainty(evaluation, data, brings, thresholds)
+    codes = None if sample.groups is None else sample.groups.codes
+    data = Resampled(settings, quotas, sample.of, on_step, tell, codes)
+    evaluation = with_certainty(evaluation, data, brings, thresholds)
+    return evaluation if groups is None else with_groups_drawn(evaluation, data)
 
 
 def _together(groups: GroupResults) -> dict[Quota, Values]:

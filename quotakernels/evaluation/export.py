@@ -94,6 +94,8 @@ def _in_groups(values: GroupValues, row: int) -> dict[str, Any]:
             "spread": [*map(_defined, values.spread(name, row))],
             "values": [*map(_defined, column)],
         }
+        if name in values.mean_ends:
+            found[name]["interval"] = [*map(_defined, values.mean_interval(name, row))]
         if name in values.ends:
             ends = (values.interval(name, row, k) for k in range(len(column)))
             found[name]["intervals"] = [[*map(_defined, both)] for both in ends]

@@ -57,7 +57,8 @@ def _spread(evaluation: Results, groups: GroupResults, quota: Quota | None) -> T
             defined = number(len(values.defined(measure.name, model)))
             best = len(means) > 1 and math.isclose(means[model], top, rel_tol=1e-12)
             spread = [Cell(signed(measure.text(x))) for x in values.spread(measure.name, model)]
-            mean = Cell(signed(measure.text(means[model])), best=best)
+            ends = _ends(measure, *values.mean_interval(measure.name, model))
+            mean = Cell(signed(measure.text(means[model])), ends, best)
             words = (Cell(name, words=True), Cell(measure.title, words=True))
             rows.append((*words, mean, Cell(defined), *spread))
     column = evaluation.settings.grouped_by
@@ -109,7 +110,12 @@ def _groups(evaluation: Results, groups: GroupResults, quota: Quota | None, mode
 
 
 def _cell(values: GroupValues, measure: Column, model: int, group: int) -> Cell:
-    ends = values.interval(measure.name, model, group)
-    interval = () if any(map(math.isnan, ends)) else ends
     text = signed(measure.text(values.of(measure.name)[model, group]))
-    return Cell(text, tuple(signed(measure.end_form(x)) for x in interval))
+    return Cell(text, _ends(measure, *values.interval(measure.name, model, group)))
+
+
+def _ends(measure: Column, lower: float, upper: float) -> tuple[str, ...]:
+    """Both ends as they are written, of what has some."""
+    if math.isnan(lower) or math.isnan(upper):
+        return ()
+    return signed(measure.end_form(lower)), signed(measure.end_form(upper))

@@ -27,7 +27,7 @@ _FILLED = (
     Column("places", "places", form=number, compared=False),
     Column("selection_rate", "selection\nrate", compared=False),
 )
-_MEASURES = AT_QUOTA[:3]
+MEASURES = AT_QUOTA[:3]
 TOGETHER = AT_QUOTA[:2]
 """Of all rows that quotas of groups select."""
 _SPREAD = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -38,12 +38,13 @@ class GroupValues:
     """One value for each model, group and measure, shape (M, S, K), NaN where undefined.
 
     `ends` are those of each group's interval, lower and upper, shape (2, M, S), by the names of the
-    measures that have intervals.
+    measures that have intervals, and `mean_ends` those of the means, shape (2, M).
     """
 
     measures: tuple[Column, ...]
     array: Floats
     ends: Mapping[str, Floats] = field(default_factory=dict)
+    mean_ends: Mapping[str, Floats] = field(default_factory=dict)
 
     def of(self, name: str) -> Floats:
         """Return what each model and group has of a measure, shape (M, S)."""
@@ -55,6 +56,13 @@ class GroupValues:
         if name not in self.ends:
             return np.nan, np.nan
         lower, upper = self.ends[name][:, model, group].tolist()
+        return lower, upper
+
+    def mean_interval(self, name: str, model: int) -> tuple[float, float]:
+        """Both ends of the interval of the mean; NaN of one that has none."""
+        if name not in self.mean_ends:
+            return np.nan, np.nan
+        lower, upper = self.mean_ends[name][:, model].tolist()
         return lower, upper
 
     def defined(self, name: str, model: int) -> Floats:
@@ -166,7 +174,7 @@ def _at_quota(
     """The measures of groups in which each model fills so many places, by its own order there."""
     values = []
     for ranking, places in zip(rankings, filled, strict=True):
-        of_each = [x.function(ranking, quota=places[:, None])[:, 0] for x in _MEASURES]
+        of_each = [x.function(ranking, quota=places[:, None])[:, 0] for x in MEASURES]
         with np.errstate(invalid="ignore"):
             values.append(np.stack([places, places / masses, *of_each], axis=-1))
     ends = {}
@@ -176,7 +184,7 @@ def _at_quota(
             for ranking, places in zip(rankings, filled, strict=True)
         ]
         ends = {"hit_rate": _ends(found)}
-    return GroupValues((*_FILLED, *_MEASURES), np.stack(values), ends)
+    return GroupValues((*_FILLED, *MEASURES), np.stack(values), ends)
 
 
 def _ends(found: Sequence[Any]) -> Floats:

@@ -41,7 +41,8 @@ _R = TypeVar("_R", bound=Results)
 
 @dataclass(frozen=True)
 class Resampled:
-    """What is resampled: models, quotas, and the labels, scores and weights of each model.
+    """What is resampled: models, quotas over all, the labels, scores and weights of each model, and
+    the group of each row.
 
     `on_step` hears about each step before it begins, and `tell` how much of it is done.
     """
@@ -51,6 +52,7 @@ class Resampled:
     examples: Callable[[str], dict[str, Any]]
     on_step: Callable[[str], object]
     tell: Tell
+    groups: NDArray[np.int64] | None = None
 
     @property
     def resampling(self) -> Resampling:
@@ -224,7 +226,7 @@ def _tests_of_gains(
         total = drawn.totals[quota]
         tested = tests_of(total.estimate, total.resamples, level)
         found = comparison_of(models, brings, brings, tested, level)
-        yield _differences(data, "brings", quota, found, notes, resampling.resamples)
+        yield differences_of(data, "brings", quota, found, notes, resampling.resamples)
 
 
 def _tests(data: Resampled) -> Iterator[Differences]:
@@ -247,10 +249,10 @@ def _tests(data: Resampled) -> Iterator[Differences]:
                 **({} if quota is None else data.quotas[quota]),
             )
         notes = [str(each.message) for each in noted]
-        yield _differences(data, measure.__name__, quota, found, notes, resamples)
+        yield differences_of(data, measure.__name__, quota, found, notes, resamples)
 
 
-def _differences(
+def differences_of(
     data: Resampled,
     measure: str,
     quota: Quota | None,

@@ -18,6 +18,10 @@ _CHOSEN_HERE = (
 )
 _BY_WILSON = "What a quota brings: from Wilson's intervals of the hit rates of selected and others."
 _TWO_OF_EACH = "AUC and Gini have no intervals: DeLong's variance needs two rows of each class."
+_OF_GROUPS = (
+    "What the quotas of groups find together, its tests and means over groups: percentiles of "
+    "resamples of whole groups. Only single groups have Wilson's and DeLong's intervals."
+)
 _FEW_SCORES = 20
 _CHOSEN_ELSEWHERE = "What the best cuts bring: the cuts as they are, on resamples of these rows."
 _COMPARED = {
@@ -34,7 +38,8 @@ def compared_by(evaluation: Results, differences: Differences) -> str:
         best_cuts = differences.measure == "brings"
         what = "what the best cuts bring" if best_cuts else _COMPARED[differences.measure]
         return f"Differences of {what}"
-    where = heading_of(evaluation, quota).lower()
+    heading = heading_of(evaluation, quota)
+    where = f"{heading[:1].lower()}{heading[1:]}"
     return f"Differences of {_COMPARED[differences.measure]} {where}"
 
 
@@ -79,6 +84,8 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
         return
     if evaluation.gains is not None:
         yield from _of_gains(evaluation, evaluation.gains)
+    if evaluation.settings.per is not None:
+        yield _OF_GROUPS
     if not evaluation.weighted:
         classes = evaluation.positives, evaluation.rows - evaluation.positives
         if min(classes) == 1:

@@ -33,8 +33,6 @@ def how_sure(evaluation: Results, choice: Choice | None) -> Said:
         return "No model is the first", ("None brings more than selecting nobody.",)
     if gains is None and not evaluation.positive_total:
         return "That cannot be said", ("The test is of positives found, and no row is positive.",)
-    if evaluation.settings.per is not None:
-        return "That cannot be said", ("What the quotas of groups find is not tested.",)
     quota = None if choice is None else choice.quota
     tested = evaluation.differences if gains is None else gains.tests
     tests = [x for x in tested if x.quota == quota]
@@ -49,10 +47,9 @@ def _interval(evaluation: Results, choice: Choice | None) -> Iterator[str]:
     resampling = evaluation.settings.resampling
     if choice is None or resampling is None or not evaluation.has_intervals:
         return
-    if evaluation.settings.per is not None:
-        return
     lower, upper = evaluation.at_quota[choice.quota].interval("hit_rate", 0)
-    drawn = f" of {resampling.resamples} resamples" if evaluation.weighted else ", Wilson's"
+    in_resamples = evaluation.weighted or evaluation.settings.per is not None
+    drawn = f" of {resampling.resamples} resamples" if in_resamples else ", Wilson's"
     if math.isnan(lower):
         yield "Its hit rate is undefined."
     elif same(lower, upper):

@@ -269,8 +269,9 @@ class Settings:
         """How many steps there are: reading, and each model's evaluation and resampling."""
         models, more = len(self.models), 0
         if self.resampling is not None:
-            quotas = len(self.quotas_over_all)
-            more = self.resampling.steps(models, quotas, self.unit is not None)
+            more = self.resampling.steps(models, len(self.quotas), self.unit is not None)
+            drawn = self.grouped_by is not None and self.resampling.level is not None
+            more += models if drawn else 0
         return 1 + models + more
 
     def option(self, name: str) -> str:

@@ -168,7 +168,34 @@ def test_answers_are_about_all_that_the_groups_fill() -> None:
     assert which.sentences[-1] == "In all these are 23 places."
     assert many.sentences[0].startswith("23 places find ")
     assert "a random choice of 23 places, 5 of each branch, would find" in what.sentences[0]
-    assert sure.sentences == ("What the quotas of groups find is not tested.",)
+    assert sure.sentences == ("The models were not tested; compare=True tests them.",)
+
+
+def test_means_and_what_is_found_together_are_drawn_by_groups() -> None:
+    drawn = {"n_resamples": 60, "random_state": 3}
+    asked = {"per": "client", "quota": 2, "compare": True, "confidence": 0.9}
+    found = qk.evaluate("y", frame("client"), **asked, **drawn)
+    groups, (quota,) = found.groups, found.settings.quotas
+    assert groups is not None
+    drawn |= {"groups": ROWS["client"], "confidence_level": 0.9}
+    together = qk.group_mean(qk.hit_rate, weights=np.full(40, 2.0), quota=2)
+    for k, name in enumerate(found.models):
+        for key, measure, own in (
+            (None, qk.roc_auc, {}),
+            (quota, qk.hit_rate, {"quota": 2}),
+            (quota, qk.lift, {"quota": 2}),
+        ):
+            mean = qk.bootstrap(qk.group_mean(measure, **own), ROWS["y"], ROWS[name], **drawn).value
+            ends = groups.values[key].mean_interval(measure.__name__, k)
+            assert ends == (float(mean.lower), float(mean.upper))
+        whole = qk.bootstrap(together, ROWS["y"], ROWS[name], **drawn).value
+        assert found.at_quota[quota].interval("hit_rate", k) == (whole.lower, whole.upper)
+    tested = found.differences[-1]
+    assert (tested.measure, tested.quota) == ("hit_rate", quota)
+    models = {name: ROWS[name] for name in found.models}
+    exact = qk.compare(together, ROWS["y"], models, **drawn)
+    np.testing.assert_array_equal(tested.found.p_value, exact.p_value)
+    assert " in 80 places (90% interval " in found.answers[-1].sentences[0]
 
 
 def test_few_groups_are_shown_all_and_of_many_the_extremes(path: Path, command: Command) -> None:
