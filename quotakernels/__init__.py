@@ -1,7 +1,7 @@
 """Evaluation of probabilistic classifiers that must fill a limited quota.
 
-Families are modules: `tables`, `charts`, `budgets`, `retrieval`, `inference`, `states`, `results`,
-`adapters` and `plots`.  They load when they are first used.
+Families are modules: `tables`, `charts`, `groups`, `budgets`, `retrieval`, `inference`, `states`,
+`results`, `adapters` and `plots`.  They load when they are first used.
 """
 
 import importlib as _importlib
@@ -51,6 +51,7 @@ if _typing.TYPE_CHECKING:
     from quotakernels import adapters as adapters
     from quotakernels import budgets as budgets
     from quotakernels import charts as charts
+    from quotakernels import groups as groups
     from quotakernels import inference as inference
     from quotakernels import plots as plots
     from quotakernels import results as results
@@ -86,7 +87,10 @@ def __dir__() -> list[str]:
     return sorted([*__all__, *_FAMILIES])
 
 
-_OF_MEASURES = ("budgets", "charts", "inference", "results", "retrieval", "states", "tables")
+_OF_MEASURES = (
+    *("budgets", "charts", "groups", "inference"),
+    *("results", "retrieval", "states", "tables"),
+)
 _FAMILIES = (*_OF_MEASURES, "adapters", "plots")
 _LATE = {
     "bootstrap": "inference",

@@ -14,6 +14,7 @@ from quotakernels.inference.resampling.optimum import OptimumInterval
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.at_quota.hit_rate import LiftTable
 from quotakernels.measures.at_quota.selection import QuotaThreshold
+from quotakernels.measures.at_quota.selection_by_group import SelectionByGroup
 from quotakernels.measures.by_group import GroupCounts, GroupMean
 from quotakernels.measures.charts.lines import ChartLine
 from quotakernels.measures.charts.powers import Chart, ChartPoints
@@ -71,6 +72,7 @@ __all__ = [
     "RocCurve",
     "RocHull",
     "RocPoints",
+    "SelectionByGroup",
     "SelectionComparison",
     "Summary",
 ]

@@ -119,7 +119,7 @@ def undefined_somewhere() -> set[str]:
         name
         for row in said
         for name in re.findall(
-            r"`(?:tables\.|charts\.|budgets\.|retrieval\.|inference\.|states\.)?(\w+)`", row[2]
+            r"`(?:(?:tables|charts|groups|budgets|retrieval|inference|states)\.)?(\w+)`", row[2]
         )
     }
 

@@ -226,6 +226,7 @@ def grouped(y: Any, s: Any, codes: Any) -> dict[str, Any]:
     mean = qk.group_mean(qk.roc_auc, y, s, groups=codes, num_groups=3, weights="examples")
     return {
         **flat(mean=mean, areas=qk.pem_areas(ranking)),
+        **flat(shares=qk.groups.selection_by_group(ranking, quota=[1, 2.5])),
         "examples": counts.examples,
         "hit_rate": qk.hit_rate(ranking, quota=[1.5, 3]),
         "average_hit_rate": qk.average_hit_rate(ranking),

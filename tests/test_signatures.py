@@ -133,6 +133,7 @@ OWN: dict[str, Any] = {
     "chart_area": {"kind": "pn"},
     "expected_cost": {"cost_fp": 1, "cost_fn": 2},
     "powers_chart": {"kind": "pn"},
+    "selection_by_group": {"groups": [0, 0, 1, 1, 1]},
 }
 """What a measure needs beside labels, scores and a quota."""
 

@@ -53,7 +53,7 @@ LAYERS = (
     ("states",),
     ("inference",),
     ("evaluation",),
-    ("budgets", "charts", "results", "retrieval", "tables"),
+    ("budgets", "charts", "groups", "results", "retrieval", "tables"),
     ("",),  # the public names
     ("adapters",),
     ("plots",),

@@ -132,6 +132,8 @@ class Measure:
     """Whether no more of the scores is needed than those around a quota."""
     by_group = False
     """Whether it gives one value for each group of examples, if there are groups."""
+    over_groups = False
+    """Whether one bad value spoils what it says of all groups."""
     of_gains = False
     """Whether it is of what the examples bring."""
     needs_gains = True
@@ -236,7 +238,10 @@ class Measure:
                 result = _last_axis_as(xp, result, shape)
             result = finished(xp, result, dtype)
             if isinstance(result, tuple) and isinstance(ranking, Ranking):  # whose sums may be 0
-                result = nan_in_invalid(xp, result, invalid_rows(ranking))
+                invalid = invalid_rows(ranking)
+                if self.over_groups and invalid is not None:
+                    invalid = xp.any(invalid, axis=-2)
+                result = nan_in_invalid(xp, result, invalid)
             return nan_unless_valid(xp, result, getattr(ranking, "good", None))
 
     def _check_amounts(self, table: Any) -> None:

@@ -15,6 +15,7 @@ from . import charts, classes, confusion, impact, retrieval
 from .at_quota import (
     LiftBin,
     QuotaThreshold,
+    SelectionByGroup,
     T,
     cuts,
     expected_labels,
@@ -27,6 +28,7 @@ from .at_quota import (
     qrecall,
     quota_threshold,
     select,
+    selection_by_group,
     signed_root,
 )
 from .costs import (
@@ -141,6 +143,7 @@ __all__ = [
     "Region",
     "RocPoint",
     "RocVertex",
+    "SelectionByGroup",
     "Stretch",
     "T",
     "achievable_pr_auc",
@@ -222,6 +225,7 @@ __all__ = [
     "roc_hull_auc",
     "roc_to_pr",
     "select",
+    "selection_by_group",
     "signed_root",
     "total_count",
     "total_positive_weight",

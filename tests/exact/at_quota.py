@@ -230,3 +230,53 @@ def select(
         else:
             chosen.append((Fraction(quota) - above) / tied)
     return chosen
+
+
+class SelectionByGroup(NamedTuple):
+    """What each group gets of one quota over all: a list of groups, or one number of them."""
+
+    selected: list[Fraction]
+    found: list[Fraction]
+    selection_rate: list[Fraction | None]
+    hit_rate: list[Fraction | None]
+    qrecall: list[Fraction | None]
+    demographic_parity_ratio: Fraction | None
+    equal_opportunity_difference: Fraction | None
+    found_by_split: list[Fraction]
+    split_cost: Fraction
+
+
+def selection_by_group(
+    rows: Sequence[tuple[int, Number, int, Number]], size: int, quota: Number, ties: str
+) -> SelectionByGroup:
+    """Of rows of label, score, group and weight; `select` says what of each tie group is taken, and
+    the policy which examples of the group of examples that is.
+    """
+    shares = select([row[1] for row in rows], quota, [row[3] for row in rows])
+    selected = [Fraction(0)] * size
+    for (_, _, group, weight), share in zip(rows, shares, strict=True):
+        selected[group] += share * Fraction(weight)
+    own = [[row for row in rows if row[2] == group] for group in range(size)]
+    tables = [groups(*([row[k] for row in part] for k in (0, 1, 3)), ties=ties) for part in own]
+    masses, positives = (
+        [f(table) for table in tables] for f in (total_weight, total_positive_weight)
+    )
+    whole = sum(masses, Fraction(0))
+    found = [T(*x) for x in zip(tables, selected, strict=True)]
+    split = [T(table, Fraction(quota) * m / whole) for table, m in zip(tables, masses, strict=True)]
+    rate, hits, recall = (
+        [ratio(*x) for x in zip(a, b, strict=True)]
+        for a, b in ((selected, masses), (found, selected), (found, positives))
+    )
+    rates, recalls = ([x for x in values if x is not None] for values in (rate, recall))
+    return SelectionByGroup(
+        selected,
+        found,
+        rate,
+        hits,
+        recall,
+        ratio(min(rates), max(rates)) if rates else None,
+        max(recalls) - min(recalls) if recalls else None,
+        split,
+        sum(found, Fraction(0)) - sum(split, Fraction(0)),
+    )

@@ -32,6 +32,7 @@ AT_QUOTA: dict[str, Counterparts] = {
     "lift_table": (at_quota.lift_table,),
     "pearson": (at_quota.pearson,),
     "qrecall": (at_quota.qrecall,),
+    "selection_by_group": (at_quota.selection_by_group,),
     "confusion_table": (confusion.table_at_threshold, confusion.table_at_quota),
     "cut_tables": (confusion.table_at_quota,),
 }

@@ -179,6 +179,11 @@ def handed_on(y: NDArray[np.int64], s: Floats) -> None:
     assert_type(qk.bootstrap(qk.roc_auc, y, s, groups=y), results.BootstrapResult)
     assert_type(qk.compare(mean, y, {"a": s, "b": s}, groups=y), results.Comparison)
     print(inference.fold_summary(mean, y, s, y, groups=y).value)
+    assert_type(qk.groups.selection_by_group(y, s, groups=y, quota=3).qrecall, Floats)
+    apart = qk.bootstrap(qk.groups.selection_by_group, y, s, groups=y, quota=3)
+    print(apart.equal_opportunity_difference.lower)
+    qk.groups.selection_by_group(y, s, groups=y)  # wrong
+    qk.groups.selection_by_group(y, s, groups=y, quota=3).recall  # wrong
     qk.bootstrap(qk.summary, y, s, group=y)  # wrong
     qk.group_mean(qk.roc_auc, y)  # wrong
     qk.group_mean(qk.roc_auc, y, s, groups=y, weights="users")  # wrong

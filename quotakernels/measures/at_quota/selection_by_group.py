@@ -1,0 +1,255 @@
+"""One quota over all examples, and what each group of them gets of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, cast, mapped, namespace
+from quotakernels._types import A, ArrayOf, Generic, GroupedData, Number, NumberOf, T
+from quotakernels.inputs.quotas import Totals, wanted_masses, whole_if_close
+from quotakernels.measures._measure import Measure, measure
+from quotakernels.measures.at_quota.hit_rate import positives_at
+from quotakernels.ranking import Ranking
+
+
+class SelectionByGroup(NamedTuple, Generic[T]):
+    """What each group gets of one quota over all, and how far the groups are apart.
+
+    Attributes
+    ----------
+    selected : array, shape (..., S, *Q)
+        Expected number (or mass) of examples of the group that are selected.
+    found : array, shape (..., S, *Q)
+        Expected number (or mass) of positives among them.
+    selection_rate : array, shape (..., S, *Q)
+        The share of the group that is selected.
+    hit_rate : array, shape (..., S, *Q)
+        The share of positives among its selected.
+    qrecall : array, shape (..., S, *Q)
+        The share of its positives that are selected, its true positive rate.
+    demographic_parity_ratio : array, shape (..., *Q)
+        The smallest selection rate over the largest.
+    equal_opportunity_difference : array, shape (..., *Q)
+        The largest Qrecall less the smallest.
+    found_by_split : array, shape (..., S, *Q)
+        The positives found in the group if each group has a quota of its own, in proportion to its
+        size.
+    split_cost : array, shape (..., *Q)
+        How many positives fewer these quotas find in all; negative if they find more.
+    """
+
+    selected: T
+    found: T
+    selection_rate: T
+    hit_rate: T
+    qrecall: T
+    demographic_parity_ratio: T
+    equal_opportunity_difference: T
+    found_by_split: T
+    split_cost: T
+
+
+def _wanted_over_all(
+    xp: Namespace, table: ops.Groups, *, quota: Any = None, fraction: Any = None
+) -> tuple[tuple[Array], tuple[int, ...]]:
+    """The wanted masses of all groups together."""
+    if not table.segments:
+        raise TypeError("selection_by_group needs groups, the group of each example")
+    return wanted_masses(xp, table._replace(segments=()), quota=quota, fraction=fraction)
+
+
+class _SelectionByGroup(Measure):
+    validator = staticmethod(_wanted_over_all)
+    over_groups = True
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T], *, quota: Number) -> SelectionByGroup[T]: ...
+        @overload
+        def __call__(self, ranking: Ranking[T], *, fraction: Number) -> SelectionByGroup[T]: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            quota: NumberOf[A],
+            **data: Unpack[GroupedData[A]],
+        ) -> SelectionByGroup[A]: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            fraction: NumberOf[A],
+            **data: Unpack[GroupedData[A]],
+        ) -> SelectionByGroup[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_SelectionByGroup, greater_is_better=None, by_group=True)
+def selection_by_group(table: ops.Groups, wanted: Array) -> SelectionByGroup[Array]:
+    """One quota over all examples by score, and what each group of them gets of it.
+
+    Takes labels and scores with `groups`, or a `Ranking` that was made with groups; the other
+    keywords are those of `rank`.
+
+    Parameters
+    ----------
+    quota, fraction : number or array, shape Q, optional
+        As in `hit_rate`, of all examples together.
+
+    Returns
+    -------
+    SelectionByGroup
+        A rate of a group without examples, or without selected ones or positives, is NaN, and takes
+        no part in ratio and difference.  All is NaN where a group has a bad value that could not be
+        read.
+
+    Raises
+    ------
+    TypeError
+        No groups.
+    ValueError
+        A quota that `hit_rate` refuses.
+
+    See Also
+    --------
+    hit_rate, qrecall : with `groups`, a quota of each group.
+
+    Notes
+    -----
+    Groups that are tied where the quota ends share the places left in proportion to their tied
+    examples.  Within a group the tie policy says which of these are selected.  With weights all are
+    masses.  Ratio and difference say how far the groups are apart at this quota, and not why.
+
+    References
+    ----------
+    [Hardt 2016], equal opportunity; [Feldman 2015], the ratio of selection rates; [Bird 2020],
+    whose names these are.
+
+    Examples
+    --------
+    >>> from quotakernels.groups import selection_by_group
+    >>> y_true, y_score = [1, 0, 1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.6, 0.1]
+    >>> region = ["n", "n", "n", "s", "s", "s"]
+    >>> found = selection_by_group(y_true, y_score, groups=region, quota=4)
+    >>> print(found.selected, found.found, found.hit_rate.round(2), found.qrecall)
+    [3. 1.] [2.  0.5] [0.67 0.5 ] [1.  0.5]
+    >>> print(found.demographic_parity_ratio.round(2), found.equal_opportunity_difference)
+    0.33 0.5
+    >>> print(found.found_by_split, found.split_cost)
+    [1. 1.] 0.5
+    """
+    xp, number = namespace(wanted), wanted.shape[-1]
+    if number == 1:
+        return _quota_last(xp, _at_one_quota(table, wanted))
+
+    def each(x: Array) -> Array:
+        """One more axis before the last, of the quotas."""
+        return xp.broadcast_to(x[..., None, :], (*x.shape[:-1], number, x.shape[-1]))
+
+    ids, starts, of_row, *_ = table.segments
+    segments = ops.Segments(*map(each, (ids, starts, of_row)))
+    wide = table.map(each)._replace(segments=segments)
+    found = _at_one_quota(wide, xp.expand_dims(wanted, axis=-1))
+    return mapped(lambda x: x if x.shape == wanted.shape else xp.matrix_transpose(x), found)  # type: ignore[no-any-return]
+
+
+def _quota_last(xp: Namespace, found: SelectionByGroup[Array]) -> SelectionByGroup[Array]:
+    return SelectionByGroup(*(xp.expand_dims(x, axis=-1) for x in found))
+
+
+class _Edge(NamedTuple):
+    """Where the quota ends in all groups together, shapes (..., 1): the key, how many are tied
+    there, and how many of these are taken.
+    """
+
+    key: Array
+    tied: Array
+    taken: Array
+
+
+def _at_one_quota(table: ops.Groups, wanted: Array) -> SelectionByGroup[Array]:
+    """The same for one quota, shape (..., 1): fields of shapes (..., S) and (...)."""
+    xp = namespace(wanted)
+    edge = _edge(xp, table, wanted)
+    total = Totals(xp, table)
+    selected, found = _shares(xp, table, edge)
+    size = xp.where(total.whole > 0, total.whole, xp.full_like(total.whole, xp.nan))
+    everybody = ops.total(xp, total.whole)[..., None]
+    split = whole_if_close(xp, wanted * total.whole / everybody)
+    by_split = positives_at(xp, table, split[..., None])[..., 0]
+    rate = _share(xp, selected / (edge.tied * size))
+    recall = _share(xp, found / (edge.tied * total.positive))
+    lowest, highest = _ends(xp, rate)
+    least, most = _ends(xp, recall)
+    return SelectionByGroup(
+        selected / edge.tied,
+        found / edge.tied,
+        rate,
+        _share(xp, found / selected),
+        recall,
+        lowest / highest,
+        most - least,
+        by_split,
+        ops.total(xp, found) / edge.tied[..., 0] - ops.total(xp, by_split),
+    )
+
+
+def _share(xp: Namespace, value: Array) -> Array:
+    """A share, which rounded sums of weights may lift above 1 by an ulp."""
+    return ops.clip(xp, value, high=1.0)
+
+
+def _ends(xp: Namespace, x: Array) -> tuple[Array, Array]:
+    """The least and the most of a value of groups, of those that have one."""
+    nan = xp.full_like(x[..., 0], xp.nan)
+    there = xp.any(x == x, axis=-1)
+    low = xp.min(xp.where(x == x, x, xp.full_like(x, xp.inf)), axis=-1)
+    high = xp.max(xp.where(x == x, x, xp.full_like(x, -xp.inf)), axis=-1)
+    return xp.where(there, low, nan), xp.where(there, high, nan)
+
+
+def _keys(xp: Namespace, table: ops.Groups) -> Array:
+    """The score of each row as a number; rows without examples are last."""
+    key = ops.order_key(xp, table.thresholds)
+    return xp.where(table.counts > 0, key, ops.lowest_key(xp, key))
+
+
+def _edge(xp: Namespace, table: ops.Groups, wanted: Array) -> _Edge:
+    """Where the quota ends when the rows of all groups are ranked together."""
+    key = _keys(xp, table)
+    order = xp.argsort(key, axis=-1, descending=True, stable=True)
+    rows = table._replace(thresholds=key, gains=()).map(lambda x: ops.taken(xp, x, order))
+    key = rows.thresholds
+    last = xp.ones_like(key[..., :1]) == 1
+    last = xp.concat([key[..., 1:] != key[..., :-1], last], axis=-1)
+    together = ops.merged(xp, rows, last)
+    index, row = ops.rows_at(xp, together, wanted)
+    tied = xp.where(row.mass > 0, row.mass, xp.ones_like(row.mass))
+    taken = xp.minimum(wanted - row.mass_before, row.mass)  # sums are rounded
+    return _Edge(ops.column_at(xp, together, together.thresholds, index), tied, taken)
+
+
+def _shares(xp: Namespace, table: ops.Groups, edge: _Edge) -> tuple[Array, Array]:
+    """How much of each group is selected, and the positives of that, `tied` times."""
+    key, dtype = _keys(xp, table), edge.taken.dtype
+    there = table.counts > 0
+    above, at = there & (key > edge.key), there & (key == edge.key)
+    mass, positive = (cast(xp, x, dtype) for x in (table.mass, table.positive))
+    nothing = xp.zeros_like(mass)
+
+    def of_groups(rows: Array, x: Array) -> Array:
+        return ops.group_total(xp, table, xp.where(rows, x, nothing))
+
+    here = xp.where(at, mass, nothing)
+    own = of_groups(at, mass)
+    before = ops.running_total(xp, table, here) - here
+    part = ops.spread(xp, table, edge.taken * own) - edge.tied * before
+    part = xp.minimum(xp.maximum(part, nothing), edge.tied * here)
+    part = part / xp.where(here > 0, here, xp.ones_like(here))
+    selected = edge.tied * of_groups(above, mass) + edge.taken * own
+    return selected, edge.tied * of_groups(above, positive) + of_groups(at, part * positive)

@@ -1,0 +1,153 @@
+"""One quota over all, by group: exact in fractions, in every library, and what goes with it."""
+
+from __future__ import annotations
+
+import functools
+from fractions import Fraction
+from typing import Any
+
+import exact as ex
+import numpy as np
+import pytest
+from backends import MODES, Mode, any_quota, in_full, mode_fixture
+from everything import MAIN
+from expected import as_floats, ulps
+from hypothesis import given
+from hypothesis import strategies as st
+
+import quotakernels as qk
+
+SIZE, GROUPS = 40, 6
+RNG = np.random.default_rng(5)
+G = RNG.choice([0, 1, 2, 3, 5], SIZE)  # none of group 4
+Y = RNG.integers(0, 2, SIZE) * (G != 2)
+S = RNG.choice([-1.0, 0.25, 0.5, 3.0], (2, SIZE))
+W = RNG.choice([0.0, 0.5, 1.0, 3.0], SIZE)
+MASK = RNG.random(SIZE) < 0.8
+QUOTAS = (Fraction(0), Fraction(1), Fraction(17, 2), Fraction(20))
+OF_DIFFERENCES = ("equal_opportunity_difference", "split_cost")
+mode = mode_fixture([m for m in MODES if m.name in (*MAIN, "strictest", "jax64-jit")])
+
+
+def wanted(scores: np.ndarray, quota: Any, ties: str, w: Any, where: Any) -> ex.SelectionByGroup:
+    weights = np.ones(SIZE) if w is None else w
+    weights = weights if where is None else weights * where
+    rows = list(zip(Y.tolist(), scores.tolist(), G.tolist(), weights.tolist(), strict=True))
+    return ex.selection_by_group(rows, GROUPS, quota, ties)
+
+
+def close(name: str, found: Any, exact: np.ndarray, weighted: bool) -> None:
+    """Within 4 ulp; differences within these of the numbers that they are of."""
+    if name in OF_DIFFERENCES:
+        near = 1e-13 if np.asarray(found).dtype == np.float64 else 1e-5
+        np.testing.assert_allclose(found, exact, rtol=0, atol=near * 10, err_msg=name)
+    else:
+        assert ulps(found, exact) <= (16 if weighted else 4), name
+
+
+@pytest.mark.parametrize("beside", ["alone", "weights", "mask", "both"])
+@pytest.mark.parametrize("ties", ["expected", in_full("optimistic"), in_full("given")])
+def test_what_each_group_gets(mode: Mode, beside: str, ties: str):
+    w = W if beside in ("weights", "both") else None
+    where = MASK if beside in ("mask", "both") else None
+    names = [name for name, x in (("sample_weight", w), ("where", where)) if x is not None]
+    quotas = [float(q) for q in QUOTAS]
+
+    def computed(y: Any, s: Any, g: Any, *more: Any) -> Any:
+        data = dict(zip(names, more, strict=True), groups=g, num_groups=GROUPS, ties=ties)
+        several = qk.groups.selection_by_group(y, s, quota=quotas, **data)
+        return tuple(several), tuple(qk.groups.selection_by_group(y, s, quota=quotas[2], **data))
+
+    arrays = [Y, S, G, *(x for x in (w, where) if x is not None)]
+    if mode.name.endswith("-vmap"):
+        arrays = [x if x.ndim == 2 else np.stack([x, x]) for x in arrays]
+        rows = [mode.run(computed, *(x[k] for x in arrays)) for k in (0, 1)]
+        several, one = (
+            [np.stack(x) for x in zip(*(row[k] for row in rows), strict=True)] for k in (0, 1)
+        )
+    else:
+        several, one = mode.run(computed, *arrays)
+    for k, name in enumerate(qk.results.SelectionByGroup._fields):
+        exact = [[getattr(wanted(s, q, ties, w, where), name) for q in QUOTAS] for s in S]
+        exact = as_floats(exact)  # (models, quotas, ...)
+        close(name, several[k], np.moveaxis(exact, 1, -1), w is not None)
+        close(name, one[k], exact[:, 2], w is not None)
+
+
+@any_quota
+@given(st.integers(0, 2**32 - 1), st.integers(1, 50), st.integers(1, 6), st.integers(1, 8))
+def test_it_is_select_summed_by_group_in_any_order(seed: int, size: int, number: int, levels: int):
+    rng = np.random.default_rng(seed)
+    y, s = rng.integers(0, 2, size), rng.integers(0, levels, size).astype(np.float32)
+    g = rng.integers(0, number, size)
+    quota = float(rng.integers(0, 2 * size + 1)) / 2
+    found = qk.groups.selection_by_group(y, s, groups=g, num_groups=number, fraction=0.5)
+    share = qk.select(s, fraction=0.5)
+    np.testing.assert_allclose(found.selected, np.bincount(g, share, number), rtol=1e-14)
+    np.testing.assert_allclose(found.found, np.bincount(g, share * y, number), rtol=1e-14)
+    ranking = qk.rank(y, s, groups=g)
+    order = rng.permutation(size)
+    moved = qk.groups.selection_by_group(y[order], s[order], groups=g[order], quota=quota)
+    for one, other in zip(moved, qk.groups.selection_by_group(ranking, quota=quota), strict=True):
+        np.testing.assert_array_equal(one, other)
+    whole = qk.hit_rate(y, s, quota=quota) * quota if quota else 0.0
+    np.testing.assert_allclose(np.sum(moved.found), whole, atol=1e-12)
+
+
+def test_a_bad_value_that_is_not_read_spoils_all_groups_of_its_list(mode: Mode):
+    bad = S.copy()
+    bad[0, 3] = np.nan
+
+    def computed(y: Any, s: Any, g: Any) -> Any:
+        data = {"groups": g, "num_groups": GROUPS, "validate": False}
+        return tuple(qk.groups.selection_by_group(y, s, quota=9, **data))
+
+    if mode.name.endswith("-vmap"):
+        pytest.skip("of batches")
+    found = mode.run(computed, Y, bad, G)
+    good = mode.run(computed, Y, S, G)
+    for one, other in zip(found, good, strict=True):
+        assert np.isnan(one[0]).all()
+        np.testing.assert_array_equal(one[1], other[1])
+
+
+def test_resamples_are_measured_as_examples_repeated():
+    data: dict[str, Any] = {"groups": G, "num_groups": GROUPS}
+    measure = functools.partial(qk.groups.selection_by_group, quota=9)
+    drawn = qk.bootstrap(measure, Y, S, n_resamples=300, random_state=1, **data)
+    for x, estimate in zip(drawn, measure(Y, S, **data), strict=True):
+        np.testing.assert_array_equal(x.estimate, estimate)
+        assert x.resamples.shape == (*estimate.shape, 300)
+    total = np.nansum(drawn.selected.resamples, axis=-2)
+    np.testing.assert_allclose(total, 9, rtol=1e-13)
+    gap = drawn.qrecall.resamples
+    defined = ~np.isnan(gap).all(axis=1)
+    widest = np.nanmax(gap, axis=1) - np.nanmin(gap, axis=1)
+    difference = drawn.equal_opportunity_difference.resamples
+    np.testing.assert_allclose(difference[defined], widest[defined], atol=1e-15)
+    clustered = qk.bootstrap(
+        measure, Y, S, clusters=np.arange(SIZE) // 2, n_resamples=20, random_state=1, **data
+    )
+    assert clustered.split_cost.resamples.shape == (2, 20)
+
+
+def test_models_are_compared_by_one_of_its_numbers():
+    def ratio(ranking: qk.Ranking) -> Any:
+        return qk.groups.selection_by_group(ranking, quota=9).demographic_parity_ratio
+
+    models = {"one": S[0], "two": S[1]}
+    given: dict[str, Any] = {"groups": G % 2, "n_resamples": 100, "random_state": 1}
+    found = qk.compare(ratio, Y, models, maximize=True, **given)
+    estimates = qk.groups.selection_by_group(Y, S, groups=G % 2, quota=9).demographic_parity_ratio
+    np.testing.assert_array_equal(np.sort(found.estimate), np.sort(estimates))
+    with pytest.raises(TypeError, match="^measure must give one number for each model; got a Sel"):
+        qk.compare(qk.groups.selection_by_group, Y, models, quota=9, **given)
+
+
+def test_what_it_refuses():
+    with pytest.raises(TypeError, match="^selection_by_group needs groups, the group of each exa"):
+        qk.groups.selection_by_group(Y, S, quota=3)
+    with pytest.raises(ValueError, match="^quota is 41.0; expected a number from 0 to 40"):
+        qk.groups.selection_by_group(Y, S, groups=G, quota=41)
+    with pytest.raises(TypeError, match="when_short"):
+        qk.groups.selection_by_group(Y, S, groups=G, quota=3, when_short="all")
