@@ -19,6 +19,7 @@ from benchmarks import (
     cases,
     checks,
     data,
+    groups,
     marks,
     memory,
     reference,
@@ -387,3 +388,19 @@ def test_extrapolation_multiplies() -> None:
         "- k: 4.0 TB to read; core hours: 10.0 to rank or 20.0 to group by DuckDB, 0.0002 to "
         "combine 0 GB of tables; 10 minutes by partitions"
     )
+
+
+def test_contenders_of_groups_agree(capsys: pytest.CaptureFixture[str]):
+    """Each is checked before it is timed; how long it takes is not judged here."""
+    assert groups.main(["--queries", "60", "--looped", "30", "--turns", "1"]) in (0, 1)
+    printed = capsys.readouterr().out
+    for what in (*groups.OURS, "all three"):
+        assert re.search(f"{what} +{groups.BY_HAND} ", printed)
+    assert groups.missed("AUC", {groups.HERE: 3.1, groups.BY_HAND: 2.0}) != []
+    assert groups.missed("AUC", {groups.HERE: 2.9, groups.BY_HAND: 2.0, groups.LOOP: 15.0}) == []
+
+
+def test_contenders_of_groups_that_differ_are_not_timed():
+    there = np.array([True])
+    with pytest.raises(AssertionError, match="pandas"):
+        groups.check("AUC", {groups.HERE: np.array([0.5]), groups.PANDAS: np.array([0.6])}, there)

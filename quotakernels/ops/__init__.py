@@ -28,6 +28,7 @@ from quotakernels.ops.binning import flat as flat
 from quotakernels.ops.binning import pattern_groups as pattern_groups
 from quotakernels.ops.budgets import cost_within as cost_within
 from quotakernels.ops.budgets import mass_within as mass_within
+from quotakernels.ops.columns import row_of_each as row_of_each
 from quotakernels.ops.columns import sum_rows as sum_rows
 from quotakernels.ops.columns import summed_by_position as summed_by_position
 from quotakernels.ops.drawing import coins as coins

@@ -5,7 +5,7 @@ from __future__ import annotations
 from quotakernels._array import Array, Namespace, cast, device, of_kind, wide_float
 from quotakernels.ops import native
 from quotakernels.ops._table import Groups, Summands
-from quotakernels.ops.scans import running_max, shifted, taken
+from quotakernels.ops.scans import bisect, running_max, shifted, taken
 from quotakernels.ops.segments import first_rows, group_total, running_total, spread
 
 
@@ -99,6 +99,20 @@ def rows_of_positions(xp: Namespace, counts: Array) -> Array:
     behind = xp.arange(last + 1, 0, -1, dtype=xp.int64, device=device(counts))
     behind = xp.where(counts > 0, behind, xp.ones_like(behind))
     return last + 1 - xp.flip(running_max(xp, xp.flip(behind, axis=-1)), axis=-1)
+
+
+def row_of_each(xp: Namespace, table: Groups, ends: Array, numbers: Array) -> Array:
+    """The row of each of the positions 1, 2, …, by the last position of each row.
+
+    Behind all examples it is the last row.
+    """
+    counts = table.counts
+    if table.in_place:
+        return rows_of_positions(xp, counts)
+    if native.library(xp) == "numpy" and ends.ndim == 1 and ends[-1] <= numbers.shape[0]:
+        return native.numpy_.repeated_rows(counts, numbers.shape[0])
+    found = bisect(xp, ends, xp.broadcast_to(numbers, (*counts.shape[:-1], numbers.shape[0])))
+    return xp.clip(found, max=counts.shape[-1] - 1)
 
 
 def summed_by_position(xp: Namespace, table: Groups) -> bool:

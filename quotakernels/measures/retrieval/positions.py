@@ -16,8 +16,7 @@ class Positions:
         counts = table.counts
         ends = ops.prefix_sum(xp, counts, xp.int64)
         number = xp.broadcast_to(numbers, (*counts.shape[:-1], numbers.shape[0]))
-        row = ops.bisect(xp, ends, number)
-        row = xp.clip(row, max=counts.shape[-1] - 1)
+        row = ops.row_of_each(xp, table, ends, numbers)
         self._xp, self._row, self._rows = xp, row, table
         self._wide = wide_float(xp, device(counts))
         items, end = ops.taken(xp, counts, row), ops.taken(xp, ends, row)

@@ -318,6 +318,12 @@ def sums_between(x: NDArray, starts: NDArray) -> NDArray:
     return sums
 
 
+def repeated_rows(counts: NDArray, length: int) -> NDArray:
+    """Each row as often as it has examples, and the last one up to a length."""
+    rows = np.repeat(np.arange(counts.shape[0]), counts)
+    return np.pad(rows, (0, length - rows.shape[0]), constant_values=counts.shape[0] - 1)
+
+
 def bincount(codes: NDArray, length: int) -> NDArray:
     """List by list."""
     counts = np.empty((*codes.shape[:-1], length), dtype=np.int64)
