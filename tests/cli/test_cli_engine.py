@@ -137,6 +137,7 @@ BAD = [
     ({}, ("--where", "w=many"), "no row has many in column 'w'"),
     ({"w": [1, None, 1]}, ("--where", "w=1"), "column 'w': missing value at row 2"),
     ({}, ("--quota", "4"), "--quota 4 is more than the 3 rows"),
+    ({}, ("--per", "w", "--quota", "1"), "--per and --by need every row in memory"),
     ({}, ("--gain", "w"), "--gain, --impact and --tune need every row in memory"),
     ({}, ("--impact", "1,0,0,0"), "--gain, --impact and --tune need every row in memory"),
     ({}, ("--memory-limit", "much"), "data.parquet: "),
