@@ -16,7 +16,7 @@ from quotakernels.evaluation.settings import Sample, Settings
 from quotakernels.inference.delong.interval import auc_interval
 from quotakernels.inference.proportions.hit_rate import hit_rate_interval
 from quotakernels.inputs.groups import GroupsOfExamples
-from quotakernels.measures.at_quota.selection import select
+from quotakernels.measures.at_quota.selection_by_group import selection_by_group
 from quotakernels.measures.by_group import group_counts
 from quotakernels.measures.over_quotas.areas import roc_auc
 from quotakernels.ranking import Ranking, rank
@@ -136,7 +136,7 @@ def group_results(settings: Settings, sample: Sample) -> GroupResults:
     level = resampling.level if resampling is not None and closed else None
     values: dict[Quota | None, GroupValues] = {None: _over_all(rankings, level)}
     for quota in settings.quotas:
-        filled = [_filled(settings, sample, name, quota, masses) for name in settings.models]
+        filled = [_filled(settings, ranking, quota, masses) for ranking in rankings]
         values[quota] = _at_quota(rankings, filled, masses, level)
     return GroupResults(tuple(names.tolist()), rows, positives, masses, found, values)
 
@@ -152,15 +152,12 @@ def _over_all(rankings: Sequence[Ranking], level: float | None) -> GroupValues:
     )
 
 
-def _filled(settings: Settings, sample: Sample, model: str, quota: Quota, masses: Floats) -> Floats:
+def _filled(settings: Settings, ranking: Ranking, quota: Quota, masses: Floats) -> Floats:
     """How many places each group has: its own, or those that it gets of one quota over all."""
-    assert sample.groups is not None
     if settings.per is not None:
         return quota.of_each(masses)
-    weights = 1.0 if sample.weights is None else sample.weights
-    argument = quota.argument(sample.counts.total)
-    shares = select(sample.scores[model], sample_weight=sample.weights, **argument)
-    return _sums(sample.groups, shares * weights)
+    found = selection_by_group(ranking, **quota.argument(float(masses.sum())))
+    return np.asarray(found.selected)
 
 
 def _sums(groups: GroupsOfExamples, x: Floats) -> Floats:
