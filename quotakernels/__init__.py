@@ -15,15 +15,15 @@ from quotakernels.measures.at_quota.pearson import pearson, pearson_curve
 from quotakernels.measures.at_quota.selection import quota_threshold, select
 from quotakernels.measures.at_quota.shards import rank_at_quota
 from quotakernels.measures.by_group import group_counts, group_mean
-from quotakernels.measures.gains.impact_at_quota import best_quota, cell_impacts, impact_at_quota
+from quotakernels.measures.gains.impact_at_quota import best_quota, impact_at_quota
 from quotakernels.measures.over_quotas.areas import gini, pem, pem_areas, roc_auc
 from quotakernels.measures.over_quotas.averages import average_hit_rate, average_qrecall
 from quotakernels.measures.over_quotas.marks import normalized_marks
+from quotakernels.measures.over_quotas.mean_hit_rate import mean_hit_rate
 from quotakernels.measures.over_quotas.summary import summary
 from quotakernels.measures.roc_pr.costs import (
     best_operating_point,
     h_measure,
-    iso_performance_slope,
 )
 from quotakernels.measures.roc_pr.hull import (
     achievable_pr_auc,
@@ -115,7 +115,6 @@ __all__ = [
     "best_operating_point",
     "best_quota",
     "bootstrap",
-    "cell_impacts",
     "compare",
     "compare_curves",
     "confusion_table",
@@ -134,11 +133,11 @@ __all__ = [
     "impact_at_quota",
     "informedness",
     "interpolate_pr",
-    "iso_performance_slope",
     "lift",
     "lift_curve",
     "lift_table",
     "matthews_corrcoef",
+    "mean_hit_rate",
     "mixture",
     "normalized_marks",
     "one_vs_rest",

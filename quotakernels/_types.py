@@ -176,6 +176,7 @@ class MeasureOptions(TableOptions, total=False):
     Functions of one's own have theirs by `functools.partial`.
     """
 
+    between: tuple[Number, Number]
     bins: int
     budget: Number
     cost_distribution: Any
@@ -185,6 +186,7 @@ class MeasureOptions(TableOptions, total=False):
     labels: str
     population: Number
     prevalence: Number
+    prior: Number
     quota: Number
     ratio: Number
     smoothing: Any

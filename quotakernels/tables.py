@@ -4,6 +4,7 @@ A measure takes a table; or labels and scores, or a ranking, and a cut, which ``
 ``quota=`` or ``fraction=`` says.
 """
 
+from quotakernels.measures.gains.impact_at_quota import cell_impacts
 from quotakernels.measures.tables.accuracy import (
     accuracy,
     base_ratio,
@@ -55,6 +56,7 @@ __all__ = [
     "bennett_s",
     "best_boundary",
     "bias",
+    "cell_impacts",
     "cohen_kappa",
     "conditional_impact",
     "confusion_table",

@@ -108,6 +108,7 @@ MORE: dict[str, dict[str, Any]] = {
     "fold_summary": {"measure": qk.roc_auc},
     "fold_test": {"measure": qk.roc_auc},
     "one_vs_rest": {"measure": qk.roc_auc},
+    "mean_hit_rate": {"quota": [1, 2]},
     "group_mean": {
         "measure": qk.roc_auc,
         "y_true": Y,

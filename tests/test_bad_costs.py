@@ -37,7 +37,7 @@ def test_bad_costs(name: str, value: Any, message: str):
     with pytest.raises(ValueError, match=f"^{message}"):
         qk.best_operating_point(Y, S, **given)
     with pytest.raises(ValueError, match=f"^{message}"):
-        qk.iso_performance_slope(**given)
+        qk.charts.iso_performance_slope(**given)
 
 
 @pytest.mark.parametrize("mode", EAGER)
@@ -50,7 +50,7 @@ def test_bad_costs_of_every_library(mode):
             with pytest.raises(ValueError, match=message):
                 qk.best_operating_point(y, s, **given)
             with pytest.raises(ValueError, match=message):
-                qk.iso_performance_slope(**given)
+                qk.charts.iso_performance_slope(**given)
 
 
 @pytest.mark.long_program
@@ -63,7 +63,12 @@ def test_bad_costs_are_nan_where_they_cannot_be_read(mode):
     def run(y: Any, s: Any, c: Any, p: Any) -> Any:
         first = qk.best_operating_point(y, s, cost_fp=c, cost_fn=1, prevalence=p)
         second = qk.best_operating_point(y, s, cost_fp=1, cost_fn=c, prevalence=p)
-        return first, second, qk.iso_performance_slope(c, 1, p), qk.iso_performance_slope(1, c, p)
+        return (
+            first,
+            second,
+            qk.charts.iso_performance_slope(c, 1, p),
+            qk.charts.iso_performance_slope(1, c, p),
+        )
 
     first, second, *slopes = mode.run(run, Y, S, bad, shares)
     for values in (*first[1:], *second[1:], *slopes):
@@ -81,7 +86,7 @@ def test_what_is_no_cost(name: str, value: Any):
     with pytest.raises(TypeError, match=message):
         qk.best_operating_point(Y, S, **(GOOD | {name: value}))
     with pytest.raises(TypeError, match=message):
-        qk.iso_performance_slope(**(GOOD | {name: value}))
+        qk.charts.iso_performance_slope(**(GOOD | {name: value}))
 
 
 def test_what_is_missing():
@@ -104,7 +109,7 @@ def test_shapes_that_do_not_fit():
     sizes: dict[str, Any] = {"positives": 4, "negatives": 4}
     cost = {"of": "cost", "kind": "roc", "cost_fp": 1, "cost_fn": 1}
     calls: dict[str, Any] = {
-        "cost_fp, prevalence": lambda: qk.iso_performance_slope(two, 1, three),
+        "cost_fp, prevalence": lambda: qk.charts.iso_performance_slope(two, 1, three),
         "fpr, tpr": lambda: qk.roc_to_pr(two, three, **sizes),
         "recall, precision": lambda: qk.pr_to_roc(two, three, **sizes),
         "n, tpr": lambda: qk.tables.confusion_table_from_rates(tpr=two, n=three, **rates),

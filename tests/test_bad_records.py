@@ -48,7 +48,7 @@ CALLS: dict[str, list[Callable[[Any], Any]]] = {
         lambda x: qk.charts.chart_points(x, S, positives=3, negatives=9, kind="roc"),
     ],
     "cost_fp": [
-        lambda x: qk.iso_performance_slope(x, 1, 0.5),
+        lambda x: qk.charts.iso_performance_slope(x, 1, 0.5),
         lambda x: qk.best_operating_point(RANKING, cost_fp=x, cost_fn=1),
         lambda x: qk.expected_cost(TABLE, cost_fp=x, cost_fn=1),
     ],

@@ -50,7 +50,7 @@ LABELS = np.random.default_rng(9).integers(0, 2, (ROWS, SIZE))
 def test_means_of_the_cells_at_quotas(mode: Mode):
     def run(y: Any, s: Any, g: Any, r: Any, w: Any, m: Any) -> Any:
         given: dict[str, Any] = {"gain_rejected": r, "where": m, "quota": QUOTAS}
-        return qk.cell_impacts(y, s, gain=g, sample_weight=w, **given)
+        return qk.tables.cell_impacts(y, s, gain=g, sample_weight=w, **given)
 
     columns = (CASES[k] for k in ("score", "gain", "other", "weight", "where"))
     found = mode.run(run, LABELS, *columns)
@@ -62,7 +62,9 @@ def test_means_of_the_cells_at_quotas(mode: Mode):
 
 def test_means_of_whole_gains_are_exact():
     given: dict[str, Any] = {"gain_rejected": WHOLE["other"], "where": WHOLE["where"]}
-    found = qk.cell_impacts(LABELS, WHOLE["score"], gain=WHOLE["gain"], quota=QUOTAS, **given)
+    found = qk.tables.cell_impacts(
+        LABELS, WHOLE["score"], gain=WHOLE["gain"], quota=QUOTAS, **given
+    )
     wanted = exact_cells(LABELS, False, QUOTAS)
     for field, exact in zip(found._fields, np.moveaxis(wanted, -1, 0), strict=True):
         np.testing.assert_array_equal(getattr(found, field), exact, err_msg=field)
@@ -78,7 +80,7 @@ def test_means_of_the_cells_at_thresholds(mode: Mode):
 
     def run(y: Any, s: Any, g: Any, m: Any) -> Any:
         given: dict[str, Any] = {"gain_rejected": 2, "where": m, "threshold": list(THRESHOLDS)}
-        cuts = [qk.cell_impacts(y, s, gain=g, inclusive=x, **given) for x in (True, False)]
+        cuts = [qk.tables.cell_impacts(y, s, gain=g, inclusive=x, **given) for x in (True, False)]
         return tuple(cuts)
 
     s, g, m = (WHOLE[k] for k in ("score", "gain", "where"))
@@ -98,11 +100,11 @@ def test_one_list_is_cut_as_a_batch():
     """Compact tables and padded ones."""
     columns = [WHOLE[k] for k in ("score", "gain", "where")]
     for cut in ({"threshold": [0.5, -1.0, 9.0]}, {"quota": [0.5, 1]}):
-        batch = qk.cell_impacts(LABELS, columns[0], gain=columns[1], where=columns[2], **cut)
+        batch = qk.tables.cell_impacts(LABELS, columns[0], gain=columns[1], where=columns[2], **cut)
         for index in range(5):
             y, s, g, m = (x[index] for x in (LABELS, *columns))
             np.testing.assert_array_equal(
-                qk.cell_impacts(y, s, gain=g, where=m, **cut), [x[index] for x in batch]
+                qk.tables.cell_impacts(y, s, gain=g, where=m, **cut), [x[index] for x in batch]
             )
 
 
@@ -119,7 +121,7 @@ def test_the_means_make_up_the_total(rows: Any, share: float):
     y, s, g, r, w = (np.asarray(x) for x in zip(*rows, strict=True))
     for weights in (None, w):
         given: dict[str, Any] = {"sample_weight": weights, "fraction": share}
-        means = qk.cell_impacts(y, s, gain=g, gain_rejected=r, **given)
+        means = qk.tables.cell_impacts(y, s, gain=g, gain_rejected=r, **given)
         table = qk.confusion_table(y, s, **given)
         if np.isnan(sum(means)) or min(table) < 1e-9:
             continue
@@ -132,5 +134,7 @@ def test_the_means_make_up_the_total(rows: Any, share: float):
 
 
 def test_labels_of_cells_may_be_named():
-    found = qk.cell_impacts(list("yyny"), [4, 3, 2, 1], gain=[1, 2, 3, 4], quota=3, pos_label="y")
+    found = qk.tables.cell_impacts(
+        list("yyny"), [4, 3, 2, 1], gain=[1, 2, 3, 4], quota=3, pos_label="y"
+    )
     np.testing.assert_array_equal(found, [1.5, 3, 0, np.nan])

@@ -213,7 +213,7 @@ def test_the_best_cut_lies_on_the_hull_where_its_slopes_say():
     ranking = qk.rank(dice.integers(0, 2, 300), np.round(dice.normal(size=300), 1))
     hull = qk.roc_hull(ranking)
     cost_fn = 10 ** dice.uniform(-1, 1, 40)
-    slopes = qk.iso_performance_slope(1, cost_fn, 0.3)
+    slopes = qk.charts.iso_performance_slope(1, cost_fn, 0.3)
     best = qk.best_operating_point(ranking, cost_fp=1, cost_fn=cost_fn, prevalence=0.3)
     for slope, tpr, fpr in zip(slopes, best.tpr, best.fpr, strict=True):
         at = np.flatnonzero((hull.slope_min <= slope) & (slope <= hull.slope_max))
@@ -267,7 +267,7 @@ def test_costs_in_every_form(mode):
 
 def test_slopes(mode):
     cost_fp, cost_fn = (x.reshape(-1)[:, None] for x in np.meshgrid([0, 0.5, 3], [0, 1, 7.0]))
-    found = mode.run(qk.iso_performance_slope, cost_fp, cost_fn, SHARES[:5])
+    found = mode.run(qk.charts.iso_performance_slope, cost_fp, cost_fn, SHARES[:5])
     assert found.dtype == (np.float32 if mode.float32 else np.float64)
     for row, fp, fn in zip(found, cost_fp[:, 0], cost_fn[:, 0], strict=True):
         for slope, share in zip(row, PREVALENCES, strict=False):
@@ -279,10 +279,12 @@ def test_slopes(mode):
 
 
 def test_slopes_of_plain_numbers():
-    assert qk.iso_performance_slope(1, 5, 0.5) == 0.2
-    assert qk.iso_performance_slope(cost_fp=1e-200, cost_fn=1e-200, prevalence=0.5) == 1
-    assert isinstance(qk.iso_performance_slope(1, 5, 0.5), np.float64)
-    np.testing.assert_array_equal(qk.iso_performance_slope(1, [1, 5, 0], 0.25), [3, 0.6, np.inf])
+    assert qk.charts.iso_performance_slope(1, 5, 0.5) == 0.2
+    assert qk.charts.iso_performance_slope(cost_fp=1e-200, cost_fn=1e-200, prevalence=0.5) == 1
+    assert isinstance(qk.charts.iso_performance_slope(1, 5, 0.5), np.float64)
+    np.testing.assert_array_equal(
+        qk.charts.iso_performance_slope(1, [1, 5, 0], 0.25), [3, 0.6, np.inf]
+    )
 
 
 # where costs are traced
@@ -306,7 +308,7 @@ def test_traced_costs():
     np.testing.assert_array_equal(jax.vmap(quota)(costs), wanted.quota)
     np.testing.assert_array_equal(jax.jit(jax.vmap(quota))(costs), wanted.quota)
     np.testing.assert_array_equal(jax.jit(lambda c: quota(c, (Y, S)))(costs), wanted.quota)
-    found = jax.vmap(lambda c: qk.iso_performance_slope(1, c, 0.5))(costs)
+    found = jax.vmap(lambda c: qk.charts.iso_performance_slope(1, c, 0.5))(costs)
     np.testing.assert_allclose(found, 1 / np.asarray(costs), rtol=1e-6)
 
 

@@ -61,8 +61,8 @@ def measures(ranking: Any) -> Any:
     return (
         qk.impact_at_quota(ranking, quota=[0.5, 3]),
         qk.best_quota(ranking),
-        qk.cell_impacts(ranking, quota=3),
-        qk.cell_impacts(ranking, threshold=[1.0, 0.3]),
+        qk.tables.cell_impacts(ranking, quota=3),
+        qk.tables.cell_impacts(ranking, threshold=[1.0, 0.3]),
     )
 
 
@@ -75,8 +75,8 @@ def test_of_a_ranking_as_of_labels_and_scores(mode: Mode):
         again = (
             qk.impact_at_quota(y, s, quota=[0.5, 3], **given),
             qk.best_quota(y, s, **given),
-            qk.cell_impacts(y, s, quota=3, **given),
-            qk.cell_impacts(y, s, threshold=[1.0, 0.3], **given),
+            qk.tables.cell_impacts(y, s, quota=3, **given),
+            qk.tables.cell_impacts(y, s, threshold=[1.0, 0.3], **given),
         )
         return once, again
 
@@ -250,7 +250,7 @@ examples = st.lists(
 def everything_of(**given: Any) -> list[Any]:
     mass = np.sum(given.get("sample_weight", np.ones(np.shape(given["y_score"]))))
     cut = {"quota": [0.25 * mass, 0.5 * mass]}
-    found = qk.impact_at_quota(**given, **cut), qk.cell_impacts(**given, **cut)
+    found = qk.impact_at_quota(**given, **cut), qk.tables.cell_impacts(**given, **cut)
     best = qk.best_quota(**given)
     return flat((found, (best.value, best.threshold, best.quota)))
 
@@ -430,7 +430,7 @@ def test_rankings_without_gains_are_told():
     for measure in (
         functools.partial(qk.impact_at_quota, quota=2),
         qk.best_quota,
-        functools.partial(qk.cell_impacts, quota=2),
+        functools.partial(qk.tables.cell_impacts, quota=2),
     ):
         with pytest.raises(TypeError, match="needs what each example brings: pass gain="):
             measure(ranking)
@@ -445,7 +445,7 @@ def test_rankings_without_gains_are_told():
     with pytest.raises(TypeError, match="^rank needs y_true; impact_at_quota and best_quota take"):
         qk.rank(None, S, gain=G)
     with pytest.raises(TypeError, match="^cell_impacts needs y_true, which tells the cells apart"):
-        qk.cell_impacts(None, S, gain=G, quota=2)
+        qk.tables.cell_impacts(None, S, gain=G, quota=2)
     with pytest.raises(TypeError, match="^gain_rejected needs gain"):
         qk.rank(Y, S, gain_rejected=2)
 

@@ -70,7 +70,7 @@ def comparisons(y: Any, s: Any) -> dict[str, Any]:
 def costs(y: Any, s: Any, c: Any) -> dict[str, Any]:
     best = qk.best_operating_point(y, s, cost_fp=[1, 2], cost_fn=1.5, prevalence=0.25)
     h = qk.h_measure(y, s)
-    return best._asdict() | {"h": h, "slope": qk.iso_performance_slope(c, 1, c / 8)}
+    return best._asdict() | {"h": h, "slope": qk.charts.iso_performance_slope(c, 1, c / 8)}
 
 
 def flat(**results: Any) -> dict[str, Any]:
@@ -167,8 +167,8 @@ def gains(y: Any, s: Any, g: Any, w: Any) -> dict[str, Any]:
     )
     best = qk.best_quota(None, s, gain=g, gain_rejected=-1)
     given: dict[str, Any] = {"gain_rejected": g, "sample_weight": w}
-    at_quota = qk.cell_impacts(y, s, gain=g, quota=2, **given)
-    at_score = qk.cell_impacts(y, s, gain=g, threshold=[0.5, 0.2], **given)
+    at_quota = qk.tables.cell_impacts(y, s, gain=g, quota=2, **given)
+    at_score = qk.tables.cell_impacts(y, s, gain=g, threshold=[0.5, 0.2], **given)
     cuts = qk.tables.cut_tables(y, s, ratio=2)
     parts = {"at": at, "curve": best.curve, "at quota": at_quota, "at score": at_score}
     return flat(**parts, cuts=cuts.table, ends=cuts._replace(table=cuts.quota)) | {
@@ -229,6 +229,7 @@ def grouped(y: Any, s: Any, codes: Any) -> dict[str, Any]:
         **flat(shares=qk.groups.selection_by_group(ranking, quota=[1, 2.5])),
         "examples": counts.examples,
         "hit_rate": qk.hit_rate(ranking, quota=[1.5, 3]),
+        "mean_hit_rate": qk.mean_hit_rate(ranking, between=(1, 2)),
         "average_hit_rate": qk.average_hit_rate(ranking),
         "f_score": qk.f_score(ranking, threshold=0.5),
         "select": qk.select(s, quota=2, groups=codes, num_groups=3),

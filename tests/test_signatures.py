@@ -38,7 +38,7 @@ CHECKERS = {
 MEASURES = {name: x for name, x in PUBLIC.items() if isinstance(x, Measure)}
 STATED = {"inclusive": True, "when_short": None}
 """What the types of cuts have, with its default."""
-EITHER = ("quota", "fraction", "budget", "cost", "threshold")
+EITHER = ("quota", "fraction", "budget", "cost", "threshold", "between")
 """Of which one has to be given, and none by its name alone; a budget wants costs."""
 
 

@@ -41,6 +41,7 @@ OF_SCORES: dict[str, dict[str, Any]] = {
     "h_measure": {},
     "auk": {},
     "hit_rate": {"fraction": [0.3, 0.77]},
+    "mean_hit_rate": {"fraction": [0.3, 0.77]},
     "qrecall": {"fraction": [0.3, 0.77]},
     "lift": {"fraction": [0.3, 0.77]},
 }

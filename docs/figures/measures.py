@@ -101,7 +101,7 @@ def roc(figure: Any) -> None:
     axes.plot(curve.fpr, curve.tpr, "o-", color=TEAL, label=f"curve {qk.roc_auc(RANKING):.3f}")
     axes.plot([0, 1], [0, 1], ":", color=GREY)
     best = qk.best_operating_point(RANKING, cost_fp=1.5, cost_fn=1)
-    slope = float(qk.iso_performance_slope(1.5, 1, 0.5))
+    slope = float(qk.charts.iso_performance_slope(1.5, 1, 0.5))
     x = np.linspace(0, 0.4, 2)
     axes.plot(x, best.tpr + slope * (x - best.fpr), color=PURPLE, lw=1, label="line of equal cost")
     axes.set(xlabel="false positive rate", ylabel="true positive rate", ylim=(0, 1.03))

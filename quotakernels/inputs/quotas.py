@@ -157,12 +157,14 @@ def quota_masses(
     fraction: Any = None,
     budget: Any = None,
     when_short: WhenShort | None = None,
+    called: str = "quota",
 ) -> tuple[tuple[Array], tuple[int, ...]]:
-    """The same without a warning."""
+    """The same without a warning, of a quota that messages may call otherwise."""
     check_when_short(when_short)
     name, number = _only({"quota": quota, "fraction": fraction, "budget": budget})
-    value, whole = numbers_like(table.counts, name, number), Totals(xp, table).whole[..., None]
-    flat, shape = _beside_groups(xp, table, name, value)
+    said = called if name == "quota" else name
+    value, whole = numbers_like(table.counts, said, number), Totals(xp, table).whole[..., None]
+    flat, shape = _beside_groups(xp, table, said, value)
     if name == "fraction":
         fits = (flat > 0) & (flat <= 1)
         expected = "a share of the examples, above 0 and at most 1"
@@ -170,7 +172,7 @@ def quota_masses(
         wanted = whole_if_close(xp, flat * whole)
     else:
         short = when_short or ("all" if table.segments else "")
-        most = _most(xp, table, name, whole)
+        most = _most(xp, table, name, whole)._replace(name=said)
         wanted, fits = _within(xp, most, value, flat, whole > 0, short)
         if name == "budget":
             paid = xp.minimum(compiled(_paid, xp)(table, wanted), whole)

@@ -42,6 +42,7 @@ OVER_QUOTAS: dict[str, Counterparts] = {
     "average_qrecall": (summary.average_qrecall,),
     "hit_rate_curve": (at_quota.hit_rate,),
     "lift_curve": (at_quota.lift,),
+    "mean_hit_rate": (summary.mean_hit_rate, summary.area_of_hit_rate),
     "normalized_marks": (
         summary.chance_average_hit_rate,
         summary.chance_average_qrecall,

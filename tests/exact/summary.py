@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
 
 from .at_quota import T, cuts, expected_labels, ratio
-from .table import Group, is_weighted, total_count, total_positive_weight, total_weight
+from .pr import decimal
+from .table import Group, Number, is_weighted, total_count, total_positive_weight, total_weight
 
 
 class PemAreas(NamedTuple):
@@ -32,6 +35,30 @@ def average_hit_rate(ranking: Sequence[Group]) -> Fraction | None:
             found += group.positive_weight / group.count
             weighted_rates += group.positive_weight / group.count * (found / mass)
     return ratio(weighted_rates, total_positive_weight(ranking))
+
+
+def mean_hit_rate(ranking: Sequence[Group], first: Number, last: Number) -> Fraction | None:
+    """Σ HitRate(j) over the whole quotas j = first, …, last, over their number."""
+    quotas = range(max(1, math.ceil(first)), math.floor(last) + 1)
+    rates = (T(ranking, Fraction(j)) / j for j in quotas)
+    return ratio(sum(rates, Fraction(0)), Fraction(len(quotas)))
+
+
+def area_of_hit_rate(ranking: Sequence[Group], first: Number, last: Number) -> float | None:
+    """∫ HitRate(q) dq / (last - first); T(q)/q = c/q + t within a group, with 40 digits."""
+    start, stop = Fraction(first), Fraction(last)
+    if start == stop:
+        return None
+    knots = sorted({start, stop, *(x for x in cuts(ranking) if start < x < stop)})
+    with localcontext() as context:
+        context.prec = 40
+        area = Decimal(0)
+        for left, right in pairwise(knots):
+            share = (T(ranking, right) - T(ranking, left)) / (right - left)
+            constant = T(ranking, left) - share * left
+            log = decimal(right / left).ln() if constant else Decimal(0)
+            area += decimal(constant) * log + decimal(share * (right - left))
+        return float(area / decimal(stop - start))
 
 
 def average_qrecall(ranking: Sequence[Group], start: str = "P") -> Fraction | None:

@@ -171,7 +171,7 @@ def cell_impacts(table: ops.Groups, index: Array, part: Array, unit: Array) -> C
 
     Examples
     --------
-    >>> from quotakernels import cell_impacts
+    >>> from quotakernels.tables import cell_impacts
     >>> repaid, score, brings = [1, 1, 0, 1], [0.9, 0.8, 0.8, 0.3], [120, 300, -500, 80]
     >>> print(*cell_impacts(repaid, score, gain=brings, threshold=0.8))
     210.0 -500.0 0.0 nan

@@ -216,7 +216,7 @@ def iso_performance_slope(cost_fp: NumberOf[A], cost_fn: NumberOf[A], prevalence
 
     Examples
     --------
-    >>> from quotakernels import iso_performance_slope
+    >>> from quotakernels.charts import iso_performance_slope
     >>> print(iso_performance_slope(1, 5, 0.5))
     0.2
     >>> print(iso_performance_slope(1, [1, 5, 0], 0.25))
