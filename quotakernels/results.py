@@ -3,6 +3,7 @@
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.inference.comparison.compare import Comparison
 from quotakernels.inference.comparison.selections import SelectionComparison
+from quotakernels.inference.comparison.voting import Vote
 from quotakernels.inference.delong.covariance import AucCovariance
 from quotakernels.inference.delong.difference import DelongTest
 from quotakernels.inference.delong.interval import AucInterval
@@ -75,4 +76,5 @@ __all__ = [
     "SelectionByGroup",
     "SelectionComparison",
     "Summary",
+    "Vote",
 ]

@@ -218,9 +218,9 @@ def _scores(
 
 def votes(labels: np.ndarray, unseen: np.ndarray, single: np.ndarray) -> np.ndarray:
     """The mean score of the best X models, ranked by PEM."""
-    best_first = np.argsort(-qk.pem(labels, unseen).round(9), stable=True)
-    sums = np.cumsum(single[best_first], axis=0)
-    return (sums / np.arange(1, len(single) + 1)[:, None]).round(DIGITS)
+    found = qk.inference.vote(lambda x: qk.pem(x).round(9), labels, unseen, maximize=True)
+    means: np.ndarray = found.means(single)
+    return means.round(DIGITS)
 
 
 # what comes of them

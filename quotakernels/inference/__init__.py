@@ -5,6 +5,7 @@ It is in five rooms: resampling, delong, proportions, comparison and folds.
 
 from quotakernels.inference.comparison.compare import compare
 from quotakernels.inference.comparison.selections import compare_selections
+from quotakernels.inference.comparison.voting import vote
 from quotakernels.inference.delong.covariance import auc_covariance
 from quotakernels.inference.delong.difference import delong_test, delong_test_unpaired
 from quotakernels.inference.delong.interval import auc_interval
@@ -27,4 +28,5 @@ __all__ = [
     "fold_test",
     "hit_rate_interval",
     "optimum_interval",
+    "vote",
 ]

@@ -239,14 +239,14 @@ def compare(
     named = named_scores(models, y_true)
     n_resamples = check_test(test, len(named), n_resamples, confidence_level, ties, stratified)
     beside = (sample_weight, where, pos_label, validate, gain, gain_rejected, groups, num_groups)
-    found, data = _data({label_of(models, k): x for k, x in named.items()}, y_true, beside)
+    found, data = data_of({label_of(models, k): x for k, x in named.items()}, y_true, beside)
     drawn = {"n_resamples": n_resamples, "random_state": random_state, "clusters": clusters}
     drawn |= {"ties": ties, "workers": workers, "max_memory": max_memory, "progress": progress}
     asked = Measured(applied, y_true, found, confidence_level, data, drawn)
     return _comparison(list(named), asked, test, maximize, stratified)
 
 
-def _data(
+def data_of(
     named: dict[str, Any], y_true: Any, beside: tuple[Any, ...]
 ) -> tuple[Validated, dict[str, Any]]:
     """What is compared, and what `rank` is given beside labels and scores, by name."""
@@ -265,12 +265,12 @@ def _comparison(
     names: list[str], asked: Measured, test: TestName, maximize: bool | None, stratified: bool
 ) -> Comparison:
     """The estimates, and the tests of all pairs."""
-    estimate, worth = _estimates(asked.measure, asked.found, asked.drawn["ties"], maximize)
+    estimate, worth = estimates_of(asked.measure, asked.found, asked.drawn["ties"], maximize)
     tested = by_test(test, asked._replace(estimate=estimate), stratified)
     return comparison_of(names, estimate, worth, tested, asked.confidence_level)
 
 
-def _estimates(
+def estimates_of(
     measure: Any, data: Validated, ties: TiePolicy, maximize: bool | None
 ) -> tuple[NDArray, NDArray]:
     """The measure of each model, one number, and one that is larger for the better model."""

@@ -1,0 +1,216 @@
+"""Selective voting: the mean score of the best of several models, and how many these should be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+
+from quotakernels import ops
+from quotakernels._array import Array, computing, device, finished, namespace, result_float
+from quotakernels.inference.comparison.compare import (
+    CompareOptions,
+    data_of,
+    estimates_of,
+)
+from quotakernels.inference.resampling.bootstrap import with_options
+from quotakernels.inputs.columns import adopt, as_column
+from quotakernels.inputs.keywords import brief, public
+from quotakernels.inputs.models import label_of, named_scores
+from quotakernels.measures._direction import compared
+from quotakernels.measures.tables.optimal import SAME_VALUE
+from quotakernels.ranking import TiePolicy
+
+NDArray = np.ndarray[Any, Any]
+
+
+class Vote(NamedTuple):
+    """Models in order of a measure, and the measure of the mean score of the best of them.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The models, best first; those with NaN last.
+    single : float array, shape (M,)
+        The measure of each model.
+    votes : float array, shape (M,)
+        The measure of the mean score of the best X, X = 1 … M.
+    best : int
+        How many vote: what was asked for, or else the smallest X of which the measure is the best.
+    """
+
+    names: tuple[str, ...]
+    single: NDArray
+    votes: NDArray
+    best: int
+
+    def mean(self, models: Any, best: int | None = None) -> Any:
+        """The mean score of the best X models for other examples, shape (n,).
+
+        Parameters
+        ----------
+        models : mapping, data frame or array
+            The scores of the same models, as `vote` takes them.
+        best : int, optional
+            How many vote, in place of `best`.
+        """
+        number = _checked(best, len(self.names)) or self.best
+        return self.means(models)[number - 1, ...]
+
+    def means(self, models: Any) -> Any:
+        """The mean scores of the best X models, X = 1 … M, shape (M, n).
+
+        Parameters
+        ----------
+        models : mapping, data frame or array
+            The scores of the same models, as `vote` takes them.
+        """
+        named = named_scores(models, None)
+        if missing := sorted(set(self.names) - named.keys()):
+            raise ValueError(
+                f"models must hold those that were ranked; it lacks {brief(missing[0])}"
+            )
+        labels = [label_of(models, name) for name in self.names]
+        given = {x: as_column(x, named[name]) for x, name in zip(labels, self.names, strict=True)}
+        for label, x in given.items():
+            if x.ndim != 1 or x.shape != given[labels[0]].shape:
+                raise ValueError(
+                    f"{label} must be a list of as many scores as {labels[0]} has; "
+                    f"got shape {tuple(x.shape)}"
+                )
+        _, columns = adopt(given, tuple(given))
+        return _running_means([columns[x] for x in labels])
+
+
+@public
+def vote(
+    measure: Any,
+    y_true: Any,
+    models: Any,
+    *,
+    best: int | None = None,
+    maximize: bool | None = None,
+    sample_weight: Any = None,
+    where: Any = None,
+    pos_label: Any = None,
+    ties: TiePolicy = "expected",
+    validate: bool = True,
+    **options: Unpack[CompareOptions],
+) -> Vote:
+    """Rank models by a measure, and average the scores of the best X ([AR] section 4.2.1).
+
+    Rank the models, and choose X, on examples that none of them has seen.  `Vote.mean` then gives
+    the mean score of the same models for any other examples.
+
+    Parameters
+    ----------
+    measure : callable
+        As `compare` takes it: a measure of this library, ``functools.partial`` of one, or your own
+        function of a `Ranking`.
+    y_true : array, shape (n,)
+        Labels, as in `rank`.
+    models : mapping from names to arrays, data frame, or array, shape (M, n)
+        The scores of each model, on one scale, such as probabilities.  The models of an array, or
+        of a list of arrays, are called "0", "1", ….
+    best : int, optional
+        X, how many models vote; by default as many as `measure` is best of.
+    maximize : bool, optional
+        Whether the largest value is the best.  By default as the measure says.
+    sample_weight, where, pos_label, ties, validate
+        As in `rank`, of shape (n,), the same for all models.
+    **options : optional
+        The measure's own keywords, such as ``quota=100``.
+
+    Returns
+    -------
+    Vote
+        On the host; of equal models the first, in the order given, is the better one.  NaN where
+        the measure is undefined; a single one votes if it is so of all.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `compare`; `best` that is no whole number from 1 to M.
+
+    See Also
+    --------
+    compare : whether models differ by more than chance.
+
+    Notes
+    -----
+    Values of the measure are equal if they differ by no more than 2**-49 of the best one, or of 1
+    if that is more.  The measure of the best X, on the examples that chose it, is flattered by the
+    choice.
+
+    References
+    ----------
+    [AR] section 4.2.1.
+
+    Examples
+    --------
+    >>> from quotakernels import pem
+    >>> from quotakernels.inference import vote
+    >>> labels = [1, 1, 0, 1, 0, 0]
+    >>> models = {
+    ...     "noise": [0.25, 0.5, 0.375, 0.125, 0.875, 0.375],
+    ...     "first": [0.875, 0.25, 0.5, 0.75, 0.125, 0.0],
+    ...     "second": [0.75, 0.875, 0.5, 0.375, 0.375, 0.25],
+    ... }
+    >>> found = vote(pem, labels, models)
+    >>> print(found.names, found.votes.round(2), found.best)
+    ('first', 'second', 'noise') [0.78 1.   0.56] 2
+    >>> print(found.mean({"noise": [0.0, 0.0], "first": [0.5, 0.25], "second": [1.0, 0.75]}))
+    [0.75 0.5 ]
+    """
+    applied = compared(with_options(measure, options, None))
+    named = named_scores(models, y_true)
+    wanted = _checked(best, len(named))
+    beside = (sample_weight, where, pos_label, validate, None, 0, None, None)
+    labelled = {label_of(models, name): x for name, x in named.items()}
+    found, _ = data_of(labelled, y_true, beside)
+    single, worth = estimates_of(applied, found, ties, maximize)
+    order = np.argsort(-worth, kind="stable")  # NaN last
+    means = _running_means([found.examples.scores[k, ...] for k in order.tolist()])
+    together = {str(k): means[k, ...] for k in range(len(named))}
+    votes, worth = estimates_of(applied, data_of(together, y_true, beside)[0], ties, maximize)
+    names = tuple([*named][k] for k in order)
+    return Vote(names, single[order], votes, wanted or _first_best(worth))
+
+
+def _checked(best: Any, number: int) -> int | None:
+    """How many models shall vote, if that is said."""
+    if best is None:
+        return None
+    try:
+        wanted = 0 if isinstance(best, bool) else index(best)
+    except TypeError:
+        wanted = 0
+    if not 1 <= wanted <= number:
+        raise ValueError(f"best must be a whole number from 1 to {number}; got {brief(best)}")
+    return wanted
+
+
+def _first_best(worth: NDArray) -> int:
+    """The smallest X of the best; 1 if none is defined."""
+    if np.isnan(worth).all():
+        return 1
+    top = np.nanmax(worth)
+    narrower = float(np.finfo(worth.dtype).eps) * 2**52
+    rounding = min(SAME_VALUE * narrower, 2.0**-20) * max(1.0, abs(float(top)))
+    return 1 + int(np.argmax((worth == top) | (top - worth <= rounding)))
+
+
+def _running_means(scores: Sequence[Array]) -> Array:
+    """The means of the first X of them, X = 1, 2, …, as the widest floats."""
+    xp = namespace(scores[0])
+    dtype = result_float(xp, device(scores[0]))
+    with computing(xp):
+        total = ops.widened(xp, scores[0])
+        means = [total]
+        for number, x in enumerate(scores[1:], 2):
+            total = total + ops.widened(xp, x)
+            means.append(total / number)
+        stacked: Array = finished(xp, xp.stack(means), dtype)
+        return stacked
