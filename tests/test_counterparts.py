@@ -121,7 +121,8 @@ def test_marks_of_all_small_cases():
         qrecall = ex.normalized_mark(
             ex.average_qrecall(groups), ex.chance_average_qrecall(n, positives)
         )
-        wanted = (hit_rate, qrecall, ex.pem(groups), ex.gini(groups))
+        correlation = ex.pearson(groups, n, labels="observed")
+        wanted = (hit_rate, qrecall, ex.pem(groups), ex.gini(groups), correlation)
         assert_near(qk.normalized_marks(ranking), wanted)
 
 

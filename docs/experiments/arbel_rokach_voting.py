@@ -44,7 +44,7 @@ MEASURES: dict[str, Measured] = {
     "PEM": qk.pem,
     "Pearson": pearson,
 }
-FIELDS = {"AHR": "average_hit_rate", "AQR": "average_qrecall", "PEM": "pem"}
+FIELDS = dict(zip(MEASURES, ("average_hit_rate", "average_qrecall", "pem", "pearson"), strict=True))
 """Their names in `normalized_marks`."""
 SHARE, ROWS, TESTED, RUNS, FOLDS = 0.2, 300, 1 / 6, 4, 3
 DIGITS = 4
@@ -237,16 +237,9 @@ def curves(found: Votes) -> dict[str, np.ndarray]:
 
 
 def marks(found: Votes, method: str) -> dict[str, np.ndarray]:
-    """The same, normalised.  Chance is 0 for Pearson's correlation, as for PEM."""
+    """The same, normalised."""
     normal = qk.normalized_marks(each(found), found.votes, method=method)
-    correlation = curves(found)["Pearson"]
-    if method == "minmax":
-        low, high = (pick(correlation, axis=-1, keepdims=True) for pick in (np.min, np.max))
-        correlation = (correlation - low) / (high - low)
-    return {
-        **{name: getattr(normal, field) for name, field in FIELDS.items()},
-        "Pearson": correlation,
-    }
+    return {name: getattr(normal, field) for name, field in FIELDS.items()}
 
 
 def peaks(found: Votes) -> str:

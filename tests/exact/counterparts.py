@@ -47,6 +47,7 @@ OVER_QUOTAS: dict[str, Counterparts] = {
         summary.chance_average_hit_rate,
         summary.chance_average_qrecall,
         summary.normalized_mark,
+        at_quota.pearson,
     ),
     "pearson_curve": (at_quota.pearson,),
     "pem": (summary.pem,),

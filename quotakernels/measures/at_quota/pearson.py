@@ -241,7 +241,11 @@ def pearson(table: ops.Groups, wanted: Array, *, labels: Labels = "expected") ->
     >>> print(pearson(y_true, y_score, quota=[1, 3, 5], labels="observed").round(3))
     [ nan 0.5  0.54]
     """
-    xp = namespace(wanted)
+    return correlation_within(namespace(wanted), table, wanted, labels)
+
+
+def correlation_within(xp: Namespace, table: ops.Groups, wanted: Array, labels: Labels) -> Array:
+    """The correlation within each wanted mass, shape (..., K)."""
     table = ops.head(xp, table, wanted)
     index, _ = ops.rows_at(xp, table, wanted)
     before, part = _moments_before(

@@ -11,6 +11,7 @@ from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import reduced
+from quotakernels.measures.at_quota.pearson import correlation_within
 from quotakernels.measures.over_quotas.areas import pairs_won
 from quotakernels.measures.over_quotas.averages import hit_rate_mean, qrecall_mean
 from quotakernels.measures.over_quotas.harmonic import harmonic_sums
@@ -22,14 +23,15 @@ class Marks(NamedTuple, Generic[T]):
 
     Attributes
     ----------
-    average_hit_rate, average_qrecall, pem, roc_auc : array
-        The mark of that measure.
+    average_hit_rate, average_qrecall, pem, roc_auc, pearson : array
+        The mark of that measure; `pearson` of all examples with their own labels.
     """
 
     average_hit_rate: T
     average_qrecall: T
     pem: T
     roc_auc: T
+    pearson: T
 
 
 class _NormalizedMarks(Measure):
@@ -53,7 +55,7 @@ class _NormalizedMarks(Measure):
 
 @measure(_NormalizedMarks, greater_is_better=None)
 def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] = "chance") -> Marks:
-    """AHR, AQR, PEM and AUC on one axis ([AR] Figure 10).
+    """AHR, AQR, PEM, AUC and Pearson's correlation on one axis ([AR] Figure 10).
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
@@ -68,14 +70,15 @@ def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] =
     Returns
     -------
     Marks
-        By "chance" NaN where the measure is undefined or c = 1 (all examples positive); by "minmax"
+        By "chance" NaN where the measure is undefined, as Pearson's correlation is of scores that
+        do not vary, or c = 1 (all examples positive); by "minmax"
         NaN where all models have the same value or one of them is undefined.
 
     Notes
     -----
     [AR] section 4.2.1 normalises AHR and AQR and does not say how.  "chance" changes just these
-    two of its four measures: of PEM, and of `pearson` with the observed labels, which has no field
-    here, chance is 0.  The expectations are (n + P)/(2n) for AQR, 0 for
+    two of its four measures: of PEM, and of `pearson` with ``labels="observed"``, chance is 0.  The
+    expectations are (n + P)/(2n) for AQR, 0 for
     PEM, 1/2 for AUC, and for AHR b + (1 - b)·H/n with b = (P - 1)/(n - 1) and H = 1 + 1/2 + … +
     1/n.  Orders without ties are meant: a constant score has AHR = P/n, below that expectation,
     and so a negative mark.  The marks of PEM and AUC are equal by "chance".  Marks of different
@@ -103,7 +106,8 @@ def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] =
         hit_rate_mean(xp, table, total),
         qrecall_mean(xp, table, total),
     )
-    values = Marks(hit_rate, qrecall, won.surplus, won.share)
+    correlation = correlation_within(xp, table, total.whole[..., None], "observed")[..., 0]
+    values = Marks(hit_rate, qrecall, won.surplus, won.share, correlation)
     if method == "minmax":
         return Marks(*(_between_models(xp, x) for x in values))
     if table.weighted:
@@ -130,4 +134,4 @@ def _chance(xp: Namespace, whole: Array, positive: Array) -> Marks:
     share = (positive - 1) / others
     zero = xp.zeros_like(whole)
     hit_rate = share + (1 - share) * harmonic / whole
-    return Marks(hit_rate, (whole + positive) / (2 * whole), zero, zero + 0.5)
+    return Marks(hit_rate, (whole + positive) / (2 * whole), zero, zero + 0.5, zero)
