@@ -203,7 +203,7 @@ def test_all_measures_at_a_quota_take_a_budget():
     for name in ("pearson", "g_measure", "informedness"):
         found = PUBLIC[name](y, s, **cut)
         np.testing.assert_allclose(found, PUBLIC[name](y, s, quota=quota))
-    for measure in (qk.impact_at_quota, qk.cell_impacts):
+    for measure in (qk.impact_at_quota, qk.tables.cell_impacts):
         found = measure(y, s, gain=gain, **cut)
         np.testing.assert_allclose(found, measure(y, s, gain=gain, quota=quota))
     found = qk.tables.impact(y, s, impacts=(1, -1, 0, 0), **cut)

@@ -162,3 +162,32 @@ def test_every_unit_and_no_unit():
         assert optima(found) == [False, True, False, True, False]
     free = qk.optimal_cut(qk.expected_cost, y, s, cost_fp=0, cost_fn=0)
     assert all(optima(free))
+
+
+def test_measures_of_ones_own():
+    """As those of the library that compute the same, also with numbers and in other directions."""
+    y, s = [1, 0, 1, 1, 0, 0, 1], [0.9, 0.8, 0.8, 0.6, 0.5, 0.2, 0.1]
+
+    def weighed(table: qk.tables.ConfusionTable, *, beta: Any) -> Any:
+        square = beta * beta
+        found = (1 + square) * table.tp
+        return found / (found + square * table.fn + table.fp)
+
+    known = qk.optimal_cut(qk.f_score, y, s, beta=2)
+    own = qk.optimal_cut(weighed, y, s, beta=2, maximize=True)
+    assert (own.threshold, own.quota) == (known.threshold, known.quota)
+    fixed = functools.partial(weighed, beta=2)
+    curve = qk.tables.table_curve(fixed, qk.rank(y, s))
+    np.testing.assert_allclose(curve.value, qk.tables.table_curve(qk.f_score, y, s, beta=2).value)
+    wrong = qk.optimal_cut(lambda table: table.fp + table.fn, y, s, maximize=False)
+    assert wrong.threshold == qk.optimal_cut(qk.accuracy, y, s).threshold
+
+
+def test_bad_measures_of_ones_own():
+    y, s = [1, 0], [2, 1]
+    with pytest.raises(TypeError, match="does not say whether more is better"):
+        qk.optimal_cut(lambda table: table.tp, y, s)
+    with pytest.raises(TypeError, match=r"must give a number for each cut, .* shape \(3,\); got 1"):
+        qk.tables.table_curve(lambda table: 1, y, s)
+    with pytest.raises(TypeError, match="needs a measure of confusion tables"):
+        qk.tables.table_curve(qk.roc_auc, y, s)

@@ -208,6 +208,7 @@ def of_cuts(y: NDArray[np.int64], s: Floats, ranking: qk.Ranking[Floats]) -> Non
     assert_type(qk.optimal_cut(qk.f_score, y, s, beta=2), results.OptimalCut[Floats])
     assert_type(qk.optimal_cut(qk.f_score.with_options(beta=2), ranking).value, Floats)
     assert_type(tables.table_curve(qk.accuracy, ranking).value, Floats)
+    tables.table_curve(lambda table: table.tp - table.fp, ranking)
     qk.optimal_cut(y, s, qk.f_score)  # wrong
     qk.optimal_cut(qk.roc_auc, y, s)  # wrong
     qk.optimal_cut(qk.f_score, y, s, maximize="yes")  # wrong

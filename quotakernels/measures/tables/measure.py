@@ -223,7 +223,7 @@ def impacts_like(xp: Namespace, data: Array, impacts: Any) -> ConfusionTable:
     except (TypeError, ValueError):
         raise TypeError(f"impacts must be four: {', '.join(names)}; got {brief(impacts)}") from None
     numbers = {name: numbers_like(data, name, x) for name, x in named.items()}
-    return ConfusionTable(*checked(xp, numbers, dict.fromkeys(names, _FINITE)).values())
+    return ConfusionTable(*checked(xp, numbers, dict.fromkeys(names, FINITE)).values())
 
 
 def class_impacts_like(xp: Namespace, cells: Array, impacts: Any) -> Array:
@@ -239,10 +239,10 @@ def class_impacts_like(xp: Namespace, cells: Array, impacts: Any) -> Array:
             f"impacts of {size} classes must have shape ({size}, {size}) or (..., {size}, {size}); "
             f"got shape {tuple(number.shape)}"
         )
-    return checked(xp, {"impacts": number}, {"impacts": _FINITE})["impacts"]
+    return checked(xp, {"impacts": number}, {"impacts": FINITE})["impacts"]
 
 
-_FINITE = (lambda x: (x > -float("inf")) & (x < float("inf")), "a finite number")
+FINITE = (lambda x: (x > -float("inf")) & (x < float("inf")), "a finite number")
 
 
 def largest(*numbers: Array) -> Array:

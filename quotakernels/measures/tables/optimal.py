@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple, Unpack, overload
+import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import (
@@ -14,6 +16,7 @@ from quotakernels._array import (
     computing,
     device,
     finished,
+    is_array,
     namespace,
     result_float,
     tolerance,
@@ -22,13 +25,14 @@ from quotakernels._array import (
 from quotakernels._types import A, ArrayOf, Generic, T, TableData, TableOptions
 from quotakernels.inputs.invalid_rows import invalid_rows, nan_in_invalid
 from quotakernels.inputs.keywords import brief, forwarding, refuse_unknown
-from quotakernels.measures._direction import direction_of
-from quotakernels.measures._measure import COST, DATA, GAINS
+from quotakernels.measures._direction import direction_of, own_direction, title_of
+from quotakernels.measures._measure import COST, DATA, GAINS, Measure
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
 from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
-from quotakernels.measures.tables.measure import TableMeasure
+from quotakernels.measures.tables.measure import FINITE, TableMeasure
 from quotakernels.ranking import Ranking, rank, table_of
 
+OfTables: TypeAlias = TableMeasure | functools.partial[Any] | Callable[[ConfusionTable[Any]], Any]
 SAME_VALUE = 2.0**-49
 """Difference up to which two values are taken as equal, relative to what their rounding is."""
 
@@ -54,13 +58,13 @@ class OptimalCut(NamedTuple, Generic[T]):
 
 @overload
 def table_curve(
-    measure: TableMeasure | functools.partial[Any], ranking: Ranking[T], **own: Unpack[TableOptions]
+    measure: OfTables, ranking: Ranking[T], **own: Unpack[TableOptions]
 ) -> Curve[T]: ...
 
 
 @overload
 def table_curve(
-    measure: TableMeasure | functools.partial[Any],
+    measure: OfTables,
     y_true: ArrayOf[A],
     y_score: ArrayOf[A],
     **data: Unpack[TableData[A]],
@@ -77,7 +81,8 @@ def table_curve(measure: Any, *data: Any, **keywords: Any) -> Curve:
     Parameters
     ----------
     measure : measure of a `ConfusionTable`
-        `f_score`, `informedness`, …, also with options fixed.
+        `f_score`, `informedness`, …, also with options fixed; or a function of your own of a table
+        whose cells are floats of shape (..., G + 1), and of keyword-only numbers.
     **keywords : optional
         The measure's own numbers, such as `beta`, which broadcast against (..., G + 1).
 
@@ -118,7 +123,7 @@ def table_curve(measure: Any, *data: Any, **keywords: Any) -> Curve:
 
 @overload
 def optimal_cut(
-    measure: TableMeasure | functools.partial[Any],
+    measure: OfTables,
     ranking: Ranking[T],
     *,
     maximize: bool | None = None,
@@ -128,7 +133,7 @@ def optimal_cut(
 
 @overload
 def optimal_cut(
-    measure: TableMeasure | functools.partial[Any],
+    measure: OfTables,
     y_true: ArrayOf[A],
     y_score: ArrayOf[A],
     *,
@@ -226,6 +231,8 @@ def _called(
     """The measure, the ranking, and the measure's own numbers."""
     while isinstance(measure, functools.partial) and not measure.args:
         measure, keywords = measure.func, measure.keywords | keywords
+    if callable(measure) and not isinstance(measure, (Measure, type)):
+        measure = _of_ones_own(measure)
     if not isinstance(measure, TableMeasure):
         raise TypeError(
             f"{caller} needs a measure of confusion tables, such as f_score, and it comes first, "
@@ -234,6 +241,25 @@ def _called(
     own = measure.take_own(keywords)
     refuse_unknown(caller, keywords, ("ranking",), DATA)
     return measure, measure.ranking(data, keywords, own, caller), own
+
+
+def _of_ones_own(function: Callable[..., Array]) -> TableMeasure:
+    """The measure that a function of the cells is; its keyword-only numbers are finite."""
+    parameters = inspect.signature(function).parameters.values()
+    own = [x.name for x in parameters if x.kind is x.KEYWORD_ONLY]
+    direction = own_direction(function)
+
+    @functools.wraps(function)
+    def of_cells(table: ConfusionTable, **numbers: Any) -> Array:
+        value = function(table, **numbers)
+        if not (is_array(value) and tuple(value.shape) == tuple(table.tp.shape)):
+            raise TypeError(
+                f"{title_of(function)} must give a number for each cut, an array of shape "
+                f"{tuple(table.tp.shape)}; got {brief(value)}"
+            )
+        return value
+
+    return TableMeasure(of_cells, greater_is_better=direction, domains=dict.fromkeys(own, FINITE))
 
 
 def real_cuts(xp: Namespace, table: ops.Groups) -> Array:
