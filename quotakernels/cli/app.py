@@ -19,6 +19,7 @@ from quotakernels.cli.options import (
     FILE,
     GAINS,
     LEVEL,
+    MONEY,
     PER,
     POS_LABEL,
     QUOTA,
@@ -195,6 +196,7 @@ def report(file: Path | None, example: str | None, output: Path, **options: Any)
                 type=float,
                 help="Lowest score to select, for a quota.",
             ),
+            *MONEY,
             PER,
             WHERE,
             example_option("Select of scores that come along."),
@@ -204,11 +206,12 @@ def report(file: Path | None, example: str | None, output: Path, **options: Any)
     short_help="Write the rows that fill the quota, best first.",
 )
 def select(file: Path | None, example: str | None, output: Path, **chosen: Any) -> None:
-    """Write the rows of FILE that fill the quota, or reach a threshold, best first.
+    r"""Write the rows of FILE that fill the quota, spend a budget or reach a threshold, best first.
 
     All columns are kept, and selection_probability is added: 1 above the threshold, and for the
-    rows tied at it their equal chance of the places that remain. The name of the output tells its
-    format: .csv, .tsv, .parquet, .arrow or .feather.
+    rows tied at it their equal chance of the places that remain, or the equal part of them that
+    the rest of the budget pays for. The name of the output tells its format: .csv, .tsv, .parquet,
+    .arrow or .feather.
 
     Examples
     --------
@@ -217,6 +220,10 @@ def select(file: Path | None, example: str | None, output: Path, **chosen: Any) 
 
       The 10 best rows of each branch:
         quotakernels select FILE --score a --quota 10 --per branch -o chosen.csv
+
+      The best rows that a million pays for, each taken or not:
+        quotakernels select FILE --score a --budget 1000000 --cost amount \
+            --whole -o chosen.csv
 
       All rows with a score of 0.35 and more:
         quotakernels select FILE --score a --threshold 0.35 -o chosen.csv
@@ -230,6 +237,13 @@ def select(file: Path | None, example: str | None, output: Path, **chosen: Any) 
         _write_selected(path, output, **chosen)
 
 
+def _check_one(quota: Any, threshold: Any, paid: Any, per: str | None) -> None:
+    if sum(x is not None for x in (quota, threshold, paid)) != 1:
+        raise click.UsageError("Give one of --quota and --threshold, or --budget with --cost.")
+    if per is not None and quota is None:
+        raise click.UsageError("--per goes with --quota.")
+
+
 def _write_selected(
     file: Path,
     output: Path,
@@ -238,28 +252,37 @@ def _write_selected(
     threshold: float | None,
     per: str | None,
     where: tuple[str, str] | None,
+    **money: Any,
 ) -> None:
     from quotakernels.cli.columns import group_column, of_rows, score_column, where_mask
     from quotakernels.cli.exact import read_with_scores
-    from quotakernels.cli.files import output_format, read_table, write_table
+    from quotakernels.cli.files import output_format, read_table
+    from quotakernels.cli.money import money_of, select_paid
     from quotakernels.cli.selection import reached, select_of_each, select_rows
 
-    if (quota is None) == (threshold is None):
-        raise click.UsageError("Give one of --quota and --threshold.")
-    if per is not None and quota is None:
-        raise click.UsageError("--per goes with --quota.")
+    paid = money_of(**money)
+    _check_one(quota, threshold, paid, per)
     refuse_to_overwrite(file, output)
-    beside = [*([] if where is None else [where[0]]), *([] if per is None else [per])]
+    columns = (None if where is None else where[0], per, None if paid is None else paid.cost)
+    beside = [x for x in columns if x is not None]
     typed = read_with_scores(file, [score, *beside], [score])
     scores = of_rows(typed, where, lambda rows: score_column(rows, score))
     table = read_table(file, as_text=output_format(output) == "csv")
     if where is not None:
         table = table.filter(where_mask(typed, *where))
-    if per is None or quota is None:
+    if paid is not None:
+        selection = select_paid(table, scores, paid, typed, where)
+    elif per is None or quota is None:
         selection = select_rows(table, scores, quota or reached(scores, threshold))
     else:
         groups = of_rows(typed, where, lambda rows: group_column(rows, per))
         selection = select_of_each(table, scores, quota, per, groups)
+    _write_selection(output, selection)
+
+
+def _write_selection(output: Path, selection: Any) -> None:
+    from quotakernels.cli.files import write_table
+
     write_table(output, selection.table)
     to_stderr = is_stdout(output)
     click.echo(printable(selection.said), err=to_stderr)

@@ -160,6 +160,24 @@ LEVEL: dict[str, Any] = {
 SEED = Option(
     ["--seed"], metavar="S", type=click.IntRange(min=0), help="Other draws; 0 by default."
 )
+MONEY = (
+    Option(
+        ["--budget"],
+        metavar="B",
+        type=click.FloatRange(min=0),
+        help="What the selected may cost together, in the place of --quota; with --cost.",
+    ),
+    Option(["--cost"], type=COLUMN, help="Column of what each row costs."),
+    Option(
+        ["--over-cost"], is_flag=True, help="Rank by score over cost: most for the money first."
+    ),
+    Option(
+        ["--whole"],
+        is_flag=True,
+        help="Take rows whole, skip those that cost more than is left, and draw among ties.",
+    ),
+    SEED,
+)
 OUTPUT_FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
 
 

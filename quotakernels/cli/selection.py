@@ -33,11 +33,11 @@ def select_rows(table: pa.Table, scores: NDArray[Any], quota: Quota) -> Selectio
     _check(table, quota, len(scores), f"the {len(scores)} rows")
     places, argument = quota.places(len(scores)), quota.argument(len(scores))
     probabilities = qk.select(scores, **argument)
-    rows = _best_first(scores, np.flatnonzero(probabilities))
+    rows = best_first(scores, np.flatnonzero(probabilities))
     threshold = str(scores[rows[-1]]) if len(rows) else ""
     cut = qk.quota_threshold(scores, **argument)
     said = how_filled(places, threshold, int(cut.above), int(cut.tied))
-    return Selection(_taken(table, rows, probabilities), said)
+    return Selection(taken(table, rows, probabilities), said)
 
 
 def select_of_each(
@@ -48,23 +48,29 @@ def select_of_each(
     largest = int(sizes.max(initial=0))
     _check(table, quota, largest, f"the {largest} rows of the largest group by {column!r}")
     probabilities = qk.select(scores, groups=groups.codes, **quota.argument(largest))
-    rows = _best_first(scores, np.flatnonzero(probabilities))
+    rows = best_first(scores, np.flatnonzero(probabilities))
     rows = rows[np.argsort(groups.codes[rows], kind="stable")]
     places = float(quota.of_each(sizes).sum())
     said = how_filled_each(places, quota, column, sizes)
-    return Selection(_taken(table, rows, probabilities), said, f"best first of each {column}")
+    return Selection(taken(table, rows, probabilities), said, f"best first of each {column}")
+
+
+def refuse_probability(table: pa.Table) -> None:
+    """Raise for a table that has the column which is added."""
+    if PROBABILITY in table.schema.names:
+        raise InputError(f"the file has a column {PROBABILITY!r} already")
 
 
 def _check(table: pa.Table, quota: Quota, most: int, what: str) -> None:
-    if PROBABILITY in table.schema.names:
-        raise InputError(f"the file has a column {PROBABILITY!r} already")
+    refuse_probability(table)
     try:
         quota.check(most, what, of_rows=True, command=True)
     except UnfitError as error:
         raise InputError(str(error)) from error
 
 
-def _taken(table: pa.Table, rows: NDArray[Any], probabilities: NDArray[Any]) -> pa.Table:
+def taken(table: pa.Table, rows: NDArray[Any], probabilities: NDArray[Any]) -> pa.Table:
+    """Return these rows of the table, each with its probability."""
     return table.take(rows).append_column(PROBABILITY, pa.array(probabilities[rows]))
 
 
@@ -75,7 +81,7 @@ def reached(scores: NDArray[Any], threshold: float | None) -> Quota:
     return Quota(float(np.count_nonzero(scores >= threshold)), percent=False)
 
 
-def _best_first(scores: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[np.intp]:
+def best_first(scores: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[np.intp]:
     """Order rows by falling score; equal scores keep the order of the file."""
     # Sorting the reversed rows upwards and reversing again is stable for every type of score.
     backwards = rows[::-1]

@@ -50,7 +50,7 @@ EXAMPLES = [
 
 def test_every_command_has_examples() -> None:
     assert all(x.examples for x in (app, *app.commands.values()))
-    assert len(EXAMPLES) == 16
+    assert len(EXAMPLES) == 17
 
 
 @pytest.mark.parametrize("example", [x if x in EXAMPLES[::7] else in_full(x) for x in EXAMPLES])
@@ -58,7 +58,13 @@ def test_examples_can_be_typed(
     run: Run, table: Callable[..., Path], tmp_path: Path, example: str
 ) -> None:
     columns = {"bought": [0, 1] * 150, "a": list(range(300)), "b": [3, 1, 2] * 100}
-    path = table(**columns, spend=[1] * 300, part=["a", "a", "b"] * 100, branch=["n", "s"] * 150)
+    path = table(
+        **columns,
+        spend=[1] * 300,
+        amount=[1] * 300,
+        part=["a", "a", "b"] * 100,
+        branch=["n", "s"] * 150,
+    )
     words = example.replace("\\\n", " ").replace("'scores/*.parquet'", "FILE").split()
     written = ("chosen.csv", "report.html", "tables.csv")
     places = {"FILE": path, **{name: tmp_path / name for name in written}}

@@ -187,3 +187,41 @@ def test_a_quota_of_each_group_is_refused(run: Run, table: Callable[..., Path]) 
         assert message in run("select", file, *given).error
     given = ("--score", "s", "--threshold", 1, "--per", "branch", "-o", path.with_name("a.csv"))
     assert "--per goes with --quota." in run("select", path, *given).error
+
+
+def test_select_within_a_budget(run: Run, table: Callable[..., Path]) -> None:
+    path = table(s=[0.9, 0.7, 0.7, 0.2], amount=[20, 10, 30, 5], part=["a", "a", "a", "b"])
+    output = path.with_name("chosen.csv")
+    given = ("--score", "s", "--cost", "amount", "-o", output)
+    outcome = run("select", path, *given, "--budget", 30)
+    assert outcome.status == 0
+    assert outcome.out.splitlines() == [
+        "1.5 rows for 30, of a budget of 30",
+        "chosen.csv: 3 rows, best first",
+    ]
+    with output.open(newline="") as file:
+        assert [row[-1] for row in csv.reader(file)][1:] == ["1.0", "0.25", "0.25"]
+    outcome = run("select", path, *given, "--budget", 36, "--whole", "--seed", 1)
+    assert outcome.out.startswith("3 rows for 35, of a budget of 36\n")
+    outcome = run("select", path, *given, "--budget", 30, "--over-cost")
+    assert outcome.out.startswith("2 rows for 30, of a budget of 30\n")
+    assert outcome.out.endswith("2 rows, best first by score over cost\n")
+    outcome = run("select", path, *given, "--budget", 100, "--where", "part=b")
+    assert outcome.out.startswith("1 row for 5, of a budget of 100\n")
+
+
+def test_select_refuses_budgets_that_are_none(run: Run, table: Callable[..., Path]) -> None:
+    path = table(s=[0.9, -0.7], amount=[20, -10], hours=[1, 2])
+    given = ("select", path, "--score", "s", "-o", path.with_name("chosen.csv"))
+    assert "--budget needs --cost" in run(*given, "--budget", 3).error
+    assert "go with --budget" in run(*given, "--cost", "hours", "--quota", 1).error
+    assert (
+        "--seed goes with --whole"
+        in run(*given, "--cost", "hours", "--budget", 1, "--seed", 2).error
+    )
+    both = run(*given, "--cost", "hours", "--budget", 1, "--quota", 1)
+    assert "Give one of --quota and --threshold, or --budget with --cost" in both.error
+    assert "'amount': -10 is below 0" in run(*given, "--cost", "amount", "--budget", 1).error
+    shares = run(*given, "--cost", "hours", "--budget", 1, "--over-cost")
+    assert "--over-cost divides the scores" in shares.error
+    assert "'cost'" in run(*given, "--cost", "cost", "--budget", 1).error

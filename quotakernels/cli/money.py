@@ -1,0 +1,75 @@
+"""Who is selected for a budget: the rows behind the command `select --budget`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import click
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+import quotakernels as qk
+from quotakernels._text import number
+from quotakernels.cli.columns import number_column, of_rows
+from quotakernels.cli.errors import InputError
+from quotakernels.cli.selection import Selection, best_first, refuse_probability, taken
+from quotakernels.evaluation.words import counted
+
+
+@dataclass(frozen=True)
+class Money:
+    """A budget, the column of costs, and how they select."""
+
+    budget: float
+    cost: str
+    over_cost: bool
+    whole: bool
+    seed: int
+
+
+def money_of(
+    budget: float | None, cost: str | None, over_cost: bool, whole: bool, seed: int | None
+) -> Money | None:
+    """Return what the options say of a budget, None if nothing."""
+    if budget is None or cost is None:
+        if budget is not None:
+            raise click.UsageError("--budget needs --cost.")
+        if cost is not None or over_cost or whole or seed is not None:
+            raise click.UsageError("--cost, --over-cost, --whole and --seed go with --budget.")
+        return None
+    if seed is not None and not whole:
+        raise click.UsageError("--seed goes with --whole.")
+    return Money(budget, cost, over_cost, whole, seed or 0)
+
+
+def select_paid(
+    table: pa.Table,
+    scores: NDArray[Any],
+    money: Money,
+    typed: pa.Table,
+    where: tuple[str, str] | None,
+) -> Selection:
+    """Return the best rows that a budget pays for, with the part of each."""
+    refuse_probability(table)
+    cost = of_rows(typed, where, lambda rows: number_column(rows, money.cost))
+    if (cost < 0).any():
+        raise InputError(f"column {money.cost!r}: {number(cost.min())} is below 0; costs are not")
+    if money.over_cost:
+        scores = _over_cost(scores, cost)
+    limit: dict[str, Any] = {"cost": cost, "budget": money.budget, "when_short": "all"}
+    parts = qk.select(scores, **limit, whole=money.whole, random_state=money.seed)
+    rows = best_first(scores, np.flatnonzero(parts))
+    spent, many = number(float(parts @ cost)), counted(float(parts.sum()), "row", "rows")
+    said = f"{many} for {spent}, of a budget of {number(money.budget)}"
+    order = "best first by score over cost" if money.over_cost else "best first"
+    return Selection(taken(table, rows, parts), said, order)
+
+
+def _over_cost(scores: NDArray[Any], cost: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The scores over the costs; what is free comes first."""
+    if (scores < 0).any():
+        raise InputError("--over-cost divides the scores, which must not be negative")
+    free = cost == 0
+    return np.where(free, np.inf, scores / np.where(free, 1.0, cost))
