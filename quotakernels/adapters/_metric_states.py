@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
 
 from quotakernels._array import namespace
 from quotakernels.adapters.torch_distributed import added_sums
 from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.groups import GroupsOfExamples
 from quotakernels.ops.binning import bin_rows
 from quotakernels.states import ScoreBuffer, ScoreHistogram
-from quotakernels.states._compute import bounds_of, measured
+from quotakernels.states._compute import bounds_of, check_measures, measured
+from quotakernels.states.buffer import ranking_without_faults
 
 Tensor: TypeAlias = Any
 Columns = list[tuple[str, Any, Any]]
@@ -22,12 +24,15 @@ Columns = list[tuple[str, Any, Any]]
 _ABSENT = 2
 """Among the labels of a buffer, an example that does not count."""
 _SETTINGS_SIZE = 256
+_IDS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 
 
 class KeptHistogram:
     """The counts of a `ScoreHistogram`, with weights its masses and their corrections in one."""
 
-    def __init__(self, dtype: Any, weighted: bool, bits: int | None):
+    def __init__(self, dtype: Any, weighted: bool, bits: int | None, grouped: bool):
+        if grouped:
+            raise ValueError("a histogram keeps no groups of examples; a buffer does")
         like = torch.empty(0, dtype=dtype or torch.float32, device="cpu")
         empty = ScoreHistogram.empty(like, bits=bits, weighted=weighted)
         self.dtype, self.weighted, self.bits = empty.like.dtype, weighted, empty.bits
@@ -66,21 +71,38 @@ class KeptHistogram:
         return measured(measures, lambda f, own: bounds_of(f, own, *ends), {})
 
 
+class IndexedBuffer(NamedTuple):
+    """All examples with the group of each."""
+
+    buffer: ScoreBuffer
+    indexes: Tensor
+
+    def compute(self, measures: Mapping[str, Any]) -> Any:
+        """Measures of the groups that came, in the rising order of their indexes."""
+        check_measures(measures, self.buffer.like)
+        ids, codes = torch.unique(self.indexes, return_inverse=True)
+        groups = GroupsOfExamples(codes, ids)
+        examples, bad = self.buffer.examples(), self.buffer.bad
+        ranking = ranking_without_faults(examples, bad, "expected", groups)
+        return measured(measures, lambda f, own: f(ranking, **own), {})
+
+
 class KeptBuffer:
-    """The columns of a `ScoreBuffer`, each a list of batches.
+    """The columns of a `ScoreBuffer`, each a list of batches, and those of the groups.
 
     Without a type it takes that of the first batch.
     """
 
     bits = None
 
-    def __init__(self, dtype: Any, weighted: bool, bits: int | None):
+    def __init__(self, dtype: Any, weighted: bool, bits: int | None, grouped: bool):
         if bits is not None:
             raise ValueError("bits are those of a histogram; a buffer keeps whole scores")
         if dtype is not None:
             ScoreBuffer.empty(torch.empty(0, dtype=dtype))  # refuses what are no scores
-        self.dtype, self.weighted = dtype, weighted
-        names = ("scores", "labels", "weights") if weighted else ("scores", "labels")
+        self.dtype, self.weighted, self.grouped = dtype, weighted, grouped
+        optional = {"weights": weighted, "indexes": grouped}
+        names = ("scores", "labels", *(name for name, there in optional.items() if there))
         self.columns: Columns = [(name, [], "cat") for name in names]
 
     def type_of(self, metric: Any) -> Any:
@@ -88,18 +110,16 @@ class KeptBuffer:
         pieces = _pieces(metric, "scores")
         return self.dtype or (pieces[0].dtype if pieces else None)
 
-    def read(self, metric: Any, last: int = 0) -> ScoreBuffer:
-        """What the metric holds, or has been given in its last batches."""
-        kept = {name: _pieces(metric, name)[-last:] for name, _, _ in self.columns}
-        if not kept["scores"]:
-            like = torch.empty(0, dtype=self.type_of(metric), device=metric.bad.device)
-            return ScoreBuffer(like, (), metric.bad)
-        whole = {name: torch.cat(x) if len(x) > 1 else x[0] for name, x in kept.items()}
+    def read(self, metric: Any, last: int = 0, before: Any = 0) -> Any:
+        """What the metric holds, or has been given in its last batches, and `before` these."""
+        kept = self._filled(metric, self.type_of(metric))
+        whole = {name: torch.cat(x[-last:]) if len(x) > 1 else x[0] for name, x in kept.items()}
         scores, labels = whole["scores"], whole["labels"]
         piece = Examples(scores, labels == 1, whole.get("weights"), labels != _ABSENT)
-        return ScoreBuffer(scores[:0], (piece,), metric.bad.to(scores.device))
+        buffer = ScoreBuffer(scores[:0], (piece,), (metric.bad - before).to(scores.device))
+        return IndexedBuffer(buffer, whole["indexes"]) if self.grouped else buffer
 
-    def add(self, metric: Any, *columns: Any, **options: Any) -> None:
+    def add(self, metric: Any, *columns: Any, indexes: Any = None, **options: Any) -> None:
         """One batch more; parameters as in `ScoreBuffer.update`."""
         if options["sample_weight"] is not None and not self.weighted:
             raise ValueError(
@@ -116,18 +136,48 @@ class KeptBuffer:
             metric.weights.append(
                 torch.ones_like(scores, dtype=float) if weights is None else weights
             )
+        if self.grouped:
+            metric.indexes.append(indexes.to(torch.int64))
         metric.bad = batch.bad
 
-    def of_batch(self, batch: ScoreBuffer, measures: Mapping[str, Any]) -> Any:
-        """What `ScoreBuffer.compute` gives of one batch."""
+    def of_batch(self, batch: Any, measures: Mapping[str, Any]) -> Any:
+        """What `compute` gives of one batch."""
         return batch.compute(measures)
 
     def fill(self, metric: Any, dtype: Any) -> None:
         """Give empty lists an empty tensor of their type, which other ranks expect."""
-        types = {"scores": dtype, "labels": torch.uint8, "weights": torch.float64}
-        for name, _, _ in self.columns:
-            empty = torch.empty(0, dtype=types[name], device=metric.bad.device)
-            setattr(metric, name, _pieces(metric, name) or [empty])
+        for name, pieces in self._filled(metric, dtype).items():
+            setattr(metric, name, pieces)
+
+    def _filled(self, metric: Any, dtype: Any) -> dict[str, list[Tensor]]:
+        """The tensors of each column, at least an empty one."""
+        types = {"scores": dtype, "labels": torch.uint8}
+        types |= {"weights": torch.float64, "indexes": torch.int64}
+        place = metric.bad.device
+        return {
+            name: _pieces(metric, name) or [torch.empty(0, dtype=types[name], device=place)]
+            for name, _, _ in self.columns
+        }
+
+
+def check_indexes(indexes: Any, preds: Tensor, grouped: bool) -> None:
+    """Raise for groups that are no integers beside the scores, and for those not asked for."""
+    if (indexes is not None) != grouped:
+        raise ValueError(
+            "the metric has groups and needs indexes=, the group of each example"
+            if grouped
+            else 'indexes are given and the metric has no groups; make it with groups="mean"'
+        )
+    if not grouped:
+        return
+    if not isinstance(indexes, torch.Tensor) or indexes.dtype not in _IDS:
+        found = indexes.dtype if isinstance(indexes, torch.Tensor) else type(indexes).__name__
+        raise TypeError(f"indexes must be a tensor of integers; got {found}")
+    if indexes.shape != preds.shape:
+        raise ValueError(
+            f"indexes must have shape {tuple(preds.shape)}, as preds has; "
+            f"got {tuple(indexes.shape)}"
+        )
 
 
 def _pieces(metric: Any, name: str) -> list[Tensor]:

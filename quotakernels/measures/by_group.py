@@ -294,6 +294,11 @@ def mean_over_groups(measure: Any) -> MeanOverGroups | None:
     return MeanOverGroups(measure.measure, measure.weights, options)
 
 
+def as_mean_over_groups(measure: Any) -> MeanOverGroups:
+    """The mean over groups that a measure is, or else that of the measure."""
+    return mean_over_groups(measure) or group_mean(measure)
+
+
 def _weights(xp: Namespace, table: ops.Groups, weights: Any) -> Array:
     """What each group counts for, shape (..., S); NaN where a weight is bad."""
     whole, positive, negative = Totals(xp, table)

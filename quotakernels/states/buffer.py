@@ -17,6 +17,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.inputs.examples import Examples, check_tie_policy
+from quotakernels.inputs.groups import GroupsOfExamples
 from quotakernels.inputs.keywords import public
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples
 from quotakernels.states._alike import check_alike
@@ -169,16 +170,20 @@ class ScoreBuffer(NamedTuple):
         return computed(self, measure, options)
 
 
-def ranking_without_faults(examples: Examples, bad: Array, ties: TiePolicy) -> Ranking:
+def ranking_without_faults(
+    examples: Examples, bad: Array, ties: TiePolicy, groups: GroupsOfExamples | None = None
+) -> Ranking:
     """The ranking of checked examples, invalid where there were bad batches."""
     xp = namespace(bad)
     with computing(xp):
         if known(bad == 0):
-            return rank_examples(examples, ties)
+            return rank_examples(examples, ties, groups=groups)
         good = (bad == 0)[..., None]
         sound = xp.broadcast_to(good, examples.scores.shape)
         valid = sound if examples.valid is None else sound & examples.valid
-    return rank_examples(examples._replace(valid=valid), ties, good)
+        if groups is not None:
+            good = xp.broadcast_to(good[..., None], (*bad.shape, groups.ids.shape[0], 1))
+    return rank_examples(examples._replace(valid=valid), ties, good, groups)
 
 
 def _nothing(xp: Namespace, like: Array) -> Examples:
