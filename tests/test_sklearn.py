@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import pickle
 import sys
 from functools import partial
@@ -23,6 +22,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
+    GroupKFold,
     KFold,
     StratifiedKFold,
     cross_val_score,
@@ -40,6 +40,7 @@ X = RNG.normal(size=(60, 2)).round(1)
 CODES = (X[:, 0] + RNG.normal(size=60) > 0.3).astype(int)
 KINDS = (CODES + (X[:, 1] > 0.5)).astype(int)  # three classes
 WEIGHTS = RNG.integers(0, 4, 60).astype(float)
+USERS = RNG.choice(["ann", "bob", "eve", "jim"], 60)
 FOLDS = StratifiedKFold(3)
 
 
@@ -79,17 +80,16 @@ def test_equal_to_those_of_scikit_learn(name: str):
 
 
 def test_ready_scorers_are_of_all_measures_without_options():
-    """Of rankings, and with one number; `marks` and curves have several."""
-    own = {"self", *inspect.signature(qk.rank).parameters}
+    """Of rankings, and with one number; `marks` and curves have several, lists are of queries."""
     ready = set()
-    for name in PUBLIC:
+    for name in PUBLIC.keys() - set(qk.retrieval.__all__):
         measure = PUBLIC[name]
         if isinstance(measure, Measure):
-            parameters = inspect.signature(measure).parameters.values()
-            alone = all(p.default is not p.empty for p in parameters if p.name not in own)
-            if alone and not {"quota", "threshold", "gain"} & {p.name for p in parameters}:
+            try:
                 value = measure([0, 1], [0.2, 0.8])
-                ready |= set() if isinstance(value, tuple) else {name}
+            except TypeError:  # it lacks a quota, a threshold, gains or costs
+                continue
+            ready |= set() if isinstance(value, tuple) else {name}
     assert set(SCORERS) == ready
     assert len(SCORERS) == len(ready)
     model = GaussianNB().fit(X, CODES)
@@ -206,6 +206,73 @@ def test_weights_are_routed_in_a_search(several: bool):
         wanted = by_hand(GaussianNB(var_smoothing=smoothing), CODES, weighted(qk.gini))
         found = [search.cv_results_[f"split{k}_test_{name}"][place] for k in range(3)]
         assert found == wanted
+
+
+def by_group(mean: Any, **own: Any) -> Any:
+    """The mean over groups of the test part of a fold."""
+
+    def value(fitted: Any, test: Any) -> Any:
+        scores = fitted.predict_proba(X[test])[:, 1]
+        return float(mean(qk.rank(CODES[test], scores, groups=USERS[test]), **own).value)
+
+    return value
+
+
+@pytest.mark.parametrize("weights", [None, "examples"])
+def test_the_mean_over_groups(weights: Any):
+    mean = qk.group_mean(qk.hit_rate, weights=weights)
+    fitted, every = GaussianNB().fit(X, CODES), np.arange(60)
+    wanted = by_group(mean, quota=2)(fitted, every)
+    for asked in (scorer(mean, quota=2), scorer(partial(mean, quota=2))):
+        assert asked(fitted, X, CODES, groups=USERS) == wanted
+    plain = get_scorer("hit_rate", quota=2)(fitted, X, CODES, groups=USERS)
+    assert plain == by_group(qk.group_mean(qk.hit_rate, quota=2))(fitted, every)
+    loss = scorer(mean, quota=2, greater_is_better=False)
+    assert loss(fitted, X, CODES, groups=USERS) == -wanted
+    given = {"groups": USERS, "sample_weight": WEIGHTS}
+    ranking = qk.rank(CODES, fitted.predict_proba(X)[:, 1], **given)
+    assert scorer(mean, quota=2)(fitted, X, CODES, **given) == mean(ranking, quota=2).value
+
+
+@pytest.mark.usefixtures("routing")
+def test_groups_are_routed():
+    gauc = qk.group_mean(qk.roc_auc, weights="examples")
+    wanted = by_hand(GaussianNB(), CODES, by_group(gauc))
+    asking = scorer(gauc)
+    given = {"cv": FOLDS, "params": {"groups": USERS}}
+    for scoring in (asking, clone(asking), pickle.loads(pickle.dumps(asking))):
+        assert cross_val_score(GaussianNB(), X, CODES, scoring=scoring, **given).tolist() == wanted
+    named = scorer(gauc).set_score_request(groups="user")
+    given = {"cv": FOLDS, "params": {"user": USERS}}
+    assert cross_val_score(GaussianNB(), X, CODES, scoring=named, **given).tolist() == wanted
+    both = multimetric(gauc=asking, auc=SCORERS["roc_auc"]).set_score_request(groups="user")
+    found = cross_validate(GaussianNB(), X, CODES, scoring=both, **given)
+    assert found["test_gauc"].tolist() == wanted
+    means = by_hand(GaussianNB(), CODES, by_group(qk.group_mean(qk.roc_auc)))
+    assert found["test_auc"].tolist() == means
+
+
+@pytest.mark.usefixtures("routing")
+def test_groups_of_folds_are_no_business_of_a_scorer_that_asks_for_none():
+    folds, params = GroupKFold(3), {"groups": USERS}
+    given = {"cv": folds, "params": params, "error_score": "raise"}
+    found = cross_val_score(GaussianNB(), X, CODES, scoring=SCORERS["roc_auc"], **given)
+    for (train, test), value in zip(folds.split(X, CODES, USERS), found, strict=True):
+        scores = GaussianNB().fit(X[train], CODES[train]).predict_proba(X[test])[:, 1]
+        assert value == qk.roc_auc(CODES[test], scores)
+
+
+def test_groups_where_they_do_not_belong():
+    fitted = GaussianNB().fit(X, CODES)
+    with pytest.raises(TypeError, match=r"^scorer\(group_mean\(gini\)\) needs groups=, the group"):
+        scorer(qk.group_mean(qk.gini))(fitted, X, CODES)
+    for options in ({"average": "macro"}, {"response_method": "predict"}):
+        name = "accuracy" if "response_method" in options else "gini"
+        with pytest.raises(TypeError, match="takes no groups: with (average=|predicted classes)"):
+            get_scorer(name, **options)(fitted, X, CODES, groups=USERS)
+    own = scorer(lambda ranking: 1.0, greater_is_better=True)
+    with pytest.raises(TypeError, match="^measure must be a measure of this library"):
+        own(fitted, X, CODES, groups=USERS)
 
 
 class Counting(ClassifierMixin, BaseEstimator):
@@ -354,6 +421,15 @@ BAD = [
     (ValueError, r"^average must be one of macro", (qk.gini,), {"average": "samples"}),
     (TypeError, r"^pos_label names one class", (qk.gini,), {"average": "macro", "pos_label": 1}),
     (TypeError, r"^average= is of measures of this", (lambda x: 1.0,), {"average": "macro"}),
+    (TypeError, r"summary\) gives Summary$", (qk.group_mean(qk.summary),), {}),
+    (TypeError, r"^give exactly one of quota= ", (qk.group_mean(qk.hit_rate),), {}),
+    (TypeError, r"^average= is of measures", (qk.group_mean(qk.gini),), {"average": "macro"}),
+    (
+        TypeError,
+        r"^group_mean\(accuracy\) is of scores; pred",
+        (qk.group_mean(qk.tables.accuracy),),
+        {"response_method": "predict"},
+    ),
     (
         TypeError,
         r"^scorer got .* 'sample_weight'",

@@ -14,6 +14,7 @@ from quotakernels._elsewhere import nearest
 from quotakernels.inputs.keywords import brief, keywords_of, public, refuse_unknown
 from quotakernels.measures._direction import check_value, direction_of, own_direction, title_of
 from quotakernels.measures._measure import Measure
+from quotakernels.measures.by_group import as_mean_over_groups, mean_over_groups
 from quotakernels.measures.tables.measure import TableMeasure
 from quotakernels.ranking import TiePolicy
 
@@ -55,7 +56,8 @@ def scorer(
     Parameters
     ----------
     measure : measure of this library, or function of a ranking
-        One that gives a single number: `hit_rate`, `roc_auc`, `f_score` at a cut, …
+        One that gives a single number: `hit_rate`, `roc_auc`, `f_score` at a cut, …; or
+        `group_mean` of one, a mean over groups of examples.
     ties : {"expected", "optimistic", "pessimistic", "given"}
         Tie policy, see `rank`.
     pos_label : optional
@@ -75,8 +77,10 @@ def scorer(
     Returns
     -------
     Scorer
-        Called as ``scorer(estimator, X, y, sample_weight=None)``.  With metadata routing,
-        ``set_score_request(sample_weight=True)`` makes scikit-learn pass the weights of the fold.
+        Called as ``scorer(estimator, X, y, sample_weight=None, groups=None)``.  With metadata
+        routing, ``set_score_request(sample_weight=True)`` makes scikit-learn pass the weights of
+        the fold.  With groups, the group of each example, the score is the mean over those where
+        the measure is defined; a scorer of `group_mean` requests them by itself.
 
     Raises
     ------
@@ -98,7 +102,7 @@ def scorer(
     qk.rank([0, 1], [0, 1], ties=ties)  # raises if that is no tie policy
     predicts = response_method == "predict" and _lacks_a_cut(measure, options)
     _check_options(measure, options, predicts, ties, average, pos_label)
-    tried = measure(ONE_OF_EACH if predicts else LARGE, **options)
+    tried = _of_one_group(measure)(ONE_OF_EACH if predicts else LARGE, **options)
     check_value(measure, tried)
     if isinstance(tried, tuple) or np.ndim(tried):
         kind = type(tried).__name__ if isinstance(tried, tuple) else "several numbers"
@@ -108,9 +112,16 @@ def scorer(
     return Scorer(measure, options, ties, pos_label, average, response_method, better)
 
 
+def _of_one_group(measure: Any) -> Any:
+    """The measure of which another is the mean over groups, or else itself."""
+    mean = mean_over_groups(measure)
+    return measure if mean is None else mean.measure
+
+
 def _lacks_a_cut(measure: Any, options: dict[str, Any]) -> bool:
     """Whether it is a measure of confusion tables, and nothing says at which cut."""
     given = set(options)
+    measure = _of_one_group(measure)
     while isinstance(measure, functools.partial):
         given |= measure.keywords.keys()
         measure = measure.func
@@ -127,6 +138,8 @@ def _check_options(
 ) -> None:
     """Raise for options that contradict each other or the measure."""
     if predicts:
+        if mean_over_groups(measure):
+            raise TypeError(f"{title_of(measure)} is of scores; predictions are judged all at once")
         for name, differs in (("ties", ties != "expected"), ("average", average is not None)):
             if differs:
                 raise TypeError(f"{name}= is of scores, and without a cut predictions are judged")
@@ -151,7 +164,7 @@ def _check_average(measure: Any, average: Any, pos_label: Any) -> None:
 class Scorer(_BaseScorer):  # type: ignore[misc]
     """What `scorer` makes: to scikit-learn, a scorer as those of ``make_scorer``."""
 
-    __metadata_request__score = {"estimator": UNUSED}  # noqa: RUF012
+    __metadata_request__score = {"estimator": UNUSED, "groups": False}  # noqa: RUF012
 
     def __init__(
         self,
@@ -170,15 +183,18 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         self.average = average
         self.response_method = response_method
         self.greater_is_better = greater_is_better
+        self._by_group = mean_over_groups(measure) is not None
         self._predicts = response_method == "predict" and _lacks_a_cut(measure, options)
         self._sign = 1 if greater_is_better else -1
         self._kwargs = options if pos_label is None else options | {"pos_label": pos_label}
         by_default = BINARY if average is None else "predict_proba"
         self._response_method = by_default if response_method is None else response_method
 
-    def score(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(
+        self, estimator: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    ) -> float:
         """The measure of what a fitted estimator says of `X`, whose true classes are `y`."""
-        return self.of(Responses(estimator, X), y, sample_weight)
+        return self.of(Responses(estimator, X), y, sample_weight, groups)
 
     __call__ = score
 
@@ -189,8 +205,9 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         """
         return self.score(estimator, X, y, **metadata)
 
-    def of(self, responses: Responses, y: Any, sample_weight: Any) -> float:
+    def of(self, responses: Responses, y: Any, sample_weight: Any, groups: Any) -> float:
         """The measure of responses."""
+        self._check_groups(groups)
         classes = responses.classes()
         codes = class_codes(y, classes)
         given: Any = {"sample_weight": sample_weight, "ties": self.ties}
@@ -200,7 +217,8 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
             elif self.average is None:
                 place = self._positive(classes)
                 scores = responses.of_class(place, len(classes), self._response_method)
-                value = self.measure(qk.rank(codes == place, scores, **given), **self.options)
+                ranking = qk.rank(codes == place, scores, groups=groups, **given)
+                value = self._of_ranking(ranking)
             else:
                 scores = responses.of_all(len(classes), self._response_method)
                 given |= {"average": self.average}
@@ -210,6 +228,22 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
                 raise
             raise ValueError(f"{error} in this fold; fraction= is a share of each fold") from None
         return self._sign * float(value)
+
+    def _check_groups(self, groups: Any) -> None:
+        """Raise for groups where they do not belong, and for none where they do."""
+        if groups is None and self._by_group:
+            raise TypeError(
+                f"{self!r} needs groups=, the group of each example; with metadata routing "
+                "scikit-learn passes those among params"
+            )
+        if groups is not None and (self._predicts or self.average is not None):
+            which = "average=" if self.average is not None else "predicted classes"
+            raise TypeError(f"{self!r} takes no groups: with {which} there is no mean over them")
+
+    def _of_ranking(self, ranking: qk.Ranking) -> Any:
+        if ranking.groups:
+            return as_mean_over_groups(self.measure)(ranking, **self.options).value
+        return self.measure(ranking, **self.options)
 
     def _of_predictions(self, codes: Any, predicted: Any, classes: Any, weights: Any) -> Any:
         """The measure of the table of two classes, or of more where the measure is of those too."""
@@ -257,8 +291,14 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         return labels[1] if self.pos_label is None else self.pos_label
 
     def _get_metadata_request(self) -> Any:
-        """What `score` takes can be requested; what `_score_func` takes besides, cannot."""
-        return super(_BaseScorer, self)._get_metadata_request()
+        """What `score` takes can be requested; what `_score_func` takes besides, cannot.
+
+        A mean over groups requests them, unless something else was said.
+        """
+        request = super(_BaseScorer, self)._get_metadata_request()
+        if self._by_group and not hasattr(self, "_metadata_request"):
+            request.score.add_request(param="groups", alias=True)
+        return request
 
     def __sklearn_clone__(self) -> Scorer:
         return copy.deepcopy(self)
@@ -318,15 +358,17 @@ def multimetric(**scorers: Scorer) -> Scorers:
 class Scorers(BaseEstimator):  # type: ignore[misc]
     """What `multimetric` makes."""
 
-    __metadata_request__score = {"estimator": UNUSED}  # noqa: RUF012
+    __metadata_request__score = {"estimator": UNUSED, "groups": False}  # noqa: RUF012
 
     def __init__(self, scorers: dict[str, Scorer]):
         self.scorers = scorers
 
-    def score(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> dict[str, float]:
+    def score(
+        self, estimator: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    ) -> dict[str, float]:
         """The measures of what a fitted estimator says of `X`."""
         responses = Responses(estimator, X)
-        return {name: x.of(responses, y, sample_weight) for name, x in self.scorers.items()}
+        return {name: x.of(responses, y, sample_weight, groups) for name, x in self.scorers.items()}
 
     __call__ = score
 
