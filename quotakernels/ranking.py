@@ -514,7 +514,7 @@ def grouped(examples: Examples, *, ties: TiePolicy) -> ops.Groups:
     xp = namespace(examples.scores)
     scores, labels, weights, valid, *_ = examples
     given = ties == "given"
-    plain = weights is None and not examples.amounts.columns() and not given
+    plain = weights is None and examples.amounts.none() and not given
     if plain and ops.few_patterns(xp, scores):
         table = ops.pattern_groups(xp, scores, labels, valid)
     else:

@@ -92,10 +92,10 @@ OF_DATA = ("optimal_cut", "table_curve")
 """They take labels and scores by position only."""
 Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0])
 S = np.asarray([0.9, 0.8, 0.8, 0.6, 0.5, 0.5, 0.3, 0.1])
-LISTS = {"y_true": Y, "y_pred": Y[::-1], "folds": [0, 0, 1, 1, 1, 1, 0, 0]}
+LABELS = {"y_true": Y, "y_pred": Y[::-1], "folds": [0, 0, 1, 1, 1, 1, 0, 0]}
 SCORES = dict.fromkeys(("y_score", "gain"), S)
 NUMBERS = {"impacts": (1, -1, 0, 0), "cost_fp": 1, "cost_fn": 2, "kind": "roc"}
-GIVEN = {**LISTS, **SCORES, **NUMBERS, "models": {"a": S, "b": S[::-1]}}
+GIVEN = {**LABELS, **SCORES, **NUMBERS, "models": {"a": S, "b": S[::-1]}}
 """What parameters without a default are given."""
 DRAWN = {"n_resamples": 9, "random_state": 1}
 MORE: dict[str, dict[str, Any]] = {

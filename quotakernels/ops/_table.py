@@ -91,6 +91,10 @@ class Amounts(NamedTuple):
         """The arrays that there are."""
         return self.gains if self.cost is None else (*self.gains, self.cost)
 
+    def none(self) -> bool:
+        """Whether there are no arrays; torch.compile cannot follow ``not`` of a tuple."""
+        return len(self.columns()) == 0
+
     def of(self, columns: Sequence[Array]) -> Amounts:
         """Other columns in the place of these."""
         number = len(self.gains)

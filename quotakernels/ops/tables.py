@@ -73,7 +73,7 @@ def tie_groups(
     if library == "torch" and one_list and native.all_readable(*arrays):
         return native.torch_.tie_groups(scores, labels, weights, valid, given, amounts)
     layout = _layout(xp, scores, valid, native.library(xp, beyond=True) != "standard")
-    plain = not amounts.columns() and not given and 0 not in scores.shape
+    plain = amounts.none() and not given and 0 not in scores.shape
     if plain and library == "torch" and not native.torch_.are_mapped(*arrays):
         return native.torch_.device_groups(*arrays)._replace(layout=layout)
     groups = _sorted_groups(xp, scores, labels, weights, valid, given, amounts)

@@ -207,7 +207,7 @@ def _spans(examples: Sorted, merging: bool) -> _Spans:
     ends = np.flatnonzero(examples.last)
     starts = np.append(0, ends[:-1] + 1)
     positives = np.add.reduceat(examples.labels, starts)
-    merging = merging and examples.weights is None and not examples.amounts.columns()
+    merging = merging and examples.weights is None and examples.amounts.none()
     if merging:
         ends = ends[_last_of_runs(positives)]
         starts = np.append(0, ends[:-1] + 1)
