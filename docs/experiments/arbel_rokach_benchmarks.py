@@ -199,12 +199,13 @@ def draw() -> Any:
     return figure
 
 
+SECTIONS = {
+    "table 8": lambda: rows("8"),
+    "table 9": lambda: rows("9"),
+    "agreement": agreement,
+    "ties": ties,
+}
+FIGURES = {"arbel_rokach_ties.svg": draw}
+
 if __name__ == "__main__":
-    made = {
-        "table 8": lambda: rows("8"),
-        "table 9": lambda: rows("9"),
-        "agreement": agreement,
-        "ties": ties,
-    }
-    figures = {"arbel_rokach_ties.svg": draw}
-    sys.exit(_pages.command(__doc__, "arbel_rokach.md", made, figures))
+    sys.exit(_pages.command(__doc__, "arbel_rokach.md", SECTIONS, FIGURES))
