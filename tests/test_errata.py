@@ -26,10 +26,11 @@ F = Fraction
 TESTS = Path(__file__).parent
 PAGE = (TESTS.parent / "docs" / "errata.md").read_text(encoding="utf-8")
 ENTRY = re.compile(r"^- \*\*(.+?)\.?\*\*(.*?)(?=^- |^$)", re.MULTILINE | re.DOTALL)
+AR = "experiments/test_arbel_rokach.py"
 EL = "experiments/test_eiland_liebrock.py"
 ELSEWHERE = {
-    "Average Qrecall": "test_published.py::test_average_qrecall_as_printed_is_not_that_of_eq_13",
-    "Ties": "test_published.py::test_tables_8_and_9",
+    "Average Qrecall": f"{AR}::test_average_qrecall_as_printed_is_not_that_of_eq_13",
+    "Ties": f"{AR}::test_tables_8_and_9",
     "Section 7.2, cases": f"{EL}::test_cases_with_the_same_odds_have_the_same_boundary",
     "Section 7.4, share of perfect": f"{EL}::test_gp_t_brings_most_of_what_perfect_decisions_bring",
     "Tables 6(b) and 8, intervals": f"{EL}::test_intervals_are_not_those_printed",

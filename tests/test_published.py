@@ -1,7 +1,6 @@
-"""Values that other tools and the paper published for real scores.
+"""Values that other tools published for real scores.
 
-AR Tables 8 and 9 keep ties in the order of the test file and start the average Qrecall at P + 1;
-docs/errata.md says what is wrong with that.  Only data sets whose scores are at hand are compared.
+Those of the papers are in tests/experiments/.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import csv
 import gzip
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,13 +28,10 @@ def columns(path: Any) -> Columns:
     return {name: np.asarray([row[name] for row in rows]) for name in rows[0]}
 
 
-def unit(printed: str, digits: int = 0) -> float:
-    """One unit in the last printed digit, of which there are at least `digits`."""
-    return 10.0 ** -max(digits, len(printed.partition(".")[2]))
-
-
 def assert_printed(value: Any, printed: str, slack: float = 0.0) -> None:
-    assert abs(value - float(printed)) <= unit(printed) / 2 + slack
+    """Within half a unit of the last printed digit."""
+    unit = 10.0 ** -len(printed.partition(".")[2])
+    assert abs(value - float(printed)) <= unit / 2 + slack
 
 
 # other tools
@@ -178,107 +174,3 @@ def test_average_precision_of_scikit_learn(shared: Path):
         wanted = reference.average_precision_score(labels, scores, sample_weight=weights)
         found = qk.average_precision(labels, scores, sample_weight=weights)
         assert found == pytest.approx(wanted, rel=1e-13)
-
-
-# AR Tables 8 and 9
-
-DATA_SETS = {
-    "Hepatitis": ("hepatitis", "DIE", "LIVE"),
-    "Labor": ("labor", "bad", "good"),
-    "Iris": ("iris", "Iris-virginica", "Iris-setosa"),
-    "Pima I. Dia.": ("pima_diabetes", "tested_positive", "tested_negative"),
-}
-"""Name in the paper: file, smallest class, largest class."""
-BINARY = ("Hepatitis", "Labor", "Pima I. Dia.")
-CLASSIFIERS = {"C45": "J48", "NB": "NB", "NN": "MLP"}
-MEASURES = ("auc", "average_hitrate", "average_qrecall", "pem")
-
-
-class Cell(NamedTuple):
-    """A number in one of the tables, and what it should be."""
-
-    table: str
-    dataset: str
-    classifier: str
-    measure: str
-    printed: str
-    value: float
-
-    def reproduced(self) -> bool:
-        """Whether the value, rounded or truncated, is printed; the file drops trailing zeros."""
-        last = unit(self.printed, digits=3)
-        return -last / 2 <= self.value - float(self.printed) < last
-
-
-def predictions(
-    shared: Path, dataset: str, classifier: str, largest: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    name, *classes = DATA_SETS[dataset]
-    table = columns(shared / "weka" / f"{name}__{CLASSIFIERS[classifier]}.csv")
-    return table["actual"] == classes[largest], table[f"p_{classes[largest]}"].astype(float)
-
-
-def published_reading(labels: np.ndarray, scores: np.ndarray) -> dict[str, Any]:
-    ranking = qk.rank(labels, scores, ties="given")
-    return {
-        "auc": qk.roc_auc(labels, scores),
-        "average_hitrate": qk.average_hit_rate(ranking),
-        "average_qrecall": qk.average_qrecall(ranking, start="P+1"),
-        "pem": qk.pem(ranking),
-    }
-
-
-@pytest.fixture(scope="module")
-def cells(shared: Path) -> list[Cell]:
-    """The cells of both tables that are not empty."""
-    found = []
-    with (shared / "weka" / "paper_tables_8_9.csv").open() as lines:
-        for row in csv.DictReader(lines):
-            key = (row["dataset"], row["classifier"])
-            data = predictions(shared, *key, row["table"] == "9_largest")
-            values = published_reading(*data)
-            found += [
-                Cell(row["table"], *key, name, row[name], float(values[name]))
-                for name in MEASURES
-                if row[name]
-            ]
-    return found
-
-
-def test_tables_8_and_9(cells: list[Cell]):
-    """24 rows of 4 cells, of which PEM of the NN is empty in the four of Table 8."""
-    assert len(cells) == 2 * 4 * 3 * 4 - 4
-    assert [cell for cell in cells if not cell.reproduced()] == []
-
-
-def test_all_data_sets_of_the_tables_are_compared(cells: list[Cell]):
-    assert {(cell.dataset, cell.classifier) for cell in cells} == {
-        (dataset, classifier) for dataset in DATA_SETS for classifier in CLASSIFIERS
-    }
-
-
-@pytest.mark.parametrize("dataset", BINARY)
-def test_pem_of_c45_is_the_same_for_both_classes(shared: Path, dataset: str):
-    smallest, largest = (qk.rank(*predictions(shared, dataset, "C45", x)) for x in (False, True))
-    assert qk.pem(smallest) == pytest.approx(qk.pem(largest), rel=1e-15)
-
-
-@pytest.mark.parametrize("dataset", BINARY)
-def test_pem_of_c45_differs_between_classes_by_the_order_of_ties_only(shared: Path, dataset: str):
-    """The mean over both classes, one of which loses each tie that the other wins, is right."""
-    data = [predictions(shared, dataset, "C45", largest) for largest in (False, True)]
-    smallest, largest = (float(qk.pem(*each, ties="given")) for each in data)
-    assert abs(smallest - largest) > 0.02
-    assert (smallest + largest) / 2 == pytest.approx(2 * qk.roc_auc(*data[0]) - 1, rel=1e-14)
-
-
-def test_average_qrecall_as_printed_is_not_that_of_eq_13(shared: Path):
-    """Eq. 13 has one term more, Q(P), and divides by N + 1: this row would read .9185."""
-    labels, scores = predictions(shared, "Hepatitis", "NB", largest=False)
-    positives, negatives = labels.sum(), (~labels).sum()
-    printed = qk.average_qrecall(labels, scores, start="P+1")
-    by_eq_13 = qk.average_qrecall(labels, scores)
-    assert_printed(printed, ".9268")
-    assert_printed(by_eq_13, ".9185")
-    first = qk.qrecall(labels, scores, quota=positives)
-    assert by_eq_13 * (negatives + 1) == pytest.approx(printed * negatives + first, rel=1e-14)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -99,6 +100,8 @@ def test_tables_8_and_9():
     assert {x.model for x in wrong if x.measure != "average_qrecall"} == {"C4.5"}
     right = [x for x in cells if x.measure == "average_qrecall" and x not in wrong]
     assert {x.as_defined for x in right} == {1.0}
+    every = product(benchmarks.DATA_SETS, benchmarks.MODELS)
+    assert {(x.data_set, x.model) for x in cells} == set(every)
 
 
 @pytest.mark.usefixtures("_data")
@@ -116,6 +119,38 @@ def test_printed_pem_lies_between_the_worst_and_the_best_order():
     for x in spreads:
         assert x.worst - 1e-3 <= x.printed <= x.best
         assert x.worst <= x.defined <= x.best
+
+
+BINARY = ("Hepatitis", "Labor", "Pima I. Dia.")
+
+
+@pytest.mark.usefixtures("_data")
+@pytest.mark.parametrize("data_set", BINARY)
+def test_pem_of_c45_is_the_same_for_both_classes(data_set: str):
+    small, large = (x.defined for x in benchmarks.spreads() if x.data_set == data_set)
+    assert small == pytest.approx(large, rel=1e-15)
+
+
+@pytest.mark.usefixtures("_data")
+@pytest.mark.parametrize("data_set", BINARY)
+def test_pem_of_c45_differs_between_classes_by_the_order_of_ties_only(data_set: str):
+    """The mean over both classes, one of which loses each tie that the other wins, is right."""
+    data = [benchmarks.examples(data_set, "C4.5", table) for table in "89"]
+    small, large = (float(qk.pem(*each, ties="given")) for each in data)
+    assert abs(small - large) > 0.02
+    assert (small + large) / 2 == pytest.approx(2 * qk.roc_auc(*data[0]) - 1, rel=1e-14)
+
+
+@pytest.mark.usefixtures("_data")
+def test_average_qrecall_as_printed_is_not_that_of_eq_13():
+    """Eq. 13 has one term more, Q(P), and divides by N + 1."""
+    labels, scores = benchmarks.examples("Hepatitis", "NB", "8")
+    positives, negatives = labels.sum(), (~labels).sum()
+    as_printed = qk.average_qrecall(labels, scores, start="P+1")
+    by_eq_13 = qk.average_qrecall(labels, scores)
+    assert (round(float(as_printed), 4), round(float(by_eq_13), 4)) == (0.9268, 0.9185)
+    first = qk.qrecall(labels, scores, quota=positives)
+    assert by_eq_13 * (negatives + 1) == pytest.approx(as_printed * negatives + first, rel=1e-14)
 
 
 def test_digits_that_are_rounded_or_cut_off():
