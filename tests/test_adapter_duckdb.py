@@ -61,6 +61,41 @@ def test_labels(connection: Any, name: str) -> None:
     assert_same_bits(found, qk.rank(LABELS, scores_of("f8")))
 
 
+GROUPS = np.random.default_rng(7).integers(-9, 9, 500)
+
+
+@pytest.mark.parametrize("ids", [GROUPS, GROUPS.astype(str), GROUPS > 0, GROUPS.astype("i2")])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "u8"])
+def test_groups(connection: Any, dtype: str, ids: np.ndarray) -> None:
+    named = {"y": LABELS, "s": scores_of(dtype), "g": ids, "w": 1 + GROUPS % 4}
+    content = connection.from_arrow(pa.table(named))
+    weighted = qk.rank(LABELS, scores_of(dtype), groups=ids, sample_weight=named["w"])
+    for ties in ("expected", "optimistic", "pessimistic"):
+        found = ranking(connection, content, label="y", score="s", group="g", ties=ties)
+        wanted = qk.rank(LABELS, scores_of(dtype), groups=ids, ties=ties)
+        assert found.groups.ids.tolist() == wanted.groups.ids.tolist()
+        for measure in (qk.roc_auc, qk.hit_rate.with_options(quota=3), qk.average_qrecall):
+            np.testing.assert_array_equal(measure(found), measure(wanted))
+        assert qk.group_mean(qk.roc_auc, found) == qk.group_mean(qk.roc_auc, wanted)
+        for counted in ("examples", "positives"):
+            of_each = (getattr(qk.group_counts(x), counted) for x in (found, wanted))
+            np.testing.assert_array_equal(*of_each)
+    found = ranking(connection, content, label="y", score="s", group="g", weight="w")
+    np.testing.assert_array_equal(qk.qrecall(found, quota=5), qk.qrecall(weighted, quota=5))
+
+
+def test_bad_groups(connection: Any) -> None:
+    content = "SELECT 1 AS y, 0.5::DOUBLE AS s, 0.5::DOUBLE AS f, NULL::INTEGER AS g"
+    with pytest.raises(ValueError, match=r"^column 'g': 1 row without a group, .* NULL"):
+        ranking(connection, content, label="y", score="s", group="g")
+    with pytest.raises(TypeError, match=r"^column 'f' is of type DOUBLE; expected integers or te"):
+        ranking(connection, content, label="y", score="s", group="f")
+    with pytest.raises(ValueError, match="no column 'h'"):
+        ranking(connection, content, label="y", score="s", group="h")
+    none = ranking(connection, f"{content} LIMIT 0", label="y", score="s", group="g")
+    assert qk.roc_auc(none).shape == (0,)
+
+
 def test_names_and_texts_are_never_run(connection: Any) -> None:
     name, text = 's" FROM x; DROP TABLE x; --', "'; DROP TABLE x; --"
     content = pa.table({name: [0.5, 0.2], 'y"': [text, "b"]})

@@ -104,6 +104,14 @@ def score_of(relation: Any, name: str) -> str:
     return _double(name)
 
 
+def group_of(relation: Any, name: str) -> str:
+    """A column of what names groups, integers or texts, in SQL."""
+    if (kind := _type(relation, name).id) not in _WHOLE | _TEXTS | {"boolean"}:
+        raise TypeError(_holds(relation, name, "integers or texts; cast it in a query"))
+    column = sql.identifier(name)
+    return f"CAST({column} AS VARCHAR)" if kind == "enum" else column
+
+
 def labels_of(relation: Any, name: str, pos_label: Any) -> Labels:
     column, kind = sql.identifier(name), _type(relation, name).id
     column = f"CAST({column} AS VARCHAR)" if kind == "enum" else column

@@ -9,6 +9,7 @@ import numpy as np
 from quotakernels import Ranking, ops
 from quotakernels._array import computing, namespace
 from quotakernels.inputs.examples import check_tie_policy
+from quotakernels.inputs.groups import GroupsOfExamples
 from quotakernels.ranking import TiePolicy, ranking_of, split_ties
 
 
@@ -55,11 +56,27 @@ def _rows(table: ops.Groups, kept: np.ndarray) -> ops.Groups:
 
 def ranking_of_groups(table: ops.Groups, ties: TiePolicy) -> Ranking:
     """The ranking of a combined table, with counts of the dtype that `rank` gives them."""
-    if not len(table.counts):
-        table = table.map(lambda x: np.zeros(1, dtype=x.dtype))
-    if table.counts.sum() < 2**31:
-        narrow = {name: getattr(table, name).astype(np.int32) for name in ("counts", "positives")}
-        table = table._replace(**narrow)
     xp = namespace(table.counts)
     with computing(xp):
-        return ranking_of(split_ties(xp, table, ties))
+        return ranking_of(split_ties(xp, _with_narrow_counts(table), ties))
+
+
+def ranking_by_group(table: ops.Groups, groups: GroupsOfExamples, ties: TiePolicy) -> Ranking:
+    """The same of groups of examples, of a table whose rows are each of one score and group."""
+    if not len(table.counts):
+        table = table.map(lambda x: np.zeros(1, dtype=x.dtype))
+        groups = groups._replace(codes=np.zeros(1, dtype=np.int64))
+    xp = namespace(table.counts)
+    with computing(xp):
+        both = ops.combined(xp, table.thresholds, groups.codes, len(groups.ids), None)
+        found = _with_narrow_counts(combined([table._replace(thresholds=both.scores)]))
+        return ranking_of(ops.parted(xp, split_ties(xp, found, ties), both, groups.ids))
+
+
+def _with_narrow_counts(table: ops.Groups) -> ops.Groups:
+    if not len(table.counts):
+        table = table.map(lambda x: np.zeros(1, dtype=x.dtype))
+    if table.counts.sum() >= 2**31:
+        return table
+    narrow = {name: getattr(table, name).astype(np.int32) for name in ("counts", "positives")}
+    return table._replace(**narrow)

@@ -20,11 +20,18 @@ from quotakernels.adapters._sql_columns import (
     all_positive,
     amounts_of,
     by_value,
+    group_of,
     labels_of,
     rows_of,
     score_of,
 )
-from quotakernels.adapters._tables import check_grouped_ties, combined, ranking_of_groups
+from quotakernels.adapters._tables import (
+    check_grouped_ties,
+    combined,
+    ranking_by_group,
+    ranking_of_groups,
+)
+from quotakernels.inputs.groups import groups_of
 from quotakernels.inputs.keywords import public
 from quotakernels.ranking import TiePolicy
 
@@ -52,6 +59,7 @@ def ranking(
     ties: TiePolicy = ...,
     gain: str | None = ...,
     gain_rejected: str | float = ...,
+    group: str | None = ...,
 ) -> Ranking: ...
 @overload
 def ranking(
@@ -66,6 +74,7 @@ def ranking(
     ties: TiePolicy = ...,
     gain: str | None = ...,
     gain_rejected: str | float = ...,
+    group: str | None = ...,
 ) -> dict[str, Ranking]: ...
 @public
 def ranking(
@@ -80,6 +89,7 @@ def ranking(
     ties: TiePolicy = "expected",
     gain: str | None = None,
     gain_rejected: str | float = 0,
+    group: str | None = None,
 ) -> Ranking | dict[str, Ranking]:
     """Rank scores by ``SELECT score, COUNT(*), … GROUP BY score``: `rank` for DuckDB.
 
@@ -106,6 +116,9 @@ def ranking(
     gain, gain_rejected : str, optional
         Columns of what each row brings if it is selected, and if it is not, as `rank` takes them;
         `gain_rejected` may be one number.
+    group : str, optional
+        Column of what names the group of each row, integers or texts: `groups` of `rank`, by
+        ``GROUP BY group, score``.  A group whose rows are all left out is not there.
 
     Returns
     -------
@@ -139,11 +152,12 @@ def ranking(
     names = [score] if isinstance(score, str) else list(score)
     relation = _relation(connection, source)
     amounts = amounts_of(weight, gain, gain_rejected)
-    rows = rows_of(relation, [*names] if label is None else [label, *names], amounts, where)
+    others = [name for name in (label, group) if name is not None]
+    rows = rows_of(relation, [*others, *names], amounts, where)
     scores = {name: score_of(rows, name) for name in names}
     labels = labels_of(rows, label, pos_label) if label is not None else all_positive(gain)
     found = {
-        name: ranking_of_groups(_groups(rows, name, column, labels, amounts), ties)
+        name: _ranking(rows, name, column, labels, amounts, group, ties)
         for name, column in scores.items()
     }
     return found[score] if isinstance(score, str) else found
@@ -222,23 +236,47 @@ def _relation(connection: Any, source: Any) -> Any:
     return connection.sql(source)
 
 
-def _groups(rows: Any, name: str, score: str, labels: Labels, amounts: list[Amounts]) -> ops.Groups:
-    """The table of one column of scores, which is `score` in SQL."""
-    wanted = [f"{score} AS score", f"{labels.positive} AS positive"]
-    for x in amounts:
-        wanted += [f"{x.value} AS {x.name}", f"{sql.scale(x.value, x.fits)} AS {x.name}_scale"]
-    keys = ["score", *(f"{x.name}_scale" for x in amounts)]
-    aggregates = [x for each in amounts for x in _exact_sums(each.name)]
-    found = rows.project(", ".join(wanted)).aggregate(
-        ", ".join([*keys, *_COUNTS, *aggregates]), ", ".join(keys)
-    )
-    columns = found.fetchnumpy()
+def _ranking(
+    rows: Any,
+    name: str,
+    score: str,
+    labels: Labels,
+    amounts: list[Amounts],
+    group: str | None,
+    ties: TiePolicy,
+) -> Ranking:
+    """The ranking of one column of scores, which is `score` in SQL."""
+    columns = _grouped(rows, score, labels, amounts, group)
     _refuse_bad(rows, columns, name, labels, amounts)
+    if group is not None and np.ma.getmaskarray(columns["segment"]).any():
+        _refuse(rows, group, f"{sql.identifier(group)} IS NULL", "a group")
     sums = _sums(columns, amounts)
     counted = (np.asarray(columns[x]) for x in ("score", "counts", "positives"))
     masses = sums.get("weight", (None, None))
     gains = _gains(*sums["gain"], *sums.get("gain_rejected", ())) if "gain" in sums else ()
-    return combined([ops.Groups(*counted, *masses)._replace(gains=gains)])
+    table = ops.Groups(*counted, *masses)._replace(gains=gains)
+    if group is None:
+        return ranking_of_groups(combined([table]), ties)
+    return ranking_by_group(table, groups_of("group", np.asarray(columns["segment"])), ties)
+
+
+def _grouped(
+    rows: Any, score: str, labels: Labels, amounts: list[Amounts], group: str | None
+) -> dict[str, Any]:
+    """What the database groups by score, by units of amounts, and by group if there are any."""
+    wanted = [f"{score} AS score", f"{labels.positive} AS positive"]
+    keys = ["score", *(f"{x.name}_scale" for x in amounts)]
+    if group is not None:
+        wanted.append(f"{group_of(rows, group)} AS segment")
+        keys.append("segment")
+    for x in amounts:
+        wanted += [f"{x.value} AS {x.name}", f"{sql.scale(x.value, x.fits)} AS {x.name}_scale"]
+    aggregates = [x for each in amounts for x in _exact_sums(each.name)]
+    found = rows.project(", ".join(wanted)).aggregate(
+        ", ".join([*keys, *_COUNTS, *aggregates]), ", ".join(keys)
+    )
+    columns: dict[str, Any] = found.fetchnumpy()
+    return columns
 
 
 _COUNTS = (
