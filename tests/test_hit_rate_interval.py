@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from statistics import NormalDist
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from exact import draws as ex
 
 import quotakernels as qk
 from quotakernels.inference.proportions.finite_population import least
+from quotakernels.inference.proportions.hit_rate import Method
 
 FEW = ("strict", "torch-compile", "jax64", "jax64-jit", "jax32-jit")
 mode = mode_fixture([mode for mode in MODES if mode.name not in FEW])
@@ -34,9 +36,11 @@ def batch() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def everything(y: Any, s: Any, valid: Any) -> dict[str, Any]:
     calls = {
-        "wilson": {},
-        "listed": {"population": 30},
-        "known": {"population": 12},
+        "score": {},
+        "score, listed": {"population": 30},
+        "wilson": {"method": "wilson"},
+        "listed": {"method": "wilson", "population": 30},
+        "known": {"method": "wilson", "population": 12},
         "exact": {"method": "exact"},
     }
     given = {"where": valid, "quota": QUOTAS}
@@ -45,14 +49,25 @@ def everything(y: Any, s: Any, valid: Any) -> dict[str, Any]:
     }
 
 
-def wilson(found: float, trials: float, variance: float) -> tuple[float, float]:
-    """The textbook formula."""
+def ends_of(
+    found: float, trials: float, variance: float, cut: float = 0, moves: float = 0
+) -> tuple[float, float]:
+    """Where (T - p·j)² = z²·variance·j·[p(1 - p) + moves·(p - cut)²], as a quadratic of p."""
     if trials == 0 or math.isnan(found):
         return math.nan, math.nan
-    share, square = found / trials, variance * Z95**2
-    centre = share + square / (2 * trials)
-    half = math.sqrt(share * (1 - share) * square / trials + square**2 / (4 * trials**2))
-    return (centre - half) / (1 + square / trials), (centre + half) / (1 + square / trials)
+    share, square = found / trials, variance * Z95**2 / trials
+    a, c = 1 + square * (1 - moves), share**2 - square * moves * cut**2
+    half = share + square * (0.5 - moves * cut)
+    root = math.sqrt(max(half**2 - a * c, 0))
+    return max((half - root) / a, 0), min((half + root) / a, 1)
+
+
+def moving(y: np.ndarray, s: np.ndarray, quota: float, n: int) -> tuple[float, float]:
+    """The rate of positives at the cut, and the share of the examples beyond it."""
+    width = max(5, quota**0.8 / 2)
+    first, last = max(quota - width, 0), min(quota + width, n)
+    before, after = (x * qk.hit_rate(y, s, quota=x) if x else 0 for x in (first, last))
+    return (float(after - before) + 0.5) / (last - first + 1), 1 - quota / n
 
 
 def factor(quota: float, n: int, population: int) -> float:
@@ -73,12 +88,15 @@ def test_in_every_mode(mode: Mode):
         np.testing.assert_allclose(estimate[3:], rate, rtol, atol, err_msg=name)
         for (row, k), share in np.ndenumerate(rate):
             quota = QUOTAS[k]
-            f = {"wilson": 1.0, "listed": factor(quota, n, 30), "known": factor(quota, n, 12)}
+            f = {"listed": factor(quota, n, 30), "known": factor(quota, n, 12)}
             ends = lower[3 + row, k], upper[3 + row, k]
             if name == "exact":
                 assert_tails(share * quota, quota, ends, 1e-9 if double else 1e-4)
             elif quota:
-                wanted = wilson(share * quota, quota, f[name])
+                cut = moving(y[3 + row][2:], s[3 + row][2:], quota, n) if "score" in name else ()
+                wanted = ends_of(
+                    share * quota, quota, f.get(name.removeprefix("score, "), 1.0), *cut
+                )
                 np.testing.assert_allclose(ends, wanted, rtol, max(atol, 1e-7 * (not double)))
 
 
@@ -99,7 +117,7 @@ def assert_tails(found: float, quota: float, ends: tuple[float, float], rtol: fl
 def test_a_known_list_has_no_width_and_an_endless_one_is_none():
     dice = np.random.default_rng(2)
     y, s = dice.integers(0, 2, 50), dice.normal(size=50)
-    for method in ("wilson", "exact"):
+    for method in ("score", "wilson", "exact"):
         given = {"quota": [1, 7, 50], "method": method}
         known = qk.inference.hit_rate_interval(y, s, population=50, **given)
         np.testing.assert_allclose(known.lower, known.estimate, 1e-15)
@@ -149,7 +167,9 @@ def test_ten_million_examples():
     exact = qk.inference.hit_rate_interval(
         ranking, quota=4 * 10**6, method="exact", confidence_level=0.9
     )
-    plain = qk.inference.hit_rate_interval(ranking, quota=4 * 10**6, confidence_level=0.9)
+    plain = qk.inference.hit_rate_interval(
+        ranking, quota=4 * 10**6, method="wilson", confidence_level=0.9
+    )
     lower = stats.beta.ppf(0.05, 10**6, 3 * 10**6 + 1)
     upper = stats.beta.ppf(0.95, 10**6 + 1, 3 * 10**6)
     np.testing.assert_allclose(exact[1:], [lower, upper], rtol=1e-11)
@@ -186,8 +206,9 @@ def test_coverage(kind: str):
     dice = np.random.default_rng(5)
     s = np.tile(np.arange(200) // (10 if kind == "tied" else 1), (REPLICATIONS, 1))
     y = dice.random(s.shape) < SHARES[kind]
-    rates = {m: covered(y, s, SHARES[kind], method=m) for m in ("wilson", "exact")}
+    rates = {m: covered(y, s, SHARES[kind], method=m) for m in get_args(Method)}
     error = math.sqrt(0.95 * 0.05 / REPLICATIONS)
+    assert rates["score"] > 0.95 - 3 * error - 0.015
     assert abs(rates["wilson"] - 0.95) < 3 * error + 0.015  # it oscillates around the level
     assert rates["exact"] > 0.95 - 3 * error
 
@@ -203,11 +224,43 @@ def test_coverage_of_a_list(kind: str):
     share = float(np.mean(hits))
     assert covered(y, s, share, method="exact", population=120) > 0.95 - 3 * error
     if kind == "tied":  # else the number of positives takes few values, and the normal one is rough
-        assert abs(covered(y, s, share, population=120) - 0.95) < 3 * error + 0.015
+        assert abs(covered(y, s, share, method="wilson", population=120) - 0.95) < 3 * error + 0.015
 
 
-def covered(y: np.ndarray, s: np.ndarray, share: float, **options: Any) -> float:
-    found = qk.inference.hit_rate_interval(y, s, quota=QUOTA, **options)
+@pytest.mark.parametrize(
+    ("n", "positive", "apart", "quota"), [(300, 0.1, 4.0, 30), (1000, 0.3, 3.0, 330)]
+)
+def test_coverage_where_the_hit_rate_falls_steeply(n, positive, apart, quota):
+    """A strong model with about as many places as there are positives: the cut moves."""
+    dice = np.random.default_rng(8)
+    y = dice.random((REPLICATIONS, n)) < positive
+    s = dice.normal(size=y.shape) + apart * y
+    share = strong_share(positive, apart, quota / n)
+    assert covered(y, s, share, quota=quota, method="wilson") < 0.85
+    assert covered(y, s, share, quota=quota) > 0.92
+    listed = y.reshape(-1, 2 * n), s.reshape(-1, 2 * n)  # lists of which the first half is drawn
+    rates = np.asarray(qk.hit_rate(*listed, fraction=quota / n))
+    found = qk.inference.hit_rate_interval(
+        *(x[:, :n] for x in listed), quota=quota, population=2 * n
+    )
+    assert np.mean((found.lower <= rates) & (rates <= found.upper)) > 0.9
+
+
+def strong_share(positive: float, apart: float, fraction: float) -> float:
+    """The positives among the best fraction of normal scores, those of positives higher."""
+    above = NormalDist().cdf
+    low, high = -9.0, 9.0 + apart
+    for _ in range(60):
+        middle = (low + high) / 2
+        beyond = positive * above(apart - middle) + (1 - positive) * above(-middle)
+        low, high = (middle, high) if beyond > fraction else (low, middle)
+    return positive * above(apart - low) / fraction
+
+
+def covered(
+    y: np.ndarray, s: np.ndarray, share: float, quota: float = QUOTA, **options: Any
+) -> float:
+    found = qk.inference.hit_rate_interval(y, s, quota=quota, **options)
     return float(np.mean((found.lower <= share) & (share <= found.upper)))
 
 
@@ -227,7 +280,7 @@ def test_bad_populations():
 
 
 def test_bad_options():
-    with pytest.raises(ValueError, match='^method must be "wilson" or "exact"; got'):
+    with pytest.raises(ValueError, match='^method must be "score", "wilson" or "exact"; got'):
         qk.inference.hit_rate_interval(Y, S, quota=2, method="wald")
     with pytest.raises(ValueError, match="^confidence_level must be a number above 0"):
         qk.inference.hit_rate_interval(Y, S, quota=2, confidence_level=1)

@@ -17,21 +17,33 @@ _ROUNDS = 9
 
 
 def wilson(
-    xp: Namespace, found: Array, missed: Array, z: float, variance: Array
+    xp: Namespace,
+    found: Array,
+    missed: Array,
+    z: float,
+    variance: Array,
+    cut: Array | float = 0.0,
+    moves: Array | float = 0.0,
 ) -> tuple[Array, Array]:
     """The shares p for which `found` is z standard errors from p·n, n = found + missed.
 
-    The variance is the given multiple of p(1 - p)n.  Roots are divided by, not subtracted.
+    The variance is the given multiple of [p(1 - p) + moves·(p - cut)²]n: of a number fixed before
+    if `moves` is 0.  Roots are divided by, not subtracted.
     """
     trials = found + missed
     square = z * z * variance
-    root = xp.sqrt(square * (found * (missed / trials) + square / 4))
 
-    def lower(found: Array) -> Array:
-        end = found * (found / trials) / (found + square / 2 + root)
-        return xp.where(found > 0, end, 0 * trials)  # NaN of no trials
+    def lower(found: Array, missed: Array, cut: Array | float) -> Array:
+        share = found / trials
+        apart = moves * trials * (share - cut) ** 2
+        root = found * (missed / trials) + apart + square * (1 / 4 - moves * cut * (1 - cut))
+        below = found + square * (1 / 2 - moves * cut) + xp.sqrt(square * root)
+        end = found * share - square * moves * cut**2
+        inside = (end > 0) & (below > 0)
+        end = xp.where(inside, end / xp.where(inside, below, xp.ones_like(below)), 0 * share)
+        return xp.where(xp.isnan(below), below, end)  # NaN of no trials
 
-    return lower(found), 1 - lower(missed)
+    return lower(found, missed, cut), 1 - lower(missed, found, 1 - cut)
 
 
 def exact_lower(xp: Namespace, found: Array, trials: Array, tail: float) -> Array:
