@@ -36,7 +36,7 @@ SECTIONS = {
     "closed forms": Section(
         "Closed forms",
         words.CLOSED_FORMS,
-        {"logit": "logit", "wald": "Wald", "wilson": "Wilson", "exact": "exact"},
+        {"logit": "logit", "wald": "Wald", "score": "score", "wilson": "Wilson", "exact": "exact"},
     ),
     "groups": Section(
         "Customers with several rows",
@@ -46,7 +46,7 @@ SECTIONS = {
     "finite list": Section(
         "The hit rate of a finite list",
         words.FINITE_LIST,
-        {"wilson": "Wilson", "exact": "exact"},
+        {"score": "score", "wilson": "Wilson", "exact": "exact"},
     ),
     "differences": Section(
         "Differences of two models",

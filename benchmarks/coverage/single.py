@@ -39,12 +39,12 @@ def ends_of(method: Any, found: qk.results.BootstrapResult) -> tuple[Any, Any]:
 
 
 def closed_forms(source: Scores, draw: Draw) -> Iterator[Seen]:
-    """DeLong's logit and Wald intervals; Wilson's and the exact interval of the hit rate."""
+    """DeLong's logit and Wald intervals; score, Wilson's and exact intervals of the hit rate."""
     labels, scores = source.sample(draw.rng)
     for method in ("logit", "wald"):
         area = qk.inference.auc_interval(labels, scores, method=method)
         yield Seen("AUC", method, area.lower, area.upper, source.truth("AUC"))
-    for way in ("wilson", "exact"):
+    for way in ("score", "wilson", "exact"):
         rate = qk.inference.hit_rate_interval(labels, scores, fraction=FRACTION, method=way)
         yield Seen("hit rate", way, rate.lower, rate.upper, source.truth("hit rate"))
 
@@ -77,7 +77,7 @@ def finite_list(source: Scores, draw: Draw) -> Iterator[Seen]:
         truth = float(qk.hit_rate(labels, scores, fraction=FRACTION))
         drawn = draw.rng.permutation(size)[: source.n]
         given: dict[str, Any] = {"fraction": FRACTION, "population": size}
-        for method in ("wilson", "exact"):
+        for method in ("score", "wilson", "exact"):
             rate = qk.inference.hit_rate_interval(
                 labels[drawn], scores[drawn], method=method, **given
             )

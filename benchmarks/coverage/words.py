@@ -35,14 +35,18 @@ Take BCa, and closed forms where there are some. Basic intervals are as wide as 
 lean to the wrong side: the strong model's AUC was missed by intervals that lay too high in 75 data
 sets of 500, too low in 1. Stratified ones take the prevalence as known, which it was not here, and
 are too narrow for AHR and mostly the hit rate. **No bootstrap holds a hit rate near 1**: all
-resamples are 1 as the sample is; take `hit_rate_interval`.
+resamples are 1 as the sample is; take `hit_rate_interval`. Near an AUC of 1, as at the steep cut, no
+bootstrap interval holds its level.
 """
 CLOSED_FORMS = """\
 The logit and Wald interval of DeLong, of AUC; PEM and Gini are 2·AUC − 1, and held as often.
-Wilson's and the exact interval of the hit rate.
+The score interval of the hit rate, Wilson's and the exact one.
 
 The logit interval holds its level, but for a little with 20 positives; Wald's does not near 1.
-Wilson's holds it, the exact one is wider than it need be.
+Where the cut is steep, a strong model with about as many places as there are positives, Wilson's
+and the exact interval miss far too often: they take the cut as fixed. The score interval, the
+default, counts that it moves. With somewhat more places than positives and few of these it holds
+less than its level too.
 """
 GROUPS = """\
 One to three rows of each of n customers, with one label and scores that are alike, drawn by
@@ -52,8 +56,8 @@ near 1 is out of reach of resamples.
 """
 FINITE_LIST = """\
 The hit rate of the best tenth of a list of 1.05 to 10 times the sample, by
-`hit_rate_interval(..., population=)`. Take Wilson's; with rare positives the exact one, where it
-must not miss.
+`hit_rate_interval(..., population=)`. Take the score interval; with rare positives the exact one,
+where it must not miss and the cut is not steep.
 """
 DIFFERENCES = """\
 Differences of two models on the same examples, of which the second has 0.75 times the shift;

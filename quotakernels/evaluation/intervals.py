@@ -32,7 +32,7 @@ from quotakernels.ranking import rank
 
 Tell = Callable[[int, int], None]
 _AREAS_IN_CLOSED_FORM: tuple[Literal["roc_auc", "gini", "pem"], ...] = ("roc_auc", "gini", "pem")
-CLOSED_FORMS = dict.fromkeys(_AREAS_IN_CLOSED_FORM, "logit") | {"hit_rate": "wilson"}
+CLOSED_FORMS = dict.fromkeys(_AREAS_IN_CLOSED_FORM, "logit") | {"hit_rate": "score"}
 """Measures of rows without weights whose intervals are not of resamples, and their method."""
 _Key = tuple[Any, ...]  # the name of a measure, behind its quota if it has one
 _SUMMARY = ("summary",)
@@ -202,7 +202,7 @@ def _ends(found: BootstrapResult) -> Ends:
 
 
 def _ends_at(quota: Quota, drawn: ResampledGains, results: Results) -> Ends:
-    """Of what a quota brings; where labels alone decide, from Wilson's of two hit rates."""
+    """Of what a quota brings; where labels alone decide, from those of two hit rates."""
     unit, resampling = results.settings.unit, results.settings.resampling
     if unit is None or resampling is None or unit.impacts is None or results.weighted:
         return _ends(drawn.totals[quota])

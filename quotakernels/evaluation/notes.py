@@ -16,7 +16,7 @@ _CHOSEN_HERE = (
     "Best cuts: each resample has its own. What they bring on other rows is the estimate less as "
     "much as the resamples' own best cuts bring more on them than on all rows."
 )
-_BY_WILSON = "What a quota brings: from Wilson's intervals of the hit rates of selected and others."
+_OF_TWO_RATES = "What a quota brings: from score intervals of the hit rates of selected and others."
 _TWO_OF_EACH = "AUC and Gini have no intervals: DeLong's variance needs two rows of each class."
 _OF_GROUPS = (
     "What the quotas of groups find together, its tests and means over groups: percentiles of "
@@ -114,7 +114,7 @@ def _of_gains(evaluation: Results, gains: GainResults) -> Iterator[str]:
     yield _CHOSEN_HERE if settings.tune is None else _CHOSEN_ELSEWHERE
     impacts = settings.unit is not None and settings.unit.impacts is not None
     if impacts and settings.quotas and settings.weight is None:
-        yield _BY_WILSON
+        yield _OF_TWO_RATES
     if "expected" not in gains.at_best_cut.ends:
         return
     coarse = [

@@ -49,7 +49,7 @@ def _interval(evaluation: Results, choice: Choice | None) -> Iterator[str]:
         return
     lower, upper = evaluation.at_quota[choice.quota].interval("hit_rate", 0)
     in_resamples = evaluation.weighted or evaluation.settings.per is not None
-    drawn = f" of {resampling.resamples} resamples" if in_resamples else ", Wilson's"
+    drawn = f" of {resampling.resamples} resamples" if in_resamples else ", score interval"
     if math.isnan(lower):
         yield "Its hit rate is undefined."
     elif same(lower, upper):

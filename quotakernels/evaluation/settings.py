@@ -193,7 +193,7 @@ class Resampling:
     def in_words(self, weighted: bool, quotas: bool) -> Iterator[str]:
         """Tell what the ends are, and what was resampled; of the hit rate only at quotas."""
         rows = "rows with their weights" if weighted else "rows"
-        rate = "hit rate: Wilson's; " if quotas else ""
+        rate = "hit rate: score interval; " if quotas else ""
 
         def resamples(number: int) -> str:
             return f"percentiles of {number} resamples of the {rows} (seed {self.seed})"

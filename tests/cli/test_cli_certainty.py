@@ -23,7 +23,7 @@ def test_json_holds_the_intervals_of_the_library(
     asked = ("--confidence", 0.9, "--quota", "5%", "--compare", "--json")
     outcome = run(*EXAMPLE, "--score", "tree", "--score", "neural_net", *asked)
     content = json.loads(outcome.out)
-    closed = dict.fromkeys(("roc_auc", "gini", "pem"), "logit") | {"hit_rate": "wilson"}
+    closed = dict.fromkeys(("roc_auc", "gini", "pem"), "logit") | {"hit_rate": "score"}
     asked_for = {"level": 0.9, "resamples": 40, "seed": 3}
     assert content["confidence"] == {**asked_for, "closed_forms": closed}
     drawn: dict[str, Any] = {"confidence_level": 0.9, "n_resamples": 40, "random_state": 3}
@@ -60,7 +60,7 @@ def test_tables_show_intervals_and_sentences(run: Run, monkeypatch: pytest.Monke
     assert "naive_bayes and neural_net cannot be told apart by these 340 rows." in text
     assert "neural_net is better than tree." in text
     text = " ".join(text.split())
-    assert "hit rate: Wilson's; all others: percentiles of 200 resamples of the rows" in text
+    assert "hit rate: score interval; all others: percentiles of 200 resamples of the rows" in text
     assert "Differences: 95% interval of each pair, percentiles" in text
 
 
@@ -104,7 +104,7 @@ def test_nobody_brings_as_much_on_others(run: Run, table: Callable[..., Path]) -
 
 
 @pytest.mark.parametrize("top", [0, 1], ids=["all selected are positive", "one is not"])
-def test_what_a_quota_brings_by_two_of_wilson(
+def test_what_a_quota_brings_by_two_hit_rates(
     run: Run, table: Callable[..., Path], top: int
 ) -> None:
     """Positives among the others are a loss: the more there are, the less is brought."""
@@ -112,11 +112,16 @@ def test_what_a_quota_brings_by_two_of_wilson(
     arguments = ("evaluate", table(y=y, s=s), "--label", "y", "--score", "s", "--quota", 5)
     asked = ("--impact", "5,-4,-1,0.5", "--confidence", 0.9, "--resamples", 5, "--json")
     (model,) = json.loads(run(*arguments, *asked).out)["models"]
-    chosen = qk.inference.hit_rate_interval(y, s, quota=5, confidence_level=0.9)
-    others = qk.inference.hit_rate_interval(y, -s, quota=15, confidence_level=0.9)
+    given: dict[str, Any] = {"method": "wilson", "confidence_level": 0.9}
+    chosen = qk.inference.hit_rate_interval(y, s, quota=5, **given)
+    others = qk.inference.hit_rate_interval(y, -s, quota=15, **given)
     brings = 5 * (5 - top) - 4 * top - 1 * 5 + 0.5 * 10
-    less = np.hypot(45 * (chosen.estimate - chosen.lower), 22.5 * (others.upper - others.estimate))
-    more = np.hypot(45 * (chosen.upper - chosen.estimate), 22.5 * (others.estimate - others.lower))
+    at_cut = (y[:10].sum() + 0.5) / 11
+    apart = 9 * (1 - top / 5 - at_cut) + 1.5 * (1 / 3 - at_cut)
+    moved = 1.6448536269514722 * apart * np.sqrt(5 * (1 - 5 / 20))
+    below = 45 * (chosen.estimate - chosen.lower), 22.5 * (others.upper - others.estimate)
+    above = 45 * (chosen.upper - chosen.estimate), 22.5 * (others.estimate - others.lower)
+    less, more = (np.sqrt(moved**2 + np.square(ends).sum()) for ends in (below, above))
     found = model["quotas"]["5"]
     assert found["brings"] == pytest.approx(brings)
     assert found["intervals"]["brings"] == pytest.approx([brings - less, brings + more])
@@ -130,12 +135,12 @@ def test_notes_are_of_what_was_asked_and_could_be_found(
     arguments = ("evaluate", path, "--label", "y", "--score", "s", "--score", "t")
     asked = ("--impact", "9,-1,0,0", "--confidence", 0.9, "--resamples", 30)
     text = " ".join(run(*arguments, *asked).out.split())
-    assert "Wilson" not in text
+    assert "score interval" not in text
     assert "Scores with few values (t): there is little luck" in text
     assert "AUC and Gini have no intervals: DeLong's variance needs two rows" in text
     text = " ".join(run(*arguments, *asked, "--quota", 3).out.split())
-    assert "DeLong's variance; hit rate: Wilson's; all others" in text
-    assert "What a quota brings: from Wilson's intervals" in text
+    assert "DeLong's variance; hit rate: score interval; all others" in text
+    assert "What a quota brings: from score intervals" in text
     path = table(y=[0] * 24 + [1, 1], s=range(26), w=range(1, 27))
     weighted = ("evaluate", path, "--label", "y", "--score", "s", *asked)
     text = " ".join(run(*weighted, "--weight", "w").out.split())

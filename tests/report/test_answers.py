@@ -101,10 +101,13 @@ def test_no_certainty_of_resamples_that_agree(made: Made, rows: Path) -> None:
     """All of the first 20 are positive: in every resample, and yet not in all other rows."""
     one = ("--label", "y", "--score", "b", "--quota", 20)
     said = answers(made, rows, *one, "--impact", "1,-1,0,0", *FEW)
-    y, b = np.ones(20), np.arange(20)
-    lower = qk.inference.hit_rate_interval(np.append(y, 0), np.append(b, -1), quota=20).lower
-    assert f"With 20 places (95% interval {amount(40 * float(lower) - 20)} to 20.00)." in said
-    assert "to 100.0% (95% interval, Wilson's)." in said
+    y, b = np.arange(200) < 80, -np.arange(200)
+    lower = qk.inference.hit_rate_interval(y, b, quota=20, method="wilson").lower
+    width = 2 * 20**0.8 / 2
+    moved = 1.96 * 2 * (1 - (width + 0.5) / (width + 1)) * np.sqrt(20 * 0.9)
+    least = 20 - np.hypot(40 * (1 - float(lower)), moved)
+    assert f"With 20 places (95% interval {amount(least)} to 20.00)." in said
+    assert "to 100.0% (95% interval, score interval)." in said
     said = answers(made, rows, *one, "--weight", "w", "--impact", "1,-1,0,0", *FEW)
     assert "With a weight of 20, the same in all resamples, which so do not tell" in said
     assert "Its hit rate is the same in all resamples" in said

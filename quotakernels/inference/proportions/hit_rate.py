@@ -215,7 +215,7 @@ def hit_rate_interval(
     >>> repaid = score % 5 > 0
     >>> found = hit_rate_interval(repaid, score, quota=10)
     >>> print(found.estimate, found.lower.round(4), found.upper.round(4))
-    0.8 X
+    0.8 0.4454 0.9587
     >>> exact = hit_rate_interval(repaid, score, quota=10, method="exact")
     >>> print(exact.lower.round(4), exact.upper.round(4))
     0.4439 0.9748
@@ -236,14 +236,14 @@ def hit_rate_interval(
     else:
         found = xp.minimum(positives_at(xp, table, wanted), wanted)
         z, unknown = quantile(confidence_level), _unknown(xp, wanted, listed)
-        moving = _moving_cut(xp, table, wanted) if method == "score" else ()
+        moving = moving_cut(xp, table, wanted) if method == "score" else ()
         lower, upper = wilson(xp, found, wanted - found, z, unknown, *moving)
     nan = xp.full_like(wanted, xp.nan)
     lower, upper = (xp.where(wanted > 0, x, nan) for x in (lower, upper))
     return HitRateInterval(share_found(xp, table, wanted), lower, upper)
 
 
-def _moving_cut(xp: Namespace, table: ops.Groups, wanted: Array) -> tuple[Array, Array]:
+def moving_cut(xp: Namespace, table: ops.Groups, wanted: Array) -> tuple[Array, Array]:
     """The rate of positives at the cut, and the share of the examples beyond it."""
     whole = cast(xp, Totals(xp, table).whole[..., None], wanted.dtype)
     away = xp.maximum(wanted**0.8 / 2, 5 * xp.ones_like(wanted))

@@ -7,11 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels._array import Namespace, namespace, to_numpy
+from quotakernels._array import (
+    Namespace,
+    computing,
+    constant,
+    device,
+    namespace,
+    to_numpy,
+    wide_float,
+)
 from quotakernels.inference._normal import quantile
 from quotakernels.inference.proportions.binomial import wilson
+from quotakernels.inference.proportions.hit_rate import moving_cut
 from quotakernels.measures.at_quota.hit_rate import hit_rate
-from quotakernels.ranking import Ranking
+from quotakernels.ranking import Ranking, table_of
 
 NDArray = np.ndarray[Any, Any]
 _HOST: Namespace = namespace(np.empty(0))
@@ -24,20 +33,33 @@ def impact_ends(
 
     What is brought is a sum over the positives among the selected, and those among the others.
     Either has Wilson's interval, which has a width even where all are positive, as resamples have
-    not.  The distances of the ends add up as those of independent estimates do, by their squares.
+    not.  The cut moves with the sample: what it moves past are cases of the rate of positives at
+    the cut.  The distances of the ends add up as those of independent estimates do, by their
+    squares.
     """
     tp, fp, fn, tn = impacts
     total, positives = (float(np.sum(to_numpy(x))) for x in (ranking.counts, ranking.positives))
     found = quota * float(hit_rate(ranking, quota=quota)) if quota > 0 else 0.0
-    worth, squares = fp * quota + tn * (total - quota), np.zeros(2)
-    for impact, number, places in (
-        (tp - fp, found, quota),
-        (fn - tn, positives - found, total - quota),
+    worth, squares, apart = fp * quota + tn * (total - quota), np.zeros(2), 0.0
+    at_cut = _rate_at_cut(ranking, quota)
+    for sign, impact, number, places in (
+        (1, tp - fp, found, quota),
+        (-1, fn - tn, positives - found, total - quota),
     ):
         worth += impact * number
         if places > 0:
             squares += np.sort(impact * _away(number, places, confidence_level)) ** 2
+            apart += sign * impact * (number / places - at_cut)
+    squares += (quantile(confidence_level) * apart) ** 2 * quota * (1 - quota / total)
     return np.asarray(worth + np.asarray([-1.0, 1.0]) * np.sqrt(squares))
+
+
+def _rate_at_cut(ranking: Ranking, quota: float) -> float:
+    xp = namespace(ranking.counts)
+    with computing(xp):
+        dev = device(ranking.counts)
+        wanted = constant(xp, [quota], wide_float(xp, dev), dev)
+        return float(moving_cut(xp, table_of(xp, ranking), wanted)[0][..., 0])
 
 
 def _away(number: float, places: float, confidence_level: float) -> NDArray:
