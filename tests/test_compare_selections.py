@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ def test_tails_far_out_are_not_lost():
 
 @pytest.mark.parametrize("mid_p", [False, True])
 def test_the_definition(mid_p: bool):
-    found = qk.inference.compare_selections(Y, [A, B], quota=25, mid_p=mid_p)
+    found = qk.inference.compare_selections(Y, [A, B], quota=25, mid_p=mid_p, test="mcnemar")
     in_a, in_b = (x > np.sort(x)[-26] for x in (A, B))
     only_a, only_b = in_a & ~in_b, in_b & ~in_a
     first, second, size = (int(x.sum()) for x in (Y & only_a, Y & only_b, only_a))
@@ -83,20 +84,64 @@ def test_the_definition(mid_p: bool):
 def test_a_quota_that_cuts_a_tie_group():
     """By the selection probabilities; whole where both models cut the same group."""
     y, a, b = [1, 1, 0, 1, 0, 0], [4, 3, 3, 3, 1, 0], [4, 3, 0, 1, 3, 3]
-    found = qk.inference.compare_selections(y, [a, b], quota=2)
+    found = qk.inference.compare_selections(y, [a, b], quota=2, test="mcnemar")
     assert found.discordant == pytest.approx(2 / 3)
     assert (found.positives_a, found.positives_b) == pytest.approx((1 / 3, 0))
     assert found.difference == pytest.approx((4 / 3 - 4 / 3 + 1 / 3) / 2)
     assert found.p_value == 1  # corrected
-    less = qk.inference.compare_selections(y, [a, b], quota=2, mid_p=True)
+    given: dict[str, Any] = {"quota": 2, "mid_p": True}
+    less = qk.inference.compare_selections(y, [a, b], test="mcnemar", **given)
     assert less.p_value == pytest.approx(math.erfc(math.sqrt(1 / 6)))
-    sizes = qk.inference.compare_selections(y, [a, b], quota=2, mid_p=True, test="fisher")
+    sizes = qk.inference.compare_selections(y, [a, b], test="fisher", **given)
     assert sizes.p_value == pytest.approx(math.erfc(math.sqrt(1 / 6 / 0.75)))
     same_group = qk.inference.compare_selections(
-        y, [[5, 2, 2, 4, 1, 0], [5, 2, 2, 1, 0, 4]], quota=3
+        y, [[5, 2, 2, 4, 1, 0], [5, 2, 2, 1, 0, 4]], quota=3, test="mcnemar"
     )
     assert (same_group.positives_a, same_group.positives_b, same_group.p_value) == (1, 0, 1)
     assert qk.inference.compare_selections(y, [a, a], quota=2).difference == 0
+
+
+def test_the_score_test():
+    """Sums over all examples of (y - m₁)·[first] - (y - m₂)·[second], m the rate at the cut."""
+    found = qk.inference.compare_selections(Y, [A, B], quota=25)
+    width = 25**0.8 / 2
+    window = np.asarray([25 - width, 25 + width])
+    within = [window * qk.hit_rate(Y, x, quota=window) for x in (A, B)]
+    m = [(x[1] - x[0] + 0.5) / (2 * width + 1) for x in within]
+    chosen = [x > np.sort(x)[-26] for x in (A, B)]
+    mean = (found.positives_a + found.positives_b) / 2
+
+    def variance(alone: list[float], negative: list[float]) -> float:
+        both = np.sum(chosen[0] & chosen[1]) - 25**2 / N
+        squares = [p * (1 - r) ** 2 + q * r**2 for p, q, r in zip(alone, negative, m, strict=True)]
+        return float(sum(squares) + both * (m[0] - m[1]) ** 2)
+
+    apart, size = found.positives_a - found.positives_b, found.discordant
+    z = apart / math.sqrt(variance([mean, mean], [size - mean] * 2))
+    assert found.p_value == pytest.approx(2 * NormalDist().cdf(-abs(z)))
+    pair = [found.positives_a, found.positives_b]
+    error = math.sqrt(variance([x + 0.5 for x in pair], [size - x + 0.5 for x in pair]))
+    ends = [(apart + sign * 1.959963984540054 * error) / 25 for sign in (-1, 1)]
+    assert (found.lower, found.upper) == pytest.approx(ends)
+    turned = qk.inference.compare_selections(Y, [B, A], quota=25)
+    assert (turned.p_value, turned.lower) == pytest.approx((found.p_value, -found.upper))
+
+
+def test_the_score_test_where_models_have_unlike_cuts():
+    """Of equal hit rates, with rates of ½ and of a twentieth at the cuts: Fisher's is too bold."""
+    dice, rejected = np.random.default_rng(4), {"score": 0, "fisher": 0}
+    for _ in range(400):
+        u = dice.random((2, 4000))
+        near, other = u[0] < 0.15, u[1] < 0.15
+        falling = np.clip(0.95 - 9 * u[1], 0, 1)
+        share = np.select([near & ~other, other & ~near, near], [0.5, falling, 0.5], 0.02)
+        y = dice.random(4000) < share
+        for test in rejected:
+            found = qk.inference.compare_selections(
+                y, -u, quota=400, test=test, mid_p=test == "fisher"
+            )
+            rejected[test] += found.p_value <= 0.05
+    assert rejected["score"] <= 400 * 0.05 + 3 * math.sqrt(400 * 0.05 * 0.95) < rejected["fisher"]
 
 
 def test_selections_that_are_alike():
@@ -147,6 +192,7 @@ BAD_CALLS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"quota": [1, 2]}, ValueError, "one quota"),
     ({"quota": N + 1}, ValueError, "quota is 81"),
     ({"quota": 3, "test": "mid-p"}, ValueError, "test must be"),
+    ({"quota": 3, "mid_p": True}, TypeError, 'mid_p has no meaning for test="score"'),
     ({"quota": 3, "confidence_level": 1}, ValueError, "confidence_level must be"),
     (
         {"quota": 3, "b": B[1:]},

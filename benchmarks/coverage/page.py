@@ -51,7 +51,10 @@ SECTIONS = {
     "differences": Section(
         "Differences of two models",
         words.DIFFERENCES,
-        {name: name for name in ("bootstrap", "DeLong", "DeLong, unpaired", "McNemar", "Fisher")},
+        {
+            name: name
+            for name in ("bootstrap", "DeLong", "DeLong, unpaired", "score", "McNemar", "Fisher")
+        },
     ),
     "levels": Section(
         "Tests of two models",
@@ -63,6 +66,7 @@ SECTIONS = {
                 "permutation",
                 "DeLong",
                 "DeLong, unpaired",
+                "score",
                 "McNemar",
                 "McNemar, mid-p",
                 "Fisher",

@@ -37,12 +37,20 @@ KINDS = {
     "levels over folds": Kind(9, folds.levels),
     "poisson": Kind(10, single.poisson),
 }
-POPULATIONS = {"tied": 0, "rare": 1, "strong": 2, "moderate": 3, "steep": 4, "steeper": 5, "late": 6}
+POPULATIONS = {
+    "tied": 0,
+    "rare": 1,
+    "strong": 2,
+    "moderate": 3,
+    "steep": 4,
+    "steeper": 5,
+    "late": 6,
+}
 """Their numbers, for the seeds too."""
 
 FURTHER = {
     "moderate": ("closed forms", "optimum", "bootstrap"),
-    "steep": ("closed forms", "finite list", "bootstrap"),
+    "steep": ("closed forms", "finite list", "bootstrap", "differences", "levels"),
     "late": ("closed forms", "finite list"),
     "steeper": ("closed forms", "finite list"),
 }

@@ -35,8 +35,8 @@ Take BCa, and closed forms where there are some. Basic intervals are as wide as 
 lean to the wrong side: the strong model's AUC was missed by intervals that lay too high in 75 data
 sets of 500, too low in 1. Stratified ones take the prevalence as known, which it was not here, and
 are too narrow for AHR and mostly the hit rate. **No bootstrap holds a hit rate near 1**: all
-resamples are 1 as the sample is; take `hit_rate_interval`. Near an AUC of 1, as at the steep cut, no
-bootstrap interval holds its level.
+resamples are 1 as the sample is; take `hit_rate_interval`. Near an AUC of 1, as at the steep cut,
+no bootstrap interval holds its level.
 """
 CLOSED_FORMS = """\
 The logit and Wald interval of DeLong, of AUC; PEM and Gini are 2·AUC − 1, and held as often.

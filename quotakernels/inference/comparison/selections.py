@@ -5,13 +5,23 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, NamedTuple
 
-from quotakernels._array import Array, cast, computing, namespace
+from quotakernels._array import (
+    Array,
+    cast,
+    computing,
+    constant,
+    device,
+    namespace,
+    wide_float,
+)
 from quotakernels.inference._normal import check_level, quantile
 from quotakernels.inference._scipy import scipy
+from quotakernels.inference.proportions.hit_rate import moving_cut
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.models import host_floats, stacked, two_models
 from quotakernels.measures.at_quota.selection import select
+from quotakernels.ranking import Ranking, rank, table_of
 
 
 def by_halves(first: int, second: int, mid_p: bool) -> float:
@@ -70,6 +80,42 @@ def interval_by_sizes(
     return size * (centre - half), size * (centre + half)
 
 
+class Score(NamedTuple):
+    """What the score test of two hit rates takes; D, B and C as in `compare_selections`.
+
+    The difference of two hit rates is about the mean of (y - m₁)·[selected by the first]
+    - (y - m₂)·[selected by the second], m being the rate of positives at either cut: a case that
+    comes in moves the cut past one of that rate.
+    """
+
+    discordant: float
+    selected: float
+    examples: float
+    cuts: tuple[float, float]
+
+    def variance(self, first: float, second: float, more: float = 0.0) -> float:
+        """Of B - C, from so many positives of the first alone and of the second alone.
+
+        `more` is added to either kind of positives and of negatives.
+        """
+        alone, (a, b) = self.discordant + 2 * more, self.cuts
+        found = (first + more) * (1 - a) ** 2 + (alone - first - more) * a**2
+        found += (second + more) * (1 - b) ** 2 + (alone - second - more) * b**2
+        both = self.selected - self.discordant - self.selected**2 / self.examples
+        return max(found + both * (a - b) ** 2, 0.0)
+
+    def p_value(self, first: float, second: float) -> float:
+        """Two-sided, with the variance of two that are equally good."""
+        mean = (first + second) / 2
+        apart, variance = abs(first - second), self.variance(mean, mean)
+        return math.erfc(apart / math.sqrt(2 * variance)) if apart else 1.0
+
+    def interval(self, first: float, second: float, confidence_level: float) -> tuple[float, float]:
+        """Of B - C."""
+        half = quantile(confidence_level) * math.sqrt(self.variance(first, second, 0.5))
+        return first - second - half, first - second + half
+
+
 class SelectionComparison(NamedTuple):
     """What two selections of equal size differ in; plain numbers.
 
@@ -103,7 +149,7 @@ def compare_selections(
     *,
     quota: Any = None,
     fraction: Any = None,
-    test: Literal["mcnemar", "fisher"] = "mcnemar",
+    test: Literal["score", "mcnemar", "fisher"] = "score",
     mid_p: bool = False,
     confidence_level: float = 0.95,
     where: Any = None,
@@ -112,14 +158,16 @@ def compare_selections(
 ) -> SelectionComparison:
     """Whether one of two models fills a quota j better, by what only one of them selects.
 
-    Needs SciPy, the extra `inference`, unless ties leave fractions.
+    McNemar's and Fisher's tests need SciPy, the extra `inference`, unless ties leave fractions.
 
     Examples that both models select, or neither, do not tell which is better.  Of the others, each
     model alone selects equally many, D.  Let B be the positives among those of the first,
     and C among those of the second: the hit rates differ by (B - C)/j.
 
-    McNemar's test takes B + C as given: if neither model is better, B is binomial with probability
-    ½.  Fisher's takes D as given too: B + C positives are spread at random over 2D places.
+    The score test asks whether both hit rates are equal in the population, where each model has a
+    cut of its own.  The others take the cuts as fixed.  McNemar's test takes B + C as given: if
+    neither model is better, B is binomial with probability ½.  Fisher's takes D as given too: B + C
+    positives are spread at random over 2D places.
 
     Labels and keywords are those of `rank`, the size of the selections is that of `select`.
 
@@ -131,11 +179,11 @@ def compare_selections(
         Scores of two models: the first and the second.
     quota, fraction : number
         The size of the selections; one of the two.
-    test : {"mcnemar", "fisher"}
+    test : {"score", "mcnemar", "fisher"}
         What the test and the interval take as given.
     mid_p : bool
-        Count the probability of the very numbers at hand half: wrong about as often as the p-value
-        says, where the exact test is wrong at most as often.
+        For McNemar's and Fisher's test: count the probability of the very numbers at hand half.
+        It is then wrong about as often as the p-value says, and not at most as often.
     confidence_level : float
         Of the interval; above 0 and below 1.
 
@@ -163,14 +211,21 @@ def compare_selections(
     the test is the χ² test with the fractional numbers, (|B - C| - 1)²/V, with mid-p without the
     correction for continuity by 1; V = B + C for McNemar's, (B + C)·(1 - (B + C)/2D) for Fisher's.
 
-    The intervals add to the numbers, so that they hold the difference as often as they say for
-    small ones too: for McNemar's test 1 to B and to C, 2 to n ([Bonett 2012]); for Fisher's 1 to
-    B, to D - B, to C and to D - C ([Agresti 2000]).  For few examples an interval may include 0
+    The score test has z = (B - C)/√V with V = B(1 - m₁)² + (D - B)m₁² + C(1 - m₂)² + (D - C)m₂² +
+    (j - D - j²/n)(m₁ - m₂)², B and C replaced by their mean.  m₁ and m₂ are the rates of positives
+    at the cuts, as in `hit_rate_interval`.  Its interval is B - C ± z√V, with ½ added to B and C,
+    and to the negatives beside them.
+
+    The other intervals add to the numbers, so that they hold the difference as often as they say
+    for small ones too: for McNemar's test 1 to B and to C, 2 to n ([Bonett 2012]); for Fisher's 1
+    to B, to D - B, to C and to D - C ([Agresti 2000]).  For few examples an interval may include 0
     where p is small, and the other way round.
 
     McNemar's test does not know that both models select equally many.  So it is careful, and where
-    most of what only one of them selects is positive it hardly finds anything; Fisher's does not
-    have that fault.
+    most of what only one of them selects is positive it hardly finds anything.  Fisher's does not
+    have that fault, but its null is that both are equally good above the present cuts: where the
+    rates of positives at the cuts differ from the hit rates it rejects in up to 11 % of samples
+    with equal hit rates, at 5 %.
 
     References
     ----------
@@ -182,11 +237,13 @@ def compare_selections(
     >>> y_true = [1, 1, 1, 0, 1, 0, 0, 0, 0, 1]
     >>> models = {"a": [9, 8, 7, 6, 5, 4, 3, 2, 1, 0], "b": [1, 2, 3, 9, 8, 7, 6, 0, 4, 5]}
     >>> found = compare_selections(y_true, models, quota=4)
-    >>> print(found.difference, found.positives_a, found.positives_b, found.p_value)
-    0.5 3.0 1.0 0.625
+    >>> print(found.difference, found.positives_a, found.positives_b, round(found.p_value, 4))
+    0.5 3.0 1.0 0.1035
     """
-    if test not in ("mcnemar", "fisher"):
-        raise ValueError(f'test must be "mcnemar" or "fisher"; got {brief(test)}')
+    if test not in ("score", "mcnemar", "fisher"):
+        raise ValueError(f'test must be "score", "mcnemar" or "fisher"; got {brief(test)}')
+    if mid_p and test == "score":
+        raise TypeError('mid_p has no meaning for test="score"')
     check_level(confidence_level)
     data = {"where": where, "pos_label": pos_label, "validate": validate}
     scores = stacked(two_models(models, y_true), y_true, **data)
@@ -196,10 +253,15 @@ def compare_selections(
     found = _counts(chosen, examples.labels, examples.valid)
     if not (found.examples > 0 and found.selected > 0):
         return SelectionComparison(*[math.nan] * 7)
-    ends = (x / found.selected for x in _interval(found, test, confidence_level))
-    lower, upper = (min(max(x, -1.0), 1.0) for x in ends)
+    if test == "score":
+        score = _score(found, rank(y_true, scores, **data))
+        ends = score.interval(*found[1:3], confidence_level)
+        p_value = score.p_value(*found[1:3])
+    else:
+        ends, p_value = _interval(found, test, confidence_level), _p_value(found, test, mid_p)
+    lower, upper = (min(max(x / found.selected, -1.0), 1.0) for x in ends)
     difference = (found.first - found.second) / found.selected
-    return SelectionComparison(difference, lower, upper, _p_value(found, test, mid_p), *found[:3])
+    return SelectionComparison(difference, lower, upper, p_value, *found[:3])
 
 
 class _Counts(NamedTuple):
@@ -213,6 +275,15 @@ class _Counts(NamedTuple):
     examples: float
     selected: float
     whole: float
+
+
+def _score(found: _Counts, ranking: Ranking) -> Score:
+    xp, dev = namespace(ranking.counts), device(ranking.counts)
+    with computing(xp):
+        wanted = constant(xp, [found.selected], wide_float(xp, dev), dev)
+        cuts, _ = moving_cut(xp, table_of(xp, ranking), wanted)
+    first, second = host_floats(xp.reshape(cuts, (2,)))
+    return Score(found.discordant, found.selected, found.examples, (float(first), float(second)))
 
 
 def _interval(found: _Counts, test: str, confidence_level: float) -> tuple[float, float]:

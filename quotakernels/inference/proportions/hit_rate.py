@@ -246,6 +246,7 @@ def hit_rate_interval(
 def moving_cut(xp: Namespace, table: ops.Groups, wanted: Array) -> tuple[Array, Array]:
     """The rate of positives at the cut, and the share of the examples beyond it."""
     whole = cast(xp, Totals(xp, table).whole[..., None], wanted.dtype)
+    wanted = wanted + xp.zeros_like(whole)
     away = xp.maximum(wanted**0.8 / 2, 5 * xp.ones_like(wanted))
     first = xp.maximum(wanted - away, xp.zeros_like(wanted))
     last = xp.minimum(wanted + away, whole)
