@@ -20,7 +20,7 @@ _OF_TWO_RATES = "What a quota brings: from score intervals of the hit rates of s
 _TWO_OF_EACH = "AUC and Gini have no intervals: DeLong's variance needs two rows of each class."
 _OF_GROUPS = (
     "What the quotas of groups find together, its tests and means over groups: percentiles of "
-    "resamples of whole groups. Only single groups have Wilson's and DeLong's intervals."
+    "resamples of whole groups. Only single groups have score and DeLong's intervals."
 )
 _FEW_SCORES = 20
 _CHOSEN_ELSEWHERE = "What the best cuts bring: the cuts as they are, on resamples of these rows."
