@@ -35,23 +35,26 @@ def impact_ends(
     Either has Wilson's interval, which has a width even where all are positive, as resamples have
     not.  The cut moves with the sample: what it moves past are cases of the rate of positives at
     the cut.  The distances of the ends add up as those of independent estimates do, by their
-    squares.
+    squares, and the ends stay within what the numbers of places allow.
     """
     tp, fp, fn, tn = impacts
     total, positives = (float(np.sum(to_numpy(x))) for x in (ranking.counts, ranking.positives))
     found = quota * float(hit_rate(ranking, quota=quota)) if quota > 0 else 0.0
     worth, squares, apart = fp * quota + tn * (total - quota), np.zeros(2), 0.0
+    possible = np.full(2, worth)
     at_cut = _rate_at_cut(ranking, quota)
     for sign, impact, number, places in (
         (1, tp - fp, found, quota),
         (-1, fn - tn, positives - found, total - quota),
     ):
         worth += impact * number
+        possible += np.sort([0.0, impact * places])
         if places > 0:
             squares += np.sort(impact * _away(number, places, confidence_level)) ** 2
             apart += sign * impact * (number / places - at_cut)
     squares += (quantile(confidence_level) * apart) ** 2 * quota * (1 - quota / total)
-    return np.asarray(worth + np.asarray([-1.0, 1.0]) * np.sqrt(squares))
+    ends = worth + np.asarray([-1.0, 1.0]) * np.sqrt(squares)
+    return np.asarray(np.clip(ends, *possible))
 
 
 def _rate_at_cut(ranking: Ranking, quota: float) -> float:
