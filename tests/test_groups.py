@@ -281,6 +281,9 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"groups": [0, 1.5, 2]}, TypeError, "groups is 0.0 at position 0; expected an integer or a s"),
     ({"groups": [0, np.nan, 2]}, TypeError, "groups is nan at position 1; expected an integer"),
     ({"groups": [0, None, 2]}, ValueError, "groups has missing values; give these examples an id"),
+    ({"groups": ["a", np.nan, "b"]}, TypeError, "groups is nan at position 1; expected an integer"),
+    ({"groups": [1, "b", "b"]}, TypeError, "groups is 'b' at position 1; expected an integer or a"),
+    ({"groups": ["0", "1", "1"], "num_groups": 2}, TypeError, "groups must be integers beside num"),
     ({"groups": np.array([2, np.nan, 1], dtype=object)}, TypeError, "groups is nan at position 1"),
     ({"groups": np.array(["a", "b", 1], dtype=object)}, TypeError, "groups is 1 at position 2; ex"),
     (
@@ -369,6 +372,8 @@ def test_a_mean_is_of_groups_and_of_measures_of_this_library():
     y, s = [1, 0, 1, 0], [0.9, 0.8, 0.3, 0.4]
     with pytest.raises(TypeError, match="^the ranking has no groups; give them to rank"):
         qk.group_mean(qk.roc_auc, y, s)
+    with pytest.raises(TypeError, match="^selection_by_group is of all groups together, and has "):
+        qk.group_mean(qk.groups.selection_by_group, y, s, groups=[0, 0, 1, 1], quota=2)
     with pytest.raises(TypeError, match="^measure must be a measure of this library; got <"):
         qk.group_mean(lambda *_: 1, y, s, groups=[0, 0, 1, 1])
     with pytest.raises(ValueError, match="^weights must be one of 'examples', 'positives', 'neg"):

@@ -330,8 +330,10 @@ def _quotas(name: str, given: Any) -> list[Quota]:
     """Quotas of places, or of shares of all."""
     if given is None:
         return []
-    found = []
-    for x in numbers_like(np.empty(0), name, given).ravel().tolist():
+    found, numbers = [], numbers_like(np.empty(0), name, given)
+    if numbers.ndim > 1:
+        raise ValueError(f"{name} must be a number or a list of them; got shape {numbers.shape}")
+    for x in numbers.ravel().tolist():
         if name == "quota" and not 0 <= x < math.inf:
             raise ValueError(f"quota must be 0 or more; got {x}")
         if name == "fraction" and not 0 < x <= 1:

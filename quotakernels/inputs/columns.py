@@ -67,9 +67,17 @@ def as_column(name: str, x: Any) -> Any:
         column = np.asarray(x)
     except ValueError as error:
         raise ValueError(f"{name} must be an array of numbers: {error}") from None
+    if column.dtype.kind == "U" and isinstance(x, (list, tuple)):
+        column = _as_given(column, x)
     if column.dtype.kind == "O" and any(_is_missing(value) for value in column.ravel()):
         raise ValueError(_missing(name))
     return column if column.dtype.isnative else column.astype(column.dtype.newbyteorder("="))
+
+
+def _as_given(column: np.ndarray[Any, Any], x: Any) -> np.ndarray[Any, Any]:
+    """The column of a list, or its objects if not all are strings: NumPy makes "nan" of a NaN."""
+    given = np.asarray(x, dtype=object)
+    return column if all(isinstance(value, str) for value in given.ravel()) else given
 
 
 def refuse_records(name: str, x: Any) -> None:

@@ -44,6 +44,8 @@ def with_codes(
     column = _checked_ids("groups", as_column("groups", given["groups"]))
     xp = namespace(column)
     if num_groups is not None:
+        if isinstance(column, np.ndarray) and column.dtype.kind not in "biu":
+            raise TypeError("groups must be integers beside num_groups, from 0 on")
         with computing(xp):
             size = _number(num_groups)
             ids = xp.arange(size, dtype=xp.int64, device=device(column))

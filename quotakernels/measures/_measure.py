@@ -376,6 +376,12 @@ def made_here(measure: Any) -> bool:
     return all(isinstance(x, Measure) or getattr(x, "made_here", False) for x in _within(measure))
 
 
+def of_all_groups(measure: Any) -> str:
+    """The name of one of the same that is of all groups together; empty if there is none."""
+    names = (x.__name__ for x in _within(measure) if getattr(x, "over_groups", False))
+    return next(names, "")
+
+
 def _within(measure: Any) -> Iterator[Any]:
     """What mappings and partial functions hold."""
     if isinstance(measure, Mapping):

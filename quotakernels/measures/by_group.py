@@ -27,7 +27,7 @@ from quotakernels.inputs.keywords import brief, forwarding, keywords_of, public
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import Totals, numbers_like
 from quotakernels.measures._direction import own_direction, title_of
-from quotakernels.measures._measure import Measure, made_here
+from quotakernels.measures._measure import Measure, made_here, of_all_groups
 from quotakernels.ranking import Ranking, rank, table_of
 
 WEIGHTS = ("examples", "positives", "negatives")
@@ -264,6 +264,8 @@ def group_mean(
     """
     if not made_here(measure) or isinstance(measure, Mapping):
         raise TypeError(f"measure must be a measure of this library; got {brief(measure)}")
+    if name := of_all_groups(measure):
+        raise TypeError(f"{name} is of all groups together, and has no mean over them")
     of_rank = inspect.signature(rank).parameters
     own = {name: x for name, x in keywords.items() if name not in of_rank}
     given = {name: x for name, x in keywords.items() if name in of_rank}

@@ -233,6 +233,7 @@ def test_few_groups_are_shown_all_and_of_many_the_extremes(path: Path, command: 
         ({"per": "w"}, ValueError, "per goes with quota; by tells the AUC of each group without"),
         ({"per": "w", "by": "w", "quota": 1}, ValueError, "per fills a quota in each group, by on"),
         ({"per": "w", "quota": 1, "gain": "b"}, ValueError, "gain and impacts are of one selecti"),
+        ({"per": "a", "quota": [[1], [2]]}, ValueError, "quota must be a number or a list of "),
         ({"per": "branch", "quota": 99}, ValueError, "quota=99 is more than the .. rows of the la"),
         ({"per": "branch", "quota": 0.5}, ValueError, "quota=0.5 is less than one row; for a sha"),
     ],
