@@ -29,7 +29,7 @@ from quotakernels._types import TiePolicy as TiePolicy
 from quotakernels.inputs.examples import Examples, Validated, check_tie_policy
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.groups import GroupsOfExamples
-from quotakernels.inputs.invalid_rows import invalid_rows, with_marks
+from quotakernels.inputs.invalid_rows import good_rows, with_marks
 from quotakernels.inputs.keywords import public
 
 
@@ -290,9 +290,8 @@ class Ranking(NamedTuple, Generic[T]):
 
         xp = namespace(self.counts)
         with computing(xp):
-            invalid = invalid_rows(self)
             table = cut_at(xp, table_of(xp, self), thresholds)
-            return ranking_of(table, None if invalid is None else ~invalid)
+            return ranking_of(table, good_rows(self))
 
 
 def _made_by_hand(
@@ -456,6 +455,26 @@ def ranked(*data: Any, ties: TiePolicy = "expected", **named: Any) -> Ranking:
     check_tie_policy(ties)
     found = validated(*data, **named)
     return rank_examples(found.masked, ties, found.good, found.groups)
+
+
+def counted_or_ranked(*data: Any, ties: TiePolicy = "expected", **named: Any) -> Any:
+    """The same for what is made of sums alone, which cumulative counts may serve."""
+    check_tie_policy(ties)
+    found = validated(*data, **named)
+    scores, labels, weights, valid, *_ = examples = found.masked
+    counted_alone = weights is None and found.groups is None and not examples.amounts.columns()
+    if counted_alone and ties == "expected":
+        xp = namespace(scores)
+        counted = ops.cumulative_groups(xp, scores, labels, valid)
+        if counted is not None:
+            return counted if found.good is None else counted._replace(mark=_mark(xp, found.good))
+    return rank_examples(examples, ties, found.good, found.groups)
+
+
+def _mark(xp: Namespace, good: Array) -> Array:
+    """1, or NaN of a list that is not good."""
+    flag = cast(xp, good[0], wide_float(xp, device(good)))
+    return flag / flag
 
 
 def rank_examples(

@@ -33,47 +33,40 @@ def with_marks(masses: tuple[Array, ...], good: Array | None) -> tuple[Array, ..
     return tuple(xp.where(good, x, mark) for x in masses)
 
 
-def invalid_rows(ranking: Any) -> Array | None:
-    """The rows of the batch that had a bad value, shape (..., 1), or the groups, (..., S, 1).
+def good_rows(ranking: Any) -> Array | None:
+    """The rows of the batch that had no bad value, shape (..., 1), or the groups, (..., S, 1).
 
     None where it is known that none had.
     """
     if ranking.groups:
         good = ranking.groups.good
-        return None if isinstance(good, tuple) or known(good) else ~good
+        return None if isinstance(good, tuple) or known(good) else good
     mass = ranking.positive_weights
     end = known_end(mass)
     if end is not None and (end >= 0).all():
         return None
-    return ~(mass[..., -1:] >= 0)
+    return mass[..., -1:] >= 0
 
 
 def nan_unless_valid(xp: Namespace, result: Any, good: Array | None) -> Any:
-    """The result with NaN where a row of the batch is not `good`, shape (..., 1)."""
-    if good is None or known(good):
-        return result
-    return nan_in_invalid(xp, result, ~good)
-
-
-def nan_in_invalid(xp: Namespace, result: Any, invalid: Array | None) -> Any:
-    """The result with NaN in the `invalid` rows of the batch, shape (..., 1).
+    """The result with NaN where a row of the batch is not `good`, shape (..., 1).
 
     Whole numbers become the widest floats, which are exact up to 2**53; flags and `NUMBERS` stay.
     """
-    return result if invalid is None else compiled(_with_nan, xp)(result, invalid)
+    return result if good is None or known(good) else compiled(_with_nan, xp)(result, good)
 
 
-def _with_nan(result: Any, invalid: Array) -> Any:
-    return _masked(result, invalid, {})
+def _with_nan(result: Any, good: Array) -> Any:
+    return _masked(result, good, {})
 
 
-def _masked(result: Any, invalid: Array, nans: dict[Any, Array]) -> Any:
+def _masked(result: Any, good: Array, nans: dict[Any, Array]) -> Any:
     """One NaN serves all fields of a type."""
     if hasattr(result, "_fields"):
         parts = {k: x for k, x in result._asdict().items() if k not in NUMBERS}
-        return result._replace(**{k: _masked(x, invalid, nans) for k, x in parts.items()})
+        return result._replace(**{k: _masked(x, good, nans) for k, x in parts.items()})
     if isinstance(result, tuple):
-        return tuple(_masked(x, invalid, nans) for x in result)
+        return tuple(_masked(x, good, nans) for x in result)
     xp = namespace(result)
     if of_kind(xp, result.dtype, "bool"):
         return result
@@ -81,6 +74,6 @@ def _masked(result: Any, invalid: Array, nans: dict[Any, Array]) -> Any:
         result = cast(xp, result, wide_float(xp, device(result)))
     if result.dtype not in nans:
         nans[result.dtype] = constant(xp, xp.nan, result.dtype, device(result))
-    batch = tuple(invalid.shape[:-1])
-    where = xp.reshape(invalid, (*batch, *(1 for _ in result.shape[len(batch) :])))
-    return finish(xp, xp.where(where, nans[result.dtype], result), result.dtype)
+    batch = tuple(good.shape[:-1])
+    where = xp.reshape(good, (*batch, *(1 for _ in result.shape[len(batch) :])))
+    return finish(xp, xp.where(where, result, nans[result.dtype]), result.dtype)

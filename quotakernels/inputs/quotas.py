@@ -70,7 +70,7 @@ def divisor(xp: Namespace, mass: Array) -> Array:
 class Totals:
     """The masses of a table, each of shape (...), summed when it is first read."""
 
-    def __init__(self, xp: Namespace, table: ops.Groups | ops.Around):
+    def __init__(self, xp: Namespace, table: ops.Groups | ops.Around | ops.Cumulative):
         self._xp, self._table = xp, table
         self._made: dict[str, Array] = {}
 
@@ -107,9 +107,12 @@ class Totals:
         if isinstance(table, ops.Around):
             whole, positive = table.whole[..., 0], table.positives[..., 0]
             return {"whole": whole, "positive": positive}.get(name, whole - positive)
-        if name == "cost":
+        if name == "cost" and isinstance(table, ops.Groups):
             return ops.group_total(xp, table, table.cost)
         if name in ("counts", "positives"):
+            if isinstance(table, ops.Cumulative):
+                number = (table.items if name == "counts" else table.found)[-1]
+                return number if table.mark is None else number * table.mark
             column = getattr(table, name)
             if table.segments:
                 return ops.group_total(xp, table, column)

@@ -23,13 +23,21 @@ from quotakernels._array import (
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Validated, check_tie_policy
 from quotakernels.inputs.gains import validated
-from quotakernels.inputs.invalid_rows import invalid_rows, nan_in_invalid, nan_unless_valid
+from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import brief, refuse_unknown
 from quotakernels.inputs.quotas import in_library_of, masses_or_all, wanted_masses
 from quotakernels.measures._reduction import Sums
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures._unsorted import ranking_at
-from quotakernels.ranking import Ranking, TiePolicy, rank, rank_examples, ranked, table_of
+from quotakernels.ranking import (
+    Ranking,
+    TiePolicy,
+    counted_or_ranked,
+    rank,
+    rank_examples,
+    ranked,
+    table_of,
+)
 
 M = TypeVar("M")
 R = TypeVar("R")
@@ -121,6 +129,8 @@ class Measure:
         Whether what it gives depends on the unit of the masses.
     by_group : bool
         Whether it gives one value for each group of examples; so do all that have `sums`.
+    by_sums : bool
+        Whether sums up to each group are all that it reads of the table, as those that have `sums`.
     sums : Sums, optional
         The reduction that the measure is, its options as they are, so that several share a pass.
     headline : str
@@ -154,6 +164,7 @@ class Measure:
         by_positives: bool = False,
         in_masses: bool = False,
         by_group: bool = False,
+        by_sums: bool = False,
         sums: Sums | None = None,
         headline: str = "",
     ):
@@ -163,6 +174,7 @@ class Measure:
         self.monotone, self.most, self.signed, self.drifting = monotone, most, signed, drifting
         self.by_positives, self.sums, self.headline = by_positives, sums, headline
         self.by_group = self.by_group or by_group or sums is not None
+        self._by_sums = by_sums or sums is not None
         scale_free = self.validator in (_no_numbers, wanted_masses, masses_or_all) and not in_masses
         self._of_masses = in_usual_units(function) if scale_free else function
         numbers, options = _keywords(self.validator), _keywords(function)
@@ -238,10 +250,10 @@ class Measure:
                 result = _last_axis_as(xp, result, shape)
             result = finished(xp, result, dtype)
             if isinstance(result, tuple) and isinstance(ranking, Ranking):  # whose sums may be 0
-                invalid = invalid_rows(ranking)
-                if self.over_groups and invalid is not None:
-                    invalid = xp.any(invalid, axis=-2)
-                result = nan_in_invalid(xp, result, invalid)
+                good = good_rows(ranking)
+                if self.over_groups and good is not None:
+                    good = xp.all(good, axis=-2)
+                result = nan_unless_valid(xp, result, good)
             return nan_unless_valid(xp, result, getattr(ranking, "good", None))
 
     def _check_amounts(self, table: Any) -> None:
@@ -290,7 +302,7 @@ class Measure:
             raise TypeError(f"ranking must be a Ranking; got {type(given[name]).__name__}")
         self._check_complete(caller, given)
         if not self.local:
-            return ranked(**given)
+            return counted_or_ranked(**given) if self._by_sums else ranked(**given)
         ties = given.pop("ties", "expected")
         check_tie_policy(ties)
         return self._cut(validated(**given), ties, numbers)

@@ -9,7 +9,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, computing, tolerance
 from quotakernels._types import T
 from quotakernels.inputs.columns import MASS_ROUNDING, adopt, check_same_totals
-from quotakernels.inputs.invalid_rows import invalid_rows
+from quotakernels.inputs.invalid_rows import good_rows
 from quotakernels.inputs.quotas import Totals
 from quotakernels.ranking import Ranking, refuse_groups, table_of
 
@@ -45,9 +45,9 @@ def family_of(models: Models) -> Family:
         differ = _differs(xp, positive) | _differs(xp, negative)
         check_same_totals(list(named), negative, positive, differ)
         agree = ~xp.any(differ, axis=-1)
-        invalid = [invalid_rows(ranking) for ranking in rankings]
-        for rows in (x[..., 0] for x in invalid if x is not None):
-            agree = agree & ~rows
+        good = [good_rows(ranking) for ranking in rankings]
+        for rows in (x[..., 0] for x in good if x is not None):
+            agree = agree & rows
         return Family(tables, agree)
 
 

@@ -22,7 +22,7 @@ from quotakernels._array import (
     result_float,
 )
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, MeasureOptions, Numbers, T
-from quotakernels.inputs.invalid_rows import invalid_rows, nan_in_invalid
+from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import brief, forwarding, keywords_of, public
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import Totals, numbers_like
@@ -108,7 +108,7 @@ def group_counts(ranking: Ranking[T]) -> GroupCounts[T]:
     xp = namespace(ranking.counts)
     with computing(xp):
         counts = compiled(_counted, xp)(table_of(xp, ranking, by_group=True))
-        examples, positives = nan_in_invalid(xp, counts, invalid_rows(ranking))
+        examples, positives = nan_unless_valid(xp, counts, good_rows(ranking))
         return GroupCounts(ranking.groups.ids, examples, positives)
 
 
@@ -160,8 +160,8 @@ class MeanOverGroups:
         xp = namespace(ranking.counts)
         with computing(xp):
             size = _weights(xp, table_of(xp, ranking, by_group=True), self.weights)
-            if (invalid := invalid_rows(ranking)) is not None:
-                size = xp.where(invalid[..., 0], xp.full_like(size, xp.nan), size)
+            if (good := good_rows(ranking)) is not None:
+                size = xp.where(good[..., 0], size, xp.full_like(size, xp.nan))
         return GroupValues(values, size)
 
     def __repr__(self) -> str:

@@ -11,6 +11,7 @@ from quotakernels.ops._table import Amounts as Amounts
 from quotakernels.ops._table import Around as Around
 from quotakernels.ops._table import Costs as Costs
 from quotakernels.ops._table import CostsOrNone as CostsOrNone
+from quotakernels.ops._table import Cumulative as Cumulative
 from quotakernels.ops._table import Gains as Gains
 from quotakernels.ops._table import GainsOrNone as GainsOrNone
 from quotakernels.ops._table import Groups as Groups
@@ -70,6 +71,7 @@ from quotakernels.ops.segments import running_total as running_total
 from quotakernels.ops.segments import spread as spread
 from quotakernels.ops.tables import amount_columns as amount_columns
 from quotakernels.ops.tables import counts_around as counts_around
+from quotakernels.ops.tables import cumulative_groups as cumulative_groups
 from quotakernels.ops.tables import filled_first as filled_first
 from quotakernels.ops.tables import head as head
 from quotakernels.ops.tables import merged as merged

@@ -72,7 +72,7 @@ def few_patterns(xp: Namespace, scores: Array) -> bool:
     if readable(scores) or not of_kind(xp, scores.dtype, "real floating"):
         return False
     few: bool = 2 ** key_bits(xp, scores.dtype) < scores.shape[-1]
-    return few and not is_float(xp, order_key(xp, scores[..., :0]))
+    return few and native.library(xp, beyond=True) != "standard"
 
 
 def pattern_groups(xp: Namespace, scores: Array, labels: Array, valid: Array | None) -> Groups:

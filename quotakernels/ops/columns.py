@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from quotakernels._array import Array, Namespace, cast, device, of_kind, wide_float
 from quotakernels.ops import native
-from quotakernels.ops._table import Groups, Summands
-from quotakernels.ops.scans import bisect, running_max, shifted, taken
+from quotakernels.ops._table import Cumulative, Groups, Summands
+from quotakernels.ops.scans import bisect, prefix_sum, running_max, shifted, taken
 from quotakernels.ops.segments import first_rows, group_total, running_total, spread
 
 
@@ -15,9 +17,8 @@ class Columns:
     By row: ``items`` counts examples; ``mass``, ``positive`` and ``negative`` are masses, which
     without weights are counts too; ``x_before`` and ``x_upto`` are sums over the rows before, and
     with the row, but those of items mean nothing in the empty rows of a table in place.  By
-    position, in such a table: ``position``, from 1 on, ``place`` within its group, and
-    ``group_x``, what the group has, 0 behind the last example.  There the sums of masses before a
-    row are those before the group at all its positions.
+    position, in such a table: ``position``, from 1 on, ``place`` within its group, ``group_x``,
+    what the group has, 0 behind the last example, and ``group_size``, its items, at least 1.
     """
 
     def __init__(self, xp: Namespace, table: Groups):
@@ -54,7 +55,7 @@ class Columns:
         if name == "place":
             return self._own("place_in_list") - self._own("row") + self._own("group_items") - 1
         if name.startswith("group_"):
-            return taken(xp, self._own(name.removeprefix("group_")), self._own("row"))
+            return self._of_group(name.removeprefix("group_"))
         base, _, part = name.partition("_")
         if part == "before":
             return self._before(base, self._own(f"{base}_upto"))
@@ -63,6 +64,15 @@ class Columns:
             return self._own("position") if in_place else self._sums(base)
         column = counts if base == "items" else getattr(self._table, base)
         return column if self._table.in_place else cast(xp, column, self._wide)
+
+    def _of_group(self, name: str) -> Array:
+        """What the group of each position has."""
+        if name == "size":
+            return self._xp.clip(self._own("group_items"), min=1)
+        if name == "items_before":
+            return self._own("position") - self._own("place")
+        own = self._own(name)  # sums of masses before a row are those before its group
+        return own if name.endswith("_before") else taken(self._xp, own, self._own("row"))
 
     def _counted(self, base: str) -> bool:
         """Whether a column holds whole numbers, in floats or not."""
@@ -82,6 +92,47 @@ class Columns:
         return self._xp.where(
             first_rows(self._xp, self._table), self._xp.zeros_like(before), before
         )
+
+
+class CumulativeColumns:
+    """The same columns of cumulative counts, which become floats before they are taken apart."""
+
+    def __init__(self, xp: Namespace, table: Cumulative):
+        self._xp, self._table = xp, table
+        self._wide = wide_float(xp, device(table.items))
+        self._made: dict[tuple[str, Any], Array] = {}
+
+    def read(self, part: Summands) -> tuple[Array, ...]:
+        """See `Columns.read`."""
+        dtype = self._table.items.dtype if part.whole else self._wide
+        return tuple(self._column(name, dtype) for name in _by_items(part.columns))
+
+    def _column(self, name: str, dtype: Any) -> Array:
+        if (name, dtype) not in self._made:
+            self._made[name, dtype] = self._new(name, dtype)
+        return self._made[name, dtype]
+
+    def _new(self, name: str, dtype: Any) -> Array:
+        xp, table = self._xp, self._table
+        if name == "position":
+            return xp.arange(1, table.items.shape[-1], dtype=dtype, device=device(table.items))
+        if name == "row":
+            return prefix_sum(xp, table.begins, xp.int64) - 1
+        if name == "place":
+            return self._column("position", dtype) - self._column("group_items_before", dtype)
+        if name == "group_size":
+            return xp.clip(self._column("group_items", dtype), min=1)
+        if name.startswith("group_"):
+            row = self._column("row", xp.int64)
+            return taken(xp, self._column(name.removeprefix("group_"), dtype), row)
+        base, _, part = name.partition("_")
+        if part == "sums":
+            sums = {"items": table.items, "positive": table.found}.get(base)
+            sums = table.items - table.found if sums is None else sums
+            return sums if dtype == table.items.dtype else cast(xp, sums, dtype)
+        sums = self._column(f"{base}_sums", dtype)
+        before, upto = sums[:-1], sums[1:]
+        return {"before": before, "upto": upto}[part] if part else upto - before
 
 
 def _by_items(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -115,16 +166,31 @@ def row_of_each(xp: Namespace, table: Groups, ends: Array, numbers: Array) -> Ar
     return xp.clip(found, max=counts.shape[-1] - 1)
 
 
-def summed_by_position(xp: Namespace, table: Groups) -> bool:
+def summed_by_position(xp: Namespace, table: Groups | Cumulative) -> bool:
     """Whether that is fast: NumPy computes what only few rows need for these alone."""
+    if isinstance(table, Cumulative):
+        return not isinstance(table.begins, tuple)
     return table.in_place and native.library(xp) != "numpy"
 
 
-def sum_rows(xp: Namespace, table: Groups, *parts: Summands) -> list[tuple[Array, ...]]:
+def sum_rows(
+    xp: Namespace, table: Groups | Cumulative, *parts: Summands
+) -> list[tuple[Array, ...]]:
     """The sums of all terms, in floating point, from one pass over the table."""
+    if isinstance(table, Cumulative):
+        return _sums(xp, table, CumulativeColumns(xp, table), parts)
     if native.library(xp) == "numpy" and table.counts.ndim == 1 and not table.segments:
         return native.numpy_.sum_rows(table, parts)
-    columns, wide = Columns(xp, table), wide_float(xp, device(table.counts))
+    return _sums(xp, table, Columns(xp, table), parts)
+
+
+def _sums(
+    xp: Namespace,
+    table: Groups | Cumulative,
+    columns: Columns | CumulativeColumns,
+    parts: tuple[Summands, ...],
+) -> list[tuple[Array, ...]]:
+    wide = wide_float(xp, device(table[0]))
     return [
         tuple(cast(xp, group_total(xp, table, x), wide) for x in part.terms(*columns.read(part)))
         for part in parts

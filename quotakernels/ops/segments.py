@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from quotakernels._array import Array, Namespace, cast, device, of_kind, wide_float
 from quotakernels.ops import native
-from quotakernels.ops._table import Groups, Rows, Segments
+from quotakernels.ops._table import Cumulative, Groups, Rows, Segments
 from quotakernels.ops.keys import from_order_key, is_float, key_bits, lowest_key, order_key
 from quotakernels.ops.scans import (
     bisect,
@@ -93,9 +93,9 @@ def spread(xp: Namespace, table: Groups, x: Array) -> Array:
     return taken(xp, x, table.segments.of_row)
 
 
-def group_total(xp: Namespace, table: Groups, x: Array) -> Array:
+def group_total(xp: Namespace, table: Groups | Cumulative, x: Array) -> Array:
     """The sum over all rows, or over those of each group of examples, shape (..., S)."""
-    if not table.segments:
+    if isinstance(table, Cumulative) or not table.segments:
         return total(xp, x)
     starts = table.segments.starts
     if of_kind(xp, x.dtype, "integral"):

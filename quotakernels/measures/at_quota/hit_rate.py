@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, namespace
@@ -42,6 +42,9 @@ class LiftTable(NamedTuple, Generic[T]):
     qrecall: T
 
 
+_Table: TypeAlias = ops.Groups | ops.Around | ops.Cumulative
+
+
 class _Filled(NamedTuple):
     """Expected positives within each wanted mass as a fraction: ``numerator / denominator``.
 
@@ -53,9 +56,12 @@ class _Filled(NamedTuple):
     denominator: Array
 
 
-def _filled(xp: Namespace, table: ops.Groups | ops.Around, wanted: Array) -> _Filled:
+def _filled(xp: Namespace, table: _Table, wanted: Array) -> _Filled:
     if isinstance(table, ops.Around):
         row, mass = table.row, table.row.mass
+    elif isinstance(table, ops.Cumulative):
+        _, row = ops.rows_at(xp, table, wanted)
+        mass = row.mass
     else:
         _, row = ops.rows_at(xp, ops.head(xp, table, wanted), wanted)
         mass = xp.where(row.mass > 0, row.mass, xp.ones_like(row.mass))
@@ -74,7 +80,7 @@ def share_found(xp: Namespace, table: ops.Groups | ops.Around, wanted: Array) ->
     return _share(xp, filled.numerator / (filled.denominator * wanted))
 
 
-def positives_at(xp: Namespace, table: ops.Groups | ops.Around, wanted: Array) -> Array:
+def positives_at(xp: Namespace, table: _Table, wanted: Array) -> Array:
     """T(q), the expected positive mass within each wanted mass ([AR] eq. 5), shape (..., K)."""
     filled = _filled(xp, table, wanted)
     return filled.numerator / filled.denominator
@@ -250,7 +256,7 @@ class _LiftTable(Measure):
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-@measure(_LiftTable, greater_is_better=None)
+@measure(_LiftTable, greater_is_better=None, by_sums=True)
 def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
     """The examples in `bins` parts of equal size, best first, with the lift of each.
 
@@ -289,11 +295,11 @@ def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
     if isinstance(bins, bool) or not hasattr(bins, "__index__") or index(bins) < 1:
         raise ValueError(f"bins must be a positive integer; got {brief(bins)}")
     bins = index(bins)
-    xp = namespace(table.counts)
+    xp = namespace(table[0])
     total = Totals(xp, table)
     whole, positives = (xp.expand_dims(x, axis=-1) for x in (total.whole, total.positive))
     edge = xp.arange(bins + 1, dtype=whole.dtype, device=device(whole))
-    edges = xp.where(whole > 0, edge * whole / bins, xp.full_like(whole, xp.nan))
+    edges = edge * whole / bins * (whole / whole)  # NaN where there are no examples
     found = positives_at(xp, table, edges)
     start, stop = edges[..., :-1], edges[..., 1:]
     inside = found[..., 1:] - found[..., :-1]

@@ -10,7 +10,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
 from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.quotas import Totals, divisor
+from quotakernels.inputs.quotas import Totals
 from quotakernels.measures._kinds import NumberMeasure
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import Reduction, Sums, item_scale, reduced
@@ -54,7 +54,7 @@ class _PemAreas(Measure):
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-@measure(_PemAreas, greater_is_better=None, by_group=True)
+@measure(_PemAreas, greater_is_better=None, by_group=True, by_sums=True)
 def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> PemAreas:
     """The areas S1, S2 and S3 of which PEM is made ([AR] eq. 14-15, Table 5).
 
@@ -100,7 +100,7 @@ def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> P
         raise ValueError(
             'with sample weights there are no positions to sum over; use method="area"'
         )
-    xp = namespace(table.counts)
+    xp = namespace(table[0])
     return reduced(xp, table, advantage_areas(xp, table, Totals(xp, table), method))[0]  # type: ignore[no-any-return]
 
 
@@ -122,31 +122,33 @@ def advantage_areas(
         return above(crosses, *line), below(crosses, *line)
 
     def value(above: Array, below: Array) -> PemAreas:
-        scale = item_scale(xp, table, total.whole)
-        unit = total.whole * total.positive / scale
-        optimum = scale * total.negative / 2
-        defined = total.positive > 0
-        return PemAreas(
-            above / unit, below / unit, xp.where(defined, optimum, xp.full_like(optimum, xp.nan))
-        )
+        unit, optimum = total.whole * total.positive, total.negative / 2
+        if table.weighted:
+            scale = item_scale(xp, table, total.whole)
+            unit, optimum = unit / scale, optimum * scale
+        defined = total.positive / total.positive
+        return PemAreas(above / unit, xp.abs(below) / unit, optimum * defined)
 
     columns = ("mass_before", "positive_before", "mass", "positive")
-    by_position = _advantages(xp, whole, positive) if by_sum else None
+    by_position = _advantages(xp, table, whole, positive) if by_sum else None
     return Reduction(columns, terms, value, by_position=by_position)
 
 
-def _advantages(xp: Namespace, whole: Array, positive: Array) -> ops.Summands:
+def _advantages(
+    xp: Namespace, table: ops.Groups | ops.Cumulative, whole: Array, positive: Array
+) -> ops.Summands:
     """n·P·d of each position, above and below zero; exactly 0 in a group without a slope."""
 
     def terms(
-        found: Array, size: Array, here: Array, place: Array, position: Array
+        before: Array, found: Array, mass: Array, size: Array, here: Array, place: Array
     ) -> tuple[Array, Array]:
-        before = xp.minimum(position - place, whole)  # behind the last example too
+        before = xp.minimum(before, whole) if table.in_place else before  # behind the last example
         start = whole * found - positive * before
-        line = start + place * (whole * here - positive * size) / divisor(xp, size)
-        return ops.clip(xp, line, 0.0), -ops.clip(xp, line, None, 0.0)
+        line = start + place * (whole * here - positive * mass) / size
+        return ops.clip(xp, line, 0.0), ops.clip(xp, line, None, 0.0)
 
-    columns = ("positive_before", "group_mass", "group_positive", "place", "position")
+    sums = ("group_mass_before", "group_positive_before")
+    columns = (*sums, "group_mass", "group_size", "group_positive", "place")
     return ops.Summands(columns, terms)
 
 
@@ -210,7 +212,7 @@ def pairs_won(_xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction:
 
 
 def _won(table: ops.Groups) -> Won:
-    xp = namespace(table.counts)
+    xp = namespace(table[0])
     return reduced(xp, table, pairs_won(xp, table, Totals(xp, table)))[0]  # type: ignore[no-any-return]
 
 

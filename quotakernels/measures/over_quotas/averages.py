@@ -63,7 +63,7 @@ def average_hit_rate(table: ops.Groups) -> Array:
     >>> print(average_hit_rate([0, 0, 1], [0, 1, 0]).round(4))
     0.2917
     """
-    xp = namespace(table.counts)
+    xp = namespace(table[0])
     return reduced(xp, table, hit_rate_mean(xp, table, Totals(xp, table)))[0]
 
 
@@ -81,7 +81,6 @@ def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
     def each(
         found: Array, here: Array, items: Array, place: Array, quota: Array, *masses: Array
     ) -> tuple[Array]:
-        items = ops.clip(xp, items, 1.0)  # behind the last example there are none
         share = here / items
         if table.weighted:
             before, mass = masses
@@ -89,8 +88,8 @@ def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
         return (share * ((found + share * place) / quota),)
 
     columns = ("mass_before", "mass", "positive_before", "positive", "items")
-    masses = ("mass_before", "group_mass") if table.weighted else ()
-    of_position = ("positive_before", "group_positive", "group_items", "place", "position")
+    masses = ("group_mass_before", "group_mass") if table.weighted else ()
+    of_position = ("group_positive_before", "group_positive", "group_size", "place", "position")
     by_position = ops.Summands((*of_position, *masses), each)
     return Reduction(columns, terms, lambda x: x / total.positive, by_position=by_position)
 
@@ -191,7 +190,7 @@ def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> A
             'start="P+1" is how published tables were computed, without sample weights; '
             'use start="P"'
         )
-    xp = namespace(table.counts)
+    xp = namespace(table[0])
     return reduced(xp, table, qrecall_mean(xp, table, Totals(xp, table), start == "P+1"))[0]
 
 
@@ -199,15 +198,15 @@ def qrecall_mean(xp: Namespace, table: ops.Groups, total: Totals, late: bool = F
     """AQR: ΣQ(j) / (N + 1) from j = P, or `late`, ΣQ(j) / N from j = P + 1."""
     by_area = table.weighted
     reduction = _qrecall_area(xp, table, total) if by_area else _qrecall_sum(xp, table, total, late)
-    if table.in_place and not by_area:
+    if (table.in_place or isinstance(table, ops.Cumulative)) and not (by_area or late):
         return reduction  # undefined values are 0/0
     last = total.negative if late else total.whole
     defined = (total.positive > 0) & (last > 0)
     if not by_area:
         defined = defined & (total.whole < EXACT)  # beyond, positions are not told apart
 
-    def value(below: Array) -> Array:
-        mean = reduction.value(below)
+    def value(*sums: Array) -> Array:
+        mean = reduction.value(*sums)
         return xp.where(defined, mean, xp.full_like(mean, xp.nan))
 
     return reduction._replace(value=value)
@@ -229,15 +228,15 @@ def _qrecall_sum(xp: Namespace, table: ops.Groups, total: Totals, late: bool) ->
     start = ops.spread(xp, table, first)
 
     def full_groups(
-        before: Array, items: Array, found: Array, upto: Array, here: Array
+        before: Array, items: Array, found: Array, upto: Array, *here: Array
     ) -> tuple[Array, ...]:
-        doubled = items * (found + upto) + here
+        """Without what each group has found, which adds up to what the rest finds."""
         least = cast(xp, start, before.dtype)
         nothing = xp.zeros_like(least)
-        sums = (xp.where(before >= least, doubled, nothing),)
-        if table.in_place:  # else the row of the first position is searched
+        sums = (xp.where(before >= least, items * (found + upto), nothing),)
+        if here:
             own = (before < least) & (least <= before + items)
-            sums += tuple(xp.where(own, x, nothing) for x in (before, items, found, here))
+            sums += tuple(xp.where(own, x, nothing) for x in (before, items, found, *here))
         return sums
 
     def value(below: Array, *row: Array) -> Array:
@@ -245,14 +244,18 @@ def _qrecall_sum(xp: Namespace, table: ops.Groups, total: Totals, late: bool) ->
         items = divisor(xp, items)
         place = first - before
         number = items - place + 1
-        each, rest = here * place // items, here * place % items
-        integer = below + number * (2 * found + here + each)
-        part = number * rest
-        whole = 2 * total.positive * (total.negative + (0 if late else 1))
-        at_once = (integer * items + part) / (whole * items)
-        return xp.where(whole * items < EXACT, at_once, (integer + part / items) / whole)
+        partly = here * place
+        below = below + (total.positive - (found + here))
+        integer = below + number * (2 * found + here + partly // items)
+        part = number * (partly % items)
+        whole = 2 * total.positive * (total.negative if late else total.negative + 1)
+        all_parts = whole * items
+        at_once = (integer * items + part) / all_parts
+        return xp.where(all_parts < EXACT, at_once, (integer + part / items) / whole)
 
-    columns = ("mass_before", "mass", "positive_before", "positive_upto", "positive")
+    columns: tuple[str, ...] = ("mass_before", "mass", "positive_before", "positive_upto")
+    if table.in_place:  # else the row of the first position is searched
+        columns = (*columns, "positive")
     return Reduction(columns, full_groups, value, whole=True)
 
 

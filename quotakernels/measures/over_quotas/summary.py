@@ -49,7 +49,7 @@ class _Summary(Measure):
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-@measure(_Summary, greater_is_better=None, by_positives=True, by_group=True)
+@measure(_Summary, greater_is_better=None, by_positives=True, by_group=True, by_sums=True)
 def summary(table: ops.Groups) -> Summary:
     """All measures over all quotas, for less than the price of two of them.
 
@@ -71,7 +71,7 @@ def summary(table: ops.Groups) -> Summary:
     >>> print(values.pem.round(4), values.average_qrecall.round(4))
     0.3333 0.8889
     """
-    xp = namespace(table.counts)
+    xp = namespace(table[0])
     total = Totals(xp, table)
     method: Literal["sum", "area"] = "area" if table.weighted else "sum"
     won, hit_rate, qrecall, areas = reduced(

@@ -99,7 +99,7 @@ def pr_curve(table: ops.Groups, *, start: Start = "roc") -> PrCurve:
     [0.5 0.5 0.5]
     """
     _check_start(start)
-    xp = namespace(table.counts)
+    xp = namespace(table[0])
     return pr_vertices(xp, ops.filled_first(xp, table), start)
 
 
@@ -151,7 +151,7 @@ def average_precision(table: ops.Groups) -> Array:
     >>> print(average_precision([1, 0, 1, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.1]).round(4))
     0.8056
     """
-    xp = namespace(table.counts)
+    xp = namespace(table[0])
     total = Totals(xp, table)
 
     def steps(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
@@ -207,7 +207,7 @@ def expected_average_precision(table: ops.Groups, wanted: Array) -> Array:
             "with sample weights or other masses there are no positions to take the expectation "
             "over; use average_precision"
         )
-    xp = namespace(table.counts)
+    xp = namespace(table[0])
     total = Totals(xp, table)
     parts = (
         _over_positives(total, partial(_precisions, xp, ops.spread(xp, table, wanted[..., k])))
@@ -254,7 +254,7 @@ class _PrAuc(ValueMeasure):
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-@measure(_PrAuc, greater_is_better=True, monotone="by default", by_group=True)
+@measure(_PrAuc, greater_is_better=True, monotone="by default", by_group=True, by_sums=True)
 def pr_auc(
     table: ops.Groups, *, method: Literal["exact", "trapezoid"] = "exact", start: Start = "roc"
 ) -> Array:
@@ -314,7 +314,7 @@ def pr_auc(
             "with sample weights or other masses there are no whole numbers of true positives; "
             'use method="exact"'
         )
-    xp = namespace(table.counts)
+    xp = namespace(table[0])
     area = area_under_pr if method == "exact" else _trapezoids
     return reduced(xp, table, area(xp, Totals(xp, table), start))[0]
 

@@ -22,7 +22,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.inputs.examples import Validated
-from quotakernels.inputs.invalid_rows import invalid_rows, nan_in_invalid, nan_unless_valid
+from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import brief, check_flag, refuse_unknown
 from quotakernels.inputs.numbers import Domains, checked
 from quotakernels.inputs.quotas import check_when_short, in_library_of, numbers_like
@@ -114,7 +114,7 @@ class TableMeasure(CutMeasure):
             cells, shape = cells_at(xp, table, **cut)
             if isinstance(ranking, Ranking):
                 weighted = table.weighted
-                cells = nan_in_invalid(xp, cells, invalid_rows(ranking))
+                cells = nan_unless_valid(xp, cells, good_rows(ranking))
             cells = ConfusionTable(*(xp.reshape(x, (*x.shape[:-1], *shape)) for x in cells))
             result = finished(xp, self.value(xp, cells, own, not weighted), dtype)
             return nan_unless_valid(xp, result, getattr(ranking, "good", None))

@@ -23,7 +23,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels._types import A, ArrayOf, Generic, T, TableData, TableOptions
-from quotakernels.inputs.invalid_rows import invalid_rows, nan_in_invalid
+from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import brief, forwarding, refuse_unknown
 from quotakernels.measures._direction import direction_of, own_direction, title_of
 from quotakernels.measures._measure import COST, DATA, GAINS, Measure
@@ -271,7 +271,7 @@ def real_cuts(xp: Namespace, table: ops.Groups) -> Array:
 def _cuts_of(xp: Namespace, ranking: Ranking) -> tuple[ConfusionTable, Curve, Array]:
     """The cells of every cut, a curve without values, and which cuts are not padding."""
     cells, curve, real = compiled(cuts_of, xp)(table_of(xp, ranking))
-    return *nan_in_invalid(xp, (cells, curve), invalid_rows(ranking)), real
+    return *nan_unless_valid(xp, (cells, curve), good_rows(ranking)), real
 
 
 def cuts_of(table: ops.Groups) -> tuple[ConfusionTable, Curve, Array]:

@@ -11,7 +11,7 @@ import torch
 from quotakernels._array import Array, readable, to_numpy
 from quotakernels.ops._bits import bits_from_key, key_from_bits
 from quotakernels.ops._draws import entropy
-from quotakernels.ops._table import Amounts, Costs, Gains, Groups
+from quotakernels.ops._table import Amounts, Costs, Cumulative, Gains, Groups
 from quotakernels.ops.native import numpy_
 from quotakernels.ops.native._torch_hull import LONGEST, ends_by_merging
 
@@ -52,24 +52,47 @@ def device_groups(
 
     Masses of a group are summed in the order of the input, and of no other with it.
     """
-    scores, key = scores.detach(), _rising_key(scores.detach())
-    if valid is not None:  # what does not count comes last
-        key = torch.where(valid, key, torch.iinfo(key.dtype).min)
-    in_words = weights is None and key.dtype.itemsize <= 4
-    sort = _sorted_words if in_words else _sorted_keys
-    key, order, positive, there = sort(key, labels, valid)
+    key, order = _best_first(scores, valid, stable=weights is not None)
+    there = None if valid is None else torch.gather(valid, -1, order)
+    positive = torch.gather(labels if valid is None else labels & valid, -1, order)
     edge = torch.ones((*key.shape[:-1], 1), dtype=torch.bool, device=key.device)
     last = torch.cat([key[..., 1:] != key[..., :-1], edge], dim=-1)
     integer = torch.int32 if key.shape[-1] < 2**31 else torch.int64
     masses = () if weights is None else _by_class(weights, order, positive, there)
     sums = _sums_of_runs(last, (there, positive), masses, integer)
-    thresholds = taken(scores, order)
-    if scores.dtype.is_floating_point:
-        thresholds = thresholds + 0.0  # minus zero has become zero
-        if there is not None:
-            thresholds = torch.where(there.to(torch.bool), thresholds, torch.nan)
     counts, positives, *weighed = sums
+    thresholds = 0 - key if scores.dtype.is_floating_point else taken(scores, order)
     return Groups(thresholds, counts, positives, *(weighed or (None, None)))
+
+
+def cumulative_groups(scores: Array, labels: Array, valid: Array | None) -> Cumulative:
+    """See `tables.cumulative_groups`."""
+    size, bits = scores.shape[0], 8 * scores.dtype.itemsize
+    if scores.dtype.is_floating_point and bits == 16 and size > 2**bits:
+        return _cumulative_patterns(scores, labels, valid)
+    key, order = _best_first(scores, valid)
+    positive = torch.gather(labels if valid is None else labels & valid, -1, order)
+    edge = torch.ones(1, dtype=torch.bool, device=key.device)
+    edges = torch.cat([edge, key[1:] != key[:-1], edge])
+    items = torch.nonzero_static(edges, size=size + 1, fill_value=size)[:, 0]
+    dtype = torch.int32 if size < 2**30 else torch.int64  # of which the sum of two is one too
+    found = torch.cumsum(torch.cat([~edge, positive]), dim=0, dtype=dtype)[items]
+    if valid is not None:
+        items = torch.minimum(items, torch.count_nonzero(valid))
+    return Cumulative(items, found, edges[:-1])
+
+
+def _best_first(scores: Array, valid: Array | None, stable: bool = False) -> tuple[Array, Array]:
+    """What compares as the scores do, sorted, and the order; what does not count comes last.
+
+    Floats are negated, and zero loses its sign.
+    """
+    is_float = scores.dtype.is_floating_point
+    key = 0 - scores.detach() if is_float else order_key(scores)
+    if valid is not None:
+        key = torch.where(valid, key, torch.nan if is_float else torch.iinfo(key.dtype).min)
+    found: tuple[Array, Array] = torch.sort(key, dim=-1, descending=not is_float, stable=stable)
+    return found
 
 
 def _by_class(
@@ -80,33 +103,6 @@ def _by_class(
     if there is not None:
         weights = torch.where(there, weights, nothing)
     return torch.where(positive, weights, nothing), torch.where(positive, nothing, weights)
-
-
-def _rising_key(scores: Array) -> Array:
-    """Integers in the order of the scores: floats are signed magnitudes, never the smallest."""
-    if not scores.dtype.is_floating_point:
-        return order_key(scores)
-    bits = scores.contiguous().view(_WORDS[scores.dtype.itemsize])
-    return torch.where(bits < 0, torch.iinfo(bits.dtype).min - bits, bits)
-
-
-def _sorted_words(key: Array, labels: Array, valid: Array | None) -> tuple[Any, ...]:
-    """Keys, best first, the order, and flags: sorted are words that end in these."""
-    code = labels.to(torch.int64)
-    if valid is not None:
-        code = torch.where(valid, code + 2, 0)
-    words, order = torch.sort(torch.sub(code, key, alpha=4), dim=-1)
-    return words >> 2, order, words & 1, None if valid is None else words >> 1 & 1
-
-
-def _sorted_keys(key: Array, labels: Array, valid: Array | None) -> tuple[Any, ...]:
-    """Keys, best first, the order, which is that of the input among equal ones, and flags."""
-    key, order = torch.sort(key, dim=-1, descending=True, stable=True)
-    positive = torch.gather(labels, -1, order)
-    if valid is None:
-        return key, order, positive, None
-    there = torch.gather(valid, -1, order)
-    return key, order, positive & there, there
 
 
 def summed_runs(table: Groups, last: Array) -> Groups:
@@ -210,7 +206,23 @@ def _counted_patterns(counts: Array, scores: Array, labels: Array) -> tuple[Arra
 
 
 def pattern_groups(scores: Array, labels: Array, valid: Array | None) -> Groups:
-    """See `binning.pattern_groups`, of one list of floats of two bytes.
+    """See `binning.pattern_groups`, of one list of floats of two bytes."""
+    negatives, positives = _pattern_counts(scores, labels, valid).unbind(0)
+    steps = (2**15 - 1, -1, -1), (1 - 2**15, 0)
+    bits = [torch.arange(*x, dtype=torch.int16, device=scores.device) for x in steps]
+    thresholds = torch.cat(bits).view(scores.dtype)
+    return Groups(thresholds, negatives + positives, positives, None, None)
+
+
+def _cumulative_patterns(scores: Array, labels: Array, valid: Array | None) -> Cumulative:
+    """The first pattern is a NaN, of which good scores have none."""
+    sums = torch.cumsum(_pattern_counts(scores, labels, valid), dim=-1, dtype=torch.int64)
+    others, found = sums.unbind(0)
+    return Cumulative(others + found, found)
+
+
+def _pattern_counts(scores: Array, labels: Array, valid: Array | None) -> Array:
+    """Of both classes, the number of examples with each bit pattern, from the highest score on.
 
     Places are made of the bits, as signed integers, and the label; negative ones count from the
     end.
@@ -222,11 +234,7 @@ def pattern_groups(scores: Array, labels: Array, valid: Array | None) -> Groups:
     found = labels.new_zeros(4 * half, dtype=integer).put(places, added, accumulate=True)
     found = found.roll(half).view(2, 2 * half)
     below, zero, above = found[:, 1:half], found[:, half, None] + found[:, :1], found[:, half + 1 :]
-    negatives, positives = torch.cat([above.flip(-1), zero, below], dim=-1).unbind(0)
-    steps = (half - 1, -1, -1), (1 - half, 0)
-    bits = [torch.arange(*x, dtype=torch.int16, device=scores.device) for x in steps]
-    thresholds = torch.cat(bits).view(scores.dtype)
-    return Groups(thresholds, negatives + positives, positives, None, None)
+    return torch.cat([above.flip(-1), zero, below], dim=-1)
 
 
 def are_mapped(*arrays: Array | None) -> bool:
