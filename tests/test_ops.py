@@ -123,6 +123,17 @@ def test_tie_groups(library, kind, weighted, masked, batch):
         same(_filled_rows(native), _filled_rows(plain), rtol=1e-14)
 
 
+@pytest.mark.parametrize("kind", ["bool", "uint8", "int64"])
+def test_thresholds_are_of_examples_that_count(library, kind):
+    """Those that do not count may share the key of the lowest integer."""
+    lowest = False if kind == "bool" else np.iinfo(kind).min
+    scores = np.array([[1, lowest, 1, 1]] * 2).astype(kind)
+    labels, valid = np.ones(scores.shape, dtype=bool), np.array([[True, True, False, False]] * 2)
+    for groups in both(library, ops.tie_groups, scores, labels, None, valid, given=False):
+        for thresholds, *_ in _filled_rows(groups):
+            np.testing.assert_array_equal(thresholds, scores[0, :2])
+
+
 def _filled_rows(groups: ops.Groups) -> list[tuple[Any, ...]]:
     """The rows that hold a group, of every row of the batch."""
     rows = []

@@ -61,7 +61,8 @@ def device_groups(
     masses = () if weights is None else _by_class(weights, order, positive, there)
     sums = _sums_of_runs(last, (there, positive), masses, integer)
     counts, positives, *weighed = sums
-    thresholds = 0 - key if scores.dtype.is_floating_point else taken(scores, order)
+    is_float = scores.dtype.is_floating_point
+    thresholds = 0 - key if is_float else from_order_key(key, scores.dtype)
     return Groups(thresholds, counts, positives, *(weighed or (None, None)))
 
 
