@@ -86,7 +86,7 @@ def cumulative_groups(
 ) -> Cumulative | None:
     """The tie groups of counted examples by sums alone, where that takes fewer steps."""
     arrays = (scores, labels, valid)
-    if native.library(xp) != "torch" or scores.ndim != 1 or scores.shape[0] == 0:
+    if native.library(xp) != "torch" or scores.ndim != 1:
         return None
     if native.all_readable(*arrays) or native.torch_.are_mapped(*arrays):
         return None

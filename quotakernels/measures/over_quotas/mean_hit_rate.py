@@ -230,11 +230,11 @@ def _range_mean(
         return (xp.where(size > 0, part, xp.zeros_like(part)),)
 
     def each(found: Array, here: Array, items: Array, place: Array, at: Array) -> tuple[Array]:
-        rate = (found + here * place / ops.clip(xp, items, 1.0)) / at
+        rate = (found + here * place / items) / at
         return (xp.where((at > low) & (at <= high), rate, xp.zeros_like(rate)),)
 
     columns = ("mass_before", "mass", "positive_before", "positive")
-    of_position = ("positive_before", "group_positive", "group_items", "place", "position")
+    of_position = ("group_positive_before", "group_positive", "group_size", "place", "position")
     by_position = ops.Summands(of_position, each) if whole else None
     return Reduction(columns, terms, lambda x: x / (stop - start), by_position=by_position)
 
