@@ -215,7 +215,8 @@ class Cumulative(NamedTuple):
     items, found : integer arrays, shape (G + 1,)
         How many examples there are down to each end, and how many positive ones.
     begins : boolean array, shape (n,)
-        Where a group begins among the sorted examples; an empty tuple if they were not sorted.
+        Where a group begins among the sorted examples; an empty tuple if they were not sorted, or
+        if one that does not count may stand among the others.
     mark : float array, shape ()
         By which totals are multiplied: 1, or NaN if there was a bad value, so that all is NaN that
         is made of them.  None where all values were read.
