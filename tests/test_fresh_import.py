@@ -44,7 +44,7 @@ qk.h_measure(y, s)
 for call in (
     lambda: qk.inference.fold_summary(qk.roc_auc, y, s, np.arange(12) // 4),
     lambda: qk.inference.fold_test(qk.roc_auc, y, [s, -s], np.arange(12) // 4),
-    lambda: qk.inference.compare_selections(y, [s, -s], quota=4),
+    lambda: qk.inference.compare_selections(y, [s, -s], quota=4, test="mcnemar"),
     lambda: qk.inference.compare_selections(y, [s, -s], quota=4, test="fisher"),
     lambda: qk.inference.hit_rate_interval(y, s, quota=3, method="exact", population=50),
 ):
