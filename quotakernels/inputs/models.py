@@ -25,7 +25,7 @@ from quotakernels._array import (
 from quotakernels._bits import to_bits
 from quotakernels.inputs.columns import adopt, as_column, check_types
 from quotakernels.inputs.examples import Validated, validate_columns
-from quotakernels.inputs.gains import with_gains
+from quotakernels.inputs.gains import with_cost, with_gains
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.shapes import column_hint
 
@@ -120,13 +120,15 @@ def stacked(
     validate: bool = True,
     gain: Any = None,
     gain_rejected: Any = 0,
+    cost: Any = None,
 ) -> Array:
     """The scores of all models, shape (M, n), each checked with what is given beside them."""
     beside = {"y_true": y_true, "sample_weight": sample_weight, "where": where}
-    numbers: tuple[str, ...] = ()
+    beside, numbers = with_cost(beside, cost)
     if gain is not None:
-        beside, numbers = with_gains({**named, **beside}, gain, gain_rejected, next(iter(named)))
+        beside, gains = with_gains({**named, **beside}, gain, gain_rejected, next(iter(named)))
         beside = {name: x for name, x in beside.items() if name not in named}
+        numbers = (*gains, *numbers)
     columns, _ = validated_models(named, beside, pos_label, validate, numbers)
     xp, columns = adopt(columns, tuple(columns))
     with computing(xp):

@@ -182,7 +182,8 @@ class Measure:
         self._needed = [p.name for p in (*numbers, *options) if p.default is p.empty]
         self.own_keywords = (*self._numbers, *self._options)
         left_out = () if self.of_gains else GAINS
-        if not (self.of_costs or "budget" in self._numbers):
+        self.takes_costs = self.of_costs or "budget" in self._numbers
+        if not self.takes_costs:
             left_out = (*left_out, *COST)
         data = [p for name, p in _FROM_DATA.items() if name not in left_out]
         self.__signature__ = inspect.Signature([*data, *numbers, *options])
@@ -381,6 +382,11 @@ def depends_on_positives_only(measure: Any) -> bool:
 def without_gains(measure: Any) -> bool:
     """Whether the same are all of this library and not of gains."""
     return not any(getattr(x, "of_gains", True) for x in _within(measure))
+
+
+def without_costs(measure: Any) -> bool:
+    """Whether the same are all of this library and take no budget."""
+    return not any(getattr(x, "takes_costs", True) for x in _within(measure))
 
 
 def made_here(measure: Any) -> bool:

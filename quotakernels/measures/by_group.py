@@ -27,7 +27,7 @@ from quotakernels.inputs.keywords import brief, forwarding, keywords_of, public
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import Totals, numbers_like
 from quotakernels.measures._direction import own_direction, title_of
-from quotakernels.measures._measure import Measure, made_here, of_all_groups
+from quotakernels.measures._measure import Measure, made_here, of_all_groups, without_costs
 from quotakernels.ranking import Ranking, rank, table_of
 
 WEIGHTS = ("examples", "positives", "negatives")
@@ -147,6 +147,7 @@ class MeanOverGroups:
         self.weights = weights
         self.greater_is_better = own_direction(measure)
         self.own_keywords = keywords_of(measure)
+        self.takes_costs = not without_costs(measure)
         self.__name__ = f"group_mean({title_of(measure)})"
 
     def __call__(self, ranking: Ranking[T], **own: Any) -> GroupMean[T]:

@@ -165,6 +165,9 @@ def handed_on(y: NDArray[np.int64], s: Floats) -> None:
     assert_type(every, results.Summary[results.BootstrapResult])
     assert_type(qk.bootstrap(qk.roc_curve, y, s).fpr, results.BootstrapResult)
     print(qk.bootstrap(qk.impact_at_quota, y, s, gain=s, quota=3).net.lower)
+    print(qk.bootstrap(functools.partial(qk.hit_rate, budget=3), y, s, cost=s).lower)
+    assert_type(inference.fold_summary(qk.qrecall, y, s, y, cost=s, budget=3), results.FoldSummary)
+    print(qk.compare(qk.lift, y, {"a": s, "b": s}, cost=s, budget=3).names)
     print(qk.compare(qk.f_score, y, {"a": s, "b": s}, beta=2, threshold=0.5).names)
     every.auc  # wrong
     qk.compare(qk.f_score, y, {"a": s, "b": s}, bta=2, threshold=0.5)  # wrong

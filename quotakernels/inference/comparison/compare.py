@@ -123,6 +123,7 @@ def compare(
     gain_rejected: Any = 0,
     groups: Any = None,
     num_groups: int | None = None,
+    cost: Any = None,
     workers: int | None = None,
     max_memory: int = 2**30,
     progress: bool | Callable[[int, int], None] | None = None,
@@ -137,7 +138,7 @@ def compare(
         this library, ``functools.partial`` of one, or your own.  Of `impact_at_quota` and `impact`
         the `whole` is compared, of `best_quota` and `best_boundary` the `value`, of
         `outcome_impact` the `mean`.
-    y_true, sample_weight, where, pos_label, ties, validate, gain, gain_rejected
+    y_true, sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost
         As in `rank`, of shape (n,), the same for all models; not ``ties="given"``.
     models : mapping from names to arrays, shape (n,), a data frame, or an array, shape (M, n)
         The scores of each model, as in `rank`, two models at least.  Of a data frame the columns;
@@ -235,11 +236,12 @@ def compare(
     >>> print(found.lower[0].round(2), found.p_adjusted[0].round(3))
     [ 0.   -0.03  0.2 ] [1.    0.958 0.003]
     """
-    applied = compared(with_options(measure, options, gain, groups))
+    applied = compared(with_options(measure, options, gain, groups, cost))
     named = named_scores(models, y_true)
     n_resamples = check_test(test, len(named), n_resamples, confidence_level, ties, stratified)
-    beside = (sample_weight, where, pos_label, validate, gain, gain_rejected, groups, num_groups)
-    found, data = data_of({label_of(models, k): x for k, x in named.items()}, y_true, beside)
+    beside = (sample_weight, where, pos_label, validate, gain, gain_rejected)
+    labelled = {label_of(models, k): x for k, x in named.items()}
+    found, data = data_of(labelled, y_true, (*beside, groups, num_groups, cost))
     drawn = {"n_resamples": n_resamples, "random_state": random_state, "clusters": clusters}
     drawn |= {"ties": ties, "workers": workers, "max_memory": max_memory, "progress": progress}
     asked = Measured(applied, y_true, found, confidence_level, data, drawn)
@@ -250,11 +252,13 @@ def data_of(
     named: dict[str, Any], y_true: Any, beside: tuple[Any, ...]
 ) -> tuple[Validated, dict[str, Any]]:
     """What is compared, and what `rank` is given beside labels and scores, by name."""
-    *examples, gain, gain_rejected, groups, num_groups = beside
+    *examples, gain, gain_rejected, groups, num_groups, cost = beside
     names = ("sample_weight", "where", "pos_label", "validate")
     data = dict(zip(names, examples, strict=True))
     if gain is not None:
         data |= {"gain": gain, "gain_rejected": gain_rejected}
+    if cost is not None:
+        data["cost"] = cost
     scores = stacked(named, y_true, **data)
     if groups is not None:
         data |= {"groups": groups, "num_groups": num_groups}

@@ -167,7 +167,7 @@ def vote(
     applied = compared(with_options(measure, options, None))
     named = named_scores(models, y_true)
     wanted = _checked(best, len(named))
-    beside = (sample_weight, where, pos_label, validate, None, 0, None, None)
+    beside = (sample_weight, where, pos_label, validate, None, 0, None, None, None)
     labelled = {label_of(models, name): x for name, x in named.items()}
     found, _ = data_of(labelled, y_true, beside)
     single, worth = estimates_of(applied, found, ties, maximize)

@@ -177,6 +177,7 @@ def fold_summary(
     gain_rejected: Any = 0,
     groups: Any = None,
     num_groups: int | None = None,
+    cost: Any = None,
     **options: Any,
 ) -> Any:
     """The mean of a measure over the folds of a cross-validation, and how sure it is.
@@ -188,7 +189,7 @@ def fold_summary(
     ----------
     measure : callable, or a mapping from names to callables
         A function of a `Ranking`: a measure of this library, or your own.
-    y_true, y_score, sample_weight, where, pos_label, ties, validate, gain, gain_rejected
+    y_true, y_score, sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost
         As in `rank`; each score from a model that has not seen its example.  Repeats are an axis
         before the last, shape (..., repeats, n); axes before it are models.
     folds : array, shape (n,) or (repeats, n)
@@ -254,9 +255,9 @@ def fold_summary(
     """
     check_level(confidence_level)
     check_tie_policy(ties)
-    applied = with_options(measure, options, gain, groups)
-    beside = (sample_weight, where, pos_label, validate, gain, gain_rejected, groups, num_groups)
-    found = validated(y_true, y_score, *beside)
+    applied = with_options(measure, options, gain, groups, cost)
+    beside = (sample_weight, where, pos_label, validate, gain, gain_rejected)
+    found = validated(y_true, y_score, *beside, groups, num_groups, cost)
     split = validate_folds(folds, tuple(found.examples.scores.shape), n_train)
     values = each_fold(applied, found, split, ties)
     _warn_of_undefined(measure, values, found, split)
@@ -332,6 +333,7 @@ def fold_test(
     gain_rejected: Any = 0,
     groups: Any = None,
     num_groups: int | None = None,
+    cost: Any = None,
     **options: Any,
 ) -> Any:
     """Whether two models differ over the same folds: the corrected resampled t-test.
@@ -342,7 +344,7 @@ def fold_test(
     ----------
     measure : callable, or a mapping from names to callables
         As in `fold_summary`.
-    y_true, sample_weight, where, pos_label, ties, validate, gain, gain_rejected
+    y_true, sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost
         As in `fold_summary`.
     models : mapping from names to arrays, shape (..., n) or (..., repeats, n), or an array
         Scores of two models on examples that they have not seen; of an array along its first axis.
@@ -400,11 +402,11 @@ def fold_test(
     """
     check_level(confidence_level)
     check_tie_policy(ties)
-    applied = with_options(measure, options, gain, groups)
-    beside = (sample_weight, where, pos_label, validate, gain, gain_rejected, groups, num_groups)
+    applied = with_options(measure, options, gain, groups, cost)
+    beside = (sample_weight, where, pos_label, validate, gain, gain_rejected)
     found: list[Any] = []
     for column in _scores(models, y_true):
-        data = validated(y_true, column, *beside)
+        data = validated(y_true, column, *beside, groups, num_groups, cost)
         split = validate_folds(folds, tuple(data.examples.scores.shape), n_train)
         with silently(again=bool(found)):
             found.append(each_fold(applied, data, split, ties))

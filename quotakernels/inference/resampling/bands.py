@@ -33,7 +33,7 @@ from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import Totals, numbers_like
 from quotakernels.measures._direction import compared
-from quotakernels.measures._measure import GROUPS, ValueMeasure, measure
+from quotakernels.measures._measure import COST, GROUPS, ValueMeasure, measure
 from quotakernels.measures.at_quota.curves import cut_masses
 from quotakernels.measures.at_quota.hit_rate import hit_rate, lift, qrecall
 from quotakernels.measures.gains.impact_at_quota import impact_at_quota
@@ -132,7 +132,7 @@ class CurveBand(NamedTuple):
     undefined: Array
 
 
-@forwarding(bootstrap, without=GROUPS)
+@forwarding(bootstrap, without=(*GROUPS, *COST))
 def curve_band(
     curve: Any,
     y_true: Any,
@@ -224,6 +224,8 @@ def curve_band(
     """
     for name in (x for x in GROUPS if resampling.get(x) is not None):
         raise TypeError(f"curve_band takes no {name}; call it with one group's examples")
+    if resampling.get("cost") is not None:
+        raise TypeError("curve_band takes no cost: its places are quotas and rates")
     places = {"fraction": fraction, "quota": quota, "fpr": fpr}
     chosen, name, at = _chosen(curve, {k: x for k, x in places.items() if x is not None})
     measure = compared(functools.partial(_CURVES[chosen], **{name: at}))

@@ -39,7 +39,7 @@ from quotakernels.inputs.examples import Validated, check_tie_policy
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.measures._direction import OneField, title_of
-from quotakernels.measures._measure import ValueMeasure, without_gains
+from quotakernels.measures._measure import ValueMeasure, without_costs, without_gains
 from quotakernels.measures.by_group import mean_over_groups
 from quotakernels.ranking import Ranking, TiePolicy, ranked_by_group
 
@@ -96,6 +96,7 @@ class DataOptions(MeasureOptions, GroupedData[Any], total=False):
 
     gain: Any
     gain_rejected: Any
+    cost: Any
     confidence_level: float
 
 
@@ -164,6 +165,7 @@ def bootstrap(
     gain_rejected: Any = 0,
     groups: Any = None,
     num_groups: int | None = None,
+    cost: Any = None,
     workers: int | None = None,
     max_memory: int = 2**30,
     progress: bool | Callable[[int, int], None] | None = None,
@@ -181,9 +183,10 @@ def bootstrap(
     measure : callable, or a mapping from names to callables
         A function of a `Ranking` that gives arrays of fixed shapes: a measure of this library,
         ``functools.partial`` of one, or your own.
-    y_true, y_score, sample_weight, where, pos_label, ties, validate, gain, gain_rejected
-        As in `rank`; not ``ties="given"``.  A weight counts, and a gain is brought, each time that
-        its example is drawn.  `where` has the shape (n,).
+    y_true, y_score, sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost
+        As in `rank`; not ``ties="given"``.  A weight counts, a gain is brought and a cost is paid
+        each time that its example is drawn.  `where` has the shape (n,).  A resample that costs
+        less than the budget leaves the measure undefined, unless ``when_short="all"``.
     groups, num_groups
         As in `rank`, for measures that know groups: an interval of the value of each group, or of
         their mean, by `group_mean`.
@@ -255,9 +258,9 @@ def bootstrap(
     0.48 0.32 0.6
     """
     number = check_resampling(n_resamples, confidence_level, method, ties, stratified, clusters)
-    applied = with_options(measure, options, gain, groups)
-    beside = (sample_weight, where, pos_label, validate, gain, gain_rejected, groups, num_groups)
-    raw = validated(y_true, y_score, *beside)
+    applied = with_options(measure, options, gain, groups, cost)
+    beside = (sample_weight, where, pos_label, validate, gain, gain_rejected)
+    raw = validated(y_true, y_score, *beside, groups, num_groups, cost)
     how = Drawing(clusters, stratified, poisson, random_state, ties, workers, max_memory)
     summaries = functools.partial(_summaries, method, confidence_level)
     draws = functools.partial(_drawn, applied, raw, how, method == "bca", summaries)
@@ -323,10 +326,13 @@ def check_resampling(
     return n_resamples
 
 
-def with_options(measure: Any, options: Mapping[str, Any], gain: Any, groups: Any = None) -> Any:
+def with_options(
+    measure: Any, options: Mapping[str, Any], gain: Any, groups: Any = None, cost: Any = None
+) -> Any:
     """A measure with its options, or a mapping of measures that has none."""
     _check_functions(measure, options)
     refuse_gain(measure, gain)
+    refuse_cost(measure, cost)
     check_groups(measure, groups)
     if not isinstance(measure, Mapping):
         applied = functools.partial(measure, **options) if options else measure
@@ -343,11 +349,25 @@ def with_options(measure: Any, options: Mapping[str, Any], gain: Any, groups: An
 def refuse_gain(measure: Any, gain: Any) -> None:
     """Raise for gains that no measure uses."""
     if gain is not None and without_gains(measure):
-        named = measure if isinstance(measure, Mapping) else {title_of(measure): measure}
         raise TypeError(
-            f"gain has no place beside {', '.join(map(str, named))}; it is for measures of what "
+            f"gain has no place beside {_names_of(measure)}; it is for measures of what "
             "each example brings, such as impact_at_quota and best_quota"
         )
+
+
+def refuse_cost(measure: Any, cost: Any) -> None:
+    """Raise for costs that no measure uses."""
+    if cost is not None and without_costs(measure):
+        raise TypeError(
+            f"cost has no place beside {_names_of(measure)}; it is for measures at a budget, such "
+            "as hit_rate"
+        )
+
+
+def _names_of(measure: Any) -> str:
+    """What messages call a measure, or those of a mapping."""
+    named = measure if isinstance(measure, Mapping) else [title_of(measure)]
+    return ", ".join(map(str, named))
 
 
 def _check_functions(measure: Any, options: Mapping[str, Any]) -> None:

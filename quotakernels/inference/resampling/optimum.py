@@ -32,6 +32,7 @@ from quotakernels.inference.resampling.intervals import defined
 from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.quotas import wanted_masses
 from quotakernels.measures._direction import direction_of
+from quotakernels.measures._measure import COST
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.gains.impact_at_quota import best_quota
 from quotakernels.measures.tables.boundary import BestBoundary, best_boundary
@@ -152,7 +153,11 @@ def optimum_interval(
 
 
 _OF_BOOTSTRAP, _OF_RANK = (
-    [p.name for p in inspect.signature(x).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    [
+        name
+        for name, p in inspect.signature(x).parameters.items()
+        if p.kind is p.KEYWORD_ONLY and name not in COST
+    ]
     for x in (bootstrap, rank)
 )
 

@@ -100,7 +100,8 @@ def plan_of(
             drawn = ops.draws(xp, source, numbers, sizes, like, poisson)
             return drawn if owner is None else xp.take(drawn, owner, axis=-1)
 
-    varies = poisson or clusters is not None or examples.weights is not None
+    unequal = examples.weights is not None or examples.cost is not None
+    varies = poisson or clusters is not None or unequal
     return Plan(ordered, counts, ties, varies, units, owner, keys=keys)
 
 
