@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels.evaluation.groups import GroupResults, GroupValues
+from quotakernels.evaluation.groups import APART, GroupResults, GroupValues
 from quotakernels.evaluation.intervals import CLOSED_FORMS
 from quotakernels.evaluation.notes import pairs_of
 from quotakernels.evaluation.quota import Quota
@@ -124,6 +124,9 @@ def _model(results: Results, row: int) -> dict[str, Any]:
         for quota, in_groups in results.groups.values.items():
             target = content if quota is None else quotas[str(quota)]
             target["groups"] = _in_groups(in_groups, row)
+        for quota, apart in results.groups.apart.items():
+            between = zip((x.name for x in APART), map(_defined, apart[row].tolist()), strict=True)
+            quotas[str(quota)]["between_groups"] = dict(between)
     parts = {"best_cut": best_cut, "quotas": quotas}
     return content | {name: part for name, part in parts.items() if part}
 
@@ -193,6 +196,10 @@ def _places(results: Results, quota: Quota | None) -> float:
 
 
 def _rows_of_groups(results: Results, groups: GroupResults) -> Iterator[tuple[Any, ...]]:
+    for over_all, apart in groups.apart.items():
+        for (row, k), value in np.ndenumerate(apart):
+            between = (results.models[row], _places(results, over_all), None, APART[k].name)
+            yield (*between, float(value), math.nan, math.nan)
     for quota, values in groups.values.items():
         places = _places(results, quota)
         for measure in (x.name for x in values.measures):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from quotakernels._text import number
-from quotakernels.evaluation.groups import GroupResults, GroupValues
+from quotakernels.evaluation.groups import APART, GroupResults, GroupValues
 from quotakernels.evaluation.measures import Column
 from quotakernels.evaluation.notes import heading_of
 from quotakernels.evaluation.quota import Quota
@@ -18,6 +18,11 @@ from quotakernels.evaluation.tables import Cell, Table, signed
 MANY = 30
 """Groups, of which a table or a drawing has all."""
 _EXTREMES = 5
+_OF_APART = (
+    "Parity ratio: the smallest selection rate over the largest. Equal opportunity difference: the "
+    "largest Qrecall less the smallest. Split cost: how many positives fewer are found if each "
+    "group has a quota in proportion to its size."
+)
 
 
 def group_tables(evaluation: Results) -> Iterator[Table]:
@@ -27,6 +32,8 @@ def group_tables(evaluation: Results) -> Iterator[Table]:
         return
     for quota in evaluation.settings.quotas or (None,):
         yield _spread(evaluation, groups, quota)
+        if quota is not None and quota in groups.apart:
+            yield _apart(evaluation, groups, quota)
         for model in range(len(evaluation.models)):
             yield _groups(evaluation, groups, quota, model)
 
@@ -71,6 +78,17 @@ def _notes(evaluation: Results, groups: GroupResults, quota: Quota | None) -> It
         have, are = ("has", "is") if n == 1 else ("have", "are")
         yield f"{number(n)} of them {have} less than {quota} and {are} selected whole."
     yield "A group without a value, such as the AUC of one class alone, is left out of the mean."
+
+
+def _apart(evaluation: Results, groups: GroupResults, quota: Quota) -> Table:
+    """How far the groups are apart by each model, and what a quota of each would cost."""
+    rows = []
+    for name, found in zip(evaluation.models, groups.apart[quota].tolist(), strict=True):
+        values = (signed(x.text(value)) for x, value in zip(APART, found, strict=True))
+        rows.append((Cell(name, words=True), *map(Cell, values)))
+    column = evaluation.settings.grouped_by
+    caption = f"{_caption(evaluation, quota)}: how far the groups of {column} are apart"
+    return Table(caption, ("model", *(x.heading for x in APART)), tuple(rows), (_OF_APART,))
 
 
 def shown_groups(values: GroupValues, measure: Column, model: int) -> list[int]:

@@ -30,6 +30,12 @@ _FILLED = (
 MEASURES = AT_QUOTA[:3]
 TOGETHER = AT_QUOTA[:2]
 """Of all rows that quotas of groups select."""
+APART = (
+    Column("demographic_parity_ratio", "parity\nratio", compared=False),
+    Column("equal_opportunity_difference", "equal opportunity\ndifference", compared=False),
+    Column("split_cost", "split\ncost", form=number, compared=False),
+)
+"""How far groups are apart in what they get of one quota over all."""
 _SPREAD = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -88,7 +94,8 @@ class GroupResults:
     """Every model in every group, under None over all quotas and then at each.
 
     Of each group there are its name, the numbers of its rows and positives, and their masses
-    (without weights the same numbers).
+    (without weights the same numbers).  `apart` has the values APART at each quota over all, shape
+    (M, 3).
     """
 
     names: tuple[Any, ...]
@@ -97,6 +104,7 @@ class GroupResults:
     masses: Floats
     positive_masses: Floats
     values: Mapping[Quota | None, GroupValues]
+    apart: Mapping[Quota, Floats] = field(default_factory=dict)
 
     def places(self, quota: Quota) -> float:
         """How many places there are where each group has the quota."""
@@ -135,10 +143,17 @@ def group_results(settings: Settings, sample: Sample) -> GroupResults:
     closed = resampling is not None and settings.weight is None  # intervals of single rows
     level = resampling.level if resampling is not None and closed else None
     values: dict[Quota | None, GroupValues] = {None: _over_all(rankings, level)}
+    apart: dict[Quota, Floats] = {}
     for quota in settings.quotas:
-        filled = [_filled(settings, ranking, quota, masses) for ranking in rankings]
+        if settings.per is not None:
+            filled = [quota.of_each(masses)] * len(rankings)
+        else:
+            argument = quota.argument(float(masses.sum()))
+            shared = [selection_by_group(ranking, **argument) for ranking in rankings]
+            filled = [np.asarray(x.selected) for x in shared]
+            apart[quota] = np.asarray([[getattr(x, m.name) for m in APART] for x in shared])
         values[quota] = _at_quota(rankings, filled, masses, level)
-    return GroupResults(tuple(names.tolist()), rows, positives, masses, found, values)
+    return GroupResults(tuple(names.tolist()), rows, positives, masses, found, values, apart)
 
 
 def _over_all(rankings: Sequence[Ranking], level: float | None) -> GroupValues:
@@ -150,14 +165,6 @@ def _over_all(rankings: Sequence[Ranking], level: float | None) -> GroupValues:
         values,
         {"roc_auc": _ends([auc_interval(x, confidence_level=level) for x in rankings])},
     )
-
-
-def _filled(settings: Settings, ranking: Ranking, quota: Quota, masses: Floats) -> Floats:
-    """How many places each group has: its own, or those that it gets of one quota over all."""
-    if settings.per is not None:
-        return quota.of_each(masses)
-    found = selection_by_group(ranking, **quota.argument(float(masses.sum())))
-    return np.asarray(found.selected)
 
 
 def _sums(groups: GroupsOfExamples, x: Floats) -> Floats:

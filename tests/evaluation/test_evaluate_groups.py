@@ -160,6 +160,66 @@ def test_parts_of_one_quota_are_what_select_says(weight: str | None) -> None:
     assert alone.recommendation == found.recommendation
 
 
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_how_far_groups_are_apart_under_one_quota(
+    weight: str | None, path: Path, command: Command
+) -> None:
+    beside = frame("branch", *([weight] if weight else []))
+    asked = {"by": "branch", "quota": 20, "fraction": 0.5, "sample_weight": weight}
+    found = qk.evaluate("y", beside, **asked)
+    values = {
+        name: qk.groups.selection_by_group(
+            ROWS["y"],
+            ROWS[name],
+            groups=ROWS["branch"],
+            quota=20,
+            sample_weight=ROWS[weight] if weight else None,
+        )
+        for name in found.models
+    }
+    kinds = ("demographic_parity_ratio", "equal_opportunity_difference", "split_cost")
+    rows = [x for x in found.to_frame().itertuples() if x.quota == 20 and pd.isna(x.group)]
+    told = {(x.model, x.measure): x.value for x in rows}
+    for model in json.loads(found.to_json())["models"]:
+        wanted = {x: float(getattr(values[model["score"]], x)) for x in kinds}
+        assert model["quotas"]["20"]["between_groups"] == wanted
+        assert {x: told[model["score"], x] for x in kinds} == wanted
+    tables = [
+        x for x in group_tables(found) if x.caption.endswith("the groups of branch are apart")
+    ]
+    assert len(tables) == 2
+    assert tables[0].caption.startswith("At quota 20: ")
+    for row in tables[0].rows:
+        name, ratio, apart, cost = (x.text.replace("\N{MINUS SIGN}", "-") for x in row)
+        of_model = values[name]
+        assert float(ratio) == pytest.approx(of_model.demographic_parity_ratio, abs=1e-4)
+        assert float(apart) == pytest.approx(of_model.equal_opportunity_difference, abs=1e-4)
+        assert float(cost) == pytest.approx(float(of_model.split_cost), rel=0.05, abs=0.01)
+    more = ("--weight", weight) if weight else ()
+    printed = command("evaluate", path, *given("--quota", 20, "--by", "branch", *more))
+    assert f"\n{tables[0].caption}\n" in printed
+    assert "Parity ratio: the smallest selection rate over the largest." in printed
+
+
+def test_only_parts_of_one_quota_have_no_groups_apart() -> None:
+    for asked in ({"per": "branch", "quota": 5}, {"by": "branch"}):
+        found = qk.evaluate("y", frame("branch"), **asked)
+        assert not found.groups.apart
+        assert "between_groups" not in found.to_json()
+        assert not any("apart" in x.caption for x in group_tables(found))
+
+
+def test_the_page_says_what_rates_and_means_of_groups_are() -> None:
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    by = qk.evaluate("y", frame("branch"), by="branch", quota=20).to_html()
+    assert "how far the groups of branch are apart" in by
+    for name in ("selection rate", "mean over groups"):
+        assert f"<dt>{name}</dt>" in by
+        assert f"<dt>{name}</dt>" not in qk.evaluate("y", frame(), quota=20).to_html()
+    assert "<dt>selection rate</dt>" not in qk.evaluate("y", frame("branch"), by="branch").to_html()
+
+
 def test_answers_are_about_all_that_the_groups_fill() -> None:
     found = qk.evaluate("y", frame("branch"), per="branch", quota=5)
     which, many, what, sure = found.answers

@@ -239,13 +239,17 @@ def compare(
     applied = compared(with_options(measure, options, gain, groups, cost))
     named = named_scores(models, y_true)
     n_resamples = check_test(test, len(named), n_resamples, confidence_level, ties, stratified)
-    beside = (sample_weight, where, pos_label, validate, gain, gain_rejected)
-    labelled = {label_of(models, k): x for k, x in named.items()}
-    found, data = data_of(labelled, y_true, (*beside, groups, num_groups, cost))
-    drawn = {"n_resamples": n_resamples, "random_state": random_state, "clusters": clusters}
-    drawn |= {"ties": ties, "workers": workers, "max_memory": max_memory, "progress": progress}
+    raw = (sample_weight, where, pos_label, validate, gain, gain_rejected, groups, num_groups, cost)
+    found, data = data_of({label_of(models, k): x for k, x in named.items()}, y_true, raw)
+    drawn = _drawn(n_resamples, random_state, clusters, ties, workers, max_memory, progress)
     asked = Measured(applied, y_true, found, confidence_level, data, drawn)
     return _comparison(list(named), asked, test, maximize, stratified)
+
+
+def _drawn(*how: Any) -> dict[str, Any]:
+    """How resamples are drawn, by the names of `bootstrap`."""
+    names = ("n_resamples", "random_state", "clusters", "ties", "workers", "max_memory", "progress")
+    return dict(zip(names, how, strict=True))
 
 
 def data_of(

@@ -101,6 +101,10 @@ _CURVES = {
     "impact_at_quota": impact_at_quota,
 }
 _DATA = ("sample_weight", "where", "pos_label", "validate")
+_REFUSED = {
+    **dict.fromkeys(GROUPS, "; call it with one group's examples"),
+    **dict.fromkeys(COST, ": its places are quotas and rates"),
+}
 _STEPS = 20
 """Points of a curve for which none are given."""
 SAME_VALUE = 2.0**-40
@@ -132,7 +136,7 @@ class CurveBand(NamedTuple):
     undefined: Array
 
 
-@forwarding(bootstrap, without=(*GROUPS, *COST))
+@forwarding(bootstrap, without=tuple(_REFUSED))
 def curve_band(
     curve: Any,
     y_true: Any,
@@ -222,10 +226,8 @@ def curve_band(
     >>> print(whole.lower.round(2), whole.upper.round(2))
     [0.17 0.63] [0.31 0.81]
     """
-    for name in (x for x in GROUPS if resampling.get(x) is not None):
-        raise TypeError(f"curve_band takes no {name}; call it with one group's examples")
-    if resampling.get("cost") is not None:
-        raise TypeError("curve_band takes no cost: its places are quotas and rates")
+    for name in (x for x in _REFUSED if resampling.get(x) is not None):
+        raise TypeError(f"curve_band takes no {name}{_REFUSED[name]}")
     places = {"fraction": fraction, "quota": quota, "fpr": fpr}
     chosen, name, at = _chosen(curve, {k: x for k, x in places.items() if x is not None})
     measure = compared(functools.partial(_CURVES[chosen], **{name: at}))

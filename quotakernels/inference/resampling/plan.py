@@ -62,6 +62,11 @@ def groups_to_draw_from(found: Validated, random_state: Any) -> Validated:
     return found._replace(examples=examples, groups=groups, good=good)
 
 
+def _unequal(examples: Examples) -> bool:
+    """Whether equally many examples may weigh or cost more or less."""
+    return examples.weights is not None or examples.cost is not None
+
+
 def plan_of(
     examples: Examples,
     clusters: Any,
@@ -100,8 +105,7 @@ def plan_of(
             drawn = ops.draws(xp, source, numbers, sizes, like, poisson)
             return drawn if owner is None else xp.take(drawn, owner, axis=-1)
 
-    unequal = examples.weights is not None or examples.cost is not None
-    varies = poisson or clusters is not None or unequal
+    varies = poisson or clusters is not None or _unequal(examples)
     return Plan(ordered, counts, ties, varies, units, owner, keys=keys)
 
 
