@@ -181,10 +181,8 @@ class Measure:
         self._numbers, self._options = (tuple(p.name for p in x) for x in (numbers, options))
         self._needed = [p.name for p in (*numbers, *options) if p.default is p.empty]
         self.own_keywords = (*self._numbers, *self._options)
-        left_out = () if self.of_gains else GAINS
         self.takes_costs = self.of_costs or "budget" in self._numbers
-        if not self.takes_costs:
-            left_out = (*left_out, *COST)
+        left_out = {*(() if self.of_gains else GAINS), *(() if self.takes_costs else COST)}
         data = [p for name, p in _FROM_DATA.items() if name not in left_out]
         self.__signature__ = inspect.Signature([*data, *numbers, *options])
 
