@@ -308,6 +308,11 @@ def test_wrong_calls():
         qk.f_score(qk.rank(Y, S), budget=2)
     with pytest.raises(TypeError, match=needs):
         qk.select(S, budget=2)
+    for call in (qk.select, qk.quota_threshold):
+        with pytest.raises(TypeError, match="^cost has no meaning without budget="):
+            call(S, quota=2, cost=C)
+    with pytest.raises(TypeError, match="^random_state has no meaning without whole=True"):
+        qk.select(S, quota=2, random_state=1)
     with pytest.raises(TypeError, match="^give exactly one of quota=, fraction= and budget="):
         rate(S, C, quota=1)
     with pytest.raises(TypeError, match="^give exactly one of threshold=, quota=, fraction= and b"):
@@ -356,8 +361,7 @@ def test_whole_cases_skip_what_no_longer_fits():
     chosen = qk.select(s, cost=cost, budget=9, whole=True)
     np.testing.assert_array_equal(chosen, [1, 1, 1, 1])
     np.testing.assert_array_equal(qk.select(s, quota=2.5, whole=True), [0, 0, 1, 1])
-    chosen = qk.select(s, cost=cost, fraction=0.75, whole=True)
-    np.testing.assert_array_equal(chosen, [0, 1, 1, 1])
+    np.testing.assert_array_equal(qk.select(s, fraction=0.75, whole=True), [0, 1, 1, 1])
     tenths = qk.select([3.0, 2.0, 1.0], cost=[0.1, 0.2, 0.3], budget=0.3, whole=True)
     np.testing.assert_array_equal(tenths, [1, 1, 0])
 

@@ -26,7 +26,7 @@ class Money:
     cost: str
     over_cost: bool
     whole: bool
-    seed: int
+    seed: int | None
 
 
 def money_of(
@@ -41,7 +41,7 @@ def money_of(
         return None
     if seed is not None and not whole:
         raise click.UsageError("--seed goes with --whole.")
-    return Money(budget, cost, over_cost, whole, seed or 0)
+    return Money(budget, cost, over_cost, whole, (seed or 0) if whole else None)
 
 
 def select_paid(

@@ -293,7 +293,8 @@ class Settings:
         per, by, gain, impact, quota = (named_option(x, self.command) for x in names)
         if self.per is not None and self.by is not None:
             raise UnfitError(
-                f"{per} fills a quota in each group, {by} one quota over all; give one of them"
+                f"{per} gives each group a quota of its own, {by} is for one quota over all; "
+                "give one of the two"
             )
         if self.per is not None and not self.quotas:
             raise UnfitError(

@@ -134,7 +134,8 @@ def select(
     Raises
     ------
     TypeError
-        `whole` where values cannot be read.
+        `whole` where values cannot be read; `cost` without `budget`; `random_state` without
+        `whole`.
     ValueError
         More than one quota; one that `hit_rate` refuses.
 
@@ -163,6 +164,7 @@ def select(
     >>> print(select([0.1, 0.5, 0.9, 0.7], cost=[1, 3, 2, 3], budget=4, whole=True))
     [1. 0. 1. 0.]
     """
+    _refuse_unused(cost=(cost, "budget=", budget), random_state=(random_state, "whole=True", whole))
     scores = y_score if hasattr(y_score, "shape") else as_column("y_score", y_score)
     beside = (sample_weight, where, validate, groups, num_groups, cost)
     found = _unlabelled(validate_scores(scores, *beside))
@@ -177,11 +179,18 @@ def select(
         if _no_groups(wanted, shape, codes):
             return xp.zeros((*scores.shape[:-1], 0), dtype=dtype, device=device(wanted))
         if whole:
-            taken = _whole(examples, table, wanted, codes, budget is not None, random_state)
+            taken = _whole(examples, table, wanted, codes, random_state)
         else:
             taken = compiled(_shares, xp)(examples, table, wanted, codes)
         chosen = finished(xp, taken, dtype)
         return chosen if scores.shape[-1] else chosen[..., :0]
+
+
+def _refuse_unused(**given: tuple[Any, str, Any]) -> None:
+    """Refuse what would change nothing without another keyword."""
+    for name, (value, needed, there) in given.items():
+        if value is not None and (there is None or there is False):
+            raise TypeError(f"{name} has no meaning without {needed}")
 
 
 def _no_groups(wanted: Array, shape: tuple[int, ...], codes: Array | None) -> bool:
@@ -195,18 +204,12 @@ def _no_groups(wanted: Array, shape: tuple[int, ...], codes: Array | None) -> bo
 
 
 def _whole(
-    examples: Examples,
-    table: Any,
-    wanted: Array,
-    codes: Array | None,
-    by_cost: bool,
-    random_state: Any,
+    examples: Examples, table: Any, wanted: Array, codes: Array | None, random_state: Any
 ) -> Array:
-    """Whole cases, as many as the quota has places for, or as its cost pays for."""
-    if not by_cost:
-        return whole_cases(examples._replace(cost=None), wanted, codes, random_state)
-    budget = ops.cost_within(namespace(wanted), table, wanted)
-    return whole_cases(examples, budget, codes, random_state)
+    """Whole cases, as many as the quota has places for, or as the budget pays for."""
+    if examples.cost is not None:
+        wanted = ops.cost_within(namespace(wanted), table, wanted)
+    return whole_cases(examples, wanted, codes, random_state)
 
 
 class _Edge(NamedTuple):
@@ -318,6 +321,7 @@ def quota_threshold(
     >>> print(end.threshold, end.above, end.tied)
     0.5 1.0 2.0
     """
+    _refuse_unused(cost=(cost, "budget=", budget))
     checked = validate_scores(y_score, sample_weight, where, validate, groups, num_groups, cost)
     found = _unlabelled(checked)
     scores = in_library_of(found.examples, quota, fraction, budget).scores
