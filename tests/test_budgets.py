@@ -315,6 +315,8 @@ def test_wrong_calls():
         qk.select(S, quota=2, random_state=1)
     with pytest.raises(TypeError, match="^give exactly one of quota=, fraction= and budget="):
         rate(S, C, quota=1)
+    with pytest.raises(TypeError, match="^give exactly one of quota=, fraction= and budget="):
+        qk.hit_rate(Y, S, cost=C)
     with pytest.raises(TypeError, match="^give exactly one of threshold=, quota=, fraction= and b"):
         qk.f_score(Y, S, cost=C, budget=2, threshold=0.5)
     with pytest.raises(TypeError, match="^roc_auc got an unexpected keyword argument 'cost'"):

@@ -164,7 +164,8 @@ def quota_masses(
 ) -> tuple[tuple[Array], tuple[int, ...]]:
     """The same without a warning, of a quota that messages may call otherwise."""
     check_when_short(when_short)
-    name, number = _only({"quota": quota, "fraction": fraction, "budget": budget})
+    cuts = {"quota": quota, "fraction": fraction, "budget": budget}
+    name, number = _only(cuts, priced=len(table.costs) > 0)
     said = called if name == "quota" else name
     value, whole = numbers_like(table.counts, said, number), Totals(xp, table).whole[..., None]
     flat, shape = _beside_groups(xp, table, said, value)
@@ -184,12 +185,12 @@ def quota_masses(
     return (xp.where(fits & (whole > 0), wanted, nan),), shape
 
 
-def _only(cuts: dict[str, Any]) -> tuple[str, Any]:
-    """The one that is given."""
+def _only(cuts: dict[str, Any], priced: bool) -> tuple[str, Any]:
+    """The one that is given; a budget needs examples that cost something."""
     given = {name: x for name, x in cuts.items() if x is not None}
     if len(given) != 1:
         plain = "quota= (examples) and fraction= (a share of them)"
-        either = "quota=, fraction= and budget=" if "budget" in given else plain
+        either = "quota=, fraction= and budget=" if priced or "budget" in given else plain
         raise TypeError(f"give exactly one of {either}")
     return next(iter(given.items()))
 
