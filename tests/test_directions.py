@@ -20,7 +20,7 @@ Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0, 0, 0])
 GOOD = np.asarray([9, 3, 8, 7, 6, 5, 4, 2, 1, 0])
 BAD = np.asarray([4, 8, 6, 2, 7, 1, 3, 9, 5, 0])
 MEASURES = {name: each for name in PUBLIC if isinstance(each := PUBLIC[name], Measure)}
-WITHOUT = {"bias", "prevalence", "base_ratio", "pearson"}
+WITHOUT = {"bias", "prevalence", "base_ratio", "pearson", "cost_at_quota"}
 """Single numbers of which neither more nor less is better."""
 OWN = {
     "quota": 4,
@@ -30,13 +30,24 @@ OWN = {
     "kind": "roc",
     "gain": np.where(Y, 5.0, -4.0),
 }
+COST = np.full(10, 2.0)
+SPECIAL: dict[str, dict[str, Any]] = {
+    "success": {"quota": 1},
+    "ndcg": {"gain": None},
+    "selection_by_group": {"groups": Y % 2},
+    "budget_curve": {"cost": COST},
+    "cost_at_quota": {"cost": COST},
+    "gain_per_cost": {"cost": COST},
+    "positives_per_cost": {"cost": COST},
+}
+"""What these need besides, or instead."""
 
 
 def value(measure: Measure[Any], scores: Any) -> Any:
     """The measure, with whatever it needs; of an impact the first of three."""
     defaults = {name: x.default for name, x in measure.__signature__.parameters.items()}
     own = {name: x for name, x in OWN.items() if not isinstance(defaults.get(name, ""), str)}
-    found = measure(Y, scores, **own)
+    found = measure(Y, scores, **own | SPECIAL.get(measure.__name__, {}))
     if headline := getattr(measure, "headline", ""):
         return getattr(found, headline)
     return found[0] if isinstance(found, (qk.results.Impact, qk.results.OutcomeImpact)) else found

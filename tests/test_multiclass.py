@@ -18,7 +18,7 @@ from expected import as_floats, ulps
 from public_names import PUBLIC
 
 import quotakernels as qk
-from quotakernels.measures._measure import Measure
+from quotakernels.measures._measure import Measure, of_all_groups
 
 mode = mode_fixture(QUICK)
 
@@ -170,9 +170,11 @@ def test_one_list_and_any_batch_axes(mode: Mode):
 
 
 def measures() -> dict[str, Any]:
-    """But those of gains, which are of examples and not of classes."""
+    """But those of gains, costs and groups, which are of examples and not of classes."""
     known = {name: x for name, x in PUBLIC.items() if isinstance(x, Measure)}
-    return {k: x for k, x in known.items() if "gain" not in inspect.signature(x).parameters}
+    of_examples = {k for k, x in known.items() if x.of_costs or of_all_groups(x)}
+    with_gains = {k for k, x in known.items() if "gain" in inspect.signature(x).parameters}
+    return {k: x for k, x in known.items() if k not in of_examples | with_gains}
 
 
 def own_of(measure: Any) -> dict[str, Any]:

@@ -21,10 +21,12 @@ from backends import (
     tree_map,
 )
 
+import quotakernels as qk
 from quotakernels import ops
 from quotakernels._array import computing, namespace
 from quotakernels.ops import columns, elementwise, keys, native, scans, segments
 from quotakernels.ops.native import numpy_
+from quotakernels.ranking import table_of
 
 LIBRARIES = [m for m in MODES if m.name in ("numpy", "strictest", "jax64", "torch", "cupy")]
 RNG = np.random.default_rng(8)
@@ -476,7 +478,8 @@ HAVE_NO_TWIN = {
     *("order_key", "from_order_key", "taken", "widened", "scaled"),  # need bits, or types
     *("source_of_draws", "uniform", "coins", "draws"),  # libraries draw other numbers
     *("_split", "_sorted_words"),  # parts of `hull_ends` and of `sort_coded`
-    "summed_by_position",  # says which of two forms is faster
+    *("summed_by_position", "few_patterns"),  # say which of two forms is faster
+    "cumulative_groups",  # test_cumulative compares its sums with those of rankings
 }
 
 
@@ -518,6 +521,17 @@ def test_all_operations_with_native_forms_are_compared():
     compared = {node.attr for node in ast.walk(tests) if isinstance(node, ast.Attribute)}
     assert {"tie_groups", "running_max", "order_key"} <= branching
     assert branching - compared == HAVE_NO_TWIN
+
+
+@pytest.mark.parametrize("behind", [0, 2])
+def test_rows_of_positions_in_numpy(behind: int):
+    """Positions behind all examples are of the last row."""
+    table = table_of(np, qk.rank([1, 0, 1, 1, 0, 0], [5, 5, 4, 3, 3, 3]))
+    ends, numbers = np.cumsum(table.counts), np.arange(1, 7 + behind)
+    wanted = [0, 0, 1, 2, 2, 2] + [2] * behind
+    np.testing.assert_array_equal(ops.row_of_each(np, table, ends, numbers), wanted)
+    with standard_forms():
+        np.testing.assert_array_equal(ops.row_of_each(np, table, ends, numbers), wanted)
 
 
 HULLS = ("any", "all tied", "all on one line", "on a circle", "one row", "no row", "sparse")

@@ -231,8 +231,9 @@ class ScoreHistogram(NamedTuple):
         ----------
         measure : measure, or a mapping from names to measures
             Of those that never fall where the ROC curve rises: `hit_rate`, `qrecall`, `lift`,
-            `roc_auc`, `gini`, `pem`, `average_qrecall`, `pr_auc`, `auk`, `roc_hull_auc`,
-            `achievable_pr_auc`; or ``functools.partial`` of one.
+            `roc_auc`, `gini`, `pem`, `average_qrecall`, `mean_hit_rate`, `pr_auc`, `auk`,
+            `roc_hull_auc`, `achievable_pr_auc`, and of counts `ndcg`; or ``functools.partial`` of
+            one.
         **options
             As in `ScoreBuffer.compute`.
 
