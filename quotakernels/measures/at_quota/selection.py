@@ -178,10 +178,8 @@ def select(
         codes = None if found.groups is None else found.groups.codes
         if _no_groups(wanted, shape, codes):
             return xp.zeros((*scores.shape[:-1], 0), dtype=dtype, device=device(wanted))
-        if whole:
-            taken = _whole(examples, table, wanted, codes, random_state)
-        else:
-            taken = compiled(_shares, xp)(examples, table, wanted, codes)
+        of = (examples, table, wanted, codes)
+        taken = _whole(*of, random_state) if whole else compiled(_shares, xp)(*of)
         chosen = finished(xp, taken, dtype)
         return chosen if scores.shape[-1] else chosen[..., :0]
 
