@@ -62,10 +62,11 @@ where it must not miss and the cut is not steep.
 DIFFERENCES = """\
 Differences of two models on the same examples, of which the second has 0.75 times the shift;
 unpaired, of two sets of examples. By `compare` (bootstrap), `delong_test` and `compare` with
-`test="delong"`, `delong_test_unpaired`, and `compare_selections` (McNemar, Fisher).
+`test="delong"`, `delong_test_unpaired`, and `compare_selections` (score, McNemar, Fisher).
 
-All about hold their level, but for percentiles of the hit rate where that is near 1: take
-`compare_selections` for it, of which Fisher's interval is the narrower.
+Most hold their level. Percentiles of the hit rate do not where that is near 1, and Fisher's
+interval does not at the steep cut: it takes the cuts as fixed. The score interval does. Of an AUC
+near 1 with 30 positives all intervals are too narrow.
 """
 LEVELS = """\
 How many of 100 data sets a test at 5 % finds a difference in, of two models that are equally
@@ -75,8 +76,9 @@ good: `compare` by bootstrap and by permutation, `delong_test` and `delong_test_
 With 20 positives bootstrap and DeLong's test of AUC find somewhat too many, 7: take the
 permutation test. Of hit rates, McNemar's test found nothing with tied scores, where two thirds of
 the selected are positive, Fisher's with mid-p 2.2; with rare positives both found the same, and of
-the strong model's selected, nearly all positive, nothing. So Fisher's with mid-p finds as much or
-more, and not too much.
+the strong model's selected, nearly all positive, nothing. At the steep cut the score test found
+2.2, Fisher's with mid-p 0.6. The score test has not been run on tied scores and rare positives
+here.
 """
 BANDS = """\
 `curve_band` at the fractions, or false positive rates, 0.05, 0.1, 0.2, 0.3, 0.5 and 0.7. A
