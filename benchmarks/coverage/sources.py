@@ -90,8 +90,8 @@ SOURCES = {
     "strong": Scores("strong model", 300, 0.4, 3.0),
     "moderate": Scores("moderate model", 300, 0.3, 1.0),
     "steep": Scores("a steep cut", 300, 0.1, 4.0),
-    "late": Scores("a steep cut, late", 300, 0.08, 4.0),
     "steeper": Scores("a steep cut of many", 4000, 0.1, 3.0),
+    "late": Scores("a steep cut, late", 300, 0.08, 4.0),
 }
 
 
