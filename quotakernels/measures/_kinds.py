@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 from quotakernels._types import (
     A,
     ArrayOf,
+    AtBudget,
     AtFraction,
     AtQuota,
     GroupedData,
     Number,
-    NumberOf,
     T,
     TiePolicy,
     WhenShort,
@@ -70,53 +70,17 @@ class QuotaMeasure(ValueMeasure):
 
         @overload
         def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            quota: NumberOf[A],
-            when_short: WhenShort | None = None,
-            sample_weight: ArrayOf[A] | None = None,
-            where: ArrayOf[A] | None = None,
-            pos_label: Any = None,
-            ties: TiePolicy = "expected",
-            validate: bool = True,
-            groups: ArrayOf[Any] | None = None,
-            num_groups: int | None = None,
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **at: Unpack[AtQuota[A]]
         ) -> A: ...
 
         @overload
         def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            fraction: NumberOf[A],
-            sample_weight: ArrayOf[A] | None = None,
-            where: ArrayOf[A] | None = None,
-            pos_label: Any = None,
-            ties: TiePolicy = "expected",
-            validate: bool = True,
-            groups: ArrayOf[Any] | None = None,
-            num_groups: int | None = None,
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **at: Unpack[AtFraction[A]]
         ) -> A: ...
 
         @overload
         def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            cost: ArrayOf[A],
-            budget: NumberOf[A],
-            when_short: WhenShort | None = None,
-            sample_weight: ArrayOf[A] | None = None,
-            where: ArrayOf[A] | None = None,
-            pos_label: Any = None,
-            ties: TiePolicy = "expected",
-            validate: bool = True,
-            groups: ArrayOf[Any] | None = None,
-            num_groups: int | None = None,
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **at: Unpack[AtBudget[A]]
         ) -> A: ...
 
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
