@@ -44,7 +44,8 @@ def _is_host(x: Any) -> bool:
     return isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind != "V"
 
 
-def _is_tensor(x: Any) -> bool:
+def is_tensor(x: Any) -> bool:
+    """Whether `x` is PyTorch's."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(x, torch.Tensor)
 
@@ -55,7 +56,7 @@ def is_array(x: Any) -> bool:
         return True
     if isinstance(x, (bool, int, float, str, list, tuple)):
         return False
-    return _is_tensor(x) or array_api_compat.is_array_api_obj(x)
+    return is_tensor(x) or array_api_compat.is_array_api_obj(x)
 
 
 def instead_of(name: str, x: Any) -> str:
@@ -71,7 +72,7 @@ def namespace(x: Array) -> Namespace:
         import array_api_compat.numpy as host  # slow the first time
 
         return host
-    if _is_tensor(x):  # array_namespace inspects caches that torch.compile cannot trace quietly
+    if is_tensor(x):  # array_namespace inspects caches that torch.compile cannot trace quietly
         import array_api_compat.torch as xp
 
         return xp
@@ -103,7 +104,7 @@ def device(x: Array) -> Device:
     """The device of `x`; None for JAX, whose computations follow the data by themselves."""
     if _is_host(x):
         return "cpu"
-    if _is_tensor(x):
+    if is_tensor(x):
         return x.device
     if array_api_compat.is_jax_array(x):
         return None
@@ -120,7 +121,7 @@ def placement(x: Array) -> Any:
 
 def concrete(x: Array) -> bool:
     """Whether `x` holds values, on whatever device, instead of standing for them in a trace."""
-    if _is_tensor(x):
+    if is_tensor(x):
         return _concrete_tensor(x)
     if array_api_compat.is_jax_array(x):
         return not isinstance(x, sys.modules["jax"].core.Tracer)
@@ -129,7 +130,7 @@ def concrete(x: Array) -> bool:
 
 def _concrete_tensor(x: Array) -> bool:
     torch = sys.modules["torch"]
-    if torch.compiler.is_compiling() or x.device.type == "meta":
+    if torch.compiler.is_compiling() or x.is_meta:
         return False
     if type(x) not in (torch.Tensor, torch.nn.Parameter):  # FakeTensor and other subclasses
         return False
@@ -140,10 +141,10 @@ def readable(x: Array) -> bool:
     """Whether reading values of `x` needs neither a trace to end nor a transfer between devices."""
     if isinstance(x, (np.ndarray, np.generic)):
         return True
+    if is_tensor(x):
+        return bool(x.is_cpu) and _concrete_tensor(x)
     if not concrete(x):
         return False
-    if _is_tensor(x):
-        return bool(x.device.type == "cpu")
     if array_api_compat.is_jax_array(x):
         return all(d.platform == "cpu" for d in x.devices())
     if array_api_compat.is_cupy_array(x):
@@ -180,7 +181,7 @@ def in_short(
 
 def kept(x: Array) -> Array:
     """`x` as it is now, whatever its memory is used for later, and without its gradients."""
-    if _is_tensor(x):
+    if is_tensor(x):
         return x.detach().clone()
     if array_api_compat.is_jax_array(x):
         return x
@@ -189,7 +190,7 @@ def kept(x: Array) -> Array:
 
 def to_numpy(x: Array) -> np.ndarray[Any, Any]:
     """The values of a readable array as a NumPy array, without a copy where the library allows."""
-    return x.detach().numpy() if _is_tensor(x) else np.asarray(x)
+    return x.detach().numpy() if is_tensor(x) else np.asarray(x)
 
 
 def host_view(data: tuple[Array | None, ...], *beside: Any) -> list[Any] | None:
@@ -208,7 +209,7 @@ def host_view(data: tuple[Array | None, ...], *beside: Any) -> list[Any] | None:
 def _has_host_view(x: Any) -> bool:
     if x is None or isinstance(x, tuple):
         return x is None or all(map(_has_host_view, x))
-    return _is_tensor(x) and readable(x) and not x.requires_grad
+    return is_tensor(x) and readable(x) and not x.requires_grad
 
 
 def _as_numpy(x: Array) -> np.ndarray[Any, Any]:
@@ -216,8 +217,9 @@ def _as_numpy(x: Array) -> np.ndarray[Any, Any]:
 
 
 def _is_narrow(x: Array) -> bool:
-    name = str(x.dtype).removeprefix("torch.")
-    return x.dtype.is_floating_point and name not in ("float16", "float32", "float64")
+    torch = sys.modules["torch"]
+    known = (torch.float16, torch.float32, torch.float64)
+    return x.dtype.is_floating_point and x.dtype not in known
 
 
 def like_tuple(given: Any, parts: Iterable[Any]) -> Any:

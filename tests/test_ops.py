@@ -703,3 +703,15 @@ def test_bisect(library, batch, beyond):
         reached = ends[row] > wanted[row][:, None] if beyond else ends[row] >= wanted[row][:, None]
         places = np.where(reached.any(axis=1), reached.argmax(axis=1), 30)
         np.testing.assert_array_equal(native[row][1:], places[1:])
+
+
+@pytest.mark.parametrize("batch", [(), (3,)])
+@pytest.mark.parametrize("start", [0, 6, 8, 11])
+def test_written(library, batch, start):
+    """What lies beyond the end is lost."""
+    target, source = (RNG.integers(0, 9, (*batch, n)) for n in (10, 4))
+    found = both(library, ops.written, target, source, np.asarray(start), 3)
+    for row in np.ndindex(batch):
+        wanted = [*target[row][:start], *source[row][:3], *target[row][start + 3 :]]
+        for x in found:
+            assert x[row].tolist() == wanted[:10]

@@ -107,13 +107,14 @@ class KeptBuffer:
 
     def type_of(self, metric: Any) -> Any:
         """The type of the scores, None before any came."""
-        pieces = _pieces(metric, "scores")
-        return self.dtype or (pieces[0].dtype if pieces else None)
+        if self.dtype is not None:
+            return self.dtype
+        return next((x.dtype for x in _kept(metric, "scores") if x.numel()), None)
 
     def read(self, metric: Any, last: int = 0, before: Any = 0) -> Any:
         """What the metric holds, or has been given in its last batches, and `before` these."""
-        kept = self._filled(metric, self.type_of(metric))
-        whole = {name: torch.cat(x[-last:]) if len(x) > 1 else x[0] for name, x in kept.items()}
+        kept = self._filled(metric, self.type_of(metric), last)
+        whole = {name: torch.cat(x) if len(x) > 1 else x[0] for name, x in kept.items()}
         scores, labels = whole["scores"], whole["labels"]
         piece = Examples(scores, labels == 1, whole.get("weights"), labels != _ABSENT)
         buffer = ScoreBuffer(scores[:0], (piece,), (metric.bad - before).to(scores.device))
@@ -149,13 +150,14 @@ class KeptBuffer:
         for name, pieces in self._filled(metric, dtype).items():
             setattr(metric, name, pieces)
 
-    def _filled(self, metric: Any, dtype: Any) -> dict[str, list[Tensor]]:
-        """The tensors of each column, at least an empty one."""
+    def _filled(self, metric: Any, dtype: Any, last: int = 0) -> dict[str, list[Tensor]]:
+        """The tensors of each column, or so many of the last, at least an empty one."""
         types = {"scores": dtype, "labels": torch.uint8}
         types |= {"weights": torch.float64, "indexes": torch.int64}
         place = metric.bad.device
         return {
-            name: _pieces(metric, name) or [torch.empty(0, dtype=types[name], device=place)]
+            name: [x for x in _kept(metric, name)[-last:] if x.numel()]
+            or [torch.empty(0, dtype=types[name], device=place)]
             for name, _, _ in self.columns
         }
 
@@ -180,10 +182,10 @@ def check_indexes(indexes: Any, preds: Tensor, grouped: bool) -> None:
         )
 
 
-def _pieces(metric: Any, name: str) -> list[Tensor]:
-    """The tensors of a column that hold examples; torchmetrics makes one of them when it syncs."""
+def _kept(metric: Any, name: str) -> list[Tensor]:
+    """The tensors of a column; torchmetrics makes one of them when it syncs."""
     kept = getattr(metric, name)
-    return [x for x in (kept if isinstance(kept, list) else [kept]) if x.numel()]
+    return kept if isinstance(kept, list) else [kept]
 
 
 def as_bytes(settings: dict[str, Any]) -> Tensor:

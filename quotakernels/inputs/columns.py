@@ -12,6 +12,7 @@ from quotakernels._array import (
     from_host,
     instead_of,
     is_array,
+    is_tensor,
     library,
     namespace,
     of_kind,
@@ -52,7 +53,7 @@ def as_column(name: str, x: Any) -> Any:
     """`x` as an array: lists and data-frame columns become NumPy arrays."""
     if x is None:
         raise TypeError(f"{name} must be an array; got None")
-    if type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative:
+    if is_tensor(x) or (type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative):
         return x
     refuse_records(name, x)
     if instead := instead_of(name, x):

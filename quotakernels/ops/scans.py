@@ -207,6 +207,10 @@ def written(
 
     What would be written beyond its end is lost.
     """
+    if native.library(xp) == "numpy":
+        return native.numpy_.written(target, source, start, length)
+    if native.library(xp) == "torch" and native.all_readable(target, source, start):
+        return native.torch_.written(target, source, start, length)
     index = xp.arange(target.shape[-1], dtype=xp.int64, device=device(target)) - start
     there = (index >= 0) & (index < source.shape[-1])
     index = xp.where(there, index, xp.zeros_like(index))

@@ -19,6 +19,7 @@ from quotakernels._array import (
     library,
     namespace,
     of_kind,
+    placement,
     takes_host_arrays,
     wide_float,
 )
@@ -101,6 +102,9 @@ def validate_batch(
 
 def check_fits(like: Array, scores: Array) -> None:
     """Raise unless the scores are of the library, device, type and batch that the state is for."""
+    alike = type(scores) is type(like) and scores.dtype == like.dtype
+    if alike and scores.shape[:-1] == like.shape[:-1] and placement(scores) == placement(like):
+        return
     if namespace(scores) is not namespace(like):
         raise TypeError(
             f"the state holds arrays of {library(like)} and y_score is one of {library(scores)}; "

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from quotakernels._array import Array
 from quotakernels.ops._bits import bits_from_key, key_from_bits
 from quotakernels.ops._table import GAIN_SCALE, Amounts, Costs, Gains, Groups
 from quotakernels.ops.native._numpy_draws import draws as draws
@@ -253,13 +254,14 @@ def counted(
     width = 8 * scores.itemsize
     if scores.ndim != 1 or 4 * scores.size > counts.size or width > 64:
         return None
-    key = key_from_bits(scores.view(f"i{scores.itemsize}"), width)
+    key = key_of_bits(scores.view(f"i{scores.itemsize}"))
     if np.maximum.reduce(key) > infinity or np.minimum.reduce(key) < ~infinity:  # NaN
         return None
-    if np.maximum.reduce(labels) > 1 or np.minimum.reduce(labels) < 0:
+    if np.bitwise_or.reduce(labels) >> 1:
         return None
     raised = counts.reshape(-1).copy()
-    codes = (2**bits - 2) - 2 * (key >> (width - bits)).astype(np.intp) + labels.astype(np.bool)
+    rows = (key >> (width - bits)).astype(np.intp)
+    codes = (2**bits - 2) - 2 * rows + labels.astype(np.bool)
     np.add.at(raised, codes, 1)
     return None if np.minimum.reduce(raised[codes]) < 0 else raised.reshape(counts.shape)
 
@@ -322,6 +324,19 @@ def repeated_rows(counts: NDArray, length: int) -> NDArray:
     """Each row as often as it has examples, and the last one up to a length."""
     rows = np.repeat(np.arange(counts.shape[0]), counts)
     return np.pad(rows, (0, length - rows.shape[0]), constant_values=counts.shape[0] - 1)
+
+
+def written(target: NDArray, source: NDArray, start: NDArray, length: NDArray | int) -> NDArray:
+    """See `scans.written`: a copy is written to."""
+    found: NDArray = write(target.copy(), source, int(start), int(length))
+    return found
+
+
+def write(target: Array, source: Array, start: int, length: int) -> Array:
+    """Write what there is place for into an array that is the caller's own."""
+    length = max(0, min(length, target.shape[-1] - start))
+    target[..., start : start + length] = source[..., :length]
+    return target
 
 
 def bincount(codes: NDArray, length: int) -> NDArray:

@@ -180,6 +180,11 @@ def increased(counts: Array, codes: Array, valid: Array | None) -> tuple[Array, 
     return raised, raised.gather(-1, codes)
 
 
+def written(target: Array, source: Array, start: Array, length: Array | int) -> Array:
+    """See `scans.written`: a copy is written to, where places can be read."""
+    return numpy_.write(target.clone(), source, int(start), int(length))
+
+
 def counted(
     counts: Array, scores: Array, labels: Array, bits: int, infinity: int
 ) -> tuple[Array, Array | None] | None:
