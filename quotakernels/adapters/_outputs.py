@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from quotakernels.states._compute import check_measures
 
-SAMPLE_WEIGHT, WHERE = "sample_weight", "mask"
+SAMPLE_WEIGHT, WHERE, GROUPS = "sample_weight", "mask", "groups"
 """The usual names, of outputs that may be absent."""
 
 
@@ -23,20 +23,23 @@ def check_metric(measures: Any, state: Any) -> None:
 
 
 class OutputNames(NamedTuple):
-    """What the outputs that a state needs are called; the last two may be None."""
+    """What the outputs that a state needs are called; the last three may be None."""
 
     labels: str
     scores: str
     sample_weight: str | None
     where: str | None
+    groups: str | None
 
     def updated(self, state: Any, outputs: Mapping[str, Any]) -> Any:
         """The state after one more batch, out of all that a model and its step have put out."""
+        groups = _named(self.groups, outputs, GROUPS)
         return state.update(
             _named(self.labels, outputs),
             _named(self.scores, outputs),
             sample_weight=_named(self.sample_weight, outputs, SAMPLE_WEIGHT),
             where=_named(self.where, outputs, WHERE),
+            **({} if groups is None else {"groups": groups}),
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from quotakernels.adapters._outputs import SAMPLE_WEIGHT, WHERE, OutputNames, check_metric
+from quotakernels.adapters._outputs import GROUPS, SAMPLE_WEIGHT, WHERE, OutputNames, check_metric
 from quotakernels.adapters.jax import emptied
 from quotakernels.inputs.keywords import public
 
@@ -32,6 +32,7 @@ def clu_metric(
     scores: str = "logits",
     sample_weight: str | None = SAMPLE_WEIGHT,
     where: str | None = WHERE,
+    groups: str | None = GROUPS,
 ) -> type[Any]:
     """A class of metrics like those of CLU, which keeps a state and computes measures of it.
 
@@ -44,11 +45,12 @@ def clu_metric(
         As `ScoreBuffer.compute` takes them.
     state : ScoreHistogram or FixedScoreBuffer
         Of one list of scores.  Each object keeps one like it, at first empty.  Buffers that are
-        gathered from devices need the capacity for the examples of all of them.
-    labels, scores, sample_weight, where : str, or None
+        gathered from devices need the capacity for the examples of all of them.  A `ScoreHistogram`
+        with `num_groups` takes groups, and measures then give a value for each of them.
+    labels, scores, sample_weight, where, groups : str, or None
         The model outputs that are these arguments of the state's own `update`.  Other outputs are
-        ignored.  The last two may be None; ``"sample_weight"`` and ``"mask"`` may be absent, other
-        names not.  For the names of Metrax: ``scores="predictions"``, and
+        ignored.  The last three may be None; ``"sample_weight"``, ``"mask"`` and ``"groups"`` may
+        be absent, other names not.  For the names of Metrax: ``scores="predictions"``, and
         ``sample_weight="sample_weights"`` if there are weights.
 
     Returns
@@ -81,7 +83,7 @@ def clu_metric(
     0.75
     """
     check_metric(measures, emptied(state))
-    names = OutputNames(labels, scores, sample_weight, where)
+    names = OutputNames(labels, scores, sample_weight, where, groups)
 
     @flax.struct.dataclass
     class RankingMetric(_StateMetric):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from quotakernels.adapters._outputs import SAMPLE_WEIGHT, WHERE, OutputNames, check_metric
+from quotakernels.adapters._outputs import GROUPS, SAMPLE_WEIGHT, WHERE, OutputNames, check_metric
 from quotakernels.adapters.jax import emptied
 
 try:
@@ -30,10 +30,12 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         As `ScoreBuffer.compute` takes them.
     state : ScoreHistogram or FixedScoreBuffer
         Of one list of scores.  The metric keeps one like it, at first empty.  A `ScoreBuffer`,
-        which grows, will do outside of compiled steps.
-    labels, scores, sample_weight, where : str, or None
+        which grows, will do outside of compiled steps.  A `ScoreHistogram` with `num_groups` takes
+        groups, and measures then give a value for each of them.
+    labels, scores, sample_weight, where, groups : str, or None
         The keywords by which `update` is given these arguments of the state's own `update`.  The
-        last two may be None; ``"sample_weight"`` and ``"mask"`` may be absent, other names not.
+        last three may be None, and the metric then takes none; ``"sample_weight"``, ``"mask"`` and
+        ``"groups"`` may be absent, other names not.
 
     Attributes
     ----------
@@ -43,7 +45,8 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
     Raises
     ------
     ValueError
-        A state with batch axes.
+        A state with batch axes.  `update` also refuses groups for a state that keeps none, and a
+        batch without them for one that does.
 
     See Also
     --------
@@ -77,12 +80,13 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         scores: str = "logits",
         sample_weight: str | None = SAMPLE_WEIGHT,
         where: str | None = WHERE,
+        groups: str | None = GROUPS,
     ) -> None:
         start = emptied(state)
         check_metric(measures, start)
         self.several = isinstance(measures, Mapping)
         self.measures = tuple(measures.items()) if self.several else measures
-        self.names = OutputNames(labels, scores, sample_weight, where)
+        self.names = OutputNames(labels, scores, sample_weight, where, groups)
         self.state = nnx.metrics.MetricState(start)
 
     def update(self, **outputs: Any) -> None:

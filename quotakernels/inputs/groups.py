@@ -47,7 +47,7 @@ def with_codes(
         if isinstance(column, np.ndarray) and column.dtype.kind not in "biu":
             raise TypeError("groups must be integers beside num_groups, from 0 on")
         with computing(xp):
-            size = _number(num_groups)
+            size = number_of_groups(num_groups)
             ids = xp.arange(size, dtype=xp.int64, device=device(column))
             return given | {"groups": cast(xp, column, xp.int64)}, ids
     if isinstance(column, np.ndarray):
@@ -61,7 +61,8 @@ def with_codes(
     return given | {"groups": codes}, ids
 
 
-def _number(num_groups: Any) -> int:
+def number_of_groups(num_groups: Any) -> int:
+    """How many groups a program has, checked."""
     if isinstance(num_groups, bool) or not hasattr(num_groups, "__index__"):
         raise TypeError(f"num_groups must be an integer; got {brief(num_groups)}")
     if index(num_groups) < 1:

@@ -23,6 +23,7 @@ from quotakernels.ops._table import SegmentsOrNone as SegmentsOrNone
 from quotakernels.ops._table import Summands as Summands
 from quotakernels.ops.binning import bin_thresholds as bin_thresholds
 from quotakernels.ops.binning import binned as binned
+from quotakernels.ops.binning import binned_by_group as binned_by_group
 from quotakernels.ops.binning import counted as counted
 from quotakernels.ops.binning import few_patterns as few_patterns
 from quotakernels.ops.binning import flat as flat
@@ -66,6 +67,7 @@ from quotakernels.ops.segments import Combined as Combined
 from quotakernels.ops.segments import column_at as column_at
 from quotakernels.ops.segments import combined as combined
 from quotakernels.ops.segments import group_total as group_total
+from quotakernels.ops.segments import of_each_group as of_each_group
 from quotakernels.ops.segments import parted as parted
 from quotakernels.ops.segments import running_total as running_total
 from quotakernels.ops.segments import spread as spread

@@ -114,7 +114,8 @@ def binned(
             found = native.torch_.on_host(on_host, counts, key, labels, weights, valid)
             return found[0], found[1], found[2]
     if weights is not None:
-        more, masses = _weighed(xp, scores, labels, weights, valid, bits)
+        rows = bin_rows(xp, scores, bits)
+        more, masses = _weighed(xp, rows, 2**bits, labels, weights, valid)
         return counts + more, masses, xp.any(flat(xp, counts + more) < 0, axis=-1)
     if library == "numpy" and one_list:
         rows_of = partial(bin_rows, xp, bits=bits)
@@ -123,6 +124,31 @@ def binned(
     codes = cast(xp, 2 * bin_rows(xp, scores, bits) + cast(xp, labels, xp.int32), xp.int64)
     raised, seen = increased(xp, flat(xp, counts), codes, valid)
     return xp.reshape(raised, counts.shape), None, xp.any(seen < 0, axis=-1)
+
+
+def binned_by_group(
+    xp: Namespace,
+    counts: Array,
+    groups: Array,
+    scores: Array,
+    labels: Array,
+    weights: Array | None,
+    valid: Array | None,
+    bits: int,
+) -> tuple[Array, Array | None, Array]:
+    """`binned` of examples in groups, from 0 to S - 1, with the shape (..., S, 2**bits, 2)."""
+    size, bins = counts.shape[-3], 2**bits
+    rows = cast(xp, bin_rows(xp, scores, bits), xp.int64)
+    rows = rows + bins * xp.clip(groups, min=0, max=size - 1)
+    if weights is not None:
+        found = _weighed(xp, rows, size * bins, labels, weights, valid)
+        more, masses = (xp.reshape(x, counts.shape) for x in found)
+        raised = counts + more
+        return raised, masses, xp.any(flat(xp, raised) < 0, axis=-1)
+    codes = 2 * rows + cast(xp, labels, xp.int64)
+    whole = xp.reshape(counts, (*counts.shape[:-3], -1))
+    raised, seen = increased(xp, whole, codes, valid)
+    return xp.reshape(raised, counts.shape), None, xp.any(seen < 0, axis=-1, keepdims=True)
 
 
 def counted(
@@ -166,13 +192,13 @@ def _binned_on_host(
 
 
 def _weighed(
-    xp: Namespace, scores: Array, labels: Array, weights: Array, valid: Array | None, bits: int
+    xp: Namespace, rows: Array, size: int, labels: Array, weights: Array, valid: Array | None
 ) -> tuple[Array, Array]:
-    """The sums of tie groups that are the bins."""
-    groups = tie_groups(xp, ~bin_rows(xp, scores, bits), labels, weights, valid, False)
+    """The sums of tie groups that are the bins, of which each example has one of `size` rows."""
+    groups = tie_groups(xp, ~rows, labels, weights, valid, False)
     owners = ~groups.thresholds
-    wanted = xp.arange(2**bits, dtype=owners.dtype, device=device(owners))
-    wanted = xp.broadcast_to(wanted, (*owners.shape[:-1], 2**bits))
+    wanted = xp.arange(size, dtype=owners.dtype, device=device(owners))
+    wanted = xp.broadcast_to(wanted, (*owners.shape[:-1], size))
     index = bisect(xp, owners, wanted, beyond=True) - 1
     there = index >= 0
     index = xp.where(there, index, xp.zeros_like(index))

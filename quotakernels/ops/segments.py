@@ -45,6 +45,18 @@ def combined(
     return Combined(both, levels, scores.dtype)
 
 
+def of_each_group(xp: Namespace, thresholds: Array, size: int) -> Combined:
+    """The rows of as many groups of examples, all with the same thresholds, best first."""
+    levels = xp.flip(order_key(xp, thresholds), axis=-1)
+    place = device(thresholds)
+    upper, lower = (
+        xp.arange(number - 1, -1, -1, dtype=xp.int64, device=place)
+        for number in (size, thresholds.shape[-1])
+    )
+    both = (xp.expand_dims(upper, axis=-1) << 32) + lower
+    return Combined(xp.reshape(both, (-1,)), levels, thresholds.dtype)
+
+
 def parted(xp: Namespace, table: Groups, given: Combined, ids: Array) -> Groups:
     """The table of the combined scores with scores and groups apart."""
     size, half = ids.shape[-1], 1 << 31

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
@@ -31,26 +32,36 @@ from quotakernels.inputs.shapes import column_hint, refuse_columns
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_KEPT_ELSEWHERE = {
+    "gain": "a ScoreBuffer keeps gains",
+    "gain_rejected": "a ScoreBuffer keeps gains",
+    "groups": "a ScoreHistogram made with num_groups= keeps groups",
+}
 
-def without_gains(update: F) -> F:
-    """Make the `update` of a state public that keeps no gains, and says which state does."""
+
+def update_of(update: F) -> F:
+    """Make the `update` of a state public, which says what other states keep that it does not."""
     checked = public(update)
 
     @functools.wraps(checked)
     def told(*arguments: Any, **keywords: Any) -> Any:
-        for name in ("gain", "gain_rejected"):
-            if name in keywords:
-                raise TypeError(f"update takes no {name} here; a ScoreBuffer keeps gains")
+        for name, keeper in _KEPT_ELSEWHERE.items():
+            if name in keywords and name not in inspect.signature(checked).parameters:
+                raise TypeError(f"update takes no {name} here; {keeper}")
         return checked(*arguments, **keywords)
 
     return told  # type: ignore[return-value]
 
 
 class Batch(NamedTuple):
-    """Checked examples, and which rows of the batch have a bad value; None where all were read."""
+    """Checked examples, and which rows of the batch have a bad value; None where all were read.
+
+    With groups, the number of the group of each example; and which groups have a bad value.
+    """
 
     examples: Examples
     fault: Array | None
+    groups: Array | None = None
 
 
 def scores_like(like: Any) -> tuple[Namespace, Array]:
@@ -74,30 +85,46 @@ def validate_batch(
     weighted: bool | None = None,
     gain: Any = None,
     gain_rejected: Any = 0,
+    groups: Any = None,
+    num_groups: int | None = None,
 ) -> Batch:
     """Check and convert labels, scores, weights and a mask for a state of scores such as `like`.
 
-    A state that is `weighted` gets weights in any case, one that is not takes none.
+    A state that is `weighted` gets weights in any case, one that is not takes none; so it is with
+    groups.
     """
     y_true, y_score, sample_weight, where = columns
     if sample_weight is not None and weighted is False:
         raise ValueError("sample_weight is given and the state has no weights; make it weighted")
+    _check_groups(groups, num_groups)
     xp = namespace(like)
     y_score = as_column("y_score", y_score)
     if isinstance(y_score, np.ndarray) and takes_host_arrays(xp):
         y_score = from_host(xp, "y_score", y_score, is_score=True)
     check_fits(like, y_score)
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
+    given |= {"groups": groups}
     batched = like.ndim > 1
-    examples, _, good, *_ = validate_with_gains(
-        given, gain, gain_rejected, pos_label, validate, batched=batched
+    examples, _, good, _, found = validate_with_gains(
+        given, gain, gain_rejected, pos_label, validate, batched=batched, num_groups=num_groups
     )
     if weighted and examples.weights is None:
         with computing(xp):
             place = device(like)
             ones = xp.ones(y_score.shape, dtype=wide_float(xp, place), device=place)
         examples = examples._replace(weights=ones)
-    return Batch(examples, None if good is None else ~good[..., 0])
+    fault = None if good is None else ~good[..., 0]
+    return Batch(examples, fault, None if found is None else found.codes)
+
+
+def _check_groups(groups: Any, num_groups: int | None) -> None:
+    """Raise for groups beside a state that has none, and for none beside one that has them."""
+    if (groups is None) != (num_groups is None):
+        raise ValueError(
+            "groups are given and the state has none; make it with num_groups="
+            if num_groups is None
+            else "the state has groups and needs groups=, the group of each example"
+        )
 
 
 def check_fits(like: Array, scores: Array) -> None:

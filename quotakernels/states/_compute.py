@@ -22,6 +22,7 @@ from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import silently
 from quotakernels.measures._direction import check_value
 from quotakernels.measures._measure import bounded_by_ties
+from quotakernels.measures.by_group import mean_over_groups
 from quotakernels.ranking import Ranking
 
 
@@ -98,7 +99,8 @@ def bounds_of(
     measure: Callable[..., Any], options: dict[str, Any], worst: Ranking, best: Ranking
 ) -> Bounds:
     """The values at both ends of what is known, for a measure that grows from one to the other."""
-    plain: Any = measure
+    mean = mean_over_groups(measure)
+    plain: Any = measure if mean is None else mean.measure
     own = options
     while isinstance(plain, functools.partial):
         own = {**plain.keywords, **own}
@@ -113,9 +115,11 @@ def bounds_of(
     lower = measure(worst, **options)
     with silently():
         upper = measure(best, **options)
+    if mean is not None:  # of weights that no order of ties changes
+        lower, upper = lower.value, upper.value
     xp = namespace(lower)
     with computing(xp):  # only measures of weights may leave their range, by as little
-        step = _rounding(xp, best, lower.dtype, plain.drifting)
+        step = _rounding(xp, best, lower, plain.drifting, mean is not None)
         sizes = (plain.most, plain.most) if plain.signed else (xp.abs(lower), xp.abs(upper))
         least, highest = lower - step * sizes[0], upper + step * sizes[1]
         if plain.most is None or _weighted(best):
@@ -128,12 +132,13 @@ def _weighted(ranking: Ranking) -> bool:
     return of_kind(namespace(ranking.counts), ranking.positive_weights.dtype, "real floating")
 
 
-def _rounding(xp: Namespace, ranking: Ranking, dtype: Any, drifting: bool) -> Any:
+def _rounding(xp: Namespace, ranking: Ranking, value: Array, drifting: bool, mean: bool) -> Any:
     """How far rounding may have moved a measure, as a share of it."""
-    last = xp.finfo(dtype).eps
+    last = xp.finfo(value.dtype).eps
     if not _weighted(ranking):
-        return 4 * last
+        return (64 if mean else 4) * last
     if not drifting:
         return 64 * last
-    examples = cast(xp, xp.sum(ranking.counts, axis=-1), dtype)
+    examples = cast(xp, xp.sum(ranking.counts, axis=-1), value.dtype)
+    examples = xp.reshape(examples, (*examples.shape, *(1,) * (value.ndim - examples.ndim)))
     return 64 * last + 256 * tolerance(ranking.positive_weights, 2.0**-52) * examples

@@ -32,6 +32,7 @@ _OWN: dict[str, Fields] = {
     "ScoreHistogram": {
         "bits": (lambda x: is_size(x) and 1 <= x <= MOST_BITS, f"from 1 to {MOST_BITS}"),
         "weighted": _WEIGHTED,
+        "num_groups": (lambda x: x is None or (is_size(x) and x > 0), "null or at least 1"),
     },
     "ScoreBuffer": {},
     "FixedScoreBuffer": {
@@ -70,11 +71,12 @@ Shapes = dict[str, tuple[int, ...]]
 
 def _histogram(said: dict[str, Any], _: Shapes) -> dict[str, _Wanted]:
     batch, bins = tuple(said["batch"]), 2 ** said["bits"]
-    masses = _Wanted(_WIDE, [(*batch, bins if said["weighted"] else 0, 2)])
+    lists = batch if said["num_groups"] is None else (*batch, said["num_groups"])
+    masses = _Wanted(_WIDE, [(*lists, bins if said["weighted"] else 0, 2)])
     return {
         "like": _Wanted((said["scores"],), [(*batch, 0)]),
-        "counts": _Wanted(("int64",), [(*batch, bins, 2)]),
-        "bad": _Wanted(("int64",), [batch]),
+        "counts": _Wanted(("int64",), [(*lists, bins, 2)]),
+        "bad": _Wanted(("int64",), [lists]),
         "masses": masses,
         "corrections": masses,
     }

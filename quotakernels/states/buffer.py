@@ -21,7 +21,7 @@ from quotakernels.inputs.groups import GroupsOfExamples
 from quotakernels.inputs.keywords import public
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples
 from quotakernels.states._alike import check_alike
-from quotakernels.states._batch import scores_like, validate_batch, with_fault
+from quotakernels.states._batch import scores_like, update_of, validate_batch, with_fault
 from quotakernels.states._compute import computed
 from quotakernels.states._pickled import pickled
 
@@ -72,7 +72,7 @@ class ScoreBuffer(NamedTuple):
         with computing(xp):
             return cls(like, (), xp.zeros(like.shape[:-1], dtype=xp.int64, device=device(like)))
 
-    @public
+    @update_of
     def update(
         self,
         y_true: Any,

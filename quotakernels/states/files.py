@@ -34,7 +34,7 @@ class StateInfo(NamedTuple):
         The name of the type of its scores, such as ``"bfloat16"``.
     batch : tuple of int
         Its leading axes.
-    bits, capacity, weighted
+    bits, capacity, weighted, num_groups
         The properties of these names, None where the kind has none.
     measures : tuple of str, or None
         The names that it was saved with.
@@ -50,6 +50,7 @@ class StateInfo(NamedTuple):
     bits: int | None
     capacity: int | None
     weighted: bool | None
+    num_groups: int | None
     measures: tuple[str, ...] | None
     notes: Any
     library: str
@@ -148,8 +149,8 @@ def load_state(
         A file of which any bit is not as it was written, that is no state file, or that does not
         hold what it describes.
     ValueError
-        A file of another format version; a state of another kind, type of scores, number of bits,
-        capacity, batch axes or set of measures, or with weights where `like` has none.
+        A file of another format version; a state of another kind, type of scores, number of bits or
+        groups, capacity, batch axes or set of measures, or with weights where `like` has none.
     TypeError
         Something else than a state as `like`; scores that NumPy has no type for.
     OSError
@@ -228,7 +229,7 @@ def _facts(name: str, state: Any) -> dict[str, Any]:
         "scores": dtype_name(state.like.dtype),
         "batch": list(state.like.shape[:-1]),
     }
-    own = ("bits", "capacity", "weighted")
+    own = ("bits", "capacity", "weighted", "num_groups")
     return facts | {x: getattr(state, x) for x in own if hasattr(state, x)}
 
 

@@ -23,10 +23,10 @@ from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import (
     Batch,
     scores_like,
+    update_of,
     validate_batch,
     whole_number,
     with_fault,
-    without_gains,
 )
 from quotakernels.states._compute import computed
 from quotakernels.states._pickled import pickled
@@ -131,7 +131,7 @@ class FixedScoreBuffer(NamedTuple):
         """Whether weights are kept."""
         return bool(self.weights.shape[-1])
 
-    @without_gains
+    @update_of
     def update(
         self,
         y_true: Any,

@@ -20,6 +20,7 @@ from quotakernels._array import (
 )
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import check_tie_policy
+from quotakernels.inputs.groups import number_of_groups
 from quotakernels.inputs.keywords import check_flag, public
 from quotakernels.inputs.shapes import refuse_columns
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties
@@ -28,10 +29,10 @@ from quotakernels.states._batch import (
     Batch,
     check_fits,
     scores_like,
+    update_of,
     validate_batch,
     whole_number,
     with_fault,
-    without_gains,
 )
 from quotakernels.states._compute import Bounds, bounds_of, check_measures, computed, measured
 from quotakernels.states._pickled import pickled
@@ -65,6 +66,10 @@ class ScoreHistogram(NamedTuple):
     masses, corrections : float arrays, shape (..., B, 2) or (..., 0, 2)
         With weights, their sums, and what rounding has taken from these.
 
+    With `num_groups` there is a histogram for each group of examples: all but `like` have one more
+    axis, S, before B, and measures give a value for each group.  Such a state has S times the size
+    of another, 16 * S * B bytes without weights, and an update copies all of it.
+
     Examples
     --------
     >>> import numpy as np
@@ -88,7 +93,14 @@ class ScoreHistogram(NamedTuple):
 
     @classmethod
     @public
-    def empty(cls, like: Any, *, bits: int | None = None, weighted: bool = False) -> ScoreHistogram:
+    def empty(
+        cls,
+        like: Any,
+        *,
+        bits: int | None = None,
+        weighted: bool = False,
+        num_groups: int | None = None,
+    ) -> ScoreHistogram:
         """A state that has seen nothing.
 
         Parameters
@@ -101,6 +113,8 @@ class ScoreHistogram(NamedTuple):
             of one and two bytes, 16 of float32 and 19 of float64.
         weighted : bool
             Whether batches may come with sample weights.
+        num_groups : int, optional
+            The number of groups of examples; their ids are 0 to ``num_groups - 1``.
         """
         xp, like = scores_like(like)
         check_flag("weighted", weighted)
@@ -110,10 +124,12 @@ class ScoreHistogram(NamedTuple):
                 like = cast(xp, like, wide_float(xp, place))
             width = ops.key_bits(xp, like.dtype)
             bits = _checked_bits(bits, width)
-            batch = like.shape[:-1]
-            counts = xp.zeros((*batch, 2**bits, 2), dtype=xp.int64, device=place)
-            bad = xp.zeros(batch, dtype=xp.int64, device=place)
-            size = (*batch, 2**bits if weighted else 0, 2)
+            lists = like.shape[:-1]
+            if num_groups is not None:
+                lists = (*lists, number_of_groups(num_groups))
+            counts = xp.zeros((*lists, 2**bits, 2), dtype=xp.int64, device=place)
+            bad = xp.zeros(lists, dtype=xp.int64, device=place)
+            size = (*lists, 2**bits if weighted else 0, 2)
             masses = xp.zeros(size, dtype=wide_float(xp, place), device=place)
             return cls(like, counts, bad, masses, xp.zeros_like(masses))
 
@@ -128,11 +144,14 @@ class ScoreHistogram(NamedTuple):
         pos_label: Any = None,
         validate: bool = True,
         bits: int | None = None,
+        groups: Any = None,
+        num_groups: int | None = None,
     ) -> ScoreHistogram:
         """The state of one batch; parameters as those of `empty` and `update`."""
         column = as_column("y_score", y_score)
         refuse_columns({"y_score": tuple(column.shape)})
-        state = cls.empty(column, bits=bits, weighted=sample_weight is not None)
+        weighted = sample_weight is not None
+        state = cls.empty(column, bits=bits, weighted=weighted, num_groups=num_groups)
         return state.update(
             y_true,
             y_score,
@@ -140,6 +159,7 @@ class ScoreHistogram(NamedTuple):
             where=where,
             pos_label=pos_label,
             validate=validate,
+            groups=groups,
         )
 
     def __reduce__(self) -> Any:
@@ -160,7 +180,12 @@ class ScoreHistogram(NamedTuple):
         """Whether the state keeps masses beside counts."""
         return bool(self.masses.shape[-2])
 
-    @without_gains
+    @property
+    def num_groups(self) -> int | None:
+        """How many groups of examples it has; None without groups."""
+        return int(self.bad.shape[-1]) if self.bad.ndim == self.like.ndim else None
+
+    @update_of
     def update(
         self,
         y_true: Any,
@@ -170,17 +195,26 @@ class ScoreHistogram(NamedTuple):
         where: Any = None,
         pos_label: Any = None,
         validate: bool = True,
+        groups: Any = None,
     ) -> ScoreHistogram:
-        """The state after one more batch, given as to `ScoreBuffer.update`."""
+        """The state after one more batch, given as to `ScoreBuffer.update`.
+
+        A state with `num_groups` needs `groups`, the group of each example, as `rank` takes it.  A
+        bad value that cannot be read spoils its group alone, unless it is the id.
+        """
         y_score = _as_counted(self.like, as_column("y_score", y_score))
         columns = (y_true, y_score, sample_weight, where)
         xp = namespace(self.like)
-        if sample_weight is where is pos_label is None and not self.weighted:
+        grouped = {"groups": groups, "num_groups": self.num_groups}
+        plain = not self.weighted and all(x is None for x in grouped.values())
+        if sample_weight is where is pos_label is None and plain:
             check_fits(self.like, y_score)
             found = ops.counted(xp, self.counts, y_score, y_true, self.bits)
             if found is not None:
                 return self._replace(counts=found[0], bad=with_fault(xp, self.bad, found[1]))
-        batch = validate_batch(self.like, columns, pos_label, validate, weighted=self.weighted)
+        batch = validate_batch(
+            self.like, columns, pos_label, validate, weighted=self.weighted, **grouped
+        )
         with computing(xp):
             return compiled(_with_batch, xp)(self, batch)
 
@@ -191,11 +225,11 @@ class ScoreHistogram(NamedTuple):
         Raises
         ------
         TypeError, ValueError
-            States of other scores, bits, weights or batch axes.
+            States of other scores, bits, weights, groups or batch axes.
         """
         xp = namespace(self.like)
         for other in others:
-            check_alike(self, other, "bits", "weighted")
+            check_alike(self, other, "bits", "weighted", "num_groups")
         with computing(xp):
             merged = self
             for other in others:
@@ -221,8 +255,7 @@ class ScoreHistogram(NamedTuple):
             if readable(good) and not bool(xp.all(good)):
                 raise ValueError("the state holds 2**63 examples or more")
             good = (good & (self.bad == 0))[..., None]
-            table = compiled(_table, xp, ("ties",))(self, good, ties=ties)
-            return ranking_of(ops.without_empty_rows(xp, table), good)
+            return ranking_of(compiled(_table, xp, ("ties",))(self, good, ties=ties), good)
 
     def bounds(self, measure: Any, **options: Any) -> Any:
         """Two numbers between which the measure of the scores themselves lies.
@@ -233,7 +266,7 @@ class ScoreHistogram(NamedTuple):
             Of those that never fall where the ROC curve rises: `hit_rate`, `qrecall`, `lift`,
             `roc_auc`, `gini`, `pem`, `average_qrecall`, `mean_hit_rate`, `pr_auc`, `auk`,
             `roc_hull_auc`, `achievable_pr_auc`, and of counts `ndcg`; or ``functools.partial`` of
-            one.
+            one, and of groups the `group_mean` of one, of which the mean itself is bounded.
         **options
             As in `ScoreBuffer.compute`.
 
@@ -291,7 +324,11 @@ def _as_counted(like: Array, y_score: Array) -> Array:
 
 def _with_batch(state: ScoreHistogram, batch: Batch) -> ScoreHistogram:
     xp = namespace(state.like)
-    counts, masses, left = ops.binned(xp, state.counts, *batch.examples[:4], state.bits)
+    columns = (*batch.examples[:4], state.bits)
+    if batch.groups is None:
+        counts, masses, left = ops.binned(xp, state.counts, *columns)
+    else:
+        counts, masses, left = ops.binned_by_group(xp, state.counts, batch.groups, *columns)
     bad = with_fault(xp, state.bad, batch.fault, left)
     return _with_masses(state._replace(counts=counts, bad=bad), masses)
 
@@ -330,17 +367,32 @@ def _countable(xp: Namespace, counts: Array) -> Array:
 
 def _table(state: ScoreHistogram, good: Array, *, ties: TiePolicy) -> ops.Groups:
     xp = namespace(state.like)
+    thresholds = ops.bin_thresholds(xp, state.like, state.bits)
+    if (size := state.num_groups) is None:
+        return _finished(xp, _rows(xp, state, good, thresholds), ties)
+    both = ops.of_each_group(xp, thresholds, size)
+    table = _finished(xp, _rows(xp, state, good, both.scores), ties)
+    levels = xp.broadcast_to(both.levels, (*state.like.shape[:-1], both.levels.shape[-1]))
+    ids = xp.arange(size, dtype=xp.int64, device=device(state.counts))
+    return ops.parted(xp, table, both._replace(levels=levels), ids)
+
+
+def _finished(xp: Namespace, table: ops.Groups, ties: TiePolicy) -> ops.Groups:
+    return ops.without_empty_rows(xp, split_ties(xp, table, ties))
+
+
+def _rows(xp: Namespace, state: ScoreHistogram, good: Array, thresholds: Array) -> ops.Groups:
+    """A row for each bin, of each group if there are any; none has examples where it is bad."""
+    shape = (*state.like.shape[:-1], thresholds.shape[-1])
 
     def columns(x: Array) -> tuple[Array, Array]:
         x = xp.where(good[..., None], x, xp.zeros_like(x))
-        return x[..., 0], x[..., 1]
+        return xp.reshape(x[..., 0], shape), xp.reshape(x[..., 1], shape)
 
     negatives, positives = columns(state.counts)
     masses: tuple[Array | None, Array | None] = (None, None)
     if state.weighted:
         negative, positive = columns(state.masses + state.corrections)
         masses = (positive, negative)
-    thresholds = ops.bin_thresholds(xp, state.like, state.bits)
-    thresholds = xp.broadcast_to(thresholds, negatives.shape)
-    table = ops.Groups(thresholds, negatives + positives, positives, *masses)
-    return split_ties(xp, table, ties)
+    thresholds = xp.broadcast_to(thresholds, shape)
+    return ops.Groups(thresholds, negatives + positives, positives, *masses)

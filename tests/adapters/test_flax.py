@@ -76,6 +76,39 @@ def test_names_that_were_chosen_are_not_optional(name: str):
     assert metric.compute() == 0.75
 
 
+def test_groups_of_compiled_steps():
+    """A value for each group, and their mean; no groups are ignored in silence."""
+    groups = jnp.array([[2, 0, 0, 9], [2, 2, 0, 2]])
+    state = qk.states.ScoreHistogram.empty(LOGITS[0], num_groups=3)
+    gauc = qk.group_mean(qk.roc_auc, weights="examples")
+    metric = RankingMetric({"auc": qk.roc_auc, "gauc": gauc}, state, groups="user")
+
+    @nnx.jit
+    def step(metric: Any, labels: Any, logits: Any, mask: Any, user: Any) -> None:
+        metric.update(labels=labels, logits=logits, mask=mask, user=user)
+
+    for batch in zip(LABELS, LOGITS, MASK, groups, strict=True):
+        step(metric, *batch)
+    scores = np.asarray(LOGITS.astype("float32"))
+    columns = (np.asarray(x)[np.asarray(MASK)] for x in (LABELS, scores, groups))
+    labels, scores, ids = columns
+    wanted = qk.rank(labels, scores, groups=ids, num_groups=3)
+    found = metric.compute()
+    np.testing.assert_array_equal(found["auc"], np.float32(qk.roc_auc(wanted)))
+    assert found["gauc"].value == np.float32(gauc(wanted).value)
+    of_one = {"labels": LABELS[0], "logits": LOGITS[0]}
+    with pytest.raises(TypeError, match="expected a keyword argument 'user'"):
+        metric.update(**of_one)
+    with pytest.raises(ValueError, match="^the state has groups and needs groups="):
+        RankingMetric(qk.roc_auc, state).update(**of_one)
+    plain = qk.states.ScoreHistogram.empty(LOGITS[0])
+    with pytest.raises(ValueError, match="^groups are given and the state has none"):
+        RankingMetric(qk.roc_auc, plain).update(**of_one, groups=groups[0])
+    RankingMetric(qk.roc_auc, plain, groups=None).update(**of_one, groups=groups[0])
+    of_clu = clu_metric(qk.roc_auc, state).from_model_output(**of_one, groups=groups[1])
+    np.testing.assert_array_equal(of_clu.compute(), np.float32([np.nan, np.nan, 1]))
+
+
 def test_states_may_grow_outside_of_programs():
     metric = RankingMetric(qk.roc_auc, qk.states.ScoreBuffer.empty(LOGITS[0]))
     metric.update(labels=LABELS[0], logits=LOGITS[0])
