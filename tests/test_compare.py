@@ -30,7 +30,7 @@ main_modes = [
 ]
 
 
-def compared(test: str, models: Any = None, measure: Any = qk.roc_auc, **given: Any) -> Any:
+def compared(test: str | None, models: Any = None, measure: Any = qk.roc_auc, **given: Any) -> Any:
     given = {"n_resamples": 500, "random_state": 1, **given}
     return qk.compare(measure, Y, MODELS if models is None else models, test=test, **given)
 
@@ -291,6 +291,23 @@ def test_weights_masks_and_clusters():
     )
 
 
+def test_areas_of_single_examples_are_compared_in_closed_form():
+    for measure in (qk.roc_auc, qk.gini, functools.partial(qk.pem)):
+        found, wanted = (compared(x, measure=measure, n_resamples=240) for x in (None, "delong"))
+        assert found.test == "delong"
+        np.testing.assert_array_equal(found.p_adjusted, wanted.p_adjusted)
+    drawn = {"n_resamples": 240, "random_state": 1}
+    others: list[dict[str, Any]] = [
+        {"measure": qk.average_hit_rate},
+        {"sample_weight": np.ones(N)},
+        {"clusters": np.arange(N)},
+        {"stratified": True},
+        {"ties": "optimistic"},
+    ]
+    for given in others:
+        assert compared(None, **given, **drawn).test == "bootstrap"
+
+
 def test_few_examples_of_a_class_and_undefined_resamples_are_warned_of():
     labels, models = np.arange(60) < 9, {"fair": FAIR, "bad": BAD}
     given: dict[str, Any] = {"n_resamples": 40, "random_state": 1}
@@ -308,7 +325,7 @@ def test_few_examples_of_a_class_and_undefined_resamples_are_warned_of():
     qk.compare(qk.roc_auc, labels, models, test="permutation", **given)
     hidden = np.arange(N) > 7
     with pytest.warns(UserWarning, match="undefined in|only 1") as found:
-        qk.compare(qk.roc_auc, labels, models, where=hidden, **given)
+        qk.compare(qk.roc_auc, labels, models, test="bootstrap", where=hidden, **given)
     undefined, few = (str(each.message) for each in found)
     assert few.startswith("only 1 positive:")
     assert undefined.startswith("the measure is undefined in 1")

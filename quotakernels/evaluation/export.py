@@ -154,6 +154,7 @@ def _tests(differences: Differences) -> dict[str, Any]:
     return {
         "measure": differences.measure,
         "quota": None if quota is None else str(quota),
+        "test": found.test,
         "pairs": [
             {
                 "better": found.names[i],

@@ -263,5 +263,5 @@ def differences_of(
     """A test whose notes name what the caller can give."""
     give = "give --resamples " if data.settings.command else "pass n_resamples="
     said = tuple(x.replace("pass n_resamples=", give) for x in notes)
-    few = bool(data.resampling.few(len(found.names), resamples))
-    return Differences(measure, quota, found, said, few)
+    few = found.test == "bootstrap" and data.resampling.few(len(found.names), resamples)
+    return Differences(measure, quota, found, said, bool(few))

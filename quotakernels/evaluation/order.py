@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+import numpy as np
+
 from quotakernels._text import fixed, formatted, percent
 from quotakernels.evaluation.choice import Choice, no_best_cut, same
 from quotakernels.evaluation.results import Differences, Results
+from quotakernels.evaluation.settings import Resampling
 from quotakernels.evaluation.words import (
     MINUS,
     Said,
@@ -17,6 +20,7 @@ from quotakernels.evaluation.words import (
     places_found,
     sentence,
 )
+from quotakernels.inference.comparison.compare import Comparison
 
 _WHAT = {"roc_auc": "AUC", "hit_rate": "The hit rate", "brings": "What models bring"}
 
@@ -39,7 +43,7 @@ def how_sure(evaluation: Results, choice: Choice | None) -> Said:
     if resampling is None or not tests:
         asked = "--compare" if evaluation.settings.command else "compare=True"
         return "That cannot be said", (f"The models were not tested; {asked} tests them.",)
-    return _of_test(evaluation, choice, tests[0], resampling.percent)
+    return _of_test(evaluation, choice, tests[0], resampling)
 
 
 def _interval(evaluation: Results, choice: Choice | None) -> Iterator[str]:
@@ -68,17 +72,32 @@ def _verdict(first: str, alike: list[str], less: list[str]) -> str:
     return f"not sure: {at_most_three(alike, 'or')} may be as good"
 
 
-def _of_test(evaluation: Results, choice: Choice | None, test: Differences, level: str) -> Said:
+def _is_first(found: Comparison, first: str, level: float) -> bool:
+    """Whether a model is better than each of the others.
+
+    It is not the best if any one of them is better, so each must be ruled out by a test of its own
+    and none needs a correction (intersection and union).
+    """
+    i = found.names.index(first)
+    others = np.arange(len(found.names)) != i
+    ahead = (found.difference[i] > 0) & (found.p_value[i] <= round(1 - level, 12))
+    return bool(ahead[others].all())
+
+
+def _of_test(
+    evaluation: Results, choice: Choice | None, test: Differences, resampling: Resampling
+) -> Said:
     found = test.found
     if any(math.isnan(x) for x in found.estimate):
         return "That cannot be said", (f"{_WHAT[test.measure]} is undefined.",)
     first = found.names[0] if choice is None else evaluation.models[choice.order[0]]
-    said = _found_more(evaluation, choice, test, first, level)
-    if test.too_few:
+    said = _found_more(evaluation, choice, test, first, resampling.percent)
+    sure = _is_first(found, first, resampling.tested_level)
+    if test.too_few and not sure:
         return "Too few resamples to tell", (said, *(f"{sentence(x)}." for x in test.notes))
     letters = {name: set(x) for name, x in zip(found.names, found.letters, strict=True)}
-    rivals = [x for x in found.names if x != first and letters[x] & letters[first]]
-    others = [x for x in found.names if x != first and x not in rivals]
+    others = [x for x in found.names if x != first and (sure or not letters[x] & letters[first])]
+    rivals = [x for x in found.names if x != first and x not in others]
     by = "By AUC, " if test.measure == "roc_auc" else ""
     verdict = sentence(f"{by}{_verdict(first, rivals, others)}")
     return verdict, (said, *_told_apart(test, first, others))
@@ -124,6 +143,5 @@ def _found_more(
         return f"{said}."
     if lower == upper:
         return f"{said}, the same in all resamples."
-    p = f"p = {formatted(found.p_adjusted[i, j], '.2g')}"
-    p = f"corrected {p}" if len(found.names) > 2 else p
+    p = f"p = {formatted(found.p_value[i, j], '.2g')}"
     return f"{said} ({level} interval {form(lower)} to {form(upper)}, {p})."

@@ -190,7 +190,7 @@ class Resampling:
         elif self.resamples != self.test_resamples:
             yield f"By percentiles of {self.resamples} resamples."
 
-    def in_words(self, weighted: bool, quotas: bool) -> Iterator[str]:
+    def in_words(self, weighted: bool, quotas: bool, models: int) -> Iterator[str]:
         """Tell what the ends are, and what was resampled; of the hit rate only at quotas."""
         rows = "rows with their weights" if weighted else "rows"
         rate = "hit rate: score interval; " if quotas else ""
@@ -210,16 +210,25 @@ class Resampling:
                 f"others: {resamples(self.resamples)}."
             )
         if self.compare:
+            of_auc = "" if weighted else "of AUC by DeLong's test, of all others "
             yield (
-                f"Differences: {self.percent} interval of each pair, "
+                f"Differences: {self.percent} interval of each pair, {of_auc}"
                 f"{resamples(self.test_resamples)}. "
-                f"Models differ where p (Holm) is at most {plain(1 - self.tested_level)}."
+                f"{_decided(models, plain(1 - self.tested_level))}"
             )
 
     def steps(self, models: int, quotas: int, gains: bool) -> int:
         """How many steps of work this is."""
         intervals = 0 if self.level is None else models
         return intervals + gains + (1 + quotas if self.compare else 0)
+
+
+def _decided(models: int, alpha: str) -> str:
+    """By which p-values models differ, and one is the first."""
+    if models == 2:
+        return f"Models differ where p is at most {alpha}."
+    holm = f"Pairs of models differ where p (Holm) is at most {alpha}"
+    return f"{holm}; that a model is the first is sure where p of each of its pairs is."
 
 
 def resamples_for(models: int, level: float | None) -> int:

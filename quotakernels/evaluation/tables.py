@@ -171,25 +171,25 @@ def pair_tables(evaluation: Results) -> Iterator[Table]:
     """The tests of all pairs of models, and what they say in sentences."""
     for differences in evaluation.differences:
         notes = (*in_sentences(differences, evaluation.rows), *differences.notes)
-        head = ("better", "than", "by", "interval", "p (Holm)")
+        both = ("p", "p (Holm)") if len(evaluation.models) > 2 else ("p",)
+        head = ("better", "than", "by", "interval", *both)
         caption = compared_by(evaluation, differences)
         yield Table(caption, head, tuple(_pairs(differences)), notes)
 
 
 def _pairs(differences: Differences) -> Iterator[tuple[Cell, ...]]:
-    """The better model, the other one, the difference, its interval, and p."""
+    """The better model, the other one, the difference, its interval, and p, of many pairs also
+    corrected.
+    """
     found = differences.found
     form, end_form = (money, money) if differences.measure == "brings" else (fixed(4), fixed(3))
     for i, j in pairs_of(differences):
         models = (Cell(found.names[k], words=True) for k in (i, j))
         by = Cell(signed(undefined_or(form, found.difference[i, j])))
         ends = (signed(undefined_or(end_form, x[i, j])) for x in (found.lower, found.upper))
-        yield (
-            *models,
-            by,
-            Cell("", tuple(ends)),
-            Cell(undefined_or(fixed(4), found.p_adjusted[i, j])),
-        )
+        both = (found.p_value, found.p_adjusted)[: 1 if len(found.names) == 2 else 2]
+        p_values = (Cell(undefined_or(fixed(4), x[i, j])) for x in both)
+        yield (*models, by, Cell("", tuple(ends)), *p_values)
 
 
 # where quotas end

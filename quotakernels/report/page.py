@@ -124,4 +124,6 @@ def _about_tables(evaluation: Results) -> Iterator[str]:
     yield "Bold and * mark the best model by a measure (of S2 the smallest)."
     resampling = evaluation.settings.resampling
     if resampling is not None:
-        yield from resampling.in_words(evaluation.weighted, bool(evaluation.at_quota))
+        yield from resampling.in_words(
+            evaluation.weighted, bool(evaluation.at_quota), len(evaluation.models)
+        )

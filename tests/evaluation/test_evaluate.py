@@ -561,7 +561,7 @@ def test_the_order_is_said_with_the_p_value_of_the_table(credit: Any, quota: int
     found = [qk.evaluate("repaid", credit, **given, **x) for x in (compared, sure, sure | compared)]
     for differences in (found[0].differences, found[2].differences):
         test = [x.found for x in differences if x.measure == "brings"][0 if quota is None else 1]
-        p = f", corrected p = {test.p_adjusted[0, 1]:.2g})"
+        p = f", p = {test.p_value[0, 1]:.2g})"
         assert all(p in x.answers[3].sentences[0] for x in found)
 
 
@@ -613,3 +613,18 @@ def test_numpy_alone_suffices() -> None:
     assert "quotakernels[report]" in page
     assert "quotakernels[plots]" in display
     assert frame == "to_frame needs pandas or polars, which is not installed"
+
+
+def test_the_first_is_sure_by_its_own_pairs_and_pairs_differ_by_holm() -> None:
+    rng, labels = np.random.default_rng(10), np.arange(200) < 80
+    signal = rng.normal(size=200)
+    shifts = {"a": 1.0, "b": 0.6, "c": 0.6}
+    models = {x: by * labels + signal + 0.5 * rng.normal(size=200) for x, by in shifts.items()}
+    found = qk.evaluate(labels, models, compare=True)
+    test = found.differences[0].found
+    assert test.names[0] == "a"
+    assert test.p_value[0, 1:].max() < 0.05 < test.p_adjusted[0, 1:].max()
+    assert set(test.letters[0]) & set(test.letters[1])
+    assert found.answers[3].verdict == "By AUC, sure that a is the first"
+    stricter = qk.evaluate(labels, models, compare=True, confidence=0.99).answers[3].verdict
+    assert stricter == "By AUC, not sure: the models cannot be told apart"

@@ -15,7 +15,14 @@ from quotakernels._array import is_array
 from quotakernels._frames import Library, frame_of
 from quotakernels._text import digits, formatted
 from quotakernels._types import MeasureOptions
-from quotakernels.inference.comparison.paired import Measured, Tested, TestName, by_test, check_test
+from quotakernels.inference.comparison.paired import (
+    Measured,
+    Tested,
+    TestName,
+    by_test,
+    check_test,
+    test_for,
+)
 from quotakernels.inference.resampling.bootstrap import with_options
 from quotakernels.inference.resampling.values import value_of
 from quotakernels.inputs.examples import Validated
@@ -56,6 +63,8 @@ class Comparison(NamedTuple):
         ``p_adjusted <= 1 - confidence_level``, if they have no letter in common.
     groups : tuple of tuples of str
         The largest groups of models that cannot be told apart, in the order of the letters.
+    test : str
+        Which test it was: "bootstrap", "permutation" or "delong".
     """
 
     names: tuple[str, ...]
@@ -67,6 +76,7 @@ class Comparison(NamedTuple):
     p_adjusted: NDArray
     letters: tuple[str, ...]
     groups: tuple[tuple[str, ...], ...]
+    test: TestName
 
     def __repr__(self) -> str:
         """The models, best first, with their letters and the p-value against the first."""
@@ -107,7 +117,7 @@ def compare(
     y_true: Any,
     models: Any,
     *,
-    test: TestName = "bootstrap",
+    test: TestName | None = None,
     maximize: bool | None = None,
     n_resamples: int = 2000,
     confidence_level: float = 0.95,
@@ -143,9 +153,10 @@ def compare(
     models : mapping from names to arrays, shape (n,), a data frame, or an array, shape (M, n)
         The scores of each model, as in `rank`, two models at least.  Of a data frame the columns;
         the models of an array, or of a list of arrays, are called "0", "1", ….
-    test : {"bootstrap", "permutation", "delong"}
+    test : {"bootstrap", "permutation", "delong"}, optional
         The paired bootstrap, the exchange of scores between two models, or the closed form of
-        `delong_test` for `roc_auc`, `gini` and `pem`.
+        `delong_test` for `roc_auc`, `gini` and `pem`.  By default the closed form where there is
+        one, of single examples without weights, and otherwise the bootstrap.
     maximize : bool, optional
         Whether more is better.  By default as the measure says; to be given for functions of your
         own, and for measures of which neither is better, such as `bias`.
@@ -238,7 +249,7 @@ def compare(
     """
     applied = compared(with_options(measure, options, gain, groups, cost))
     named = named_scores(models, y_true)
-    n_resamples = check_test(test, len(named), n_resamples, confidence_level, ties, stratified)
+    n_resamples = check_test(test, n_resamples, confidence_level, ties, stratified)
     raw = (sample_weight, where, pos_label, validate, gain, gain_rejected, groups, num_groups, cost)
     found, data = data_of({label_of(models, k): x for k, x in named.items()}, y_true, raw)
     drawn = _drawn(n_resamples, random_state, clusters, ties, workers, max_memory, progress)
@@ -270,12 +281,17 @@ def data_of(
 
 
 def _comparison(
-    names: list[str], asked: Measured, test: TestName, maximize: bool | None, stratified: bool
+    names: list[str],
+    asked: Measured,
+    test: TestName | None,
+    maximize: bool | None,
+    stratified: bool,
 ) -> Comparison:
     """The estimates, and the tests of all pairs."""
+    test = test or test_for(asked, stratified)
     estimate, worth = estimates_of(asked.measure, asked.found, asked.drawn["ties"], maximize)
     tested = by_test(test, asked._replace(estimate=estimate), stratified)
-    return comparison_of(names, estimate, worth, tested, asked.confidence_level)
+    return comparison_of(names, estimate, worth, tested, asked.confidence_level, test)
 
 
 def estimates_of(
@@ -298,7 +314,12 @@ def estimates_of(
 
 
 def comparison_of(
-    names: list[str], estimate: NDArray, worth: NDArray, tested: Tested, confidence_level: float
+    names: list[str],
+    estimate: NDArray,
+    worth: NDArray,
+    tested: Tested,
+    confidence_level: float,
+    test: TestName = "bootstrap",
 ) -> Comparison:
     """Models in order, and the tests of all their pairs."""
     worth = worth.astype(np.float64)
@@ -323,6 +344,7 @@ def comparison_of(
         adjusted,
         letters_of(groups, len(names)),
         tuple(tuple(names[k] for k in group) for group in groups),
+        test,
     )
 
 

@@ -73,26 +73,27 @@ class Measured(NamedTuple):
         return self.found.examples
 
 
+def test_for(measured: Measured, stratified: bool) -> TestName:
+    """DeLong's test of an area where its variance is that of the examples, or the bootstrap."""
+    data, drawn = measured.data, measured.drawn
+    single = data["sample_weight"] is None and drawn["clusters"] is None
+    in_closed_form = single and drawn["ties"] == "expected" and not stratified
+    return "delong" if in_closed_form and area_name(measured.measure) else "bootstrap"
+
+
 def check_test(
-    test: str,
-    models: int,
+    test: str | None,
     n_resamples: int,
     confidence_level: float,
     ties: TiePolicy,
     stratified: bool,
 ) -> int:
-    """The number of resamples; raise for a test that there is not, and warn of one that cannot find
-    anything.
-    """
+    """The number of resamples; raise for a test that there is not."""
     n_resamples = check_resampling(n_resamples, confidence_level, "percentile", ties)
-    if test not in (*_STEPS, "delong"):
+    if test not in (*_STEPS, "delong", None):
         raise ValueError(f'test must be "bootstrap", "permutation" or "delong"; got {brief(test)}')
-    if stratified and test != "bootstrap":
+    if stratified and test not in ("bootstrap", None):
         raise ValueError(f'stratified has no meaning for test="{test}", which keeps all labels')
-    if test == "delong":
-        return n_resamples
-    if few := few_resamples(n_resamples, models, confidence_level, test):
-        warnings.warn(few, stacklevel=level_of_caller())
     return n_resamples
 
 
@@ -114,7 +115,13 @@ def resamples_needed(models: int, confidence_level: float, test: str = "bootstra
 
 
 def by_test(test: TestName, measured: Measured, stratified: bool) -> Tested:
-    """A function of the places of two models; warns where the test's p-values are too small."""
+    """A function of the places of two models; warns where the test cannot find anything, and where
+    its p-values are too small.
+    """
+    if test in _STEPS:
+        number, models = measured.drawn["n_resamples"], measured.estimate.shape[0]
+        if few := few_resamples(number, models, measured.confidence_level, test):
+            warnings.warn(few, stacklevel=level_of_caller())
     if test == "permutation":
         return _permuted(measured)
     tested = _bootstrapped(measured, stratified) if test == "bootstrap" else _by_delong(measured)
