@@ -27,7 +27,7 @@ from quotakernels._array import (
 from quotakernels._types import A, ArrayOf, Generic, Number, NumberOf, T
 from quotakernels._types import TiePolicy as TiePolicy
 from quotakernels.inputs.examples import Examples, Validated, check_tie_policy
-from quotakernels.inputs.gains import validated
+from quotakernels.inputs.gains import validated, without_negative_gains
 from quotakernels.inputs.groups import GroupsOfExamples
 from quotakernels.inputs.invalid_rows import good_rows, with_marks
 from quotakernels.inputs.keywords import public
@@ -450,11 +450,26 @@ def rank(
     return ranked(*data, gain, gain_rejected, groups, num_groups, cost, ties=ties)
 
 
-def ranked(*data: Any, ties: TiePolicy = "expected", **named: Any) -> Ranking:
-    """The same, of gains without labels too; all examples then count as positive."""
+def ranked(*data: Any, ties: TiePolicy = "expected", ideal: bool = False, **named: Any) -> Ranking:
+    """The same, of gains without labels too; all examples then count as positive.
+
+    On demand the gains come in the `ideal` order too.
+    """
     check_tie_policy(ties)
     found = validated(*data, **named)
+    if ideal and found.examples.gain is not None:
+        return _beside_ideal(found, ties)
     return rank_examples(found.masked, ties, found.good, found.groups)
+
+
+def _beside_ideal(found: Validated, ties: TiePolicy) -> Ranking:
+    """A ranking with the gains of all examples, best first in their list or group."""
+    examples, _, good, _, groups = found = without_negative_gains(found)
+    gain, valid = examples.gain, examples.valid
+    best = Examples(gain, examples.labels, None, valid)
+    ideal = rank_examples(best, "given", None, groups).thresholds
+    ranking = rank_examples(examples, ties, good, groups)
+    return ranking._replace(gains=ranking.gains._replace(ideal=ideal))
 
 
 def counted_or_ranked(*data: Any, ties: TiePolicy = "expected", **named: Any) -> Any:
@@ -489,8 +504,10 @@ def rank_examples(
         return compiled(_ranked, xp, ("ties",))(examples, good, groups, ties=ties)
 
 
-def ranked_by_group(found: Validated, ties: TiePolicy) -> Ranking:
+def ranked_by_group(found: Validated, ties: TiePolicy, ideal: bool = False) -> Ranking:
     """Rank what is found good, of groups if there are any, for functions that draw or divide it."""
+    if ideal and found.examples.gain is not None:
+        return _beside_ideal(found, ties)
     good = None if found.groups is None else found.good
     return rank_examples(found.examples, ties, good, found.groups)
 
@@ -618,4 +635,5 @@ def table_of(xp: Namespace, ranking: Any, by_group: bool = False) -> Any:
     gains, costs = (
         x and x.map(lambda column: cast(xp, column, wide)) for x in (ranking.gains, ranking.costs)
     )
+    gains = gains and gains._replace(ideal=ranking.gains.ideal)
     return ops.Groups._make((*ranking[:3], *masses, gains, *ranking[6:8], costs))

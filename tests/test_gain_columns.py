@@ -48,7 +48,7 @@ def columns_by_hand(y: Any, s: Any, g: Any, r: Any, m: Any) -> list[list[float]]
 def test_columns_are_sums_by_class(mode: Mode):
     def run(y: Any, s: Any, g: Any, r: Any, m: Any) -> Any:
         ranking = qk.rank(y, s, gain=g, gain_rejected=r, where=m)
-        return ranking.counts, tuple(ranking.gains)
+        return ranking.counts, tuple(ranking.gains.columns())
 
     counts, gains = mode.run(run, Y, S, G, R, M)
     for row in range(2):
@@ -220,7 +220,7 @@ def test_tie_policies_share_out_gains_as_they_do_examples(ties: Any, shape: str)
     y, s, g, r = (x[0] if shape == "list" else x for x in (Y, S, G, R))
     ranking = qk.rank(y, s, gain=g, gain_rejected=r, ties=ties)
     for column, amounts in zip(
-        ranking.gains,
+        ranking.gains.columns(),
         (g * y, g * ~y, 2.0**-32 * (abs(g) + abs(r)), r * y, r * ~y),
         strict=True,
     ):

@@ -237,6 +237,19 @@ def test_the_mean_of_every_group_once_is_the_estimate(seed: int, size: int, numb
         np.testing.assert_array_equal(one[0], all_of_them)
 
 
+def test_a_mean_is_called_as_a_measure_is():
+    measure = qk.group_mean(qk.hit_rate, weights="examples", quota=2)
+    wanted = qk.group_mean(qk.hit_rate, Y, S, groups=G, quota=2, weights="examples", where=MASK)
+    for found in (
+        measure(Y, S, groups=G, where=MASK),
+        measure(Y, y_score=S, groups=G, where=MASK, quota=2),
+        measure(qk.rank(Y, S, groups=G, where=MASK)),
+        qk.group_mean(qk.hit_rate, weights="examples")(Y, S, groups=G, where=MASK, quota=2),
+    ):
+        for one, same in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(one, same)
+
+
 # comparisons and folds
 
 MODELS = {"one": S[0], "two": S[1]}
@@ -284,6 +297,41 @@ def test_every_library_compares_means(mode: Mode, test: Any):
     assert found.names == wanted.names
     np.testing.assert_allclose(found.estimate, wanted.estimate, rtol=1e-6)
     np.testing.assert_allclose(found.p_value, wanted.p_value, atol=0.1)
+
+
+GRADE = np.random.default_rng(5).integers(0, 4, N)
+NDCG = qk.group_mean(qk.retrieval.ndcg, quota=3)
+
+
+@pytest.mark.parametrize("mode", parameters([m for m in mean_modes if "jit" not in m.name]))
+def test_grades_have_means_too(mode: Mode):
+    """Whole groups are drawn, change places and are in folds, each with a value of its own."""
+    pytest.importorskip("scipy")
+    near = {"rtol": 1e-6 if mode.float32 else 1e-14}
+    with mode.context():
+        s, g, gain = map(mode.array, (S, G, GRADE))
+        given: dict[str, Any] = {"groups": g, "num_groups": GROUPS, "gain": gain}
+        drawn = qk.bootstrap(NDCG, None, s, n_resamples=20, random_state=2, **given).value
+        folds = qk.inference.fold_summary(NDCG, None, s, G % 3, **given).value
+        drawn, folds = (mode.to_numpy(x) for x in (drawn.estimate, folds.values))
+    values = qk.retrieval.ndcg(None, S, gain=GRADE, quota=3, **KNOWN)
+    np.testing.assert_allclose(drawn, np.nanmean(values, axis=1), **near)
+    for k in range(3):
+        here = np.arange(GROUPS) % 3 == k
+        np.testing.assert_allclose(folds[:, k], np.nanmean(values[:, here], axis=1), **near)
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "permutation"])
+def test_models_are_compared_by_grades(test: Any):
+    given: dict[str, Any] = {"groups": G, "gain": GRADE, "n_resamples": 200, "random_state": 1}
+    found = qk.compare(NDCG, None, MODELS, test=test, **given)
+    values = qk.retrieval.ndcg(None, S, gain=GRADE, quota=3, groups=G)
+    np.testing.assert_allclose(found.estimate, np.sort(np.nanmean(values, axis=1))[::-1])
+    if test == "bootstrap":
+        drawn = qk.bootstrap(NDCG, None, S, **given).value.resamples
+        order = [int(x == "two") for x in found.names]
+        ends = np.quantile(drawn[order[0]] - drawn[order[1]], [0.025, 0.975])
+        np.testing.assert_allclose([found.lower[0, 1], found.upper[0, 1]], ends, atol=1e-14)
 
 
 def test_few_groups_of_a_class_are_told():
@@ -362,6 +410,19 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a band": (
         lambda: qk.inference.curve_band("roc", Y, S[0], groups=G),
         "curve_band takes no groups; call it with one group's examples",
+    ),
+    "gains, called": (
+        lambda: MEAN(Y, S, groups=G, gain=W),
+        r"group_mean\(roc_auc\) got an unexpected keyword argument 'gain'",
+    ),
+    "no groups, called": (lambda: MEAN(Y, S), "group_mean needs groups, the group of each"),
+    "weights, called": (
+        lambda: MEAN(Y, S, groups=G, weights="examples"),
+        "weights are given to group_mean, which made",
+    ),
+    "a ranking and more": (
+        lambda: MEAN(qk.rank(Y, S, groups=G), groups=G),
+        "groups cannot be combined with a Ranking",
     ),
     "no scores": (
         lambda: qk.group_mean(qk.roc_auc, groups=G),

@@ -199,6 +199,50 @@ def test_graded_gains(mode: Mode):
     near("ndcg", found["ndcg"], [x / y if y else None for x, y in zip(exact, ideal, strict=True)])
 
 
+GRADE = np.random.default_rng(6).integers(0, 4, DATA["y"].shape)
+
+
+def exact_ndcg(scores: np.ndarray, here: np.ndarray, quota: int) -> Any:
+    """NDCG of one list's grades, in fractions but for the logarithms; None where it has none."""
+    score, grade = scores[here].tolist(), GRADE[here].tolist()
+    distinct = sorted(set(score), reverse=True)
+    of_score = [[x for x, s in zip(grade, score, strict=True) if s == at] for at in distinct]
+    found = dcg(ex.groups([0] * len(score), score), quota, [Fraction(sum(x)) for x in of_score])
+    best = [Fraction(x) for x in sorted(grade, reverse=True)]
+    ideal = dcg(ex.groups([0] * len(score), range(len(score), 0, -1)), quota, best)
+    return found / ideal if ideal else None
+
+
+@pytest.mark.parametrize("masked", [False, in_full(True)])
+@of_main
+def test_grades_of_groups(mode: Mode, masked: bool):
+    """Group 4 has no examples."""
+    counts = DATA["where"] if masked else np.ones_like(DATA["where"])
+
+    def measures(s: Any, gain: Any, groups: Any, where: Any) -> Any:
+        own = {"where": where} if masked else {}
+        given = {"gain": gain, "groups": groups, "num_groups": GROUPS, "quota": 3, **own}
+        mean = qk.group_mean(retrieval.ndcg, weights="examples")
+        return retrieval.ndcg(None, s, **given), mean(None, s, **given)
+
+    models = DATA["s"][:1] if mode.name.endswith("-vmap") else DATA["s"]
+    scores = models[0] if len(models) == 1 else models
+    found, mean = mode.run(measures, scores, GRADE, DATA["groups"], DATA["where"])
+    lists = [counts & (DATA["groups"] == g) for g in range(GROUPS)]
+    exact = [[exact_ndcg(s, x, min(3, x.sum())) for x in lists] for s in models]
+    near("ndcg", found, exact if len(models) > 1 else exact[0])
+    values = as_floats(exact)
+    sizes = np.where(np.isnan(values), 0, [x.sum() for x in lists])
+    wanted = (np.nan_to_num(values) * sizes).sum(axis=-1) / sizes.sum(axis=-1)
+    np.testing.assert_allclose(mean.value, np.squeeze(wanted), rtol=1e-6 if mode.float32 else 1e-14)
+
+
+def test_a_negative_grade_that_is_not_read_spoils_its_group():
+    given: dict[str, Any] = {"gain": [1, -1, 2, 1], "groups": [0, 0, 1, 1], "validate": False}
+    found = retrieval.ndcg(None, [4, 3, 2, 1], **given)
+    np.testing.assert_array_equal(found, [np.nan, 1])
+
+
 def test_chances_of_large_groups():
     """Of tie groups in which nothing could be enumerated, both of the chances are accurate."""
     sizes = [
@@ -341,8 +385,13 @@ def test_bad_gains():
     assert retrieval.ndcg(None, [0.2, 0.1], **masked) == 1
     with pytest.raises(ValueError, match="^dcg takes no gain_rejected"):
         retrieval.dcg(None, [0.2, 0.1], gain=[1.0, 2.0], gain_rejected=1)
-    with pytest.raises(ValueError, match="^ndcg of gains needs the gain of each example"):
+    of_each = (
+        "^ndcg of gains needs the gain of each example, which neither a Ranking nor a resample"
+    )
+    with pytest.raises(ValueError, match=of_each):
         retrieval.ndcg(qk.rank([1, 0], [0.2, 0.1], gain=[1.0, 2.0]))
+    with pytest.raises(ValueError, match=of_each):
+        qk.bootstrap(retrieval.ndcg, None, [0.2, 0.1], gain=[1.0, 2.0], n_resamples=2)
     with pytest.raises(TypeError, match="^gain"):
         retrieval.dcg(None, [0.2, 0.1])
 

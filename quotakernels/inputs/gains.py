@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from quotakernels._array import Array, computing, device, namespace
+from quotakernels._array import computing, device, namespace
 from quotakernels.inputs.columns import as_column, read_without_fault
 from quotakernels.inputs.examples import Validated, validate_columns
+from quotakernels.inputs.groups import good_groups
 from quotakernels.inputs.quotas import numbers_like
 
 
@@ -122,15 +123,15 @@ def _one_for_all(y_score: Any, gain: Any) -> Any:
         return xp.broadcast_to(number, tuple(scores.shape[-1:]))
 
 
-def gain_of_each(y_score: Any, given: dict[str, Any]) -> tuple[Array, Array]:
-    """The gain of each score, and which lists have none that is negative and counts."""
-    scores, where = as_column("y_score", y_score), given.get("where")
-    xp, place = namespace(scores), device(scores)
+def without_negative_gains(found: Validated) -> Validated:
+    """The same if no gain is negative; where that is not read, a list or group with one is bad."""
+    gain, groups = found.examples.gain, found.groups
+    assert gain is not None
+    xp = namespace(gain)
     with computing(xp):
-        gain = xp.asarray(as_column("gain", given["gain"]), device=place)
-        wrong = gain < 0
-        if where is not None:
-            wrong = wrong & xp.asarray(as_column("where", where), device=place)
-        expected = "a number, not negative"
-        read_without_fault(xp, "gain", gain, wrong, expected, given.get("validate", True))
-        return xp.broadcast_to(gain, tuple(scores.shape)), ~xp.any(wrong, axis=-1)
+        wrong, expected = gain < 0, "a number, not negative"
+        if read_without_fault(xp, "gain", gain, wrong, expected, found.good is None):
+            return found
+        bad = xp.any(wrong, axis=-1, keepdims=True)
+        good = ~bad if groups is None else good_groups(xp, groups, wrong)
+        return found._replace(good=good if found.good is None else found.good & good)

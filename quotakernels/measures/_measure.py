@@ -150,6 +150,8 @@ class Measure:
     """Whether such a measure has no value without gains."""
     of_costs = False
     """Whether it is of what the examples cost."""
+    of_ideal = False
+    """Whether it compares what the examples bring with the order that is best for that."""
 
     def __init__(
         self,
@@ -301,7 +303,9 @@ class Measure:
             raise TypeError(f"ranking must be a Ranking; got {type(given[name]).__name__}")
         self._check_complete(caller, given)
         if not self.local:
-            return counted_or_ranked(**given) if self._by_sums else ranked(**given)
+            if self._by_sums:
+                return counted_or_ranked(**given)
+            return ranked(**given, ideal=self.of_ideal)
         ties = given.pop("ties", "expected")
         check_tie_policy(ties)
         return self._cut(validated(**given), ties, numbers)
@@ -385,6 +389,11 @@ def without_gains(measure: Any) -> bool:
 def without_costs(measure: Any) -> bool:
     """Whether the same are all of this library and take no budget."""
     return not any(getattr(x, "takes_costs", True) for x in _within(measure))
+
+
+def needs_ideal(measure: Any) -> bool:
+    """Whether one of the same compares with the ideal order."""
+    return any(getattr(x, "of_ideal", False) for x in _within(measure))
 
 
 def made_here(measure: Any) -> bool:

@@ -21,15 +21,25 @@ from quotakernels._array import (
     namespace,
     result_float,
 )
-from quotakernels._types import A, ArrayOf, Generic, GroupedData, MeasureOptions, Numbers, T
+from quotakernels._types import A, ArrayOf, Generic, ListData, MeasureOptions, Numbers, T
 from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
-from quotakernels.inputs.keywords import brief, forwarding, keywords_of, public
+from quotakernels.inputs.keywords import brief, forwarding, keywords_of, public, refuse_unknown
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import Totals, numbers_like
 from quotakernels.measures._direction import own_direction, title_of
-from quotakernels.measures._measure import Measure, made_here, of_all_groups, without_costs
-from quotakernels.ranking import Ranking, rank, table_of
+from quotakernels.measures._measure import (
+    COST,
+    GAINS,
+    Measure,
+    made_here,
+    needs_ideal,
+    of_all_groups,
+    without_costs,
+    without_gains,
+)
+from quotakernels.ranking import Ranking, rank, ranked, table_of
 
+_OF_RANK = tuple(inspect.signature(rank).parameters)
 WEIGHTS = ("examples", "positives", "negatives")
 GroupWeights: TypeAlias = Literal["examples", "positives", "negatives"]
 FINITE = (lambda x: (x >= 0) & (x < math.inf), "a finite number, not negative")
@@ -136,10 +146,12 @@ class GroupValues(NamedTuple):
 
 
 class MeanOverGroups:
-    """The mean of a measure over groups of examples: a function of a ranking that has groups."""
+    """The mean of a measure over groups of examples, a measure itself.
+
+    Callable on labels and scores with their `groups`, or on a `Ranking` that has groups.
+    """
 
     made_here = True
-    of_gains = False
     headline = "value"
 
     def __init__(self, measure: Any, weights: Any, own: dict[str, Any]):
@@ -148,11 +160,35 @@ class MeanOverGroups:
         self.greater_is_better = own_direction(measure)
         self.own_keywords = keywords_of(measure)
         self.takes_costs = not without_costs(measure)
+        self.of_gains = not without_gains(measure)
+        self.of_ideal = needs_ideal(measure)
         self.__name__ = f"group_mean({title_of(measure)})"
 
-    def __call__(self, ranking: Ranking[T], **own: Any) -> GroupMean[T]:
-        """The mean over the groups of a ranking."""
-        return mean_of_groups(self.of_groups(ranking, **own))
+    @overload
+    def __call__(self, ranking: Ranking[T], /, **own: Unpack[MeasureOptions]) -> GroupMean[T]: ...
+
+    @overload
+    def __call__(
+        self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **data: Unpack[_OfData[A]]
+    ) -> GroupMean[A]: ...
+
+    def __call__(self, y_true: Any, y_score: Any = None, **keywords: Any) -> Any:
+        """The mean over the groups of labels and scores, or over those of a ranking."""
+        given, own = _parted(keywords)
+        if "weights" in own:
+            raise TypeError(f"weights are given to group_mean, which made {self.__name__}")
+        if not isinstance(y_true, Ranking):
+            y_true = self._ranked(y_true, y_score, given)
+        elif extra := [*(() if y_score is None else ("y_score",)), *given]:
+            raise TypeError(f"{extra[0]} cannot be combined with a Ranking; pass it to rank")
+        return mean_of_groups(self.of_groups(y_true, **own))
+
+    def _ranked(self, y_true: Any, y_score: Any, given: dict[str, Any]) -> Ranking:
+        left_out = {*(() if self.of_gains else GAINS), *(() if self.takes_costs else COST)}
+        refuse_unknown(self.__name__, given, [x for x in _OF_RANK if x not in left_out])
+        if given.get("groups") is None:
+            raise TypeError("group_mean needs groups, the group of each example")
+        return ranked(y_true, y_score, **given, ideal=self.of_ideal)
 
     def of_groups(self, ranking: Ranking, **own: Any) -> GroupValues:
         """What is averaged."""
@@ -175,7 +211,7 @@ class _Weighted(MeasureOptions, total=False):
     weights: GroupWeights | Numbers | None
 
 
-class _OfData(GroupedData[A], _Weighted, total=False):
+class _OfData(ListData[A], _Weighted, total=False):
     """The same beside labels and scores."""
 
 
@@ -194,7 +230,7 @@ def group_mean(
 @overload
 def group_mean(
     measure: Measure | Callable[..., Any],
-    y_true: ArrayOf[A],
+    y_true: ArrayOf[A] | None,
     y_score: ArrayOf[A],
     **data: Unpack[_OfData[A]],
 ) -> GroupMean[A]: ...
@@ -213,7 +249,8 @@ def group_mean(
 
     Takes labels and scores, with the keywords of `rank`, among them `groups`; or in place of
     `y_true` a `Ranking` that was made with groups.  Without them it gives the mean as a measure
-    itself, a function of such a ranking, for `bootstrap`, `compare` and the functions of folds.
+    itself, which is called with either, and which `bootstrap`, `compare` and the functions of folds
+    take.
 
     Parameters
     ----------
@@ -257,7 +294,8 @@ def group_mean(
     0.75 2
     >>> print(*group_mean(roc_auc, y_true, y_score, groups=user, weights="examples"))
     0.7 2
-    >>> print(*group_mean(hit_rate, y_true, y_score, groups=user, quota=1))
+    >>> mean_hit_rate = group_mean(hit_rate, quota=1)
+    >>> print(*mean_hit_rate(y_true, y_score, groups=user))
     0.5 2
     >>> found = bootstrap(group_mean(roc_auc), y_true, y_score, groups=user, random_state=1)
     >>> print(found.value.lower, found.value.upper)
@@ -267,19 +305,21 @@ def group_mean(
         raise TypeError(f"measure must be a measure of this library; got {brief(measure)}")
     if name := of_all_groups(measure):
         raise TypeError(f"{name} is of all groups together, and has no mean over them")
-    of_rank = inspect.signature(rank).parameters
-    own = {name: x for name, x in keywords.items() if name not in of_rank}
-    given = {name: x for name, x in keywords.items() if name in of_rank}
+    given, own = _parted(keywords)
     mean = MeanOverGroups(measure, weights, own)
     if y_true is None and y_score is None:
         for name in given:
             raise TypeError(f"{name} goes with labels and scores; group_mean has none")
         return mean
-    if isinstance(y_true, Ranking):
-        for name in given:
-            raise TypeError(f"{name} cannot be combined with a Ranking; pass it to rank")
-        return mean(y_true)
-    return mean(rank(y_true, y_score, **given))
+    return mean(y_true, y_score, **given)
+
+
+def _parted(keywords: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What goes with labels and scores, and what is the measure's own."""
+    parts: tuple[dict[str, Any], dict[str, Any]] = {}, {}
+    for name, x in keywords.items():
+        parts[name not in _OF_RANK][name] = x
+    return parts
 
 
 def mean_over_groups(measure: Any) -> MeanOverGroups | None:

@@ -26,6 +26,9 @@ class Gains(NamedTuple):
         2**-32 times the sum of the absolute gains of all of them, by which rounding is judged.
     positive_rejected, negative_rejected : float arrays, shape (..., G)
         What they bring if they are not selected; empty tuples where that is nothing.
+    ideal : float array, shape (..., n)
+        What each example brings, best first, where a measure compares with that order.  It is of
+        other rows, and is lost where these are mapped.
     """
 
     positive: Array
@@ -33,14 +36,15 @@ class Gains(NamedTuple):
     size: Array
     positive_rejected: Array | tuple[()] = ()
     negative_rejected: Array | tuple[()] = ()
+    ideal: Array | tuple[()] = ()
 
     def map(self, function: Callable[[Array], Array]) -> Gains:
         """The gains with every column that it has put through the function."""
-        return Gains(*(() if isinstance(x, tuple) else function(x) for x in self))
+        return Gains(*(() if isinstance(x, tuple) else function(x) for x in self[:5]))
 
     def columns(self) -> list[Array]:
-        """The arrays that there are."""
-        return [x for x in self if not isinstance(x, tuple)]
+        """The columns that there are."""
+        return [x for x in self[:5] if not isinstance(x, tuple)]
 
 
 GainsOrNone: TypeAlias = Any

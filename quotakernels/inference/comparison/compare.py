@@ -30,6 +30,7 @@ from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.models import host_floats, label_of, named_scores, stacked
 from quotakernels.measures._direction import compared, direction_of
+from quotakernels.measures._measure import needs_ideal
 from quotakernels.ranking import TiePolicy, ranked_by_group
 
 NDArray = np.ndarray[Any, Any]
@@ -298,7 +299,7 @@ def estimates_of(
     measure: Any, data: Validated, ties: TiePolicy, maximize: bool | None
 ) -> tuple[NDArray, NDArray]:
     """The measure of each model, one number, and one that is larger for the better model."""
-    found = value_of(measure, ranked_by_group(data, ties))
+    found = value_of(measure, ranked_by_group(data, ties, needs_ideal(measure)))
     hint = "; of groups pass group_mean of the measure" if data.groups else ""
     if not is_array(found):
         kind = type(found).__name__

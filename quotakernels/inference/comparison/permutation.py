@@ -204,7 +204,7 @@ def exchange_of_groups(
         with computing(xp):
             return xp.take(ops.coins(xp, source, numbers, like), owner, axis=-1)
 
-    return Exchange(mean.of_groups(ranked_by_group(found, ties)), flips)
+    return Exchange(mean.of_groups(ranked_by_group(found, ties, mean.of_ideal)), flips)
 
 
 def differences_of_groups(

@@ -13,6 +13,7 @@ from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.shapes import column_hint
+from quotakernels.measures._measure import needs_ideal
 from quotakernels.ranking import TiePolicy, ranked_by_group
 
 NDArray = np.ndarray[Any, Any]
@@ -83,8 +84,8 @@ def _taken(found: Validated, folds: Folds, repeat: int, places: NDArray) -> Vali
         examples = found.examples.map(lambda x: _part(xp, x, folds, repeat, places))
         if groups is not None:
             groups = groups._replace(codes=_part(xp, groups.codes, folds, repeat, places))
-            if good is not None and len(folds.shape) == 2:
-                good = good[..., repeat, :, :]
+        if good is not None and len(folds.shape) == 2:
+            good = good[..., repeat, :] if groups is None else good[..., repeat, :, :]
     return found._replace(examples=examples, groups=groups, good=good)
 
 
@@ -96,7 +97,8 @@ def _parts(found: Validated, folds: Folds) -> list[Validated]:
 
 def each_fold(measure: Any, found: Validated, folds: Folds, ties: TiePolicy) -> Any:
     """The measure of each fold by itself, on a last axis that is added."""
-    first, *others = (ranked_by_group(x, ties) for x in _parts(found, folds))
+    ideal = needs_ideal(measure)
+    first, *others = (ranked_by_group(x, ties, ideal) for x in _parts(found, folds))
     return _stacked([value_of(measure, first), *(value_again(measure, x) for x in others)])
 
 
@@ -106,7 +108,7 @@ def pooled_value(measure: Any, found: Validated, folds: Folds, ties: TiePolicy) 
     for repeat in range(len(folds.places) // k):
         places = np.sort(np.concatenate(folds.places[repeat * k : (repeat + 1) * k]))
         taken = _taken(found, folds, repeat, places)
-        values.append(value_again(measure, ranked_by_group(taken, ties)))
+        values.append(value_again(measure, ranked_by_group(taken, ties, needs_ideal(measure))))
     return _stacked(values)
 
 

@@ -39,7 +39,7 @@ from quotakernels.inputs.examples import Validated, check_tie_policy
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.measures._direction import OneField, title_of
-from quotakernels.measures._measure import ValueMeasure, without_costs, without_gains
+from quotakernels.measures._measure import ValueMeasure, needs_ideal, without_costs, without_gains
 from quotakernels.measures.by_group import mean_over_groups
 from quotakernels.ranking import Ranking, TiePolicy, ranked_by_group
 
@@ -278,7 +278,7 @@ def _drawn(
 ) -> Any:
     """What summaries of an estimate, of its resamples and of the parts left out say of it."""
     found = groups_to_draw_from(raw, how.random_state)
-    ranking = ranked_by_group(found, how.ties)
+    ranking = ranked_by_group(found, how.ties, needs_ideal(measure))
     draws = means_drawn(measure, ranking, found, how)
     draws = draws or examples_drawn(measure, ranking, found, how)
     drawn = draws.values(numbers, progress)

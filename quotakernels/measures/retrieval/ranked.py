@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, computing, namespace
+from quotakernels._array import Array, Namespace, namespace
 from quotakernels._types import (
     A,
     ArrayOf,
@@ -16,7 +16,6 @@ from quotakernels._types import (
     T,
     WhenShort,
 )
-from quotakernels.inputs.gains import gain_of_each
 from quotakernels.inputs.positions import masses_and_positions
 from quotakernels.inputs.quotas import Totals
 from quotakernels.measures._kinds import CutoffMeasure
@@ -285,26 +284,7 @@ def _mean_gain(table: ops.Groups, at: Positions) -> Array:
 class _Ndcg(_Dcg):
     """DCG over that of the ideal order, which the rows of a table tell of labels alone."""
 
-    if not TYPE_CHECKING:  # the signature is that of DCG
-
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-            if keywords.get("gain") is None:
-                return super().__call__(*arguments, **keywords)
-            found = dcg(*arguments, **keywords)
-            scores = keywords.pop("y_score", arguments[-1] if len(arguments) == 2 else None)
-            gain, sound = gain_of_each(scores, keywords)
-            of_labels = ("y_true", "pos_label", "ties", "gain")
-            rest = {name: x for name, x in keywords.items() if name not in of_labels}
-            ideal = dcg(None, gain, gain=gain, **rest)
-            return _over_ideal(found, ideal, sound)
-
-
-def _over_ideal(found: Any, ideal: Any, sound: Any) -> Any:
-    xp = namespace(found)
-    with computing(xp):
-        share = xp.minimum(found / ideal, xp.ones_like(found))
-        sound = xp.reshape(sound, (*sound.shape, *(1,) * (share.ndim - sound.ndim)))
-        return xp.where(sound, share, xp.full_like(share, xp.nan))
+    of_ideal = True
 
 
 @measure(_Ndcg, greater_is_better=True, monotone="always", by_positives=True, by_group=True)
@@ -314,7 +294,8 @@ def ndcg(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
     With ties it is the expectation over their orders, as the ideal order does not depend on them.
 
     Takes labels and scores, gains as `dcg` does, or a `Ranking` without gains, which has only the
-    sums of those of tied examples; the other keywords are those of `rank`.
+    sums of those of tied examples; the other keywords are those of `rank`.  Of gains, intervals and
+    comparisons are of whole lists: pass `groups` and `group_mean` of it.
 
     Parameters
     ----------
@@ -329,7 +310,7 @@ def ndcg(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
     Raises
     ------
     ValueError
-        As for `reciprocal_rank`; negative gains; a `Ranking` with gains.
+        As for `reciprocal_rank`; negative gains; a `Ranking` with gains, or a resample of examples.
 
     Notes
     -----
@@ -349,15 +330,25 @@ def ndcg(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
     0.7039
     """
     refuse_weights(table, "ndcg")
-    if table.gains:
-        raise ValueError(
-            "ndcg of gains needs the gain of each example; call it with scores and gain= in place "
-            "of a Ranking"
-        )
     xp = namespace(wanted)
     at = Positions(xp, table, numbers)
     discounts = _discounts(xp, at)
-    positives = ops.spread(xp, at.table, Totals(xp, table).positive)
-    ideal = xp.where(at.rank <= positives, discounts, xp.zeros_like(discounts))
-    found, best = at.sums(wanted, _mean_gain(table, at) * discounts, ideal)
-    return ops.clip(xp, found / best, high=1.0)
+    gain, best = _mean_gain(table, at), _best_gain(table, at, numbers)
+    found, ideal = at.sums(wanted, gain * discounts, best * discounts)
+    return ops.clip(xp, found / ideal, high=1.0)
+
+
+def _best_gain(table: ops.Groups, at: Positions, numbers: Array) -> Array:
+    """What an example brings at each position of the ideal order."""
+    xp = namespace(numbers)
+    if not (gains := table.gains):
+        positives = ops.spread(xp, at.table, Totals(xp, table).positive)
+        return xp.where(at.rank <= positives, xp.ones_like(at.rank), xp.zeros_like(at.rank))
+    if isinstance(gains.ideal, tuple):
+        raise ValueError(
+            "ndcg of gains needs the gain of each example, which neither a Ranking nor a resample "
+            "of examples has; call it with scores and gain=, or draw whole lists by groups= and "
+            "group_mean"
+        )
+    place = ops.clip(xp, numbers - 1, high=gains.ideal.shape[-1] - 1)
+    return ops.taken(xp, gains.ideal, xp.broadcast_to(place, at.rank.shape))
