@@ -114,6 +114,22 @@ def test_bootstrap_differences_are_of_the_same_resamples():
         assert found.p_value[i, j] == min(1, 2 * (1 + least) / 501)
 
 
+@pytest.mark.parametrize("maximize", [True, False])
+def test_what_the_best_of_several_models_is_expected_to_have(maximize: bool):
+    """Resample by resample, also where less is better: BAD turned round is then the best."""
+    found = compared("bootstrap", maximize=maximize, n_resamples=240)
+    stack = np.stack(list(MODELS.values()))
+    drawn = qk.bootstrap(qk.roc_auc, Y, stack, n_resamples=240, random_state=1)
+    pick = max if maximize else min
+    more = Fraction(0)
+    for values in drawn.resamples.T:
+        best = pick(range(len(values)), key=values.__getitem__)
+        more += Fraction(values[best]) - Fraction(drawn.estimate[best])
+    assert found.expected == pytest.approx(float(Fraction(found.estimate[0]) - more / 240))
+    assert (found.expected < found.estimate[0]) == maximize
+    assert np.isnan(compared("delong").expected)
+
+
 def test_delong_is_that_of_two_models():
     found = compared("delong", measure=qk.gini)
     i, j = (found.names.index(name) for name in ("fair", "bad"))

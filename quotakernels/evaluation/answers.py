@@ -93,15 +93,40 @@ def _found(evaluation: Results, choice: Choice) -> Iterator[str]:
     per = settings.per
     cases = evaluation.size(choice.places).first("case")
     cases = cases if per is None else f"first {choice.quota} of each {per}"
+    flattered = _by_choice(evaluation, choice, percent) if choice.brings is None else ""
     number_found = counted(found[first], "is", "is" if evaluation.weighted else "are")
     yield (
         f"Of the {cases} by {settings.models[first]}, {number_found} positive ({settings.label}): "
-        f"a hit rate of {percent(found[first] / choice.places)}."
+        f"a hit rate of {percent(found[first] / choice.places)}{flattered}."
     )
     # where models are compared by what they bring, the others' positives do not count
     rest = _each(evaluation, choice, "finds ", number) if choice.brings is None and others else []
     a_random = "a random choice" if rest else "A random choice finds"
     yield f"{listed([*rest, f'{a_random} {number(choice.random_found)}'])}."
+
+
+def _by_choice(evaluation: Results, choice: Choice, form: Callable[[float], str]) -> str:
+    """That the first is the best of several on the rows that judge it, and what to expect of it."""
+    if len(choice.best) == len(choice.order):
+        return ""
+    best, expected = f"the best of {len(choice.order)} here", _expected(evaluation, choice)
+    if math.isnan(expected):
+        return f" ({best}, so probably less on other rows)"
+    return f" ({best}; expect {form(expected)} on other rows)"
+
+
+def _expected(evaluation: Results, choice: Choice) -> float:
+    """What the first model will have on other rows of that by which models are compared.
+
+    NaN without resamples of all models.
+    """
+    gains = evaluation.gains
+    tested = evaluation.differences if gains is None else gains.tests
+    tests = [x.found for x in tested if x.quota == choice.quota]
+    if not tests or tests[0].names[0] != evaluation.models[choice.order[0]]:
+        return math.nan
+    # chance in the resamples is no reason to expect more than there was
+    return min(tests[0].expected, float(tests[0].estimate[0]))
 
 
 def _each(
@@ -140,7 +165,8 @@ def _gains_found(evaluation: Results, choice: Choice) -> Iterator[str]:
     first, *others = choice.order
     names = evaluation.models
     rest = _each(evaluation, choice, "", amount)
-    yield f"{listed([f'{names[first]} brings {amount(choice.brings[first])}', *rest])}."
+    brings = f"{names[first]} brings {amount(choice.brings[first])}"
+    yield f"{listed([f'{brings}{_by_choice(evaluation, choice, amount)}', *rest])}."
     finds = max(others, key=lambda k: choice.found[k], default=first)
     if choice.found[finds] > choice.found[first]:
         yield f"By positives found {names[finds]} would be the first."

@@ -155,6 +155,7 @@ def _tests(differences: Differences) -> dict[str, Any]:
         "measure": differences.measure,
         "quota": None if quota is None else str(quota),
         "test": found.test,
+        "expected": _defined(found.expected),
         "pairs": [
             {
                 "better": found.names[i],

@@ -224,8 +224,8 @@ def _tests_of_gains(
     for quota in (None, *gains.at_quota) if len(models) > 1 else ():
         brings = (gains.at_best_cut if quota is None else gains.at_quota[quota]).of("brings")
         total = drawn.totals[quota]
-        tested = tests_of(total.estimate, total.resamples, level)
-        found = comparison_of(models, brings, brings, tested, level)
+        tests = tests_of(total.estimate, total.resamples, level)
+        found = comparison_of(models, brings, 1, tests, level)
         yield differences_of(data, "brings", quota, found, notes, resampling.resamples)
 
 

@@ -17,10 +17,11 @@ from quotakernels._text import digits, formatted
 from quotakernels._types import MeasureOptions
 from quotakernels.inference.comparison.paired import (
     Measured,
-    Tested,
     TestName,
+    Tests,
     by_test,
     check_test,
+    optimism,
     test_for,
 )
 from quotakernels.inference.resampling.bootstrap import with_options
@@ -66,6 +67,9 @@ class Comparison(NamedTuple):
         The largest groups of models that cannot be told apart, in the order of the letters.
     test : str
         Which test it was: "bootstrap", "permutation" or "delong".
+    expected : float
+        What the first model's measure is to be expected on other examples: its estimate less what
+        the choice of the best has added to it.  NaN without resamples.
     """
 
     names: tuple[str, ...]
@@ -78,6 +82,7 @@ class Comparison(NamedTuple):
     letters: tuple[str, ...]
     groups: tuple[tuple[str, ...], ...]
     test: TestName
+    expected: float
 
     def __repr__(self) -> str:
         """The models, best first, with their letters and the p-value against the first."""
@@ -222,6 +227,11 @@ def compare(
     of more than the equality of one measure; there is no interval.  Of `group_mean` the models'
     values of whole groups change places.
 
+    The best of several models on some examples owes part of that to chance.  How much is the mean,
+    over the resamples, of what the best of each has there, less what the same model has on the
+    examples themselves; `expected` is the first one's estimate less that.  Among models that are
+    alike it takes off about two thirds of what there is.
+
     In both, R resamples cannot give a p-value below 2/(1 + R) and 1/(1 + R), which Holm's method
     multiplies by the number of pairs, M(M - 1)/2, or less.
 
@@ -290,15 +300,15 @@ def _comparison(
 ) -> Comparison:
     """The estimates, and the tests of all pairs."""
     test = test or test_for(asked, stratified)
-    estimate, worth = estimates_of(asked.measure, asked.found, asked.drawn["ties"], maximize)
-    tested = by_test(test, asked._replace(estimate=estimate), stratified)
-    return comparison_of(names, estimate, worth, tested, asked.confidence_level, test)
+    estimate, sign = estimates_of(asked.measure, asked.found, asked.drawn["ties"], maximize)
+    tests = by_test(test, asked._replace(estimate=estimate), stratified)
+    return comparison_of(names, estimate, sign, tests, asked.confidence_level)
 
 
 def estimates_of(
     measure: Any, data: Validated, ties: TiePolicy, maximize: bool | None
-) -> tuple[NDArray, NDArray]:
-    """The measure of each model, one number, and one that is larger for the better model."""
+) -> tuple[NDArray, int]:
+    """The measure of each model, one number, and the sign by which more of it is better."""
     found = value_of(measure, ranked_by_group(data, ties, needs_ideal(measure)))
     hint = "; of groups pass group_mean of the measure" if data.groups else ""
     if not is_array(found):
@@ -311,24 +321,21 @@ def estimates_of(
             f"got shape {tuple(found.shape)}{hint}"
         )
     estimate = host_floats(found)
-    return estimate, estimate if direction_of(measure, maximize, "maximize") else -estimate
+    return estimate, 1 if direction_of(measure, maximize, "maximize") else -1
 
 
 def comparison_of(
-    names: list[str],
-    estimate: NDArray,
-    worth: NDArray,
-    tested: Tested,
-    confidence_level: float,
-    test: TestName = "bootstrap",
+    names: list[str], estimate: NDArray, sign: int, tests: Tests, confidence_level: float
 ) -> Comparison:
     """Models in order, and the tests of all their pairs."""
-    worth = worth.astype(np.float64)
+    worth = sign * estimate.astype(np.float64)
+    resamples = tests.resamples
+    more = np.nan if resamples is None else sign * optimism(worth, sign * resamples)
     lost, worth = np.isnan(worth), np.nan_to_num(worth, posinf=np.inf, neginf=-np.inf)
     order = sorted(range(len(names)), key=lambda k: (lost[k], -worth[k], names[k]))
     estimate, names = estimate[order].astype(np.float64), [names[k] for k in order]
     pairs = list(itertools.combinations(range(len(names)), 2))
-    results = [tested(order[i], order[j]) for i, j in pairs]
+    results = [tests.of_pair(order[i], order[j]) for i, j in pairs]
     lower, upper, p_value = (np.asarray(x) for x in zip(*results, strict=True))
     adjusted = holm(p_value)
     with np.errstate(invalid="ignore"):
@@ -345,7 +352,8 @@ def comparison_of(
         adjusted,
         letters_of(groups, len(names)),
         tuple(tuple(names[k] for k in group) for group in groups),
-        test,
+        tests.name,
+        float(estimate[0]) - more,
     )
 
 

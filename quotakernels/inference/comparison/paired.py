@@ -50,7 +50,12 @@ class PairTest(NamedTuple):
     p_value: float
 
 
-Tested: TypeAlias = Callable[[int, int], PairTest]
+class Tests(NamedTuple):
+    """A test of two models by their places, which it is, and the resamples of all, shape (M, R)."""
+
+    of_pair: Callable[[int, int], PairTest]
+    name: TestName
+    resamples: NDArray | None = None
 
 
 class Measured(NamedTuple):
@@ -114,8 +119,8 @@ def resamples_needed(models: int, confidence_level: float, test: str = "bootstra
     return math.ceil(round(_STEPS[test] * pairs / (1 - confidence_level) - 1, 6))
 
 
-def by_test(test: TestName, measured: Measured, stratified: bool) -> Tested:
-    """A function of the places of two models; warns where the test cannot find anything, and where
+def by_test(test: TestName, measured: Measured, stratified: bool) -> Tests:
+    """The tests of all pairs of models; warns where the test cannot find anything, and where
     its p-values are too small.
     """
     if test in _STEPS:
@@ -135,7 +140,7 @@ def by_test(test: TestName, measured: Measured, stratified: bool) -> Tested:
     return tested
 
 
-def _bootstrapped(measured: Measured, stratified: bool) -> Tested:
+def _bootstrapped(measured: Measured, stratified: bool) -> Tests:
     drawn = {**measured.data, **measured.drawn}
     with silently():
         found = bootstrap(
@@ -150,7 +155,7 @@ def _bootstrapped(measured: Measured, stratified: bool) -> Tested:
     return tests_of(measured.estimate, values, measured.confidence_level)
 
 
-def tests_of(estimate: NDArray, resamples: NDArray, confidence_level: float) -> Tested:
+def tests_of(estimate: NDArray, resamples: NDArray, confidence_level: float) -> Tests:
     """The tests of models, shape (M,), that were measured on the same resamples, shape (M, R)."""
 
     def tested(first: int, second: int) -> PairTest:
@@ -159,7 +164,22 @@ def tests_of(estimate: NDArray, resamples: NDArray, confidence_level: float) -> 
         by = _difference(estimate, first, second)
         return of_resamples(by, apart, confidence_level, _rounding(estimate))
 
-    return tested
+    return Tests(tested, "bootstrap", resamples)
+
+
+def optimism(worth: NDArray, resamples: NDArray) -> float:
+    """How much more the best of several models is worth on the examples that chose it than on
+    others, from what they are worth, shape (M,), and in resamples, shape (M, R).
+
+    It is the mean over resamples of what the best of each is worth there, less what it is worth on
+    the examples themselves.
+    """
+    there = resamples[:, ~np.isnan(resamples).any(axis=0)]
+    if not there.size:
+        return np.nan
+    best = np.argmax(there, axis=0)
+    with np.errstate(invalid="ignore"):
+        return float(np.mean(there[best, np.arange(best.size)] - worth[best]))
 
 
 def _rounding(estimate: NDArray) -> float:
@@ -174,7 +194,7 @@ def _difference(estimate: NDArray, first: int, second: int) -> float:
         return float(estimate[first]) - float(estimate[second])
 
 
-def _permuted(measured: Measured) -> Tested:
+def _permuted(measured: Measured) -> Tests:
     drawn = dict(measured.drawn)
     number, progress = drawn.pop("n_resamples"), drawn.pop("progress")
     workers, max_memory = drawn.pop("workers"), drawn.pop("max_memory")
@@ -198,7 +218,7 @@ def _permuted(measured: Measured) -> Tested:
         by = _difference(measured.estimate, first, second)
         return of_permutations(by, values, _rounding(measured.estimate))
 
-    return tested
+    return Tests(tested, "permutation")
 
 
 def _check_of_order(measured: Measured, of_ranks: NDArray) -> None:
@@ -211,7 +231,7 @@ def _check_of_order(measured: Measured, of_ranks: NDArray) -> None:
         )
 
 
-def _by_delong(measured: Measured) -> Tested:
+def _by_delong(measured: Measured) -> Tests:
     name = area_name(measured.measure)
     if name is None:
         raise ValueError('test="delong" is for roc_auc, gini and pem without options of their own')
@@ -229,7 +249,7 @@ def _by_delong(measured: Measured) -> Tested:
         alike = found.difference == 0 and found.standard_error == 0
         return PairTest(0.0, 0.0, 1.0) if alike else PairTest(*ends)
 
-    return tested
+    return Tests(tested, "delong")
 
 
 def of_resamples(

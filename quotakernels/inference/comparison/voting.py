@@ -170,13 +170,13 @@ def vote(
     beside = (sample_weight, where, pos_label, validate, None, 0, None, None, None)
     labelled = {label_of(models, name): x for name, x in named.items()}
     found, _ = data_of(labelled, y_true, beside)
-    single, worth = estimates_of(applied, found, ties, maximize)
-    order = np.argsort(-worth, kind="stable")  # NaN last
+    single, sign = estimates_of(applied, found, ties, maximize)
+    order = np.argsort(-sign * single, kind="stable")  # NaN last
     means = _running_means([found.examples.scores[k, ...] for k in order.tolist()])
     together = {str(k): means[k, ...] for k in range(len(named))}
-    votes, worth = estimates_of(applied, data_of(together, y_true, beside)[0], ties, maximize)
+    votes, _ = estimates_of(applied, data_of(together, y_true, beside)[0], ties, maximize)
     names = tuple([*named][k] for k in order)
-    return Vote(names, single[order], votes, wanted or _first_best(worth))
+    return Vote(names, single[order], votes, wanted or _first_best(sign * votes))
 
 
 def _checked(best: Any, number: int) -> int | None:
