@@ -389,8 +389,8 @@ def rank(
         What each example brings if it is not selected; nothing by default.
     groups : array, shape (n,) or that of `y_score`, optional
         The group of each example, such as its flight, branch, query or user: integers, or strings
-        in NumPy arrays and lists, in any order.  A measure then gives one value for each group,
-        shape (..., S), in the rising order of the ids.
+        or dates in NumPy arrays and lists, in any order.  A measure then gives one value for each
+        group, shape (..., S), in the rising order of the ids.
     num_groups : int, optional
         How many groups there are; their ids are then 0 to ``num_groups - 1``, and one without
         examples has NaN.  Needed where values cannot be read (in a program); else the groups are

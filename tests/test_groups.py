@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
 from fractions import Fraction
 from operator import mul
@@ -277,12 +278,75 @@ def test_groups_are_not_lost_on_the_way():
             function()
 
 
+DAY, NOON = datetime.date(2026, 3, 2), datetime.datetime(2026, 3, 2, 12)
+
+
+def test_dates_name_groups():
+    y, s = [1, 1, 0, 0, 1], [5, 4, 3, 2, 1]
+    later = datetime.date(2026, 3, 10)
+    for days, unit in (
+        ([later, DAY, DAY, later, DAY], "D"),
+        (np.array([later, DAY, DAY, later, DAY], dtype=object), "D"),
+        ([NOON.replace(day=10), NOON, NOON, NOON.replace(day=10), NOON], "us"),
+        (np.array([later, DAY, DAY, later, DAY], dtype="datetime64[D]"), "D"),
+    ):
+        ranking = qk.rank(y, s, groups=days)
+        counts = qk.group_counts(ranking)
+        assert counts.ids.dtype == f"datetime64[{unit}]"
+        assert counts.ids.astype("datetime64[D]").tolist() == [DAY, later]
+        np.testing.assert_array_equal(qk.roc_auc(ranking), [0.5, 1])
+
+
+def test_dates_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    times = pandas.to_datetime(["2026-03-02 12:00:00.000000001", "2026-03-02 12:00:00.000000002"])
+    for column in (pandas.Series(times), list(times), pandas.Series(times).astype("category")):
+        counts = qk.group_counts(qk.rank([1, 0], [2, 1], groups=column))
+        np.testing.assert_array_equal(counts.ids, times.to_numpy())
+
+
+def test_float_ids_of_a_program():
+    jax = pytest.importorskip("jax")
+    program = jax.jit(lambda y, s, g: qk.roc_auc(y, s, groups=g, num_groups=2))
+    with pytest.raises(
+        TypeError, match="^groups must hold integers, strings or dates; got dtype fl"
+    ):
+        program(np.array([1, 0]), np.array([0.2, 0.1]), np.array([0.0, 1.0]))
+
+
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"groups": [0, 1.5, 2]}, TypeError, "groups is 0.0 at position 0; expected an integer or a s"),
+    ({"groups": [0, 1.5, 2]}, TypeError, "groups is 0.0 at position 0; expected an integer, a s"),
     ({"groups": [0, np.nan, 2]}, TypeError, "groups is nan at position 1; expected an integer"),
     ({"groups": [0, None, 2]}, ValueError, "groups has missing values; give these examples an id"),
     ({"groups": ["a", np.nan, "b"]}, TypeError, "groups is nan at position 1; expected an integer"),
-    ({"groups": [1, "b", "b"]}, TypeError, "groups is 'b' at position 1; expected an integer or a"),
+    ({"groups": [1, "b", "b"]}, TypeError, "groups is 'b' at position 1; expected an integer, a "),
+    (
+        {"groups": np.array([2.0, 7.0, 2.0])},
+        TypeError,
+        r"groups is 2.0 at position 0; .*; pandas makes floats .* numpy.asarray\(groups, dtype=int",
+    ),
+    (
+        {"groups": [2.0, np.nan, 7.0]},
+        TypeError,
+        "groups is nan at position 1; .* floats of integers",
+    ),
+    (
+        {"groups": np.array([2.0, "a", "b"], dtype=object)},
+        TypeError,
+        "groups is 2.0 at position 0; .* date; pandas makes floats",
+    ),
+    ({"groups": [DAY, 3, DAY]}, TypeError, "groups is 3 at position 1; expected .*, as the others"),
+    (
+        {"groups": [DAY, NOON, DAY]},
+        TypeError,
+        "groups is .* at position 1; expected .*, as the oth",
+    ),
+    ({"groups": [DAY, None, DAY]}, ValueError, "groups has missing values; give these"),
+    (
+        {"groups": [NOON.replace(tzinfo=datetime.UTC)] * 3},
+        TypeError,
+        "groups is .* at position 0; expected a date without a time zone",
+    ),
     ({"groups": ["0", "1", "1"], "num_groups": 2}, TypeError, "groups must be integers beside num"),
     ({"groups": np.array([2, np.nan, 1], dtype=object)}, TypeError, "groups is nan at position 1"),
     ({"groups": np.array(["a", "b", 1], dtype=object)}, TypeError, "groups is 1 at position 2; ex"),
@@ -370,8 +434,10 @@ def test_mean_over_groups(mode: Mode, weights: Any):
 
 def test_a_mean_is_of_groups_and_of_measures_of_this_library():
     y, s = [1, 0, 1, 0], [0.9, 0.8, 0.3, 0.4]
-    with pytest.raises(TypeError, match="^the ranking has no groups; give them to rank"):
+    with pytest.raises(TypeError, match="^group_mean needs groups, the group of each example"):
         qk.group_mean(qk.roc_auc, y, s)
+    with pytest.raises(TypeError, match="^the ranking has no groups; give them to rank"):
+        qk.group_mean(qk.roc_auc, qk.rank(y, s))
     with pytest.raises(TypeError, match="^selection_by_group is of all groups together, and has "):
         qk.group_mean(qk.groups.selection_by_group, y, s, groups=[0, 0, 1, 1], quota=2)
     with pytest.raises(TypeError, match="^measure must be a measure of this library; got <"):

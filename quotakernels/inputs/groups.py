@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from operator import index
 from typing import Any, NamedTuple
 
@@ -18,12 +19,23 @@ from quotakernels._array import (
     library,
     namespace,
     of_kind,
+    readable,
 )
 from quotakernels.inputs.columns import as_column, first_bad
 from quotakernels.inputs.keywords import brief
 
 DENSE = 4
 """Integers whose range is at most so many times their number are found by a table of that range."""
+
+
+EXPECTED = "an integer, a string or a date"
+_DATES = (datetime.datetime, datetime.date)
+_KINDS = (str, int, *_DATES)
+"""What ids may be, of one of these alone; a time of day is a date for Python, but not here."""
+_WHOLE = (
+    "; pandas makes floats of integers where some are missing: give those an id or leave them out, "
+    "and pass numpy.asarray({}, dtype=int)"
+)
 
 
 class GroupsOfExamples(NamedTuple):
@@ -77,34 +89,48 @@ def groups_of(name: str, column: np.ndarray[Any, Any]) -> GroupsOfExamples:
 
 
 def _checked_ids(name: str, column: Array) -> Array:
-    """The ids, or an error for the first that is missing or neither an integer nor a string."""
+    """The ids, or an error for the first that is missing or is no integer, string or date."""
     if isinstance(column, np.ndarray) and column.shape == (0,):  # an empty list has no type
         return column.astype(np.int64)
-    expected = "an integer or a string"
     if isinstance(column, np.ndarray) and column.dtype.kind in "OUSTM":
         if column.dtype.kind == "M" and (missing := np.isnat(column)).any():
             raise ValueError(first_bad(name, column, missing, "a date"))
         if column.dtype.kind in "OT":
-            return _plain_ids(name, column.astype(object), expected)
+            return _plain_ids(name, column.astype(object))
         return column
     xp = namespace(column)
     if of_kind(xp, column.dtype, ("bool", "integral")):
         return column
-    wrong = column != column
-    if not bool(xp.any(wrong)):
-        wrong = xp.ones_like(wrong)
-    raise TypeError(first_bad(name, column, wrong, expected))
+    if not (of_kind(xp, column.dtype, "real floating") and readable(column)):
+        raise TypeError(f"{name} must hold integers, strings or dates; got dtype {column.dtype}")
+    missing = column != column
+    wrong = missing if bool(xp.any(missing)) else ~missing
+    hint = _WHOLE if bool(xp.all(missing | (column == xp.floor(column)))) else ""
+    raise TypeError(first_bad(name, column, wrong, EXPECTED) + hint.format(name))
 
 
-def _plain_ids(name: str, column: np.ndarray[Any, Any], expected: str) -> np.ndarray[Any, Any]:
-    """Objects that are all strings or all integers, in an array of that type."""
+def _plain_ids(name: str, column: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Objects that are all strings, all integers or all dates, in an array of that type."""
     values = column.ravel().tolist()
-    kinds = [next((k for k in (str, int) if isinstance(x, k)), None) for x in values]
+    kinds = [next((k for k in _KINDS if isinstance(x, k)), None) for x in values]
     for place, (kind, value) in enumerate(zip(kinds, values, strict=True)):
         if kind is None or kind is not kinds[0]:
-            wanted = f"{expected}, as the others" if kind else expected
-            raise TypeError(f"{name} is {value!r} at position {place}; expected {wanted}")
+            wanted = f"{EXPECTED}, as the others" if kind else EXPECTED
+            whole = isinstance(value, float) and (value != value or value.is_integer())
+            hint = _WHOLE.format(name) if whole else ""
+            raise TypeError(f"{name} is {value!r} at position {place}; expected {wanted}{hint}")
+        if getattr(value, "tzinfo", None) is not None:
+            raise TypeError(
+                f"{name} is {value!r} at position {place}; expected a date without a time zone"
+            )
+    if kinds[0] in _DATES:
+        values = [_as_datetime64(x) for x in values]
     return np.asarray(values).reshape(column.shape)
+
+
+def _as_datetime64(date: Any) -> Any:
+    of_pandas = getattr(date, "to_datetime64", None)  # which knows nanoseconds
+    return of_pandas() if of_pandas else np.datetime64(date)
 
 
 def _found(column: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
