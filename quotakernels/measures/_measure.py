@@ -270,7 +270,10 @@ class Measure:
         if self.by_group:
             return table_of(xp, ranking, by_group=True)
         if isinstance(ranking, Ranking) and ranking.groups:
-            raise TypeError(f"{self.__name__} takes no groups; call it with one group's examples")
+            raise TypeError(
+                f"{self.__name__} takes no groups; call it with one group's examples, or with "
+                "where=groups == id for each id, as it is of one list"
+            )
         return table_of(xp, ranking)
 
     def _ranking(

@@ -22,6 +22,8 @@ from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import check_tie_policy
 from quotakernels.inputs.groups import number_of_groups
 from quotakernels.inputs.keywords import check_flag, public
+from quotakernels.inputs.numbers import checked
+from quotakernels.inputs.quotas import numbers_like
 from quotakernels.inputs.shapes import refuse_columns
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties
 from quotakernels.states._alike import check_alike
@@ -39,6 +41,7 @@ from quotakernels.states._pickled import pickled
 
 MOST_BITS = 26
 """A table of so many bits has a gigabyte."""
+_SHARE = (lambda x: (x > 0) & (x <= 1), "a number above 0, 1 at most")
 _USUAL_BITS = {32: 16, 64: 19}
 """Both keep the sign, the exponent and seven bits of the fraction."""
 
@@ -236,6 +239,46 @@ class ScoreHistogram(NamedTuple):
                 merged = compiled(_sum, xp)(merged, other)
             return merged
 
+    @public
+    def decay(self, factor: Any) -> ScoreHistogram:
+        """The state in which all that it has seen weighs `factor` times as much.
+
+        Called before each period, it lets an example of k periods ago weigh factor**k.  A bin whose
+        mass has become 0 is as if its examples had not been seen.
+
+        Parameters
+        ----------
+        factor : number
+            Above 0, and 1 at most.  Powers of 1/2 are exact.
+
+        Raises
+        ------
+        TypeError
+            A state without masses; `empty` makes one with ``weighted=True``.
+        ValueError
+            A factor out of range; where it cannot be read the masses are NaN.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quotakernels import hit_rate
+        >>> from quotakernels.states import ScoreHistogram
+        >>> state = ScoreHistogram.empty(like=np.zeros(0, np.float16), weighted=True)
+        >>> state = state.update([0, 1], np.array([0.9, 0.5], np.float16)).decay(0.5)
+        >>> state = state.update([1, 0], np.array([0.9, 0.5], np.float16))
+        >>> print(state.compute(hit_rate, quota=1.5))
+        0.6666666666666666
+        """
+        if not self.weighted:
+            raise TypeError("decay needs masses; make the state with weighted=True")
+        xp = namespace(self.like)
+        with computing(xp):
+            share = numbers_like(self.counts, "factor", factor)
+            if share.ndim:
+                raise ValueError(f"factor must be one number; got shape {tuple(share.shape)}")
+            share = checked(xp, {"factor": share}, {"factor": _SHARE})["factor"]
+            return compiled(_decayed, xp)(self, share)
+
     def ranking(self, ties: TiePolicy = "expected") -> Ranking:
         """What has been seen as a ranking, in which the scores of one bin are tied.
 
@@ -358,6 +401,15 @@ def _sum(state: ScoreHistogram, other: ScoreHistogram) -> ScoreHistogram:
         return state
     state = state._replace(corrections=state.corrections + other.corrections)
     return _with_masses(state, other.masses)
+
+
+def _decayed(state: ScoreHistogram, share: Array) -> ScoreHistogram:
+    xp, masses = namespace(state.like), state.masses * share
+    gone = masses == 0
+    counts, corrections = (
+        xp.where(gone, xp.zeros_like(x), x) for x in (state.counts, state.corrections * share)
+    )
+    return state._replace(counts=counts, masses=masses, corrections=corrections)
 
 
 def _countable(xp: Namespace, counts: Array) -> Array:
