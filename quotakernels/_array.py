@@ -169,14 +169,21 @@ def known_end(x: Array) -> np.ndarray[Any, Any] | None:
 
 
 def in_short(
-    name: str, x: Array, shape: tuple[int, ...], counts: list[Array], positives: list[Array]
+    name: str,
+    x: Array,
+    shape: tuple[int, ...],
+    counts: list[Array],
+    positives: list[Array],
+    *beside: str,
 ) -> str:
-    """A repr of examples like `x`: of one list, how many there are too, where that is known."""
+    """A repr of examples like `x`: of one list, how many there are too, where that is known; and
+    what there is beside them.
+    """
     said = [f"shape={tuple(shape)}", library(x)]
     for columns, what in ((counts, "examples"), (positives, "positive")):
         if len(shape) == 1 and all(map(readable, columns)):
             said.append(f"{sum(int(to_numpy(x).sum()) for x in columns)} {what}")
-    return f"{name}({', '.join(said)})"
+    return f"{name}({', '.join([*said, *beside])})"
 
 
 def kept(x: Array) -> Array:

@@ -99,10 +99,15 @@ class Ranking(NamedTuple, Generic[T]):
         return Ranking._make((*columns, gains, (), (), costs))
 
     def __repr__(self) -> str:
-        """Shape and library; of one list also how many examples there are, if that is known."""
+        """Shape and library; of one list also how many examples there are, if that is known; and
+        what there is beside them.
+        """
         if not is_array(self.counts):  # a tree of something else
             return f"Ranking{tuple.__repr__(self)}"
-        return in_short("Ranking", self.counts, self.counts.shape, [self.counts], [self.positives])
+        beside = [f"{self.groups.ids.shape[-1]} groups"] if self.groups else []
+        beside += [name for name in ("gains", "costs") if getattr(self, name)]
+        shape, examples = self.counts.shape, ([self.counts], [self.positives])
+        return in_short("Ranking", self.counts, shape, *examples, *beside)
 
     def __reduce__(self) -> Any:
         gains = tuple(map(packed, self.gains.columns())) if self.gains else ()
@@ -124,6 +129,10 @@ class Ranking(NamedTuple, Generic[T]):
         negative_gains: ArrayOf[A] | None = None,
         positive_gains_rejected: ArrayOf[A] | None = None,
         negative_gains_rejected: ArrayOf[A] | None = None,
+        positive_costs: ArrayOf[A] | None = None,
+        negative_costs: ArrayOf[A] | None = None,
+        groups: ArrayOf[Any] | None = None,
+        num_groups: int | None = None,
         ties: TiePolicy = "expected",
     ) -> Ranking[A]:
         """Make a ranking of scores that were grouped elsewhere, by a ``GROUP BY`` for example.
@@ -144,6 +153,14 @@ class Ranking(NamedTuple, Generic[T]):
             examples be positive.
         positive_gains_rejected, negative_gains_rejected : arrays, shape (..., G), optional
             What they bring if they are not selected; nothing by default.
+        positive_costs, negative_costs : arrays, shape (..., G), optional
+            What the positives and the negatives with that score cost together if they are selected,
+            with weights sums of weight times cost; both or neither.
+        groups : array, shape (..., G), optional
+            The group of the examples of each row, as `rank` takes it, of a ``GROUP BY`` of two
+            columns; a score may then occur once in each group.
+        num_groups : int, optional
+            As in `rank`.
         ties : {"expected", "optimistic", "pessimistic"}
             Tie policy, see `rank`; the order of the examples is not known here.
 
@@ -156,10 +173,10 @@ class Ranking(NamedTuple, Generic[T]):
         TypeError
             Counts that are not integers; arrays of two libraries or devices.
         ValueError
-            Different shapes, NaN or repeated thresholds, negative counts or masses, more
-            positives than examples, 2**63 examples or more, gains that are not finite or of a
-            class without examples.  Where values cannot be read all results of the row of the
-            batch that has such a value are NaN.
+            Different shapes, NaN or repeated thresholds, negative counts, masses or costs, more
+            positives than examples, 2**63 examples or more, gains or costs that are not finite or
+            of a class without examples, ids of no group.  Where values cannot be read all results
+            of the row of the batch, or of the group, that has such a value are NaN.
 
         Notes
         -----
@@ -177,6 +194,8 @@ class Ranking(NamedTuple, Generic[T]):
         ... )
         >>> print(impact_at_quota(loans, quota=2).whole)
         50.0
+        >>> print(hit_rate(Ranking.from_counts(*counts, groups=["a", "a", "b"]), quota=2))
+        [1. 0.]
         """
         from quotakernels.inputs.grouped_counts import validate_groups
 
@@ -193,11 +212,17 @@ class Ranking(NamedTuple, Generic[T]):
             "negative_gains": negative_gains,
             "positive_gains_rejected": positive_gains_rejected,
             "negative_gains_rejected": negative_gains_rejected,
+            "positive_costs": positive_costs,
+            "negative_costs": negative_costs,
+            "groups": groups,
         }
-        table, good = validate_groups(named)
-        xp = namespace(table.counts)
+        found = validate_groups(named, num_groups)
+        xp = namespace(found.table.counts)
         with computing(xp):
-            return ranking_of(split_ties(xp, table, ties), good)
+            table = split_ties(xp, found.table, ties)
+            if found.combined is not None:
+                table = ops.parted(xp, table, found.combined, found.ids)
+            return ranking_of(table, found.good)
 
     @classmethod
     @public

@@ -18,6 +18,13 @@ def test_of_rankings() -> None:
     assert len(repr(qk.rank(rng.random(900) < 0.5, rng.random(900)))) < 80
 
 
+def test_of_rankings_with_more() -> None:
+    grouped = qk.rank(Y, S, groups=list("abbba"), cost=S)
+    assert repr(grouped) == "Ranking(shape=(4,), numpy, 5 examples, 3 positive, 2 groups, costs)"
+    assert repr(qk.rank(Y, [S, S], groups=Y)) == "Ranking(shape=(2, 5), numpy, 2 groups)"
+    assert repr(qk.rank(Y, [S, S], gain=S)) == "Ranking(shape=(2, 5), numpy, gains)"
+
+
 def test_of_buffers() -> None:
     state = ScoreBuffer.empty(like=S[:0])
     assert repr(state) == "ScoreBuffer(shape=(0,), numpy, 0 examples, 0 positive)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,14 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.inputs.columns import MASS_ROUNDING, adopt, as_column, read_without_fault
+from quotakernels.inputs.groups import (
+    GroupsOfExamples,
+    good_groups,
+    ids_beside,
+    of_their_group,
+    outside,
+    with_codes,
+)
 from quotakernels.inputs.shapes import refuse_columns
 
 BadValues: TypeAlias = list[tuple[str, Array, str]]
@@ -27,25 +35,67 @@ BadValues: TypeAlias = list[tuple[str, Array, str]]
 
 _GAINS = ("positive_gains", "negative_gains")
 _REJECTED = ("positive_gains_rejected", "negative_gains_rejected")
-_AMOUNTS = ("weights", "positive_weights", *_GAINS, *_REJECTED)
+_COSTS = ("positive_costs", "negative_costs")
+_AMOUNTS = ("weights", "positive_weights", *_GAINS, *_REJECTED, *_COSTS)
 """What is given in twos or not at all, and computed with in floats."""
+_COUNTS = ("counts", "positives", "groups")
 
 
-def validate_groups(given: dict[str, Any]) -> tuple[ops.Groups, Array | None]:
-    """Check and sort the rows of a grouped table; and which rows of the batch are good."""
-    named = {name: as_column(name, x) for name, x in _complete(given).items()}
+class Grouped(NamedTuple):
+    """A table, best first, and which rows of the batch are good, or which groups of examples.
+
+    With groups, its thresholds are those that were `combined` with them, and `ids` names them.
+    """
+
+    table: ops.Groups
+    good: Array | None
+    combined: ops.Combined | None
+    ids: Array | None
+
+
+def validate_groups(given: dict[str, Any], num_groups: int | None = None) -> Grouped:
+    """Check and sort the rows of a grouped table."""
+    given, ids = with_codes(_complete(given), num_groups)
+    named = {name: as_column(name, x) for name, x in given.items()}
     _check_columns(named)
     xp, columns = adopt(named)
     with computing(xp):
         if columns["counts"].shape[-1] == 0:
             columns = {name: _one_empty_row(xp, name, x) for name, x in columns.items()}
         columns = {name: _computable(xp, name, x) for name, x in columns.items()}
-        good = good_rows(xp, named, _bad_values(xp, columns), None)
-        columns, repeated = _best_first(xp, columns)
-        good = good_rows(xp, named, [("thresholds", repeated, "distinct thresholds")], good)
-        columns = _by_class(xp, _without_the_bad(xp, columns, good))
+        groups = both = None
+        if ids is not None:
+            groups = GroupsOfExamples(
+                columns.pop("groups"), ids_beside(xp, columns["thresholds"], ids)
+            )
+        good = good_rows(xp, named, _bad_values(xp, columns, groups), None, groups)
+        if groups is not None:
+            both = _combined(xp, columns, groups)
+            columns["thresholds"] = both.scores
+        columns, place, repeated = _best_first(xp, columns)
+        expected = "distinct thresholds" + ("" if groups is None else " in each group")
+        good = good_rows(xp, named, [("thresholds", repeated, expected)], good, groups)
+        columns = _by_class(xp, _without_the_bad(xp, columns, _of_rows(xp, good, groups, place)))
         table = ops.Groups(*(columns.get(name) for name in ops.Groups._fields[:5]))
-        return table._replace(gains=_gains(xp, columns)), good
+        costs = ops.Costs(*(columns[name] for name in _COSTS)) if _COSTS[0] in columns else ()
+        table = table._replace(gains=_gains(xp, columns), costs=costs)
+        return Grouped(table, good, both, None if groups is None else groups.ids)
+
+
+def _combined(xp: Namespace, columns: dict[str, Array], groups: GroupsOfExamples) -> ops.Combined:
+    """Thresholds and groups of the rows that count, as one number."""
+    thresholds, size = columns["thresholds"], groups.ids.shape[0]
+    return ops.combined(xp, thresholds, groups.codes, size, columns["counts"] > 0)
+
+
+def _of_rows(
+    xp: Namespace, good: Array | None, groups: GroupsOfExamples | None, place: Array | None
+) -> Array | None:
+    """Which rows are good, in their new order: all of a row of the batch, or of a group."""
+    if good is None or groups is None:
+        return good
+    found = of_their_group(xp, groups, good)
+    return found if place is None else xp.take_along_axis(found, place, axis=-1)
 
 
 def _complete(given: dict[str, Any]) -> dict[str, Any]:
@@ -76,7 +126,7 @@ def _check_columns(named: dict[str, Array]) -> None:
                 f"{name} must have the shape of thresholds, {shape}, with at least one axis; "
                 f"got shape {tuple(x.shape)}"
             )
-        counting = name in ("counts", "positives")
+        counting = name in _COUNTS
         kinds = ("integral",) if counting else ("integral", "real floating")
         kinds = (*kinds, "bool") if name == "thresholds" else kinds
         if shape[-1] and not of_kind(namespace(x), x.dtype, kinds):
@@ -86,7 +136,7 @@ def _check_columns(named: dict[str, Array]) -> None:
 
 
 def _one_empty_row(xp: Namespace, name: str, x: Array) -> Array:
-    dtype = xp.int64 if name in ("counts", "positives") else x.dtype
+    dtype = xp.int64 if name in _COUNTS else x.dtype
     return xp.zeros((*x.shape[:-1], 1), dtype=dtype, device=device(x))
 
 
@@ -97,7 +147,9 @@ def _computable(xp: Namespace, name: str, x: Array) -> Array:
     return x if name == "thresholds" else cast(xp, x, xp.int64)
 
 
-def _bad_values(xp: Namespace, columns: dict[str, Array]) -> BadValues:
+def _bad_values(
+    xp: Namespace, columns: dict[str, Array], groups: GroupsOfExamples | None
+) -> BadValues:
     """For every argument: where it is bad, and what was expected."""
     thresholds, counts, positives = (
         columns[name] for name in ("thresholds", "counts", "positives")
@@ -111,6 +163,9 @@ def _bad_values(xp: Namespace, columns: dict[str, Array]) -> BadValues:
         ("counts", total < 0, "fewer than 2**63 examples in all"),
         ("positives", (positives < 0) | (positives > counts), "between 0 and the row's count"),
     ]
+    if groups is not None:
+        nowhere, expected = outside(groups)
+        bad.append(("groups", nowhere & (counts > 0), expected))
     if "weights" in columns:
         mass, positive = columns["weights"], columns["positive_weights"]
         right = (mass >= 0) & (mass < xp.inf) & ((mass == 0) | (counts > 0))
@@ -121,7 +176,22 @@ def _bad_values(xp: Namespace, columns: dict[str, Array]) -> BadValues:
         expected = "a mass between 0 and the row's weight; 0 for no positives, all of it for only"
         bad.append(("positive_weights", ~right, expected))
     gains = {name: columns[name] for name in (*_GAINS, *_REJECTED) if name in columns}
-    return [*bad, *bad_gains(xp, gains, counts, positives)]
+    costs = {name: columns[name] for name in _COSTS if name in columns}
+    bad += bad_gains(xp, gains, counts, positives)
+    return [*bad, *_bad_costs(xp, costs, counts, positives)]
+
+
+def _bad_costs(
+    xp: Namespace, costs: dict[str, Array], counts: Array, positives: Array
+) -> BadValues:
+    """Where sums of costs are bad; the cost of all is finite."""
+    bad = []
+    for (name, x), members in zip(costs.items(), (positives, counts - positives), strict=False):
+        most = float(xp.finfo(x.dtype).max) / (2 * x.shape[-1])
+        right = (x >= 0) & (x <= most) & ((x == 0) | (members > 0))
+        whose = name.partition("_")[0]
+        bad.append((name, ~right, f"a finite cost, not negative, and 0 for no {whose}s"))
+    return bad
 
 
 def bad_gains(xp: Namespace, gains: dict[str, Array], counts: Array, positives: Array) -> BadValues:
@@ -147,21 +217,36 @@ def _by_class(xp: Namespace, columns: dict[str, Array]) -> dict[str, Array]:
 
 
 def good_rows(
-    xp: Namespace, as_given: dict[str, Array], bad: BadValues, good: Array | None
+    xp: Namespace,
+    as_given: dict[str, Array],
+    bad: BadValues,
+    good: Array | None,
+    groups: GroupsOfExamples | None = None,
 ) -> Array | None:
-    """Raise for the first bad value; where values cannot be read, tell the good batch rows."""
+    """Raise for the first bad value; where values cannot be read, tell the good batch rows.
+
+    Of groups, tell which of them are good, shape (..., S, 1).
+    """
     for name, wrong, expected in bad:
         if not read_without_fault(xp, name, as_given[name], wrong, expected):
-            row = ~xp.any(wrong, axis=-1, keepdims=True)
+            row = (
+                ~xp.any(wrong, axis=-1, keepdims=True)
+                if groups is None
+                else good_groups(xp, groups, wrong)
+            )
             good = row if good is None else good & row
     return good
 
 
-def _best_first(xp: Namespace, columns: dict[str, Array]) -> tuple[dict[str, Array], Array]:
-    """Rows by falling threshold, padding last; and which rows, in the given order, repeat one."""
+def _best_first(
+    xp: Namespace, columns: dict[str, Array]
+) -> tuple[dict[str, Array], Array | None, Array]:
+    """Rows by falling threshold, padding last; the place that each had, None if it is the same;
+    and which rows, in the given order, repeat one.
+    """
     key = ops.order_key(xp, columns["thresholds"])
     if isinstance(key, np.ndarray) and bool((key[..., 1:] < key[..., :-1]).all()):
-        return columns, np.zeros(key.shape, dtype=bool)
+        return columns, None, np.zeros(key.shape, dtype=bool)
     order = xp.argsort(key, axis=-1, descending=True, stable=True)
     padding = xp.take_along_axis(columns["counts"] == 0, order, axis=-1)
     padding_last = xp.argsort(cast(xp, padding, xp.int8), axis=-1, stable=True)
@@ -171,7 +256,7 @@ def _best_first(xp: Namespace, columns: dict[str, Array]) -> tuple[dict[str, Arr
     again = (key[..., 1:] == key[..., :-1]) & (columns["counts"][..., 1:] > 0)
     first = xp.zeros((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
     repeated = xp.concat([first, again], axis=-1)
-    return columns, xp.take_along_axis(repeated, xp.argsort(order, axis=-1), axis=-1)
+    return columns, order, xp.take_along_axis(repeated, xp.argsort(order, axis=-1), axis=-1)
 
 
 def _without_the_bad(

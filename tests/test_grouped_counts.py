@@ -1,0 +1,145 @@
+"""Counts by group and score, summed elsewhere: the ranking is that of `rank` with groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from backends import MODES, Mode, parameters
+
+import quotakernels as qk
+
+SIZE = 80
+RNG = np.random.default_rng(11)
+Y = RNG.integers(0, 2, SIZE)
+S = RNG.integers(-3, 4, SIZE) / 4
+ID = RNG.choice([0, 1, 2, 4], SIZE)
+W = RNG.integers(1, 5, SIZE) / 4
+COST = RNG.integers(0, 9, SIZE) / 2
+make = qk.Ranking.from_counts
+MOST = ("numpy", "strictest-device1", "jax32-jit", "torch", "cupy")
+
+
+def summed(weights: Any = 1, dtype: Any = np.float64) -> dict[str, np.ndarray]:
+    """A row for each score and group, in an order of its own, as a database gives them."""
+    keys, row = np.unique(np.stack([S, ID]), axis=1, return_inverse=True)
+    row = RNG.permutation(keys.shape[1])[row.ravel()]
+    number = row.max() + 1
+    scores, ids = np.empty(number, dtype), np.empty(number, np.int64)
+    scores[row], ids[row] = S, ID
+
+    def total(x: Any) -> np.ndarray:
+        return np.bincount(row, x * np.ones(SIZE), number)
+
+    counts = {"counts": total(1).astype(int), "positives": total(Y).astype(int)}
+    costs = {
+        "positive_costs": total(weights * COST * Y),
+        "negative_costs": total(weights * COST * (1 - Y)),
+    }
+    masses = {"weights": total(weights), "positive_weights": total(weights * Y)}
+    return {"thresholds": scores, **counts, "groups": ids, **costs, **masses}
+
+
+@pytest.mark.parametrize("ties", ["expected", "optimistic", "pessimistic"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_ranking_is_that_of_rank(weighted: bool, ties: Any):
+    table = summed(W if weighted else 1)
+    if not weighted:
+        del table["weights"], table["positive_weights"]
+    found = make(**table, ties=ties)
+    given = {"sample_weight": W} if weighted else {}
+    wanted = qk.rank(Y, S, groups=ID, cost=COST, ties=ties, **given)
+    for one, other in zip(found[:5], wanted[:5], strict=True):
+        np.testing.assert_array_equal(one, other)
+    for one, other in zip(
+        (*found.groups[:3], *found.costs), (*wanted.groups[:3], *wanted.costs), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.long_program
+@pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in MOST]))
+def test_in_any_library(mode: Mode):
+    table = {name: x for name, x in summed().items() if "weights" not in name}
+
+    def computed(*columns: Any) -> Any:
+        ranking = make(**dict(zip(table, columns, strict=True)), num_groups=5)
+        return {
+            "auc": qk.roc_auc(ranking),
+            "quota": qk.hit_rate(ranking, quota=[2, 30]),
+            "budget": qk.qrecall(ranking, budget=20, when_short="all"),
+        }
+
+    found = mode.run(computed, *table.values())
+    ranking = qk.rank(Y, S, groups=ID, cost=COST, num_groups=5)
+    wanted = {
+        "auc": qk.roc_auc(ranking),
+        "quota": qk.hit_rate(ranking, quota=[2, 30]),
+        "budget": qk.qrecall(ranking, budget=20, when_short="all"),
+    }
+    for name, values in wanted.items():
+        values = np.float32(values) if mode.float32 else values
+        np.testing.assert_allclose(
+            found[name], values, rtol=3e-7 if mode.float32 else 0, err_msg=name
+        )
+
+
+def test_ids_may_be_texts_and_zero_rows_are_no_groups_of_programs():
+    names = np.array(list("abcde"))
+    columns = summed()
+    table = {name: columns[name] for name in ("thresholds", "counts", "positives", "groups")}
+    found = make(**{**table, "groups": names[table["groups"]]})
+    assert qk.group_counts(found).ids.tolist() == list("abce")
+    padded = {name: np.append(x, 0) for name, x in table.items()} | {
+        "groups": np.append(table["groups"], 99)
+    }
+    auc = qk.roc_auc(make(**padded, num_groups=5))
+    np.testing.assert_array_equal(auc, qk.roc_auc(Y, S, groups=ID, num_groups=5))
+    assert qk.roc_auc(make([], [], [], groups=[])).shape == (0,)
+
+
+BAD = [
+    (
+        {"groups": [0, 0, 0]},
+        "thresholds is 2 at position 2; expected distinct thresholds in each group",
+    ),
+    ({"groups": [0, 1]}, r"groups must have the shape of thresholds, \(3,\)"),
+    (
+        {"groups": [0, 1, 7], "num_groups": 2},
+        "groups is 7 at position 2; expected an id from 0 to 1",
+    ),
+    ({"positive_costs": [0, 0, 1]}, "positive_costs and negative_costs must be given together"),
+    (
+        {"positive_costs": [0, 0, -1], "negative_costs": [0, 0, 0], "groups": [0, 0, 1]},
+        "positive_costs is -1 at position 2; expected a finite cost, not negative",
+    ),
+    (
+        {"positive_costs": [1, 0, 1], "negative_costs": [0, 0, 0], "groups": [0, 0, 1]},
+        "positive_costs is 1 at position 0; .* 0 for no positives",
+    ),
+    (
+        {"positive_costs": [0, 0, np.inf], "negative_costs": [0, 0, 0], "groups": [0, 0, 1]},
+        "positive_costs is inf at position 2",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), BAD)
+def test_what_is_bad_is_told(given: dict[str, Any], message: str):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        make([1, 2, 2], [1, 2, 3], [0, 1, 1], **given)
+    with pytest.raises(TypeError, match="^num_groups needs groups"):
+        make([1, 2], [1, 2], [0, 1], num_groups=2)
+
+
+def test_a_bad_value_in_a_program_spoils_its_group_and_a_bad_id_all():
+    jax = pytest.importorskip("jax")
+    columns = ([1.0, 2, 2, 3], [1, 2, 3, 4], [0, 1, 1, 2], [0, 0, 1, 1])
+    scores, counts, positives, ids = map(jax.numpy.asarray, columns)
+    auc = jax.jit(lambda t, c, g: qk.roc_auc(make(t, c, positives, groups=g, num_groups=2)))
+    np.testing.assert_array_equal(np.isnan(auc(scores, counts, ids)), [False, False])
+    for bad in (scores.at[0].set(np.nan), scores.at[0].set(2)):
+        np.testing.assert_array_equal(np.isnan(auc(bad, counts, ids)), [True, False])
+    np.testing.assert_array_equal(np.isnan(auc(scores, counts.at[3].set(-1), ids)), [False, True])
+    assert np.isnan(auc(scores, counts, ids.at[2].set(2))).all()
