@@ -197,32 +197,18 @@ class Ranking(NamedTuple, Generic[T]):
         >>> print(hit_rate(Ranking.from_counts(*counts, groups=["a", "a", "b"]), quota=2))
         [1. 0.]
         """
-        from quotakernels.inputs.grouped_counts import validate_groups
+        from quotakernels.inputs.grouped_counts import COLUMNS, validate_groups
 
         check_tie_policy(ties)
         if ties == "given":
             raise ValueError('ties="given" needs the order of the examples; use rank')
-        named = {
-            "thresholds": thresholds,
-            "counts": counts,
-            "positives": positives,
-            "weights": weights,
-            "positive_weights": positive_weights,
-            "positive_gains": positive_gains,
-            "negative_gains": negative_gains,
-            "positive_gains_rejected": positive_gains_rejected,
-            "negative_gains_rejected": negative_gains_rejected,
-            "positive_costs": positive_costs,
-            "negative_costs": negative_costs,
-            "groups": groups,
-        }
-        found = validate_groups(named, num_groups)
+        masses = (weights, positive_weights, positive_gains, negative_gains)
+        others = (positive_gains_rejected, negative_gains_rejected, positive_costs, negative_costs)
+        columns = (thresholds, counts, positives, *masses, *others, groups)
+        found = validate_groups(dict(zip(COLUMNS, columns, strict=True)), num_groups)
         xp = namespace(found.table.counts)
         with computing(xp):
-            table = split_ties(xp, found.table, ties)
-            if found.combined is not None:
-                table = ops.parted(xp, table, found.combined, found.ids)
-            return ranking_of(table, found.good)
+            return ranking_of(found.parted(split_ties(xp, found.table, ties)), found.good)
 
     @classmethod
     @public

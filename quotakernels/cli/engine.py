@@ -56,11 +56,6 @@ def _refusals(path: Path, settings: Settings) -> Iterable[str]:
             "--gain, --impact and --tune need every row in memory; "
             "they work on one file, without --engine duckdb"
         )
-    if settings.grouped_by is not None:
-        yield (
-            "--per and --by need every row in memory; "
-            "they work on one file, without --engine duckdb"
-        )
     if settings.resampling is not None:
         yield (
             "--confidence and --compare draw rows again and again, and so need them in memory; "

@@ -20,6 +20,7 @@ import duckdb
 import quotakernels as qk
 from quotakernels.adapters import _sql as sql
 from quotakernels.adapters._parquet import FILE, ROW, AbsentColumnError, dataset, with_rows
+from quotakernels.adapters._sql_columns import group_of
 from quotakernels.adapters.duckdb import ranking
 from quotakernels.cli.columns import columns_read, parse_label, positive_value
 from quotakernels.cli.errors import (
@@ -31,13 +32,14 @@ from quotakernels.cli.errors import (
     third_label,
 )
 from quotakernels.cli.terminal import printable
-from quotakernels.evaluation.compute import evaluate_rankings
+from quotakernels.evaluation.compute import evaluate_rankings, with_groups
 from quotakernels.evaluation.evaluation import Evaluation
+from quotakernels.evaluation.groups import group_results
 from quotakernels.evaluation.quota import UnfitError
 from quotakernels.evaluation.settings import Counts, Settings
 
-_POSITIVE = "it is positive"
-"""A column beside those of the data, whose label it is."""
+_POSITIVE, _GROUP = "it is positive", "its group"
+"""Columns beside those of the data: its label, and what names its group."""
 
 
 @dataclass(frozen=True)
@@ -150,21 +152,47 @@ def evaluate_source(
     chosen = source if settings.where is None else _chosen(source, *settings.where)
     positive = positive_value(_labels(chosen, settings.label), settings.label, settings.pos_label)
     counts = _counts(chosen, positive, settings)
-    settings.check_quotas(counts.total)
-    sign = _equals(settings.label, positive)
-    columns = ", ".join(map(sql.identifier, dict.fromkeys([*settings.models, *_weight(settings)])))
-    ready = chosen.rows.project(f"{sign} AS {sql.identifier(_POSITIVE)}, {columns}")
+    if settings.per is None:
+        settings.check_quotas(counts.total)
+    made = {_POSITIVE: _equals(settings.label, positive)}
+    if settings.grouped_by is not None:
+        made[_GROUP] = _group(chosen, settings.grouped_by)
+    columns = [f"{value} AS {sql.identifier(name)}" for name, value in made.items()]
+    columns += map(sql.identifier, dict.fromkeys([*settings.models, *_weight(settings)]))
+    ready = chosen.rows.project(", ".join(columns))
 
-    def ranked(name: str) -> qk.Ranking:
+    def ranked(name: str, group: str | None = None) -> qk.Ranking:
+        columns: dict[str, Any] = {"weight": settings.weight, "group": group}
         try:
-            return ranking(
-                source.connection, ready, label=_POSITIVE, score=name, weight=settings.weight
+            found: qk.Ranking = ranking(
+                source.connection, ready, label=_POSITIVE, score=name, **columns
             )
+            return found
         except ValueError as error:
             _refuse_score(chosen, name, settings.weight)
             raise error from None
 
-    return evaluate_rankings(settings, counts, ranked, on_step)
+    if settings.grouped_by is None:
+        return evaluate_rankings(settings, counts, ranked, on_step)
+    by_group = []
+    for name in settings.models:
+        on_step(f"grouping {name}")
+        by_group.append(ranked(name, _GROUP))
+    groups = group_results(settings, by_group, by_group[0].groups.ids)
+    return with_groups(evaluate_rankings(settings, counts, ranked, on_step), groups)
+
+
+def _group(rows: ParquetFiles, name: str) -> str:
+    """What names the group of each row, in SQL; dates become texts."""
+    kind = rows.rows.types[rows.rows.columns.index(name)]
+    try:
+        text = f"CAST({sql.identifier(name)} AS VARCHAR)"
+        column = text if kind.id == "date" else group_of(rows.rows, name)
+    except TypeError:
+        expected = "expected whole numbers, texts or dates"
+        raise InputError(f"column {name!r} holds values of type {kind}, {expected}") from None
+    _refuse_missing(rows, name, _first_row(rows.rows, _missing(name))[0])
+    return column
 
 
 def _refuse_score(rows: ParquetFiles, name: str, weight: str | None) -> None:

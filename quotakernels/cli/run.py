@@ -80,9 +80,10 @@ def evaluate_file(path: Path, settings: Settings) -> Evaluation:
 def _evaluate_grouped(path: Path, settings: Settings, memory_limit: str | None) -> Evaluation:
     from quotakernels.cli.grouped import evaluate_source, opened
 
+    queries = 1 if settings.grouped_by is None else 2
     with (
         opened(parquet_files(path), settings, memory_limit) as source,
-        progress_bar(1 + len(settings.models), source.share_done) as step,
+        progress_bar(1 + queries * len(settings.models), source.share_done) as step,
     ):
         step(f"reading {settings.source}")
         return evaluate_source(source, settings, step)

@@ -38,19 +38,19 @@ def evaluate_sample(
     counts = sample.counts
     if settings.per is None:
         settings.check_quotas(counts.total)
-    groups = None if sample.groups is None else group_results(settings, sample)
+    groups = None
+    if sample.groups is not None:
+        codes, names = sample.groups
+        by_group = [rank(**sample.of(model), groups=codes) for model in settings.models]
+        groups = group_results(settings, by_group, names)
     thresholds = None if tuning is None else _best_thresholds(settings, tuning)
     brings = {} if settings.unit is None else gains_of(settings.unit, sample)
 
     def ranked(model: str) -> Ranking:
         return rank(**sample.of(model) | brings)
 
-    whole = replace(settings, quotas=settings.quotas_over_all)
-    evaluation = evaluate_rankings(whole, counts, ranked, on_step, thresholds)
-    if groups is not None:
-        filled = {} if settings.per is None else _together(groups)
-        at_quota = {**evaluation.at_quota, **filled}
-        evaluation = replace(evaluation, settings=settings, at_quota=at_quota, groups=groups)
+    evaluation = evaluate_rankings(settings, counts, ranked, on_step, thresholds)
+    evaluation = evaluation if groups is None else with_groups(evaluation, groups)
     if settings.resampling is None:
         return evaluation
     quotas = {quota: quota.argument(counts.total) for quota in settings.quotas_over_all}
@@ -58,6 +58,12 @@ def evaluate_sample(
     data = Resampled(settings, quotas, sample.of, on_step, tell, codes)
     evaluation = with_certainty(evaluation, data, brings, thresholds)
     return evaluation if groups is None else with_groups_drawn(evaluation, data)
+
+
+def with_groups(evaluation: Evaluation, groups: GroupResults) -> Evaluation:
+    """The evaluation with what groups of rows have; quotas of theirs are filled together."""
+    filled = {} if evaluation.settings.per is None else _together(groups)
+    return replace(evaluation, at_quota={**evaluation.at_quota, **filled}, groups=groups)
 
 
 def _together(groups: GroupResults) -> dict[Quota, Values]:
@@ -88,7 +94,7 @@ def evaluate_rankings(
     rankings: list[Ranking] = []
     over_all: list[list[float]] = []
     areas: list[list[float]] = []
-    at_quota: dict[Quota, list[list[float]]] = {quota: [] for quota in settings.quotas}
+    at_quota: dict[Quota, list[list[float]]] = {quota: [] for quota in settings.quotas_over_all}
     for name in settings.models:
         on_step(f"evaluating {name}")
         ranking = ranked(name)
@@ -101,7 +107,7 @@ def evaluate_rankings(
             rows.append([x.value(ranking, **argument) for x in AT_QUOTA])
     gains = None
     if settings.unit is not None:
-        gains = gain_results(rankings, settings.quotas, counts.total, thresholds)
+        gains = gain_results(rankings, settings.quotas_over_all, counts.total, thresholds)
     return Evaluation(
         settings,
         *counts,

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from quotakernels._array import namespace
 from quotakernels._text import number
 from quotakernels.evaluation.measures import AT_QUOTA, Column
 from quotakernels.evaluation.quota import Quota
-from quotakernels.evaluation.settings import Sample, Settings
+from quotakernels.evaluation.settings import Settings
 from quotakernels.inference.delong.interval import auc_interval
 from quotakernels.inference.proportions.hit_rate import hit_rate_interval
-from quotakernels.inputs.groups import GroupsOfExamples
+from quotakernels.inputs.quotas import Totals
 from quotakernels.measures.at_quota.selection_by_group import selection_by_group
 from quotakernels.measures.by_group import group_counts
 from quotakernels.measures.over_quotas.areas import roc_auc
-from quotakernels.ranking import Ranking, rank
+from quotakernels.ranking import Ranking, table_of
 
 Floats = NDArray[np.float64]
 OVER_ALL = (Column("roc_auc", "AUC", roc_auc),)
@@ -129,14 +130,12 @@ class GroupResults:
         return 0 if quota.percent else int(np.count_nonzero(self.masses < quota.amount))
 
 
-def group_results(settings: Settings, sample: Sample) -> GroupResults:
-    """Measure each model in each group of a sample."""
-    assert sample.groups is not None
-    codes, names = sample.groups
-    rankings = [rank(**sample.of(name), groups=codes) for name in settings.models]
+def group_results(
+    settings: Settings, rankings: Sequence[Ranking], names: NDArray[Any]
+) -> GroupResults:
+    """Measure each model in each group, by its ranking of groups, and call these by their names."""
     _, rows, positives = group_counts(rankings[0])
-    weights = np.ones(len(codes)) if sample.weights is None else sample.weights
-    masses, found = (_sums(sample.groups, x) for x in (weights, weights * sample.labels))
+    masses, found = _masses(rankings[0])
     if settings.per is not None:
         settings.check_quotas(float(masses.max(initial=0)), settings.per)
     resampling = settings.resampling
@@ -167,9 +166,11 @@ def _over_all(rankings: Sequence[Ranking], level: float | None) -> GroupValues:
     )
 
 
-def _sums(groups: GroupsOfExamples, x: Floats) -> Floats:
-    """The sum over each group."""
-    return np.asarray(np.bincount(groups.codes, x, len(groups.ids)), dtype=np.float64)
+def _masses(ranking: Ranking) -> tuple[Floats, Floats]:
+    """The mass of each group, and that of its positives."""
+    xp = namespace(ranking.counts)
+    whole, positive, _ = Totals(xp, table_of(xp, ranking, by_group=True))
+    return whole.astype(np.float64), positive.astype(np.float64)
 
 
 def _at_quota(

@@ -39,6 +39,8 @@ _COSTS = ("positive_costs", "negative_costs")
 _AMOUNTS = ("weights", "positive_weights", *_GAINS, *_REJECTED, *_COSTS)
 """What is given in twos or not at all, and computed with in floats."""
 _COUNTS = ("counts", "positives", "groups")
+COLUMNS = ("thresholds", "counts", "positives", *_AMOUNTS, "groups")
+"""What `Ranking.from_counts` takes, in its order."""
 
 
 class Grouped(NamedTuple):
@@ -51,6 +53,12 @@ class Grouped(NamedTuple):
     good: Array | None
     combined: ops.Combined | None
     ids: Array | None
+
+    def parted(self, table: ops.Groups) -> ops.Groups:
+        """The table, or one made of it, with thresholds and groups apart."""
+        if self.combined is None:
+            return table
+        return ops.parted(namespace(table.counts), table, self.combined, self.ids)
 
 
 def validate_groups(given: dict[str, Any], num_groups: int | None = None) -> Grouped:

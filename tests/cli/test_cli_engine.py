@@ -79,6 +79,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("--label", "y", "--where", "part=2", "--weight", "i2", "--weight", "part"),
         in_full(("--label", "y", "--where", "letter=b")),
         in_full(("--label", "y", "--where", "bool=true")),
+        ("--label", "y", "--by", "letter"),
+        in_full(("--label", "y", "--weight", "eighths", "--by", "part")),
     ],
 )
 def test_both_engines_print_the_same(run: Run, data: Path, arguments: tuple[str, ...]) -> None:
@@ -88,6 +90,32 @@ def test_both_engines_print_the_same(run: Run, data: Path, arguments: tuple[str,
     assert run(*given, "--engine", "duckdb") == memory
     one, other = (parsed(run(*given, "--json", "--engine", x).out) for x in ("memory", "duckdb"))
     assert one == other
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--per", "day", "--quota", "40", "--quota", "5%"),
+        ("--per", "part", "--quota", "2000", "--weight", "eighths"),
+        ("--by", "bool", "--where", "letter=b"),
+    ],
+)
+def test_groups_are_those_of_memory(
+    run: Run, data: Path, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    days = np.datetime64("2026-03-01") + np.arange(N) % 7
+    path = tmp_path / "days.parquet"
+    parquet.write_table(content().append_column("day", pa.array(days)), path)
+    given = ("evaluate", path, "--label", "y", "--score", "f8", "--score", "i2", *arguments)
+    memory = run(*given, "--engine", "memory")
+    if "2000" in arguments:
+        assert "--quota 2000 is more than the total weight of the largest group" in memory.error
+    else:
+        assert memory.status == 0, memory.err
+    assert run(*given, "--engine", "duckdb") == memory
+    if memory.status == 0:
+        one, two = (parsed(run(*given, "--json", "--engine", x).out) for x in ("memory", "duckdb"))
+        assert one == two
 
 
 @pytest.mark.full
@@ -137,7 +165,9 @@ BAD = [
     ({}, ("--where", "w=many"), "no row has many in column 'w'"),
     ({"w": [1, None, 1]}, ("--where", "w=1"), "column 'w': missing value at row 2"),
     ({}, ("--quota", "4"), "--quota 4 is more than the 3 rows"),
-    ({}, ("--per", "w", "--quota", "1"), "--per and --by need every row in memory"),
+    ({}, ("--per", "w", "--quota", "3"), "--quota 3 is more than the 1 rows of the largest group"),
+    ({}, ("--by", "s"), "column 's' holds values of type DOUBLE, expected whole numbers, texts or"),
+    ({"w": ["a", None, "b"]}, ("--by", "w"), "column 'w': missing value at row 2; fill these"),
     ({}, ("--gain", "w"), "--gain, --impact and --tune need every row in memory"),
     ({}, ("--impact", "1,0,0,0"), "--gain, --impact and --tune need every row in memory"),
     ({}, ("--memory-limit", "much"), "data.parquet: "),
