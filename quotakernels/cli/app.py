@@ -20,7 +20,7 @@ from quotakernels.cli.options import (
     GAINS,
     LEVEL,
     MONEY,
-    PER,
+    PER_OF_SELECTED,
     POS_LABEL,
     QUOTA,
     QUOTA_HELP,
@@ -197,7 +197,7 @@ def report(file: Path | None, example: str | None, output: Path, **options: Any)
                 help="Lowest score to select, for a quota.",
             ),
             *MONEY,
-            PER,
+            PER_OF_SELECTED,
             WHERE,
             example_option("Select of scores that come along."),
         ),
@@ -240,8 +240,8 @@ def select(file: Path | None, example: str | None, output: Path, **chosen: Any) 
 def _check_one(quota: Any, threshold: Any, paid: Any, per: str | None) -> None:
     if sum(x is not None for x in (quota, threshold, paid)) != 1:
         raise click.UsageError("Give one of --quota and --threshold, or --budget with --cost.")
-    if per is not None and quota is None:
-        raise click.UsageError("--per goes with --quota.")
+    if per is not None and threshold is not None:
+        raise click.UsageError("--per goes with --quota or --budget.")
 
 
 def _write_selected(
@@ -270,13 +270,15 @@ def _write_selected(
     table = read_table(file, as_text=output_format(output) == "csv")
     if where is not None:
         table = table.filter(where_mask(typed, *where))
+    groups = None
+    if per is not None:
+        groups = per, of_rows(typed, where, lambda rows: group_column(rows, per))
     if paid is not None:
-        selection = select_paid(table, scores, paid, typed, where)
-    elif per is None or quota is None:
+        selection = select_paid(table, scores, paid, typed, where, groups)
+    elif groups is None or quota is None:
         selection = select_rows(table, scores, quota or reached(scores, threshold))
     else:
-        groups = of_rows(typed, where, lambda rows: group_column(rows, per))
-        selection = select_of_each(table, scores, quota, per, groups)
+        selection = select_of_each(table, scores, quota, *groups)
     _write_selection(output, selection)
 
 

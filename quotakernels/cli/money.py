@@ -14,8 +14,9 @@ import quotakernels as qk
 from quotakernels._text import number
 from quotakernels.cli.columns import number_column, of_rows
 from quotakernels.cli.errors import InputError
-from quotakernels.cli.selection import Selection, best_first, refuse_probability, taken
+from quotakernels.cli.selection import Selection, best_first, by_group, refuse_probability, taken
 from quotakernels.evaluation.words import counted
+from quotakernels.inputs.groups import GroupsOfExamples
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,12 @@ def select_paid(
     money: Money,
     typed: pa.Table,
     where: tuple[str, str] | None,
+    per: tuple[str, GroupsOfExamples] | None = None,
 ) -> Selection:
-    """Return the best rows that a budget pays for, with the part of each."""
+    """Return the best rows that a budget pays for, with the part of each.
+
+    With a column and its groups each group has the budget, and they come one after the other.
+    """
     refuse_probability(table)
     cost = of_rows(typed, where, lambda rows: number_column(rows, money.cost))
     if (cost < 0).any():
@@ -59,11 +64,17 @@ def select_paid(
     if money.over_cost:
         scores = _over_cost(scores, cost)
     limit: dict[str, Any] = {"cost": cost, "budget": money.budget, "when_short": "all"}
+    limit |= {} if per is None else {"groups": per[1].codes}
     parts = qk.select(scores, **limit, whole=money.whole, random_state=money.seed)
     rows = best_first(scores, np.flatnonzero(parts))
     spent, many = number(float(parts @ cost)), counted(float(parts.sum()), "row", "rows")
     said = f"{many} for {spent}, of a budget of {number(money.budget)}"
     order = "best first by score over cost" if money.over_cost else "best first"
+    if per is not None:
+        column, groups = per
+        rows = by_group(rows, groups)
+        said += f" of each {column} ({counted(len(groups.ids), 'group', 'groups')})"
+        order += f" of each {column}"
     return Selection(taken(table, rows, parts), said, order)
 
 

@@ -131,6 +131,9 @@ WHERE = Option(["--where"], type=CONDITION, help="Use these rows only.")
 PER = Option(
     ["--per"], type=COLUMN, help="Fill each --quota in every group: rows alike in this column."
 )
+PER_OF_SELECTED = Option(
+    ["--per"], type=COLUMN, help="The quota or budget of every group: rows alike in this column."
+)
 BY = Option(["--by"], type=COLUMN, help="Tell what every group gets of one --quota over all.")
 DATA = (LABEL, SCORES, QUOTAS, PER, BY, POS_LABEL, WEIGHT, WHERE)
 GAINS = (

@@ -49,7 +49,7 @@ def select_of_each(
     _check(table, quota, largest, f"the {largest} rows of the largest group by {column!r}")
     probabilities = qk.select(scores, groups=groups.codes, **quota.argument(largest))
     rows = best_first(scores, np.flatnonzero(probabilities))
-    rows = rows[np.argsort(groups.codes[rows], kind="stable")]
+    rows = by_group(rows, groups)
     places = float(quota.of_each(sizes).sum())
     said = how_filled_each(places, quota, column, sizes)
     return Selection(taken(table, rows, probabilities), said, f"best first of each {column}")
@@ -79,6 +79,11 @@ def reached(scores: NDArray[Any], threshold: float | None) -> Quota:
     if threshold is None or math.isnan(threshold):
         raise InputError(f"--threshold {threshold} is not a number")
     return Quota(float(np.count_nonzero(scores >= threshold)), percent=False)
+
+
+def by_group(rows: NDArray[np.intp], groups: GroupsOfExamples) -> NDArray[np.intp]:
+    """Order rows by their groups; those of a group keep their order."""
+    return rows[np.argsort(groups.codes[rows], kind="stable")]
 
 
 def best_first(scores: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -186,7 +186,35 @@ def test_a_quota_of_each_group_is_refused(run: Run, table: Callable[..., Path]) 
         given = ("--score", "s", "--quota", quota, "--per", column, "-o", path.with_name("a.csv"))
         assert message in run("select", file, *given).error
     given = ("--score", "s", "--threshold", 1, "--per", "branch", "-o", path.with_name("a.csv"))
-    assert "--per goes with --quota." in run("select", path, *given).error
+    assert "--per goes with --quota or --budget." in run("select", path, *given).error
+
+
+@pytest.mark.parametrize("more", [(), ("--whole", "--seed", 3), ("--over-cost",)])
+def test_a_budget_of_each_group(
+    run: Run, table: Callable[..., Path], more: tuple[Any, ...]
+) -> None:
+    cost = [3, 1, 2, 2, 1, 2]
+    path = table(**BRANCHES, cost=cost)
+    output = path.with_name("chosen.parquet")
+    given = ("--score", "s", "--budget", 4, "--cost", "cost", "--per", "branch", "-o", output)
+    outcome = run("select", path, *given, *more)
+    scores = np.array(BRANCHES["s"]) / (cost if "--over-cost" in more else 1)
+    options = {"cost": cost, "budget": 4, "groups": BRANCHES["branch"], "when_short": "all"}
+    options |= {"whole": True, "random_state": 3} if "--whole" in more else {}
+    parts = qk.select(scores, **options)
+    chosen = [row for row in range(6) if parts[row] > 0]
+    order = sorted(chosen, key=lambda row: (BRANCHES["branch"][row], -scores[row]))
+    content = read_output(output)
+    assert content["branch"] == [BRANCHES["branch"][row] for row in order]
+    assert content["selection_probability"] == parts[order].tolist()
+    said, rows = outcome.out.splitlines()
+    spent = float(parts @ cost)
+    assert said.endswith(f" for {spent:g}, of a budget of 4 of each branch (3 groups)")
+    assert rows.endswith(
+        "best first by score over cost of each branch"
+        if "--over-cost" in more
+        else "best first of each branch"
+    )
 
 
 def test_select_within_a_budget(run: Run, table: Callable[..., Path]) -> None:
