@@ -207,3 +207,58 @@ def test_a_worker_dies_in_mid_run(tmp_path: Path) -> None:
         found = ranking(from_array(y_true, 100), scores)
     assert int(Path(killed).read_text()) != os.getpid()
     assert_same_bits(found, qk.rank(y_true, y_score))
+
+
+# groups of examples
+
+
+@pytest.mark.parametrize("kind", ["integers", "texts"])
+@pytest.mark.parametrize("ties", ["expected", "pessimistic"])
+def test_groups_are_those_of_all(kind: str, ties: Any) -> None:
+    """Each group lies in several partitions."""
+    y_true, y_score = examples()
+    ids = np.random.default_rng(2).integers(-3, 5, 600)
+    ids = ids if kind == "integers" else np.array([f"{x:+}" * (x % 3 + 1) for x in ids])
+    chunks = ((0, 1, 200, 0, 399),)
+    given = (from_array(y_true, 70), from_array(y_score, chunks))
+    found = ranking(*given, groups=from_array(ids, 90), ties=ties)
+    wanted = qk.rank(y_true, y_score, groups=ids, ties=ties)
+    for one, other in zip(
+        (*found[:5], *found.groups[:3]), (*wanted[:5], *wanted.groups[:3]), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+    for measure in (qk.roc_auc, qk.average_precision):
+        np.testing.assert_array_equal(measure(found), measure(wanted))
+    mean = qk.group_mean(qk.roc_auc, weights="examples")
+    assert mean(found).value == mean(wanted).value
+
+
+def test_groups_of_a_frame_with_weights_gains_and_a_mask() -> None:
+    y_true, y_score = examples()
+    rng = np.random.default_rng(3)
+    content = pd.DataFrame({"y": y_true, "s": y_score, "w": rng.integers(0, 5, 600) / 4})
+    content = content.assign(
+        team=rng.choice(["red", "blue", "green"], 600), m=rng.random(600) < 0.8
+    )
+    frame = dask.dataframe.from_pandas(content, npartitions=11)
+    columns = {"sample_weight": "w", "where": "m", "groups": "team", "gain": "s"}
+    found = ranking("y", "s", data=frame, **columns)
+    wanted = qk.rank(content.y, content.s, **{name: content[x] for name, x in columns.items()})
+    assert found.groups.ids.tolist() == ["blue", "green", "red"]
+    np.testing.assert_array_equal(found.counts, wanted.counts)
+    np.testing.assert_allclose(qk.roc_auc(found), qk.roc_auc(wanted), rtol=1e-14)
+    np.testing.assert_allclose(found.gains.positive, wanted.gains.positive, rtol=1e-13, atol=1e-13)
+
+
+def test_bad_groups_name_the_partition() -> None:
+    y_true, y_score = (from_array(x, 2) for x in ([1, 0, 1, 0], [0.4, 0.3, 0.2, 0.1]))
+    with pytest.raises(TypeError, match=r"^partition 1: groups is 0.5 at position 1; expected an"):
+        ranking(y_true, y_score, groups=from_array(np.array([1, 2, 1, 0.5], dtype=object), 2))
+    mixed = from_array(np.array([1, 2, "a", "b"], dtype=object), 2)
+    with pytest.raises(
+        TypeError, match=r"groups is of dtype str in partition 1 and of int64 in par"
+    ):
+        ranking(y_true, y_score, groups=mixed)
+    nothing = from_array(np.zeros(0), 1)
+    none = ranking(nothing, nothing, groups=from_array(np.zeros(0, dtype=np.int64), 1))
+    assert qk.roc_auc(none).shape == (0,)

@@ -9,7 +9,7 @@ import numpy as np
 from quotakernels import Ranking, ops
 from quotakernels._array import computing, namespace
 from quotakernels.inputs.examples import check_tie_policy
-from quotakernels.inputs.groups import GroupsOfExamples
+from quotakernels.inputs.groups import GroupsOfExamples, groups_of
 from quotakernels.ranking import TiePolicy, ranking_of, split_ties
 
 
@@ -68,9 +68,33 @@ def ranking_by_group(table: ops.Groups, groups: GroupsOfExamples, ties: TiePolic
         groups = groups._replace(codes=np.zeros(1, dtype=np.int64))
     xp = namespace(table.counts)
     with computing(xp):
-        both = ops.combined(xp, table.thresholds, groups.codes, len(groups.ids), None)
-        found = _with_narrow_counts(combined([table._replace(thresholds=both.scores)]))
-        return ranking_of(ops.parted(xp, split_ties(xp, found, ties), both, groups.ids))
+        found, both = _combined_by_group(table, groups)
+        found = split_ties(xp, _with_narrow_counts(found), ties)
+        return ranking_of(ops.parted(xp, found, both, groups.ids))
+
+
+def _combined_by_group(
+    table: ops.Groups, groups: GroupsOfExamples
+) -> tuple[ops.Groups, ops.Combined]:
+    """A row for each score and group, which thresholds stand for together."""
+    xp = namespace(table.counts)
+    both = ops.combined(xp, table.thresholds, groups.codes, len(groups.ids), None)
+    return combined([table._replace(thresholds=both.scores)]), both
+
+
+def rows_by_group(
+    tables: Sequence[ops.Groups], ids: Sequence[np.ndarray]
+) -> tuple[ops.Groups, np.ndarray]:
+    """One table of several, with a row for each score and group, and the group's id of each row."""
+    table = _one_below_the_other(tables)
+    kept = table.counts > 0
+    if not kept.any():
+        return _rows(table, kept), ids[0][:0]
+    groups = groups_of("groups", np.concatenate([x for x in ids if len(x)])[kept])
+    found, both = _combined_by_group(_rows(table, kept), groups)
+    xp = namespace(table.counts)
+    found = ops.parted(xp, found, both, groups.ids)
+    return found._replace(segments=()), groups.ids[found.segments.of_row]
 
 
 def _with_narrow_counts(table: ops.Groups) -> ops.Groups:

@@ -12,8 +12,15 @@ import numpy as np
 
 from quotakernels import Ranking, ops
 from quotakernels._array import library, namespace
-from quotakernels.adapters._tables import check_grouped_ties, combined, ranking_of_groups
+from quotakernels.adapters._tables import (
+    check_grouped_ties,
+    combined,
+    ranking_by_group,
+    ranking_of_groups,
+    rows_by_group,
+)
 from quotakernels.inputs.columns import as_column
+from quotakernels.inputs.groups import groups_of
 from quotakernels.inputs.keywords import public
 from quotakernels.ranking import TiePolicy, ranked, table_of
 
@@ -35,12 +42,14 @@ _COMBINED_AT_ONCE = 8
 class _Partial(NamedTuple):
     """The table of some partitions, the first of which has a number.
 
-    Also a negative label found beside `pos_label`, and where.
+    Also a negative label found beside `pos_label`, and where; and the group of each row, if the
+    examples have groups.
     """
 
     number: int
     table: ops.Groups
     negative: tuple[Any, int] | None
+    ids: np.ndarray | None
 
 
 @public
@@ -55,6 +64,7 @@ def ranking(
     ties: TiePolicy = "expected",
     gain: Any = None,
     gain_rejected: Any = 0,
+    groups: Any = None,
 ) -> Ranking:
     """Rank scores that lie in partitions: `rank` for Dask.
 
@@ -75,20 +85,24 @@ def ranking(
     gain, gain_rejected : as `y_true`, optional
         As `rank` takes them, `gain_rejected` one number or a column; with them `y_true` may be
         None.
+    groups : as `y_true`, optional
+        The group of each example, as `rank` takes it; a group may lie in several partitions.  One
+        whose examples are all left out is not there.
     pos_label, ties : optional
         As `rank` takes them; not ``ties="given"``.
 
     Returns
     -------
     Ranking
-        Of NumPy arrays, a row per distinct score, in the dtype of the scores.  With weights, the
-        masses of a score's partitions are added in the order of the partitions.
+        Of NumPy arrays, a row per distinct score, or per score and group, in the dtype of the
+        scores.  With weights, the masses of a score's partitions are added in the order of the
+        partitions.
 
     Raises
     ------
     TypeError
         Something that is neither a dask array nor a column; partitions that are not of NumPy or
-        pandas; dtypes that `rank` refuses or that change between partitions.
+        pandas; dtypes that `rank` refuses or that change between partitions, also of the ids.
     ValueError
         Lengths or numbers of partitions that differ; values that `rank` refuses (NaN scores,
         missing values, labels that are not 0 and 1, …), with the partition and the position in it.
@@ -107,6 +121,7 @@ def ranking(
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
     one_for_all = type(gain_rejected) in (int, float)
     given |= {"gain": gain, "gain_rejected": None if one_for_all else gain_rejected}
+    given |= {"groups": groups}
     columns = {name: _column(data, x) for name, x in given.items() if x is not None}
     same = {"y_true": None, "gain_rejected": gain_rejected if one_for_all else 0}
     partitions = enumerate(_partitions(columns))
@@ -115,7 +130,9 @@ def ranking(
         starts = range(0, len(parts), _COMBINED_AT_ONCE)
         parts = [dask.delayed(_together)(parts[k : k + _COMBINED_AT_ONCE]) for k in starts]
     (found,) = dask.compute(*parts)
-    return ranking_of_groups(found.table, ties)
+    if found.ids is None:
+        return ranking_of_groups(found.table, ties)
+    return ranking_by_group(found.table, groups_of("groups", found.ids), ties)
 
 
 def _column(data: Any, x: Any) -> Any:
@@ -183,8 +200,14 @@ def _partial(number: int, part: dict[str, Any], pos_label: Any, same: dict[str, 
     except (TypeError, ValueError) as error:
         raise type(error)(f"partition {number}: {error}") from error
     negative = None if pos_label is None else _negative_label(arrays, pos_label)
-    groups = table_of(namespace(table.counts), table)
-    return _Partial(number, combined([groups]), None if negative is None else (negative[0], number))
+    found = None if negative is None else (negative[0], number)
+    rows = table_of(namespace(table.counts), table, by_group=True)
+    if not rows.segments:
+        return _Partial(number, combined([rows]), found, None)
+    ids, of_row = rows.segments.ids, rows.segments.of_row
+    of_row = ids[of_row] if len(ids) else np.zeros(len(of_row), ids.dtype)
+    merged, of_row = rows_by_group([rows.map(lambda x: x)], [of_row])
+    return _Partial(number, merged, found, of_row)
 
 
 def _on_host(name: str, x: Any) -> np.ndarray:
@@ -212,16 +235,28 @@ def _together(parts: list[_Partial]) -> _Partial:
                 f"y_true is {label!r} in partition {number} and {found[0][0]!r} in partition "
                 f"{found[0][1]}; expected one label beside pos_label"
             )
-    _check_types(parts)
-    table = combined([part.table for part in parts])
-    return _Partial(parts[0].number, table, found[0] if found else None)
+    _check_types("y_score", {part.number: part.table.thresholds.dtype for part in parts})
+    negative, tables = found[0] if found else None, [part.table for part in parts]
+    if parts[0].ids is None:
+        return _Partial(parts[0].number, combined(tables), negative, None)
+    ids = {part.number: x for part in parts if (x := part.ids) is not None}
+    kinds = {number: _kind(x) for number, x in ids.items() if len(x)}
+    _check_types("groups", kinds)
+    table, of_row = rows_by_group(tables, list(ids.values()))
+    return _Partial(parts[0].number, table, negative, of_row)
 
 
-def _check_types(parts: list[_Partial]) -> None:
-    first, *others = ((part.number, part.table.thresholds.dtype) for part in parts)
-    for number, dtype in others:
-        if dtype != first[1]:
+def _kind(ids: np.ndarray) -> str:
+    """The type of ids; texts may be of any length."""
+    return "str" if ids.dtype.kind == "U" else str(ids.dtype)
+
+
+def _check_types(name: str, types: dict[int, Any]) -> None:
+    """Raise unless what partitions have is of one type."""
+    (first, wanted), *others = types.items() or [(0, None)]
+    for number, found in others:
+        if found != wanted:
             raise TypeError(
-                f"y_score is of dtype {dtype} in partition {number} and of {first[1]} in partition "
-                f"{first[0]}; expected one dtype"
+                f"{name} is of dtype {found} in partition {number} and of {wanted} in partition "
+                f"{first}; expected one dtype"
             )
