@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import warnings
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -339,6 +340,7 @@ def test_few_groups_of_a_class_are_told():
         qk.compare(MEAN, Y, MODELS, groups=G % 4, n_resamples=40, random_state=1)
 
 
+@pytest.mark.filterwarnings("ignore:.*groups have examples in several folds")
 @pytest.mark.parametrize("mode", parameters([m for m in mean_modes if "jit" not in m.name]))
 def test_folds_have_the_means_of_their_groups(mode: Mode):
     pytest.importorskip("scipy")
@@ -359,6 +361,25 @@ def test_folds_have_the_means_of_their_groups(mode: Mode):
     np.testing.assert_allclose(values, wanted, rtol=1e-6)
     np.testing.assert_allclose(apart, wanted[0] - wanted[1], atol=1e-6)
     np.testing.assert_allclose(pooled, MEAN(qk.rank(Y, S, groups=G)).value, rtol=1e-6)
+
+
+def test_groups_that_are_split_over_folds_are_told():
+    pytest.importorskip("scipy")
+    split = np.where(G == 3, np.arange(N) % 2, G % 2)  # of all groups only one
+    count = np.unique(G).size
+    told = rf"^1 of {count} groups have examples in several folds: each fold measures its part"
+    with pytest.warns(UserWarning, match=told):
+        qk.inference.fold_summary(MEAN, Y, S, split, groups=G)
+    with pytest.warns(UserWarning, match=told):
+        qk.inference.fold_test({"auc": MEAN}, Y, S, split, groups=G)
+    repeats = np.stack([G % 2, split])
+    with pytest.warns(UserWarning, match=told):
+        qk.inference.fold_summary(MEAN, Y, S, repeats, groups=G)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        qk.inference.fold_summary(MEAN, Y, S, G % 2, groups=G)
+        qk.inference.fold_summary(MEAN, Y, S, split, groups=G, where=(G != 3) | (split == 1))
+        qk.inference.fold_summary(qk.hit_rate, Y, S, np.arange(N) % 3, groups=G % 2, quota=2)
 
 
 def test_folds_of_repeats_take_their_own_groups():

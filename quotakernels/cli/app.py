@@ -263,8 +263,7 @@ def _write_selected(
     paid = money_of(**money)
     _check_one(quota, threshold, paid, per)
     refuse_to_overwrite(file, output)
-    columns = (None if where is None else where[0], per, None if paid is None else paid.cost)
-    beside = [x for x in columns if x is not None]
+    beside = [x for x in (where and where[0], per, getattr(paid, "cost", None)) if x is not None]
     typed = read_with_scores(file, [score, *beside], [score])
     scores = of_rows(typed, where, lambda rows: score_column(rows, score))
     table = read_table(file, as_text=output_format(output) == "csv")

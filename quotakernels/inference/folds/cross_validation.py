@@ -33,6 +33,7 @@ from quotakernels.inference.folds.splits import (
     Folds,
     each_fold,
     pooled_value,
+    split_groups,
     validate_folds,
     why_undefined,
 )
@@ -202,8 +203,9 @@ def fold_summary(
     n_train : number, optional
         Examples that each model was trained on; by default all that are not in its fold.
     groups, num_groups
-        As in `rank`, for measures that know groups, and for `group_mean`; of each fold they are its
-        examples of the group.
+        As in `rank`, for measures that know groups, and for `group_mean`.  A fold measures its own
+        examples of each group: the part of a group that is split over folds, to which a quota of
+        the group then applies.
     **options
         The measure's own arguments, such as ``fraction=0.1``.
 
@@ -220,7 +222,8 @@ def fold_summary(
     Warns
     -----
     UserWarning
-        Folds that leave a measure undefined are named, where values can be read.
+        Folds that leave a measure undefined are named, where values can be read.  Of `group_mean`,
+        groups that are split over folds are counted.
 
     See Also
     --------
@@ -260,7 +263,7 @@ def fold_summary(
     found = validated(y_true, y_score, *beside, groups, num_groups, cost)
     split = validate_folds(folds, tuple(found.examples.scores.shape), n_train)
     values = each_fold(applied, found, split, ties)
-    _warn_of_undefined(measure, values, found, split)
+    _warn(measure, values, found, split)
     together = [pooled_value(applied, found, split, ties)] if pooled else []
     summarised = functools.partial(_summary, split, confidence_level)
     return trees_map(summarised, [values, *together])
@@ -278,6 +281,25 @@ def _summary(folds: Folds, confidence_level: float, found: list[Array]) -> FoldS
         pooled = [xp.mean(cast(xp, x, values.dtype), axis=-1) for x in together] or [None]
         parts = (*t, values.shape[-1] - 1 - freedom, shaped, *pooled)
         return finished(xp, FoldSummary._make(parts), dtype)  # type: ignore[no-any-return]
+
+
+def _warn(measure: Any, values: Any, data: Validated, folds: Folds) -> None:
+    """Tell what a reader of the results has to know of the folds."""
+    _warn_of_split_groups(measure, data, folds)
+    _warn_of_undefined(measure, values, data, folds)
+
+
+def _warn_of_split_groups(measure: Any, data: Validated, folds: Folds) -> None:
+    """Say that a mean over groups is over their parts; groups that are no sample stay in peace."""
+    if not any(check_groups(measure, data.groups)) or data.groups is None:
+        return
+    if split := split_groups(data, folds):
+        warnings.warn(
+            f"{split} of {data.groups.ids.shape[0]} groups have examples in several folds: each "
+            "fold measures its part of them, by a model that has seen the rest; to keep groups "
+            "whole, split by them, as GroupKFold of scikit-learn does",
+            stacklevel=level_of_caller(),
+        )
 
 
 def _warn_of_undefined(measure: Any, values: Any, data: Validated, folds: Folds) -> None:
@@ -411,7 +433,7 @@ def fold_test(
         with silently(again=bool(found)):
             found.append(each_fold(applied, data, split, ties))
     differences = trees_map(first_less_second, found)
-    _warn_of_undefined(measure, differences, data, split)
+    _warn(measure, differences, data, split)
     tested = functools.partial(_tested, folds=split, confidence_level=confidence_level)
     return _each_tested(tested, measure, maximize, differences)
 

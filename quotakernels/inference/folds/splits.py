@@ -112,6 +112,24 @@ def pooled_value(measure: Any, found: Validated, folds: Folds, ties: TiePolicy) 
     return _stacked(values)
 
 
+def split_groups(found: Validated, folds: Folds) -> int:
+    """How many groups have examples that count in several folds; 0 where that cannot be read."""
+    if found.groups is None:
+        return 0
+    size, there = found.groups.ids.shape[0], []
+    for part in _parts(found, folds):
+        assert part.groups is not None
+        columns = (part.groups.codes, part.examples.valid)
+        if not all(x is None or readable(x) for x in columns):
+            return 0
+        shape = tuple(part.examples.scores.shape)
+        codes, valid = (np.broadcast_to(True if x is None else to_numpy(x), shape) for x in columns)
+        counted = codes[valid & (codes >= 0) & (codes < size)]
+        there.append(np.bincount(counted, minlength=size) > 0)
+    by_repeat = np.reshape(there, (-1, folds.shape[-1], size))
+    return int((by_repeat.sum(axis=1) > 1).any(axis=0).sum())
+
+
 def _stacked(values: list[Any]) -> Any:
     def joined(parts: list[Array]) -> Array:
         if len({tuple(x.shape) for x in parts}) > 1:
