@@ -208,16 +208,14 @@ class ScoreHistogram(NamedTuple):
         y_score = _as_counted(self.like, as_column("y_score", y_score))
         columns = (y_true, y_score, sample_weight, where)
         xp = namespace(self.like)
-        grouped = {"groups": groups, "num_groups": self.num_groups}
-        plain = not self.weighted and all(x is None for x in grouped.values())
-        if sample_weight is where is pos_label is None and plain:
+        grouped = groups is not None or self.num_groups is not None
+        if sample_weight is where is pos_label is None and not (grouped or self.weighted):
             check_fits(self.like, y_score)
             found = ops.counted(xp, self.counts, y_score, y_true, self.bits)
             if found is not None:
                 return self._replace(counts=found[0], bad=with_fault(xp, self.bad, found[1]))
-        batch = validate_batch(
-            self.like, columns, pos_label, validate, weighted=self.weighted, **grouped
-        )
+        beside = {"weighted": self.weighted, "groups": groups, "num_groups": self.num_groups}
+        batch = validate_batch(self.like, columns, pos_label, validate, **beside)
         with computing(xp):
             return compiled(_with_batch, xp)(self, batch)
 
