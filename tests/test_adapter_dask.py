@@ -212,13 +212,15 @@ def test_a_worker_dies_in_mid_run(tmp_path: Path) -> None:
 # groups of examples
 
 
-@pytest.mark.parametrize("kind", ["integers", "texts"])
+@pytest.mark.parametrize("kind", ["integers", "texts", "dates"])
 @pytest.mark.parametrize("ties", ["expected", "pessimistic"])
 def test_groups_are_those_of_all(kind: str, ties: Any) -> None:
     """Each group lies in several partitions."""
     y_true, y_score = examples()
     ids = np.random.default_rng(2).integers(-3, 5, 600)
-    ids = ids if kind == "integers" else np.array([f"{x:+}" * (x % 3 + 1) for x in ids])
+    if kind == "texts":
+        ids = np.array([f"{x:+}" * (x % 3 + 1) for x in ids])
+    ids = np.datetime64("2026-03-01") + ids if kind == "dates" else ids
     chunks = ((0, 1, 200, 0, 399),)
     given = (from_array(y_true, 70), from_array(y_score, chunks))
     found = ranking(*given, groups=from_array(ids, 90), ties=ties)

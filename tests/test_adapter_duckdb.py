@@ -64,7 +64,10 @@ def test_labels(connection: Any, name: str) -> None:
 GROUPS = np.random.default_rng(7).integers(-9, 9, 500)
 
 
-@pytest.mark.parametrize("ids", [GROUPS, GROUPS.astype(str), GROUPS > 0, GROUPS.astype("i2")])
+DAYS = np.datetime64("2026-03-01") + GROUPS
+
+
+@pytest.mark.parametrize("ids", [GROUPS, GROUPS.astype(str), GROUPS > 0, GROUPS.astype("i2"), DAYS])
 @pytest.mark.parametrize("dtype", ["f4", "f8", "u8"])
 def test_groups(connection: Any, dtype: str, ids: np.ndarray) -> None:
     named = {"y": LABELS, "s": scores_of(dtype), "g": ids, "w": 1 + GROUPS % 4}
@@ -88,7 +91,7 @@ def test_bad_groups(connection: Any) -> None:
     content = "SELECT 1 AS y, 0.5::DOUBLE AS s, 0.5::DOUBLE AS f, NULL::INTEGER AS g"
     with pytest.raises(ValueError, match=r"^column 'g': 1 row without a group, .* NULL"):
         ranking(connection, content, label="y", score="s", group="g")
-    with pytest.raises(TypeError, match=r"^column 'f' is of type DOUBLE; expected integers or te"):
+    with pytest.raises(TypeError, match=r"^column 'f' is of type DOUBLE; expected integers, text"):
         ranking(connection, content, label="y", score="s", group="f")
     with pytest.raises(ValueError, match="no column 'h'"):
         ranking(connection, content, label="y", score="s", group="h")

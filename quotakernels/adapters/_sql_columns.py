@@ -105,9 +105,9 @@ def score_of(relation: Any, name: str) -> str:
 
 
 def group_of(relation: Any, name: str) -> str:
-    """A column of what names groups, integers or texts, in SQL."""
-    if (kind := _type(relation, name).id) not in _WHOLE | _TEXTS | {"boolean"}:
-        raise TypeError(_holds(relation, name, "integers or texts; cast it in a query"))
+    """A column of what names groups, integers, texts or dates, in SQL."""
+    if (kind := _type(relation, name).id) not in _WHOLE | _TEXTS | {"boolean", "date"}:
+        raise TypeError(_holds(relation, name, "integers, texts or dates; cast it in a query"))
     column = sql.identifier(name)
     return f"CAST({column} AS VARCHAR)" if kind == "enum" else column
 

@@ -247,8 +247,8 @@ def _together(parts: list[_Partial]) -> _Partial:
 
 
 def _kind(ids: np.ndarray) -> str:
-    """The type of ids; texts may be of any length."""
-    return "str" if ids.dtype.kind == "U" else str(ids.dtype)
+    """The type of ids; texts may be of any length, and dates of any unit."""
+    return {"U": "str", "M": "date"}.get(ids.dtype.kind, str(ids.dtype))
 
 
 def _check_types(name: str, types: dict[int, Any]) -> None:

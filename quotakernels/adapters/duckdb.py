@@ -117,8 +117,8 @@ def ranking(
         Columns of what each row brings if it is selected, and if it is not, as `rank` takes them;
         `gain_rejected` may be one number.
     group : str, optional
-        Column of what names the group of each row, integers or texts: `groups` of `rank`, by
-        ``GROUP BY group, score``.  A group whose rows are all left out is not there.
+        Column of what names the group of each row, integers, texts or dates: `groups` of `rank`,
+        by ``GROUP BY group, score``.  A group whose rows are all left out is not there.
 
     Returns
     -------
@@ -257,7 +257,9 @@ def _ranking(
     table = ops.Groups(*counted, *masses)._replace(gains=gains)
     if group is None:
         return ranking_of_groups(combined([table]), ties)
-    return ranking_by_group(table, groups_of("group", np.asarray(columns["segment"])), ties)
+    ids = np.asarray(columns["segment"])
+    ids = ids.astype("datetime64[D]") if ids.dtype.kind == "M" else ids
+    return ranking_by_group(table, groups_of("group", ids), ties)
 
 
 def _grouped(
