@@ -1,6 +1,7 @@
 """Measures of each query, of queries of uneven length: ``python -m benchmarks.groups``.
 
-All contenders take turns in one run, and their CPU time is compared.
+All contenders take turns in one run, and their CPU time is compared.  rax takes part where it is
+installed (``pip install --no-deps rax==0.4.0``).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from benchmarks.tables import Table
 
 QUERIES, LOOPED, TURNS, K = 100_000, 2000, 5, 10
 HERE, BY_HAND, PANDAS, LOOP = "here", "NumPy by hand", "pandas", "torchmetrics"
+PADDED = "rax, padded"
 MARKS = {BY_HAND: (1.5, "at most"), LOOP: (1 / 5, "at most")}
 """How many times what another one takes this library may take."""
 Values = Any
@@ -78,6 +80,7 @@ class _Sorted(NamedTuple):
     starts: Values
     sizes: Values
     place: Values
+    order: Values
 
 
 def _sorted(y: Values, s: Values, query: Values) -> _Sorted:
@@ -85,11 +88,11 @@ def _sorted(y: Values, s: Values, query: Values) -> _Sorted:
     ids, labels = query[order], y[order]
     starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
     sizes = np.diff(np.append(starts, ids.size))
-    return _Sorted(labels, starts, sizes, np.arange(ids.size) - np.repeat(starts, sizes))
+    return _Sorted(labels, starts, sizes, np.arange(ids.size) - np.repeat(starts, sizes), order)
 
 
 def _of_sorted(what: str, rows: _Sorted) -> Values:
-    labels, starts, sizes, place = rows
+    labels, starts, sizes, place, _ = rows
     if what == "precision at 10":
         return np.add.reduceat(labels * (place < K), starts) / np.minimum(sizes, K)
     positives = np.add.reduceat(labels, starts)
@@ -154,6 +157,21 @@ def torchmetrics(what: str, y: Values, s: Values, query: Values) -> Values:
     return float(metric.compute())
 
 
+def rax(what: str, y: Values, s: Values, query: Values) -> Values:
+    """Every query as a row as long as the longest, in single precision."""
+    import jax.numpy as jnp
+    import rax
+
+    rows = _sorted(y, s, query)
+    there = np.arange(rows.sizes.max()) < rows.sizes[:, None]
+    padded = np.zeros((2, *there.shape), dtype=np.float32)
+    padded[0][there], padded[1][there] = s[rows.order], rows.labels
+    metric = rax.precision_metric if what == "precision at 10" else rax.ndcg_metric
+    found = metric(*map(jnp.asarray, padded), where=jnp.asarray(there), topn=K, reduce_fn=None)
+    undefined = (what != "precision at 10") & ~padded[1].any(axis=1)
+    return np.where(undefined, np.nan, found)
+
+
 # the run
 
 
@@ -175,7 +193,8 @@ def check(what: str, found: dict[str, Any], labels_of: Values) -> None:
         if name == LOOP:  # single precision, and a mean
             np.testing.assert_allclose(values, np.mean(ours[labels_of]), rtol=1e-5, err_msg=what)
         else:
-            np.testing.assert_allclose(values, ours, rtol=1e-12, err_msg=f"{what}, {name}")
+            near = 1e-5 if name == PADDED else 1e-12
+            np.testing.assert_allclose(values, ours, rtol=near, err_msg=f"{what}, {name}")
 
 
 def contest(what: str, rows: Problem, names: dict[str, Any], turns: int) -> dict[str, float]:
@@ -218,10 +237,12 @@ def main(arguments: list[str]) -> int:
     sorting |= {} if missing("pandas") else {PANDAS: pandas}
     looping: dict[str, Any] = {HERE: here}
     looping |= {} if missing("torchmetrics") else {LOOP: torchmetrics}
+    padding = {} if missing("rax", "jax") else {PADDED: rax}
     table: list[tuple[str, ...]] = []
     bad = []
     for what in OURS:
-        for data, names in ((rows, sorting), (few, looping)):
+        padded = padding if what != "AUC" else {}
+        for data, names in ((rows, sorting), (few, looping | padded)):
             seconds = contest(what, data, names, chosen.turns)
             table += report(what, data, seconds)
             bad += missed(what, seconds)
