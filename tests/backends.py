@@ -195,9 +195,9 @@ def standard_forms() -> Any:
     return mock.patch.object(native, "library", return_value="standard")
 
 
-def in_full(value: Any) -> Any:
-    """A parameter for the full matrix alone."""
-    return pytest.param(value, marks=pytest.mark.full)
+def in_full(*values: Any) -> Any:
+    """A parameter, or several at once, for the full matrix alone."""
+    return pytest.param(*values, marks=pytest.mark.full)
 
 
 any_quota = pytest.mark.filterwarnings("ignore:quota=.* is less than one example")

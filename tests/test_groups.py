@@ -80,8 +80,14 @@ def of_group(scores: np.ndarray, group: int, names: tuple[str, ...], ties: str) 
 
 
 @pytest.mark.long_program
-@pytest.mark.parametrize("names", BESIDE.values(), ids=BESIDE)
-@pytest.mark.parametrize("ties", ["expected", in_full("pessimistic"), in_full("given")])
+@pytest.mark.parametrize(
+    ("names", "ties"),
+    [
+        *((names, "expected") for names in BESIDE.values()),
+        in_full(("w", "where"), "pessimistic"),
+        in_full(("w",), "given"),
+    ],
+)
 def test_each_group_is_as_if_it_were_alone(mode: Mode, names: tuple[str, ...], ties: str):
     quotas = mode.array([float(q) for q in QUOTAS])
     arrays = (DATA[name] for name in ("y", "s", "groups", *names))

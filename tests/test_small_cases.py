@@ -19,13 +19,13 @@ QUOTA_ARRAY = np.array([float(q) for q in QUOTAS])
 RNG = np.random.default_rng(20)
 
 
-@lru_cache(maxsize=1)
-def padded_cases() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+@lru_cache(maxsize=2)
+def padded_cases(longest: int = LENGTH) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Labels, scores and mask of all cases; what the mask hides is made to look like data."""
-    cases = list(ex.ordered_cases(LENGTH))
-    labels = RNG.integers(0, 2, (len(cases), LENGTH))
-    scores = RNG.choice([2.0, 0.5, -1.0], (len(cases), LENGTH))
-    mask = np.zeros((len(cases), LENGTH), dtype=bool)
+    cases = list(ex.ordered_cases(longest))
+    labels = RNG.integers(0, 2, (len(cases), longest))
+    scores = RNG.choice([2.0, 0.5, -1.0], (len(cases), longest))
+    mask = np.zeros((len(cases), longest), dtype=bool)
     for row, (y, s) in enumerate(cases):
         labels[row, : len(y)], scores[row, : len(y)], mask[row, : len(y)] = y, s, True
     return labels, scores, mask
