@@ -441,6 +441,6 @@ def test_version_is_that_of_pyproject():
     assert versions == [quotakernels.__version__]
 
 
-def test_readme_cites_this_version():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_citation_names_this_version():
+    text = (ROOT / "docs" / "citing.md").read_text(encoding="utf-8")
     assert re.findall(r"version += \{(.+)\},", text) == [quotakernels.__version__]
