@@ -267,6 +267,11 @@ for _form, _name in zip(
 # lists of one query
 
 
+def at_most(top_k: int | None, count: int) -> int:
+    """The cutoff, or the end of the list."""
+    return min(count if top_k is None else top_k, count)
+
+
 def retrieval_precision(
     preds: Tensor, target: Tensor, top_k: int | None = None, adaptive_k: bool = False
 ) -> Tensor:
@@ -285,15 +290,60 @@ def retrieval_recall(preds: Tensor, target: Tensor, top_k: int | None = None) ->
     return torch.nan_to_num(qk.qrecall(target, preds, quota=quota))
 
 
+def of_list(measure: Any) -> Callable[..., Tensor]:
+    """A measure of one list at a cutoff, 0 where it is undefined."""
+
+    def retrieval(preds: Tensor, target: Tensor, top_k: int | None = None) -> Tensor:
+        preds, target = preds.flatten(), target.flatten()
+        quota = at_most(top_k, preds.shape[0])
+        return torch.nan_to_num(measure(target, preds, quota=quota)).float()
+
+    return retrieval
+
+
+def found_precision(target: Tensor, preds: Tensor, quota: int) -> Tensor:
+    """AP over the positives that the best hold, and not over all."""
+    whole = qk.expected_average_precision(target, preds, quota=quota)
+    return whole / qk.qrecall(target, preds, quota=quota)
+
+
+def fall_out(target: Tensor, preds: Tensor, quota: int) -> Tensor:
+    """The negatives that are among the best, over all negatives."""
+    return qk.qrecall(1 - target.long(), preds, quota=quota)
+
+
+def graded(target: Tensor, preds: Tensor, quota: int) -> Tensor:
+    return qk.retrieval.ndcg(None, preds, gain=target, quota=quota)
+
+
+def retrieval_r_precision(preds: Tensor, target: Tensor) -> Tensor:
+    """The hit rate at as many as there are positives."""
+    preds, target = preds.flatten(), target.flatten()
+    return torch.nan_to_num(qk.hit_rate(target, preds, quota=int(target.sum())))
+
+
+LISTS: dict[str, Callable[..., Any]] = {
+    "precision": retrieval_precision,
+    "recall": retrieval_recall,
+    "r_precision": retrieval_r_precision,
+    "hit_rate": of_list(qk.retrieval.success),
+    "reciprocal_rank": of_list(qk.retrieval.reciprocal_rank),
+    "average_precision": of_list(found_precision),
+    "fall_out": of_list(fall_out),
+    "ndcg": of_list(graded),
+}
+OTHER_NAMES = {"ndcg": "normalized_dcg"}
+
+
 def install() -> None:
     """Put these in the places from which the tests of torchmetrics import."""
     found: dict[str, Any] = {}
     for form in FORMS:
         for module in ("torchmetrics.classification", "torchmetrics.functional.classification"):
             found |= dict.fromkeys((f"{module}.{form}",), CLASSES | FUNCTIONS)
-    for name, shim in (("precision", retrieval_precision), ("recall", retrieval_recall)):
+    for name, shim in LISTS.items():
         for module in ("torchmetrics.retrieval", "torchmetrics.functional.retrieval"):
-            found[f"{module}.{name}"] = {f"retrieval_{name}": shim}
+            found[f"{module}.{name}"] = {f"retrieval_{OTHER_NAMES.get(name, name)}": shim}
     for module, shims in found.items():
         places = vars(sys.modules[module])  # as attributes, functions stand in the modules' place
         replaced = shims.keys() & places.keys()
