@@ -14,12 +14,13 @@ from exact import delong as ex
 from expected import as_floats
 
 import quotakernels as qk
+from quotakernels.inference import _student
 from quotakernels.inference._normal import quantile, two_sided
 
 FEW = ("strict", "torch-compile", "jax64", "jax64-jit", "jax32-jit")
 mode = mode_fixture([mode for mode in MODES if mode.name not in FEW])
 
-Z95 = 1.959963984540054
+stats = pytest.importorskip("scipy.stats")
 ROWS, MODELS, WIDTH = 14, 3, 12
 Columns = dict[str, np.ndarray]
 
@@ -88,6 +89,14 @@ def test_definition_in_every_mode(mode: Mode):
     check_tests(found, auc, covariance, rtol, atol)
 
 
+def welch(covariance: np.ndarray) -> np.ndarray:
+    """The degrees of freedom of the first two models, as of two sets of examples."""
+    n = batch()[2][:, 0].sum(axis=-1)
+    variances = covariance[:, 0, 0], covariance[:, 1, 1]
+    with np.errstate(invalid="ignore"):
+        return sum(variances) ** 2 / sum(v**2 / (n - 1) for v in variances)
+
+
 def check_tests(
     found: Any, auc: np.ndarray, covariance: np.ndarray, rtol: float, atol: float
 ) -> None:
@@ -104,10 +113,10 @@ def check_tests(
             z = np.where(error > 0, difference / error, np.nan)
         undefined = np.isnan(z)
         np.testing.assert_allclose(test.statistic, z, 10 * rtol, 10 * atol, err_msg=name)
-        p_value = [math.nan if x != x else math.erfc(abs(x) / math.sqrt(2)) for x in z]
-        np.testing.assert_allclose(test.p_value, p_value, 100 * rtol, atol, err_msg=name)
+        law = stats.norm if name == "paired" else stats.t(welch(covariance))
+        np.testing.assert_allclose(test.p_value, 2 * law.sf(abs(z)), 100 * rtol, atol, err_msg=name)
         for end, sign in ((test.lower, -1), (test.upper, 1)):
-            wanted = np.where(undefined, np.nan, difference + sign * Z95 * error)
+            wanted = np.where(undefined, np.nan, difference + sign * law.ppf(0.975) * error)
             np.testing.assert_allclose(end, wanted, 10 * rtol, 10 * atol, err_msg=name)
 
 
@@ -156,11 +165,11 @@ def test_one_variance_from_the_table_and_from_the_examples(shared: Path):
 def test_logit_interval_and_the_bound_of_separated_classes():
     ranking = qk.rank(*([1, 0, 1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.8, 0.6, 0.5, 0.4, 0.3, 0.1]))
     found = qk.inference.auc_interval(ranking, confidence_level=0.9)
-    auc, half = found.estimate, 1.6448536269514722 * found.standard_error
+    auc, half = found.estimate, 2.3533634348018233 * found.standard_error  # t of 3 degrees
     slope = 1 / (auc * (1 - auc))
     for end, sign in ((found.lower, -1), (found.upper, 1)):
         logit = math.log(auc / (1 - auc)) + sign * half * slope
-        assert end == pytest.approx(1 / (1 + math.exp(-logit)), rel=1e-14)
+        assert end == pytest.approx(1 / (1 + math.exp(-logit)), rel=1e-12)
     y = [1] * 4 + [0] * 6
     least = 0.05 ** (1 / 4)
     ends = {1: (least, 1), 0: (least / 2, 1 - least / 2), -1: (0, 1 - least)}
@@ -273,6 +282,21 @@ def test_tails_and_quantiles_of_the_normal_distribution():
     assert two_sided(np, np.asarray([np.inf, np.nan])).tolist()[0] == 0
     for level in (1e-9, 0.5, 0.95, 1 - 1e-12):
         assert math.erf(quantile(level) / math.sqrt(2)) == pytest.approx(level, rel=1e-15)
+
+
+def test_tails_and_quantiles_of_student():
+    freedom = np.asarray([1, 1.3, 2, 9.7, 100, 1e5, 1e9])
+    for t in (0, 0.1, 1.96, 20, 60):
+        wanted = 2 * stats.t.sf(t, freedom)
+        there = wanted > 0
+        found = _student.two_sided(np, np.full_like(freedom, t), freedom)
+        np.testing.assert_allclose(found[there], wanted[there], 3e-13)
+    for level in (0.1, 0.95, 0.999):
+        wanted = stats.t.ppf((1 + level) / 2, freedom)
+        np.testing.assert_allclose(_student.quantiles(np, level, freedom), wanted, 1e-12)
+    few = np.asarray([0, 0.5, np.nan])
+    assert np.isnan(_student.two_sided(np, few, few)).all()
+    assert np.isnan(_student.quantiles(np, 0.95, few)).all()
 
 
 def test_one_pair_has_a_difference_and_no_error():

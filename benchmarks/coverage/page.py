@@ -10,6 +10,8 @@ from benchmarks.coverage.seen import LEVEL
 from benchmarks.coverage.sources import SOURCES
 
 STORED, PAGE = "benchmarks/coverage.json", "docs/coverage.md"
+UNMARKED = ("rightly sure", "by Holm")
+"""Of which more is better."""
 Row = dict[str, Any]
 Part = dict[str, Any]
 
@@ -105,6 +107,17 @@ SECTIONS = {
         {"5 folds": "5 folds", "5 × 5 folds": "5 × 5 folds"},
     ),
     "poisson": Section("Poisson draws", words.POISSON, {"Poisson": "percentile"}),
+    "verdicts": Section(
+        "Who is the first",
+        words.VERDICTS,
+        {
+            "wrongly sure": "wrongly sure",
+            "rightly sure": "rightly sure",
+            "by Holm": "by Holm",
+            "shown": "shown, less the truth",
+            "expected": "expected, less the truth",
+        },
+    ),
 }
 
 
@@ -180,9 +193,13 @@ def _cell(row: Row, drawn: int) -> str:
     defined = row["number"]
     if not defined:
         return "undefined"
-    missed = row["rejected"] if "rejected" in row else row["above"] + row["below"]
-    missed = 100 * missed / defined
+    if "more" in row:
+        return f"{100 * row['more']:+.1f}".replace("-", "−")
+    if row.get("how") in UNMARKED:
+        return f"{100 * row['said'] / defined:.1f}"
+    wrong = row.get("rejected", row.get("said"))
+    missed = 100 * (row["above"] + row["below"] if wrong is None else wrong) / defined
     off = 100 * (1 - LEVEL) - missed
     mark = "" if abs(off) <= 2 * _error(defined) else " +" if off > 0 else " −"
     some = f" of {defined}" if defined < 0.9 * drawn else ""
-    return f"{missed if 'rejected' in row else 100 - missed:.1f}{some}{mark}"
+    return f"{100 - missed if wrong is None else missed:.1f}{some}{mark}"

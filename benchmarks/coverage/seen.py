@@ -49,7 +49,32 @@ class Tested(NamedTuple):
         return {"number": int(p_value == p_value), "rejected": int(p_value <= 1 - LEVEL + SLACK)}
 
 
-Sights = Iterable[Seen | Tested]
+class Verdict(NamedTuple):
+    """Whether something was said that is true, or is not."""
+
+    what: str
+    how: str
+    said: bool
+
+    def numbers(self) -> dict[str, float]:
+        """Whether it was said."""
+        return {"number": 1, "said": int(self.said)}
+
+
+class Shown(NamedTuple):
+    """A number that was shown in the place of a truth."""
+
+    what: str
+    how: str
+    value: float
+    truth: float
+
+    def numbers(self) -> dict[str, float]:
+        """By how much it is too high."""
+        return {"number": 1, "more": self.value - self.truth}
+
+
+Sights = Iterable[Seen | Tested | Verdict | Shown]
 
 
 def summed(found: dict[tuple[str, str], dict[str, float]], sights: Sights) -> None:
@@ -66,7 +91,7 @@ def rows(found: dict[tuple[str, str], dict[str, float]]) -> list[dict[str, Any]]
     for (what, how), total in found.items():
         means: dict[str, Any] = {
             name: float(f"{total[name] / max(total['number'], 1):.4g}")
-            for name in ("width", "truth")
+            for name in ("width", "truth", "more")
             if name in total
         }
         listed.append({"what": what, "how": how, **total, **means})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from statistics import NormalDist
 from typing import Any, NamedTuple
@@ -67,6 +67,18 @@ class Scores(NamedTuple):
         noise += np.sqrt(ALIKE) * rng.normal(size=self.n)
         worse = self.apart if same else WORSE * self.apart
         return labels, self.scored(labels, noise[0]), self.scored(labels, noise[1], worse)
+
+    def models(
+        self, rng: np.random.Generator, shares: Sequence[float]
+    ) -> tuple[Array, list[Array]]:
+        """The scores of several models, whose shifts are shares of that of the population."""
+        labels, both = self.labels(rng), rng.normal(size=self.n)
+        own = rng.normal(size=(len(shares), self.n))
+        noise = np.sqrt(1 - ALIKE) * own + np.sqrt(ALIKE) * both
+        return labels, [
+            self.scored(labels, *x)
+            for x in zip(noise, self.apart * np.asarray(shares), strict=True)
+        ]
 
     def customers(self, rng: np.random.Generator) -> tuple[Array, Array, Array]:
         """One to three rows of each of n customers, with one label and scores that are alike."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks import machine
-from benchmarks.coverage import along, folds, pairs, single
+from benchmarks.coverage import along, folds, pairs, single, verdicts
 from benchmarks.coverage.seen import Sights, rows, summed
 from benchmarks.coverage.sources import SOURCES, Draw, Scores
 
@@ -36,6 +36,7 @@ KINDS = {
     "folds": Kind(8, folds.summaries),
     "levels over folds": Kind(9, folds.levels),
     "poisson": Kind(10, single.poisson),
+    "verdicts": Kind(11, verdicts.verdicts),
 }
 POPULATIONS = {
     "tied": 0,

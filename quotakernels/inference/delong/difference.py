@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from quotakernels._array import Array, Namespace, computed, namespace
+from quotakernels.inference import _student as student
 from quotakernels.inference._areas import AreaName, refuse_masses, refuse_weights, scale_of
 from quotakernels.inference._normal import check_level, quantile, two_sided
 from quotakernels.inference.delong.placements import area_of, lost_pairs, share, spread_of
@@ -29,9 +30,9 @@ class DelongTest(NamedTuple):
     standard_error : array
         The root of its estimated variance.
     statistic : array
-        The difference over its standard error, z.
+        The difference over its standard error.
     p_value : array
-        The probability of a |z| that is at least as large if the areas are the same.
+        The probability of one that is at least as large if the areas are the same.
     """
 
     difference: Array
@@ -153,11 +154,23 @@ def _paired(*parts: Array, scale: int, confidence_level: float) -> DelongTest:
     return _tested(xp, scale * difference, scale * xp.sqrt(variance), confidence_level)
 
 
-def _tested(xp: Namespace, difference: Array, error: Array, confidence_level: float) -> DelongTest:
-    """The test of a difference; undefined without variation."""
-    half = quantile(confidence_level) * error
+def _tested(
+    xp: Namespace,
+    difference: Array,
+    error: Array,
+    confidence_level: float,
+    freedom: Array | None = None,
+) -> DelongTest:
+    """The test of a difference, by Student's t if there are degrees of freedom; undefined without
+    variation.
+    """
     statistic = difference / error
-    found = (difference - half, difference + half, statistic, two_sided(xp, statistic))
+    if freedom is None:
+        half, p_value = quantile(confidence_level) * error, two_sided(xp, statistic)
+    else:
+        half = student.quantiles(xp, confidence_level, freedom) * error
+        p_value = student.two_sided(xp, statistic, freedom)
+    found = (difference - half, difference + half, statistic, p_value)
     nan = xp.full_like(difference, xp.nan)
     lower, upper, statistic, p_value = (xp.where(error > 0, x, nan) for x in found)
     return DelongTest(difference, lower, upper, error, statistic, p_value)
@@ -169,7 +182,9 @@ def delong_test_unpaired(
 ) -> DelongTest:
     """Whether AUC differs between two sets of examples, of one model or two (DeLong's variance).
 
-    The sets are independent, so the variance of the difference is the sum of both.
+    The sets are independent, so the variance of the difference is the sum of both.  The statistic
+    is compared with Student's t of Welch's degrees of freedom, as in pROC: of variances v and w of
+    m and n examples (v + w)²/(v²/(m - 1) + w²/(n - 1)).
 
     Parameters
     ----------
@@ -205,7 +220,7 @@ def delong_test_unpaired(
     >>> autumn = rank([1, 0, 0, 1, 0, 1], [4, 1, 3, 3, 5, 3])
     >>> found = delong_test_unpaired(spring, autumn)
     >>> print(found.difference.round(4), found.p_value.round(4))
-    0.1944 0.5914
+    0.1944 0.604
     """
     scale = scale_of(measure)
     check_level(confidence_level)
@@ -226,5 +241,7 @@ def _unpaired(*columns: Any, scale: int, confidence_level: float) -> DelongTest:
         refuse_masses(table, name)
         areas.append(area_of(xp, table))
     shares = [share(xp, area.lost, area.pairs, scale) for area in areas]
-    error = scale * xp.sqrt(areas[0].variance + areas[1].variance)
-    return _tested(xp, shares[0] - shares[1], error, confidence_level)
+    a, b = (area.variance for area in areas)
+    of_a, of_b = (x.variance**2 / (x.positive + x.negative - 1) for x in areas)
+    error, freedom = scale * xp.sqrt(a + b), (a + b) ** 2 / (of_a + of_b)
+    return _tested(xp, shares[0] - shares[1], error, confidence_level, freedom)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
+from quotakernels.inference import _student as student
 from quotakernels.inference._areas import AreaName, refuse_masses, scale_of
 from quotakernels.inference._normal import check_level, quantile
 from quotakernels.inference.delong.placements import Area, area_of, share
@@ -73,7 +74,8 @@ def auc_interval(
 
     With the standard error s of an AUC of A and the quantile z of the normal distribution, the
     Wald interval is A ± z·s.  The logit interval is that of ln(A/(1 - A)), whose standard error is
-    s/(A(1 - A)), taken back; it stays inside of 0 and 1 and covers better where A is near 1.
+    s/(A(1 - A)), by Student's t of min(P, N) - 1 degrees of freedom, taken back; it stays inside of
+    0 and 1 and covers better where A is near 1 or a class is small.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
@@ -118,7 +120,7 @@ def auc_interval(
     >>> y_true, y_score = [1, 0, 1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.8, 0.6, 0.5, 0.4, 0.3, 0.1]
     >>> found = auc_interval(y_true, y_score)
     >>> print(found.estimate, found.lower.round(4), found.upper.round(4))
-    0.78125 0.3064 0.9665
+    0.78125 0.1071 0.9907
     >>> perfect = auc_interval([1, 1, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1])
     >>> print(perfect.standard_error, perfect.lower.round(4), perfect.upper)
     0.0 0.2924 1.0
@@ -132,10 +134,12 @@ def auc_interval(
     area = area_of(xp, table)
     won, error = share(xp, area.lost, area.pairs, 1), xp.sqrt(area.variance)
     lost = area.lost / (2 * area.pairs)
-    half = quantile(confidence_level) * error
     if method == "wald":
+        half = quantile(confidence_level) * error
         lower, upper = ops.clip(xp, won - half, 0.0), ops.clip(xp, won + half, None, 1.0)
     else:
+        fewer = xp.minimum(area.positive, area.negative)
+        half = student.quantiles(xp, confidence_level, fewer - 1) * error
         odds = xp.exp(-half / (won * lost))  # not its inverse, which may be infinite
         lower, upper = won * odds / (won * odds + lost), won / (won + lost * odds)
     certain = area.variance == 0
