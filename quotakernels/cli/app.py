@@ -124,7 +124,7 @@ def evaluate(
 
       The best cut, chosen on some rows and judged on others:
         quotakernels evaluate FILE --label bought --score a --gain spend \
-            --cost 0.5 --tune part=a --where part=b
+            --place-cost 0.5 --tune part=a --where part=b
 
       When each branch has 10 places:
         quotakernels evaluate FILE --label bought --score a --quota 10 --per branch
@@ -172,7 +172,7 @@ def report(file: Path | None, example: str | None, output: Path, **options: Any)
 
       What each model brings, by what customers spend, less the cost of a letter:
         quotakernels report FILE --label bought --score a --score b \
-            --gain spend --cost 0.5 --quota 5% -o report.html
+            --gain spend --place-cost 0.5 --quota 5% -o report.html
     """
     from quotakernels.cli.run import write_page
 

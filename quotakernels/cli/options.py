@@ -138,7 +138,7 @@ BY = Option(["--by"], type=COLUMN, help="Tell what every group gets of one --quo
 DATA = (LABEL, SCORES, QUOTAS, PER, BY, POS_LABEL, WEIGHT, WHERE)
 GAINS = (
     Option(["--gain"], type=COLUMN, help="Column of what each row brings if it is selected."),
-    Option(["--cost"], metavar="C", type=float, help="What selecting a row costs; with --gain."),
+    Option(["--place-cost"], metavar="C", type=float, help="What each place costs; with --gain."),
     Option(
         ["--impact"],
         metavar="TP,FP,FN,TN",

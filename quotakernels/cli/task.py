@@ -52,7 +52,7 @@ def _chosen(
     score: tuple[str, ...],
     quota: tuple[Quota, ...],
     gain: str | None,
-    cost: float | None,
+    place_cost: float | None,
     impact: tuple[float, ...] | None,
     ratio: float | None,
     prevalence: float | None,
@@ -67,7 +67,7 @@ def _chosen(
     compared = len(models or EXAMPLES["credit"].models)
     try:
         resampling = Resampling.asked(True, confidence, compare, resamples, seed, compared)
-        unit = Unit.asked(True, gain, cost, impact, columns["tune"], ratio, prevalence)
+        unit = Unit.asked(True, gain, place_cost, impact, columns["tune"], ratio, prevalence)
     except UnfitError as error:
         raise click.UsageError(f"{error}.") from error
     chosen = {"models": models, "quotas": tuple(dict.fromkeys(quota)), "unit": unit}

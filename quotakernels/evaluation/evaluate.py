@@ -39,7 +39,7 @@ def evaluate(
     quota: float | Sequence[float] | None = None,
     fraction: float | Sequence[float] | None = None,
     gain: Any = None,
-    cost: float = 0.0,
+    place_cost: float = 0.0,
     impacts: Sequence[float] | None = None,
     ratio: float | None = None,
     prevalence: float | None = None,
@@ -77,8 +77,8 @@ def evaluate(
         first of all is the one that the recommendation is about.
     gain : array, shape (n,), optional
         What each example brings if it is selected.
-    cost : float
-        What selecting an example costs, beside `gain`.
+    place_cost : float
+        What each place costs, beside `gain`.
     impacts : four numbers, optional
         What an example brings that is a true positive, a false positive, a false negative and a
         true negative, in place of `gain`.
@@ -144,7 +144,7 @@ def evaluate(
         beside |= _present(confidence=confidence, compare=compare or None)
         return _of_rankings(y_true, quotas, beside)
     given = _given(models, {"y_true": y_true, **beside})
-    counted = given.titles.get("gain"), cost or None, _cells(impacts), tune, ratio, prevalence
+    counted = given.titles.get("gain"), place_cost or None, _cells(impacts), tune, ratio, prevalence
     drawn = _resampling(confidence, compare, n_resamples, random_state, len(given.scores))
     settings = _settings(given, quotas, Unit.asked(False, *counted), drawn, pos_label)
     return _evaluated(given, settings, pos_label, reporter(progress, "evaluate"))

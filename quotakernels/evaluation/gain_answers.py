@@ -26,7 +26,7 @@ def how_many_by_gain(evaluation: Results, choice: Choice | None) -> Said:
         return _tuned(evaluation, gains, choice)
     unit = evaluation.settings.unit
     assert unit is not None
-    if unit.column is not None and not unit.cost and not gains.losses:
+    if unit.column is not None and not unit.place_cost and not gains.losses:
         return _free(evaluation, choice)
     verdict, said = _best_cut(evaluation, gains)
     if choice is not None and choice.places:
@@ -40,7 +40,7 @@ def how_many_by_gain(evaluation: Results, choice: Choice | None) -> Said:
 
 def _free(evaluation: Results, choice: Choice | None) -> Said:
     """Where no row is a loss there is no reason to select fewer."""
-    cost = evaluation.settings.option("cost")
+    cost = evaluation.settings.option("place-cost")
     said = (f"No row is a loss, so that more never bring less; give {cost} if places cost.",)
     if choice is None or not choice.places:
         return "All", said

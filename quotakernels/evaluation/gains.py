@@ -100,7 +100,7 @@ def gains_of(unit: Unit, sample: Sample) -> dict[str, Any]:
         selected, rejected = np.where(sample.labels, tp, fp), np.where(sample.labels, fn, tn)
     else:
         assert selected is not None
-        selected = selected - unit.cost
+        selected = selected - unit.place_cost
     with np.errstate(over="ignore"):
         mass = 1 if sample.weights is None else sample.weights
         size = np.sum((np.abs(selected) + np.abs(rejected)) * mass)

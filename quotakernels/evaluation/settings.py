@@ -24,7 +24,7 @@ _IN_PYTHON = {"impact": "impacts", "resamples": "n_resamples", "seed": "random_s
 
 def named_option(name: str, command: bool) -> str:
     """An option of the command, or the argument of `evaluate` that it is in Python."""
-    return f"--{name}" if command else _IN_PYTHON.get(name, name)
+    return f"--{name}" if command else _IN_PYTHON.get(name, name.replace("-", "_"))
 
 
 class Lines(NamedTuple):
@@ -37,13 +37,13 @@ class Lines(NamedTuple):
 
 @dataclass(frozen=True)
 class Unit:
-    """Where the gains come from, as it was asked for: a column and a cost, or four impacts.
+    """Where the gains come from, as it was asked for: a column and what a place costs, or impacts.
 
     Of impacts also the user's class ratio, if it is not that of the rows.
     """
 
     column: str | None = None
-    cost: float = 0.0
+    place_cost: float = 0.0
     impacts: tuple[float, ...] | None = None
     ratio: float | None = None
 
@@ -52,7 +52,7 @@ class Unit:
         cls,
         command: bool,
         gain: str | None,
-        cost: float | None,
+        place_cost: float | None,
         impacts: tuple[float, ...] | None,
         tune: Any,
         ratio: float | None = None,
@@ -60,17 +60,17 @@ class Unit:
     ) -> Unit | None:
         """The unit that is asked for; None if nothing is to be counted."""
         ratio = _ratio(command, impacts, ratio, prevalence)
-        names = ("gain", "impact", "cost", "tune")
+        names = ("gain", "impact", "place-cost", "tune")
         of_gain, of_impacts, of_cost, of_tune = (named_option(x, command) for x in names)
         if gain is not None and impacts is not None:
             raise UnfitError(f"{of_gain} and {of_impacts} are two ways to say the same; give one")
-        if cost is not None and (gain is None or not math.isfinite(cost)):
+        if place_cost is not None and (gain is None or not math.isfinite(place_cost)):
             raise UnfitError(f"{of_cost} must be a finite number, and goes with {of_gain}")
         if gain is None and impacts is None:
             if tune is not None:
                 raise UnfitError(f"{of_tune} goes with {of_gain} or {of_impacts}")
             return None
-        return cls(gain, cost or 0.0, impacts, ratio)
+        return cls(gain, place_cost or 0.0, impacts, ratio)
 
     def tuned(self, total: float, positive: float) -> tuple[float, ...] | None:
         """The impacts, times what the class of their cell counts more than in rows of these masses.
@@ -97,7 +97,7 @@ class Unit:
             named = zip(ConfusionTable._fields, self.impacts, strict=True)
             cells = ", ".join(f"{cell} {plain(impact)}" for cell, impact in named)
             return f"{cells}, of {self.tuned_to}" if self.ratio else cells
-        cost = f" - {plain(self.cost)} for each place" if self.cost else ""
+        cost = f" - {plain(self.place_cost)} for each place" if self.place_cost else ""
         return f"{self.column}{cost}"
 
 

@@ -59,10 +59,10 @@ def test_impacts_at_another_class_ratio(run: Run, arguments: list[Any]) -> None:
 
 
 def test_cost_of_a_place(run: Run, arguments: list[Any]) -> None:
-    found = models(run, *arguments, "--gain", "g", "--cost", "2.5", "--quota", 2)
+    found = models(run, *arguments, "--gain", "g", "--place-cost", "2.5", "--quota", 2)
     assert found["a"]["best_cut"]["brings"] == 7.5
     assert found["a"]["quotas"]["2"]["brings"] == 1
-    text = run(*arguments, "--gain", "g", "--cost", "2.5", "--quota", 2).out
+    text = run(*arguments, "--gain", "g", "--place-cost", "2.5", "--quota", 2).out
     assert "What the best cut brings (g - 2.5 for each place)\n" in text
     assert "\nSelecting nobody brings 0.00, selecting all -6.00.\n" in text
     assert (
@@ -73,11 +73,11 @@ def test_cost_of_a_place(run: Run, arguments: list[Any]) -> None:
     assert "What will it bring? 1.00, at random -2.00. With 2 places. To select nobody br" in text
     assert "brings 0.00, to select all -6.00; each place adds 0.50 on average." in text
     assert "--compare tests them.\n" in text
-    nobody = run(*arguments, "--gain", "g", "--cost", "20", "--quota", 1).out
+    nobody = run(*arguments, "--gain", "g", "--place-cost", "20", "--quota", 1).out
     none = "How many should I take? Nobody. No number of places brings more than selecting nobody."
     assert none in nobody
     assert "What will it bring? -10.00, at random -18.50. With 1 place. To select nobo" in nobody
-    everybody = run(*arguments, "--gain", "g", "--cost", "-20").out
+    everybody = run(*arguments, "--gain", "g", "--place-cost", "-20").out
     assert "to select all 129.00." in everybody
     assert "How many should I take? All. The most is brought by selecting all: 129.00." in everybody
 
@@ -147,9 +147,9 @@ def test_example(run: Run) -> None:
         (["--gain", "g", "--ratio", "2"], "--ratio goes with --impact"),
         (["--impact", "1,0,0,0", "--prevalence", "1"], "--prevalence must be above 0 and below 1"),
         (["--gain", "g", "--tune", "part=z"], "no row has z in column 'part'"),
-        (["--gain", "g", "--cost", "-1e308"], "what the rows bring is too large for a number"),
-        (["--cost", "1"], "--cost must be a finite number, and goes with --gain"),
-        (["--gain", "g", "--cost", "nan"], "--cost must be a finite number, and goes with --gain"),
+        (["--gain", "g", "--place-cost", "-1e308"], "the rows bring is too large for a number"),
+        (["--place-cost", "1"], "--place-cost must be a finite number, and goes with --gain"),
+        (["--gain", "g", "--place-cost", "nan"], "must be a finite number, and goes with --gain"),
         (["--impact", "1,2,3"], "'1,2,3' is not four finite numbers"),
         (["--impact", "1,2,3,inf"], "'1,2,3,inf' is not four finite numbers"),
         (["--impact", "1,2,x,4"], "'1,2,x,4' is not four finite numbers"),
@@ -178,7 +178,7 @@ def test_whom_to_mail(run: Run, shared: Path) -> None:
     """Customers' spending, less a mailing's cost: the sentences that a marketer needs."""
     names = [f"{name}.score" for name in ("logistic", "svm", "linear", "rf")]
     scores = [x for name in names for x in ("--score", name)]
-    chosen = ["--where", "train=0", "--gain", "spend", "--cost", "0.8", "--quota", "5%"]
+    chosen = ["--where", "train=0", "--gain", "spend", "--place-cost", "0.8", "--quota", "5%"]
     path = shared / HILLSTROM
     text = run("evaluate", path, "--label", "conversion", *scores, *chosen).out
     assert "by the first 15,555 of logistic.score (48.6% of all): 7,351.41." in text
@@ -226,7 +226,7 @@ def test_weights_whose_sums_are_rounded(run: Run, table: Callable[..., Path]) ->
     path = table(y=[0, 1] * 25, s=list(range(50)), g=[1] * 50, w=weights.tolist())
     given = ["evaluate", path, "--label", "y", "--score", "s", "--gain", "g", "--weight", "w"]
     assert "How many should I take? All. " in run(*given).out
-    text = run(*given, "--cost", "2", "--quota", "10%").out
+    text = run(*given, "--place-cost", "2", "--quota", "10%").out
     assert "How many should I take? Nobody. " in text
     assert "With a weight of " in text
 

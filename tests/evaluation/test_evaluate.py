@@ -73,8 +73,8 @@ SAID_SURE = ("--confidence", 0.9, "--compare", "--resamples", 120, "--seed", 5)
             ("--quota", 100, "--impact", "0,-5,-1,0", *SAID_SURE),
         ),
         (
-            {"fraction": 0.1, "gain": "neural_net", "cost": 0.5, "sample_weight": "tree"},
-            ("--quota", "10%", "--gain", "neural_net", "--cost", 0.5, "--weight", "tree"),
+            {"fraction": 0.1, "gain": "neural_net", "place_cost": 0.5, "sample_weight": "tree"},
+            ("--quota", "10%", "--gain", "neural_net", "--place-cost", 0.5, "--weight", "tree"),
         ),
     ],
 )
@@ -98,7 +98,7 @@ def test_a_mail_campaign(command: Callable[..., str], shared: Path) -> None:
     path = shared / "quota" / "hillstrom_scores.csv.gz"
     names = [f"{name}.score" for name in ("logistic", "svm", "linear", "rf")]
     asked = [x for name in names for x in ("--score", name)]
-    options = ["--where", "train=0", "--tune", "train=1", "--gain", "spend", "--cost", 0.8]
+    options = ["--where", "train=0", "--tune", "train=1", "--gain", "spend", "--place-cost", 0.8]
     options += ["--quota", "5%", "--confidence", 0.95, "--compare", "--resamples", 20]
     printed = json.loads(
         command("evaluate", path, "--label", "conversion", *asked, *options, "--json")
@@ -111,7 +111,7 @@ def test_a_mail_campaign(command: Callable[..., str], shared: Path) -> None:
         {name: columns[name] for name in names},
         fraction=0.05,
         gain=columns["spend"],
-        cost=0.8,
+        place_cost=0.8,
         where=~trained,
         tune=trained,
         confidence=0.95,
@@ -125,7 +125,7 @@ def test_a_mail_campaign(command: Callable[..., str], shared: Path) -> None:
     }
     assert found.rows_read == len(trained)
     assert content["tune"] == {"tune": "True"}
-    assert content["unit"] == {"column": "gain", "cost": 0.8, "impacts": None, "ratio": None}
+    assert content["unit"] == {"column": "gain", "place_cost": 0.8, "impacts": None, "ratio": None}
 
 
 def one_resample(ranking: qk.Ranking, quotas: list[float], chosen: float) -> Any:
@@ -431,7 +431,7 @@ def test_masked_values_are_never_bad() -> None:
         ({"quota": 20, "sample_weight": Y}, "quota=20 is more than the total weight, 3"),
         ({"gain": Y, "impacts": (1, 2, 3, 4)}, "two ways to say the same"),
         ({"impacts": (1, 2, 3)}, "impacts must be four finite numbers"),
-        ({"cost": 1.0}, "cost must be a finite number, and goes with gain"),
+        ({"place_cost": 1.0}, "place_cost must be a finite number, and goes with gain"),
         ({"tune": Y == 1}, "tune goes with gain or impacts"),
         ({"ratio": 2.1, "gain": Y}, "ratio goes with impacts"),
         ({"prevalence": 0.5}, "prevalence goes with impacts"),
