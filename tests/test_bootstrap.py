@@ -406,7 +406,7 @@ def test_bad_calls_of_others(given: dict[str, Any], error: type[Exception], mess
         lambda **x: qk.inference.optimum_interval(qk.best_boundary, Y, S[0], **best, **x),
     ]
     if not given.keys() & {"method", "poisson"}:
-        calls.append(lambda **x: qk.compare(qk.roc_auc, Y, models, **x))
+        calls.append(lambda **x: qk.compare(qk.roc_auc, Y, models, test="bootstrap", **x))
     if not given.keys() & {"method", "poisson", "stratified"}:
         calls.append(lambda **x: qk.compare(qk.roc_auc, Y, models, test="permutation", **x))
     for call in calls:

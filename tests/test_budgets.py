@@ -161,6 +161,7 @@ def test_the_unit_of_money_does_not_matter():
         np.testing.assert_allclose(found, qk.qrecall(y, s, cost=cost, budget=budgets), rtol=1e-12)
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("weighted", [False, True])
 def test_each_group_has_a_budget_of_its_own(mode: Mode, weighted: bool):
     names = ("y", "s", "cost", "groups", *(["w"] if weighted else []))

@@ -110,6 +110,7 @@ def test_nothing_else_is_imported():
     assert loaded & installed - {"array_api_compat", "numpy"} == {"quotakernels"}
 
 
+@pytest.mark.full
 def test_import_takes_no_longer_than_that_of_its_dependencies():
     """The best of five, so that other load does not count."""
     assert min(float(python(OWN_SHARE)) for _ in range(5)) < 1

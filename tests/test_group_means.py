@@ -82,6 +82,7 @@ def test_a_group_that_is_drawn_twice_is_there_twice(mode: Mode, weights: Any, sa
             assert defined[model, k] == wanted[1]
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("mode", parameters(mean_modes))
 def test_every_library_gives_an_interval(mode: Mode):
     def intervals(y: Any, s: Any, g: Any) -> Any:

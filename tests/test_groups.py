@@ -159,6 +159,7 @@ def test_tables_of_each_group(mode: Mode, cut: dict[str, Any], weighted: bool):
             check(name, value[group], alone)
 
 
+@pytest.mark.long_program
 def test_intervals_of_each_group(mode: Mode):
     """Group 0 has too few of a class, group 2 one class, group 4 nobody."""
 

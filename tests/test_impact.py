@@ -8,7 +8,7 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import QUICK, Mode, mode_fixture
+from backends import QUICK, Mode, in_full, mode_fixture
 from exact.confusion import tables_at_cuts
 from exact.small_tables import tables
 from expected import as_floats, assert_within, compact
@@ -93,7 +93,7 @@ def test_best_boundary_of_every_small_case(kind: Any):
             assert found.threshold == exact.threshold
 
 
-@pytest.mark.parametrize("ratio", [0.25, 2.1])
+@pytest.mark.parametrize("ratio", [in_full(0.25), 2.1])
 def test_best_boundary_at_another_class_ratio(ratio: float):
     """Exactly the best of the tuned tables of all cuts; ι_σ is the same at every ratio."""
     for y, s in ex.cases(4):
@@ -116,6 +116,7 @@ def test_best_boundary_at_another_class_ratio(ratio: float):
         np.testing.assert_array_equal(outcomes[0].curve.value, outcomes[1].curve.value)
 
 
+@pytest.mark.long_program
 def test_best_boundary_at_another_class_ratio_elsewhere(mode: Mode):
     """With weights, on every library, and with data of one class."""
     y, s, w = [1, 0, 1, 1, 0, 1], [9, 8, 8, 6, 1, 1], [0.5, 1, 2, 0.25, 3, 1]

@@ -69,7 +69,11 @@ def test_half_precision_in_programs(name: str, bad: str):
     np.testing.assert_allclose(whole, expected, rtol=1e-7)
 
 
-MAKERS = (half_precision_logits, hundred_values, one_score, in_full(tie_free), in_full(uniform))
+MAKERS = (
+    *(in_full(make) for make in (half_precision_logits, tie_free, uniform)),
+    hundred_values,
+    one_score,
+)
 
 
 @cache

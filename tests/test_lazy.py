@@ -304,6 +304,8 @@ IDS = [
     "ranked lists",
     "budgets",
 ]
+WITH_SIBLINGS = ("weights and mask", "batch")
+"""Cases of the measures that `one list` has too."""
 EVERY_CASE = pytest.mark.parametrize(("function", "arrays"), CASES, ids=IDS)
 
 
@@ -375,7 +377,13 @@ def test_fake_tensors(function: Any, arrays: Any):
 
 
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
-@EVERY_CASE
+@pytest.mark.parametrize(
+    ("function", "arrays"),
+    [
+        pytest.param(*case, id=name, marks=[pytest.mark.full] if name in WITH_SIBLINGS else [])
+        for name, case in zip(IDS, CASES, strict=True)
+    ],
+)
 def test_shapes_alone_are_enough_for_jax(function: Any, arrays: Any):
     import jax
 

@@ -208,8 +208,9 @@ def test_warnings_are_of_the_line_that_calls():
     few, folds, models = np.arange(400) < 5, np.arange(400) // 200, {"a": S, "b": S % 7}
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        qk.compare(qk.roc_auc, few, models, n_resamples=10, random_state=1)
-        qk.compare(qk.roc_auc, few[:9], {"a": S[:9], "b": -S[:9]}, n_resamples=40, random_state=1)
+        drawn = {"test": "bootstrap", "random_state": 1}
+        qk.compare(qk.roc_auc, few, models, n_resamples=10, **drawn)
+        qk.compare(qk.roc_auc, few[:9], {"a": S[:9], "b": -S[:9]}, n_resamples=40, **drawn)
         qk.inference.fold_summary(qk.roc_auc, few, S, folds)
         qk.inference.fold_test(qk.roc_auc, few, [S, -S], folds)
     told = [str(x.message) for x in found]

@@ -135,6 +135,7 @@ def test_compact_tables_of_every_small_case(ties: str):
         in_full((), "given"),
     ],
 )
+@pytest.mark.long_program
 @of_main
 def test_each_group_is_as_if_it_were_alone(mode: Mode, names: tuple[str, ...], ties: str):
     assert names in BESIDE.values()

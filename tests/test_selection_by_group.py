@@ -45,6 +45,7 @@ def close(name: str, found: Any, exact: np.ndarray, weighted: bool) -> None:
         assert ulps(found, exact) <= (16 if weighted else 4), name
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize(
     ("beside", "ties"),
     [

@@ -73,9 +73,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ("--label", "y"),
         in_full(("--label", "bool")),
-        ("--label", "text", "--pos-label", "it's"),
+        in_full(("--label", "text", "--pos-label", "it's")),
         in_full(("--label", "float", "--pos-label", "0.10000000149011612")),
-        ("--label", "y", "--pos-label", "0", "--weight", "eighths"),
+        in_full(("--label", "y", "--pos-label", "0", "--weight", "eighths")),
         ("--label", "y", "--where", "part=2", "--weight", "i2", "--weight", "part"),
         in_full(("--label", "y", "--where", "letter=b")),
         in_full(("--label", "y", "--where", "bool=true")),

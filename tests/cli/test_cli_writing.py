@@ -82,7 +82,7 @@ main()
 """
 
 
-@pytest.mark.parametrize("name", ["select.csv", "select.parquet"])
+@pytest.mark.parametrize("name", ["select.csv", in_full("select.parquet")])
 def test_a_kill_leaves_the_old_file_and_a_part(data: Path, tmp_path: Path, name: str) -> None:
     output = tmp_path / name
     output.write_text("old")
@@ -188,7 +188,7 @@ def test_states_through_a_pipe(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="there is no /dev/stdout")
-@pytest.mark.parametrize("to_file", [False, True])
+@pytest.mark.parametrize("to_file", [in_full(False), True])
 def test_standard_output(run: Run, data: Path, tmp_path: Path, to_file: bool) -> None:
     """What is said goes to stderr then, also where the output is a file."""
     expected, shown = tmp_path / "a.csv", tmp_path / "shown.csv"
