@@ -66,7 +66,9 @@ def _places(confidence_level: float) -> list[float]:
 
 def _tail(xp: Namespace, place: Array, freedom: Array) -> Array:
     """The integral of the density from v on, over exp(-v²), but for a factor of ν."""
-    nodes, weights = (constant(xp, x, place.dtype, device(place)) for x in (_NODES, _WEIGHTS))
+    nodes, weights = (
+        constant(xp, x.tolist(), place.dtype, device(place)) for x in (_NODES, _WEIGHTS)
+    )
     length = xp.expand_dims(_END / (place + xp.sqrt(place * place + _END)), axis=-1)
     place, freedom = (xp.expand_dims(x, axis=-1) for x in (place, freedom))
     on = length * (nodes + 1) / 2
