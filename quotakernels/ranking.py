@@ -536,8 +536,7 @@ def _ranked_by_group(
 ) -> Ranking:
     xp = namespace(examples.scores)
     codes = xp.broadcast_to(groups.codes, examples.scores.shape)
-    size = groups.ids.shape[0]
-    both = ops.combined(xp, examples.scores, codes, size, examples.valid)
+    both = ops.combined(xp, examples.scores, codes, examples.valid)
     table = grouped(examples._replace(scores=both.scores), ties=ties)
     table = ops.parted(xp, table, both, groups.ids)
     return ranking_of(_emptied(table, good), good)

@@ -25,6 +25,9 @@ AT_MOST = {
     "lift_table": (55, 30.8),
     "roc_hull_auc": (394, 664.5),
     "rank, weights": (57, 158.6),
+    "rank, groups": (61, 157.3),
+    "roc_auc, groups": (93, 217.4),
+    "hit_rate, groups": (128, 198.5),
     "average_hit_rate": (41, 119.1),
     "average_qrecall": (74, 53.3),
     "update, bfloat16": (15, 70.6),
@@ -33,10 +36,10 @@ AT_MOST = {
 """Launches, and bytes over those of the scores."""
 
 IN_XLA = {
-    "roc_auc": (217, 23),
-    "average_hit_rate": (282, 29),
-    "summary": (844, 63),
-    "hit_rate, traced": (167, 13),
+    "roc_auc": (184, 14),
+    "average_hit_rate": (280, 20),
+    "summary": (576, 42),
+    "hit_rate, traced": (177, 13),
 }
 """Lines and fusions of programs for 1024 scores."""
 

@@ -715,3 +715,29 @@ def test_written(library, batch, start):
         wanted = [*target[row][:start], *source[row][:3], *target[row][start + 3 :]]
         for x in found:
             assert x[row].tolist() == wanted[:10]
+
+
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_any_of_each(library, batch):
+    codes, flags = RNG.integers(0, 6, (*batch, 20)), RNG.random((*batch, 20)) < 0.2
+    found = both(library, ops.any_of_each, flags, codes, size=7)
+    for row in np.ndindex(batch):
+        wanted = np.isin(np.arange(7), codes[row][flags[row]])
+        for x in found:
+            np.testing.assert_array_equal(x[row], wanted)
+
+
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_numbers(library, batch):
+    """Of raised flags, and of the examples of a table."""
+    flags = RNG.random((*batch, 40)) < 0.3
+    for found in both(library, ops.count, flags):
+        np.testing.assert_array_equal(found, flags.sum(axis=-1, keepdims=True))
+
+    def number(xp, scores, labels):
+        table = ops.tie_groups(xp, scores, labels, None, None, False)
+        return ops.number(xp, table, table.positives)
+
+    scores = RNG.integers(0, 9, (*batch, 40)).astype(np.float32)
+    for found in both(library, number, scores, flags):
+        np.testing.assert_array_equal(found, flags.sum(axis=-1))

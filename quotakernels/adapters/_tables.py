@@ -78,7 +78,7 @@ def _combined_by_group(
 ) -> tuple[ops.Groups, ops.Combined]:
     """A row for each score and group, which thresholds stand for together."""
     xp = namespace(table.counts)
-    both = ops.combined(xp, table.thresholds, groups.codes, len(groups.ids), None)
+    both = ops.combined(xp, table.thresholds, groups.codes, None)
     return combined([table._replace(thresholds=both.scores)]), both
 
 

@@ -31,8 +31,8 @@ from quotakernels.inputs.groups import (
     GroupsOfExamples,
     good_groups,
     ids_beside,
+    kept_within,
     of_their_group,
-    outside,
     with_codes,
 )
 from quotakernels.inputs.keywords import brief, check_flag
@@ -185,8 +185,8 @@ def _clean(
         mask = None if valid is None else _stretched(xp, valid, shape)
         groups = None
         if ids is not None:
-            groups = GroupsOfExamples(columns["groups"], ids_beside(xp, scores, ids))
-            bad["groups"] = outside(groups)
+            ids = ids_beside(xp, scores, ids)
+            groups, bad["groups"] = kept_within(xp, columns["groups"], ids)
         valid, good = raise_or_exclude(xp, as_given, bad, valid, validate, groups=groups)
         valid = None if valid is None else _stretched(xp, valid, shape)
     return Validated(Examples(scores, labels, weights, valid), floats, good, mask, groups)
@@ -286,7 +286,8 @@ def raise_or_exclude(
         return valid, None
     wrong = not_read if valid is None else not_read & valid
     if groups is not None:
-        good = good_groups(xp, groups, wrong)
+        nowhere = bad["groups"][0] if valid is None else bad["groups"][0] & valid
+        good = good_groups(xp, groups, wrong, nowhere)
         there = of_their_group(xp, groups, good)
         return there if valid is None else valid & there, good
     good = ~(wrong if wrong.shape[-1] == 1 else xp.any(wrong, axis=-1, keepdims=True))

@@ -23,8 +23,8 @@ from quotakernels.inputs.groups import (
     GroupsOfExamples,
     good_groups,
     ids_beside,
+    kept_within,
     of_their_group,
-    outside,
     with_codes,
 )
 from quotakernels.inputs.shapes import refuse_columns
@@ -71,18 +71,18 @@ def validate_groups(given: dict[str, Any], num_groups: int | None = None) -> Gro
         if columns["counts"].shape[-1] == 0:
             columns = {name: _one_empty_row(xp, name, x) for name, x in columns.items()}
         columns = {name: _computable(xp, name, x) for name, x in columns.items()}
-        groups = both = None
+        groups = both = outside = nowhere = None
         if ids is not None:
-            groups = GroupsOfExamples(
-                columns.pop("groups"), ids_beside(xp, columns["thresholds"], ids)
-            )
-        good = good_rows(xp, named, _bad_values(xp, columns, groups), None, groups)
+            ids = ids_beside(xp, columns["thresholds"], ids)
+            groups, outside = kept_within(xp, columns.pop("groups"), ids)
+            nowhere = outside[0]
+        good = good_rows(xp, named, _bad_values(xp, columns, outside), None, groups, nowhere)
         if groups is not None:
             both = _combined(xp, columns, groups)
             columns["thresholds"] = both.scores
         columns, place, repeated = _best_first(xp, columns)
         expected = "distinct thresholds" + ("" if groups is None else " in each group")
-        good = good_rows(xp, named, [("thresholds", repeated, expected)], good, groups)
+        good = good_rows(xp, named, [("thresholds", repeated, expected)], good, groups, nowhere)
         columns = _by_class(xp, _without_the_bad(xp, columns, _of_rows(xp, good, groups, place)))
         table = ops.Groups(*(columns.get(name) for name in ops.Groups._fields[:5]))
         costs = ops.Costs(*(columns[name] for name in _COSTS)) if _COSTS[0] in columns else ()
@@ -92,8 +92,7 @@ def validate_groups(given: dict[str, Any], num_groups: int | None = None) -> Gro
 
 def _combined(xp: Namespace, columns: dict[str, Array], groups: GroupsOfExamples) -> ops.Combined:
     """Thresholds and groups of the rows that count, as one number."""
-    thresholds, size = columns["thresholds"], groups.ids.shape[0]
-    return ops.combined(xp, thresholds, groups.codes, size, columns["counts"] > 0)
+    return ops.combined(xp, columns["thresholds"], groups.codes, columns["counts"] > 0)
 
 
 def _of_rows(
@@ -156,9 +155,9 @@ def _computable(xp: Namespace, name: str, x: Array) -> Array:
 
 
 def _bad_values(
-    xp: Namespace, columns: dict[str, Array], groups: GroupsOfExamples | None
+    xp: Namespace, columns: dict[str, Array], outside: tuple[Array, str] | None
 ) -> BadValues:
-    """For every argument: where it is bad, and what was expected."""
+    """For every argument, and groups: where it is bad, and what was expected."""
     thresholds, counts, positives = (
         columns[name] for name in ("thresholds", "counts", "positives")
     )
@@ -171,8 +170,8 @@ def _bad_values(
         ("counts", total < 0, "fewer than 2**63 examples in all"),
         ("positives", (positives < 0) | (positives > counts), "between 0 and the row's count"),
     ]
-    if groups is not None:
-        nowhere, expected = outside(groups)
+    if outside is not None:
+        nowhere, expected = outside
         bad.append(("groups", nowhere & (counts > 0), expected))
     if "weights" in columns:
         mass, positive = columns["weights"], columns["positive_weights"]
@@ -230,17 +229,18 @@ def good_rows(
     bad: BadValues,
     good: Array | None,
     groups: GroupsOfExamples | None = None,
+    nowhere: Array | None = None,
 ) -> Array | None:
     """Raise for the first bad value; where values cannot be read, tell the good batch rows.
 
-    Of groups, tell which of them are good, shape (..., S, 1).
+    Of groups, tell which of them are good, shape (..., S, 1); what is `nowhere` is of none.
     """
     for name, wrong, expected in bad:
         if not read_without_fault(xp, name, as_given[name], wrong, expected):
             row = (
                 ~xp.any(wrong, axis=-1, keepdims=True)
-                if groups is None
-                else good_groups(xp, groups, wrong)
+                if groups is None or nowhere is None
+                else good_groups(xp, groups, wrong, wrong & nowhere)
             )
             good = row if good is None else good & row
     return good

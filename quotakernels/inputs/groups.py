@@ -161,19 +161,23 @@ def ids_beside(xp: Namespace, scores: Array, ids: Array) -> Array:
     return xp.asarray(ids, device=device(scores))
 
 
-def outside(groups: GroupsOfExamples) -> tuple[Array, str]:
-    """Which examples are of no group, and what was expected."""
-    codes, size = groups.codes, groups.ids.shape[0]
-    return (codes < 0) | (codes >= size), f"an id from 0 to {size - 1}"
+def kept_within(
+    xp: Namespace, codes: Array, ids: Array
+) -> tuple[GroupsOfExamples, tuple[Array, str]]:
+    """Groups, each example in one of them; which are of no group, and what was expected."""
+    size = ids.shape[0]
+    within = xp.clip(codes, 0, max(size - 1, 0))
+    nowhere = within != codes if size else xp.ones_like(codes, dtype=xp.bool)
+    return GroupsOfExamples(within, ids), (nowhere, f"an id from 0 to {size - 1}")
 
 
-def good_groups(xp: Namespace, groups: GroupsOfExamples, wrong: Array) -> Array:
+def good_groups(
+    xp: Namespace, groups: GroupsOfExamples, wrong: Array, nowhere: Array | None = None
+) -> Array:
     """Which groups have no wrong example, shape (..., S, 1); one of no group may be of any."""
-    size = groups.ids.shape[0]
-    codes = xp.broadcast_to(groups.codes, wrong.shape)
-    nowhere, _ = outside(GroupsOfExamples(codes, groups.ids))
-    counted = xp.where(wrong & ~nowhere, codes, xp.full_like(codes, size))
-    bad = (ops.bincount(xp, counted, size) > 0) | xp.any(wrong & nowhere, axis=-1, keepdims=True)
+    bad = ops.any_of_each(xp, wrong, groups.codes, groups.ids.shape[0])
+    if nowhere is not None:
+        bad = bad | xp.any(nowhere, axis=-1, keepdims=True)
     return xp.expand_dims(~bad, axis=-1)
 
 
@@ -181,4 +185,4 @@ def of_their_group(xp: Namespace, groups: GroupsOfExamples, flags: Array) -> Arr
     """For each example, the flag of its group, of shape (..., S, 1)."""
     flags = flags[..., 0]
     codes = xp.broadcast_to(groups.codes, (*flags.shape[:-1], groups.codes.shape[-1]))
-    return ops.taken(xp, flags, xp.clip(codes, min=0, max=flags.shape[-1] - 1))
+    return ops.taken(xp, flags, codes)

@@ -113,10 +113,7 @@ class Totals:
             if isinstance(table, ops.Cumulative):
                 number = (table.items if name == "counts" else table.found)[-1]
                 return number if table.mark is None else number * table.mark
-            column = getattr(table, name)
-            if table.segments:
-                return ops.group_total(xp, table, column)
-            return xp.sum(column, axis=-1, dtype=xp.int64)
+            return ops.number(xp, table, getattr(table, name))
         if table.weighted:
             if name == "whole":
                 return self.positive + self.negative

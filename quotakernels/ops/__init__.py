@@ -50,6 +50,7 @@ from quotakernels.ops.keys import reaching as reaching
 from quotakernels.ops.keys import scaled as scaled
 from quotakernels.ops.keys import widened as widened
 from quotakernels.ops.native import STANDARD_ONLY as STANDARD_ONLY
+from quotakernels.ops.scans import any_of_each as any_of_each
 from quotakernels.ops.scans import bincount as bincount
 from quotakernels.ops.scans import bisect as bisect
 from quotakernels.ops.scans import count as count
@@ -67,6 +68,7 @@ from quotakernels.ops.segments import Combined as Combined
 from quotakernels.ops.segments import column_at as column_at
 from quotakernels.ops.segments import combined as combined
 from quotakernels.ops.segments import group_total as group_total
+from quotakernels.ops.segments import number as number
 from quotakernels.ops.segments import of_each_group as of_each_group
 from quotakernels.ops.segments import parted as parted
 from quotakernels.ops.segments import running_total as running_total

@@ -19,6 +19,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.ops import native
+from quotakernels.ops.scans import count
 
 
 def order_key(xp: Namespace, scores: Array) -> Array:
@@ -200,7 +201,7 @@ def _kth_largest_by_bits(
 
     def next_bit(number: Any, found: Array) -> Array:
         tried = found ^ (xp.ones_like(found) << (width - 1 - number))
-        reached = xp.count_nonzero(key >= tried, axis=-1, keepdims=True)
+        reached = count(xp, key >= tried)
         reached = reached if across is None else across(reached)
         return xp.where(reached >= k, tried, found)
 

@@ -95,7 +95,9 @@ def total(xp: Namespace, x: Array) -> Array:
 
 
 def count(xp: Namespace, flags: Array) -> Array:
-    """The number of raised flags, with the last axis kept at length 1."""
+    """The number of raised flags, with the last axis kept at length 1; XLA widens it last."""
+    if native.library(xp) == "jax" and flags.shape[-1] < 2**31:
+        return cast(xp, xp.sum(flags, axis=-1, keepdims=True, dtype=xp.int32), xp.int64)
     return xp.count_nonzero(flags, axis=-1, keepdims=True)
 
 
@@ -128,6 +130,15 @@ def bincount(xp: Namespace, codes: Array, length: int) -> Array:
     place = xp.broadcast_to(place, (*codes.shape[:-1], length))
     upto = bisect(xp, xp.sort(codes, axis=-1), place, beyond=True)
     return upto - shifted(xp, upto, 1, 0)
+
+
+def any_of_each(xp: Namespace, flags: Array, codes: Array, size: int) -> Array:
+    """For each number below `size`, whether a flag is raised where it is the code."""
+    codes = xp.broadcast_to(codes, flags.shape)
+    if native.library(xp) == "torch":
+        return native.torch_.any_of_each(flags, codes, size)
+    counted = xp.where(flags, codes, xp.full_like(codes, size))
+    return bincount(xp, counted, size) > 0
 
 
 def increased(

@@ -13,7 +13,6 @@ from quotakernels.ops.scans import (
     flagged_first,
     prefix_sum,
     segment_sum,
-    shifted,
     taken,
     total,
 )
@@ -22,7 +21,7 @@ from quotakernels.ops.scans import (
 class Combined(NamedTuple):
     """Scores and groups of examples as one integer, which falls from the best row to the last.
 
-    Its upper half counts the groups from the end.  The lower one is the score's key, if that has
+    Its upper half counts the groups down from 0.  The lower one is the score's key, if that has
     32 bits or fewer, or else its place among the distinct keys, the `levels`.
     """
 
@@ -31,16 +30,15 @@ class Combined(NamedTuple):
     dtype: Any
 
 
-def combined(
-    xp: Namespace, scores: Array, codes: Array, size: int, valid: Array | None
-) -> Combined:
-    """Scores with the group of each example, from 0 to size - 1; what does not count is last."""
+def combined(xp: Namespace, scores: Array, codes: Array, valid: Array | None) -> Combined:
+    """Scores with the group of each example, from 0 on; what does not count is last."""
     key = order_key(xp, scores)
     levels = key[..., :0]
     if is_float(xp, key) or key_bits(xp, key.dtype) > 32:
         levels, key = _ranked(xp, key)
-    upper = size - 1 - cast(xp, codes, xp.int64)
-    both = (upper << 32) + cast(xp, key, xp.int64) - _offset(xp, levels)
+    both = key - (cast(xp, codes, xp.int64) << 32)
+    if offset := _offset(xp, levels):
+        both = both - offset
     both = both if valid is None else xp.where(valid, both, lowest_key(xp, both))
     return Combined(both, levels, scores.dtype)
 
@@ -50,8 +48,8 @@ def of_each_group(xp: Namespace, thresholds: Array, size: int) -> Combined:
     levels = xp.flip(order_key(xp, thresholds), axis=-1)
     place = device(thresholds)
     upper, lower = (
-        xp.arange(number - 1, -1, -1, dtype=xp.int64, device=place)
-        for number in (size, thresholds.shape[-1])
+        xp.arange(first, first - number, -1, dtype=xp.int64, device=place)
+        for first, number in ((0, size), (thresholds.shape[-1] - 1, thresholds.shape[-1]))
     )
     both = (xp.expand_dims(upper, axis=-1) << 32) + lower
     return Combined(xp.reshape(both, (-1,)), levels, thresholds.dtype)
@@ -61,11 +59,13 @@ def parted(xp: Namespace, table: Groups, given: Combined, ids: Array) -> Groups:
     """The table of the combined scores with scores and groups apart."""
     size, half = ids.shape[-1], 1 << 31
     upper = (table.thresholds + half) >> 32
-    key = table.thresholds - (upper << 32) + _offset(xp, given.levels)
+    key = table.thresholds - (upper << 32)
+    if offset := _offset(xp, given.levels):
+        key = key + offset
     if (most := given.levels.shape[-1]) > 0:
         key = taken(xp, given.levels, xp.clip(key, min=0, max=most - 1))
     key = cast(xp, key, given.levels.dtype)
-    group = size - 1 - upper
+    group = -upper
     every = xp.arange(size + 1, dtype=group.dtype, device=device(group))
     starts = bisect(xp, group, xp.broadcast_to(every, (*group.shape[:-1], size + 1)))
     ids = xp.broadcast_to(ids, (*group.shape[:-1], size))
@@ -111,18 +111,27 @@ def group_total(xp: Namespace, table: Groups | Cumulative, x: Array) -> Array:
         return total(xp, x)
     starts = table.segments.starts
     if of_kind(xp, x.dtype, "integral"):
-        return _between(xp, prefix_sum(xp, x, xp.int64), starts)
+        at = taken(xp, _sums_before(xp, x, xp.int64), starts)
+        return at[..., 1:] - at[..., :-1]
     if native.library(xp) == "numpy" and x.ndim == 1:
         return native.numpy_.sums_between(x, starts)
     ends = taken(xp, running_total(xp, table, x), xp.clip(starts[..., 1:] - 1, min=0))
     return xp.where(starts[..., 1:] > starts[..., :-1], ends, xp.zeros_like(ends))
 
 
-def _between(xp: Namespace, sums: Array, starts: Array) -> Array:
-    """What running sums of whole numbers grow by within each group."""
-    none = xp.zeros((*sums.shape[:-1], 1), dtype=sums.dtype, device=device(sums))
-    at = taken(xp, xp.concat([none, sums], axis=-1), starts)
-    return at[..., 1:] - at[..., :-1]
+def number(xp: Namespace, table: Groups, x: Array) -> Array:
+    """The sum of counts, exact; in place, where there are no more than rows, XLA widens it last."""
+    if table.segments:
+        return group_total(xp, table, x)
+    if native.library(xp) == "jax" and table.in_place:
+        return cast(xp, xp.sum(x, axis=-1, dtype=x.dtype), xp.int64)
+    return xp.sum(x, axis=-1, dtype=xp.int64)
+
+
+def _sums_before(xp: Namespace, x: Array, dtype: Any) -> Array:
+    """Sums of what stands before each place, and of all."""
+    none = xp.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=device(x))
+    return prefix_sum(xp, xp.concat([none, x], axis=-1), dtype)
 
 
 def running_total(xp: Namespace, table: Groups, x: Array, exact: bool = False) -> Array:
@@ -135,10 +144,8 @@ def running_total(xp: Namespace, table: Groups, x: Array, exact: bool = False) -
     if not table.segments:
         return prefix_sum(xp, x, dtype)
     if exact or whole:
-        sums = prefix_sum(xp, x, dtype)
-        before = shifted(xp, sums, 1, 0) if sums.shape[-1] else sums
-        start = xp.clip(table.segments.starts[..., :-1], max=max(sums.shape[-1] - 1, 0))
-        return sums - spread(xp, table, taken(xp, before, start))
+        sums = _sums_before(xp, x, dtype)
+        return sums[..., 1:] - spread(xp, table, taken(xp, sums, table.segments.starts[..., :-1]))
     return segment_sum(xp, x, first_rows(xp, table))
 
 
@@ -150,11 +157,17 @@ def first_rows(xp: Namespace, table: Groups) -> Array:
 
 def rows_of_groups_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array, Rows]:
     """The row of each group of examples that owns each wanted mass, shape (..., S, K)."""
+    if not table.weighted:
+        return _counted_rows_of_groups_at(xp, table, wanted)
     wide = wide_float(xp, device(table.counts))
     columns = (table.counts, table.mass, table.positive, table.negative)
     sums = [running_total(xp, table, x) for x in columns[:3]]
-    index = _reached(xp, table, sums[1], wanted)
-    first = index <= xp.expand_dims(table.segments.starts[..., :-1], axis=-1)
+    low, stop = _ends(xp, table)
+    whole = _at(xp, sums[1], xp.clip(stop - 1, min=0))
+    whole = xp.where(stop > low, whole, xp.zeros_like(whole))
+    found = _searched(xp, sums[1], xp.minimum(wanted, whole), low, stop)
+    index = _row_of(xp, _within(xp, found, low, stop), sums[1])
+    first = index <= low
 
     def at(x: Array, place: Array) -> Array:
         return cast(xp, _at(xp, x, place), wide)
@@ -164,6 +177,42 @@ def rows_of_groups_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Arra
         return xp.where(first, xp.zeros_like(found), found)
 
     return index, Rows(*map(before, sums), *(at(x, index) for x in columns))
+
+
+def _counted_rows_of_groups_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array, Rows]:
+    """Numbers of examples go on from group to group, so that one search serves all groups."""
+    wide = wide_float(xp, device(table.counts))
+    sums = [_sums_before(xp, x, xp.int64) for x in (table.counts, table.positives)]
+    low, stop = _ends(xp, table)
+    begins = [_at(xp, x, low) for x in sums]
+    whole = _at(xp, sums[0], stop) - begins[0]
+    wanted = xp.minimum(wanted, cast(xp, whole, wanted.dtype))
+    known = xp.where(xp.isnan(wanted), xp.zeros_like(wanted), wanted)
+    target = begins[0] + cast(xp, xp.ceil(known), xp.int64)
+    found = xp.reshape(bisect(xp, sums[0][..., 1:], _flat(xp, target)), target.shape)
+    place = _within(xp, found, low, stop)
+    index = _row_of(xp, place, table.counts)
+    before = [_at(xp, x, place) - y for x, y in zip(sums, begins, strict=True)]
+    own = [_at(xp, x, index) for x in (table.counts, table.positives)]
+    items_before, positive_before, items, positive = (cast(xp, x, wide) for x in (*before, *own))
+    mass = (items, positive, items - positive)
+    return index, Rows(items_before, items_before, positive_before, items, *mass)
+
+
+def _ends(xp: Namespace, table: Groups) -> tuple[Array, Array]:
+    """The first row of each group, and the one behind its last, shape (..., S, 1)."""
+    starts = xp.expand_dims(table.segments.starts, axis=-1)
+    return starts[..., :-1, :], starts[..., 1:, :]
+
+
+def _within(xp: Namespace, found: Array, low: Array, stop: Array) -> Array:
+    """Rows kept within their group; of one that has none, where it would begin."""
+    return xp.maximum(xp.minimum(found, stop - 1), low)
+
+
+def _row_of(xp: Namespace, place: Array, column: Array) -> Array:
+    """A row of the table, also for a group without rows behind the last one."""
+    return xp.clip(place, max=max(column.shape[-1] - 1, 0))
 
 
 def column_at(xp: Namespace, table: Groups, x: Array, index: Array) -> Array:
@@ -181,38 +230,11 @@ def _flat(xp: Namespace, x: Array) -> Array:
     return xp.reshape(x, (*x.shape[:-2], x.shape[-2] * x.shape[-1]))
 
 
-def _reached(xp: Namespace, table: Groups, upto: Array, wanted: Array) -> Array:
-    """The first row of each group of which the sum reaches a wanted mass, or the group's last."""
-    starts = table.segments.starts
-    low, stop = (xp.expand_dims(x, axis=-1) for x in (starts[..., :-1], starts[..., 1:]))
-    last = xp.clip(stop - 1, min=0)
-    whole = cast(xp, _at(xp, upto, last), wanted.dtype)
-    whole = xp.where(stop > low, whole, xp.zeros_like(whole))
-    wanted = xp.minimum(wanted, whole)
-    found = (
-        _searched(xp, upto, wanted, low, stop)
-        if table.weighted
-        else (_searched_among_all(xp, table, wanted, low))
-    )
-    return xp.clip(xp.maximum(xp.minimum(found, stop - 1), low), max=max(upto.shape[-1] - 1, 0))
-
-
-def _searched_among_all(xp: Namespace, table: Groups, wanted: Array, low: Array) -> Array:
-    """Numbers of examples go on from group to group: one search serves all groups."""
-    ends = prefix_sum(xp, table.counts, xp.int64)
-    none = xp.zeros((*ends.shape[:-1], 1), dtype=ends.dtype, device=device(ends))
-    before = _at(xp, xp.concat([none, ends], axis=-1), low)
-    known = xp.where(xp.isnan(wanted), xp.zeros_like(wanted), wanted)
-    target = before + cast(xp, xp.ceil(known), ends.dtype)
-    return xp.reshape(bisect(xp, ends, _flat(xp, target)), target.shape)
-
-
 def first_beyond(xp: Namespace, table: Groups, upto: Array, wanted: Array) -> Array:
     """The first row of each group of which the sum exceeds a number, or the group's last one."""
-    starts = table.segments.starts
-    low, stop = (xp.expand_dims(x, axis=-1) for x in (starts[..., :-1], starts[..., 1:]))
+    low, stop = _ends(xp, table)
     found = _searched(xp, upto, wanted, low, stop, beyond=True)
-    return xp.clip(xp.maximum(xp.minimum(found, stop - 1), low), max=max(upto.shape[-1] - 1, 0))
+    return _row_of(xp, _within(xp, found, low, stop), upto)
 
 
 def _searched(

@@ -206,10 +206,13 @@ def merged(xp: Namespace, table: Groups, last: Array) -> Groups:
 
     if library == "torch" and not native.torch_.are_mapped(last, *table.arrays()):
         return native.torch_.summed_runs(table, last)
+    if library == "jax" and table.counts.dtype == xp.int32:
+        whole = native.jax_.counts_of_runs(table.counts, table.positives, last)
+    else:
+        whole = count(table.counts), count(table.positives)
     return Groups(
         table.thresholds,
-        count(table.counts),
-        count(table.positives),
+        *whole,
         mass(table.positive_weights),
         mass(table.negative_weights),
         *_all_at_once(xp, table, mass),

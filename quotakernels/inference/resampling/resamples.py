@@ -85,8 +85,7 @@ class Plan(NamedTuple):
 def keys_of(examples: Examples, groups: GroupsOfExamples, good: Array | None) -> Keys:
     """Scores and groups in one, whose order puts the rows of each group together."""
     xp, codes = namespace(examples.scores), groups.codes
-    size = groups.ids.shape[0]
-    return Keys(ops.combined(xp, examples.scores, codes, size, examples.valid), groups.ids, good)
+    return Keys(ops.combined(xp, examples.scores, codes, examples.valid), groups.ids, good)
 
 
 def in_order(examples: Examples, keys: Keys | None = None) -> Sorted:

@@ -210,6 +210,38 @@ def segment_sum(x: Array, first: Array) -> Array:
     return jax.lax.platform_dependent(x, first, cpu=in_turn, default=by_steps)
 
 
+def counts_of_runs(counts: Array, positives: Array, last: Array) -> tuple[Array, Array]:
+    """Sums of two columns over the runs that have a `last`, which stand there.
+
+    A CPU counts in turn, other devices in one running sum of words of both.
+    """
+    axis, dtype = last.ndim - 1, counts.dtype
+
+    def in_turn(*columns: Array) -> tuple[Array, Array]:
+        def step(upto: Any, here: Any) -> Any:
+            *own, ends = here
+            sums = [x + y for x, y in zip(upto, own, strict=True)]
+            left = [jnp.where(ends, nothing, x) for x in sums]
+            return left, [jnp.where(ends, x, nothing) for x in sums]
+
+        nothing = jnp.zeros(last.shape[:-1], dtype=dtype)
+        rows = [jnp.moveaxis(x, -1, 0) for x in columns]
+        found = jax.lax.scan(step, [nothing, nothing], rows)[1]
+        return jnp.moveaxis(found[0], 0, -1), jnp.moveaxis(found[1], 0, -1)
+
+    def in_words(counts: Array, positives: Array, last: Array) -> tuple[Array, Array]:
+        words = (counts.astype(jnp.int64) << 32) | positives.astype(jnp.int64)
+        ends = jax.lax.cummax(jnp.where(last, jnp.cumsum(words, axis=axis), 0), axis=axis)
+        own = ends - jnp.concat([jnp.zeros_like(ends[..., :1]), ends[..., :-1]], axis=-1)
+        return (own >> 32).astype(dtype), (own & (2**32 - 1)).astype(dtype)
+
+    last = jnp.broadcast_to(last, counts.shape)
+    columns = counts, positives, last
+    found: tuple[Array, Array]
+    found = jax.lax.platform_dependent(*columns, cpu=in_turn, default=in_words)
+    return found
+
+
 def running_max(x: Array) -> Array:
     """See `scans.running_max`."""
     return jax.lax.cummax(x, axis=x.ndim - 1)

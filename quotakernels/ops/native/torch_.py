@@ -173,6 +173,13 @@ def bincount(codes: Array, length: int) -> Array:
     return counts.scatter_add(-1, codes.to(torch.int64), one)[..., :-1]
 
 
+def any_of_each(flags: Array, codes: Array, size: int) -> Array:
+    """Where several write, all write the same."""
+    places = torch.where(flags, codes, size).to(torch.int64)
+    nothing = flags.new_zeros((*flags.shape[:-1], size + 1))
+    return nothing.scatter(-1, places, True)[..., :-1]
+
+
 def increased(counts: Array, codes: Array, valid: Array | None) -> tuple[Array, Array]:
     """Each is added where it belongs."""
     ones = torch.ones_like(codes) if valid is None else valid.to(torch.int64).expand(codes.shape)
