@@ -25,6 +25,7 @@ from quotakernels.cli.options import (
     QUOTA,
     QUOTA_HELP,
     SEED,
+    TIES,
     WEIGHT,
     WHERE,
     DataPath,
@@ -199,19 +200,29 @@ def report(file: Path | None, example: str | None, output: Path, **options: Any)
             *MONEY,
             PER_OF_SELECTED,
             WHERE,
+            *TIES,
             example_option("Select of scores that come along."),
         ),
         "Output": (output_option("File to write."),),
     },
     short_help="Write the rows that fill the quota, best first.",
 )
-def select(file: Path | None, example: str | None, output: Path, **chosen: Any) -> None:
+def select(
+    file: Path | None,
+    example: str | None,
+    output: Path,
+    all_ties: bool,
+    seed: int | None,
+    **chosen: Any,
+) -> None:
     r"""Write the rows of FILE that fill the quota, spend a budget or reach a threshold, best first.
 
-    All columns are kept, and selection_probability is added: 1 above the threshold, and for the
-    rows tied at it their equal chance of the places that remain, or the equal part of them that
-    the rest of the budget pays for. The name of the output tells its format: .csv, .tsv, .parquet,
-    .arrow or .feather.
+    A quota of 200 writes 200 rows: of those tied at the edge, as many are drawn as there are
+    places left. 5% of the rows are rounded down. A budget skips rows that cost more than is left.
+    With --all-ties no row is drawn; all that are tied are written, and the column
+    selection_probability is added: 1 above the edge, and at it the share of the places or of the
+    budget that is left. The name of the output tells its format: .csv, .tsv, .parquet, .arrow or
+    .feather.
 
     Examples
     --------
@@ -221,20 +232,31 @@ def select(file: Path | None, example: str | None, output: Path, **chosen: Any) 
       The 10 best rows of each branch:
         quotakernels select FILE --score a --quota 10 --per branch -o chosen.csv
 
-      The best rows that a million pays for, each taken or not:
+      The best rows that a million pays for:
         quotakernels select FILE --score a --budget 1000000 --cost amount \
-            --whole -o chosen.csv
+            -o chosen.csv
 
       All rows with a score of 0.35 and more:
         quotakernels select FILE --score a --threshold 0.35 -o chosen.csv
     """
     if (file is None) == (example is None):
         raise click.UsageError("Give FILE, or --example credit.")
+    chosen["ties"] = _ties(all_ties, seed, chosen["threshold"])
     if file is not None:
         _write_selected(file, output, **chosen)
         return
     with example_file(EXAMPLES[str(example)]) as path:
         _write_selected(path, output, **chosen)
+
+
+def _ties(all_ties: bool, seed: int | None, threshold: float | None) -> Any:
+    from quotakernels.cli.selection import Ties
+
+    if threshold is not None and (all_ties or seed is not None):
+        raise click.UsageError("--all-ties and --seed go with --quota or --budget.")
+    if all_ties and seed is not None:
+        raise click.UsageError("--all-ties draws no rows, and goes without --seed.")
+    return Ties(all_ties, seed or 0)
 
 
 def _check_one(quota: Any, threshold: Any, paid: Any, per: str | None) -> None:
@@ -252,6 +274,7 @@ def _write_selected(
     threshold: float | None,
     per: str | None,
     where: tuple[str, str] | None,
+    ties: Any,
     **money: Any,
 ) -> None:
     from quotakernels.cli.columns import group_column, of_rows, score_column, where_mask
@@ -267,27 +290,29 @@ def _write_selected(
     typed = read_with_scores(file, [score, *beside], [score])
     scores = of_rows(typed, where, lambda rows: score_column(rows, score))
     table = read_table(file, as_text=output_format(output) == "csv")
-    if where is not None:
-        table = table.filter(where_mask(typed, *where))
+    table = table if where is None else table.filter(where_mask(typed, *where))
     groups = None
     if per is not None:
         groups = per, of_rows(typed, where, lambda rows: group_column(rows, per))
     if paid is not None:
-        selection = select_paid(table, scores, paid, typed, where, groups)
+        selection = select_paid(table, scores, paid, typed, where, ties, groups)
     elif groups is None or quota is None:
-        selection = select_rows(table, scores, quota or reached(scores, threshold))
+        selection = select_rows(table, scores, quota or reached(scores, threshold), ties)
     else:
-        selection = select_of_each(table, scores, quota, *groups)
+        selection = select_of_each(table, scores, quota, *groups, ties)
     _write_selection(output, selection)
 
 
 def _write_selection(output: Path, selection: Any) -> None:
     from quotakernels.cli.files import write_table
+    from quotakernels.evaluation.words import counted
 
     write_table(output, selection.table)
     to_stderr = is_stdout(output)
     click.echo(printable(selection.said), err=to_stderr)
-    rows = f"{selection.table.num_rows} rows, {selection.order}"
+    if selection.drawn:
+        click.echo(selection.drawn, err=True)
+    rows = f"{counted(selection.table.num_rows, 'row', 'rows')}, {selection.order}"
     click.echo(f"{output.name}: {printable(rows)}", err=to_stderr)
 
 

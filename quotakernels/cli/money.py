@@ -14,35 +14,29 @@ import quotakernels as qk
 from quotakernels._text import number
 from quotakernels.cli.columns import number_column, of_rows
 from quotakernels.cli.errors import InputError
-from quotakernels.cli.selection import Selection, best_first, by_group, refuse_probability, taken
+from quotakernels.cli.selection import Selection, Ties, best_first, by_group, selected
 from quotakernels.evaluation.words import counted
 from quotakernels.inputs.groups import GroupsOfExamples
 
 
 @dataclass(frozen=True)
 class Money:
-    """A budget, the column of costs, and how they select."""
+    """A budget, the column of costs, and how they rank."""
 
     budget: float
     cost: str
     over_cost: bool
-    whole: bool
-    seed: int | None
 
 
-def money_of(
-    budget: float | None, cost: str | None, over_cost: bool, whole: bool, seed: int | None
-) -> Money | None:
+def money_of(budget: float | None, cost: str | None, over_cost: bool) -> Money | None:
     """Return what the options say of a budget, None if nothing."""
     if budget is None or cost is None:
         if budget is not None:
             raise click.UsageError("--budget needs --cost.")
-        if cost is not None or over_cost or whole or seed is not None:
-            raise click.UsageError("--cost, --over-cost, --whole and --seed go with --budget.")
+        if cost is not None or over_cost:
+            raise click.UsageError("--cost and --over-cost go with --budget.")
         return None
-    if seed is not None and not whole:
-        raise click.UsageError("--seed goes with --whole.")
-    return Money(budget, cost, over_cost, whole, (seed or 0) if whole else None)
+    return Money(budget, cost, over_cost)
 
 
 def select_paid(
@@ -51,13 +45,13 @@ def select_paid(
     money: Money,
     typed: pa.Table,
     where: tuple[str, str] | None,
+    ties: Ties,
     per: tuple[str, GroupsOfExamples] | None = None,
 ) -> Selection:
-    """Return the best rows that a budget pays for, with the part of each.
+    """Return the best rows that a budget pays for.
 
     With a column and its groups each group has the budget, and they come one after the other.
     """
-    refuse_probability(table)
     cost = of_rows(typed, where, lambda rows: number_column(rows, money.cost))
     if (cost < 0).any():
         raise InputError(f"column {money.cost!r}: {number(cost.min())} is below 0; costs are not")
@@ -65,7 +59,7 @@ def select_paid(
         scores = _over_cost(scores, cost)
     limit: dict[str, Any] = {"cost": cost, "budget": money.budget, "when_short": "all"}
     limit |= {} if per is None else {"groups": per[1].codes}
-    parts = qk.select(scores, **limit, whole=money.whole, random_state=money.seed)
+    parts = qk.select(scores, **limit, **ties.argument)
     rows = best_first(scores, np.flatnonzero(parts))
     spent, many = number(float(parts @ cost)), counted(float(parts.sum()), "row", "rows")
     said = f"{many} for {spent}, of a budget of {number(money.budget)}"
@@ -75,7 +69,9 @@ def select_paid(
         rows = by_group(rows, groups)
         said += f" of each {column} ({counted(len(groups.ids), 'group', 'groups')})"
         order += f" of each {column}"
-    return Selection(taken(table, rows, parts), said, order)
+    codes = 0 if per is None else per[1].codes
+    found = selected(table, scores, rows, parts, ties, codes)
+    return found._replace(said=said, order=order)
 
 
 def _over_cost(scores: NDArray[Any], cost: NDArray[np.float64]) -> NDArray[np.float64]:

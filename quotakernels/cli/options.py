@@ -174,10 +174,12 @@ MONEY = (
     Option(
         ["--over-cost"], is_flag=True, help="Rank by score over cost: most for the money first."
     ),
+)
+TIES = (
     Option(
-        ["--whole"],
+        ["--all-ties"],
         is_flag=True,
-        help="Take rows whole, skip those that cost more than is left, and draw among ties.",
+        help="Draw none of the rows tied at the edge: write all, with their probability.",
     ),
     SEED,
 )

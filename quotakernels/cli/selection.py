@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 import quotakernels as qk
+from quotakernels._text import number
 from quotakernels.cli.errors import InputError
 from quotakernels.evaluation.choice import how_filled, how_filled_each
 from quotakernels.evaluation.quota import Quota, UnfitError
@@ -20,58 +21,106 @@ PROBABILITY = "selection_probability"
 
 
 @dataclass(frozen=True)
-class Selection:
-    """The rows that are in or tied for the last places, how it came about, and their order."""
+class Ties:
+    """What becomes of rows tied at the edge: some of them are drawn, or all share the places."""
+
+    all: bool
+    seed: int
+
+    @property
+    def argument(self) -> dict[str, Any]:
+        """The keyword arguments of `qk.select`."""
+        return {} if self.all else {"whole": True, "random_state": self.seed}
+
+    def places(self, quota: Quota, totals: NDArray[Any]) -> NDArray[np.float64]:
+        """How many places a quota is of each total; only ties that share can fill a part of one."""
+        return quota.of_each(totals) if self.all else quota.whole_places(totals)
+
+    def drawn(self, drawn: int, tied: int) -> str:
+        """Say that rows were drawn, if any were."""
+        was = "was" if drawn == 1 else "were"
+        how = f"(seed {self.seed}); --all-ties writes all of them, each with its probability"
+        return f"{number(drawn)} of {number(tied)} tied rows {was} drawn {how}" if drawn else ""
+
+
+class Selection(NamedTuple):
+    """The selected rows, how it came about, their order, and what was drawn, if anything was."""
 
     table: pa.Table
     said: str
-    order: str = "best first"
+    order: str
+    drawn: str
 
 
-def select_rows(table: pa.Table, scores: NDArray[Any], quota: Quota) -> Selection:
-    """Return the rows of a table whose scores fill a quota, with their probability to be in."""
-    _check(table, quota, len(scores), f"the {len(scores)} rows")
-    places, argument = quota.places(len(scores)), quota.argument(len(scores))
-    probabilities = qk.select(scores, **argument)
-    rows = best_first(scores, np.flatnonzero(probabilities))
-    threshold = str(scores[rows[-1]]) if len(rows) else ""
-    cut = qk.quota_threshold(scores, **argument)
-    said = how_filled(places, threshold, int(cut.above), int(cut.tied))
-    return Selection(taken(table, rows, probabilities), said)
+def select_rows(table: pa.Table, scores: NDArray[Any], quota: Quota, ties: Ties) -> Selection:
+    """Return the rows of a table whose scores fill a quota."""
+    _check(quota, len(scores), f"the {len(scores)} rows")
+    places = float(ties.places(quota, np.asarray(len(scores))))
+    parts = qk.select(scores, quota=places, **ties.argument)
+    rows = best_first(scores, np.flatnonzero(parts))
+    last = scores[rows[-1]] if len(rows) else np.inf
+    above, tied = (int(np.count_nonzero(x)) for x in (scores > last, scores == last))
+    said = how_filled(places, str(last), above, tied)
+    if places < (asked := quota.places(len(scores))) and number(asked) != number(places):
+        share = f"{quota} of {number(len(scores))} rows is " if quota.percent else ""
+        said += f"; {share}{number(asked)}, rounded down"
+    return selected(table, scores, rows, parts, ties)._replace(said=said)
 
 
 def select_of_each(
-    table: pa.Table, scores: NDArray[Any], quota: Quota, column: str, groups: GroupsOfExamples
+    table: pa.Table,
+    scores: NDArray[Any],
+    quota: Quota,
+    column: str,
+    groups: GroupsOfExamples,
+    ties: Ties,
 ) -> Selection:
     """Return the rows that fill a quota of each group, group by group."""
     sizes = np.bincount(groups.codes)
     largest = int(sizes.max(initial=0))
-    _check(table, quota, largest, f"the {largest} rows of the largest group by {column!r}")
-    probabilities = qk.select(scores, groups=groups.codes, **quota.argument(largest))
-    rows = best_first(scores, np.flatnonzero(probabilities))
-    rows = by_group(rows, groups)
-    places = float(quota.of_each(sizes).sum())
-    said = how_filled_each(places, quota, column, sizes)
-    return Selection(taken(table, rows, probabilities), said, f"best first of each {column}")
+    _check(quota, largest, f"the {largest} rows of the largest group by {column!r}")
+    places = ties.places(quota, sizes)
+    parts = qk.select(scores, groups=groups.codes, quota=places[:, None], **ties.argument)
+    rows = by_group(best_first(scores, np.flatnonzero(parts)), groups)
+    said = how_filled_each(float(places.sum()), quota, column, sizes)
+    if (places < quota.of_each(sizes)).any():
+        said += ", rounded down in each"
+    found = selected(table, scores, rows, parts, ties, groups.codes)
+    return found._replace(said=said, order=f"best first of each {column}")
 
 
-def refuse_probability(table: pa.Table) -> None:
-    """Raise for a table that has the column which is added."""
+def selected(
+    table: pa.Table,
+    scores: NDArray[Any],
+    rows: NDArray[np.intp],
+    parts: NDArray[Any],
+    ties: Ties,
+    codes: NDArray[Any] | int = 0,
+) -> Selection:
+    """Return these rows of the table, where all ties share with the probability of each."""
+    found = table.take(rows)
+    if not ties.all:
+        return Selection(found, "", "best first", ties.drawn(*_drawn(scores, parts, codes)))
     if PROBABILITY in table.schema.names:
         raise InputError(f"the file has a column {PROBABILITY!r} already")
+    found = found.append_column(PROBABILITY, pa.array(parts[rows]))
+    return Selection(found, "", "best first", "")
 
 
-def _check(table: pa.Table, quota: Quota, most: int, what: str) -> None:
-    refuse_probability(table)
+def _drawn(scores: NDArray[Any], taken: NDArray[Any], codes: NDArray[Any] | int) -> tuple[int, int]:
+    """How many rows are taken of those ties that are taken in part, and how many these have."""
+    values, value = np.unique(scores, return_inverse=True)
+    _, tie = np.unique(codes * len(values) + value, return_inverse=True)
+    sizes, parts = np.bincount(tie), np.bincount(tie, taken)
+    partly = (parts > 0) & (parts < sizes)
+    return int(parts[partly].sum()), int(sizes[partly].sum())
+
+
+def _check(quota: Quota, most: int, what: str) -> None:
     try:
         quota.check(most, what, of_rows=True, command=True)
     except UnfitError as error:
         raise InputError(str(error)) from error
-
-
-def taken(table: pa.Table, rows: NDArray[Any], probabilities: NDArray[Any]) -> pa.Table:
-    """Return these rows of the table, each with its probability."""
-    return table.take(rows).append_column(PROBABILITY, pa.array(probabilities[rows]))
 
 
 def reached(scores: NDArray[Any], threshold: float | None) -> Quota:

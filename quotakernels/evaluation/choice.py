@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from quotakernels._text import number
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import GainResults, Results, Values
 from quotakernels.evaluation.words import Size
@@ -166,15 +167,13 @@ def nothing_matters(gains: GainResults) -> bool:
 
 
 def how_filled(places: float, threshold: str, above: int, tied: int) -> str:
-    """Say who is in: those above a threshold, and those at it, who may have to share."""
+    """Say who is in: those above a threshold, and all or some of those at it."""
     head, remaining = f"{Size(places, False)}: ", places - above
     if places == 0:
         return head + "nobody is in"
-    if math.isclose(tied, remaining):
-        return head + f"{above} above the threshold {threshold}, {tied} at it"
-    share = "1 at it has" if tied == 1 else f"{tied} tied at it share"
-    left = f"{share} the remaining {Size(remaining, False)}"
-    return head + f"{above} above the threshold {threshold}, {left}"
+    tie = f"the {tied} tied at it" if tied > 1 else "the one at it"
+    at_it = f"{tied} at it" if math.isclose(tied, remaining) else f"{number(remaining)} of {tie}"
+    return head + f"{above} above the threshold {threshold}, {at_it}"
 
 
 def how_filled_each(places: float, quota: Quota, column: str, sizes: NDArray[Any]) -> str:

@@ -45,6 +45,10 @@ class Quota:
         wanted = self.amount * totals / 100 if self.percent else np.minimum(self.amount, totals)
         return np.asarray(wanted, dtype=np.float64)
 
+    def whole_places(self, totals: NDArray[Any]) -> NDArray[np.float64]:
+        """Return how many whole places that is of each total, rounded down."""
+        return np.floor(self.of_each(totals) * (1 + _ROUNDING))
+
     def check(self, total: float, what: str, *, of_rows: bool, command: bool) -> None:
         """Refuse a quota of more than `total`, which `what` describes, or of less than one row."""
         said = f"--quota {self}" if command else f"quota={self}"

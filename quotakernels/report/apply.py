@@ -44,8 +44,10 @@ def _fill(evaluation: Results, file: Sequence[str], model: int, quota: Quota) ->
     if not evaluation.weighted:
         remark = how_filled(places, end.threshold, round(end.above), round(end.tied)) + "."
         if not whole(places) and places > 1:
-            option = f"--quota {int(places)}" if command else f"quota={int(places)}"
-            remark += f" The last row is in by chance; {option} fills whole places."
+            down = int(places)
+            rounded = f"The command rounds down, to {down} places."
+            by_chance = f"The last row is in by chance; quota={down} fills whole places."
+            remark += f" {rounded if command else by_chance}"
         return Step(what, _of_quota(evaluation, file, model, quota), remark)
     remark = (
         f"A weight of {number(end.above)} lies above the score {end.threshold}, "

@@ -24,12 +24,13 @@ def test_select_writes_who_is_in(run: Run, table: Callable[..., Path]) -> None:
         note=["x,y", "", 'say "hi"', "NULL", "NA"],
     )
     output = path.with_name("chosen.csv")
-    outcome = run("select", path, "--score", "s", "--quota", 2, "-o", output)
+    outcome = run("select", path, "--score", "s", "--quota", 2, "--all-ties", "-o", output)
     assert outcome.status == 0
     assert outcome.out.splitlines() == [
-        "2 places: 1 above the threshold 0.5, 2 tied at it share the remaining 1 place",
+        "2 places: 1 above the threshold 0.5, 1 of the 2 tied at it",
         "chosen.csv: 3 rows, best first",
     ]
+    assert outcome.err == ""
     with output.open(newline="") as file:
         assert list(csv.reader(file)) == [
             ["id", "s", "note", "selection_probability"],
@@ -37,6 +38,36 @@ def test_select_writes_who_is_in(run: Run, table: Callable[..., Path]) -> None:
             ["007", "0.50", "x,y", "0.5"],
             ["009", "0.5", 'say "hi"', "0.5"],
         ]
+
+
+def test_select_draws_among_ties(run: Run, table: Callable[..., Path]) -> None:
+    scores = [0.1 + 0.2] * 40 + [0.9] * 3 + [0.1] * 5
+    path = table(id=list(range(48)), s=scores)
+    output = path.with_name("chosen.csv")
+    given = ("select", path, "--score", "s", "--quota", 13, "-o", output)
+    rows = []
+    for seed in ((), ("--seed", 0), ("--seed", 1)):
+        outcome = run(*given, *seed)
+        assert outcome.out.splitlines() == [
+            "13 places: 3 above the threshold 0.30000000000000004, 10 of the 40 tied at it",
+            "chosen.csv: 13 rows, best first",
+        ]
+        number = seed[-1] if seed else 0
+        said = f"10 of 40 tied rows were drawn (seed {number}); --all-ties writes all of them, each"
+        assert outcome.err.startswith(said)
+        content = read_output(output)
+        assert list(content) == ["id", "s"]
+        taken = qk.select(scores, quota=13, whole=True, random_state=number)
+        assert sorted(content["id"]) == np.flatnonzero(taken).tolist()
+        rows.append(content["id"])
+    assert rows[0] == rows[1] != rows[2]
+    threshold = ("--threshold", "0.30000000000000004")
+    assert "43 rows" in run(*given[:4], *threshold, "-o", output).out
+    assert run(*given[:5], 43, "-o", output).err == ""
+    assert "goes without --seed" in run(*given, "--all-ties", "--seed", 1).error
+    for option in ("--all-ties",), ("--seed", 1):
+        said = "--all-ties and --seed go with --quota or --budget."
+        assert said in run(*given[:4], *threshold, *option, "-o", output).error
 
 
 def test_select_of_the_example(run: Run, tmp_path: Path) -> None:
@@ -53,9 +84,9 @@ def test_select_from_a_threshold_on_among_some_rows(run: Run, table: Callable[..
     outcome = run("select", path, *given, "--where", "part=b")
     assert outcome.status == 0
     with output.open(newline="") as file:
-        assert list(csv.reader(file))[1:] == [["0.9", "b", "1.0"], ["0.5", "b", "1.0"]]
+        assert list(csv.reader(file))[1:] == [["0.9", "b"], ["0.5", "b"]]
     assert run("select", path, *given, "--threshold", "2").status == 0
-    assert output.read_text().splitlines() == ["s,part,selection_probability"]
+    assert output.read_text().splitlines() == ["s,part"]
     assert "Give one of --quota and --threshold" in run("select", path, *given, "--quota", 1).error
     assert "Give one of" in run("select", path, "--score", "s", "-o", output).error
     assert "nan is not a number" in run("select", path, *given, "--threshold", "nan").error
@@ -72,7 +103,8 @@ def test_select_agrees_with_the_library(
     quota: str,
 ) -> None:
     output = tmp_path / name
-    outcome = run("select", credit_file, "--score", "tree", "--quota", quota, "-o", output)
+    given = ("--score", "tree", "--quota", quota, "-o", output)
+    outcome = run("select", credit_file, *given, "--all-ties")
     assert outcome.status == 0
     argument: dict[str, Any]
     argument = {"fraction": float(quota[:-1]) / 100} if "%" in quota else {"quota": float(quota)}
@@ -97,21 +129,33 @@ def read_output(path: Path) -> dict[str, list[Any]]:
 
 
 @pytest.mark.parametrize(
-    ("quota", "summary"),
+    ("quota", "summary", "shared"),
     [
-        ("0", "0 places: nobody is in"),
-        ("1", "1 place: 0 above the threshold 9, 1 at it"),
-        ("1.5", "1.5 places: 1 above the threshold 4, 2 tied at it share the remaining 0.5 places"),
-        ("3", "3 places: 1 above the threshold 4, 2 at it"),
-        ("3.5", "3.5 places: 3 above the threshold 2, 1 at it has the remaining 0.5 places"),
+        ("0", "0 places: nobody is in", ""),
+        ("1", "1 place: 0 above the threshold 9, 1 at it", ""),
+        (
+            "1.5",
+            "1 place: 0 above the threshold 9, 1 at it; 1.5, rounded down",
+            "1.5 places: 1 above the threshold 4, 0.5 of the 2 tied at it",
+        ),
+        ("3", "3 places: 1 above the threshold 4, 2 at it", ""),
+        (
+            "87.5%",
+            "3 places: 1 above the threshold 4, 2 at it; 87.5% of 4 rows is 3.5, rounded down",
+            "3.5 places: 3 above the threshold 2, 0.5 of the one at it",
+        ),
     ],
 )
-def test_select_says_how_it_came_about(run: Run, tmp_path: Path, quota: str, summary: str) -> None:
+def test_select_says_how_it_came_about(
+    run: Run, tmp_path: Path, quota: str, summary: str, shared: str
+) -> None:
     np.savez(tmp_path / "a.npz", s=np.array([4, 9, 4, 2], dtype=np.uint8))
-    outcome = run(
-        "select", tmp_path / "a.npz", "--score", "s", "--quota", quota, "-o", tmp_path / "b.csv"
-    )
+    given = ("--score", "s", "--quota", quota, "-o", tmp_path / "b.csv")
+    outcome = run("select", tmp_path / "a.npz", *given)
     assert outcome.out.splitlines()[0] == summary
+    assert outcome.err == ""
+    outcome = run("select", tmp_path / "a.npz", *given, "--all-ties")
+    assert outcome.out.splitlines()[0] == (shared or summary)
 
 
 def test_select_refuses(run: Run, table: Callable[..., Path], tmp_path: Path) -> None:
@@ -120,7 +164,6 @@ def test_select_refuses(run: Run, table: Callable[..., Path], tmp_path: Path) ->
     named = table("named.csv", s=[0.1, 0.2], selection_probability=[1, 1])
     out = tmp_path / "chosen.csv"
     for arguments, message in {
-        (named, "s", "1", out): "column 'selection_probability' already",
         (path, "s", "3", out): "--quota 3 is more than the 2 rows",
         (path, "z", "1", out): "no column 'z'",
         (path, "s", "1", path): "data.csv is the input",
@@ -133,6 +176,8 @@ def test_select_refuses(run: Run, table: Callable[..., Path], tmp_path: Path) ->
         file, score, quota, output = arguments
         outcome = run("select", file, "--score", score, "--quota", quota, "-o", output)
         assert message in outcome.error
+    ties = ("--score", "s", "--quota", 1, "--all-ties", "-o", out)
+    assert "column 'selection_probability' already" in run("select", named, *ties).error
     assert not out.exists()
 
 
@@ -144,6 +189,19 @@ BRANCHES = {
 }
 
 
+def test_a_quota_of_each_group_in_whole_rows(run: Run, table: Callable[..., Path]) -> None:
+    path = table(**BRANCHES)
+    output = path.with_name("chosen.parquet")
+    given = ("--score", "s", "--quota", "70%", "--per", "branch", "--seed", 5, "-o", output)
+    outcome = run("select", path, *given)
+    assert outcome.out.splitlines() == [
+        "3 places: 70% of each branch (3 groups), rounded down in each",
+        "chosen.parquet: 3 rows, best first of each branch",
+    ]
+    assert outcome.err.startswith("1 of 2 tied rows was drawn (seed 5)")
+    assert read_output(output)["branch"] == ["north", "south", "south"]
+
+
 @pytest.mark.parametrize("quota", ["2", "50%"])
 @pytest.mark.parametrize("column", ["branch", "day"])
 def test_a_quota_of_each_group(
@@ -151,7 +209,7 @@ def test_a_quota_of_each_group(
 ) -> None:
     path = table(**BRANCHES)
     output = path.with_name("chosen.parquet")
-    given = ("--score", "s", "--quota", quota, "--per", column, "-o", output)
+    given = ("--score", "s", "--quota", quota, "--per", column, "--all-ties", "-o", output)
     outcome = run("select", path, *given)
     argument = {"quota": 2} if quota == "2" else {"fraction": 0.5}
     probability = qk.select(BRANCHES["s"], groups=BRANCHES[column], **argument)
@@ -189,7 +247,7 @@ def test_a_quota_of_each_group_is_refused(run: Run, table: Callable[..., Path]) 
     assert "--per goes with --quota or --budget." in run("select", path, *given).error
 
 
-@pytest.mark.parametrize("more", [(), ("--whole", "--seed", 3), ("--over-cost",)])
+@pytest.mark.parametrize("more", [("--all-ties",), ("--seed", 3), ("--over-cost",)])
 def test_a_budget_of_each_group(
     run: Run, table: Callable[..., Path], more: tuple[Any, ...]
 ) -> None:
@@ -200,13 +258,15 @@ def test_a_budget_of_each_group(
     outcome = run("select", path, *given, *more)
     scores = np.array(BRANCHES["s"]) / (cost if "--over-cost" in more else 1)
     options = {"cost": cost, "budget": 4, "groups": BRANCHES["branch"], "when_short": "all"}
-    options |= {"whole": True, "random_state": 3} if "--whole" in more else {}
+    whole = "--all-ties" not in more
+    options |= {"whole": True, "random_state": 3 if "--seed" in more else 0} if whole else {}
     parts = qk.select(scores, **options)
     chosen = [row for row in range(6) if parts[row] > 0]
     order = sorted(chosen, key=lambda row: (BRANCHES["branch"][row], -scores[row]))
     content = read_output(output)
     assert content["branch"] == [BRANCHES["branch"][row] for row in order]
-    assert content["selection_probability"] == parts[order].tolist()
+    if not whole:
+        assert content["selection_probability"] == parts[order].tolist()
     said, rows = outcome.out.splitlines()
     spent = float(parts @ cost)
     assert said.endswith(f" for {spent:g}, of a budget of 4 of each branch (3 groups)")
@@ -221,7 +281,7 @@ def test_select_within_a_budget(run: Run, table: Callable[..., Path]) -> None:
     path = table(s=[0.9, 0.7, 0.7, 0.2], amount=[20, 10, 30, 5], part=["a", "a", "a", "b"])
     output = path.with_name("chosen.csv")
     given = ("--score", "s", "--cost", "amount", "-o", output)
-    outcome = run("select", path, *given, "--budget", 30)
+    outcome = run("select", path, *given, "--budget", 30, "--all-ties")
     assert outcome.status == 0
     assert outcome.out.splitlines() == [
         "1.5 rows for 30, of a budget of 30",
@@ -229,8 +289,9 @@ def test_select_within_a_budget(run: Run, table: Callable[..., Path]) -> None:
     ]
     with output.open(newline="") as file:
         assert [row[-1] for row in csv.reader(file)][1:] == ["1.0", "0.25", "0.25"]
-    outcome = run("select", path, *given, "--budget", 36, "--whole", "--seed", 1)
+    outcome = run("select", path, *given, "--budget", 36, "--seed", 1)
     assert outcome.out.startswith("3 rows for 35, of a budget of 36\n")
+    assert outcome.err.startswith("1 of 2 tied rows was drawn (seed 1)")
     outcome = run("select", path, *given, "--budget", 30, "--over-cost")
     assert outcome.out.startswith("2 rows for 30, of a budget of 30\n")
     assert outcome.out.endswith("2 rows, best first by score over cost\n")
@@ -243,10 +304,6 @@ def test_select_refuses_budgets_that_are_none(run: Run, table: Callable[..., Pat
     given = ("select", path, "--score", "s", "-o", path.with_name("chosen.csv"))
     assert "--budget needs --cost" in run(*given, "--budget", 3).error
     assert "go with --budget" in run(*given, "--cost", "hours", "--quota", 1).error
-    assert (
-        "--seed goes with --whole"
-        in run(*given, "--cost", "hours", "--budget", 1, "--seed", 2).error
-    )
     both = run(*given, "--cost", "hours", "--budget", 1, "--quota", 1)
     assert "Give one of --quota and --threshold, or --budget with --cost" in both.error
     assert "'amount': -10 is below 0" in run(*given, "--cost", "amount", "--budget", 1).error

@@ -202,7 +202,7 @@ def test_standard_output(run: Run, data: Path, tmp_path: Path, to_file: bool) ->
         done = subprocess.run(given, capture_output=True, check=True)
         shown.write_bytes(done.stdout)
     assert shown.read_bytes() == expected.read_bytes()
-    assert b"stdout: 1000 rows, best first" in done.stderr
+    assert b"stdout: 1,000 rows, best first" in done.stderr
     assert listing(tmp_path) == {"data.csv", "a.csv", "shown.csv"}
 
 
