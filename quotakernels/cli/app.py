@@ -15,6 +15,7 @@ from quotakernels.cli.example import EXAMPLES, example_file
 from quotakernels.cli.options import (
     COLUMN,
     DATA,
+    DIALECT,
     ENGINES,
     FILE,
     GAINS,
@@ -70,7 +71,7 @@ def app() -> None:
         "Data and quotas": (*DATA, example_option("Evaluate scores that come along.")),
         "What a selection brings": GAINS,
         "How sure it is": (
-            Option(["--confidence"], help="Print intervals of this level, as in 0.95.", **LEVEL),
+            Option(["--confidence"], help="Print intervals of this level, as in 95%.", **LEVEL),
             Option(
                 ["--compare"], is_flag=True, help="Tell which models differ by more than chance."
             ),
@@ -88,6 +89,7 @@ def app() -> None:
                 ["--memory-limit"], metavar="SIZE", help="What DuckDB may use of memory, as in 4GB."
             ),
         ),
+        "CSV, where it is not what it looks like": DIALECT,
         "Output": (
             Option(["--json", "as_json"], is_flag=True, help="Print JSON instead of a table."),
         ),
@@ -155,6 +157,7 @@ def evaluate(
             resamples_option("they"),
             SEED,
         ),
+        "CSV, where it is not what it looks like": DIALECT,
         "Output": (output_option("Page to write."),),
     },
     short_help="Write a page that tells which model should fill a quota.",
@@ -203,6 +206,7 @@ def report(file: Path | None, example: str | None, output: Path, **options: Any)
             *TIES,
             example_option("Select of scores that come along."),
         ),
+        "CSV, where it is not what it looks like": DIALECT,
         "Output": (output_option("File to write."),),
     },
     short_help="Write the rows that fill the quota, best first.",
@@ -300,14 +304,14 @@ def _write_selected(
         selection = select_rows(table, scores, quota or reached(scores, threshold), ties)
     else:
         selection = select_of_each(table, scores, quota, *groups, ties)
-    _write_selection(output, selection)
+    _write_selection(file, output, selection)
 
 
-def _write_selection(output: Path, selection: Any) -> None:
+def _write_selection(file: Path, output: Path, selection: Any) -> None:
     from quotakernels.cli.files import write_table
     from quotakernels.evaluation.words import counted
 
-    write_table(output, selection.table)
+    write_table(output, selection.table, file)
     to_stderr = is_stdout(output)
     click.echo(printable(selection.said), err=to_stderr)
     if selection.drawn:
@@ -327,6 +331,7 @@ def _write_selection(output: Path, selection: Any) -> None:
             WEIGHT,
             WHERE,
         ),
+        "CSV, where it is not what it looks like": DIALECT,
         "Output": (
             Option(
                 ["--ratio"],

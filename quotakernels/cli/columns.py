@@ -139,7 +139,7 @@ def _numbers(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         column = pa.chunked_array([column.to_numpy().astype(np.float32)])
     elif _is_text(kind):
         row, text = _first_text(column.to_pylist())
-        raise InputError(f"column {name!r}: {text!r} at row {row} is not a number")
+        raise InputError(f"column {name!r}: {text!r} at row {row} is not a number{_hint(text)}")
     elif not (pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         raise InputError(f"column {name!r} holds values of type {kind}, expected numbers")
     if pa.types.is_floating(column.type):
@@ -160,6 +160,15 @@ def _first_text(texts: list[str]) -> tuple[int, str]:
         except ValueError:
             return row, text
     return 1, texts[0]
+
+
+def _hint(text: str) -> str:
+    """What may help where a number is written with a comma."""
+    try:
+        float(text.replace(",", ""))
+    except ValueError:
+        return ""
+    return "; in CSV, --decimal says what its decimal mark is" if "," in text else ""
 
 
 def _refuse(bad: NDArray[np.bool_], values: NDArray[Any], name: str, expected: str) -> None:

@@ -25,11 +25,6 @@ class InputError(click.ClickException):
 
 def no_column(source: str, name: str, available: Sequence[str]) -> InputError:
     """The error of a column that is not there, with the name that was probably meant."""
-    if len(available) == 1 and (other := set(available[0]) & set(";|\t")):
-        return InputError(
-            f"{source} has one column, {available[0]!r}; columns are separated by commas in CSV "
-            f"and by tabs in TSV, not by {other.pop()!r}"
-        )
     by_spelling = {other.casefold(): other for other in available}
     near = [by_spelling[other] for other in get_close_matches(name.casefold(), by_spelling, n=1)]
     start = f"did you mean {near[0]!r}? It has" if near else "it has"

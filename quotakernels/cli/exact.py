@@ -22,7 +22,8 @@ def read_with_scores(path: Path, names: Sequence[str], scores: Sequence[str]) ->
     if floats:
         texts = read_table(path, floats, as_text=True)
         for name in floats:
-            _refuse_texts(name, texts.column(name), table.column(name))
+            column = pc.replace_substring(texts.column(name), ",", ".")  # a decimal comma
+            _refuse_texts(name, column, table.column(name))
     for name, kind in kinds.items():
         if pa.types.is_decimal(kind):
             column = table.column(name).cast(pa.string())

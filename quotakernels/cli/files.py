@@ -15,6 +15,13 @@ import numpy as np
 import pyarrow as pa
 
 from quotakernels._replacing import is_stdout, is_stream, replacing
+from quotakernels.cli.dialect import (
+    Dialect,
+    decoding,
+    dialect_of,
+    written_like,
+    wrong_encoding,
+)
 from quotakernels.cli.errors import InputError, no_column, no_rows
 from quotakernels.cli.streams import name_of
 
@@ -94,18 +101,23 @@ def _refusing(path: Path) -> Iterator[None]:
 def output_format(path: Path) -> str:
     """Tell the format in which to write a file by its name; CSV to a stream without a suffix."""
     found = _FORMATS.get(path.suffix.lower(), "")
-    if found in _WRITERS:
+    if found == "csv" or found in _WRITERS:
         return found
     if not path.suffix and is_stream(path):
         return "csv"
     raise InputError(f"{path.name}: unknown file type to write, expected {WRITABLE}")
 
 
-def write_table(path: Path, table: pa.Table) -> None:
-    """Write a table in the format that the file's name asks for."""
-    write = _WRITERS[output_format(path)]
+def write_table(path: Path, table: pa.Table, source: Path | None = None) -> None:
+    """Write a table in the format that the file's name asks for; CSV as that of a source is."""
+    if output_format(path) == "csv":
+        in_text = source is not None and file_format(source) == "csv"
+        dialect = written_like(path, source if in_text else None)
+        with output_file(path) as file:
+            _write_csv(table, file, dialect)
+        return
     with output_file(path) as file:
-        write(table, file, path)
+        _WRITERS[output_format(path)](table, file)
 
 
 @contextmanager
@@ -132,34 +144,45 @@ def _pick(path: Path, available: Sequence[str], names: Sequence[str] | None) -> 
     return list(dict.fromkeys(available if names is None else names))
 
 
-def _delimiter(path: Path) -> str:
-    return "\t" if _suffix(path) == ".tsv" else ","
+def _dialect(path: Path) -> Dialect:
+    return dialect_of(path, "\t" if _suffix(path) == ".tsv" else ",")
 
 
-def _csv_dialect(path: Path) -> Any:
+def _csv_options(dialect: Dialect) -> dict[str, Any]:
     from pyarrow import csv as arrow_csv
 
-    return arrow_csv.ParseOptions(delimiter=_delimiter(path), newlines_in_values=True)
+    parse = arrow_csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=True)
+    read = arrow_csv.ReadOptions(encoding=dialect.encoding)
+    return {"parse_options": parse, "read_options": read}
 
 
 def _csv_names(path: Path) -> list[str]:
     from pyarrow import csv as arrow_csv
 
-    with arrow_csv.open_csv(path, parse_options=_csv_dialect(path)) as first_block:
+    dialect = _dialect(path)
+    with (
+        decoding(path, dialect.encoding),
+        arrow_csv.open_csv(path, **_csv_options(dialect)) as first_block,
+    ):
         return list(first_block.schema.names)
 
 
 def _read_csv(path: Path, names: Sequence[str] | None, as_text: bool) -> pa.Table:
     from pyarrow import csv as arrow_csv
 
-    picked = _pick(path, _csv_names(path), names)
+    picked, dialect = _pick(path, _csv_names(path), names), _dialect(path)
     convert = arrow_csv.ConvertOptions(
         include_columns=picked,
         null_values=[] if as_text else _MISSING,
         strings_can_be_null=not as_text,
         column_types=dict.fromkeys(picked, pa.string()) if as_text else None,
+        decimal_point=dialect.decimal,
     )
-    return arrow_csv.read_csv(path, parse_options=_csv_dialect(path), convert_options=convert)
+    with decoding(path, dialect.encoding):
+        table = arrow_csv.read_csv(path, **_csv_options(dialect), convert_options=convert)
+    if any(pa.types.is_binary(kind) for kind in table.schema.types):
+        raise wrong_encoding(path, dialect.encoding)
+    return table
 
 
 def _parquet_names(path: Path) -> list[str]:
@@ -240,29 +263,36 @@ _READERS: dict[str, tuple[Callable[[Path], list[str]], Callable[..., pa.Table]]]
 }
 
 
-def _write_csv(table: pa.Table, file: BinaryIO, path: Path) -> None:
+def _write_csv(table: pa.Table, file: BinaryIO, dialect: Dialect) -> None:
     # Python's writer quotes only what needs it; Arrow's puts quotes around every text.
     text = io.StringIO(newline="")
-    writer = csv.writer(text, delimiter=_delimiter(path), lineterminator="\n")
+    writer = csv.writer(text, delimiter=dialect.separator, lineterminator="\n")
     writer.writerow(table.schema.names)
     for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
-        writer.writerows(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+        writer.writerows(zip(*(_cells(x, dialect) for x in batch.columns), strict=True))
         file.write(text.getvalue().encode())
         text.seek(0)
         text.truncate()
     file.write(text.getvalue().encode())
 
 
-def _write_parquet(table: pa.Table, file: BinaryIO, _: Path) -> None:
+def _cells(column: pa.Array, dialect: Dialect) -> list[Any]:
+    cells: list[Any] = column.to_pylist()
+    if dialect.decimal == "." or not pa.types.is_floating(column.type):
+        return cells
+    return [None if cell is None else str(cell).replace(".", dialect.decimal) for cell in cells]
+
+
+def _write_parquet(table: pa.Table, file: BinaryIO) -> None:
     from pyarrow import parquet
 
     parquet.write_table(table, file)
 
 
-def _write_arrow(table: pa.Table, file: BinaryIO, _: Path) -> None:
+def _write_arrow(table: pa.Table, file: BinaryIO) -> None:
     from pyarrow import feather
 
     feather.write_feather(table, file)
 
 
-_WRITERS = {"csv": _write_csv, "parquet": _write_parquet, "arrow": _write_arrow}
+_WRITERS = {"parquet": _write_parquet, "arrow": _write_arrow}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import glob
 import math
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,11 @@ from click import Argument, Option
 from click.shell_completion import CompletionItem
 
 from quotakernels.cli.completion import columns_on_the_line
+from quotakernels.cli.dialect import keep
 from quotakernels.cli.streams import as_file
 from quotakernels.evaluation.quota import Quota
 
+_THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
 ENGINES = ("auto", "memory", "duckdb")
 
 
@@ -28,7 +32,7 @@ class DataPath(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Take what exists, and a pattern that something fits."""
-        pattern = str(value)
+        pattern = value = "/dev/stdin" if str(value) == "-" else str(value)
         if self.several and not Path(pattern).exists() and glob.glob(pattern, recursive=True):
             return Path(pattern)
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
@@ -92,8 +96,11 @@ def parse_quota(text: str) -> Quota:
     """Read `200` as a number of places and `5%` as a percentage."""
     text = text.strip()
     percent = text.endswith("%")
+    digits = text.removesuffix("%")
+    if _THOUSANDS.fullmatch(digits):
+        digits = digits.replace(",", "")
     try:
-        amount = float(text.removesuffix("%"))
+        amount = float(digits)
     except ValueError:
         amount = math.nan
     if percent and not 0 < amount <= 100:
@@ -101,6 +108,37 @@ def parse_quota(text: str) -> Quota:
     if not percent and not 0 <= amount < math.inf:
         raise click.BadParameter(f"{text!r} is neither a number of places nor a percentage.")
     return Quota(amount, percent)
+
+
+class _Level(click.FloatRange):
+    """A level of confidence, also as a percentage."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Read `0.95` and `95%`."""
+        text = str(value).strip()
+        try:
+            level: Any = float(text.removesuffix("%")) / 100 if text.endswith("%") else value
+        except ValueError:
+            level = value
+        return super().convert(level, param, ctx)
+
+
+def parse_separator(text: str) -> str:
+    """Read one character, or `tab`."""
+    found = "\t" if text in ("tab", "\\t") else text
+    if len(found) != 1 or found in '"\r\n' or not found.isascii():
+        raise click.BadParameter(f"{text!r} is not one character, as in ; or tab.")
+    return found
+
+
+def parse_encoding(text: str) -> str:
+    """Read the name of an encoding that Python has."""
+    try:
+        return codecs.lookup(text).name
+    except LookupError:
+        raise click.BadParameter(f"{text!r} is no encoding, as utf-8 and latin-1 are.") from None
 
 
 # those that commands share
@@ -158,7 +196,7 @@ GAINS = (
 )
 LEVEL: dict[str, Any] = {
     "metavar": "LEVEL",
-    "type": click.FloatRange(0, 1, min_open=True, max_open=True),
+    "type": _Level(0, 1, min_open=True, max_open=True),
 }
 SEED = Option(
     ["--seed"], metavar="S", type=click.IntRange(min=0), help="Other draws; 0 by default."
@@ -182,6 +220,31 @@ TIES = (
         help="Draw none of the rows tied at the edge: write all, with their probability.",
     ),
     SEED,
+)
+DIALECT = (
+    Option(
+        ["--sep"],
+        metavar="C",
+        type=parse_separator,
+        callback=keep,
+        expose_value=False,
+        help="Separator of columns, as in ; or tab.",
+    ),
+    Option(
+        ["--decimal"],
+        type=click.Choice([".", ","]),
+        callback=keep,
+        expose_value=False,
+        help="Decimal mark of numbers.",
+    ),
+    Option(
+        ["--encoding"],
+        metavar="NAME",
+        type=parse_encoding,
+        callback=keep,
+        expose_value=False,
+        help="Encoding, as in latin-1.",
+    ),
 )
 OUTPUT_FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
 

@@ -22,7 +22,7 @@ _BEGINNINGS = {
     b"BZh": ".csv.bz2",
     b"\x28\xb5\x2f\xfd": ".csv.zst",
 }
-"""What tells the format of a file without a name; all else is CSV or TSV."""
+"""What tells the format of a file without a name; all else is CSV."""
 _STREAMS = ("/dev/", "/proc/")
 _COPIES = f"{__name__}.copies"
 
@@ -90,4 +90,4 @@ def _suffix(path: Path) -> str:
     for beginning, suffix in _BEGINNINGS.items():
         if first.startswith(beginning):
             return suffix
-    return ".tsv" if b"\t" in first and b"," not in first else ".csv"
+    return ".csv"

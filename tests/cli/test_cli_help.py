@@ -113,12 +113,6 @@ def test_a_file_alone_tells_its_columns(run: Run, table: Callable[..., Path]) ->
     assert "data.csv has the columns bought, model_a" in message
 
 
-def test_semicolons_are_not_commas(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("y;s\n1;0.5\n")
-    message = run("evaluate", tmp_path / "a.csv", "--label", "y", "--score", "s").error
-    assert "a.csv has one column, 'y;s'; columns are separated by commas in CSV" in message
-
-
 def test_many_columns_are_not_all_listed(run: Run, table: Callable[..., Path]) -> None:
     path = table(**{f"column_{i}": [1, 2] for i in range(100)})
     message = run("evaluate", path, "--label", "y", "--score", "s").error

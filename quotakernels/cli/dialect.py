@@ -1,0 +1,126 @@
+"""How a CSV file is written: its separator, its decimal mark and its encoding."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from quotakernels.cli.errors import InputError
+from quotakernels.cli.streams import name_of
+
+_BYTES = 2**16
+"""Of the beginning, which tells how the file is written."""
+_SEPARATORS = (",", ";", "\t", "|")
+_NUMBER = re.compile(r"[+-]?\d*(,?)\d+([eE][+-]?\d+)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
+_GIVEN = f"{__name__}.given"
+
+
+class Dialect(NamedTuple):
+    """The separator of columns, the decimal mark of numbers, and the encoding."""
+
+    separator: str
+    decimal: str
+    encoding: str
+
+
+def keep(ctx: click.Context, option: click.Parameter, value: str | None) -> None:
+    """Keep what the user says of a dialect for as long as the command runs."""
+    ctx.meta.setdefault(_GIVEN, {})[option.name] = value
+
+
+def dialect_of(path: Path, separator: str = ",") -> Dialect:
+    """What the user says, or else what the beginning of a file tells.
+
+    Of separators that fit alike, the one that is usual for the file's name is taken.
+    """
+    import pyarrow as pa
+
+    ctx = click.get_current_context(silent=True)
+    given: dict[str, str | None] = {} if ctx is None else ctx.meta.get(_GIVEN, {})
+    with pa.input_stream(str(path), compression="detect") as stream:
+        first = stream.read(_BYTES)
+    encoding = given.get("encoding") or _encoding(path, first)
+    text = first.decode(encoding, errors="replace").removeprefix("\ufeff")
+    if len(first) == _BYTES:  # the last record may be cut
+        text = text[: text.rfind("\n") + 1] or text
+    found = given.get("sep") or _separator(text, separator)
+    decimal = given.get("decimal") or _decimal(_records(text, found), found)
+    return Dialect(found, decimal, encoding)
+
+
+def written_like(output: Path, source: Path | None) -> Dialect:
+    """How to write a CSV file beside the one that was read: for the same spreadsheet, in UTF-8."""
+    source_dialect = Dialect(",", ".", "utf-8") if source is None else dialect_of(source)
+    semicolons = source_dialect.separator == ";" or source_dialect.decimal == ","
+    separator = "\t" if output.suffix.lower() == ".tsv" else ";" if semicolons else ","
+    return Dialect(separator, source_dialect.decimal, "utf-8")
+
+
+@contextmanager
+def decoding(path: Path, encoding: str) -> Iterator[None]:
+    """Say what helps where a file is in another encoding."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (UnicodeError, pa.ArrowInvalid) as error:
+        if isinstance(error, UnicodeError) or "invalid UTF8" in str(error):
+            raise wrong_encoding(path, encoding) from error
+        raise
+
+
+def wrong_encoding(path: Path, encoding: str) -> InputError:
+    """The error of a file in another encoding."""
+    name = "UTF-8" if encoding == "utf-8" else encoding
+    return InputError(
+        f"{name_of(path)} is not text in {name}; files of older spreadsheets are often in "
+        "Latin-1: try --encoding latin-1 (or cp1252), or save it as UTF-8"
+    )
+
+
+def _encoding(path: Path, first: bytes) -> str:
+    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    if b"\0" in first:
+        raise InputError(
+            f"{name_of(path)} is not text in UTF-8; it looks like UTF-16 without a byte order "
+            "mark: try --encoding utf-16-le (or utf-16-be)"
+        )
+    return "utf-8"
+
+
+def _records(text: str, separator: str) -> list[list[str]]:
+    return [x for x in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if x]
+
+
+def _separator(text: str, usual: str) -> str:
+    """The separator that cuts all records alike, into most columns; or else the first record."""
+
+    def columns(separator: str) -> tuple[bool, int, bool]:
+        sizes = [len(record) for record in _records(text, separator)]
+        alike = len(set(sizes)) == 1 and sizes[0] > 1
+        return alike, sizes[0] if sizes else 0, separator == usual
+
+    return max(_SEPARATORS, key=columns)
+
+
+def _decimal(records: list[list[str]], separator: str) -> str:
+    """A comma where a column has numbers with commas that are not those of thousands."""
+    if separator == ",":
+        return "."
+    for column in zip(*records[1:], strict=False):
+        cells = [cell.strip() for cell in column if cell.strip()]
+        commas = [cell for cell in cells if "," in cell]
+        numbers = commas and all(_NUMBER.fullmatch(cell) for cell in cells)
+        if numbers and (separator == ";" or not all(_THOUSANDS.fullmatch(x) for x in commas)):
+            return ","
+    return "."

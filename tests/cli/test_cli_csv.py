@@ -1,0 +1,156 @@
+"""CSV as spreadsheets and databases write it: separators, decimal marks, encodings."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+GIVEN = ("--label", "y", "--score", "s")
+RECORDS = [["näme", "y", "s"], ["Müller; x", "1", "0.75"], ["a", "0", "-0.25"], ["b", "1", "1e-3"]]
+
+
+def written(separator: str = ",", decimal: str = ".", records: list[list[str]] = RECORDS) -> str:
+    lines = []
+    for name, y, s in records:
+        cell = s.replace(".", decimal)
+        cells = (f'"{name}"', y, f'"{cell}"' if separator in cell else cell)
+        lines.append(separator.join(cells))
+    return "\n".join(lines) + "\n"
+
+
+def auc(run: Run, path: Path, *options: str) -> float:
+    outcome = run("evaluate", path, *GIVEN, "--json", *options)
+    assert outcome.status == 0, outcome.err
+    found: float = json.loads(outcome.out)["models"][0]["roc_auc"]
+    return found
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.csv.gz"])
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_separators_and_decimals_are_found(
+    run: Run, tmp_path: Path, name: str, separator: str, decimal: str
+) -> None:
+    content = written(separator, decimal).encode()
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    if (separator, decimal) == (",", ","):
+        assert "'0,75' at row 1 is not a number" in run("evaluate", path, *GIVEN).error
+        assert auc(run, path, "--decimal", ",") == 1
+    else:
+        assert auc(run, path) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "said"),
+    [
+        ("y\ts\n1\t1,234\n0\t2,500\n", (), "'1,234' at row 1 is not a number; in CSV, --decimal"),
+        ("y;s\n1;0.5\n0;0,25\n", (), "'0,25' at row 2 is not a number; in CSV, --decimal"),
+        ("y;s\n1;2\n3\n", (), "Expected 2 columns, got 1"),
+        ("y;s\n1;0.5\n", ("--sep", ","), "no column 'y'; it has y;s"),
+        ("y,s\n1,0.5\n", ("--sep", ";;"), "';;' is not one character, as in ; or tab"),
+        ("y,s\n1,0.5\n", ("--decimal", "x"), "'x' is not one of"),
+        ("y,s\n1,0.5\n", ("--encoding", "utf-9"), "'utf-9' is no encoding"),
+    ],
+)
+def test_what_cannot_be_told(
+    run: Run, tmp_path: Path, content: str, options: tuple[str, ...], said: str
+) -> None:
+    (tmp_path / "a.csv").write_text(content)
+    assert said in run("evaluate", tmp_path / "a.csv", *GIVEN, *options).error
+
+
+@pytest.mark.parametrize(
+    ("content", "options"),
+    [
+        ("y\ts\n1\t1,234\n0\t0,500\n", ()),  # 0,500 is no number of thousands
+        ("y;s\n1;2,500\n0;1,234\n", ()),
+        ("y\ts\n1\t2,500\n0\t1,234\n", ("--decimal", ",")),
+        ("y,s,note (a; b; c; d)\n1,2,x\n0,1,y\n", ()),
+        ("y s\n1 2\n0 1\n", ("--sep", " ")),
+        ("y\ts,t\n1\t2\n0\t1\n", ("--sep", "tab", "--score", "s,t")),
+        ("y;s\r\n1;0,5\r\n\r\n0;0,25\r\n", ()),
+    ],
+)
+def test_what_can_be_told(run: Run, tmp_path: Path, content: str, options: tuple[str, ...]) -> None:
+    (tmp_path / "a.csv").write_bytes(content.encode())
+    given = ("--label", "y", *(() if "--score" in options else ("--score", "s")), *options)
+    outcome = run("evaluate", tmp_path / "a.csv", *given, "--json")
+    assert outcome.status == 0, outcome.err
+    assert json.loads(outcome.out)["models"][0]["roc_auc"] == 1
+
+
+def test_a_long_file_is_told_by_its_beginning(run: Run, tmp_path: Path) -> None:
+    rows = [[f"n;{k}", str(k % 2), f"{k % 2}.{k}"] for k in range(9000)]
+    (tmp_path / "a.csv").write_text(written(";", ",", [["n", "y", "s"], *rows]))
+    assert auc(run, tmp_path / "a.csv") == 1
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "latin-1"])
+def test_encodings(run: Run, tmp_path: Path, encoding: str) -> None:
+    path, output = tmp_path / "a.csv", tmp_path / "chosen.csv"
+    path.write_bytes(written(";", ",").encode(encoding))
+    line = ("select", path, "--score", "s", "--quota", 1, "-o", output)
+    outcome = run(*line)
+    if encoding in ("utf-16-le", "latin-1"):
+        assert f"try --encoding {encoding}" in outcome.error
+        assert "a.csv is not text in UTF-8" in outcome.err
+        outcome = run(*line, "--encoding", encoding)
+    assert outcome.status == 0, outcome.err
+    assert output.read_text(encoding="utf-8") == 'näme;y;s\n"Müller; x";1;0,75\n'
+    wrong = run(*line, "--encoding", "ascii")
+    assert "a.csv is not text in ascii" in wrong.error
+
+
+def test_an_encoding_matters_only_where_it_is_read(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"y,s,name\n1,0.5,M\xfcller\n0,0.2,x\n")
+    assert auc(run, path) == 1
+    wrong = run("evaluate", path, "--label", "y", "--score", "name").error
+    assert "a.csv is not text in UTF-8" in wrong
+    path.write_bytes(codecs.BOM_UTF8 + b"y,s\n1,0.5\n0,0.2\n")
+    assert auc(run, path) == 1
+
+
+def test_the_output_is_written_as_the_input(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("y;s\n1;0,5\n0;0,5\n", encoding="utf-8")
+    given = ("select", path, "--score", "s", "--quota", 1, "--all-ties", "-o")
+    for name, expected in {
+        "b.csv": "y;s;selection_probability\n1;0,5;0,5\n0;0,5;0,5\n",
+        "b.tsv": "y\ts\tselection_probability\n1\t0,5\t0,5\n0\t0,5\t0,5\n",
+    }.items():
+        assert run(*given, tmp_path / name).status == 0
+        assert (tmp_path / name).read_text(encoding="utf-8") == expected
+    output = tmp_path / "b.parquet"
+    assert run(*given, output).status == 0
+    again = run("select", output, "--score", "s", "--quota", 1, "-o", tmp_path / "c.csv")
+    assert again.status == 0
+    text = (tmp_path / "c.csv").read_text(encoding="utf-8")
+    assert text.startswith("y,s,selection_probability\n")
+
+
+def test_scores_of_many_digits_with_commas(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("y;s\n1;0,10000000000000000001\n0;0,1\n", encoding="utf-8")
+    assert "there is 1 more tie" in run("evaluate", path, *GIVEN).error
+
+
+def test_numbers_on_the_line(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("y,s\n" + "1,0.5\n0,0.2\n" * 600, encoding="utf-8")
+    line = ("evaluate", path, *GIVEN, "--json", "--resamples", 9)
+    short = run(*line, "--quota", "1,000", "--confidence", "95%")
+    assert short.status == 0, short.err
+    assert short.out == run(*line, "--quota", 1000, "--confidence", 0.95).out
+    for quota in ("1,00", "1,5", ",100"):
+        assert "is neither a number of places" in run(*line, "--quota", quota).error
+    for level in ("100%", "0%", "x%", "95"):
+        assert "--confidence" in run(*line, "--confidence", level).error
