@@ -45,6 +45,13 @@ def number_column(table: pa.Table, name: str) -> NDArray[np.float64]:
     return numbers
 
 
+def cost_column(table: pa.Table, name: str) -> NDArray[np.float64]:
+    """Return a column of costs, all finite and none negative."""
+    costs = number_column(table, name)
+    _refuse(costs < 0, costs, name, "a cost of 0 or more")
+    return costs
+
+
 def group_column(table: pa.Table, name: str) -> GroupsOfExamples:
     """Return the group of each row, and what names the groups, in order; dates become texts."""
     column = _complete(table, name)
@@ -82,7 +89,7 @@ def of_rows(table: pa.Table, where: tuple[str, str] | None, result: Callable[[pa
 def columns_read(settings: Settings) -> tuple[str, ...]:
     """The columns that settings name, which have to be read."""
     conditions = [x[0] for x in (settings.where, settings.tune) if x is not None]
-    named = (settings.weight, settings.gain, settings.grouped_by)
+    named = (settings.weight, settings.gain, settings.cost, settings.grouped_by)
     optional = [x for x in named if x is not None]
     return (settings.label, *settings.models, *optional, *conditions)
 
@@ -95,7 +102,8 @@ def sample_of(settings: Settings, rows: pa.Table) -> Sample:
     scores = {name: score_column(rows, name) for name in settings.models}
     column = settings.grouped_by
     groups = None if column is None else group_column(rows, column)
-    return Sample(labels, scores, weights, gains, groups)
+    costs = None if settings.cost is None else cost_column(rows, settings.cost)
+    return Sample(labels, scores, weights, gains, groups, costs)
 
 
 def label_column(table: pa.Table, name: str, pos_label: str | None) -> NDArray[np.bool_]:

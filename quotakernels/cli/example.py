@@ -16,7 +16,7 @@ _CREDIT = Settings(
     source="german_credit_scores.csv",
     label="repaid",
     models=("tree", "naive_bayes", "neural_net"),
-    quotas=(Quota(100.0, percent=False),),
+    quotas=(Quota(100.0),),
     command=True,
 )
 EXAMPLES = {"credit": _CREDIT}
@@ -36,7 +36,7 @@ def example_file(settings: Settings) -> Iterator[Path]:
 
 def loans_repaid(evaluation: Results, quota: Quota) -> str:
     """Say what the hit rates at a quota mean to the bank, best model first."""
-    loans = evaluation.places(quota)
+    loans = evaluation.places_at_random(quota)
     rates = evaluation.at_quota[quota].of("hit_rate")
     repaid = {
         name: loans * float(rate) for name, rate in zip(evaluation.models, rates, strict=True)

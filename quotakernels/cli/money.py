@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import quotakernels as qk
 from quotakernels._text import number
-from quotakernels.cli.columns import number_column, of_rows
+from quotakernels.cli.columns import cost_column, of_rows
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.selection import Selection, Ties, best_first, by_group, selected
 from quotakernels.evaluation.words import counted
@@ -52,9 +52,7 @@ def select_paid(
 
     With a column and its groups each group has the budget, and they come one after the other.
     """
-    cost = of_rows(typed, where, lambda rows: number_column(rows, money.cost))
-    if (cost < 0).any():
-        raise InputError(f"column {money.cost!r}: {number(cost.min())} is below 0; costs are not")
+    cost = of_rows(typed, where, lambda rows: cost_column(rows, money.cost))
     if money.over_cost:
         scores = _over_cost(scores, cost)
     limit: dict[str, Any] = {"cost": cost, "budget": money.budget, "when_short": "all"}

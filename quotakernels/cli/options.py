@@ -107,7 +107,7 @@ def parse_quota(text: str) -> Quota:
         raise click.BadParameter(f"{text!r} is not a percentage above 0 and up to 100.")
     if not percent and not 0 <= amount < math.inf:
         raise click.BadParameter(f"{text!r} is neither a number of places nor a percentage.")
-    return Quota(amount, percent)
+    return Quota(amount, "percent" if percent else "places")
 
 
 class _Level(click.FloatRange):
@@ -163,6 +163,7 @@ SCORES = Option(["--score"], type=COLUMN, multiple=True, help="Column of a model
 QUOTA: dict[str, Any] = {"metavar": "Q", "type": parse_quota}
 QUOTA_HELP = "Places to fill, as in 200 or 5%"
 QUOTAS = Option(["--quota"], multiple=True, help=f"{QUOTA_HELP}; repeat.", **QUOTA)
+COST = Option(["--cost"], type=COLUMN, help="Column of what each row costs; with --budget.")
 WEIGHT = Option(["--weight"], type=COLUMN, help="Column of the weights.")
 POS_LABEL = Option(["--pos-label"], metavar="VALUE", help="The positive label, if it is not 1.")
 WHERE = Option(["--where"], type=CONDITION, help="Use these rows only.")
@@ -173,7 +174,17 @@ PER_OF_SELECTED = Option(
     ["--per"], type=COLUMN, help="The quota or budget of every group: rows alike in this column."
 )
 BY = Option(["--by"], type=COLUMN, help="Tell what every group gets of one --quota over all.")
-DATA = (LABEL, SCORES, QUOTAS, PER, BY, POS_LABEL, WEIGHT, WHERE)
+BUDGETS = (
+    Option(
+        ["--budget"],
+        metavar="B",
+        type=click.FloatRange(min=0),
+        multiple=True,
+        help="What the selected may cost together, in the place of --quota; repeat.",
+    ),
+    COST,
+)
+DATA = (LABEL, SCORES, QUOTAS, *BUDGETS, PER, BY, POS_LABEL, WEIGHT, WHERE)
 GAINS = (
     Option(["--gain"], type=COLUMN, help="Column of what each row brings if it is selected."),
     Option(["--place-cost"], metavar="C", type=float, help="What each place costs; with --gain."),
@@ -206,9 +217,9 @@ MONEY = (
         ["--budget"],
         metavar="B",
         type=click.FloatRange(min=0),
-        help="What the selected may cost together, in the place of --quota; with --cost.",
+        help="What the selected may cost together, in the place of --quota.",
     ),
-    Option(["--cost"], type=COLUMN, help="Column of what each row costs."),
+    COST,
     Option(
         ["--over-cost"], is_flag=True, help="Rank by score over cost: most for the money first."
     ),

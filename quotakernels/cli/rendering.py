@@ -39,19 +39,24 @@ def print_evaluation(evaluation: Evaluation, console: Console) -> None:
     for table in group_tables(evaluation):
         print_table(table, console)
     marked = any(x.values.best(evaluation.rows).any() for x in evaluation.sections)
-    notes = ([_MARK] if marked else []) + ([_PEARSON] if settings.quotas_over_all else [])
+    notes = ([_MARK] if marked else []) + (
+        [_PEARSON] if settings.quotas_over_all and settings.cost is None else []
+    )
     if notes:
         console.print("\n" + "\n".join(notes))
     for table in pair_tables(evaluation):
         print_table(table, console)
     if (resampling := settings.resampling) is not None:
         told = resampling.in_words(
-            evaluation.weighted, bool(settings.quotas), len(evaluation.models)
+            evaluation.weighted,
+            bool(settings.quotas) and settings.cost is None,
+            len(evaluation.models),
         )
         console.print("\n" + "\n".join([*told, *notes_of_intervals(evaluation)]))
     if words := list(in_words(evaluation.best, evaluation.models)):
         console.print("\n" + "\n".join(words))
-    for line in evaluation.recommendation.splitlines() if evaluation.gains is not None else ():
+    said = evaluation.gains is not None or settings.cost is not None
+    for line in evaluation.recommendation.splitlines() if said else ():
         console.print("\n" + line.replace(MINUS, "-"))
 
 

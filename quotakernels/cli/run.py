@@ -41,7 +41,7 @@ def print_example(path: Path, settings: Settings, json: bool) -> None:
     _print(evaluation, json)
     if not json:
         console = table_console()
-        for quota in settings.quotas:
+        for quota in settings.quotas if settings.cost is None else ():
             console.print(f"\n{loans_repaid(evaluation, quota)}")
         console.print(f"\n{ATTRIBUTION}", style="dim")
 

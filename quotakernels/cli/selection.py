@@ -127,7 +127,7 @@ def reached(scores: NDArray[Any], threshold: float | None) -> Quota:
     """Return the quota that selects all scores from a threshold on."""
     if threshold is None or math.isnan(threshold):
         raise InputError(f"--threshold {threshold} is not a number")
-    return Quota(float(np.count_nonzero(scores >= threshold)), percent=False)
+    return Quota(float(np.count_nonzero(scores >= threshold)))
 
 
 def by_group(rows: NDArray[np.intp], groups: GroupsOfExamples) -> NDArray[np.intp]:

@@ -51,6 +51,7 @@ def task_of(
 def _chosen(
     score: tuple[str, ...],
     quota: tuple[Quota, ...],
+    budget: tuple[float, ...],
     gain: str | None,
     place_cost: float | None,
     impact: tuple[float, ...] | None,
@@ -70,7 +71,8 @@ def _chosen(
         unit = Unit.asked(True, gain, place_cost, impact, columns["tune"], ratio, prevalence)
     except UnfitError as error:
         raise click.UsageError(f"{error}.") from error
-    chosen = {"models": models, "quotas": tuple(dict.fromkeys(quota)), "unit": unit}
+    quotas = (*quota, *(Quota(x, "budget") for x in budget))
+    chosen = {"models": models, "quotas": tuple(dict.fromkeys(quotas)), "unit": unit}
     return {**columns, **chosen, "resampling": resampling}
 
 
@@ -89,7 +91,7 @@ def _of_columns(file: Path | None, chosen: dict[str, Any]) -> tuple[Path, Settin
 def _checked(settings: Settings) -> Settings:
     """The settings, unless they do not go together."""
     try:
-        settings.check_groups()
+        settings.check()
     except UnfitError as error:
         raise click.UsageError(f"{error}.") from error
     return settings

@@ -36,8 +36,9 @@ class Answer:
 def answers(evaluation: Results) -> list[Answer]:
     """Answer the four questions, for the first quota if there is one."""
     choice = first_choice(evaluation)
+    does = "fill my quota" if evaluation.settings.cost is None else "spend my budget"
     return [
-        Answer("Which model should fill my quota?", *_which(evaluation, choice)),
+        Answer(f"Which model should {does}?", *_which(evaluation, choice)),
         Answer("How many should I take?", *_how_many(evaluation, choice)),
         Answer("What will it bring?", *_what(evaluation, choice)),
         Answer("How sure is the order of the models?", *how_sure(evaluation, choice)),
@@ -54,8 +55,11 @@ def _nothing(evaluation: Results, choice: Choice | None) -> str:
     """Why models cannot be compared, or nothing."""
     if not evaluation.total:
         return "There are no rows." if not evaluation.rows else "No row has any weight."
-    if choice is not None and not choice.places:
-        return f"A quota of {choice.quota} places selects nobody."
+    if choice is not None and not choice.filled.any():
+        what = f"quota of {choice.quota} places"
+        if choice.quota.is_budget:
+            what = f"budget of {number(choice.quota.amount)}"
+        return f"A {what} selects nobody."
     if not evaluation.positive_total:
         return (
             f"None of the {number(evaluation.rows)} rows is positive ({evaluation.settings.label})."
@@ -88,6 +92,9 @@ def _found(evaluation: Results, choice: Choice) -> Iterator[str]:
     """What the best model finds, and the others."""
     if not evaluation.positive_total:
         return
+    if choice.quota.is_budget:
+        yield from _found_for_money(evaluation, choice)
+        return
     first, *others = choice.order
     settings, found = evaluation.settings, choice.found
     per = settings.per
@@ -105,14 +112,42 @@ def _found(evaluation: Results, choice: Choice) -> Iterator[str]:
     yield f"{listed([*rest, f'{a_random} {number(choice.random_found)}'])}."
 
 
+def _found_for_money(evaluation: Results, choice: Choice) -> Iterator[str]:
+    """What the best model finds, and the others, each in as many places as the budget pays for."""
+    first, *others = choice.order
+    names, label = evaluation.models, evaluation.settings.label
+
+    def form(share: float) -> str:
+        return number(share * evaluation.positive_total)
+
+    def of_places(model: int) -> str:
+        return f"{number(choice.found[model])} of {number(choice.filled[model])}"
+
+    rest = [f"by {names[k]} {of_places(k)}" for k in others[:_OTHERS]]
+    rest += _the_others(choice.found[first], [choice.found[k] for k in others[_OTHERS:]])
+    rest.append(f"at random {number(choice.random_found)} of {number(choice.random_places)}")
+    yield (
+        f"With {number(choice.quota.amount)} to spend, choosing by {names[first]}: "
+        f"{of_places(first)} selected are positive ({label}); {', '.join(rest)}."
+    )
+    if luck := _luck(evaluation, choice, form):
+        yield f"{names[first]} is {luck}."
+
+
 def _by_choice(evaluation: Results, choice: Choice, form: Callable[[float], str]) -> str:
+    """The same in brackets."""
+    luck = _luck(evaluation, choice, form)
+    return f" ({luck})" if luck else ""
+
+
+def _luck(evaluation: Results, choice: Choice, form: Callable[[float], str]) -> str:
     """That the first is the best of several on the rows that judge it, and what to expect of it."""
     if len(choice.best) == len(choice.order):
         return ""
     best, expected = f"the best of {len(choice.order)} here", _expected(evaluation, choice)
     if math.isnan(expected):
-        return f" ({best}, so probably less on other rows)"
-    return f" ({best}; expect {form(expected)} on other rows)"
+        return f"{best}, so probably less on other rows"
+    return f"{best}; expect {form(expected)} on other rows"
 
 
 def _expected(evaluation: Results, choice: Choice) -> float:
@@ -154,7 +189,9 @@ def _part_of_a_place(evaluation: Results, choice: Choice) -> Iterator[str]:
     """What a quota means that is of each group, or no whole number of rows."""
     if evaluation.settings.per is not None:
         yield f"In all these are {evaluation.size(choice.places)}."
-    elif not evaluation.weighted and not whole(choice.places):
+    elif choice.quota.is_budget or evaluation.weighted:
+        return
+    elif not whole(choice.places):
         yield f"{choice.quota} are {number(choice.places)} places: the last row is in by chance."
 
 
@@ -210,6 +247,8 @@ def _how_many(evaluation: Results, choice: Choice | None) -> Said:
         find = f"{sentence(str(size))} find{'s' if size.is_one else ''}"
         more = "" if settings.per else f"; to find {_needed(evaluation, model, bare=True)}"
         head = f"{find} {share} of all positives with {name}{more}."
+    if choice is not None and choice.quota.is_budget:
+        return f"{number(choice.places)}, which the budget pays for", (head,)
     if settings.per is not None:
         return "That depends on what a place costs", (head,)
     unsaid = f"{_unsaid(evaluation)} which number pays."
@@ -257,19 +296,31 @@ def _what(evaluation: Results, choice: Choice | None) -> Said:
     if choice is None:
         return "That depends on the quota", (f"{_unsaid(evaluation)} what a selection is worth.",)
     found, random = float(choice.found[choice.order[0]]), choice.random_found
-    lift = found / random
     weighted = evaluation.weighted
     several = f"Positives of weight {number(found)}" if weighted else ""
     verdict = several or counted(found, "positive", "positives")
     verdict += f", at random {number(random)}"
+    if choice.quota.is_budget:
+        return verdict, (_more_for_money(evaluation, choice),)
     per, size = evaluation.settings.per, str(evaluation.size(choice.places))
     size += "" if per is None else f", {choice.quota} of each {per},"
     more = (
         f"That is {number(found - random)} more than a random choice of {size} "
-        f"would find: {formatted(lift, '.3g')} times as {'much' if weighted else 'many'}."
+        f"would find: {formatted(found / random, '.3g')} times as {'much' if weighted else 'many'}."
         if choice.beats_chance
         else f"That is no more than a random choice of {size} would find."
     )
     if per is not None:
         return verdict, (more,)
     return verdict, (more, f"{_unsaid(evaluation)} what that is worth.")
+
+
+def _more_for_money(evaluation: Results, choice: Choice) -> str:
+    """How many more the budget finds than a random choice that spends as much."""
+    found, random = float(choice.found[choice.order[0]]), choice.random_found
+    if not choice.beats_chance:
+        return "That is no more than a random choice for the same money would find."
+    many = "much" if evaluation.weighted else "many"
+    times = f": {formatted(found / random, '.3g')} times as {many}" if random else ""
+    more = f"That is {number(found - random)} more than a random choice for the same money"
+    return f"{more} would find{times}."

@@ -24,19 +24,26 @@ _SAME = 1e-9
 class Choice:
     """The models at a quota, those first that bring or, without gains, find the most.
 
+    `filled` are the places that each model fills, and `random_places` those of a random choice.
     `found` are the expected positives of each model, and `brings` what it brings; `random_found`
     and `random_brings` are those of a random choice.  `defined` is false where nothing can be
     compared: of no places, of no rows, of no positives.
     """
 
     quota: Quota
-    places: float
+    filled: NDArray[np.float64]
+    random_places: float
     order: tuple[int, ...]
     found: NDArray[np.float64]
     random_found: float
     brings: NDArray[np.float64] | None
     random_brings: float
     defined: bool
+
+    @property
+    def places(self) -> float:
+        """The places that the first model fills; only of a budget others fill another number."""
+        return float(self.filled[self.order[0]])
 
     @property
     def best(self) -> tuple[int, ...]:
@@ -103,20 +110,24 @@ def fewer_places(evaluation: Results, values: Values) -> Fewer | None:
 
 def choice_at(evaluation: Results, quota: Quota) -> Choice:
     """Put the models in order at a quota."""
-    places = evaluation.places(quota)
-    found = places * evaluation.at_quota[quota].of("hit_rate")
+    filled = evaluation.places(quota)
+    rates = evaluation.at_quota[quota].of("hit_rate")
+    found = filled * (np.where(filled == 0, 0.0, rates) if quota.is_budget else rates)
     gains = evaluation.gains
     brings = None if gains is None else gains.at_quota[quota].of("brings")
     compared = found if brings is None else brings
-    defined = bool(places and evaluation.total and not np.isnan(compared).any())
+    defined = bool(filled.any() and evaluation.total and not np.isnan(compared).any())
     return Choice(
         quota,
-        places,
+        filled,
+        evaluation.places_at_random(quota),
         tuple(int(k) for k in np.argsort(-compared, kind="stable")),
         found,
         evaluation.found_at_random(quota),
         brings,
-        math.nan if gains is None or not defined else at_random(evaluation, gains, places),
+        math.nan
+        if gains is None or not defined
+        else at_random(evaluation, gains, float(filled[0])),
         defined and (brings is not None or evaluation.positive_total > 0),
     )
 
@@ -135,12 +146,13 @@ class End(NamedTuple):
     tied: float
 
 
-def end_of(ranking: Ranking, evaluation: Results, quota: Quota) -> End:
+def end_of(evaluation: Results, model: int, quota: Quota) -> End:
     """Where a model's quota ends; its distinct scores stand for the rows that have them."""
-    argument = quota.argument(evaluation.total)
+    ranking, places = evaluation.rankings[model], float(evaluation.places(quota)[model])
+    argument = {"quota": places} if quota.is_budget else quota.argument(evaluation.total)
     thresholds, weights = np.asarray(ranking.thresholds), np.asarray(ranking.weights)
     end = quota_threshold(thresholds, sample_weight=weights.astype(np.float64), **argument)
-    score = thresholds.dtype.type(end.threshold) if evaluation.places(quota) else math.nan
+    score = thresholds.dtype.type(end.threshold) if places else math.nan
     return End(str(score), float(end.above), float(end.tied))
 
 

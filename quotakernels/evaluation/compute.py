@@ -12,7 +12,7 @@ from quotakernels.evaluation.gains import gain_results, gains_of
 from quotakernels.evaluation.group_intervals import with_groups_drawn
 from quotakernels.evaluation.groups import TOGETHER, GroupResults, group_results
 from quotakernels.evaluation.intervals import Resampled, Tell, with_certainty
-from quotakernels.evaluation.measures import AREAS, AT_QUOTA, OVER_ALL
+from quotakernels.evaluation.measures import AREAS, OVER_ALL, measures_at
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Values
 from quotakernels.evaluation.segments import best_by_quota
@@ -37,7 +37,7 @@ def evaluate_sample(
     """
     counts = sample.counts
     if settings.per is None:
-        settings.check_quotas(counts.total)
+        settings.check_quotas(counts.most)
     groups = None
     if sample.groups is not None:
         codes, names = sample.groups
@@ -53,7 +53,7 @@ def evaluate_sample(
     evaluation = evaluation if groups is None else with_groups(evaluation, groups)
     if settings.resampling is None:
         return evaluation
-    quotas = {quota: quota.argument(counts.total) for quota in settings.quotas_over_all}
+    quotas = {quota: quota.argument(counts.most) for quota in settings.quotas_over_all}
     codes = None if sample.groups is None else sample.groups.codes
     data = Resampled(settings, quotas, sample.of, on_step, tell, codes)
     evaluation = with_certainty(evaluation, data, brings, thresholds)
@@ -103,8 +103,8 @@ def evaluate_rankings(
         over_all.append([float(getattr(found, x.name)) for x in OVER_ALL])
         areas.append([x.value(ranking) for x in AREAS])
         for quota, rows in at_quota.items():
-            argument = quota.argument(counts.total)
-            rows.append([x.value(ranking, **argument) for x in AT_QUOTA])
+            argument = quota.argument(counts.most)
+            rows.append([x.value(ranking, **argument) for x in measures_at(quota)])
     gains = None
     if settings.unit is not None:
         gains = gain_results(rankings, settings.quotas_over_all, counts.total, thresholds)
@@ -113,7 +113,7 @@ def evaluate_rankings(
         *counts,
         over_all=Values(OVER_ALL, np.asarray(over_all)),
         areas=Values(AREAS, np.asarray(areas)),
-        at_quota={quota: Values(AT_QUOTA, np.asarray(rows)) for quota, rows in at_quota.items()},
+        at_quota={x: Values(measures_at(x), np.asarray(rows)) for x, rows in at_quota.items()},
         best=best_by_quota(rankings),
         rankings=rankings,
         rows_read=counts.rows,

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from quotakernels._bits import host_array
 from quotakernels.evaluation.compute import evaluate_rankings, evaluate_sample
 from quotakernels.evaluation.evaluation import Evaluation
-from quotakernels.evaluation.intervals import Tell
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.settings import Counts, Lines, Resampling, Sample, Settings, Unit
 from quotakernels.inference.resampling.values import reporter
@@ -38,6 +37,8 @@ def evaluate(
     *,
     quota: float | Sequence[float] | None = None,
     fraction: float | Sequence[float] | None = None,
+    budget: float | Sequence[float] | None = None,
+    cost: Any = None,
     gain: Any = None,
     place_cost: float = 0.0,
     impacts: Sequence[float] | None = None,
@@ -75,6 +76,11 @@ def evaluate(
     fraction : number or numbers, optional
         The same as shares of all, above 0 and up to 1.  They follow after those of `quota`; the
         first of all is the one that the recommendation is about.
+    budget : number or numbers, optional
+        What the selected may cost together, in the place of quotas: each model selects as many of
+        its best as that pays for.
+    cost : array, shape (n,), optional
+        What each example costs if it is selected, as in `rank`, for budgets.
     gain : array, shape (n,), optional
         What each example brings if it is selected.
     place_cost : float
@@ -136,28 +142,37 @@ def evaluate(
     How many should I take? All 2 places
     What will it bring? 10.00, at random 4.00
     """
-    beside = _present(sample_weight=sample_weight, where=where, gain=gain, tune=tune)
-    beside |= _present(per=per, by=by)
-    quotas = tuple(dict.fromkeys(_quotas("quota", quota) + _quotas("fraction", fraction)))
+    beside = _asked(sample_weight=sample_weight, where=where, gain=gain, tune=tune)
+    beside |= _asked(per=per, by=by, cost=cost)
+    quotas = _quotas(quota=quota, fraction=fraction, budget=budget)
     if models is None:
-        beside |= _present(impacts=impacts, ratio=ratio, prevalence=prevalence, pos_label=pos_label)
-        beside |= _present(confidence=confidence, compare=compare or None)
-        return _of_rankings(y_true, quotas, beside)
+        beside |= _asked(impacts=impacts, ratio=ratio, prevalence=prevalence, pos_label=pos_label)
+        return _of_rankings(y_true, quotas, beside | _asked(confidence=confidence, compare=compare))
     given = _given(models, {"y_true": y_true, **beside})
     counted = given.titles.get("gain"), place_cost or None, _cells(impacts), tune, ratio, prevalence
     drawn = _resampling(confidence, compare, n_resamples, random_state, len(given.scores))
-    settings = _settings(given, quotas, Unit.asked(False, *counted), drawn, pos_label)
-    return _evaluated(given, settings, pos_label, reporter(progress, "evaluate"))
+    return _of_models(given, quotas, Unit.asked(False, *counted), drawn, pos_label, progress)
 
 
-def _evaluated(given: _Given, settings: Settings, pos_label: Any, tell: Tell) -> Evaluation:
-    settings.check_groups()
+def _of_models(
+    given: _Given,
+    quotas: tuple[Quota, ...],
+    unit: Unit | None,
+    resampling: Resampling | None,
+    pos_label: Any,
+    progress: Any,
+) -> Evaluation:
+    """What scores tell, with the labels and all that is beside them."""
+    settings = _settings(given, quotas, unit, resampling, pos_label)
+    settings.check()
+    tell = reporter(progress, "evaluate")
     evaluation = evaluate_sample(settings, *_samples(given, pos_label), tell=tell)
     return replace(evaluation, rows_read=len(given.arrays["y_true"]))
 
 
-def _present(**given: Any) -> dict[str, Any]:
-    return {name: x for name, x in given.items() if x is not None}
+def _asked(**given: Any) -> dict[str, Any]:
+    """What is neither None nor False."""
+    return {name: x for name, x in given.items() if not (x is None or x is False)}
 
 
 def _resampling(
@@ -184,6 +199,7 @@ def _settings(
         unit=unit,
         resampling=resampling,
         weight=titles.get("sample_weight"),
+        cost=titles.get("cost"),
         pos_label=None if pos_label is None else str(pos_label),
         where=(titles["where"], "True") if "where" in titles else None,
         tune=(titles["tune"], "True") if "tune" in titles else None,
@@ -205,17 +221,32 @@ def _of_rankings(rankings: Any, quotas: tuple[Quota, ...], beside: dict[str, Any
     hosted = {str(name): ranking.map(host_array) for name, ranking in rankings.items()}
     first = next(iter(hosted.values()))
     weighted = first.positive_weights.dtype.kind == "f"
-    masses = (float(x.sum()) for x in (first.weights, first.positive_weights))
-    counts = Counts(int(first.counts.sum()), int(first.positives.sum()), *masses)
+    priced = any(x.is_budget for x in quotas) and all(bool(x.costs) for x in hosted.values())
+    counts = _counts_of(first, priced)
     weight = "sample_weight" if weighted else None
-    with_gains = {bool(ranking.gains) for ranking in hosted.values()}
+    unit = _unit_of(hosted)
+    lines = Lines(tuple(f"scores[{x!r}]" for x in hosted), why="scores are what was ranked.")
+    cost = "cost" if priced else None
+    settings = Settings("", "y_true", tuple(hosted), quotas, weight, cost, unit=unit, lines=lines)
+    settings.check()
+    settings.check_quotas(counts.most)
+    return evaluate_rankings(settings, counts, hosted.__getitem__, lambda _: None)
+
+
+def _unit_of(rankings: Mapping[str, Ranking]) -> Unit | None:
+    with_gains = {bool(ranking.gains) for ranking in rankings.values()}
     if len(with_gains) > 1:
         raise TypeError("rankings must all have gains, or none of them")
-    unit = Unit("gain") if with_gains == {True} else None
-    lines = Lines(tuple(f"scores[{x!r}]" for x in hosted), why="scores are what was ranked.")
-    settings = Settings("", "y_true", tuple(hosted), quotas, weight, unit=unit, lines=lines)
-    settings.check_quotas(counts.total)
-    return evaluate_rankings(settings, counts, hosted.__getitem__, lambda _: None)
+    return Unit("gain") if with_gains == {True} else None
+
+
+def _counts_of(ranking: Ranking, priced: bool) -> Counts:
+    """How many examples were ranked, and with budgets what they cost."""
+    masses = ranking.weights, ranking.positive_weights
+    total, positive_total = (float(x.sum()) for x in masses)
+    cost = math.fsum(np.concatenate(ranking.costs)) if priced else math.nan
+    rows, positives = int(ranking.counts.sum()), int(ranking.positives.sum())
+    return Counts(rows, positives, total, positive_total, cost)
 
 
 class _Given(NamedTuple):
@@ -295,13 +326,13 @@ def _samples(given: _Given, pos_label: Any) -> tuple[Sample, Sample | None]:
 def _sample(given: _Given, mask: str, pos_label: Any) -> Sample:
     """The checked examples that a mask selects, all without one."""
     arrays, chosen = given.arrays, given.arrays.get(mask)
-    beside = {k: x for k, x in arrays.items() if k in ("y_true", "gain", "sample_weight")}
+    beside = {k: x for k, x in arrays.items() if k in ("y_true", "gain", "cost", "sample_weight")}
     if chosen is not None:
         if chosen.dtype != bool or chosen.shape != arrays["y_true"].shape:
             raise ValueError(f"{mask} must hold a boolean for each label")
         beside["where"] = chosen
     titled = dict(zip(given.lines.models, given.scores.values(), strict=True))
-    numbers = ("gain",) if "gain" in beside else ()
+    numbers = tuple(name for name in ("gain", "cost") if name in beside)
     _, validated = validated_models(titled, beside, pos_label, True, numbers)
     examples, floats, *_ = validated[0]
     assert examples.labels is not None
@@ -312,8 +343,8 @@ def _sample(given: _Given, mask: str, pos_label: Any) -> Sample:
         return x if x is None or chosen is None else x[chosen]
 
     scores = {name: rows(x) for name, x in given.scores.items()}
-    weights, gains = rows(examples.weights), rows(floats.get("gain"))
-    return Sample(rows(examples.labels), scores, weights, gains, _groups(arrays, rows))
+    weights, gains, costs = map(rows, (examples.weights, floats.get("gain"), floats.get("cost")))
+    return Sample(rows(examples.labels), scores, weights, gains, _groups(arrays, rows), costs)
 
 
 def _groups(arrays: _Arrays, rows: Callable[[NDArray[Any]], Any]) -> GroupsOfExamples | None:
@@ -326,20 +357,27 @@ def _groups(arrays: _Arrays, rows: Callable[[NDArray[Any]], Any]) -> GroupsOfExa
     return None
 
 
-def _quotas(name: str, given: Any) -> list[Quota]:
-    """Quotas of places, or of shares of all."""
+def _quotas(**asked: Any) -> tuple[Quota, ...]:
+    """Those of places, those of shares of all, and budgets, each once."""
+    found = (x for name, given in asked.items() for x in _quotas_of(name, given))
+    return tuple(dict.fromkeys(found))
+
+
+def _quotas_of(name: str, given: Any) -> list[Quota]:
     if given is None:
         return []
     found, numbers = [], numbers_like(np.empty(0), name, given)
     if numbers.ndim > 1:
         raise ValueError(f"{name} must be a number or a list of them; got shape {numbers.shape}")
     for x in numbers.ravel().tolist():
-        if name == "quota" and not 0 <= x < math.inf:
-            raise ValueError(f"quota must be 0 or more; got {x}")
+        if name != "fraction" and not 0 <= x < math.inf:
+            raise ValueError(f"{name} must be 0 or more; got {x}")
         if name == "fraction" and not 0 < x <= 1:
             raise ValueError(f"fraction must be above 0 and up to 1; got {x}")
-        share = name == "fraction"  # whose percentage is 7 of 0.07, not 7.000000000000001
-        found.append(Quota(float(100 * Decimal(repr(x))) if share else x, share))
+        if name == "fraction":  # whose percentage is 7 of 0.07, not 7.000000000000001
+            found.append(Quota(float(100 * Decimal(repr(x))), "percent"))
+        else:
+            found.append(Quota(x, "budget" if name == "budget" else "places"))
     return found
 
 

@@ -33,6 +33,8 @@ class Evaluation(Results):
         How many examples there are, and how many are positive.
     total, positive_total : float
         Their weights; without any, their numbers.
+    total_cost : float
+        What all examples cost together; NaN without costs.
     rows_read : int
         How many examples were given, with those that were left out.
     over_all, areas : Values
@@ -40,7 +42,7 @@ class Evaluation(Results):
         model.  ``over_all.of("roc_auc")`` has one measure of all models, and where a confidence was
         given ``over_all.interval("roc_auc", 0)`` both ends of the first one's interval.
     at_quota : mapping from Quota to Values
-        The measures at each quota.
+        The measures at each quota or budget.
     best : list of Segment
         The quotas at which each model finds the most.
     rankings : list of Ranking
@@ -76,7 +78,7 @@ class Evaluation(Results):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything in one record of plain values, None where undefined."""
+        """Everything in one record of plain values, None where undefined or infinite."""
         return as_dict(self)
 
     def to_json(self) -> str:
@@ -87,7 +89,8 @@ class Evaluation(Results):
         """Every value as a data frame: a row for each model, quota and measure, with its interval.
 
         With `per` or `by` there is also a row for each group, by its name.  The quota is a number
-        of places, NaN for measures over all quotas and for best cuts.  By default the frame is one
+        of places, NaN for measures over all quotas and for best cuts; of budgets the column is
+        "budget".  By default the frame is one
         of the library that is imported, of pandas if both are.
         """
         return frame_of(as_rows(self), library)

@@ -28,13 +28,14 @@ def as_json(content: dict[str, Any]) -> str:
 
 
 def as_dict(results: Results) -> dict[str, Any]:
-    """All of an evaluation: full precision, None where a measure is undefined."""
+    """All of an evaluation: full precision, None where a measure is undefined or infinite."""
     settings, unit = results.settings, results.settings.unit
     return {
         "source": settings.source,
         "label": settings.label,
         "pos_label": settings.pos_label,
         "weight": settings.weight,
+        "cost": settings.cost,
         "where": None if settings.where is None else dict([settings.where]),
         "tune": None if settings.tune is None else dict([settings.tune]),
         "unit": None
@@ -44,6 +45,7 @@ def as_dict(results: Results) -> dict[str, Any]:
         "positives": results.positives,
         "total_weight": results.total,
         "positive_weight": results.positive_total,
+        "total_cost": _defined(results.total_cost),
         "prevalence": _defined(results.prevalence),
         **_groups(results),
         **_confidence(results),
@@ -106,7 +108,7 @@ def _model(results: Results, row: int) -> dict[str, Any]:
     """What a model has of all tables: values first, then their intervals."""
     content: dict[str, Any] = {}
     quotas: dict[str, Any] = {
-        str(quota): {"places": results.places(quota)} for quota in results.at_quota
+        str(quota): {"places": float(results.places(quota)[row])} for quota in results.at_quota
     }
     best_cut: dict[str, Any] = {}
     sure: list[tuple[dict[str, Any], Values]] = []
@@ -127,7 +129,8 @@ def _model(results: Results, row: int) -> dict[str, Any]:
         for quota, apart in results.groups.apart.items():
             between = zip((x.name for x in APART), map(_defined, apart[row].tolist()), strict=True)
             quotas[str(quota)]["between_groups"] = dict(between)
-    parts = {"best_cut": best_cut, "quotas": quotas}
+    at = "quotas" if results.settings.cost is None else "budgets"
+    parts = {"best_cut": best_cut, at: quotas}
     return content | {name: part for name, part in parts.items() if part}
 
 
@@ -144,16 +147,24 @@ def _confidence(results: Results) -> dict[str, Any]:
     if resampling.test_resamples != resampling.resamples:
         drawn["test_resamples"] = resampling.test_resamples
     if resampling.level is not None:
-        drawn["closed_forms"] = CLOSED_FORMS if results.settings.weight is None else {}
+        drawn["closed_forms"] = _closed_forms(results)
     tests = [_tests(x) for x in results.differences]
     return {"confidence": drawn, **({"differences": tests} if tests else {})}
+
+
+def _closed_forms(results: Results) -> dict[str, str]:
+    """Of which measures intervals are closed forms, and which; under a budget not of hit rates."""
+    settings = results.settings
+    if settings.weight is not None:
+        return {}
+    return {k: x for k, x in CLOSED_FORMS.items() if settings.cost is None or k != "hit_rate"}
 
 
 def _tests(differences: Differences) -> dict[str, Any]:
     found, quota = differences.found, differences.quota
     return {
         "measure": differences.measure,
-        "quota": None if quota is None else str(quota),
+        "budget" if quota is not None and quota.is_budget else "quota": quota and str(quota),
         "test": found.test,
         "expected": _defined(found.expected),
         "pairs": [
@@ -173,12 +184,12 @@ def _tests(differences: Differences) -> dict[str, Any]:
 
 
 def _defined(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
+    return float(value) if math.isfinite(value) else None
 
 
 def as_rows(results: Results) -> dict[str, list[Any]]:
-    """Every value by columns: model, quota, measure, value and both ends of its interval; behind
-    the quota the group, if there are groups, which is None of all rows.
+    """Every value by columns: model, quota or budget, measure, value and both ends of its interval;
+    behind the quota the group, if there are groups, which is None of all rows.
     """
     rows = [
         (name, _places(results, quota), None, measure, value, *values.interval(measure, row))
@@ -188,13 +199,16 @@ def as_rows(results: Results) -> dict[str, list[Any]]:
     ]
     if results.groups is not None:
         rows += _rows_of_groups(results, results.groups)
-    names = ("model", "quota", "group", "measure", "value", "lower", "upper")
+    at = "quota" if results.settings.cost is None else "budget"
+    names = ("model", at, "group", "measure", "value", "lower", "upper")
     columns = zip(names, map(list, zip(*rows, strict=True)), strict=True)
     return {name: x for name, x in columns if name != "group" or results.groups is not None}
 
 
 def _places(results: Results, quota: Quota | None) -> float:
-    return math.nan if quota is None else results.places(quota)
+    if quota is None:
+        return math.nan
+    return quota.amount if quota.is_budget else results.places_at_random(quota)
 
 
 def _rows_of_groups(results: Results, groups: GroupResults) -> Iterator[tuple[Any, ...]]:

@@ -95,7 +95,7 @@ def _whole_gains(gains: Gains) -> tuple[float, float, bool]:
 def gains_of(unit: Unit, sample: Sample) -> dict[str, Any]:
     """The gains that a unit stands for, and the weights, by the names that `rank` gives them."""
     selected, rejected = sample.gains, np.zeros(1)
-    if impacts := unit.tuned(*sample.counts[2:]):
+    if impacts := unit.tuned(sample.counts.total, sample.counts.positive_total):
         tp, fp, fn, tn = impacts
         selected, rejected = np.where(sample.labels, tp, fp), np.where(sample.labels, fn, tn)
     else:

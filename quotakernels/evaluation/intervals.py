@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quotakernels.evaluation.gains import AT_BEST_CUT, EXPECTED
-from quotakernels.evaluation.measures import AREAS, AT_QUOTA
+from quotakernels.evaluation.measures import AREAS, measures_at
 from quotakernels.evaluation.quota import Quota, QuotaArgument
 from quotakernels.evaluation.results import Differences, Ends, GainResults, Results, Values
 from quotakernels.evaluation.settings import Resampling, Settings
@@ -24,7 +24,7 @@ from quotakernels.inference.proportions.impact import impact_ends
 from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap
 from quotakernels.inference.resampling.optimum import OptimumInterval, ValueAt, optima
 from quotakernels.inputs.models import stacked
-from quotakernels.measures.at_quota.hit_rate import hit_rate
+from quotakernels.measures.at_quota.hit_rate import hit_rate, qrecall
 from quotakernels.measures.gains.impact_at_quota import best_quota, impact_at_quota
 from quotakernels.measures.over_quotas.areas import roc_auc
 from quotakernels.measures.over_quotas.summary import summary
@@ -120,6 +120,8 @@ def _intervals_of_model(data: Resampled, name: str) -> dict[_Key, tuple[float, f
         for x in _AREAS_IN_CLOSED_FORM
     }
     for quota, argument in data.quotas.items():
+        if quota.is_budget:  # whose places are not fixed
+            continue
         rate = hit_rate_interval(ranking, confidence_level=level, **argument)
         closed[quota, "hit_rate"] = rate
     return ends | {k: (float(x.lower), float(x.upper), 0.0) for k, x in closed.items()}
@@ -130,8 +132,9 @@ def _measures(data: Resampled) -> dict[_Key, Any]:
     measures: dict[_Key, Any] = {_SUMMARY: summary}
     measures |= {(measure.name,): measure.function for measure in AREAS if measure.resampled}
     for quota, argument in data.quotas.items():
-        for measure in AT_QUOTA:
-            measures[quota, measure.name] = partial(measure.function, **argument)
+        for measure in measures_at(quota):
+            if measure.resampled:
+                measures[quota, measure.name] = partial(measure.function, **argument)
     return measures
 
 
@@ -207,7 +210,7 @@ def _ends_at(quota: Quota, drawn: ResampledGains, results: Results) -> Ends:
     if unit is None or resampling is None or unit.impacts is None or results.weighted:
         return _ends(drawn.totals[quota])
     impacts = unit.tuned(results.total, results.positive_total) or unit.impacts
-    at, level = results.places(quota), resampling.tested_level
+    at, level = results.places_at_random(quota), resampling.tested_level
     both = np.stack([impact_ends(x, impacts, at, level) for x in results.rankings])
     return Ends(both[:, 0], both[:, 1], np.zeros(len(both), dtype=np.int64))
 
@@ -230,13 +233,13 @@ def _tests_of_gains(
 
 
 def _tests(data: Resampled) -> Iterator[Differences]:
-    """The tests by AUC, and by the hit rate at every quota."""
+    """The tests by AUC, and by the hit rate at every quota, of a budget by Qrecall."""
     given = {name: data.examples(name) for name in data.settings.models}
     first, *_ = given.values()
     models = {name: columns["y_score"] for name, columns in given.items()}
     resamples = data.resampling.test_resamples
     for quota in (None, *data.quotas):
-        measure: Any = roc_auc if quota is None else hit_rate
+        measure, at = _tested(data, quota, first)
         data.on_step(f"comparing {measure.__name__}")
         with warnings.catch_warnings(record=True) as noted:
             warnings.simplefilter("always")
@@ -246,10 +249,21 @@ def _tests(data: Resampled) -> Iterator[Differences]:
                 models,
                 sample_weight=first["sample_weight"],
                 **data.drawn(resamples),
-                **({} if quota is None else data.quotas[quota]),
+                **at,
             )
         notes = [str(each.message) for each in noted]
         yield differences_of(data, measure.__name__, quota, found, notes, resamples)
+
+
+def _tested(
+    data: Resampled, quota: Quota | None, examples: dict[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    """By what models are tested, and its arguments; the same money finds most where Qrecall is."""
+    if quota is None:
+        return roc_auc, {}
+    if quota.is_budget:
+        return qrecall, {"cost": examples["cost"], **data.quotas[quota]}
+    return hit_rate, data.quotas[quota]
 
 
 def differences_of(

@@ -1,7 +1,7 @@
 """Which measures an evaluation computes, and how each is shown.
 
-One line here adds a field of `summary` to OVER_ALL, a function of a ranking to AREAS, or one of a
-quota to AT_QUOTA.
+One line here adds a field of `summary` to OVER_ALL, a function of a ranking to AREAS, one of a
+quota to AT_QUOTA, or one of a budget to AT_BUDGET.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from quotakernels._text import fixed
+from quotakernels._text import digits, fixed, number
+from quotakernels.evaluation.quota import Quota
+from quotakernels.measures.at_quota.budgets import positives_per_cost
 from quotakernels.measures.at_quota.hit_rate import hit_rate, lift, qrecall
 from quotakernels.measures.at_quota.pearson import pearson
 from quotakernels.measures.roc_pr.hull import achievable_pr_auc, roc_hull_auc
 from quotakernels.measures.roc_pr.precision_recall import average_precision, pr_auc
+from quotakernels.measures.tables.confusion import confusion_table
 from quotakernels.ranking import Ranking
 
 _FOUR, _THREE = fixed(4), fixed(3)
@@ -83,3 +86,27 @@ AT_QUOTA = (
     Column("lift", "lift", lift),
     Column(_PEARSON.__name__, "Pearson", _PEARSON),
 )
+
+
+def places(ranking: Ranking, **cut: Any) -> Any:
+    """How many examples, or how much weight, are selected."""
+    selected = confusion_table(ranking, **cut)
+    return selected.tp + selected.fp
+
+
+AT_BUDGET = (
+    Column("places", "places", places, form=number, compared=False, resampled=False),
+    *AT_QUOTA[:2],
+    Column(
+        positives_per_cost.__name__,
+        "positives\nper cost",
+        positives_per_cost,
+        form=digits,
+        end_form=digits,
+    ),
+)
+
+
+def measures_at(quota: Quota) -> tuple[Column, ...]:
+    """The measures that there are at a quota or a budget."""
+    return AT_BUDGET if quota.is_budget else AT_QUOTA

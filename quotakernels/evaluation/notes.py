@@ -27,6 +27,7 @@ _CHOSEN_ELSEWHERE = "What the best cuts bring: the cuts as they are, on resample
 _COMPARED = {
     "roc_auc": "AUC",
     "hit_rate": "the hit rate",
+    "qrecall": "Qrecall",
     "brings": "what models bring",
 }
 
@@ -45,12 +46,14 @@ def compared_by(evaluation: Results, differences: Differences) -> str:
 
 def heading_of(evaluation: Results, quota: Quota) -> str:
     """What a quota is, with the places that a share of all has."""
+    if quota.is_budget:
+        return f"At {quota.named}"
     per = evaluation.settings.per
     each = "" if per is None else f" of each {per}"
     if not (quota.percent or each):
         return f"At quota {quota}"
     unit = "of the total weight" if evaluation.weighted else "rows"
-    return f"At quota {quota}{each} ({number(evaluation.places(quota))} {unit})"
+    return f"At quota {quota}{each} ({number(evaluation.places_at_random(quota))} {unit})"
 
 
 def pairs_of(differences: Differences) -> list[tuple[int, int]]:
@@ -95,7 +98,7 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
         "resamples."
     )
     shown = {
-        measure.title + ("" if quota is None else f" at quota {quota}"): values.ends[measure.name]
+        measure.title + ("" if quota is None else f" at {quota.named}"): values.ends[measure.name]
         for part, quota, values in evaluation.sections
         for measure in (values.shown if part != "gains" else ())
         if measure.name in values.ends

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from quotakernels._text import fixed, formatted, percent
+from quotakernels._text import fixed, formatted, number, percent
 from quotakernels.evaluation.choice import Choice, no_best_cut, same
 from quotakernels.evaluation.results import Differences, Results
 from quotakernels.evaluation.settings import Resampling
@@ -22,7 +22,12 @@ from quotakernels.evaluation.words import (
 )
 from quotakernels.inference.comparison.compare import Comparison
 
-_WHAT = {"roc_auc": "AUC", "hit_rate": "The hit rate", "brings": "What models bring"}
+_WHAT = {
+    "roc_auc": "AUC",
+    "hit_rate": "The hit rate",
+    "qrecall": "Qrecall",
+    "brings": "What models bring",
+}
 
 
 def how_sure(evaluation: Results, choice: Choice | None) -> Said:
@@ -53,6 +58,7 @@ def _interval(evaluation: Results, choice: Choice | None) -> Iterator[str]:
         return
     lower, upper = evaluation.at_quota[choice.quota].interval("hit_rate", 0)
     in_resamples = evaluation.weighted or evaluation.settings.per is not None
+    in_resamples = in_resamples or choice.quota.is_budget
     drawn = f" of {resampling.resamples} resamples" if in_resamples else ", score interval"
     if math.isnan(lower):
         yield "Its hit rate is undefined."
@@ -127,7 +133,10 @@ def _found_more(
     def form(x: float) -> str:
         if test.measure == "brings":
             return amount(x)
-        return places_found(choice.places * x) if choice else fixed(3)(x).replace("-", MINUS)
+        if choice is None:
+            return fixed(3)(x).replace("-", MINUS)
+        budget = choice.quota.is_budget
+        return places_found((evaluation.positive_total if budget else choice.places) * x)
 
     if test.measure == "brings":
         more = "as much as" if form(by) == form(0.0) else f"{form(by)} more than"
@@ -138,7 +147,9 @@ def _found_more(
     else:
         more = f"{form(by)} more than" if by > 0 else "as many as"
         more = f"{form(-by)} fewer than" if by < 0 else more
-        said = f"{first} finds {more} {next_one} in {evaluation.size(choice.places)}"
+        at = f"in {evaluation.size(choice.places)}"
+        at = f"for {number(choice.quota.amount)}" if choice.quota.is_budget else at
+        said = f"{first} finds {more} {next_one} {at}"
     if math.isnan(lower):
         return f"{said}."
     if lower == upper:

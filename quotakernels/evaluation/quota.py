@@ -1,14 +1,14 @@
-"""Quotas as they are asked for: places, or a percentage of all examples."""
+"""Quotas as they are asked for: places, a percentage of all examples, or a budget."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quotakernels._text import plain
+from quotakernels._text import number, plain
 
 # A sum of weights may fall short of the number that it stands for by as much, relatively.
 _ROUNDING = 1e-12
@@ -19,25 +19,45 @@ class UnfitError(ValueError):
 
 
 QuotaArgument: TypeAlias = dict[str, Any]
-"""The keyword argument, `quota` or `fraction`, that states a quota to the library."""
+"""The keyword argument, `quota`, `fraction` or `budget`, that states a quota to the library."""
 
 
 @dataclass(frozen=True)
 class Quota:
-    """A number of places, or a percentage of all examples."""
+    """A number of places, a percentage of all examples, or a budget for what these cost.
+
+    Only a budget is another number of places for each model.
+    """
 
     amount: float
-    percent: bool
+    unit: Literal["places", "percent", "budget"] = "places"
 
     def __str__(self) -> str:
         return plain(self.amount) + ("%" if self.percent else "")
 
+    @property
+    def percent(self) -> bool:
+        """Whether it is a percentage of all examples."""
+        return self.unit == "percent"
+
+    @property
+    def is_budget(self) -> bool:
+        """Whether it is counted in what examples cost."""
+        return self.unit == "budget"
+
+    @property
+    def named(self) -> str:
+        """What it is and how much, in words."""
+        return f"budget {number(self.amount)}" if self.is_budget else f"quota {self}"
+
     def argument(self, total: float) -> QuotaArgument:
-        """The quota as a keyword argument of the library's functions."""
-        return {"fraction": self.amount / 100} if self.percent else {"quota": self.places(total)}
+        """The quota of a total, for a budget the cost of all, as an argument of the library's."""
+        if self.percent:
+            return {"fraction": self.amount / 100}
+        return {"budget" if self.is_budget else "quota": self.places(total)}
 
     def places(self, total: float) -> float:
-        """Return how many of `total` the quota is."""
+        """Return how many of `total` the quota is; of a budget, how much of the cost of all."""
         return self.amount * total / 100 if self.percent else min(self.amount, total)
 
     def of_each(self, totals: NDArray[Any]) -> NDArray[np.float64]:
@@ -51,8 +71,9 @@ class Quota:
 
     def check(self, total: float, what: str, *, of_rows: bool, command: bool) -> None:
         """Refuse a quota of more than `total`, which `what` describes, or of less than one row."""
-        said = f"--quota {self}" if command else f"quota={self}"
-        if of_rows and not self.percent and 0 < self.amount < 1:
+        name = "budget" if self.is_budget else "quota"
+        said = f"--{name} {self}" if command else f"{name}={self}"
+        if of_rows and self.unit == "places" and 0 < self.amount < 1:
             share = f"{plain(100 * self.amount)}%" if command else f"fraction={self}"
             raise UnfitError(f"{said} is less than one row; for a share write {share}")
         if not self.percent and self.amount > total * (1 + _ROUNDING):

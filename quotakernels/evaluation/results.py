@@ -139,7 +139,8 @@ class Section(NamedTuple):
 class Results:
     """The data in numbers, and the measures of every model over all quotas and at each.
 
-    `rows_read` are those that were given, of which `rows` were chosen.
+    `total_cost` is what all rows cost together, NaN without costs.  `rows_read` are those that were
+    given, of which `rows` were chosen.
     """
 
     settings: Settings
@@ -147,6 +148,7 @@ class Results:
     positives: int
     total: float
     positive_total: float
+    total_cost: float
     over_all: Values
     areas: Values
     at_quota: dict[Quota, Values]
@@ -192,16 +194,25 @@ class Results:
         """So many places, or so much weight, in words."""
         return Size(places, self.weighted)
 
-    def places(self, quota: Quota) -> float:
-        """Return how many examples (or how much weight) a quota selects, of all groups if it is
-        one of each.
+    def places(self, quota: Quota) -> NDArray[np.float64]:
+        """Return how many examples (or how much weight) each model selects, of all groups if the
+        quota is one of each.
         """
+        if quota.is_budget:
+            return self.at_quota[quota].of("places")
+        return np.full(len(self.models), self.places_at_random(quota))
+
+    def places_at_random(self, quota: Quota) -> float:
+        """Return how many a random choice selects; a budget is shared by all alike."""
         if self.groups is not None and self.settings.per is not None:
             return self.groups.places(quota)
+        if quota.is_budget:
+            spent = quota.places(self.total_cost)
+            return self.total * spent / self.total_cost if self.total_cost else self.total
         return quota.places(self.total)
 
     def found_at_random(self, quota: Quota) -> float:
         """Return how many positives a random choice for these places finds."""
         if self.groups is not None and self.settings.per is not None:
             return self.groups.at_random(quota)
-        return quota.places(self.total) * self.prevalence
+        return self.places_at_random(quota) * self.prevalence

@@ -248,6 +248,7 @@ class Settings:
     models: tuple[str, ...]
     quotas: tuple[Quota, ...] = ()
     weight: str | None = None
+    cost: str | None = None  # what budgets are spent on
     pos_label: str | None = None
     unit: Unit | None = None
     where: tuple[str, str] | None = None
@@ -288,16 +289,43 @@ class Settings:
         return named_option(name, self.command) + ("" if self.command else "=")
 
     def check_quotas(self, total: float, group: str = "") -> None:
-        """Refuse a quota of more rows, or weight, than there is, in all or in the largest group."""
+        """Refuse a quota of more rows, or weight, than there is, in all or in the largest group; of
+        budgets the total is what all rows cost.
+        """
         unweighted = self.weight is None
         of_group = f" of the largest group by {group!r}" if group else ""
         rows, weight = f"the {plain(total)} rows{of_group}", f"the total weight{of_group}"
         what = rows if unweighted else f"{weight}, {plain(total)}"
+        what = what if self.cost is None else f"what all rows cost, {plain(total)}"
         for quota in self.quotas:
             quota.check(total, what, of_rows=unweighted, command=self.command)
 
-    def check_groups(self) -> None:
-        """Refuse what goes not together with groups of rows."""
+    def check(self) -> None:
+        """Refuse what does not go together with groups of rows, or with budgets."""
+        self._check_groups()
+        self._check_budgets()
+
+    def _check_budgets(self) -> None:
+        names = ("budget", "cost", "quota", "gain", "impact", "per", "by")
+        budget, cost, quota, gain, impact, per, by = (named_option(x, self.command) for x in names)
+        budgets = [x.is_budget for x in self.quotas]
+        if any(budgets) and not all(budgets):
+            raise UnfitError(f"{budget} stands in the place of {quota}; give one of the two")
+        if any(budgets) and self.cost is None:
+            raise UnfitError(f"{budget} needs {cost}, which says what each row costs")
+        if self.cost is not None and not any(budgets):
+            raise UnfitError(f"{cost} goes with {budget}")
+        if self.cost is not None and self.unit is not None:
+            raise UnfitError(
+                f"{gain} and {impact} go without {budget}; impact_at_quota and "
+                "budgets.gain_per_cost tell in Python what a budget brings"
+            )
+        if self.cost is not None and self.grouped_by is not None:
+            raise UnfitError(
+                f"{per} and {by} go without {budget}; select gives each group a budget of its own"
+            )
+
+    def _check_groups(self) -> None:
         names = ("per", "by", "gain", "impact", "quota")
         per, by, gain, impact, quota = (named_option(x, self.command) for x in names)
         if self.per is not None and self.by is not None:
@@ -316,33 +344,51 @@ class Settings:
 
 
 class Counts(NamedTuple):
-    """How many rows and positives there are, and their weights (without any, their numbers)."""
+    """How many rows and positives there are, and their weights (without any, their numbers); what
+    all rows cost together, NaN without costs.
+    """
 
     rows: int
     positives: int
     total: float
     positive_total: float
+    total_cost: float = math.nan
+
+    @property
+    def most(self) -> float:
+        """The most that a quota may be; where rows cost something, that a budget may be."""
+        return self.total if math.isnan(self.total_cost) else self.total_cost
 
 
 class Sample(NamedTuple):
-    """The rows of which all models are measured; gains are what a row brings if it is selected."""
+    """The rows of which all models are measured; gains and costs are what a row brings, and costs,
+    if it is selected.
+    """
 
     labels: NDArray[np.bool_]
     scores: Mapping[str, NDArray[Any]]
     weights: NDArray[np.float64] | None = None
     gains: NDArray[np.float64] | None = None
     groups: GroupsOfExamples | None = None
+    costs: NDArray[np.float64] | None = None
 
     @property
     def counts(self) -> Counts:
         """The rows in numbers; sums of weights are rounded once."""
         rows, positives = len(self.labels), int(self.labels.sum())
         if self.weights is None:
-            return Counts(rows, positives, float(rows), float(positives))
+            return Counts(rows, positives, float(rows), float(positives), self._total_cost)
         sums = math.fsum(self.weights), math.fsum(self.weights[self.labels])
-        return Counts(rows, positives, *sums)
+        return Counts(rows, positives, *sums, self._total_cost)
+
+    @property
+    def _total_cost(self) -> float:
+        if self.costs is None:
+            return math.nan
+        return math.fsum(self.costs if self.weights is None else self.costs * self.weights)
 
     def of(self, model: str) -> dict[str, Any]:
-        """The labels, scores and weights of a model, by the names that measures give them."""
+        """The labels, scores, weights and costs of a model, by the names of measures' arguments."""
         scores, weights = self.scores[model], self.weights
-        return {"y_true": self.labels, "y_score": scores, "sample_weight": weights}
+        examples = {"y_true": self.labels, "y_score": scores, "sample_weight": weights}
+        return examples if self.costs is None else {**examples, "cost": self.costs}

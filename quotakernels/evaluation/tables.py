@@ -199,15 +199,15 @@ def ends_of_quotas(evaluation: Results) -> Iterator[Table]:
     """For each quota the score at which each model's places end."""
     head = ("model", "threshold", "above it", "tied at it", "places for these")
     for quota in evaluation.settings.quotas_over_all:
-        places = evaluation.places(quota)
-        if not places or not evaluation.total:
+        filled = evaluation.places(quota)
+        if not filled.any() or not evaluation.total:
             continue
         rows = []
-        for name, ranking in zip(evaluation.models, evaluation.rankings, strict=True):
-            end = end_of(ranking, evaluation, quota)
-            counts = map(number, (end.above, end.tied, places - end.above))
+        for model, name in enumerate(evaluation.models):
+            end = end_of(evaluation, model, quota)
+            counts = map(number, (end.above, end.tied, filled[model] - end.above))
             rows.append(_row(name, (end.threshold, *counts)))
-        yield Table(f"Where quota {quota} ends", head, tuple(rows))
+        yield Table(f"Where {quota.named} ends", head, tuple(rows))
 
 
 def _row(heading: str, numbers: Sequence[str]) -> tuple[Cell, ...]:
@@ -218,17 +218,19 @@ def _row(heading: str, numbers: Sequence[str]) -> tuple[Cell, ...]:
 
 
 def overview(evaluation: Results) -> Table | None:
-    """Which model to take at each quota, if there are several."""
+    """Which model to take at each quota or budget, if there are several."""
     choices = [choice_at(evaluation, quota) for quota in evaluation.settings.quotas]
     if len(choices) < 2:
         return None
     gains = ("it brings", "at random") if evaluation.gains is not None else ()
-    head = ("quota", "places", "best model", "it finds", "at random", "hit rate", *gains)
-    return Table("At each quota", head, tuple(_chosen(evaluation, x) for x in choices))
+    what = "quota" if evaluation.settings.cost is None else "budget"
+    head = (what, "places", "best model", "it finds", "at random", "hit rate", *gains)
+    return Table(f"At each {what}", head, tuple(_chosen(evaluation, x) for x in choices))
 
 
 def _chosen(evaluation: Results, choice: Choice) -> tuple[Cell, ...]:
-    head = _row(str(choice.quota), [number(choice.places)])
+    asked = number(choice.quota.amount) if choice.quota.is_budget else str(choice.quota)
+    head = _row(asked, [number(choice.places)])
     if not choice.defined:
         return (*head, Cell("none", words=True))
     first = choice.order[0]

@@ -12,7 +12,7 @@ from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.words import counted, whole
 
-_OF_SELECT = {"sample_weight": "sample_weight", "where": "where", "per": "groups"}
+_OF_SELECT = {"sample_weight": "sample_weight", "where": "where", "per": "groups", "cost": "cost"}
 """What `select` takes, too, and how it calls that."""
 
 
@@ -38,12 +38,15 @@ def _fill(evaluation: Results, file: Sequence[str], model: int, quota: Quota) ->
     command, per = evaluation.settings.command, evaluation.settings.per
     if per is not None:
         return _fill_each(evaluation, file, model, quota, per)
-    end = end_of(evaluation.rankings[model], evaluation, quota)
-    places = evaluation.places(quota)
-    what = f"Fill quota {quota} by {evaluation.models[model]}"
+    end = end_of(evaluation, model, quota)
+    places = float(evaluation.places(quota)[model])
+    what = f"{'Spend' if quota.is_budget else 'Fill'} {quota.named} by {evaluation.models[model]}"
     if not evaluation.weighted:
         remark = how_filled(places, end.threshold, round(end.above), round(end.tied)) + "."
-        if not whole(places) and places > 1:
+        if quota.is_budget:
+            taker = "The command" if command else "With whole=True it"
+            remark += "" if whole(places) else f" {taker} takes each row or none of it."
+        elif not whole(places) and places > 1:
             down = int(places)
             rounded = f"The command rounds down, to {down} places."
             by_chance = f"The last row is in by chance; quota={down} fills whole places."
@@ -68,7 +71,8 @@ def _fill_each(
     """A quota of each group, which `select` counts in rows."""
     assert evaluation.groups is not None
     what = f"Fill quota {quota} of each {per} by {evaluation.models[model]}"
-    remark = f"{how_filled_each(evaluation.places(quota), quota, per, evaluation.groups.masses)}."
+    places = evaluation.places_at_random(quota)
+    remark = f"{how_filled_each(places, quota, per, evaluation.groups.masses)}."
     if evaluation.weighted:
         remark = "The command counts rows and not weights." if evaluation.settings.command else ""
     return Step(what, _of_quota(evaluation, file, model, quota), remark)
@@ -90,9 +94,13 @@ def _of_quota(evaluation: Results, file: Sequence[str], model: int, quota: Quota
     settings = evaluation.settings
     if settings.command:
         per = [] if settings.per is None else ["--per", settings.per]
-        return _command(evaluation, file, model, "--quota", str(quota), *per)
+        asked = ["--quota", str(quota)]
+        if settings.cost is not None:
+            asked = ["--budget", str(quota), "--cost", settings.cost]
+        return _command(evaluation, file, model, *asked, *per)
     places = plain(quota.amount / 100 if quota.percent else quota.amount)
-    argument = f"{'fraction' if quota.percent else 'quota'}={places}"
+    name = "budget" if quota.is_budget else "fraction" if quota.percent else "quota"
+    argument = f"{name}={places}"
     known = settings.lines.beside.items()
     beside = [f"{_OF_SELECT[x]}={said}" for x, said in known if x in _OF_SELECT]
     return f"quotakernels.select({', '.join([settings.lines.models[model], argument, *beside])})"

@@ -53,6 +53,8 @@ def data_facts(evaluation: Results) -> Iterator[Fact]:
         )
         yield Fact(f"Weight ({settings.weight})", weights)
     yield Fact("Prevalence", percent(evaluation.prevalence))
+    if settings.cost is not None:
+        yield Fact(f"Cost of all rows ({settings.cost})", number(evaluation.total_cost))
     if settings.unit is not None:
         yield Fact("What rows bring", str(settings.unit))
     if evaluation.groups is not None:

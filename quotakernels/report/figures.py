@@ -107,8 +107,9 @@ class _Shown:
     @property
     def by_positives(self) -> bool:
         """Whether the models are in order of the positives that they find at the quota."""
-        choice, per = self.choice, self.evaluation.settings.per
-        return choice is not None and choice.defined and choice.brings is None and per is None
+        choice, settings = self.choice, self.evaluation.settings
+        one = settings.per is None and settings.cost is None
+        return choice is not None and choice.defined and choice.brings is None and one
 
     @property
     def hull(self) -> bool:
@@ -119,9 +120,13 @@ class _Shown:
         return [key_of_line(line_style(k), name) for k, name in enumerate(self.names)]
 
     def mark(self, ax: Axes) -> list[Key]:
-        """Draw the quota."""
-        if self.choice is None or not self.choice.places or self.evaluation.settings.per:
+        """Draw the quota, or how many each model takes for the budget."""
+        if self.choice is None or not self.choice.filled.any() or self.evaluation.settings.per:
             return []
+        if self.choice.quota.is_budget:
+            for k, places in enumerate(self.choice.filled):
+                ax.axvline(places, **{**_QUOTA, "color": line_style(k)["color"]})
+            return [key_of_line(_QUOTA, f"{self.choice.quota.named}, by each model's colour")]
         ax.axvline(self.choice.places, **_QUOTA)
         return [key_of_line(_QUOTA, f"quota {self.choice.quota}")]
 

@@ -64,6 +64,7 @@ def page_of(evaluation: Results, origin: Origin) -> str:
         "no_steps": _no_steps(evaluation),
         "ends": list(ends_of_quotas(evaluation)),
         "evaluation": evaluation,
+        "limit": "quota" if evaluation.settings.cost is None else "budget",
         "data": list(data_facts(evaluation)),
         "made": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         **vars(origin),
@@ -87,7 +88,9 @@ def _title(evaluation: Results) -> str:
     settings = evaluation.settings
     if not settings.quotas:
         return f"Which model is best? {settings.source}".rstrip()
-    places = evaluation.places(settings.quotas[0])
+    if settings.cost is not None:
+        return f"Which model for a budget of {number(settings.quotas[0].amount)}?"
+    places = evaluation.places_at_random(settings.quotas[0])
     if settings.weight is not None:
         return f"Which model for a weight of {number(places)}?"
     if not whole(places):
@@ -101,7 +104,7 @@ def _no_steps(evaluation: Results) -> str:
     if not evaluation.total:
         return "There is nothing to select."
     if evaluation.settings.quotas:
-        return "The quota selects nobody."
+        return f"The {'quota' if evaluation.settings.cost is None else 'budget'} selects nobody."
     if evaluation.gains is not None:
         return f"Selecting nobody brings the most; to fill places all the same, give {quota}."
     return f"No places are to be filled: give {quota}."
@@ -115,6 +118,8 @@ def _about_curves(evaluation: Results) -> str:
     said = "Along the lower edge is how many are selected, the best scores first."
     settings = evaluation.settings
     marked = " The dashed vertical line is the quota." if settings.quotas_over_all else ""
+    if settings.cost is not None:
+        marked = " Each model's dashed vertical line is where the budget ends for it."
     if settings.per is not None:
         marked = f" These curves are of all rows together, not of each {settings.per}."
     return f"{said}{marked}"
@@ -124,6 +129,5 @@ def _about_tables(evaluation: Results) -> Iterator[str]:
     yield "Bold and * mark the best model by a measure (of S2 the smallest)."
     resampling = evaluation.settings.resampling
     if resampling is not None:
-        yield from resampling.in_words(
-            evaluation.weighted, bool(evaluation.at_quota), len(evaluation.models)
-        )
+        closed = bool(evaluation.at_quota) and evaluation.settings.cost is None
+        yield from resampling.in_words(evaluation.weighted, closed, len(evaluation.models))

@@ -306,7 +306,8 @@ def test_select_refuses_budgets_that_are_none(run: Run, table: Callable[..., Pat
     assert "go with --budget" in run(*given, "--cost", "hours", "--quota", 1).error
     both = run(*given, "--cost", "hours", "--budget", 1, "--quota", 1)
     assert "Give one of --quota and --threshold, or --budget with --cost" in both.error
-    assert "'amount': -10 is below 0" in run(*given, "--cost", "amount", "--budget", 1).error
+    below = run(*given, "--cost", "amount", "--budget", 1).error
+    assert "'amount': -10.0 at row 2, expected a cost of 0 or more" in below
     shares = run(*given, "--cost", "hours", "--budget", 1, "--over-cost")
     assert "--over-cost divides the scores" in shares.error
     assert "'cost'" in run(*given, "--cost", "cost", "--budget", 1).error

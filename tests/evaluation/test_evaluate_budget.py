@@ -1,0 +1,253 @@
+"""`evaluate` at budgets: each model has as many places as the money pays for by its own order."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import exact as ex
+import numpy as np
+import pytest
+from exact.budgets import priced, priced_groups, quota_of_budget
+
+import quotakernels as qk
+
+pytest.importorskip("pyarrow")
+pytest.importorskip("click")
+pytest.importorskip("rich")
+pytest.importorskip("pandas")
+
+import pandas as pd
+
+from quotakernels.cli import main
+from quotakernels.cli.app import app
+
+CREDIT = Path(qk.__file__).parent / "data" / "german_credit_scores.csv"
+NAMES = ("naive_bayes", "neural_net", "tree")
+Y = np.array([1, 0, 1, 1, 0, 0])
+S = {"a": np.array([6, 5, 4, 4, 2, 1]), "b": np.array([1, 6, 5, 2, 4, 3])}
+COST = np.array([0.0, 1, 2, 3, 1, 1])
+WEIGHT = np.array([1.0, 2, 1, 0.5, 3, 1])
+
+
+@pytest.fixture(scope="module")
+def credit() -> Any:
+    return pd.read_csv(CREDIT)
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """What the command prints."""
+
+    def run(*arguments: object) -> str:
+        app([*map(str, arguments)], standalone_mode=False)
+        return capsys.readouterr().out
+
+    return run
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+def test_each_model_fills_the_places_that_its_order_pays_for(weight: Any):
+    found = qk.evaluate(Y, S, budget=[2.5, 0], cost=COST, sample_weight=weight)
+    for budget, values in zip((2.5, 0), found.at_quota.values(), strict=True):
+        for k, scores in enumerate(S.values()):
+            rows = priced(Y, scores, COST, weight)
+            places = quota_of_budget(priced_groups(rows), budget)
+            ranking = ex.groups(Y, scores, weight)
+            assert places is not None
+            hit = None if places == 0 else ex.hit_rate(ranking, quota=places)
+            of_model = values.of_model(k)
+            assert of_model["places"] == pytest.approx(float(places))
+            assert of_model["hit_rate"] == pytest.approx(
+                np.nan if hit is None else float(hit), nan_ok=True
+            )
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+def test_the_values_are_those_of_the_measures(weight: Any):
+    found = qk.evaluate(Y, S, budget=[2.5, 4], cost=COST, sample_weight=weight)
+    given = {"cost": COST, "budget": [2.5, 4], "sample_weight": weight}
+    table = qk.confusion_table(Y, np.stack([*S.values()]), **given)
+    expected = {
+        "places": table.tp + table.fp,
+        "hit_rate": qk.hit_rate(Y, np.stack([*S.values()]), **given),
+        "qrecall": qk.qrecall(Y, np.stack([*S.values()]), **given),
+        "positives_per_cost": qk.budgets.positives_per_cost(Y, np.stack([*S.values()]), **given),
+    }
+    for k, values in enumerate(found.at_quota.values()):
+        assert [x.name for x in values.measures] == [*expected]
+        for name, x in expected.items():
+            np.testing.assert_allclose(values.of(name), x[:, k], rtol=1e-15)
+    paid = COST if weight is None else COST * weight
+    assert found.total_cost == paid.sum()
+    if weight is None:
+        rankings = {name: qk.rank(Y, x, cost=COST) for name, x in S.items()}
+        alone = qk.evaluate(rankings, budget=[2.5, 4])
+        assert [x.tolist() for x in map(alone.places, alone.at_quota)] == [
+            x.tolist() for x in map(found.places, found.at_quota)
+        ]
+        assert alone.answers == found.answers
+
+
+def test_with_costs_of_1_a_budget_is_a_quota():
+    paid = qk.evaluate(Y, S, budget=3, cost=np.ones(6))
+    ((budget, at_budget),) = paid.at_quota.items()
+    ((_, at_quota),) = qk.evaluate(Y, S, quota=3).at_quota.items()
+    for name in ("hit_rate", "qrecall"):
+        assert at_budget.of(name).tolist() == at_quota.of(name).tolist()
+    assert paid.places(budget).tolist() == [3, 3]
+    assert paid.found_at_random(budget) == 1.5
+
+
+def test_the_answers_in_words(credit: Any):
+    """The model that finds the most is not always the one with the most places."""
+    given = {"budget": 300_000, "cost": "credit_amount"}
+    found = qk.evaluate("repaid", credit[["repaid", "credit_amount", *NAMES]], **given)
+    which, many, what, sure = found.answers
+    assert (which.question, which.verdict) == ("Which model should spend my budget?", NAMES[0])
+    assert which.sentences == (
+        "With 300,000 to spend, choosing by naive_bayes: 122.2 of 132.2 selected are positive "
+        "(repaid); by neural_net 113.1 of 128.1, by tree 82.2 of 109.4, at random 71.4 of 97.1.",
+        "naive_bayes is the best of 3 here, so probably less on other rows.",
+    )
+    assert many.verdict == "132.2, which the budget pays for"
+    assert what.sentences == (
+        "That is 50.8 more than a random choice for the same money would find: 1.71 times as many.",
+    )
+    assert sure.verdict == "That cannot be said"
+    row = found.to_frame("pandas").query("budget == 300000 and measure == 'places'")
+    assert row["value"].round(1).tolist() == [132.2, 128.1, 109.4]
+    for text in (str(found), found._repr_html_()):
+        assert "At budget 300,000" in text
+
+
+def test_intervals_and_tests_are_those_of_the_same_resamples(credit: Any):
+    y, cost = credit["repaid"].to_numpy(), credit["credit_amount"].to_numpy()
+    models = {name: credit[name].to_numpy() for name in NAMES[:2]}
+    drawn = {"n_resamples": 60, "random_state": 3}
+    found = qk.evaluate(y, models, budget=2e5, cost=cost, confidence=0.9, compare=True, **drawn)
+    ((_, values),) = found.at_quota.items()
+    priced_drawn = {"cost": cost, "confidence_level": 0.9, **drawn}
+    for name in ("hit_rate", "qrecall", "positives_per_cost"):
+        measure = getattr(qk, name, None) or getattr(qk.budgets, name)
+        measure = functools.partial(measure, budget=2e5)
+        for k, scores in enumerate(models.values()):
+            ends = qk.bootstrap(measure, y, scores, **priced_drawn)
+            np.testing.assert_allclose(values.interval(name, k), (ends.lower, ends.upper))
+    _, test = found.differences
+    other = qk.compare(qk.qrecall, y, models, budget=2e5, **priced_drawn)
+    assert test.measure == "qrecall"
+    np.testing.assert_allclose(test.found.p_value, other.p_value)
+    assert 250 * float(other.difference[0, 1]) == pytest.approx(6, abs=0.05)
+    said = found.answers[3].sentences[0]
+    assert "naive_bayes finds 6 more than neural_net for 200,000" in said
+    closed = found.to_dict()["confidence"]["closed_forms"]
+    assert closed == {"roc_auc": "logit", "gini": "logit", "pem": "logit"}
+
+
+def test_the_command_says_the_same(credit: Any, command: Callable[..., str]):
+    scores = [x for name in NAMES for x in ("--score", name)]
+    asked = ("--label", "repaid", *scores, "--budget", 300000, "--budget", 1e5)
+    printed = json.loads(command("evaluate", CREDIT, *asked, "--cost", "credit_amount", "--json"))
+    columns = credit[["repaid", "credit_amount", *NAMES]]
+    found = qk.evaluate("repaid", columns, budget=[300_000, 1e5], cost="credit_amount").to_dict()
+    assert {**found, "source": CREDIT.name} == printed
+    assert [*found["models"][0]["budgets"]] == ["300000", "100000"]
+    assert (found["cost"], found["total_cost"]) == ("credit_amount", 1_050_284)
+    text = command("evaluate", "--example", "credit", *asked[8:10], "--cost", "credit_amount")
+    assert "At budget 300,000" in text
+    assert "Pearson" not in text
+    assert "choosing by naive_bayes: 122.2 of 132.2 selected are positive" in text
+
+
+def test_the_page(credit: Any):
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    found = qk.evaluate(Y, S, budget=[2.5, 0.5], cost=COST)
+    page = unescape(found.to_html())
+    for said in (
+        "Which model for a budget of 2.5?",
+        "At each budget",
+        "Where budget 2.5 ends",
+        "quotakernels.select(models['a'], budget=2.5, cost=cost)",
+        "Each model's dashed vertical line is where the budget ends for it.",
+        "Cost of all rows (cost)",
+    ):
+        assert said in page
+    part = qk.select(S["a"], budget=2.5, cost=COST)
+    assert part.sum() == pytest.approx(found.places(next(iter(found.at_quota)))[0])
+
+
+@pytest.mark.parametrize(
+    ("budget", "cost", "said"),
+    [
+        (0, COST + 1, "A budget of 0 selects nobody. So no model finds more than another."),
+        (0, 0 * COST, "None: a random choice does as well. With 0 to spend"),
+        (0, COST, "1 of 1 selected are positive (y_true); by b 0 of 0, at random 0 of 0."),
+        (8, COST, "3 of 6 selected are positive (y_true); by b 3 of 6, at random 3 of 6."),
+    ],
+)
+def test_nothing_and_everything(budget: float, cost: Any, said: str):
+    found = qk.evaluate(Y, S, budget=budget, cost=cost)
+    assert said in found.recommendation
+    json.loads(found.to_json())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"budget": 9, "cost": COST}, "budget=9 is more than what all rows cost, 8"),
+        ({"budget": -1, "cost": COST}, "budget must be 0 or more; got -1"),
+        ({"budget": 3}, "budget needs cost, which says what each row costs"),
+        ({"cost": COST}, "cost goes with budget"),
+        ({"budget": 3, "cost": COST, "quota": 2}, "stands in the place of quota; give one"),
+        ({"budget": 3, "cost": COST, "gain": COST}, "gain and impacts go without budget"),
+        ({"budget": 3, "cost": COST, "by": Y}, "select gives each group a budget of its own"),
+        ({"budget": 3, "cost": -COST}, "cost is -1.0 at position 1"),
+        ({"budget": 3, "cost": COST[:4]}, "cost must have shape"),
+    ],
+)
+def test_what_does_not_go_with_a_budget(options: dict[str, Any], said: str):
+    with pytest.raises(ValueError, match=said):
+        qk.evaluate(Y, S, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--budget", 3), "--budget needs --cost"),
+        (("--cost", "c"), "--cost goes with --budget"),
+        (("--budget", 3, "--cost", "c", "--impact", "1,0,0,0"), "go without --budget"),
+        (("--budget", 3, "--cost", "c", "--per", "y"), "--per and --by go without --budget"),
+        (("--budget", 9, "--cost", "c"), "--budget 9 is more than what all rows cost, 8"),
+        (("--budget", 1, "--cost", "bad"), "'bad': -1.0 at row 2, expected a cost of 0 or more"),
+    ],
+)
+def test_the_command_refuses(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, options: tuple[Any, ...], said: str
+):
+    path = tmp_path / "data.csv"
+    pd.DataFrame({"y": Y, **S, "c": COST, "bad": -COST}).to_csv(path, index=False)
+    given = ("evaluate", path, "--label", "y", "--score", "a", *options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["quotakernels", *map(str, given)])
+        with pytest.raises(SystemExit, match="2"):
+            main()
+    assert said in capsys.readouterr().err
+
+
+def test_duckdb_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    path = tmp_path / "data.parquet"
+    pd.DataFrame({"y": Y, **S, "c": COST}).to_parquet(path)
+    given = ("evaluate", path, "--label", "y", "--score", "a", "--engine", "duckdb")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "sys.argv", ["quotakernels", *map(str, given), "--budget", "3", "--cost", "c"]
+        )
+        with pytest.raises(SystemExit, match="2"):
+            main()
+    assert "--budget needs what every row costs in memory" in capsys.readouterr().err
