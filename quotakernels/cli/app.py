@@ -106,9 +106,9 @@ def evaluate(
 ) -> None:
     r"""Compare the models whose scores are columns of FILE.
 
-    FILE is CSV (also compressed), Parquet, Arrow/Feather or NPZ, or a directory or pattern of
-    Parquet files. One table has the measures over all quotas, and one for each --quota those at
-    it; the best are marked with a star.
+    FILE is CSV or JSON lines (also compressed), Parquet, Arrow/Feather or NPZ, or a directory or
+    pattern of Parquet files, or - for the standard input. One table has the measures over all
+    quotas, and one for each --quota those at it; the best are marked with a star.
 
     With --gain or --impact it also tells each model's best cut, and what that and every quota
     bring; with --confidence and --compare, how sure the numbers are.

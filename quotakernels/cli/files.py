@@ -34,6 +34,8 @@ _FORMATS = {
     ".feather": "arrow",
     ".ipc": "arrow",
     ".npz": "npz",
+    ".jsonl": "json",
+    ".ndjson": "json",
 }
 _COMPRESSIONS = (".gz", ".bz2", ".zst")
 # NaN is not among them: a NaN is a number that the user shall hear about, not a missing value.
@@ -41,7 +43,7 @@ _MISSING = ["", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "None"]
 
 _ROWS_AT_ONCE = 2**16
 
-READABLE = "CSV or TSV (also .gz, .bz2, .zst), Parquet, Arrow/Feather, NPZ"
+READABLE = "CSV, TSV or JSON lines (also .gz, .bz2, .zst), Parquet, Arrow/Feather, NPZ"
 WRITABLE = ".csv, .tsv, .parquet, .arrow or .feather"
 
 
@@ -54,8 +56,9 @@ def _suffix(path: Path) -> str:
     """Return the suffix that tells the format: `.csv` for `a.csv` and for `a.csv.gz`."""
     name = path.name.lower()
     for compression in _COMPRESSIONS:
-        if name.endswith((".csv" + compression, ".tsv" + compression)):
-            return Path(name.removesuffix(compression)).suffix
+        inner = Path(name.removesuffix(compression)).suffix
+        if name.endswith(compression) and inner in (".csv", ".tsv", ".jsonl", ".ndjson"):
+            return inner
     return path.suffix.lower()
 
 
@@ -225,6 +228,17 @@ def _open_arrow(source: pa.NativeFile, options: pa.ipc.IpcReadOptions | None = N
     raise failure
 
 
+def _json_names(path: Path) -> list[str]:
+    return list(_read_json(path, None, False).schema.names)
+
+
+def _read_json(path: Path, names: Sequence[str] | None, _: bool) -> pa.Table:
+    from pyarrow import json
+
+    table = json.read_json(path)
+    return table.select(_pick(path, table.schema.names, names))
+
+
 def _npz_names(path: Path) -> list[str]:
     with np.load(path, allow_pickle=False) as archive:
         return list(archive.files)
@@ -260,6 +274,7 @@ _READERS: dict[str, tuple[Callable[[Path], list[str]], Callable[..., pa.Table]]]
     "parquet": (_parquet_names, _read_parquet),
     "arrow": (_arrow_names, _read_arrow),
     "npz": (_npz_names, _read_npz),
+    "json": (_json_names, _read_json),
 }
 
 

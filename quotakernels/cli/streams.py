@@ -15,6 +15,7 @@ from quotakernels.cli.errors import InputError
 
 _BEGINNINGS = {
     b"PAR1": ".parquet",
+    b"{": ".jsonl",
     b"ARROW1": ".arrow",
     b"\xff\xff\xff\xff": ".arrow",
     b"PK\x03\x04": ".npz",

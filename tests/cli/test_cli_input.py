@@ -30,6 +30,11 @@ def write_tsv(content: pa.Table, path: Path) -> None:
     arrow_csv.write_csv(content, path, arrow_csv.WriteOptions(delimiter="\t"))
 
 
+def write_json_lines(content: pa.Table, path: Path) -> None:
+    lines = "\n".join(map(json.dumps, content.to_pylist())).encode()
+    path.write_bytes(gzip.compress(lines) if path.suffix == ".gz" else lines)
+
+
 def write_gzip(content: pa.Table, path: Path) -> None:
     plain = pa.BufferOutputStream()
     arrow_csv.write_csv(content, plain)
@@ -42,6 +47,8 @@ def write_gzip(content: pa.Table, path: Path) -> None:
         ("a.csv", arrow_csv.write_csv),
         ("a.tsv", write_tsv),
         ("a.csv.gz", write_gzip),
+        ("a.jsonl", write_json_lines),
+        ("a.ndjson.gz", write_json_lines),
         ("a.parquet", parquet.write_table),
         ("a.feather", lambda content, path: feather.write_feather(content, str(path))),
         ("a.arrow", write_stream),
@@ -221,7 +228,7 @@ def test_files_that_cannot_be_read(run: Run, tmp_path: Path) -> None:
     (tmp_path / "header.csv").write_text("y,s\n")
     (tmp_path / "ragged.csv").write_text("y,s\n1,2\n3\n")
     (tmp_path / "twice.csv").write_text("y,s,s\n1,2,3\n")
-    for name in ("a.parquet", "a.arrow", "a.npz", "a.xlsx"):
+    for name in ("a.parquet", "a.arrow", "a.npz", "a.xlsx", "a.jsonl"):
         (tmp_path / name).write_text("nothing of that kind")
     np.savez(tmp_path / "square.npz", y=[0, 1], s=np.zeros((2, 2)))
     np.savez(tmp_path / "uneven.npz", y=[0, 1], s=np.zeros(3))
@@ -235,6 +242,7 @@ def test_files_that_cannot_be_read(run: Run, tmp_path: Path) -> None:
         "twice.csv": "2 columns with the name 's'",
         "a.parquet": "a.parquet cannot be read",
         "a.arrow": "a.arrow cannot be read",
+        "a.jsonl": "a.jsonl cannot be read: JSON parse error",
         "a.npz": "a.npz is not an NPZ archive",
         "a.xlsx": "unknown file type, expected CSV",
         "square.npz": "array 's' has 2 dimensions",

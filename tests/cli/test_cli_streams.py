@@ -38,6 +38,7 @@ CONTENTS = {
     "csv": CSV,
     "tsv": CSV.replace(b",", b"\t"),
     "csv.gz": gzip.compress(CSV),
+    "jsonl": b'{"y": 0, "s": 0.1}\n{"y": 1, "s": 0.9}\n',
     "parquet": columnar(parquet.write_table),
     "arrow": columnar(feather.write_feather),
 }
@@ -79,7 +80,8 @@ def test_what_cannot_be_read_from_a_pipe(run: Run, tmp_path: Path) -> None:
 @pytest.mark.skipif(not os.path.exists("/dev/stdin"), reason="there is no /dev/stdin")
 @pytest.mark.parametrize("from_file", [False, in_full(True)])
 def test_standard_input(tmp_path: Path, from_file: bool) -> None:
-    given = [*COMMAND, "/dev/stdin", "--label", "y", "--score", "s", "--json"]
+    name = "/dev/stdin" if from_file else "-"
+    given = [*COMMAND, name, "--label", "y", "--score", "s", "--json"]
     (tmp_path / "data").write_bytes(CSV)
     with (tmp_path / "data").open("rb") as file:
         how: dict[str, Any] = {"stdin": file} if from_file else {"input": CSV}
