@@ -61,7 +61,8 @@ def _fill(evaluation: Results, file: Sequence[str], model: int, quota: Quota) ->
     taken = end.above + end.tied
     remark += " The command counts rows and not weights, so it takes the score"
     more = taken > places and not same(taken, places)
-    remark += f" and selects a weight of {number(taken)}, more than the quota." if more else "."
+    limit = "budget pays for" if quota.is_budget else "quota"
+    remark += f" and selects a weight of {number(taken)}, more than the {limit}." if more else "."
     return Step(what, _of_threshold(evaluation, file, model, end.threshold), remark)
 
 
