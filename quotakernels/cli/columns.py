@@ -161,22 +161,26 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _first_text(texts: list[str]) -> tuple[int, str]:
-    """Return the row and the text of the first cell that is no number, or else of the first."""
-    for row, text in enumerate(texts, start=1):
-        try:
-            float(text)
-        except ValueError:
-            return row, text
+    """Return the row and the text of the first cell that is no number, or else of the first.
+
+    A cell that is none with a decimal comma either comes before one that would be.
+    """
+    for mark in (",", "."):
+        for row, text in enumerate(texts, start=1):
+            try:
+                float(text.replace(mark, "."))
+            except ValueError:
+                return row, text
     return 1, texts[0]
 
 
 def _hint(text: str) -> str:
-    """What may help where a number is written with a comma."""
+    """What may help where the marks of a number are in the way."""
     try:
-        float(text.replace(",", ""))
+        float(text.replace(",", "").replace(".", ""))
     except ValueError:
         return ""
-    return "; in CSV, --decimal says what its decimal mark is" if "," in text else ""
+    return "; write it without marks of thousands, or give the decimal mark of CSV by --decimal"
 
 
 def _refuse(bad: NDArray[np.bool_], values: NDArray[Any], name: str, expected: str) -> None:

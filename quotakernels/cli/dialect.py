@@ -19,7 +19,9 @@ from quotakernels.cli.streams import name_of
 _BYTES = 2**16
 """Of the beginning, which tells how the file is written."""
 _SEPARATORS = (",", ";", "\t", "|")
-_NUMBER = re.compile(r"[+-]?\d*(,?)\d+([eE][+-]?\d+)?")
+MISSING = ("", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "None")
+"""A NaN is not among them: it is a number that the user shall hear about."""
+_NUMBER = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d*)(,\d+|\d)([eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 _GIVEN = f"{__name__}.given"
 
@@ -118,7 +120,7 @@ def _decimal(records: list[list[str]], separator: str) -> str:
     if separator == ",":
         return "."
     for column in zip(*records[1:], strict=False):
-        cells = [cell.strip() for cell in column if cell.strip()]
+        cells = [cell.strip() for cell in column if cell.strip() not in (*MISSING, "NaN", "nan")]
         commas = [cell for cell in cells if "," in cell]
         numbers = commas and all(_NUMBER.fullmatch(cell) for cell in cells)
         if numbers and (separator == ";" or not all(_THOUSANDS.fullmatch(x) for x in commas)):

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from quotakernels._replacing import is_stdout, is_stream, replacing
 from quotakernels.cli.dialect import (
+    MISSING,
     Dialect,
     decoding,
     dialect_of,
@@ -38,8 +39,6 @@ _FORMATS = {
     ".ndjson": "json",
 }
 _COMPRESSIONS = (".gz", ".bz2", ".zst")
-# NaN is not among them: a NaN is a number that the user shall hear about, not a missing value.
-_MISSING = ["", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "None"]
 
 _ROWS_AT_ONCE = 2**16
 
@@ -176,7 +175,7 @@ def _read_csv(path: Path, names: Sequence[str] | None, as_text: bool) -> pa.Tabl
     picked, dialect = _pick(path, _csv_names(path), names), _dialect(path)
     convert = arrow_csv.ConvertOptions(
         include_columns=picked,
-        null_values=[] if as_text else _MISSING,
+        null_values=[] if as_text else list(MISSING),
         strings_can_be_null=not as_text,
         column_types=dict.fromkeys(picked, pa.string()) if as_text else None,
         decimal_point=dialect.decimal,

@@ -51,8 +51,20 @@ def test_separators_and_decimals_are_found(
 @pytest.mark.parametrize(
     ("content", "options", "said"),
     [
-        ("y\ts\n1\t1,234\n0\t2,500\n", (), "'1,234' at row 1 is not a number; in CSV, --decimal"),
-        ("y;s\n1;0.5\n0;0,25\n", (), "'0,25' at row 2 is not a number; in CSV, --decimal"),
+        (
+            "y\ts\n1\t1,234\n0\t2,500\n",
+            (),
+            "'1,234' at row 1 is not a number; write it without marks of thousands",
+        ),
+        (
+            "y;s\n1;0.5\n0;0,25\n",
+            (),
+            "'0,25' at row 2 is not a number; write it without marks of thousands",
+        ),
+        ("y;s\n0;0,5\n1;1.234,5\n", (), "'1.234,5' at row 2 is not a number; write it without"),
+        ("y;s;t\n0;1.234;0,5\n", (), "'1.234' at row 1 is not a number; write it without marks"),
+        ("y;s\n0;0,5\n1;NA\n", (), "missing value at row 2"),
+        ("y;s\n0;0,5\n1;high\n", (), "'high' at row 2 is not a number\n"),
         ("y;s\n1;2\n3\n", (), "Expected 2 columns, got 1"),
         ("y;s\n1;0.5\n", ("--sep", ","), "no column 'y'; it has y;s"),
         ("y,s\n1,0.5\n", ("--sep", ";;"), "';;' is not one character, as in ; or tab"),
@@ -74,6 +86,8 @@ def test_what_cannot_be_told(
         ("y;s\n1;2,500\n0;1,234\n", ()),
         ("y\ts\n1\t2,500\n0\t1,234\n", ("--decimal", ",")),
         ("y,s,note (a; b; c; d)\n1,2,x\n0,1,y\n", ()),
+        ("y;s;t\n1;0,5;NA\n0;0,25;0,5\n", ()),
+        ("y;t;s\n1;NA;0,5\n0;,5;-1,5e-3\n", ()),
         ("y s\n1 2\n0 1\n", ("--sep", " ")),
         ("y\ts,t\n1\t2\n0\t1\n", ("--sep", "tab", "--score", "s,t")),
         ("y;s\r\n1;0,5\r\n\r\n0;0,25\r\n", ()),
