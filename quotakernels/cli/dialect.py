@@ -22,16 +22,18 @@ _SEPARATORS = (",", ";", "\t", "|")
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "None")
 """A NaN is not among them: it is a number that the user shall hear about."""
 _NUMBER = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d*)(,\d+|\d)([eE][+-]?\d+)?")
+_TOLD = re.compile(r"sep=([,;|\t])\r?\n")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 _GIVEN = f"{__name__}.given"
 
 
 class Dialect(NamedTuple):
-    """The separator of columns, the decimal mark of numbers, and the encoding."""
+    """The separator of columns, the decimal mark of numbers, the encoding, and lines to skip."""
 
     separator: str
     decimal: str
     encoding: str
+    skipped: int = 0
 
 
 def keep(ctx: click.Context, option: click.Parameter, value: str | None) -> None:
@@ -54,9 +56,11 @@ def dialect_of(path: Path, separator: str = ",") -> Dialect:
     text = first.decode(encoding, errors="replace").removeprefix("\ufeff")
     if len(first) == _BYTES:  # the last record may be cut
         text = text[: text.rfind("\n") + 1] or text
-    found = given.get("sep") or _separator(text, separator)
+    told = _TOLD.match(text)  # a first line for the spreadsheet, which is no record
+    text = text[told.end() :] if told else text
+    found = given.get("sep") or (told[1] if told else _separator(text, separator))
     decimal = given.get("decimal") or _decimal(_records(text, found), found)
-    return Dialect(found, decimal, encoding)
+    return Dialect(found, decimal, encoding, 1 if told else 0)
 
 
 def written_like(output: Path, source: Path | None) -> Dialect:

@@ -154,7 +154,7 @@ def _csv_options(dialect: Dialect) -> dict[str, Any]:
     from pyarrow import csv as arrow_csv
 
     parse = arrow_csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=True)
-    read = arrow_csv.ReadOptions(encoding=dialect.encoding)
+    read = arrow_csv.ReadOptions(encoding=dialect.encoding, skip_rows=dialect.skipped)
     return {"parse_options": parse, "read_options": read}
 
 

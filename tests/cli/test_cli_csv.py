@@ -86,6 +86,7 @@ def test_what_cannot_be_told(
         ("y;s\n1;2,500\n0;1,234\n", ()),
         ("y\ts\n1\t2,500\n0\t1,234\n", ("--decimal", ",")),
         ("y,s,note (a; b; c; d)\n1,2,x\n0,1,y\n", ()),
+        ("sep=;\r\ny;s\r\n1;0,5\r\n0;0,25\r\n", ()),
         ("y;s;t\n1;0,5;NA\n0;0,25;0,5\n", ()),
         ("y;t;s\n1;NA;0,5\n0;,5;-1,5e-3\n", ()),
         ("y s\n1 2\n0 1\n", ("--sep", " ")),
