@@ -240,8 +240,8 @@ def test_the_order_of_models_does_not_matter(test: str):
     again = compared(test, dict(reversed(MODELS.items())), **given)
     for name, x in found._asdict().items():
         other = getattr(again, name)
-        same = x == other if isinstance(x, tuple) else np.array_equal(x, other, equal_nan=True)
-        assert same, name
+        listed = isinstance(x, (tuple, str))
+        assert x == other if listed else np.array_equal(x, other, equal_nan=True), name
 
 
 @pytest.mark.full
