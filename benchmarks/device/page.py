@@ -44,18 +44,18 @@ for the exact fraction in average Qrecall. Of those of "four", 33 make the ranki
 sums its columns anew. Of the bytes of bfloat16 scores, 25 check 64-bit labels and make places of
 them.
 
-By group the mark is 1.5 times the launches without groups; `rank`, `roc_auc` and `hit_rate` miss
-it. `rank` has 28 more: 9 check the groups, 17 join them with the scores' bits and part them again,
-and 2 are for bad groups. `roc_auc` and `hit_rate` make that whole table, where a single list needs
-running counts or one selection. Of the 128 launches of `hit_rate`, 43 work on numbers per group
-alone, and move next to nothing.
+By group the mark is 1.5 times the launches without groups. `rank`, `roc_auc` and `hit_rate` miss
+it. `rank` has 28 launches more: 9 check the groups, 17 join them with the scores' bits and separate
+them again, and 2 handle bad groups. `roc_auc` and `hit_rate` make the whole table, while one list
+needs only running counts or one selection. Of the 128 launches of `hit_rate`, 43 work on one number
+per group and move very few bytes.
 
-Where XLA misses a mark, its own list of buffers has room in `pr_auc` for five columns of 64-bit
-numbers and one of 32 (11 times the scores), in `lift_table` for three of each (9), and in the hull
-for one of 64 bits and nine of 32 (11). Of bfloat16 scores each has a place and a one of four bytes,
-which a scatter wants: 4 of the 4.8. Of the 891 lines of weighted AUC 204 are slices, nearly all of
-its sums: floats are added in halves, which are written out, since XLA on the CPU sums them wrongly
-where it fuses the terms.
+Where XLA misses a mark, its list of buffers shows why. `pr_auc` has room for five columns of 64-bit
+numbers and one of 32-bit numbers, 11 times the bytes of the scores. `lift_table` has three of each,
+9 times. The hull has one of 64 bits and nine of 32 bits, 11 times. For bfloat16 scores a scatter
+needs a place and a one for each score, of four bytes each: 4 of the 4.8 times. Weighted AUC has 891
+lines. 204 of them are slices, nearly all from sums. Floats are added in halves, and each half is
+written out, because XLA on the CPU gives wrong sums where it fuses the terms.
 """
 
 

@@ -210,9 +210,9 @@ class Resampling:
                 f"others: {resamples(self.resamples)}."
             )
         if self.compare:
-            of_auc = "" if weighted else "of AUC by DeLong's test, of all others "
+            of_others = "" if weighted else ". AUC: DeLong's test; all others"
             yield (
-                f"Differences: {self.percent} interval of each pair, {of_auc}"
+                f"Differences: {self.percent} interval of each pair{of_others}: "
                 f"{resamples(self.test_resamples)}. "
                 f"{_decided(models, plain(1 - self.tested_level))}"
             )
@@ -228,7 +228,7 @@ def _decided(models: int, alpha: str) -> str:
     if models == 2:
         return f"Models differ where p is at most {alpha}."
     holm = f"Pairs of models differ where p (Holm) is at most {alpha}"
-    return f"{holm}; that a model is the first is sure where p of each of its pairs is."
+    return f"{holm}. One model is surely the best if p of each of its pairs is at most {alpha}."
 
 
 def resamples_for(models: int, level: float | None) -> int:

@@ -61,7 +61,7 @@ def test_tables_show_intervals_and_sentences(run: Run, monkeypatch: pytest.Monke
     assert "neural_net is better than tree." in text
     text = " ".join(text.split())
     assert "hit rate: score interval; all others: percentiles of 200 resamples of the rows" in text
-    assert "Differences: 95% interval of each pair, of AUC by DeLong's test, of all others" in text
+    assert "Differences: 95% interval of each pair. AUC: DeLong's test; all others" in text
 
 
 def test_what_the_best_cut_and_a_quota_bring(
