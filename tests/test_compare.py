@@ -6,6 +6,7 @@ import functools
 import itertools
 import math
 from fractions import Fraction
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ Y = RNG.random(N) < 0.4
 GOOD, FAIR, BAD = (RNG.normal(scale * Y).round(1) for scale in (3, 1, 0))
 MODELS = {"fair": FAIR, "bad": BAD, "good": GOOD, "same": 2 * GOOD + 7}
 MASK = np.arange(N) % 5 > 0
-TESTS = ("bootstrap", "permutation", "delong")
+TESTS = ("bootstrap", "permutation", "delong")  # of areas
 main_modes = [
     m for m in MODES if m.name in ("numpy", "strictest-device1", "torch", "jax32", "cupy")
 ]
@@ -127,7 +128,22 @@ def test_what_the_best_of_several_models_is_expected_to_have(maximize: bool):
         more += Fraction(values[best]) - Fraction(drawn.estimate[best])
     assert found.expected == pytest.approx(float(Fraction(found.estimate[0]) - more / 240))
     assert (found.expected < found.estimate[0]) == maximize
-    assert np.isnan(compared("delong").expected)
+    assert np.isnan(compared("permutation", n_resamples=240).expected)
+
+
+def test_what_the_best_is_expected_to_have_in_closed_form():
+    """Of two normal estimates s·φ(d/s) less; of several as by resamples."""
+    dice = np.random.default_rng(2)
+    noisy = {str(k): Y + 1.5 * dice.normal(size=N) for k in range(5)}
+    pair = {name: noisy[name] for name in ("0", "1")}
+    found, narrow = (compared("delong", pair, confidence_level=x) for x in (0.95, 0.1))
+    error = float(narrow.upper[0, 1] - narrow.lower[0, 1]) / 2 / NormalDist().inv_cdf(0.55)
+    less = error * NormalDist().pdf(found.difference[0, 1] / error)
+    assert found.estimate[0] - found.expected == pytest.approx(less, rel=0.1)
+    rates = compared("score", noisy, qk.hit_rate, quota=12)
+    assert rates.estimate[0] > rates.expected
+    closed, drawn = (compared(x, noisy, n_resamples=400).expected for x in ("delong", "bootstrap"))
+    assert closed == pytest.approx(drawn, abs=0.005)
 
 
 def test_delong_is_that_of_two_models():
@@ -324,6 +340,30 @@ def test_areas_of_single_examples_are_compared_in_closed_form():
         assert compared(None, **given, **drawn).test == "bootstrap"
 
 
+def test_hit_rates_of_single_examples_are_compared_by_the_score_test():
+    at = {"quota": 12}
+    found = compared(None, measure=functools.partial(qk.hit_rate, **at), where=MASK)
+    assert found.test == "score"
+    for i, j in itertools.combinations(range(4), 2):
+        pair = [MODELS[found.names[k]] for k in (i, j)]
+        wanted = qk.inference.compare_selections(Y, pair, where=MASK, **at)
+        assert found.p_value[i, j] == wanted.p_value
+        assert (found.lower[i, j], found.upper[i, j]) == (wanted.lower, wanted.upper)
+    share = compared(None, measure=qk.hit_rate, fraction=0.25, where=MASK)
+    np.testing.assert_array_equal(share.p_value, found.p_value)
+    others: list[dict[str, Any]] = [
+        {"measure": qk.qrecall, "quota": 12},
+        {"measure": qk.hit_rate, "quota": 12, "sample_weight": np.ones(N)},
+        {"measure": qk.hit_rate, "quota": 12, "clusters": np.arange(N)},
+        {"measure": qk.hit_rate, "quota": 12, "stratified": True},
+        {"measure": qk.hit_rate, "quota": 12, "ties": "optimistic"},
+        {"measure": qk.hit_rate, "budget": 9.0, "cost": np.ones(N)},
+        {"measure": qk.group_mean(qk.hit_rate, quota=2), "groups": np.arange(N) % 15},
+    ]
+    for given in others:
+        assert compared(None, n_resamples=240, **given).test == "bootstrap"
+
+
 def test_few_examples_of_a_class_and_undefined_resamples_are_warned_of():
     labels, models = np.arange(60) < 9, {"fair": FAIR, "bad": BAD}
     given: dict[str, Any] = {"n_resamples": 40, "random_state": 1}
@@ -470,6 +510,7 @@ def test_the_measure_comes_first():
 # bad calls
 
 LONG = {"a": GOOD, "b": GOOD[:-1]}
+AT: dict[str, Any] = {"measure": qk.hit_rate, "quota": 12}
 BAD_CALLS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"models": 3}, TypeError, "must be a mapping .* a data frame, or an array with .*; got int"),
     ({"models": qk.rank(Y, GOOD)}, TypeError, "must be a mapping .*; got Ranking"),
@@ -501,6 +542,9 @@ BAD_CALLS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"test": "delong", "clusters": np.arange(N)}, ValueError, "for single examples"),
     ({"test": "delong", "ties": "optimistic"}, ValueError, "counts ties half"),
     ({"test": "delong", "sample_weight": GOOD * GOOD}, TypeError, "sample_weight"),
+    ({"test": "score"}, ValueError, "for hit_rate at one quota"),
+    ({"test": "score", **AT, "clusters": np.arange(N)}, ValueError, "for single examples"),
+    ({"test": "score", **AT, "sample_weight": GOOD * GOOD}, TypeError, "sample_weight"),
     ({"n_resamples": 0}, ValueError, "n_resamples must be at least 1"),
     ({"confidence_level": 95}, ValueError, "confidence_level must be"),
     ({"ties": "given"}, ValueError, "no meaning"),

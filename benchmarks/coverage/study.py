@@ -51,7 +51,7 @@ POPULATIONS = {
 
 FURTHER = {
     "moderate": ("closed forms", "optimum", "bootstrap"),
-    "steep": ("closed forms", "finite list", "bootstrap", "differences", "levels"),
+    "steep": ("closed forms", "finite list", "bootstrap", "differences", "levels", "verdicts"),
     "late": ("closed forms", "finite list"),
     "steeper": ("closed forms", "finite list"),
 }

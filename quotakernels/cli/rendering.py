@@ -47,11 +47,7 @@ def print_evaluation(evaluation: Evaluation, console: Console) -> None:
     for table in pair_tables(evaluation):
         print_table(table, console)
     if (resampling := settings.resampling) is not None:
-        told = resampling.in_words(
-            evaluation.weighted,
-            bool(settings.quotas) and settings.cost is None,
-            len(evaluation.models),
-        )
+        told = resampling.in_words(settings)
         console.print("\n" + "\n".join([*told, *notes_of_intervals(evaluation)]))
     if words := list(in_words(evaluation.best, evaluation.models)):
         console.print("\n" + "\n".join(words))

@@ -190,10 +190,12 @@ class Resampling:
         elif self.resamples != self.test_resamples:
             yield f"By percentiles of {self.resamples} resamples."
 
-    def in_words(self, weighted: bool, quotas: bool, models: int) -> Iterator[str]:
+    def in_words(self, settings: Settings) -> Iterator[str]:
         """Tell what the ends are, and what was resampled; of the hit rate only at quotas."""
+        weighted, quotas = settings.weight is not None, bool(settings.quotas)
         rows = "rows with their weights" if weighted else "rows"
-        rate = "hit rate: score interval; " if quotas else ""
+        by_rows = quotas and settings.cost is None
+        rate = "hit rate: score interval; " if by_rows else ""
 
         def resamples(number: int) -> str:
             return f"percentiles of {number} resamples of the {rows} (seed {self.seed})"
@@ -201,8 +203,8 @@ class Resampling:
         if self.level is not None and weighted:
             yield (
                 f"{self.percent} intervals, {resamples(self.resamples)}, also of "
-                f"{'AUC, Gini and the hit rate' if quotas else 'AUC and Gini'}, whose formulas are "
-                "for rows without weights."
+                f"{'AUC, Gini and the hit rate' if by_rows else 'AUC and Gini'}, whose formulas "
+                "are for rows without weights."
             )
         elif self.level is not None:
             yield (
@@ -210,17 +212,27 @@ class Resampling:
                 f"others: {resamples(self.resamples)}."
             )
         if self.compare:
-            of_others = "" if weighted else ". AUC: DeLong's test; all others"
+            tests = _tests_in_words(settings, resamples(self.test_resamples))
             yield (
-                f"Differences: {self.percent} interval of each pair{of_others}: "
-                f"{resamples(self.test_resamples)}. "
-                f"{_decided(models, plain(1 - self.tested_level))}"
+                f"Differences: {self.percent} interval of each pair{tests}. "
+                f"{_decided(len(settings.models), plain(1 - self.tested_level))}"
             )
 
     def steps(self, models: int, quotas: int, gains: bool) -> int:
         """How many steps of work this is."""
         intervals = 0 if self.level is None else models
         return intervals + gains + (1 + quotas if self.compare else 0)
+
+
+def _tests_in_words(settings: Settings, resampled: str) -> str:
+    """Which test there is of what: formulas for single rows without weights, else resamples."""
+    if settings.weight is not None:
+        return f": {resampled}"
+    by_score = bool(settings.quotas_over_all) and settings.cost is None
+    parts = ["AUC: DeLong's test", *["hit rate: score test"] * by_score]
+    if settings.unit is not None or bool(settings.quotas) != by_score:
+        parts.append(f"all others: {resampled}")
+    return f". {'; '.join(parts)}"
 
 
 def _decided(models: int, alpha: str) -> str:

@@ -129,5 +129,4 @@ def _about_tables(evaluation: Results) -> Iterator[str]:
     yield "Bold and * mark the best model by a measure (of S2 the smallest)."
     resampling = evaluation.settings.resampling
     if resampling is not None:
-        closed = bool(evaluation.at_quota) and evaluation.settings.cost is None
-        yield from resampling.in_words(evaluation.weighted, closed, len(evaluation.models))
+        yield from resampling.in_words(evaluation.settings)

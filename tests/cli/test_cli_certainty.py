@@ -61,7 +61,10 @@ def test_tables_show_intervals_and_sentences(run: Run, monkeypatch: pytest.Monke
     assert "neural_net is better than tree." in text
     text = " ".join(text.split())
     assert "hit rate: score interval; all others: percentiles of 200 resamples of the rows" in text
-    assert "Differences: 95% interval of each pair. AUC: DeLong's test; all others" in text
+    assert (
+        "Differences: 95% interval of each pair. AUC: DeLong's test; hit rate: score test. Pairs"
+        in text
+    )
 
 
 def test_what_the_best_cut_and_a_quota_bring(
@@ -224,6 +227,7 @@ def test_groups_of_duckdb_cannot_be_resampled(run: Run, tmp_path: Path) -> None:
 
 
 def test_too_few_resamples_are_said_to_be(run: Run) -> None:
-    text = run(*EXAMPLE, "--compare").out
+    text = run(*EXAMPLE, "--compare", "--impact", "1,-1,0,0").out
     assert "95% intervals" not in text, "which are of measures"
+    assert "hit rate: score test; all others: percentiles of 40 resamples of the rows" in text
     assert "40 resamples cannot tell any of 3 models apart; give --resamples 119 or more" in text

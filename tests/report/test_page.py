@@ -20,7 +20,6 @@ import quotakernels as qk
 from quotakernels.cli import run
 from quotakernels.cli.app import app
 from quotakernels.cli.errors import InputError
-from quotakernels.ops import STANDARD_ONLY
 
 from .conftest import EVIL, ODD
 from .conftest import write as write_columns
@@ -98,9 +97,9 @@ def test_first_answers_of_the_example(credit: Page) -> None:
         "100 places find 38.0% of all positives with naive_bayes; to find 50% takes 135",
         "What will it bring? 95 positives, at random 73.5 That is 21.5 more than a random choice",
         "Not sure: neural_net may be as good naive_bayes finds 5 more than neural_net in 100 ",
+        "p = 0.08). It is better than tree.",
     ):
         assert said in answers
-    assert STANDARD_ONLY or "p = 0.18). It is better than tree." in answers  # other draws
 
 
 def test_tables_hold_the_values_of_the_library(credit: Page, columns: dict[str, Any]) -> None:
@@ -118,8 +117,6 @@ def test_tables_hold_the_values_of_the_library(credit: Page, columns: dict[str, 
         columns["repaid"],
         {name: columns[name] for name in ("tree", "naive_bayes", "neural_net")},
         quota=100,
-        n_resamples=1000,
-        random_state=0,
     )
     interval = f"−{-test.lower[0, 1]:.3f} to {test.upper[0, 1]:.3f}"
     p = f"{test.p_adjusted[0, 1]:.4f}"

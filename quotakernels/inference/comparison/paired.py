@@ -7,18 +7,19 @@ import itertools
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from quotakernels._array import tolerance
-from quotakernels.inference._areas import area_name
+from quotakernels.inference._areas import area_name, refuse_weights
 from quotakernels.inference.comparison.permutation import (
     differences,
     differences_of_groups,
     exchange_of_groups,
     permutation_of,
 )
+from quotakernels.inference.comparison.selections import selections
 from quotakernels.inference.delong.difference import delong_test
 from quotakernels.inference.resampling.bootstrap import bootstrap, check_resampling
 from quotakernels.inference.resampling.group_means import draws_groups
@@ -28,26 +29,32 @@ from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.models import host_floats
 from quotakernels.inputs.quotas import level_of_caller, silently
+from quotakernels.measures.at_quota.hit_rate import hit_rate
 from quotakernels.ranking import TiePolicy
 
 NDArray = np.ndarray[Any, Any]
-TestName: TypeAlias = Literal["bootstrap", "permutation", "delong"]
+TestName: TypeAlias = Literal["bootstrap", "permutation", "delong", "score"]
 _ROUNDING = 2.0**-40
 """Of the largest estimate: differences below it count as 0."""
 _SAME = 2.0**-30
 """Of an estimate: how far that of the ranks may be from it in a measure of nothing but order."""
 _STEPS = {"bootstrap": 2, "permutation": 1}
 """The smallest p-value of each test, in units of 1/(1 + R)."""
+_NORMALS = 2**12
+"""Draws of normal estimates, for what the best of several is expected to have."""
 ENOUGH = 10
 """With so many units of each class, tests about keep their level in simulations."""
 
 
 class PairTest(NamedTuple):
-    """An interval of the difference of two models, and the p-value of the test that it is 0."""
+    """An interval of the difference of two models, the p-value of the test that it is 0, and in
+    closed form the standard error.
+    """
 
     lower: float
     upper: float
     p_value: float
+    error: float = math.nan
 
 
 class Tests(NamedTuple):
@@ -79,11 +86,33 @@ class Measured(NamedTuple):
 
 
 def test_for(measured: Measured, stratified: bool) -> TestName:
-    """DeLong's test of an area where its variance is that of the examples, or the bootstrap."""
-    data, drawn = measured.data, measured.drawn
-    single = data["sample_weight"] is None and drawn["clusters"] is None
-    in_closed_form = single and drawn["ties"] == "expected" and not stratified
-    return "delong" if in_closed_form and area_name(measured.measure) else "bootstrap"
+    """A closed form where its variance is that of the examples, or the bootstrap."""
+    weighted = measured.data["sample_weight"] is not None
+    if weighted or stratified or _no_closed_form(measured):
+        return "bootstrap"
+    if area_name(measured.measure):
+        return "delong"
+    return "score" if quota_of(measured.measure) else "bootstrap"
+
+
+def _no_closed_form(measured: Measured) -> str:
+    """Why formulas do not hold, with what does instead; nothing where they do."""
+    if measured.drawn["clusters"] is not None:
+        return 'is for single examples; with clusters use test="bootstrap"'
+    if measured.drawn["ties"] != "expected":
+        return 'counts ties half; use ties="expected" or test="bootstrap"'
+    return ""
+
+
+def quota_of(measure: Any) -> dict[str, Any] | None:
+    """The quota or fraction at which a measure is the hit rate; None of anything else."""
+    at: dict[str, Any] = {}
+    while isinstance(measure, functools.partial) and not measure.args:
+        at = measure.keywords | at
+        measure = measure.func
+    if measure is not hit_rate or len(at) != 1 or not at.keys() <= {"quota", "fraction"}:
+        return None
+    return at
 
 
 def check_test(
@@ -95,8 +124,9 @@ def check_test(
 ) -> int:
     """The number of resamples; raise for a test that there is not."""
     n_resamples = check_resampling(n_resamples, confidence_level, "percentile", ties)
-    if test not in (*_STEPS, "delong", None):
-        raise ValueError(f'test must be "bootstrap", "permutation" or "delong"; got {brief(test)}')
+    if test not in (*get_args(TestName), None):
+        *most, last = map('"{}"'.format, get_args(TestName))
+        raise ValueError(f"test must be {', '.join(most)} or {last}; got {brief(test)}")
     if stratified and test not in ("bootstrap", None):
         raise ValueError(f'stratified has no meaning for test="{test}", which keeps all labels')
     return n_resamples
@@ -129,6 +159,8 @@ def by_test(test: TestName, measured: Measured, stratified: bool) -> Tests:
             warnings.warn(few, stacklevel=level_of_caller())
     if test == "permutation":
         return _permuted(measured)
+    if test == "score":
+        return _by_score(measured)
     tested = _bootstrapped(measured, stratified) if test == "bootstrap" else _by_delong(measured)
     if "gain" not in measured.data:  # which may come without classes
         clusters, groups = measured.drawn["clusters"], measured.found.groups
@@ -180,6 +212,19 @@ def optimism(worth: NDArray, resamples: NDArray) -> float:
     best = np.argmax(there, axis=0)
     with np.errstate(invalid="ignore"):
         return float(np.mean(there[best, np.arange(best.size)] - worth[best]))
+
+
+def normal_optimism(worth: NDArray, errors: NDArray) -> float:
+    """The same of normal estimates, best first; of the standard errors of all their differences,
+    shape (M, M), which are all that it takes.
+    """
+    if np.isnan(errors).any():
+        return np.nan
+    squares = errors**2
+    values, axes = np.linalg.eigh((squares[:, :1] + squares[:1] - squares) / 2)
+    normals = np.random.default_rng(0).standard_normal((worth.size, _NORMALS))
+    away = (axes * np.sqrt(np.maximum(values, 0))) @ normals
+    return optimism(worth, worth[:, None] + away)
 
 
 def _rounding(estimate: NDArray) -> float:
@@ -235,21 +280,38 @@ def _by_delong(measured: Measured) -> Tests:
     name = area_name(measured.measure)
     if name is None:
         raise ValueError('test="delong" is for roc_auc, gini and pem without options of their own')
-    if measured.drawn["clusters"] is not None:
-        raise ValueError('test="delong" is for single examples; with clusters use test="bootstrap"')
-    if measured.drawn["ties"] != "expected":
-        raise ValueError('test="delong" counts ties half; use ties="expected" or test="bootstrap"')
-
+    if wrong := _no_closed_form(measured):
+        raise ValueError(f'test="delong" {wrong}')
     given = {**measured.data, "measure": name, "confidence_level": measured.confidence_level}
 
     def tested(first: int, second: int) -> PairTest:
         pair = [measured.examples.scores[model, ...] for model in (first, second)]
         found = delong_test(measured.y_true, pair, **given)
-        ends = [float(host_floats(x)) for x in (found.lower, found.upper, found.p_value)]
+        ends = (found.lower, found.upper, found.p_value, found.standard_error)
         alike = found.difference == 0 and found.standard_error == 0
-        return PairTest(0.0, 0.0, 1.0) if alike else PairTest(*ends)
+        return PairTest(0.0, 0.0, 1.0, 0.0) if alike else PairTest(*map(_number, ends))
 
     return Tests(tested, "delong")
+
+
+def _number(x: Any) -> float:
+    return float(host_floats(x))
+
+
+def _by_score(measured: Measured) -> Tests:
+    at, data = quota_of(measured.measure), dict(measured.data)
+    if at is None or data.keys() & {"groups", "cost", "gain"}:
+        raise ValueError('test="score" is for hit_rate at one quota or fraction')
+    if wrong := _no_closed_form(measured):
+        raise ValueError(f'test="score" {wrong}')
+    refuse_weights(data.pop("sample_weight"))
+    both = selections(measured.y_true, measured.examples.scores, data, at)
+
+    def tested(first: int, second: int) -> PairTest:
+        found, error = both.by_score(first, second, measured.confidence_level)
+        return PairTest(found.lower, found.upper, found.p_value, error)
+
+    return Tests(tested, "score")
 
 
 def of_resamples(

@@ -9,10 +9,7 @@ from quotakernels._array import (
     Array,
     cast,
     computing,
-    constant,
-    device,
     namespace,
-    wide_float,
 )
 from quotakernels.inference._normal import check_level, quantile
 from quotakernels.inference._scipy import scipy
@@ -20,6 +17,7 @@ from quotakernels.inference.proportions.hit_rate import moving_cut
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.models import host_floats, stacked, two_models
+from quotakernels.inputs.quotas import quota_masses
 from quotakernels.measures.at_quota.selection import select
 from quotakernels.ranking import Ranking, rank, table_of
 
@@ -247,21 +245,15 @@ def compare_selections(
     check_level(confidence_level)
     data = {"where": where, "pos_label": pos_label, "validate": validate}
     scores = stacked(two_models(models, y_true), y_true, **data)
-    examples = validated(y_true, scores, **data).examples
-    taken: Any = select  # which of quota= and fraction= is given, it finds out itself
-    chosen = taken(scores, quota=quota, fraction=fraction, where=where, validate=validate)
-    found = _counts(chosen, examples.labels, examples.valid)
-    if not (found.examples > 0 and found.selected > 0):
-        return SelectionComparison(*[math.nan] * 7)
+    at = {"quota": quota, "fraction": fraction}
+    both = selections(y_true, scores, data, at, cuts=test == "score")
     if test == "score":
-        score = _score(found, rank(y_true, scores, **data))
-        ends = score.interval(*found[1:3], confidence_level)
-        p_value = score.p_value(*found[1:3])
-    else:
-        ends, p_value = _interval(found, test, confidence_level), _p_value(found, test, mid_p)
-    lower, upper = (min(max(x / found.selected, -1.0), 1.0) for x in ends)
-    difference = (found.first - found.second) / found.selected
-    return SelectionComparison(difference, lower, upper, p_value, *found[:3])
+        return both.by_score(0, 1, confidence_level)[0]
+    found = both.counts(0, 1)
+    if not found.comparable:
+        return _undefined()
+    ends = _interval(found, test, confidence_level)
+    return _comparison(found, ends, _p_value(found, test, mid_p))
 
 
 class _Counts(NamedTuple):
@@ -276,14 +268,81 @@ class _Counts(NamedTuple):
     selected: float
     whole: float
 
+    @property
+    def comparable(self) -> bool:
+        """Whether anything is selected."""
+        return self.examples > 0 and self.selected > 0
 
-def _score(found: _Counts, ranking: Ranking) -> Score:
-    xp, dev = namespace(ranking.counts), device(ranking.counts)
+
+class Selections(NamedTuple):
+    """What each of M models selects at one quota: with which probability, shape (M, n), and the
+    rates of positives at the cuts, where they are needed.
+    """
+
+    chosen: Array
+    labels: Array
+    valid: Array | None
+    cuts: list[float]
+
+    def counts(self, first: int, second: int) -> _Counts:
+        """The numbers that tests of two models take, by their places."""
+        xp = namespace(self.chosen)
+        with computing(xp):
+            chosen, labels = self.chosen[first, ...], self.labels[first, ...]
+            more = chosen - self.chosen[second, ...]
+            zero = xp.zeros_like(more)
+            only = [xp.maximum(x, zero) for x in (more, -more)]
+            positive = [xp.where(labels, x, zero) for x in only]
+            there = xp.ones_like(labels)
+            if self.valid is not None:
+                there = self.valid[first, ...] & self.valid[second, ...]
+            whole = xp.all((more == 0) | (xp.abs(more) == 1))
+            sums = [only[0], *positive, cast(xp, there, more.dtype), chosen]
+            numbers = [*(xp.sum(x) for x in sums), cast(xp, whole, more.dtype)]
+            return _Counts(*(float(x) for x in host_floats(xp.stack(numbers))))
+
+    def by_score(
+        self, first: int, second: int, confidence_level: float
+    ) -> tuple[SelectionComparison, float]:
+        """The score test of two models, and the standard error of their difference."""
+        found = self.counts(first, second)
+        if not found.comparable:
+            return _undefined(), math.nan
+        pair, cuts = (found.first, found.second), (self.cuts[first], self.cuts[second])
+        score = Score(found.discordant, found.selected, found.examples, cuts)
+        ends = score.interval(*pair, confidence_level)
+        error = math.sqrt(score.variance(*pair)) / found.selected
+        return _comparison(found, ends, score.p_value(*pair)), error
+
+
+def selections(
+    y_true: Any, scores: Array, data: dict[str, Any], at: dict[str, Any], cuts: bool = True
+) -> Selections:
+    """What models select whose scores have the shape (M, n), at one quota or fraction."""
+    examples = validated(y_true, scores, **data).examples
+    taken: Any = select  # which of quota= and fraction= is given, it finds out itself
+    chosen = taken(scores, where=data["where"], validate=data["validate"], **at)
+    found = _cuts(rank(y_true, scores, **data), at) if cuts else []
+    return Selections(chosen, examples.labels, examples.valid, found)
+
+
+def _cuts(ranking: Ranking, at: dict[str, Any]) -> list[float]:
+    xp = namespace(ranking.counts)
     with computing(xp):
-        wanted = constant(xp, [found.selected], wide_float(xp, dev), dev)
-        cuts, _ = moving_cut(xp, table_of(xp, ranking), wanted)
-    first, second = host_floats(xp.reshape(cuts, (2,)))
-    return Score(found.discordant, found.selected, found.examples, (float(first), float(second)))
+        table = table_of(xp, ranking)
+        (wanted,), _ = quota_masses(xp, table, **at)
+        found: list[float] = host_floats(moving_cut(xp, table, wanted)[0]).ravel().tolist()
+    return found
+
+
+def _undefined() -> SelectionComparison:
+    return SelectionComparison(*[math.nan] * 7)
+
+
+def _comparison(found: _Counts, ends: tuple[float, float], p_value: float) -> SelectionComparison:
+    lower, upper = (min(max(x / found.selected, -1.0), 1.0) for x in ends)
+    difference = (found.first - found.second) / found.selected
+    return SelectionComparison(difference, lower, upper, p_value, *found[:3])
 
 
 def _interval(found: _Counts, test: str, confidence_level: float) -> tuple[float, float]:
@@ -299,18 +358,3 @@ def _p_value(found: _Counts, test: str, mid_p: bool) -> float:
         return normal_tails(found.first, found.second, size, not mid_p)
     pair = (round(found.first), round(found.second))
     return by_halves(*pair, mid_p) if size is None else by_sizes(*pair, round(size), mid_p)
-
-
-def _counts(chosen: Array, labels: Array, valid: Array | None) -> _Counts:
-    """From the probabilities of both selections, shape (2, n)."""
-    xp = namespace(chosen)
-    with computing(xp):
-        more = chosen[0, ...] - chosen[1, ...]
-        zero = xp.zeros_like(more)
-        only = [xp.maximum(x, zero) for x in (more, -more)]
-        positive = [xp.where(labels[0, ...], x, zero) for x in only]
-        there = xp.ones_like(labels[0, ...]) if valid is None else valid[0, ...] & valid[1, ...]
-        whole = xp.all((more == 0) | (xp.abs(more) == 1))
-        sums = [only[0], *positive, cast(xp, there, more.dtype), chosen[0, ...]]
-        numbers = [*(xp.sum(x) for x in sums), cast(xp, whole, more.dtype)]
-        return _Counts(*(float(x) for x in host_floats(xp.stack(numbers))))
