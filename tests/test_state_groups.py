@@ -1,4 +1,4 @@
-"""Histograms by group of examples: what they have seen in batches is what `rank` sees at once."""
+"""States by group of examples: what they have seen in batches is what `rank` sees at once."""
 
 from __future__ import annotations
 
@@ -30,24 +30,38 @@ MEASURES = {
 MOST = ("numpy", "strictest-device1", "jax32-jit", "jax32-vmap", "torch", "torch-vmap", "cupy")
 
 
-def streamed(y: Any, s: Any, groups: Any, w: Any, m: Any, bits: int | None = None) -> Any:
+def an_empty_state(kind: str, s: Any, weighted: bool, bits: int | None = None) -> Any:
+    if kind == "ids":
+        return ScoreBuffer.empty(s)
+    if kind == "buffer":
+        return ScoreBuffer.empty(s, num_groups=GROUPS)
+    if kind == "fixed":
+        return FixedScoreBuffer.empty(s, capacity=SIZE + 3, weighted=weighted, num_groups=GROUPS)
+    return ScoreHistogram.empty(s, weighted=weighted, num_groups=GROUPS, bits=bits)
+
+
+def streamed(
+    y: Any, s: Any, groups: Any, w: Any, m: Any, bits: int | None = None, kind: str = "histogram"
+) -> Any:
     """The state of two batches and that of a third one together."""
     given = {"y_true": y, "y_score": s, "groups": groups, "sample_weight": w, "where": m}
     parts = [
         {name: None if x is None else x[..., part] for name, x in given.items()}
         for part in (slice(0, 20), slice(20, 21), slice(21, SIZE))
     ]
-    empty = ScoreHistogram.empty(s, weighted=w is not None, num_groups=GROUPS, bits=bits)
+    empty = an_empty_state(kind, s, w is not None, bits)
     one, two, three = parts
     return empty.update(**one).update(**two).merge(empty.update(**three))
 
 
 @pytest.mark.long_program
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["histogram", "buffer", "fixed"])
 @pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in MOST]))
-def test_a_stream_of_groups_is_measured_as_a_whole(mode: Mode, weighted: bool):
+def test_a_stream_of_groups_is_measured_as_a_whole(mode: Mode, kind: str, weighted: bool):
     def computed(y: Any, s: Any, groups: Any, w: Any, m: Any) -> Any:
-        return streamed(y, s, groups, w if weighted else None, m).compute(MEASURES)
+        state = streamed(y, s, groups, w if weighted else None, m, kind=kind)
+        return state.compute(MEASURES)
 
     found = mode.run(computed, np.stack([Y, Y]), S, np.stack([ID, ID]), np.stack([W, W]), M)
     weights = W if weighted else None
@@ -108,9 +122,13 @@ def test_what_does_not_fit_is_told():
         ScoreHistogram.empty(S[0], num_groups=0)
     with pytest.raises(ValueError, match="^the states differ in num_groups: 5 and None"):
         empty.merge(plain)
-    for other in (ScoreBuffer.empty(S[0]), FixedScoreBuffer.empty(S[0], capacity=9)):
-        with pytest.raises(TypeError, match=r"^update takes no groups here; a ScoreHistogram made"):
-            other.update(Y, S[0], groups=ID)
+    for kind in ("buffer", "fixed"):
+        with pytest.raises(ValueError, match="^the state has groups and needs groups="):
+            an_empty_state(kind, S[0], False).update(Y, S[0])
+    with pytest.raises(
+        ValueError, match=r"^groups are given and the state has none; .* num_groups="
+    ):
+        FixedScoreBuffer.empty(S[0], capacity=SIZE).update(Y, S[0], groups=ID)
 
 
 def test_what_is_masked_may_be_of_any_group():
@@ -123,24 +141,98 @@ def test_a_bad_value_in_a_program_spoils_its_group_and_a_bad_id_all():
     jax = pytest.importorskip("jax")
     scores = S[0].astype(np.float16)
     empty = ScoreHistogram.empty(jax.numpy.asarray(scores), bits=8, num_groups=GROUPS)
-    auc = jax.jit(lambda s, groups: empty.update(Y, s, groups=groups).bounds(qk.roc_auc).lower)
-    whole = np.asarray(auc(scores, ID))
-    bad = scores.copy()
-    bad[7] = np.nan
-    assert np.array_equal(np.isnan(auc(bad, ID)), np.isnan(whole) | (np.arange(GROUPS) == ID[7]))
-    ids = ID.copy()
-    ids[7] = GROUPS
-    assert np.isnan(auc(scores, ids)).all()
+    fixed = an_empty_state("fixed", empty.like, False)
+
+    @jax.jit
+    def aucs(s: Any, groups: Any) -> Any:
+        states = (x.update(Y, s, groups=groups) for x in (empty, fixed))
+        histogram, buffer = states
+        return histogram.bounds(qk.roc_auc).lower, buffer.compute(qk.roc_auc)
+
+    bad, ids = scores.copy(), ID.copy()
+    bad[7], ids[7] = np.nan, GROUPS
+    every = zip(aucs(scores, ID), aucs(bad, ID), aucs(scores, ids), strict=True)
+    for whole, one, none in every:
+        spoilt = np.isnan(whole) | (np.arange(GROUPS) == ID[7])
+        assert np.array_equal(np.isnan(one), spoilt)
+        assert np.isnan(none).all()
 
 
-def test_they_are_kept_in_files_and_pickled(tmp_path: Path):
-    state = streamed(Y, S, ID, None, None)
+@pytest.mark.parametrize("kind", ["histogram", "buffer", "fixed", "ids"])
+def test_they_are_kept_in_files_and_pickled(kind: str, tmp_path: Path):
+    state = streamed(Y, S, ID, None, None, kind=kind)
     path = tmp_path / "state"
     qk.states.save_state(state, path)
-    again = qk.states.load_state(path, like=ScoreHistogram.empty(S, num_groups=GROUPS))
+    empty = an_empty_state(kind, S, False)
+    again = qk.states.load_state(path, like=empty)
     for found in (again, pickle.loads(pickle.dumps(state))):
-        assert found.num_groups == GROUPS
-        np.testing.assert_array_equal(found.counts, state.counts)
-    assert qk.states.state_info(path).num_groups == GROUPS
-    with pytest.raises(ValueError, match="differ in num_groups: the file has 5, and like has None"):
-        qk.states.load_state(path, like=ScoreHistogram.empty(S))
+        assert found.num_groups == empty.num_groups
+        np.testing.assert_array_equal(found.compute(qk.roc_auc), state.compute(qk.roc_auc))
+    assert qk.states.state_info(path).num_groups == empty.num_groups
+    qk.states.save_state(empty, path)
+    assert qk.states.load_state(path).num_groups == empty.num_groups
+    if kind != "ids":
+        like = type(empty).empty(S, **({"capacity": SIZE + 3} if kind == "fixed" else {}))
+        with pytest.raises(ValueError, match="^the states differ in num_groups: the file has 5, "):
+            qk.states.load_state(path, like=like)
+
+
+def test_a_buffer_takes_any_ids():
+    names = np.array(["north", "south", "east", "", "west"])[ID]
+    for ids in (ID, ID.astype(np.uint8), names, names.tolist(), ID.astype("M8[D]")):
+        state = ScoreBuffer.empty(S[0])
+        for part in (slice(0, 20), slice(20, 20), slice(20, SIZE)):
+            state = state.update(Y[part], S[0][part], groups=ids[part], gain=W[part])
+        wanted = qk.rank(Y, S[0], groups=ids, gain=W)
+        found = state.ranking()
+        assert np.array_equal(qk.group_counts(found).ids, qk.group_counts(wanted).ids)
+        assert np.array_equal(qk.roc_auc(found), qk.roc_auc(wanted))
+        np.testing.assert_array_equal(
+            pickle.loads(pickle.dumps(state)).compute(qk.pem), qk.pem(wanted)
+        )
+    nothing = ScoreBuffer.empty(S[0]).update([], S[0][:0], groups=[])
+    assert nothing.compute(qk.roc_auc).shape == (0,)
+    assert np.isnan(ScoreBuffer.empty(S[0], num_groups=2).compute(qk.roc_auc)).tolist() == [1, 1]
+
+
+def test_ids_that_do_not_fit_are_told(tmp_path: Path):
+    state = ScoreBuffer.empty(S[0]).update(Y, S[0], groups=ID)
+    with pytest.raises(ValueError, match="^some batches came with groups and some without"):
+        state.update(Y, S[0]).compute(qk.roc_auc)
+    with pytest.raises(
+        TypeError, match="^the groups of all batches must be of one type; got int64"
+    ):
+        state.update(Y, S[0], groups=ID.astype(str)).compute(qk.roc_auc)
+    with pytest.raises(ValueError, match=r"^groups must have shape \(60,\), as y_score has"):
+        state.update(Y, S[0], groups=ID[1:])
+    with pytest.raises(TypeError, match="^groups is .* at position 0; expected an integer"):
+        state.update(Y, S[0], groups=ID / 2)
+    named = ScoreBuffer.empty(S[0]).update(Y[:1], S[0][:1], groups=["a"])
+    with pytest.raises(TypeError, match="^groups in a file are integers; got ids of type <U1"):
+        qk.states.save_state(named, tmp_path / "state")
+
+
+def in_a_program() -> tuple[Any, Any]:
+    jax = pytest.importorskip("jax")
+    scores = jax.numpy.asarray(S[0])
+    return jax, jax.jit(lambda s: ScoreBuffer.empty(s).update(Y, s, groups=ID * 7))(scores)
+
+
+@pytest.mark.full
+def test_groups_of_a_program_are_found_outside():
+    _, state = in_a_program()
+    wanted = qk.roc_auc(Y, state.pieces[0].scores, groups=ID * 7)
+    assert np.array_equal(state.compute(qk.roc_auc), wanted)
+
+
+def test_ids_stay_in_a_program_and_are_numbered_outside():
+    jax, state = in_a_program()
+    assert np.array_equal(state.groups[0], ID * 7)
+    with pytest.raises(ValueError, match="^groups of a program need num_groups="):
+        jax.jit(lambda state: state.compute(qk.roc_auc))(state)
+    with pytest.raises(TypeError, match="^groups must be integers beside scores of jax"):
+        state.update(Y, jax.numpy.asarray(S[0]), groups=ID.astype(str))
+    torch = pytest.importorskip("torch")
+    scores = torch.asarray(S[0])
+    with pytest.raises(TypeError, match="pass arrays of one library"):
+        ScoreBuffer.empty(scores).update(torch.asarray(Y), scores, groups=ID)

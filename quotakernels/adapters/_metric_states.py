@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import torch
 
 from quotakernels._array import namespace
 from quotakernels.adapters.torch_distributed import added_sums
 from quotakernels.inputs.examples import Examples
-from quotakernels.inputs.groups import GroupsOfExamples
 from quotakernels.ops.binning import bin_rows
 from quotakernels.states import ScoreBuffer, ScoreHistogram
-from quotakernels.states._compute import bounds_of, check_measures, measured
-from quotakernels.states.buffer import ranking_without_faults
+from quotakernels.states._compute import bounds_of, measured
 
 Tensor: TypeAlias = Any
 Columns = list[tuple[str, Any, Any]]
@@ -71,22 +69,6 @@ class KeptHistogram:
         return measured(measures, lambda f, own: bounds_of(f, own, *ends), {})
 
 
-class IndexedBuffer(NamedTuple):
-    """All examples with the group of each."""
-
-    buffer: ScoreBuffer
-    indexes: Tensor
-
-    def compute(self, measures: Mapping[str, Any]) -> Any:
-        """Measures of the groups that came, in the rising order of their indexes."""
-        check_measures(measures, self.buffer.like)
-        ids, codes = torch.unique(self.indexes, return_inverse=True)
-        groups = GroupsOfExamples(codes, ids)
-        examples, bad = self.buffer.examples(), self.buffer.bad
-        ranking = ranking_without_faults(examples, bad, "expected", groups)
-        return measured(measures, lambda f, own: f(ranking, **own), {})
-
-
 class KeptBuffer:
     """The columns of a `ScoreBuffer`, each a list of batches, and those of the groups.
 
@@ -111,14 +93,15 @@ class KeptBuffer:
             return self.dtype
         return next((x.dtype for x in _kept(metric, "scores") if x.numel()), None)
 
-    def read(self, metric: Any, last: int = 0, before: Any = 0) -> Any:
+    def read(self, metric: Any, last: int = 0, before: Any = 0) -> ScoreBuffer:
         """What the metric holds, or has been given in its last batches, and `before` these."""
         kept = self._filled(metric, self.type_of(metric), last)
         whole = {name: torch.cat(x) if len(x) > 1 else x[0] for name, x in kept.items()}
         scores, labels = whole["scores"], whole["labels"]
         piece = Examples(scores, labels == 1, whole.get("weights"), labels != _ABSENT)
-        buffer = ScoreBuffer(scores[:0], (piece,), (metric.bad - before).to(scores.device))
-        return IndexedBuffer(buffer, whole["indexes"]) if self.grouped else buffer
+        bad = (metric.bad - before).to(scores.device)
+        groups = (whole["indexes"],) if self.grouped else ()
+        return ScoreBuffer(scores[:0], (piece,), bad, groups)
 
     def add(self, metric: Any, *columns: Any, indexes: Any = None, **options: Any) -> None:
         """One batch more; parameters as in `ScoreBuffer.update`."""
@@ -141,7 +124,7 @@ class KeptBuffer:
             metric.indexes.append(indexes.to(torch.int64))
         metric.bad = batch.bad
 
-    def of_batch(self, batch: Any, measures: Mapping[str, Any]) -> Any:
+    def of_batch(self, batch: ScoreBuffer, measures: Mapping[str, Any]) -> Any:
         """What `compute` gives of one batch."""
         return batch.compute(measures)
 

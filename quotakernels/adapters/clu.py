@@ -45,8 +45,8 @@ def clu_metric(
         As `ScoreBuffer.compute` takes them.
     state : ScoreHistogram or FixedScoreBuffer
         Of one list of scores.  Each object keeps one like it, at first empty.  Buffers that are
-        gathered from devices need the capacity for the examples of all of them.  A `ScoreHistogram`
-        with `num_groups` takes groups, and measures then give a value for each of them.
+        gathered from devices need the capacity for the examples of all of them.  A state with
+        `num_groups` takes groups, and measures then give a value for each of them.
     labels, scores, sample_weight, where, groups : str, or None
         The model outputs that are these arguments of the state's own `update`.  Other outputs are
         ignored.  The last three may be None; ``"sample_weight"``, ``"mask"`` and ``"groups"`` may

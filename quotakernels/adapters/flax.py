@@ -30,8 +30,8 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         As `ScoreBuffer.compute` takes them.
     state : ScoreHistogram or FixedScoreBuffer
         Of one list of scores.  The metric keeps one like it, at first empty.  A `ScoreBuffer`,
-        which grows, will do outside of compiled steps.  A `ScoreHistogram` with `num_groups` takes
-        groups, and measures then give a value for each of them.
+        which grows, will do outside of compiled steps.  A state with `num_groups` takes groups, and
+        measures then give a value for each of them.
     labels, scores, sample_weight, where, groups : str, or None
         The keywords by which `update` is given these arguments of the state's own `update`.  The
         last three may be None, and the metric then takes none; ``"sample_weight"``, ``"mask"`` and

@@ -9,6 +9,8 @@ from quotakernels._array import Array
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import public
 from quotakernels.states import FixedScoreBuffer, ScoreBuffer, ScoreHistogram
+from quotakernels.states.buffer import joined_ids
+from quotakernels.states.fixed_buffer import COLUMNS
 
 try:
     import jax
@@ -141,8 +143,10 @@ def _sum_of_masses(masses: Array, corrections: Array, axis_name: Any) -> tuple[A
 
 def _buffer(state: ScoreBuffer, axis_name: Any) -> ScoreBuffer:
     columns = (None if x is None else _end_to_end(x, axis_name) for x in state.examples())
+    ids = joined_ids(jnp, state.groups, len(state.pieces))
+    groups = () if ids is None else (_end_to_end(ids, axis_name),)
     bad = lax.psum(state.bad, axis_name)
-    return ScoreBuffer(_nothing(state.like), (Examples(*columns),), bad)
+    return ScoreBuffer(_nothing(state.like), (Examples(*columns),), bad, groups)
 
 
 def _end_to_end(x: Array, axis_name: Any) -> Array:
@@ -156,8 +160,7 @@ def _fixed_buffer(state: FixedScoreBuffer, axis_name: Any) -> FixedScoreBuffer:
     lengths = lax.psum(jnp.where(jnp.arange(devices) == here, length, 0), axis_name)
     start = jnp.sum(jnp.where(jnp.arange(devices) < here, lengths, 0))
     columns = {
-        name: _sum_of_places(getattr(state, name), start, length, axis_name)
-        for name in ("scores", "labels", "weights", "valid")
+        name: _sum_of_places(getattr(state, name), start, length, axis_name) for name in COLUMNS
     }
     bad = lax.psum(state.bad, axis_name)
     lost = lax.psum(state.filled - length, axis_name)  # if any, the whole counts as full

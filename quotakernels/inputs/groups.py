@@ -20,9 +20,11 @@ from quotakernels._array import (
     namespace,
     of_kind,
     readable,
+    takes_host_arrays,
 )
-from quotakernels.inputs.columns import as_column, first_bad
+from quotakernels.inputs.columns import adopt, as_column, first_bad
 from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.shapes import check_shapes
 
 DENSE = 4
 """Integers whose range is at most so many times their number are found by a table of that range."""
@@ -62,15 +64,21 @@ def with_codes(
             size = number_of_groups(num_groups)
             ids = xp.arange(size, dtype=xp.int64, device=device(column))
             return given | {"groups": cast(xp, column, xp.int64)}, ids
-    if isinstance(column, np.ndarray):
-        ids, codes = _found(column)
-    elif concrete(column):
-        ids, codes = xp.unique_inverse(column)
+    codes, ids = numbered(column)
+    return given | {"groups": codes}, ids
+
+
+def numbered(ids: Array) -> GroupsOfExamples:
+    """The groups that occur in a column of ids, numbered in their rising order."""
+    if isinstance(ids, np.ndarray):
+        distinct, codes = _found(ids)
+    elif concrete(ids):
+        distinct, codes = namespace(ids).unique_inverse(ids)
     else:
         raise ValueError(
             "groups of a program need num_groups=, how many there are; their ids are then 0, 1, …"
         )
-    return given | {"groups": codes}, ids
+    return GroupsOfExamples(codes, distinct)
 
 
 def number_of_groups(num_groups: Any) -> int:
@@ -84,8 +92,19 @@ def number_of_groups(num_groups: Any) -> int:
 
 def groups_of(name: str, column: np.ndarray[Any, Any]) -> GroupsOfExamples:
     """The group of each example, of ids that are not numbered yet."""
-    ids, codes = _found(_checked_ids(name, column))
-    return GroupsOfExamples(codes, ids)
+    return numbered(_checked_ids(name, column))
+
+
+def ids_of(scores: Array, groups: Any, batched: bool = False) -> Array:
+    """The checked id of each example, in the library, on the device and of the shape of scores."""
+    column = _checked_ids("groups", as_column("groups", groups))
+    xp = namespace(scores)
+    with computing(xp):
+        if not (isinstance(column, np.ndarray) and takes_host_arrays(xp)):
+            adopt({"y_score": scores, "groups": column})
+        column = ids_beside(xp, scores, column)
+        check_shapes({"y_score": scores, "groups": column}, batched=batched)
+        return xp.broadcast_to(column, scores.shape)
 
 
 def _checked_ids(name: str, column: Array) -> Array:

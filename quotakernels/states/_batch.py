@@ -27,6 +27,7 @@ from quotakernels._array import (
 from quotakernels.inputs.columns import as_column, check_one_device
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.gains import validate_with_gains
+from quotakernels.inputs.groups import number_of_groups
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.shapes import column_hint, refuse_columns
 
@@ -35,7 +36,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 _KEPT_ELSEWHERE = {
     "gain": "a ScoreBuffer keeps gains",
     "gain_rejected": "a ScoreBuffer keeps gains",
-    "groups": "a ScoreHistogram made with num_groups= keeps groups",
 }
 
 
@@ -75,6 +75,18 @@ def scores_like(like: Any) -> tuple[Namespace, Array]:
         )
     refuse_columns({"like": tuple(like.shape)})
     return xp, like[..., :0]
+
+
+def lists_of(like: Array, num_groups: int | None) -> tuple[int, ...]:
+    """The shape of what a state keeps once for each list of scores, or group of examples."""
+    lists = tuple(like.shape[:-1])
+    return lists if num_groups is None else (*lists, number_of_groups(num_groups))
+
+
+def groups_of_state(state: Any) -> int | None:
+    """How many numbered groups a state is for, as `lists_of` has them."""
+    size: int | None = state.bad.shape[-1] if state.bad.ndim == state.like.ndim else None
+    return size
 
 
 def validate_batch(

@@ -21,6 +21,7 @@ def _is_text(x: Any) -> bool:
 
 
 _WEIGHTED = (lambda x: isinstance(x, bool), "true or false")
+_NUM_GROUPS = (lambda x: x is None or (is_size(x) and x > 0), "null or at least 1")
 _FACTS: Fields = {
     "library": (_is_text, "a version"),
     "scores": (lambda x: _is_text(x) and x in WIDTHS, "the name of a type of numbers"),
@@ -32,15 +33,17 @@ _OWN: dict[str, Fields] = {
     "ScoreHistogram": {
         "bits": (lambda x: is_size(x) and 1 <= x <= MOST_BITS, f"from 1 to {MOST_BITS}"),
         "weighted": _WEIGHTED,
-        "num_groups": (lambda x: x is None or (is_size(x) and x > 0), "null or at least 1"),
+        "num_groups": _NUM_GROUPS,
     },
-    "ScoreBuffer": {},
+    "ScoreBuffer": {"num_groups": _NUM_GROUPS},
     "FixedScoreBuffer": {
         "capacity": (lambda x: is_size(x) and x > 0, "at least 1"),
         "weighted": _WEIGHTED,
+        "num_groups": _NUM_GROUPS,
     },
 }
 _WIDE = ("float64", "float32")
+_IDS = ("bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))
 
 
 def check_layout(stored: Stored) -> None:
@@ -69,9 +72,15 @@ def check_layout(stored: Stored) -> None:
 Shapes = dict[str, tuple[int, ...]]
 
 
+def _lists(said: dict[str, Any]) -> tuple[int, ...]:
+    """The shape of what there is once for each list, or group of examples."""
+    batch = tuple(said["batch"])
+    return batch if said["num_groups"] is None else (*batch, said["num_groups"])
+
+
 def _histogram(said: dict[str, Any], _: Shapes) -> dict[str, _Wanted]:
     batch, bins = tuple(said["batch"]), 2 ** said["bits"]
-    lists = batch if said["num_groups"] is None else (*batch, said["num_groups"])
+    lists = _lists(said)
     masses = _Wanted(_WIDE, [(*lists, bins if said["weighted"] else 0, 2)])
     return {
         "like": _Wanted((said["scores"],), [(*batch, 0)]),
@@ -88,13 +97,18 @@ def _buffer(said: dict[str, Any], shapes: Shapes) -> dict[str, _Wanted]:
     length = shapes.get("scores", ())[-1:]
     wanted = {
         "like": _Wanted((said["scores"],), [(*batch, 0)]),
-        "bad": _Wanted(("int64",), [batch]),
+        "bad": _Wanted(("int64",), [_lists(said)]),
     }
     columns = _columns(said, (*batch, *length))
+    if said["num_groups"] is not None:
+        columns["groups"] = _Wanted(("int64",), [(*batch, *length)])
     if not shapes.keys() & columns.keys():
         return wanted
-    optional = {"weights", "valid", "gain", "gain_rejected"} - shapes.keys()
-    return wanted | {name: x for name, x in columns.items() if name not in optional}
+    optional = {"weights", "valid", "gain", "gain_rejected"}
+    if said["num_groups"] is None:
+        optional.add("groups")
+    absent = optional - shapes.keys()
+    return wanted | {name: x for name, x in columns.items() if name not in absent}
 
 
 def _fixed_buffer(said: dict[str, Any], _: Shapes) -> dict[str, _Wanted]:
@@ -103,9 +117,11 @@ def _fixed_buffer(said: dict[str, Any], _: Shapes) -> dict[str, _Wanted]:
     columns = _columns(said, (*batch, said["capacity"]))
     if not said["weighted"]:
         columns["weights"] = _Wanted(_WIDE, [(*batch, 0)])
+    places = 0 if said["num_groups"] is None else said["capacity"]
+    columns["groups"] = _Wanted(("int64",), [(*batch, places)])
     del columns["gain"], columns["gain_rejected"]
     filled = _Wanted(("int64",), [batch[:axes] for axes in range(len(batch) + 1)])
-    return {**columns, "filled": filled, "bad": _Wanted(("int64",), [batch])}
+    return {**columns, "filled": filled, "bad": _Wanted(("int64",), [_lists(said)])}
 
 
 def _columns(said: dict[str, Any], shape: tuple[int, ...]) -> dict[str, _Wanted]:
@@ -114,6 +130,7 @@ def _columns(said: dict[str, Any], shape: tuple[int, ...]) -> dict[str, _Wanted]
         "labels": _Wanted(("bool",), [shape]),
         "weights": _Wanted(_WIDE, [shape]),
         "valid": _Wanted(("bool",), [shape]),
+        "groups": _Wanted(_IDS, [shape]),
         "gain": _Wanted(_WIDE, [shape]),
         "gain_rejected": _Wanted(_WIDE, [shape]),
     }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from quotakernels._array import (
     Array,
     Namespace,
@@ -16,12 +18,21 @@ from quotakernels._array import (
     namespace,
     wide_float,
 )
+from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Examples, check_tie_policy
-from quotakernels.inputs.groups import GroupsOfExamples
+from quotakernels.inputs.groups import GroupsOfExamples, ids_of, numbered, of_their_group
 from quotakernels.inputs.keywords import public
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples
 from quotakernels.states._alike import check_alike
-from quotakernels.states._batch import scores_like, update_of, validate_batch, with_fault
+from quotakernels.states._batch import (
+    Batch,
+    groups_of_state,
+    lists_of,
+    scores_like,
+    update_of,
+    validate_batch,
+    with_fault,
+)
 from quotakernels.states._compute import computed
 from quotakernels.states._pickled import pickled
 
@@ -39,9 +50,11 @@ class ScoreBuffer(NamedTuple):
         No scores, of the type that is kept.
     pieces : tuple of Examples
         For each batch: scores, labels, weights or None, and which examples count or None.
-    bad : int64 array, shape (...)
+    bad : int64 array, shape (...), or (..., S) with `num_groups`
         Batches with bad values that could not be read, and so not be refused.  All measures are
         NaN where there was one.
+    groups : tuple of arrays
+        For each batch: the id of each example; empty without groups.
 
     Examples
     --------
@@ -51,15 +64,19 @@ class ScoreBuffer(NamedTuple):
     >>> state = state.update([1, 0, 1], [0.9, 0.8, 0.3]).update([0, 1], [0.1, 0.2])
     >>> print(state.compute(hit_rate, quota=4), state.compute(roc_auc).round(4))
     0.75 0.6667
+    >>> state = ScoreBuffer.empty(like=[0.0]).update([1, 0], [0.9, 0.3], groups=["a", "a"])
+    >>> print(state.update([1, 0, 0], [0.1, 0.2, 0.5], groups=["b", "b", "a"]).compute(roc_auc))
+    [1. 0.]
     """
 
     like: Array
     pieces: tuple[Examples, ...]
     bad: Array
+    groups: tuple[Array, ...] = ()
 
     @classmethod
     @public
-    def empty(cls, like: Any) -> ScoreBuffer:
+    def empty(cls, like: Any, *, num_groups: int | None = None) -> ScoreBuffer:
         """A state that has seen nothing.
 
         Parameters
@@ -67,10 +84,14 @@ class ScoreBuffer(NamedTuple):
         like : array, shape (..., n)
             Scores such as will come, real numbers or booleans: the state gets their type, library
             and device, and their leading axes, the batch.  n and the values do not matter.
+        num_groups : int, optional
+            The number of groups of examples, whose ids are then 0 to ``num_groups - 1``, for
+            measures of groups in a program.  Without it groups are the ids that came.
         """
         xp, like = scores_like(like)
+        lists = lists_of(like, num_groups)
         with computing(xp):
-            return cls(like, (), xp.zeros(like.shape[:-1], dtype=xp.int64, device=device(like)))
+            return cls(like, (), xp.zeros(lists, dtype=xp.int64, device=device(like)))
 
     @update_of
     def update(
@@ -84,12 +105,13 @@ class ScoreBuffer(NamedTuple):
         validate: bool = True,
         gain: Any = None,
         gain_rejected: Any = 0,
+        groups: Any = None,
     ) -> ScoreBuffer:
         """The state after one more batch.
 
         Takes what `rank` takes, but for `ties`.  Scores have the type, library, device and leading
         axes of the state; a batch without weights beside others that have them counts each example
-        once.
+        once.  All batches have groups or none has; a group may have examples in several.
 
         Raises
         ------
@@ -98,14 +120,20 @@ class ScoreBuffer(NamedTuple):
             an accelerator) make all measures of their row NaN, for good.
         """
         columns = (y_true, y_score, sample_weight, where)
-        batch = validate_batch(
-            self.like, columns, pos_label, validate, gain=gain, gain_rejected=gain_rejected
-        )
+        named = groups is not None and self.num_groups is None
+        beside: dict[str, Any] = {"gain": gain, "gain_rejected": gain_rejected}
+        if not named:
+            beside |= {"groups": groups, "num_groups": self.num_groups}
+        batch = validate_batch(self.like, columns, pos_label, validate, **beside)
+        if named:
+            batch = _with_ids(batch, groups, as_column("y_score", y_score).shape[-1])
         xp = namespace(self.like)
         with computing(xp):
             piece = batch.examples.map(kept)
             bad = with_fault(xp, self.bad, batch.fault)
-        return self._replace(pieces=(*self.pieces, piece), bad=bad)
+            ids = () if batch.groups is None else (kept(batch.groups),)
+        groups = (*self.groups, *ids)
+        return self._replace(pieces=(*self.pieces, piece), bad=bad, groups=groups)
 
     @public
     def merge(self, *others: ScoreBuffer) -> ScoreBuffer:
@@ -114,14 +142,15 @@ class ScoreBuffer(NamedTuple):
         Raises
         ------
         TypeError, ValueError
-            States of other scores or batch axes.
+            States of other scores, `num_groups` or batch axes.
         """
-        pieces, bad = self.pieces, self.bad
+        pieces, bad, groups = self[1:]
         for other in others:
-            check_alike(self, other)
+            check_alike(self, other, "num_groups")
             with computing(namespace(bad)):
                 pieces, bad = pieces + other.pieces, bad + other.bad
-        return self._replace(pieces=pieces, bad=bad)
+            groups += other.groups
+        return self._replace(pieces=pieces, bad=bad, groups=groups)
 
     def __repr__(self) -> str:
         """Shape and library; of one list also how many examples count, if that is known."""
@@ -136,6 +165,11 @@ class ScoreBuffer(NamedTuple):
     def __reduce__(self) -> Any:
         return pickled(self)
 
+    @property
+    def num_groups(self) -> int | None:
+        """How many groups the state is for; None without groups, or with any ids."""
+        return groups_of_state(self)
+
     def examples(self) -> Examples:
         """All that was kept, in the order in which it came."""
         xp = namespace(self.like)
@@ -146,7 +180,18 @@ class ScoreBuffer(NamedTuple):
     def ranking(self, ties: TiePolicy = "expected") -> Ranking:
         """What has been seen as a ranking; parameters as in `rank`."""
         check_tie_policy(ties)
-        return ranking_without_faults(self.examples(), self.bad, ties)
+        examples = self.examples()
+        return ranking_without_faults(examples, self.bad, ties, self._groups_of(examples))
+
+    def _groups_of(self, examples: Examples) -> GroupsOfExamples | None:
+        xp = namespace(self.like)
+        with computing(xp):
+            ids = joined_ids(xp, self.groups, len(self.pieces))
+            if self.num_groups is not None:
+                if ids is None:
+                    ids = xp.zeros(examples.scores.shape, dtype=xp.int64, device=device(self.like))
+                return numbered_groups(ids, self.num_groups)
+            return None if ids is None else numbered(ids)
 
     def compute(self, measure: Any, **options: Any) -> Any:
         """Any measures of what has been seen.
@@ -179,11 +224,45 @@ def ranking_without_faults(
         if known(bad == 0):
             return rank_examples(examples, ties, groups=groups)
         good = (bad == 0)[..., None]
-        sound = xp.broadcast_to(good, examples.scores.shape)
+        if groups is None:
+            sound = xp.broadcast_to(good, examples.scores.shape)
+        else:
+            if good.ndim == examples.scores.ndim:
+                good = xp.broadcast_to(good[..., None], (*bad.shape, groups.ids.shape[0], 1))
+            sound = of_their_group(xp, groups, good)
         valid = sound if examples.valid is None else sound & examples.valid
-        if groups is not None:
-            good = xp.broadcast_to(good[..., None], (*bad.shape, groups.ids.shape[0], 1))
     return rank_examples(examples._replace(valid=valid), ties, good, groups)
+
+
+def numbered_groups(codes: Array, size: int) -> GroupsOfExamples:
+    """Groups that are numbered from 0 on, with or without examples."""
+    xp = namespace(codes)
+    return GroupsOfExamples(codes, xp.arange(size, dtype=xp.int64, device=device(codes)))
+
+
+def joined_ids(xp: Namespace, parts: tuple[Array, ...], batches: int) -> Array | None:
+    """The ids of all batches, which have some of one type, or none."""
+    if not parts:
+        return None
+    if len(parts) != batches:
+        raise ValueError("some batches came with groups and some without; give groups= with all")
+    there = [x for x in parts if x.shape[-1]] or parts[:1]
+    kinds = sorted({_kind_of_ids(x) for x in there})
+    if len(kinds) > 1:
+        raise TypeError(f"the groups of all batches must be of one type; got {' and '.join(kinds)}")
+    return there[0] if len(there) == 1 else xp.concat(there, axis=-1)
+
+
+def _kind_of_ids(ids: Array) -> str:
+    """The name of their type, which for strings and dates has no length and no unit."""
+    return str(ids.dtype) if not isinstance(ids, np.ndarray) else ids.dtype.type.__name__
+
+
+def _with_ids(batch: Batch, groups: Any, length: int) -> Batch:
+    """A batch with the id of each of so many examples, of which an empty one keeps none."""
+    examples = batch.examples.map(lambda x: x[..., :length])
+    ids = ids_of(examples.scores, groups, batched=examples.scores.ndim > 1)
+    return batch._replace(examples=examples, groups=ids)
 
 
 def _nothing(xp: Namespace, like: Array) -> Examples:

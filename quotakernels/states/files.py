@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from quotakernels._bits import dtype_name, from_bits, to_bits
+from quotakernels._array import namespace
+from quotakernels._bits import WIDTHS, dtype_name, from_bits, to_bits
 from quotakernels._version import __version__
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import brief, public
@@ -14,7 +15,7 @@ from quotakernels.states import _container
 from quotakernels.states._container import Stored, StoredArray
 from quotakernels.states._header import Entry
 from quotakernels.states._layout import check_layout
-from quotakernels.states.buffer import ScoreBuffer
+from quotakernels.states.buffer import ScoreBuffer, joined_ids
 from quotakernels.states.fixed_buffer import FixedScoreBuffer
 from quotakernels.states.histogram import ScoreHistogram
 
@@ -263,12 +264,18 @@ def _read(path: str | os.PathLike[str]) -> Stored:
 def _check_types(entries: Iterable[Entry], like: Any) -> None:
     """Raise for numbers in a precision that the library or device of `like` does not have."""
     for entry in entries:
-        name, beside = entry.name, getattr(like, entry.name, None)
+        name, beside = entry.name, _array_of(like, entry.name)
         if beside is not None and entry.dtype != dtype_name(beside.dtype):
             raise ValueError(
                 f"the states differ in the type of {name}: the file has {entry.dtype}, and like "
                 f"has {dtype_name(beside.dtype)}"
             )
+
+
+def _array_of(state: Any, name: str) -> Any:
+    """The array of that name in a state, which may be None; None where it has batches of them."""
+    found = getattr(state, name, None)
+    return None if isinstance(found, tuple) else found
 
 
 def _arrays(state: State) -> dict[str, Any]:
@@ -277,6 +284,14 @@ def _arrays(state: State) -> dict[str, Any]:
         return dict(state._asdict())
     examples = state.examples()._asdict() if state.pieces else {}
     kept = {name: x for name, x in examples.items() if x is not None}
+    ids = joined_ids(namespace(state.like), state.groups, len(state.pieces))
+    if ids is not None:
+        if dtype_name(ids.dtype) not in WIDTHS:
+            raise TypeError(
+                f"groups in a file are integers; got ids of type {ids.dtype}: number them before, "
+                "as numpy.unique(groups, return_inverse=True) does"
+            )
+        kept["groups"] = ids
     return {"like": state.like, **kept, "bad": state.bad}
 
 
@@ -284,7 +299,7 @@ def _state_of(kind: Any, columns: dict[str, StoredArray], like: Any) -> State:
     """What `_arrays` was given, in the library and on the device of `like`."""
     arrays = {}
     for name, (dtype, bits) in columns.items():
-        beside = getattr(like, name, None)
+        beside = _array_of(like, name)
         beside = like.bad if like is not None and beside is None else beside
         arrays[name] = from_bits(bits, dtype, beside)
     if kind is not ScoreBuffer:
@@ -293,4 +308,5 @@ def _state_of(kind: Any, columns: dict[str, StoredArray], like: Any) -> State:
     pieces: tuple[Examples, ...] = ()
     if "scores" in arrays:
         pieces = (Examples(*(arrays.get(name) for name in Examples._fields)),)
-    return ScoreBuffer(arrays["like"], pieces, arrays["bad"])
+    groups = tuple(x for name, x in arrays.items() if name == "groups")
+    return ScoreBuffer(arrays["like"], pieces, arrays["bad"], groups)

@@ -22,6 +22,8 @@ from quotakernels.ranking import Ranking, TiePolicy
 from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import (
     Batch,
+    groups_of_state,
+    lists_of,
     scores_like,
     update_of,
     validate_batch,
@@ -30,8 +32,10 @@ from quotakernels.states._batch import (
 )
 from quotakernels.states._compute import computed
 from quotakernels.states._pickled import pickled
-from quotakernels.states.buffer import ranking_without_faults
+from quotakernels.states.buffer import numbered_groups, ranking_without_faults
 
+COLUMNS = ("scores", "labels", "weights", "valid", "groups")
+"""What is kept of each example."""
 MOST_PLACES = 2**40
 """More than any memory has; libraries say less clearly that they cannot have it."""
 
@@ -49,9 +53,11 @@ class FixedScoreBuffer(NamedTuple):
         What has been kept, from the front; `valid` is False for what does not count.
     weights : float array, shape (..., capacity) or (..., 0)
         Sample weights, or none.
+    groups : int64 array, shape (..., capacity) or (..., 0)
+        The group of each example, or none.
     filled : int64 array, shape ()
         How many places are taken; masked examples take one too.
-    bad : int64 array, shape (...)
+    bad : int64 array, shape (...), or (..., S) with `num_groups`
         Batches with bad values that could not be read, and so not be refused, or for which there
         was no place.  All measures are NaN where there was one; if `filled` can be read and tells
         that there was no place, they are an error.
@@ -73,12 +79,20 @@ class FixedScoreBuffer(NamedTuple):
     labels: Array
     weights: Array
     valid: Array
+    groups: Array
     filled: Array
     bad: Array
 
     @classmethod
     @public
-    def empty(cls, like: Any, *, capacity: int, weighted: bool = False) -> FixedScoreBuffer:
+    def empty(
+        cls,
+        like: Any,
+        *,
+        capacity: int,
+        weighted: bool = False,
+        num_groups: int | None = None,
+    ) -> FixedScoreBuffer:
         """A state that has seen nothing.
 
         Parameters
@@ -89,6 +103,9 @@ class FixedScoreBuffer(NamedTuple):
             The number of examples that there is place for.
         weighted : bool
             Whether batches may come with sample weights.
+        num_groups : int, optional
+            The number of groups of examples, in 8 bytes more for each place and each group; their
+            ids are 0 to ``num_groups - 1``.
 
         Raises
         ------
@@ -100,17 +117,20 @@ class FixedScoreBuffer(NamedTuple):
         if not 1 <= capacity <= MOST_PLACES:
             raise ValueError(f"capacity must be from 1 to {MOST_PLACES}; got {capacity}")
         check_flag("weighted", weighted)
-        batch, place = like.shape[:-1], device(like)
+        batch, place, lists = like.shape[:-1], device(like), lists_of(like, num_groups)
         with computing(xp):
             size = (*batch, capacity)
-            places = (*batch, capacity if weighted else 0)
+            weights, groups = (
+                (*batch, capacity if there else 0) for there in (weighted, num_groups is not None)
+            )
             return cls(
                 xp.zeros(size, dtype=like.dtype, device=place),
                 xp.zeros(size, dtype=xp.bool, device=place),
-                xp.zeros(places, dtype=wide_float(xp, place), device=place),
+                xp.zeros(weights, dtype=wide_float(xp, place), device=place),
                 xp.zeros(size, dtype=xp.bool, device=place),  # no array twice: donated once only
+                xp.zeros(groups, dtype=xp.int64, device=place),
                 xp.zeros((), dtype=xp.int64, device=place),
-                xp.zeros(batch, dtype=xp.int64, device=place),
+                xp.zeros(lists, dtype=xp.int64, device=place),
             )
 
     def __reduce__(self) -> Any:
@@ -131,6 +151,11 @@ class FixedScoreBuffer(NamedTuple):
         """Whether weights are kept."""
         return bool(self.weights.shape[-1])
 
+    @property
+    def num_groups(self) -> int | None:
+        """How many groups of examples it has; None without groups."""
+        return groups_of_state(self)
+
     @update_of
     def update(
         self,
@@ -141,8 +166,11 @@ class FixedScoreBuffer(NamedTuple):
         where: Any = None,
         pos_label: Any = None,
         validate: bool = True,
+        groups: Any = None,
     ) -> FixedScoreBuffer:
         """The state after one more batch, given as to `ScoreBuffer.update`.
+
+        A state with `num_groups` needs `groups`, the group of each example.
 
         Raises
         ------
@@ -151,7 +179,8 @@ class FixedScoreBuffer(NamedTuple):
             NaN, for good; where it can be read afterwards, `compute` raises.
         """
         columns = (y_true, y_score, sample_weight, where)
-        batch = validate_batch(self.like, columns, pos_label, validate, weighted=self.weighted)
+        beside = {"weighted": self.weighted, "groups": groups, "num_groups": self.num_groups}
+        batch = validate_batch(self.like, columns, pos_label, validate, **beside)
         length = batch.examples.scores.shape[-1]
         _check_place(self, length, length)
         xp = namespace(self.scores)
@@ -165,13 +194,14 @@ class FixedScoreBuffer(NamedTuple):
         Raises
         ------
         TypeError, ValueError
-            States of other scores, weights or batch axes; more examples than there is place for.
+            States of other scores, weights, groups or batch axes; more examples than there is place
+            for.
         """
         xp = namespace(self.scores)
         merged = self
         with computing(xp):
             for other in others:
-                check_alike(self, other, "weighted")
+                check_alike(self, other, "weighted", "num_groups")
                 _check_place(merged, other.filled, 0)
                 merged = compiled(_joined, xp)(merged, other)
         return merged
@@ -189,7 +219,11 @@ class FixedScoreBuffer(NamedTuple):
         _check_not_overfull(self)
         weights = self.weights if self.weighted else None
         examples = Examples(self.scores, self.labels, weights, self.valid)
-        return ranking_without_faults(examples, self.bad, ties)
+        groups = None
+        if self.num_groups is not None:
+            with computing(namespace(self.groups)):
+                groups = numbered_groups(self.groups, self.num_groups)
+        return ranking_without_faults(examples, self.bad, ties, groups)
 
     def compute(self, measure: Any, **options: Any) -> Any:
         """Any measures of what has been seen, as by `ScoreBuffer.compute`.
@@ -229,29 +263,28 @@ def _check_not_overfull(state: FixedScoreBuffer) -> None:
 
 def _with_batch(state: FixedScoreBuffer, batch: Batch) -> FixedScoreBuffer:
     xp = namespace(state.scores)
-    scores, labels, weights, valid, *_ = batch.examples
-    valid = xp.ones_like(labels) if valid is None else valid
+    given = batch.examples._asdict() | {"groups": batch.groups}
+    if given["valid"] is None:
+        given["valid"] = xp.ones_like(given["labels"])
     state = state._replace(bad=with_fault(xp, state.bad, batch.fault))
-    return _extended(xp, state, Examples(scores, labels, weights, valid), scores.shape[-1])
+    return _extended(xp, state, given, given["scores"].shape[-1])
 
 
 def _joined(state: FixedScoreBuffer, other: FixedScoreBuffer) -> FixedScoreBuffer:
     xp = namespace(state.scores)
-    weights = other.weights if other.weighted else None
-    examples = Examples(other.scores, other.labels, weights, other.valid)
     state = state._replace(bad=state.bad + other.bad)
-    return _extended(xp, state, examples, other.filled)
+    return _extended(xp, state, other._asdict(), other.filled)
 
 
 def _extended(
-    xp: Namespace, state: FixedScoreBuffer, examples: Examples, length: Array | int
+    xp: Namespace, state: FixedScoreBuffer, given: dict[str, Any], length: Array | int
 ) -> FixedScoreBuffer:
-    """The state with the first examples written behind what it has."""
+    """The state with the first of what is given written behind what it has."""
     filled = state.filled + length
     columns = {
-        name: ops.written(xp, getattr(state, name), x, state.filled, length)
-        for name, x in zip(Examples._fields, examples, strict=True)
-        if x is not None
+        name: ops.written(xp, kept, given[name], state.filled, length)
+        for name in COLUMNS
+        if (kept := getattr(state, name)).shape[-1]
     }
     no_place = state.filled > state.capacity - length  # where their sum may leave the integers
     overflow = cast(xp, no_place, xp.int64)

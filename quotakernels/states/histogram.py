@@ -20,7 +20,6 @@ from quotakernels._array import (
 )
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import check_tie_policy
-from quotakernels.inputs.groups import number_of_groups
 from quotakernels.inputs.keywords import check_flag, public
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import numbers_like
@@ -30,6 +29,8 @@ from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import (
     Batch,
     check_fits,
+    groups_of_state,
+    lists_of,
     scores_like,
     update_of,
     validate_batch,
@@ -127,9 +128,7 @@ class ScoreHistogram(NamedTuple):
                 like = cast(xp, like, wide_float(xp, place))
             width = ops.key_bits(xp, like.dtype)
             bits = _checked_bits(bits, width)
-            lists = like.shape[:-1]
-            if num_groups is not None:
-                lists = (*lists, number_of_groups(num_groups))
+            lists = lists_of(like, num_groups)
             counts = xp.zeros((*lists, 2**bits, 2), dtype=xp.int64, device=place)
             bad = xp.zeros(lists, dtype=xp.int64, device=place)
             size = (*lists, 2**bits if weighted else 0, 2)
@@ -186,7 +185,7 @@ class ScoreHistogram(NamedTuple):
     @property
     def num_groups(self) -> int | None:
         """How many groups of examples it has; None without groups."""
-        return int(self.bad.shape[-1]) if self.bad.ndim == self.like.ndim else None
+        return groups_of_state(self)
 
     @update_of
     def update(

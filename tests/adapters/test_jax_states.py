@@ -181,6 +181,22 @@ def test_growing_buffers_of_devices_keep_gains():
 
 
 @pytest.mark.full
+@pytest.mark.full
+@pytest.mark.parametrize("make", [fixed_buffer, qk.states.ScoreBuffer.empty])
+def test_buffers_of_devices_keep_groups(make: Callable[..., Any]):
+    labels, scores = CASES[0].arrays()
+    ids = jnp.arange(labels.size).reshape(labels.shape) * 7 % 4
+
+    def of_one(y: Any, s: Any, groups: Any) -> Any:
+        state = make(scores[0], num_groups=5).update(y, s, groups=groups)
+        return across_devices(state, "data").compute(qk.roc_auc)
+
+    found = jax.vmap(of_one, axis_name="data")(labels, scores, ids)
+    columns = (x.reshape(-1) for x in (labels, scores))
+    wanted = qk.roc_auc(*columns, groups=ids.reshape(-1), num_groups=5)
+    assert all(np.array_equal(x, wanted, equal_nan=True) for x in found)
+
+
 def test_masses_of_devices_are_summed_without_rounding():
     """In whatever order the devices are added, what each small mass brings is there."""
     scores = jnp.zeros((5, 1), jnp.bfloat16)
