@@ -182,6 +182,7 @@ class MeasureOptions(TableOptions, total=False):
     cost_distribution: Any
     fraction: Number
     inclusive: bool
+    kappa: str
     kind: str
     labels: str
     population: Number

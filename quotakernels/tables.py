@@ -27,7 +27,12 @@ from quotakernels.measures.tables.impact import (
     total_impact,
 )
 from quotakernels.measures.tables.information import information_coefficient, mutual_information
-from quotakernels.measures.tables.informedness import informedness, markedness, matthews_corrcoef
+from quotakernels.measures.tables.informedness import (
+    bookmaker_correlation,
+    informedness,
+    markedness,
+    matthews_corrcoef,
+)
 from quotakernels.measures.tables.kappas import bennett_s, cohen_kappa, fleiss_kappa, scott_pi
 from quotakernels.measures.tables.odds import (
     diagnostic_odds_ratio,
@@ -56,6 +61,7 @@ __all__ = [
     "bennett_s",
     "best_boundary",
     "bias",
+    "bookmaker_correlation",
     "cell_impacts",
     "cohen_kappa",
     "conditional_impact",

@@ -83,6 +83,7 @@ def of_two(tp: int, fp: int, fn: int, tn: int) -> dict[str, Any]:
         "informedness": None if None in (tpr, fpr) else tpr - fpr,
         "markedness": None if None in (ppv, npv) else ppv + npv - 1,
         "matthews_corrcoef": None if spread == 0 else F(tp * tn - fp * fn) / root(F(spread)),
+        "bookmaker_correlation": None if spread == 0 else F(tp * tn - fp * fn) / root(F(spread)),
         "cohen_kappa": agreement(tp, fp, fn, tn, n and F(pos * sel + neg * rej, n * n)),
         "scott_pi": agreement(tp, fp, fn, tn, n and mean**2 + (1 - mean) ** 2),
         "fleiss_kappa": agreement(tp, fp, fn, tn, n and mean**2 + (1 - mean) ** 2),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from decimal import localcontext
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 from backends import Mode
 from everything import main_modes
+from expected import as_floats
 from public_names import PUBLIC
 from table_formulas import SMALL, F, as_pair, assert_near, of_information, ratio, root
 
@@ -36,16 +38,25 @@ def of_several(cells: np.ndarray) -> dict[str, Any]:
     chance = sum(a * b for a, b in zip(rows, columns, strict=True))
     spread = (n * n - sum(a * a for a in rows)) * (n * n - sum(b * b for b in columns))
     information, entropy = of_information(cells.tolist())
+    edges = edge(cells, rows, columns), edge(cells.T, columns, rows)
     return {
         "accuracy": ratio(right, n),
         "misclassification_rate": ratio(n - right, n),
-        "informedness": edge(cells, rows, columns),
-        "markedness": edge(cells.T, columns, rows),
+        "informedness": edges[0],
+        "markedness": edges[1],
+        "bookmaker_correlation": None if None in edges else signed_root(*edges),
         "matthews_corrcoef": (n * right - chance) / root(F(spread)) if spread else None,
         "cohen_kappa": ratio(n * right - chance, n * n - chance),
         "mutual_information": information,
         "information_coefficient": information / entropy if entropy else None,
     }
+
+
+def signed_root(one: Fraction, other: Fraction) -> Fraction | None:
+    """±√(one·other), with their sign."""
+    if one * other < 0:
+        return None
+    return root(one * other) * (1 if one > 0 else -1)
 
 
 SEVERAL = sorted(of_several(np.eye(2, dtype=int)))
@@ -72,6 +83,30 @@ def test_tables_of_three_classes(mode: Mode):
         exact = [of_several(table) for table in cells]
     found = mode.run(measures, cells)
     assert_near(found, {name: as_pair([x[name] for x in exact]) for name in SEVERAL}, 8)
+
+
+@pytest.mark.parametrize("size", [3, 5])
+@pytest.mark.parametrize("most", [4, 10**12])
+def test_sums_over_classes_cancel_without_rounding(size: int, most: int):
+    """Also where informedness and markedness are nearly 0, or 0, and of opposite signs."""
+    random = np.random.default_rng(size)
+    cells = random.integers(0, most, (300, size, size))
+    names = ("informedness", "markedness", "bookmaker_correlation")
+    with localcontext(prec=60):
+        exact = [of_several(table) for table in cells]
+    for name in names:
+        found = PUBLIC[name](ClassTable(cells))
+        wanted = as_floats([x[name] for x in exact])
+        zero = wanted == 0
+        assert np.all(np.abs(found[zero]) < 2.0**-90)
+        np.testing.assert_allclose(found[~zero], wanted[~zero], rtol=2.0**-50, err_msg=name)
+    assert np.isnan(found).any()
+
+
+def test_the_root_is_0_where_markedness_alone_is():
+    table = ClassTable(np.asarray([[0, 0, 1], [1, 1, 0], [2, 0, 0]]))
+    assert qk.informedness(table) == pytest.approx(-5 / 12)
+    assert qk.tables.bookmaker_correlation(table) == 0
 
 
 def test_two_classes_are_a_special_case():

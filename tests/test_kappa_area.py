@@ -18,6 +18,7 @@ from test_charts import CASES, GROUPS, WEIGHTED, padded
 import quotakernels as qk
 
 mode = mode_fixture(QUICK)
+KAPPAS = ("cohen", "scott", "bennett")
 
 RNG = np.random.default_rng(14)
 
@@ -29,13 +30,17 @@ def near(found: Any, wanted: Any, units: float) -> None:
 
 
 def test_every_small_case(mode: Mode):
-    found = mode.run(lambda y, s, m: qk.charts.auk(qk.rank(y, s, where=m)), *padded())
-    near(found, wanted_of_small_cases(), 4)
+    def areas(y: Any, s: Any, m: Any) -> list[Any]:
+        ranking = qk.rank(y, s, where=m)
+        return [qk.charts.auk(ranking, kappa=x) for x in KAPPAS]
+
+    for found, wanted in zip(mode.run(areas, *padded()), wanted_of_small_cases(), strict=True):
+        near(found, wanted, 4)
 
 
 @cache
-def wanted_of_small_cases() -> list[float | None]:
-    return [ex.charts.auk(groups) for groups in GROUPS]
+def wanted_of_small_cases() -> list[list[float | None]]:
+    return [[ex.charts.auk(groups, x) for groups in GROUPS] for x in KAPPAS]
 
 
 @pytest.mark.long_program
@@ -67,9 +72,14 @@ def test_random_cases_with_and_without_weights():
         y, s = RNG.integers(0, 2, n), RNG.integers(0, 9, n).astype(float)
         w = RNG.random(n) * 10.0 ** RNG.integers(-4, 5, n)
         y[:2] = 0, 1
-        near(qk.charts.auk(y, s), ex.charts.auk(ex.groups(y.tolist(), s.tolist())), 4)
-        groups = ex.groups(y.tolist(), s.tolist(), w.tolist())
-        near(qk.charts.auk(y, s, sample_weight=w), ex.charts.auk(groups), 8)
+        plain, weighted = (
+            ex.groups(y.tolist(), s.tolist()),
+            ex.groups(*(x.tolist() for x in (y, s, w))),
+        )
+        for kappa in KAPPAS:
+            near(qk.charts.auk(y, s, kappa=kappa), ex.charts.auk(plain, kappa), 4)
+            found = qk.charts.auk(y, s, sample_weight=w, kappa=kappa)
+            near(found, ex.charts.auk(weighted, kappa), 8)
 
 
 @pytest.mark.parametrize("size", [10**4, 10**9, 10**15])
@@ -79,9 +89,10 @@ def test_large_counts_of_classes_of_any_ratio(size: int):
         positives, negatives = np.maximum(size * shares, 1).astype(np.int64)
         scores = np.arange(positives.size, 0, -1)
         counts = positives + negatives
-        found = qk.charts.auk(qk.Ranking.from_counts(scores, counts, positives))
-        rows = (x.tolist() for x in (scores, counts, positives))
-        near(found, ex.charts.auk(ex.groups_from_counts(*rows)), 4)
+        ranking = qk.Ranking.from_counts(scores, counts, positives)
+        groups = ex.groups_from_counts(*(x.tolist() for x in (scores, counts, positives)))
+        for kappa in KAPPAS:
+            near(qk.charts.auk(ranking, kappa=kappa), ex.charts.auk(groups, kappa), 4)
 
 
 def test_nearly_as_many_positives_as_negatives():
@@ -119,27 +130,28 @@ def test_of_balanced_classes_it_is_half_of_gini(rows: Any):
     assert_within(qk.charts.auk(y, s), np.asarray(qk.gini(y, s) / 2), 2.0**-50, "auk")
 
 
+@pytest.mark.parametrize("name", ["cohen_kappa", "scott_pi", "fleiss_kappa", "bennett_s"])
 @given(ROWS)
-def test_it_is_the_integral_of_kappa(rows: Any):
+def test_it_is_the_integral_of_kappa(name: Any, rows: Any):
     """By many small steps between the cuts, as their mixtures have it."""
     y, s = (np.asarray(x) for x in zip(*[(0, 4), (1, 4), *rows], strict=True))
     ranking = qk.rank(y, s)
     curve = qk.roc_curve(ranking)
     share = (np.arange(400) + 0.5) / 400
     fp, tp = (x[:-1, None] + share * np.diff(x)[:, None] for x in (curve.fp, curve.tp))
-    kappa = qk.tables.cohen_kappa(
-        qk.tables.ConfusionTable(tp, fp, curve.tp[-1] - tp, curve.fp[-1] - fp)
-    )
+    table = qk.tables.ConfusionTable(tp, fp, curve.tp[-1] - tp, curve.fp[-1] - fp)
+    kappa = getattr(qk.tables, name)(table)
     area = (np.nan_to_num(kappa).mean(axis=-1) * np.diff(curve.fpr)).sum()
-    np.testing.assert_allclose(qk.charts.auk(ranking), area, atol=1e-4)
+    found = qk.charts.auk(ranking, kappa=name.partition("_")[0])
+    np.testing.assert_allclose(found, area, atol=1e-4)
 
 
 def test_policies_bound_it():
     for y, s in CASES:
-        low, middle, high = (
-            qk.charts.auk(y, s, ties=ties) for ties in ("pessimistic", "expected", "optimistic")
-        )
-        assert np.isnan(middle) or low - 1e-15 <= middle <= high + 1e-15
+        rankings = [qk.rank(y, s, ties=x) for x in ("pessimistic", "expected", "optimistic")]
+        for kappa in KAPPAS:
+            low, middle, high = (qk.charts.auk(x, kappa=kappa) for x in rankings)
+            assert np.isnan(middle) or low - 1e-15 <= middle <= high + 1e-15
 
 
 def test_undefined_without_a_class():
@@ -147,3 +159,8 @@ def test_undefined_without_a_class():
         assert np.isnan(qk.charts.auk(y, [0.5, 0.1]))
     assert np.isnan(qk.charts.auk([1, 0], [np.nan, 0.1], validate=False))
     assert np.isnan(qk.charts.auk([], []))
+
+
+def test_another_kappa_is_an_error():
+    with pytest.raises(ValueError, match=r"^kappa must be one of 'cohen', .*; got 'pi'"):
+        qk.charts.auk([1, 0], [0.5, 0.1], kappa="pi")

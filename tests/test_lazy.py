@@ -114,7 +114,8 @@ OF_TABLES = (
     *("accuracy", "misclassification_rate", "precision", "recall", "false_positive_rate"),
     *("true_negative_rate", "false_negative_rate", "inverse_precision", "prevalence", "bias"),
     *("f_score", "g_measure", "informedness", "markedness", "matthews_corrcoef", "cohen_kappa"),
-    *("scott_pi", "fleiss_kappa", "bennett_s", "mutual_information", "information_coefficient"),
+    *("bookmaker_correlation", "scott_pi", "fleiss_kappa", "bennett_s", "mutual_information"),
+    "information_coefficient",
     *("positive_likelihood_ratio", "negative_likelihood_ratio", "diagnostic_odds_ratio"),
     "discriminant_power",
 )
@@ -199,7 +200,7 @@ def drawn(y: Any, s: Any, w: Any) -> dict[str, Any]:
     for of in ("skew", "arithmetic_mean", "geometric_mean"):
         found[of] = qk.charts.iso_line(s[..., :2], of=of, kind="pr", points=4, **LINE)
     areas = {kind: qk.charts.chart_area(ranking, kind=kind) for kind in ("pn", "lift")}
-    return flat(**found) | areas | {"auk": qk.charts.auk(ranking)}
+    return flat(**found) | areas | {"auk": qk.charts.auk(ranking, kappa="scott")}
 
 
 def uncertain(y: Any, s: Any) -> dict[str, Any]:

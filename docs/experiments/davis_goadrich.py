@@ -1,4 +1,4 @@
-"""Davis & Goadrich (2006): Table 1, and the curves and areas of Figures 5, 6 and 7.
+"""Davis & Goadrich (2006): Table 1, the areas of Figures 5, 6 and 7, and a hull that is tested.
 
 Run as ``python docs/experiments/davis_goadrich.py [--write]``.
 """
@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from _pages import COLOURS, command, new_figure, table
+from _pages import COLOURS, columns, command, data_folder, new_figure, table
 
 import quotakernels as qk
 
@@ -27,6 +27,9 @@ CURVES = {
     "II": qk.Ranking.from_points(fp=[500, 2000], tp=[20, 20]),
 }
 """Figure 7: inferred from the printed areas; the text gives the numbers of examples only."""
+
+MAIL = "quota/hillstrom_scores.csv.gz"
+MODELS = ("logistic", "svm", "linear", "rf")
 
 # areas that are not those of the library
 
@@ -135,6 +138,31 @@ def figure_7() -> str:
     return table(("area", "I, printed", "I, here", "II, printed", "II, here"), rows)
 
 
+def tested(tuning: qk.Ranking, test: qk.Ranking) -> qk.Ranking:
+    """The test set at the cuts of the hull of the tuning set."""
+    return test.at_thresholds(qk.roc_hull(tuning).threshold)
+
+
+def chosen() -> str:
+    """Areas of hulls on tuning data, and of their cuts on test data."""
+    data = columns(data_folder() / MAIL)
+    unseen = data["train"] == "0"
+    bought = data["conversion"][unseen].astype(int)
+    rows = []
+    for model in MODELS:
+        scores = data[f"{model}.score"][unseen].astype(float)
+        tuning, test = (qk.rank(bought[k::2], scores[k::2]) for k in (0, 1))
+        cuts = tested(tuning, test)
+        roc = qk.roc_hull_auc(tuning), qk.roc_auc(cuts), qk.roc_auc(test), qk.roc_hull_auc(test)
+        pr = qk.achievable_pr_auc(tuning), qk.pr_auc(cuts)
+        pr += qk.pr_auc(test), qk.achievable_pr_auc(test)
+        number = str(qk.roc_hull(tuning).tpr.size)
+        rows.append((model, number, "ROC", *(f"{x:.3f}" for x in roc)))
+        rows.append((model, number, "precision-recall", *(f"{x:.4f}" for x in pr)))
+    sets = ("hull, tuning", "chosen, test", "all cuts, test", "its own hull, test")
+    return table(("model", "vertices", "space", *sets), rows)
+
+
 # figures
 
 
@@ -232,4 +260,5 @@ FIGURES = {
 }
 
 if __name__ == "__main__":
-    raise SystemExit(command(__doc__, PAGE, SECTIONS, FIGURES))
+    of_data = {"chosen": chosen} if (data_folder() / MAIL).is_file() else {}
+    raise SystemExit(command(__doc__, PAGE, SECTIONS | of_data, FIGURES))

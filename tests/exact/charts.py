@@ -158,44 +158,45 @@ def log2(value: Fraction) -> float:
 # Area under kappa
 
 
-def auk(ranking: Sequence[Group]) -> float | None:
-    """∫ κ dFPR along the segments of the ROC curve, κ Cohen's; undefined without a class."""
-    parts = _kappa_parts(ranking)
-    if parts is None:
-        return None
-    rational, rest = Fraction(0), Decimal(0)
-    with localcontext() as context:
-        context.prec = 2 * DIGITS
-        for a, b, c, d in parts:
-            if d == 0:
-                rational += (a + b / 2) / c
-            else:
-                rational += b / d
-                rest += _log_part(a, b, c, d)
-        return float(decimal(rational) + rest)
-
-
-def _kappa_parts(
-    ranking: Sequence[Group],
-) -> list[tuple[Fraction, Fraction, Fraction, Fraction]] | None:
-    """a, b, c, d of each segment, along which κ·dFPR/du = (a + b·u)/(c + d·u), 0 < u < 1.
-
-    κ = 2·(tp·tn - fp·fn)/(selected·N + P·rejected) = 2·(N·tp - P·fp)/(P·n + (N - P)·selected).
-    """
+def auk(ranking: Sequence[Group], kappa: str = "cohen") -> float | None:
+    """∫ κ dFPR along the segments of the ROC curve; undefined without a class."""
     cuts = tables_at_cuts(ranking)
     positives, negatives = cuts[0].fn, cuts[0].tn
     if positives == 0 or negatives == 0:
         return None
-    parts = []
-    for before, after in pairwise(cuts):
-        tp, fp = after.tp - before.tp, after.fp - before.fp
-        width = fp / negatives
-        a = 2 * width * (negatives * before.tp - positives * before.fp)
-        b = 2 * width * (negatives * tp - positives * fp)
-        selected = (negatives - positives) * (before.tp + before.fp)
-        c = positives * (positives + negatives) + selected
-        parts.append((a, b, c, (negatives - positives) * (tp + fp)))
-    return parts
+    quotients = {"cohen": _cohen, "scott": _scott, "fleiss": _scott, "bennett": _bennett}[kappa]
+    rational, rest = Fraction(0), Decimal(0)
+    with localcontext() as context:
+        context.prec = 2 * DIGITS
+        for before, after in pairwise(cuts):
+            width = (after.fp - before.fp) / negatives
+            for (a, c), (a_end, c_end) in zip(quotients(before), quotients(after), strict=True):
+                b, d = a_end - a, c_end - c
+                if d == 0:
+                    rational += width * (a + b / 2) / c
+                else:
+                    rational += width * b / d
+                    rest += _log_part(width * a, width * b, c, d)
+        return float(decimal(rational) + rest)
+
+
+def _cohen(t: Table) -> list[tuple[Fraction, Fraction]]:
+    """κ = 2·(tp·tn - fp·fn)/(P·rejected + N·selected), numerator and denominator linear."""
+    positives, negatives, selected = t.tp + t.fn, t.fp + t.tn, t.tp + t.fp
+    above = 2 * (negatives * t.tp - positives * t.fp)
+    return [(above, positives * (positives + negatives - selected) + negatives * selected)]
+
+
+def _scott(t: Table) -> list[tuple[Fraction, Fraction]]:
+    """π = (a - e)/(1 - e) = 1 - w/(P + selected) - w/(N + rejected), w = fp + fn."""
+    wrong = t.fp + t.fn
+    both = t.tp + t.fn + t.tp + t.fp, t.tn + t.fp + t.tn + t.fn
+    return [(Fraction(1), Fraction(1)), *((-wrong, x) for x in both)]
+
+
+def _bennett(t: Table) -> list[tuple[Fraction, Fraction]]:
+    """S = 2a - 1."""
+    return [(t.tp + t.tn - t.fp - t.fn, sum(t, Fraction(0)))]
 
 
 def _log_part(a: Fraction, b: Fraction, c: Fraction, d: Fraction) -> Decimal:

@@ -261,6 +261,11 @@ def matthews_corrcoef(t: Table) -> float | None:
     return classes.root(matthews_signed_square(t))
 
 
+def bookmaker_correlation(t: Table) -> float | None:
+    """±√(informedness·markedness)."""
+    return classes.bookmaker_correlation(as_cells(t))
+
+
 def cohen_kappa(t: Table) -> Fraction | None:
     """2·(tp·tn - fp·fn)/(selected·N + P·rejected)."""
     chance = (t.tp + t.fp) * (t.fp + t.tn) + (t.tp + t.fn) * (t.fn + t.tn)

@@ -78,6 +78,7 @@ OF_TABLES: dict[str, Counterparts] = {
     "base_ratio": (confusion.base_ratio,),
     "bennett_s": (confusion.bennett_s,),
     "bias": (confusion.bias,),
+    "bookmaker_correlation": (confusion.bookmaker_correlation,),
     "cohen_kappa": (confusion.cohen_kappa,),
     "diagnostic_odds_ratio": (confusion.diagnostic_odds_ratio,),
     "discriminant_power": (confusion.discriminant_power,),

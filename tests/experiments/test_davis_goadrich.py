@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import _pages
 import davis_goadrich as dg
@@ -16,6 +17,19 @@ import quotakernels as qk
 def test_page_shows_what_the_script_makes(name: str):
     text = (_pages.HERE / dg.PAGE).read_text(encoding="utf-8")
     assert _pages.section(text, name) == dg.SECTIONS[name]()
+
+
+def test_hulls_of_a_campaign_keep_less_than_they_promise(
+    shared: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv(_pages.VARIABLE, str(shared))
+    made = dg.chosen()
+    text = (_pages.HERE / dg.PAGE).read_text(encoding="utf-8")
+    assert _pages.section(text, "chosen") == made
+    for row in made.splitlines()[2:]:
+        tuning, chosen, every, own = (float(x) for x in row.strip("| ").split(" | ")[-4:])
+        assert chosen < tuning
+        assert own > max(chosen, every)
 
 
 def test_table_1_is_reproduced():

@@ -1,37 +1,69 @@
-"""The area under Cohen's κ over the false positive rate."""
+"""The area under κ over the false positive rate."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
+from quotakernels._array import Array, cast, device, namespace, wide_float
+from quotakernels._types import A, ArrayOf, GroupedData, T
+from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import Totals
-from quotakernels.measures._kinds import NumberMeasure
-from quotakernels.measures._measure import measure
+from quotakernels.measures._measure import ValueMeasure, measure
 from quotakernels.measures.over_quotas.harmonic import log_and_remainder
 from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
 from quotakernels.measures.tables.informedness import surplus
+from quotakernels.ranking import Ranking
 
+Kappa = Literal["cohen", "scott", "fleiss", "bennett"]
 LEVEL = 2.0**-60
 """Relative growth of a denominator up to which it is taken as constant."""
 
 
-@measure(NumberMeasure, greater_is_better=True, monotone="always", signed=True)
-def auk(table: ops.Groups) -> Array:
-    """AUK, the area under Cohen's κ over the false positive rate, exactly.
+class _KappaAreaMeasure(ValueMeasure):
+    if TYPE_CHECKING:
 
-    AUK = ∫ κ dFPR along the segments of the ROC curve, on which κ is a quotient of two linear
-    functions, κ = 2(N·TP - P·FP)/(P·(FN + TN) + N·(TP + FP)).
+        @overload
+        def __call__(self, ranking: Ranking[T], *, kappa: Kappa = "cohen") -> T: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            kappa: Kappa = "cohen",
+            **data: Unpack[GroupedData[A]],
+        ) -> A: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_KappaAreaMeasure, greater_is_better=True, monotone="always", signed=True)
+def auk(table: ops.Groups, *, kappa: Kappa = "cohen") -> Array:
+    """AUK, the area under κ over the false positive rate, exactly.
+
+    AUK = ∫ κ dFPR along the segments of the ROC curve, on which Cohen's κ is a quotient of two
+    linear functions, κ = 2(N·TP - P·FP)/(P·(FN + TN) + N·(TP + FP)).
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Parameters
+    ----------
+    kappa : {"cohen", "scott", "fleiss", "bennett"}
+        Which κ: `cohen_kappa`, `scott_pi`, which is `fleiss_kappa`, or `bennett_s`.
 
     Returns
     -------
     array, shape (...)
-        From -1 to 1, 0 by chance; NaN where one class is absent.
+        From -1 to 1; Cohen's is 0 by chance.  NaN where one class is absent.
+
+    Raises
+    ------
+    ValueError
+        Another κ.
 
     See Also
     --------
-    cohen_kappa : κ of one table.
+    cohen_kappa, scott_pi, bennett_s : κ of one table.
     chart_area : the areas under informedness and others.
 
     Notes
@@ -39,11 +71,13 @@ def auk(table: ops.Groups) -> Array:
     With as many positives as negatives κ is informedness, and AUK is Gini/2.  The integral over
     t from 0 to 1 of (a + b·t)/(c + d·t) is [a·(L - M) + (a + b)·M]/c with x = d/c,
     L = log(1 + x)/x and M = (x - log(1 + x))/x², none of which cancels; c is the smaller one of
-    the denominators at both ends.  The optimistic and the pessimistic policy give bounds.
+    the denominators at both ends.  Scott's π is 1 - w/A - w/(2n - A) with w = FP + FN and
+    A = P + TP + FP, two such quotients; Bennett's S is linear.  The optimistic and the pessimistic
+    policy give bounds.
 
     References
     ----------
-    [PW], AUK.
+    [PW], AUK, and AUK of other kappas.
 
     Examples
     --------
@@ -53,24 +87,50 @@ def auk(table: ops.Groups) -> Array:
     0.2553
     >>> print(auk([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6]), gini([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6]))
     0.25 0.5
+    >>> print(auk([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], kappa="scott").round(4))
+    0.2317
     """
+    if kappa not in _MEANS:
+        known = ", ".join(map(repr, _MEANS))
+        raise ValueError(f"kappa must be one of {known}; got {brief(kappa)}")
     xp = namespace(table.counts)
     wide = wide_float(xp, device(table.counts))
     _, positive, negative = Totals(xp, table)
-    whole, rest = (xp.expand_dims(x, axis=-1) for x in (positive, negative))
     cells = ConfusionTable(*(cast(xp, x, wide) for x in cut_cells(xp, table)))
-    chance = (cells.tp + cells.fp) * rest + whole * (cells.fn + cells.tn)
-    kappa = 2 * _mean_quotient(xp, surplus(cells), chance)
-    area = ops.total(xp, cast(xp, table.negative, wide) / rest * kappa)
+    share = cast(xp, table.negative, wide) / xp.expand_dims(negative, axis=-1)
+    area = ops.total(xp, share * _MEANS[kappa](cells))
     defined = (positive > 0) & (negative > 0)
     return xp.where(defined, area, xp.full_like(area, xp.nan))
 
 
-def _mean_quotient(xp: Namespace, above: Array, below: Array) -> Array:
+def _cohen(cells: ConfusionTable) -> Array:
+    """The mean of κ along each segment."""
+    positive, negative = cells.tp + cells.fn, cells.fp + cells.tn
+    chance = (cells.tp + cells.fp) * negative + positive * (cells.fn + cells.tn)
+    return 2 * _mean_quotient(surplus(cells), chance)
+
+
+def _scott(cells: ConfusionTable) -> Array:
+    wrong = cells.fp + cells.fn
+    chances = 2 * cells.tp + wrong, 2 * cells.tn + wrong
+    return 1 - _mean_quotient(wrong, chances[0]) - _mean_quotient(wrong, chances[1])
+
+
+def _bennett(cells: ConfusionTable) -> Array:
+    right, wrong = cells.tp + cells.tn, cells.fp + cells.fn
+    agreement = (right - wrong) / (right + wrong)
+    return (agreement[..., 1:] + agreement[..., :-1]) / 2
+
+
+_MEANS = {"cohen": _cohen, "scott": _scott, "fleiss": _scott, "bennett": _bennett}
+
+
+def _mean_quotient(above: Array, below: Array) -> Array:
     """Means of quotients whose parts grow linearly from each place of the last axis to the next.
 
     `below` is positive.
     """
+    xp = namespace(above)
     falls = below[..., 1:] < below[..., :-1]
     ends = above[..., :-1], above[..., 1:]
     near, far = xp.where(falls, *ends[::-1]), xp.where(falls, *ends)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from quotakernels._array import Array, namespace
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, namespace
 from quotakernels.measures._measure import measure
 from quotakernels.measures.tables._kinds import CellMeasure
 from quotakernels.measures.tables.cells import (
@@ -38,15 +39,50 @@ def geometric_mean(a: Array, b: Array) -> Array:
 def _informedness_of_cells(cells: Array) -> Array:
     """The mean over predictions of the edge TPR - FPR that the predicted class has.
 
-    A class that has no label and no prediction is left out.
+    A class that has no label and no prediction is left out.  The edges of counts are summed
+    without rounding, since those of several classes may cancel each other.
     """
     xp = namespace(cells)
     truth, predicted, whole = margins(xp, cells)
-    whole = whole[..., None]
-    surplus = diagonal(xp, cells) * whole - truth * predicted
-    edge = predicted * (surplus / (truth * (whole - truth)))
-    edge = xp.where((truth == 0) & (predicted == 0) & (whole > 0), xp.zeros_like(edge), edge)
-    return xp.sum(edge, axis=-1) / whole[..., 0]
+    own = diagonal(xp, cells)
+    half = _half(xp, cells)
+    hits = _long_quotient(xp, own, truth, half)
+    false = _long_quotient(xp, predicted - own, whole[..., None] - truth, half)
+    edge, rest = (x - y for x, y in zip(hits, false, strict=True))
+    absent = (truth == 0) & (predicted == 0) & (whole[..., None] > 0)
+    edge, rest = (xp.where(absent, xp.zeros_like(x), x) for x in (edge, rest))
+    high, low = _parts(xp, edge, half)
+    upper, lower = _parts(xp, predicted, 1 / half)
+    products = (upper * high, upper * low + lower * high, lower * low, predicted * rest)
+    found = xp.zeros_like(whole)
+    for product in products:
+        found = found + ops.total(xp, product)
+    return found / whole
+
+
+def _half(xp: Namespace, x: Array) -> float:
+    """A power of two below which a float, and its product with another, has half of its digits."""
+    return 2.0**-24 if xp.finfo(x.dtype).bits == 64 else 2.0**-10
+
+
+def _long_quotient(xp: Namespace, above: Array, below: Array, half: float) -> tuple[Array, Array]:
+    """A quotient of counts that is at most 1, in twice the digits of a float.
+
+    The first part is a multiple of half², so that its products with counts are exact.
+    """
+    first = xp.floor(above / below / half**2) * half**2
+    high, low = _parts(xp, first, half)
+    upper, lower = _parts(xp, below, 1 / half)
+    rest = above - high * upper
+    for product in (high * lower, low * upper, low * lower):
+        rest = rest - product
+    return first, rest / below
+
+
+def _parts(xp: Namespace, x: Array, unit: float) -> tuple[Array, Array]:
+    """A float as a multiple of a power of two, and the rest."""
+    high = xp.floor(x / unit) * unit
+    return high, x - high
 
 
 def _informedness_of_classes(table: ClassTable) -> Array:
@@ -134,6 +170,12 @@ def _correlation_of_classes(table: ClassTable) -> Array:
     return surplus / geometric_mean(*(off_diagonal_by_chance(xp, x, x) for x in (truth, predicted)))
 
 
+def _correlation_of_cells(table: ConfusionTable) -> Array:
+    positive, negative = table.tp + table.fn, table.fp + table.tn
+    selected, rejected = table.tp + table.fp, table.fn + table.tn
+    return surplus(table) / geometric_mean(positive * negative, selected * rejected)
+
+
 @measure(CellMeasure, greater_is_better=True, of_classes=_correlation_of_classes)
 def matthews_corrcoef(table: ConfusionTable) -> Array:
     """Matthews correlation coefficient: the correlation of label and selection.
@@ -168,6 +210,51 @@ def matthews_corrcoef(table: ConfusionTable) -> Array:
     >>> print(matthews_corrcoef(three).round(4))
     0.7
     """
-    positive, negative = table.tp + table.fn, table.fp + table.tn
-    selected, rejected = table.tp + table.fp, table.fn + table.tn
-    return surplus(table) / geometric_mean(positive * negative, selected * rejected)
+    return _correlation_of_cells(table)
+
+
+def _bookmaker_correlation_of_classes(table: ClassTable) -> Array:
+    """What is as small as the rounding of the sums is 0, and so has no sign."""
+    xp = namespace(table.cells)
+    least = _half(xp, table.cells) ** 4
+    both = (_informedness_of_classes(table), _markedness_of_classes(table))
+    edge, mark = (xp.where(abs(x) < least, xp.zeros_like(x), x) for x in both)
+    root = geometric_mean(abs(edge), abs(mark))
+    root = xp.where(edge < 0, -root, root)
+    opposite = (edge > 0) & (mark < 0) | (edge < 0) & (mark > 0)
+    return xp.where(opposite, xp.full_like(root, xp.nan), root)
+
+
+@measure(CellMeasure, greater_is_better=True, of_classes=_bookmaker_correlation_of_classes)
+def bookmaker_correlation(table: ConfusionTable) -> Array:
+    """Bookmaker correlation: ±√(informedness·markedness), with their sign.
+
+    Takes a `ConfusionTable` or `ClassTable`, or what `confusion_table` takes.
+
+    Returns
+    -------
+    array, shape of the cells
+        From -1 to 1, 0 for chance; NaN where one of the two is, and where they have opposite
+        signs, as those of more than two classes may.
+
+    See Also
+    --------
+    matthews_corrcoef : the same number of two classes; of more it is Gorodkin's R_K.
+
+    Notes
+    -----
+    Of counts below 2⁴⁸ both are summed without rounding, so that the root of one that is near 0
+    keeps its digits.  What is below 2⁻⁹⁶ counts as 0.
+
+    References
+    ----------
+    [PW], correlation of several classes.
+
+    Examples
+    --------
+    >>> from quotakernels.tables import bookmaker_correlation, confusion_table_from_predictions
+    >>> three = confusion_table_from_predictions([0, 0, 1, 2], [0, 1, 1, 2], num_classes=3)
+    >>> print(bookmaker_correlation(three).round(4))
+    0.7083
+    """
+    return _correlation_of_cells(table)
