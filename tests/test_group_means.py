@@ -397,6 +397,7 @@ def test_folds_of_repeats_take_their_own_groups():
             np.testing.assert_array_equal(found.values[:, repeat, k], wanted)
 
 
+BY_POSITIVES = qk.group_mean(qk.retrieval.ndcg, weights="positives")
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "no groups": (lambda: qk.bootstrap(MEAN, Y, S), "group_mean needs groups, the group of each"),
     "no groups of folds": (
@@ -445,6 +446,18 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a ranking and more": (
         lambda: MEAN(qk.rank(Y, S, groups=G), groups=G),
         "groups cannot be combined with a Ranking",
+    ),
+    "classes without labels": (
+        lambda: BY_POSITIVES(None, S, gain=W, groups=G),
+        'weights="positives" needs y_true, which tells the classes',
+    ),
+    "drawn classes without labels": (
+        lambda: qk.bootstrap(BY_POSITIVES, None, S, gain=W, groups=G),
+        'weights="positives" needs y_true',
+    ),
+    "compared classes without labels": (
+        lambda: qk.compare(BY_POSITIVES, None, MODELS, gain=W, groups=G),
+        'weights="positives" needs y_true',
     ),
     "no scores": (
         lambda: qk.group_mean(qk.roc_auc, groups=G),

@@ -188,7 +188,14 @@ class MeanOverGroups:
         refuse_unknown(self.__name__, given, [x for x in _OF_RANK if x not in left_out])
         if given.get("groups") is None:
             raise TypeError("group_mean needs groups, the group of each example")
+        if y_true is None:
+            self.check_unlabelled()
         return ranked(y_true, y_score, **given, ideal=self.of_ideal)
+
+    def check_unlabelled(self) -> None:
+        """Raise for weights by class, which gains without labels do not tell."""
+        if isinstance(self.weights, str) and self.weights in WEIGHTS[1:]:
+            raise TypeError(f'weights="{self.weights}" needs y_true, which tells the classes')
 
     def of_groups(self, ranking: Ranking, **own: Any) -> GroupValues:
         """What is averaged."""
@@ -271,7 +278,8 @@ def group_mean(
     Raises
     ------
     TypeError
-        A measure that does not know groups, no groups, unusable weights.
+        A measure that does not know groups, no groups, unusable weights; weights by class of gains
+        that come without labels.
     ValueError
         Weights that are negative, not finite, or of another shape.  Where they cannot be read the
         mean is NaN.

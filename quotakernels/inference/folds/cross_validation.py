@@ -258,7 +258,7 @@ def fold_summary(
     """
     check_level(confidence_level)
     check_tie_policy(ties)
-    applied = with_options(measure, options, gain, groups, cost)
+    applied = with_options(measure, options, gain, groups, cost, y_true is not None)
     beside = (sample_weight, where, pos_label, validate, gain, gain_rejected)
     found = validated(y_true, y_score, *beside, groups, num_groups, cost)
     split = validate_folds(folds, tuple(found.examples.scores.shape), n_train)
@@ -424,7 +424,7 @@ def fold_test(
     """
     check_level(confidence_level)
     check_tie_policy(ties)
-    applied = with_options(measure, options, gain, groups, cost)
+    applied = with_options(measure, options, gain, groups, cost, y_true is not None)
     beside = (sample_weight, where, pos_label, validate, gain, gain_rejected)
     found: list[Any] = []
     for column in _scores(models, y_true):

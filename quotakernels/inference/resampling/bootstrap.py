@@ -258,7 +258,7 @@ def bootstrap(
     0.48 0.32 0.6
     """
     number = check_resampling(n_resamples, confidence_level, method, ties, stratified, clusters)
-    applied = with_options(measure, options, gain, groups, cost)
+    applied = with_options(measure, options, gain, groups, cost, y_true is not None)
     beside = (sample_weight, where, pos_label, validate, gain, gain_rejected)
     raw = validated(y_true, y_score, *beside, groups, num_groups, cost)
     how = Drawing(clusters, stratified, poisson, random_state, ties, workers, max_memory)
@@ -327,13 +327,18 @@ def check_resampling(
 
 
 def with_options(
-    measure: Any, options: Mapping[str, Any], gain: Any, groups: Any = None, cost: Any = None
+    measure: Any,
+    options: Mapping[str, Any],
+    gain: Any,
+    groups: Any = None,
+    cost: Any = None,
+    labelled: bool = True,
 ) -> Any:
     """A measure with its options, or a mapping of measures that has none."""
     _check_functions(measure, options)
     refuse_gain(measure, gain)
     refuse_cost(measure, cost)
-    check_groups(measure, groups)
+    check_groups(measure, groups, labelled)
     if not isinstance(measure, Mapping):
         applied = functools.partial(measure, **options) if options else measure
         one_field = isinstance(applied, OneField)

@@ -35,13 +35,18 @@ def draws_groups(measure: Any, clusters: Any, groups: Any, stratified: bool = Fa
     return True
 
 
-def check_groups(measure: Any, groups: Any) -> list[bool]:
-    """Which of the measures are means over groups; raise for these where there are no groups."""
+def check_groups(measure: Any, groups: Any, labelled: bool = True) -> list[bool]:
+    """Which of the measures are means over groups; raise for these where there are no groups, or
+    no labels that they need.
+    """
     each = measure.values() if isinstance(measure, Mapping) else [measure]
-    means = [mean_over_groups(x) is not None for x in each]
-    if any(means) and groups is None:
-        raise TypeError("group_mean needs groups, the group of each example")
-    return means
+    means = [mean_over_groups(x) for x in each]
+    for mean in means:
+        if mean is not None and groups is None:
+            raise TypeError("group_mean needs groups, the group of each example")
+        if mean is not None and not labelled:
+            mean.check_unlabelled()
+    return [mean is not None for mean in means]
 
 
 class WholeGroups(NamedTuple):
