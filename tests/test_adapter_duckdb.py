@@ -262,6 +262,41 @@ def test_gains_are_those_of_rank(connection: Any, weight: Any, rejected: Any) ->
     np.testing.assert_array_equal(best.curve.value, alone.curve.value)
 
 
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_costs_are_those_of_rank(connection: Any, weight: Any) -> None:
+    random, n = np.random.default_rng(10), len(LABELS)
+    content = {"y": LABELS, "s": scores_of("f8"), "w": random.integers(0, 4, n)}
+    content |= {"c": random.integers(0, 9, n) / 4, "g": random.integers(0, 5, n)}
+    rows = connection.from_arrow(pa.table(content))
+    given: dict[str, Any] = {} if weight is None else {"sample_weight": content["w"]}
+    for ties in ("expected", "pessimistic"):
+        found = ranking(connection, rows, label="y", score="s", ties=ties, cost="c", weight=weight)
+        wanted = qk.rank(LABELS, content["s"], ties=ties, cost=content["c"], **given)
+        assert_same_bits(found, wanted)
+        for x, y in zip(found.costs, wanted.costs, strict=True):
+            np.testing.assert_array_equal(x, y)
+    asked: dict[str, Any] = {"cost": "c", "weight": weight, "group": "g"}
+    found = ranking(connection, rows, label="y", score="s", **asked)
+    wanted = qk.rank(LABELS, content["s"], cost=content["c"], groups=content["g"], **given)
+    for measure in (qk.hit_rate, qk.budgets.positives_per_cost):
+        each = (measure(x, budget=[3, 30]) for x in (found, wanted))
+        np.testing.assert_array_equal(*each)
+
+
+def test_groups_without_weight_are_there(connection: Any) -> None:
+    rows = "FROM (VALUES (1, .5, 0, 'a'), (1, .5, 2, 'b'), (0, .25, 1, 'b'), (0, 0, 0, 'c'))"
+    source = f"SELECT col0 AS y, CAST(col1 AS DOUBLE) AS s, col2 AS w, col3 AS g {rows}"
+    found = ranking(connection, source, label="y", score="s", weight="w", group="g")
+    assert found.groups.ids.tolist() == ["a", "b", "c"]
+    wanted = qk.roc_auc(
+        [1, 1, 0, 0], [0.5, 0.5, 0.25, 0], groups=list("abbc"), sample_weight=[0, 2, 1, 0]
+    )
+    np.testing.assert_array_equal(qk.roc_auc(found), wanted)
+    nobody = f"SELECT * REPLACE (0 AS w) FROM ({source})"
+    found = ranking(connection, nobody, label="y", score="s", weight="w", group="g")
+    assert np.isnan(qk.roc_auc(found)).tolist() == [1, 1, 1]
+
+
 def test_gains_are_exact_sums(connection: Any) -> None:
     random = np.random.default_rng(9)
     gain = np.exp(30 * random.normal(size=500)) * random.choice([-1, 0, 1], 500)
@@ -293,6 +328,8 @@ BAD_VALUES = [
     ({"y": "NULL::BOOLEAN"}, {}, "column 'y': 2 rows without 0 or 1, for example NULL; "),
     ({"y": "NULL::TEXT"}, {"pos_label": "a"}, "column 'y': 2 rows without a label"),
     ({"w": "-1"}, {"weight": "w"}, "column 'w': 2 rows without a finite weight, not negative"),
+    ({"w": "-1"}, {"cost": "w"}, "column 'w': 2 rows without a finite cost, not negative"),
+    ({"w": "'inf'::FLOAT"}, {"cost": "w"}, "column 'w': 2 rows without a finite cost"),
     ({"w": "'inf'::FLOAT"}, {"weight": "w"}, "column 'w': 2 rows without a finite weight"),
     ({"w": "'nan'::DOUBLE"}, {"weight": "w"}, "for example nan; SQL numbers no rows"),
     ({"w": "NULL::INT"}, {"weight": "w"}, "column 'w': 2 rows without a finite weight"),

@@ -58,6 +58,11 @@ def is_gain(gain: str) -> str:
     return f"coalesce(isfinite({gain}), false)"
 
 
+def is_cost(cost: str) -> str:
+    """Whether a DOUBLE is finite and not negative; never NULL."""
+    return f"coalesce({cost} >= 0 AND isfinite({cost}), false)"
+
+
 def scale(amount: str, fits: str) -> str:
     """The number of the unit of a weight or gain; NULL for what does not fit."""
     magnitude = f"coalesce(nullif(abs({amount}), 0), 1)"  # 0 is a whole number of any unit

@@ -1,4 +1,4 @@
-"""Columns of a relation of DuckDB as SQL, checked: scores, labels, weights and gains."""
+"""Columns of a relation of DuckDB as SQL, checked: scores, labels, weights, gains and costs."""
 
 from __future__ import annotations
 
@@ -34,14 +34,17 @@ class Labels(NamedTuple):
     expected: str
 
 
-def amounts_of(weight: str | None, gain: str | None, gain_rejected: str | float) -> list[Amounts]:
-    """The columns to sum: weights, and gains as many times as there is weight."""
+def amounts_of(
+    weight: str | None, gain: str | None, gain_rejected: str | float, cost: str | None
+) -> list[Amounts]:
+    """The columns to sum: weights, and gains and costs as many times as there is weight."""
     found = []
     if weight is not None:
         value, expected = _double(weight), "a finite weight, not negative"
         found.append(Amounts("weight", weight, value, sql.is_weight(value), expected))
     if gain is None and gain_rejected != 0:
         raise TypeError("gain_rejected needs gain, the column of what each row brings if selected")
+    times = "" if weight is None else f" * {_double(weight)}"
     gains = {} if gain is None else {"gain": gain, "gain_rejected": gain_rejected}
     for name, brought in gains.items():
         if isinstance(brought, str):
@@ -50,15 +53,18 @@ def amounts_of(weight: str | None, gain: str | None, gain_rejected: str | float)
             raise ValueError(f"gain_rejected is {brought}; expected a finite number")
         else:
             value = sql.literal(float(brought))
-        value += "" if weight is None else f" * {_double(weight)}"
+        value += times
         column = brought if isinstance(brought, str) else str(gain)
         if brought != 0:
             found.append(Amounts(name, column, value, sql.is_gain(value), "a finite gain"))
+    if cost is not None:
+        value, expected = f"{_double(cost)}{times}", "a finite cost, not negative"
+        found.append(Amounts("cost", cost, value, sql.is_cost(value), expected))
     return found
 
 
 def rows_of(relation: Any, names: list[str], amounts: list[Amounts], where: str | None) -> Any:
-    """The rows that count, when the columns are there."""
+    """The rows to use, when the columns are there."""
     if where is not None or amounts:
         relation = by_value(relation)
     if where is not None:
@@ -69,8 +75,20 @@ def rows_of(relation: Any, names: list[str], amounts: list[Amounts], where: str 
     for x in amounts:
         if _type(relation, x.column).id not in _NUMBERS:
             raise TypeError(_holds(relation, x.column, "numbers"))
+    return relation
+
+
+def counted_rows(relation: Any, amounts: list[Amounts]) -> Any:
+    """Those whose weight is not 0."""
     weighted = [f"{x.value} IS DISTINCT FROM 0" for x in amounts if x.name == "weight"]
     return relation.filter(*weighted) if weighted else relation
+
+
+def groups_there(relation: Any, group: str) -> np.ndarray:
+    """What names the groups of all rows, also of those without weight."""
+    named = relation.project(f"{group_of(relation, group)} AS segment")
+    found = named.filter("segment IS NOT NULL").distinct().fetchnumpy()["segment"]
+    return np.asarray(found)
 
 
 def by_value(relation: Any) -> Any:

@@ -7,7 +7,7 @@ its disk. What comes back is one row per distinct score.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -20,7 +20,9 @@ from quotakernels.adapters._sql_columns import (
     all_positive,
     amounts_of,
     by_value,
+    counted_rows,
     group_of,
+    groups_there,
     labels_of,
     rows_of,
     score_of,
@@ -31,7 +33,7 @@ from quotakernels.adapters._tables import (
     ranking_by_group,
     ranking_of_groups,
 )
-from quotakernels.inputs.groups import groups_of
+from quotakernels.inputs.groups import GroupsOfExamples, groups_of
 from quotakernels.inputs.keywords import public
 from quotakernels.ranking import TiePolicy
 
@@ -60,6 +62,7 @@ def ranking(
     gain: str | None = ...,
     gain_rejected: str | float = ...,
     group: str | None = ...,
+    cost: str | None = ...,
 ) -> Ranking: ...
 @overload
 def ranking(
@@ -75,6 +78,7 @@ def ranking(
     gain: str | None = ...,
     gain_rejected: str | float = ...,
     group: str | None = ...,
+    cost: str | None = ...,
 ) -> dict[str, Ranking]: ...
 @public
 def ranking(
@@ -90,6 +94,7 @@ def ranking(
     gain: str | None = None,
     gain_rejected: str | float = 0,
     group: str | None = None,
+    cost: str | None = None,
 ) -> Ranking | dict[str, Ranking]:
     """Rank scores by ``SELECT score, COUNT(*), … GROUP BY score``: `rank` for DuckDB.
 
@@ -118,7 +123,9 @@ def ranking(
         `gain_rejected` may be one number.
     group : str, optional
         Column of what names the group of each row, integers, texts or dates: `groups` of `rank`,
-        by ``GROUP BY group, score``.  A group whose rows are all left out is not there.
+        by ``GROUP BY group, score``.  A group whose rows are all left out by `where` is not there.
+    cost : str, optional
+        Column of what each row costs if it is selected, as `rank` takes it.
 
     Returns
     -------
@@ -134,9 +141,9 @@ def ranking(
         in which distinct ones could become equal.
     ValueError
         Columns that are not there; NULL or NaN scores, labels that are NULL or not 0 and 1, NULL,
-        negative, NaN or infinite weights, gains that are not finite, with their number, an
-        example, and the condition that finds them, as rows have no number in SQL.  A row of weight
-        0 is as if it were not there.
+        negative, NaN or infinite weights and costs, gains that are not finite, with their number,
+        an example, and the condition that finds them, as rows have no number in SQL.  A row of
+        weight 0 is as if it were not there.
 
     Examples
     --------
@@ -151,13 +158,16 @@ def ranking(
     check_grouped_ties(ties)
     names = [score] if isinstance(score, str) else list(score)
     relation = _relation(connection, source)
-    amounts = amounts_of(weight, gain, gain_rejected)
+    amounts = amounts_of(weight, gain, gain_rejected, cost)
     others = [name for name in (label, group) if name is not None]
-    rows = rows_of(relation, [*others, *names], amounts, where)
+    every = rows_of(relation, [*others, *names], amounts, where)
+    rows = counted_rows(every, amounts)
+    empty = groups_there(every, group) if group is not None and weight is not None else None
+    groups = None if group is None else _Named(group, empty)
     scores = {name: score_of(rows, name) for name in names}
     labels = labels_of(rows, label, pos_label) if label is not None else all_positive(gain)
     found = {
-        name: _ranking(rows, name, column, labels, amounts, group, ties)
+        name: _ranking(rows, name, column, labels, amounts, groups, ties)
         for name, column in scores.items()
     }
     return found[score] if isinstance(score, str) else found
@@ -242,34 +252,48 @@ def _ranking(
     score: str,
     labels: Labels,
     amounts: list[Amounts],
-    group: str | None,
+    groups: _Named | None,
     ties: TiePolicy,
 ) -> Ranking:
     """The ranking of one column of scores, which is `score` in SQL."""
-    columns = _grouped(rows, score, labels, amounts, group)
+    columns = _grouped(rows, score, labels, amounts, groups)
     _refuse_bad(rows, columns, name, labels, amounts)
-    if group is not None and np.ma.getmaskarray(columns["segment"]).any():
-        _refuse(rows, group, f"{sql.identifier(group)} IS NULL", "a group")
+    if groups is not None and np.ma.getmaskarray(columns["segment"]).any():
+        _refuse(rows, groups.column, f"{sql.identifier(groups.column)} IS NULL", "a group")
     sums = _sums(columns, amounts)
     counted = (np.asarray(columns[x]) for x in ("score", "counts", "positives"))
     masses = sums.get("weight", (None, None))
     gains = _gains(*sums["gain"], *sums.get("gain_rejected", ())) if "gain" in sums else ()
-    table = ops.Groups(*counted, *masses)._replace(gains=gains)
-    if group is None:
+    costs = ops.Costs(*sums["cost"]) if "cost" in sums else ()
+    table = ops.Groups(*counted, *masses)._replace(gains=gains, costs=costs)
+    if groups is None:
         return ranking_of_groups(combined([table]), ties)
-    ids = np.asarray(columns["segment"])
-    ids = ids.astype("datetime64[D]") if ids.dtype.kind == "M" else ids
-    return ranking_by_group(table, groups_of("group", ids), ties)
+    return ranking_by_group(table, groups.of_rows(np.asarray(columns["segment"])), ties)
+
+
+class _Named(NamedTuple):
+    """The column of groups, and what names them where some may have no weight."""
+
+    column: str
+    there: np.ndarray | None
+
+    def of_rows(self, ids: np.ndarray) -> GroupsOfExamples:
+        """The group of each row that has an id."""
+        every = ids if self.there is None else np.concatenate([ids, self.there])
+        codes, names = groups_of(
+            "group", every.astype("datetime64[D]") if every.dtype.kind == "M" else every
+        )
+        return GroupsOfExamples(codes[: len(ids)], names)
 
 
 def _grouped(
-    rows: Any, score: str, labels: Labels, amounts: list[Amounts], group: str | None
+    rows: Any, score: str, labels: Labels, amounts: list[Amounts], groups: _Named | None
 ) -> dict[str, Any]:
     """What the database groups by score, by units of amounts, and by group if there are any."""
     wanted = [f"{score} AS score", f"{labels.positive} AS positive"]
     keys = ["score", *(f"{x.name}_scale" for x in amounts)]
-    if group is not None:
-        wanted.append(f"{group_of(rows, group)} AS segment")
+    if groups is not None:
+        wanted.append(f"{group_of(rows, groups.column)} AS segment")
         keys.append("segment")
     for x in amounts:
         wanted += [f"{x.value} AS {x.name}", f"{sql.scale(x.value, x.fits)} AS {x.name}_scale"]
@@ -292,7 +316,7 @@ def _exact_sums(name: str) -> list[str]:
     """Sums of units of the positives and of the negatives; of gains also of their sizes."""
     units = sql.units(name, f"{name}_scale")
     sums = [f"sum({units}) FILTER (positive)", f"sum({units}) FILTER (NOT positive)"]
-    sums += [] if name == "weight" else [f"sum(abs({units}))"]
+    sums += [f"sum(abs({units}))"] if name.startswith("gain") else []
     return [f"CAST(coalesce({x}, 0) AS DOUBLE) AS {name}_{k}" for k, x in enumerate(sums)]
 
 
