@@ -261,8 +261,7 @@ def compare(
     >>> print(found.lower[0].round(2), found.p_adjusted[0].round(3))
     [ 0.   -0.01  0.21] [1.    0.125 0.   ]
     """
-    labelled = y_true is not None
-    applied = compared(with_options(measure, options, gain, groups, cost, labelled))
+    applied = compared(with_options(measure, options, gain, groups, cost, y_true is not None))
     named = named_scores(models, y_true)
     n_resamples = check_test(test, n_resamples, confidence_level, ties, stratified)
     raw = (sample_weight, where, pos_label, validate, gain, gain_rejected, groups, num_groups, cost)
