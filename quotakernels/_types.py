@@ -185,12 +185,15 @@ class MeasureOptions(TableOptions, total=False):
     kappa: str
     kind: str
     labels: str
+    max_fpr: float | None
+    min_tpr: float | None
     population: Number
     prevalence: Number
     prior: Number
     quota: Number
     ratio: Number
     smoothing: Any
+    standardized: Any
     start: Any
     threshold: Number
     when_short: WhenShort | None

@@ -67,7 +67,7 @@ ROC_AND_PR: dict[str, Counterparts] = {
     "h_measure": (costs.h_measure,),
     "pr_auc": (pr.pr_auc_exact, pr.pr_auc_trapezoid),
     "pr_curve": (pr.pr_curve,),
-    "roc_auc": (summary.roc_auc,),
+    "roc_auc": (summary.roc_auc, roc.partial_auc),
     "roc_curve": (roc.roc_curve,),
     "roc_hull": (roc.roc_hull,),
     "roc_hull_auc": (roc.roc_hull_auc,),

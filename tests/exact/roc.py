@@ -74,6 +74,36 @@ def roc_curve(ranking: Sequence[Group]) -> list[RocVertex]:
     return vertices
 
 
+def partial_auc(
+    ranking: Sequence[Group],
+    max_fpr: Number | None = None,
+    min_tpr: Number | None = None,
+    standardized: str | bool = "mcclish",
+) -> Fraction | None:
+    """∫ max(TPR - min_tpr, 0) dFPR from 0 to max_fpr, by the corners of each segment's part."""
+    vertices = roc_curve(ranking)
+    if vertices[-1].fpr is None or vertices[-1].tpr is None:
+        return None
+    right = Fraction(1) if max_fpr is None else Fraction(max_fpr)
+    floor = Fraction(0) if min_tpr is None else Fraction(min_tpr)
+    area = Fraction(0)
+    for a, b in pairwise(vertices):
+        if a.fpr == b.fpr or a.fpr >= right:
+            continue
+        slope = (b.tpr - a.tpr) / (b.fpr - a.fpr)
+        stop = min(b.fpr, right)
+        places = {a.fpr, stop}
+        if slope and a.fpr < (crossing := a.fpr + (floor - a.tpr) / slope) < stop:
+            places.add(crossing)
+        heights = [(x, max(a.tpr + slope * (x - a.fpr) - floor, 0)) for x in sorted(places)]
+        area += sum((x - w) * (g + h) / 2 for (w, g), (x, h) in pairwise(heights))
+    if not standardized:
+        return area
+    width, height = right, 1 - floor
+    chance = width**2 / 2 if min_tpr is None else height**2 / 2
+    return (1 + (area - chance) / (width * height - chance)) / 2
+
+
 def groups_from_points(
     fp: Sequence[Number], tp: Sequence[Number], thresholds: Sequence[Number] | None = None
 ) -> list[Group]:

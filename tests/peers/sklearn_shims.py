@@ -70,18 +70,19 @@ def roc_auc_score(
     multi_class: str,
     labels: Any,
 ) -> Any:
-    refuse("partial areas", max_fpr not in (None, 1))
+    measure = functools.partial(qk.roc_auc, max_fpr=max_fpr)
     y, s = plain(y_true), plain(y_score)
     if y.ndim == 2:
-        return of_indicators(qk.roc_auc, y, s, average, sample_weight)
+        return of_indicators(measure, y, s, average, sample_weight)
     classes = np.unique(y)
     if len(classes) > 2 or s.ndim == 2:
         refuse("one class against another", multi_class != "ovr")
+        refuse("partial areas of several classes", max_fpr not in (None, 1))
         given = {"classes": classes if labels is None else labels, "sample_weight": sample_weight}
         found = qk.one_vs_rest(qk.roc_auc, y, s, average=average or "macro", **given)
         return found.value if average else found.per_class
     pos_label = classes[1] if len(classes) == 2 else 1
-    return qk.roc_auc(y, s, pos_label=pos_label, sample_weight=sample_weight)
+    return measure(y, s, pos_label=pos_label, sample_weight=sample_weight)
 
 
 def average_precision_score(

@@ -12,8 +12,9 @@ from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import Totals
 from quotakernels.measures._kinds import NumberMeasure
-from quotakernels.measures._measure import Measure, measure
+from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, Sums, item_scale, reduced
+from quotakernels.measures.roc_pr.partial import Standardized, check_part, partial_auc
 from quotakernels.ranking import Ranking
 
 
@@ -216,14 +217,46 @@ def _won(table: ops.Groups) -> Won:
     return reduced(xp, table, pairs_won(xp, table, Totals(xp, table)))[0]  # type: ignore[no-any-return]
 
 
+class _RocAuc(ValueMeasure):
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self,
+            ranking: Ranking[T],
+            *,
+            max_fpr: float | None = None,
+            min_tpr: float | None = None,
+            standardized: Standardized = "mcclish",
+        ) -> T: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            max_fpr: float | None = None,
+            min_tpr: float | None = None,
+            standardized: Standardized = "mcclish",
+            **data: Unpack[GroupedData[A]],
+        ) -> A: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
 @measure(
-    NumberMeasure,
+    _RocAuc,
     greater_is_better=True,
     monotone="always",
     by_positives=True,
     sums=Sums(pairs_won, attrgetter("share")),
 )
-def roc_auc(table: ops.Groups) -> Array:
+def roc_auc(
+    table: ops.Groups,
+    *,
+    max_fpr: float | None = None,
+    min_tpr: float | None = None,
+    standardized: Standardized = "mcclish",
+) -> Array:
     """Area under the ROC curve: the share of pairs ranked rightly, ties counted half.
 
     A pair is a positive and a negative; it is ranked rightly if the positive has the higher
@@ -231,20 +264,38 @@ def roc_auc(table: ops.Groups) -> Array:
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
+    Parameters
+    ----------
+    max_fpr : float, optional
+        Only the part up to this false positive rate f, ∫ TPR dFPR from 0 to f; 0 < f ≤ 1.
+    min_tpr : float, optional
+        Only the part above this true positive rate t, ∫ (1 - FPR) dTPR from t to 1; 0 ≤ t < 1.
+        With both it is the area that is in both parts, ∫ max(TPR - t, 0) dFPR from 0 to f.
+    standardized : {"mcclish", False}
+        Of a part (1 + (area - chance)/(best - chance))/2, so that chance is 0.5: chance is f²/2 and
+        the best f, or (1 - t)²/2 and 1 - t.  False gives the area itself, and must be given with
+        both bounds.
+
     Returns
     -------
     array, shape (...)
         From 0 to 1; NaN where one class is absent.
 
+    Raises
+    ------
+    TypeError, ValueError
+        A bound that is no number or out of its range; another standard; both bounds standardized.
+
     Notes
     -----
     Numerator and denominator are whole numbers, exact as long as 2PN < 2**53 (n up to 1.3e8);
     beyond that the result is within a few ulp.  With weights a pair counts the product of its
-    weights.  The optimistic and the pessimistic policy give bounds.
+    weights.  Parts are within a few 2**-53 of their largest area; inside a tie group the curve is a
+    straight line.  The optimistic and the pessimistic policy give bounds.
 
     References
     ----------
-    [Hanley 1982].
+    [Hanley 1982]; of parts [McClish 1989], [Jiang 1996], of both bounds [Yang 2019].
 
     Examples
     --------
@@ -253,7 +304,15 @@ def roc_auc(table: ops.Groups) -> Array:
     0.75
     >>> print(roc_auc([1, 1], [0.9, 0.8]))
     nan
+    >>> y_true, y_score = [1, 0, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.5, 0.1]
+    >>> print(roc_auc(y_true, y_score, max_fpr=0.5, standardized=False).round(4))
+    0.2778
+    >>> print(roc_auc(y_true, y_score, max_fpr=0.5).round(4))
+    0.7037
     """
+    check_part(max_fpr, min_tpr, standardized)
+    if max_fpr is not None or min_tpr is not None:
+        return partial_auc(table, max_fpr, min_tpr, standardized)
     return _won(table).share
 
 

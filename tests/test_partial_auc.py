@@ -1,0 +1,132 @@
+"""The area under a part of the ROC curve, against fractions, pROC's numbers and scikit-learn."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import exact as ex
+import numpy as np
+import pytest
+from backends import QUICK, Mode, mode_fixture
+from expected import as_floats, assert_within
+from test_charts import CASES, GROUPS, WEIGHTED, padded
+from test_published import columns
+
+import quotakernels as qk
+
+mode = mode_fixture(QUICK)
+RNG = np.random.default_rng(19)
+PARTS: tuple[dict[str, Any], ...] = (
+    {"max_fpr": 0.5},
+    {"max_fpr": 0.3, "standardized": False},
+    {"min_tpr": 0.5},
+    {"min_tpr": 0.7, "standardized": False},
+    {"max_fpr": 0.75, "min_tpr": 0.25, "standardized": False},
+)
+
+
+def near(found: Any, wanted: Any, units: float = 4) -> None:
+    unit = 2.0**-53 if np.asarray(found).dtype == np.float64 else 2.0**-24
+    assert_within(found, as_floats(wanted), units * unit, "partial area")
+
+
+def test_every_small_case(mode: Mode):
+    def areas(y: Any, s: Any, m: Any) -> list[Any]:
+        ranking = qk.rank(y, s, where=m)
+        return [qk.roc_auc(ranking, **part) for part in PARTS]
+
+    for found, wanted in zip(mode.run(areas, *padded()), wanted_of_small_cases(), strict=True):
+        near(found, wanted)
+
+
+@cache
+def wanted_of_small_cases() -> list[list[Any]]:
+    return [[ex.partial_auc(groups, **part) for groups in GROUPS] for part in PARTS]
+
+
+@pytest.mark.full
+def test_weights_everywhere(mode: Mode):
+    columns = (np.asarray(x) for x in zip(*WEIGHTED, strict=True))
+    found = mode.run(
+        lambda y, s, w: [qk.roc_auc(y, s, sample_weight=w, **part) for part in PARTS], *columns
+    )
+    for values, part in zip(found, PARTS, strict=True):
+        near(values, [ex.partial_auc(ex.groups(*case), **part) for case in WEIGHTED], 8)
+
+
+def test_weights_policies_and_groups():
+    for _ in range(40):
+        n = RNG.integers(4, 14)
+        y, s = RNG.integers(0, 2, n), RNG.integers(0, 6, n).astype(float)
+        w, g = RNG.random(n), RNG.integers(0, 2, n)
+        y[:4], g[:4] = (0, 1, 0, 1), (0, 0, 1, 1)
+        for part in PARTS:
+            groups = ex.groups(y.tolist(), s.tolist(), w.tolist())
+            near(qk.roc_auc(y, s, sample_weight=w, **part), ex.partial_auc(groups, **part), 8)
+            each = [ex.groups(y[g == k].tolist(), s[g == k].tolist()) for k in (0, 1)]
+            near(qk.roc_auc(y, s, groups=g, **part), [ex.partial_auc(x, **part) for x in each])
+            low, middle, high = (
+                qk.roc_auc(y, s, ties=x, **part) for x in ("pessimistic", "expected", "optimistic")
+            )
+            assert low - 1e-15 <= middle <= high + 1e-15
+
+
+def test_all_of_the_curve_is_the_whole_area():
+    for y, s in CASES:
+        for whole in ({"max_fpr": 1}, {"min_tpr": 0}, {"max_fpr": 1.0, "min_tpr": 0.0}):
+            for standardized in (False, "mcclish")[: 3 - len(whole)]:
+                found = qk.roc_auc(y, s, **whole, standardized=standardized)
+                np.testing.assert_allclose(found, qk.roc_auc(y, s), 1e-15, 1e-15)
+
+
+def test_chance_is_a_half_and_the_best_1():
+    for part in PARTS[0], PARTS[2]:
+        assert qk.roc_auc([1, 0, 0], [1, 1, 1], **part) == pytest.approx(0.5)
+        assert qk.roc_auc([1, 0, 0], [3, 2, 1], **part) == pytest.approx(1)
+
+
+def test_areas_of_proc(shared: Path):
+    data = columns(shared / "published" / "proc_asah.csv")
+    y, wfns = (data[name].astype(float) for name in ("y_true", "wfns"))
+    found = qk.roc_auc(y, wfns, max_fpr=0.1, standardized=False)
+    assert found == pytest.approx(0.0334417344173, abs=5e-14)
+
+
+def test_areas_of_scikit_learn(shared: Path):
+    metrics = pytest.importorskip("sklearn.metrics")
+    data = columns(shared / "published" / "proc_asah.csv")
+    y = data["y_true"].astype(int)
+    for score in ("wfns", "s100b", "ndka"):
+        for max_fpr in (0.05, 0.1, 0.5, 1.0):
+            wanted = metrics.roc_auc_score(y, data[score].astype(float), max_fpr=max_fpr)
+            found = qk.roc_auc(y, data[score].astype(float), max_fpr=max_fpr)
+            assert found == pytest.approx(wanted, abs=1e-14)
+
+
+def test_parts_with_intervals_and_comparisons():
+    y = RNG.integers(0, 2, 60)
+    s = np.stack([y + RNG.normal(size=60), RNG.normal(size=60)])
+    part = qk.roc_auc.with_options(max_fpr=0.4)
+    found = qk.bootstrap(part, y, s[0], n_resamples=50, random_state=1)
+    assert found.estimate == qk.roc_auc(y, s[0], max_fpr=0.4)
+    assert found.lower < found.estimate < found.upper
+    assert qk.compare(part, y, s, n_resamples=50, random_state=1).difference[0, 1] > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"max_fpr": 0}, ValueError, r"^max_fpr must be a rate above 0 and at most 1; got 0$"),
+        ({"max_fpr": 1.5}, ValueError, r"^max_fpr must be a rate above 0 and at most 1; got 1.5$"),
+        ({"max_fpr": "x"}, TypeError, r"^max_fpr must be a number; got 'x'$"),
+        ({"min_tpr": 1}, ValueError, r"^min_tpr must be a rate from 0 to below 1; got 1$"),
+        ({"min_tpr": float("nan")}, ValueError, r"^min_tpr must be a rate"),
+        ({"standardized": True}, ValueError, r'^standardized must be "mcclish" or False'),
+        ({"max_fpr": 0.5, "min_tpr": 0.5}, ValueError, r"pass standardized=False$"),
+    ],
+)
+def test_bad_parts(options: Any, error: Any, message: str):
+    with pytest.raises(error, match=message):
+        qk.roc_auc([1, 0], [0.5, 0.1], **options)
