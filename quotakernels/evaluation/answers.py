@@ -123,6 +123,8 @@ def _found_for_money(evaluation: Results, choice: Choice) -> Iterator[str]:
     def of_places(model: int) -> str:
         return f"{number(choice.found[model])} of {number(choice.filled[model])}"
 
+    # where models are compared by what they bring, the others' positives do not count
+    others = others if choice.brings is None else []
     rest = [f"by {names[k]} {of_places(k)}" for k in others[:_OTHERS]]
     rest += _the_others(choice.found[first], [choice.found[k] for k in others[_OTHERS:]])
     rest.append(f"at random {number(choice.random_found)} of {number(choice.random_places)}")
@@ -130,7 +132,7 @@ def _found_for_money(evaluation: Results, choice: Choice) -> Iterator[str]:
         f"With {number(choice.quota.amount)} to spend, choosing by {names[first]}: "
         f"{of_places(first)} selected are positive ({label}); {', '.join(rest)}."
     )
-    if luck := _luck(evaluation, choice, form):
+    if choice.brings is None and (luck := _luck(evaluation, choice, form)):
         yield f"{names[first]} is {luck}."
 
 

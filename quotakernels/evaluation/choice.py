@@ -115,19 +115,20 @@ def choice_at(evaluation: Results, quota: Quota) -> Choice:
     found = filled * (np.where(filled == 0, 0.0, rates) if quota.is_budget else rates)
     gains = evaluation.gains
     brings = None if gains is None else gains.at_quota[quota].of("brings")
+    at_random_places = evaluation.places_at_random(quota)
     compared = found if brings is None else brings
     defined = bool(filled.any() and evaluation.total and not np.isnan(compared).any())
     return Choice(
         quota,
         filled,
-        evaluation.places_at_random(quota),
+        at_random_places,
         tuple(int(k) for k in np.argsort(-compared, kind="stable")),
         found,
         evaluation.found_at_random(quota),
         brings,
         math.nan
         if gains is None or not defined
-        else at_random(evaluation, gains, float(filled[0])),
+        else at_random(evaluation, gains, at_random_places),
         defined and (brings is not None or evaluation.positive_total > 0),
     )
 

@@ -107,7 +107,7 @@ def evaluate_rankings(
             rows.append([x.value(ranking, **argument) for x in measures_at(quota)])
     gains = None
     if settings.unit is not None:
-        gains = gain_results(rankings, settings.quotas_over_all, counts.total, thresholds)
+        gains = gain_results(rankings, settings.quotas_over_all, counts, thresholds)
     return Evaluation(
         settings,
         *counts,

@@ -44,7 +44,13 @@ def _free(evaluation: Results, choice: Choice | None) -> Said:
     said = (f"No row is a loss, so that more never bring less; give {cost} if places cost.",)
     if choice is None or not choice.places:
         return "All", said
-    return sentence(evaluation.size(choice.places).all), said
+    return sentence(_all_of(evaluation, choice)), said
+
+
+def _all_of(evaluation: Results, choice: Choice) -> str:
+    """All places of a quota, or all that a budget pays for."""
+    paid = " that the budget pays for" if choice.quota.is_budget else ""
+    return f"{evaluation.size(choice.places).all}{paid}"
 
 
 def _reaches_best_cut(evaluation: Results, gains: GainResults, choice: Choice) -> bool:
@@ -107,7 +113,7 @@ def _within(evaluation: Results, gains: GainResults, choice: Choice) -> Said:
     size = evaluation.size(choice.places)
     fewer = fewer_places(evaluation, gains.at_quota[choice.quota])
     if fewer is None:
-        return sentence(size.all), ("No smaller number brings more.",)
+        return sentence(_all_of(evaluation, choice)), ("No smaller number brings more.",)
     if not fewer.places:
         return "Nobody", ("No number of places brings more than selecting nobody.",)
     name, best = evaluation.models[fewer.model], evaluation.size(fewer.places)
@@ -143,7 +149,11 @@ def _tuned(evaluation: Results, gains: GainResults, choice: Choice | None) -> Sa
     if found["quota"] < choice.places:
         why = "What scores below that cut brought less there, so the other places stay empty."
         return f"{reached} of {size}", (said, why)
-    return sentence(size.all), (said, "That is no less than the quota, so all of it is filled.")
+    if choice.quota.is_budget:
+        enough = "That is no less than the budget pays for, so all of it is spent."
+    else:
+        enough = "That is no less than the quota, so all of it is filled."
+    return sentence(_all_of(evaluation, choice)), (said, enough)
 
 
 def what_it_brings(evaluation: Results, choice: Choice | None) -> Said:

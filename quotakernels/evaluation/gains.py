@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from quotakernels._text import digits, money, number, percent
-from quotakernels.evaluation.measures import Column
+from quotakernels.evaluation.measures import Column, places
 from quotakernels.evaluation.quota import Quota, UnfitError
 from quotakernels.evaluation.results import GainResults, Values
-from quotakernels.evaluation.settings import Sample, Unit
+from quotakernels.evaluation.settings import Counts, Sample, Unit
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.gains.impact_at_quota import best_quota, impact_at_quota
 from quotakernels.measures.tables.boundary import BestBoundary
@@ -41,10 +41,11 @@ EXPECTED = Column("expected", "brings on\nother rows", form=money, end_form=mone
 def gain_results(
     rankings: Sequence[Ranking],
     quotas: Sequence[Quota],
-    total: float,
+    counts: Counts,
     thresholds: list[float] | None,
 ) -> GainResults:
     """What each model brings at its best cut, or at a threshold chosen elsewhere, and at quotas."""
+    total = counts.total
     cuts = [best_quota(ranking) for ranking in rankings] if total else []
 
     def values(measures: tuple[Column, ...], row: Callable[[int], list[float]]) -> Values:
@@ -57,7 +58,7 @@ def gain_results(
         return _at_cut(cuts[model].curve, own if thresholds is None else thresholds[model], total)
 
     def at_quota(quota: Quota) -> Values:
-        return values(BROUGHT, lambda k: _at_quota(rankings[k], cuts[k], quota, total))
+        return values(BROUGHT, lambda k: _at_quota(rankings[k], cuts[k], quota, counts))
 
     sides, by_quota = _whole_gains(rankings[0].gains), {quota: at_quota(quota) for quota in quotas}
     return GainResults(*sides, values(AT_BEST_CUT, at_best_cut), by_quota, cuts)
@@ -71,13 +72,16 @@ def _at_cut(curve: Curve, threshold: float, whole: float) -> list[float]:
     return [threshold, quota, quota / whole, total, _per_place(curve, total, quota)]
 
 
-def _at_quota(ranking: Ranking, best: BestBoundary, quota: Quota, whole: float) -> list[float]:
+def _at_quota(ranking: Ranking, best: BestBoundary, quota: Quota, counts: Counts) -> list[float]:
     """The values BROUGHT by a quota, and by the best of all cuts that do not exceed it."""
-    curve, places = best.curve, quota.places(whole)
-    total = float(impact_at_quota(ranking, **quota.argument(whole)).whole)
-    fewer = np.argmax(np.where(curve.quota <= places, curve.value, -np.inf))
+    curve, argument = best.curve, quota.argument(counts.most)
+    filled = quota.places(counts.total)
+    if quota.is_budget:
+        filled = float(places(ranking, **argument))
+    total = float(impact_at_quota(ranking, **argument).whole)
+    fewer = np.argmax(np.where(curve.quota <= filled, curve.value, -np.inf))
     best_of_fewer = [float(curve.quota[fewer]), float(curve.value[fewer])]
-    return [total, _per_place(curve, total, places), *best_of_fewer]
+    return [total, _per_place(curve, total, filled), *best_of_fewer]
 
 
 def _per_place(curve: Curve, total: float, places: float) -> float:

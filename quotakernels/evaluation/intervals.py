@@ -165,10 +165,12 @@ def resampled_gains(
     data: Resampled, brings: dict[str, Any], thresholds: list[float] | None
 ) -> ResampledGains:
     """What models bring on resamples; by cuts at thresholds that were chosen elsewhere, if any."""
-    models = {name: data.examples(name)["y_score"] for name in data.settings.models}
-    scores = stacked(models, None, **brings)
+    examples = {name: data.examples(name) for name in data.settings.models}
+    scores = stacked({name: x["y_score"] for name, x in examples.items()}, None, **brings)
     data.on_step("resampling what they bring")
-    given = {**brings, **data.drawn(data.resampling.resamples)}
+    first = next(iter(examples.values()))
+    paid = {name: first[name] for name in ("cost",) if name in first}
+    given = {**brings, **paid, **data.drawn(data.resampling.resamples)}
     if thresholds is None:
         (best, _), *within = optima(best_quota, {}, [*data.quotas.values()], None, scores, **given)
         by_quota = dict(zip(data.quotas, within, strict=True))
@@ -207,7 +209,8 @@ def _ends(found: BootstrapResult) -> Ends:
 def _ends_at(quota: Quota, drawn: ResampledGains, results: Results) -> Ends:
     """Of what a quota brings; where labels alone decide, from those of two hit rates."""
     unit, resampling = results.settings.unit, results.settings.resampling
-    if unit is None or resampling is None or unit.impacts is None or results.weighted:
+    in_resamples = results.weighted or quota.is_budget
+    if unit is None or resampling is None or unit.impacts is None or in_resamples:
         return _ends(drawn.totals[quota])
     impacts = unit.tuned(results.total, results.positive_total) or unit.impacts
     at, level = results.places_at_random(quota), resampling.tested_level

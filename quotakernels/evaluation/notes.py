@@ -116,7 +116,7 @@ def _of_gains(evaluation: Results, gains: GainResults) -> Iterator[str]:
     settings = evaluation.settings
     yield _CHOSEN_HERE if settings.tune is None else _CHOSEN_ELSEWHERE
     impacts = settings.unit is not None and settings.unit.impacts is not None
-    if impacts and settings.quotas and settings.weight is None:
+    if impacts and settings.quotas and settings.weight is None and settings.cost is None:
         yield _OF_TWO_RATES
     if "expected" not in gains.at_best_cut.ends:
         return

@@ -318,8 +318,8 @@ class Settings:
         self._check_budgets()
 
     def _check_budgets(self) -> None:
-        names = ("budget", "cost", "quota", "gain", "impact", "per", "by")
-        budget, cost, quota, gain, impact, per, by = (named_option(x, self.command) for x in names)
+        names = ("budget", "cost", "quota", "per", "by")
+        budget, cost, quota, per, by = (named_option(x, self.command) for x in names)
         budgets = [x.is_budget for x in self.quotas]
         if any(budgets) and not all(budgets):
             raise UnfitError(f"{budget} stands in the place of {quota}; give one of the two")
@@ -327,11 +327,6 @@ class Settings:
             raise UnfitError(f"{budget} needs {cost}, which says what each row costs")
         if self.cost is not None and not any(budgets):
             raise UnfitError(f"{cost} goes with {budget}")
-        if self.cost is not None and self.unit is not None:
-            raise UnfitError(
-                f"{gain} and {impact} go without {budget}; impact_at_quota and "
-                "budgets.gain_per_cost tell in Python what a budget brings"
-            )
         if self.cost is not None and self.grouped_by is not None:
             raise UnfitError(
                 f"{per} and {by} go without {budget}; select gives each group a budget of its own"

@@ -149,7 +149,7 @@ def _caption(evaluation: Results, section: Section) -> str:
     if quota is None:
         settings = evaluation.settings
         return f"What the best cut brings ({settings.unit}){chosen_on(settings)}"
-    return heading_of(evaluation, quota) if part == "at_quota" else f"What quota {quota} brings"
+    return heading_of(evaluation, quota) if part == "at_quota" else f"What {quota.named} brings"
 
 
 def _notes(evaluation: Results, section: Section) -> Iterator[str]:

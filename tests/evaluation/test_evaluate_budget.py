@@ -25,12 +25,14 @@ import pandas as pd
 
 from quotakernels.cli import main
 from quotakernels.cli.app import app
+from quotakernels.evaluation.choice import choice_at
 
 CREDIT = Path(qk.__file__).parent / "data" / "german_credit_scores.csv"
 NAMES = ("naive_bayes", "neural_net", "tree")
 Y = np.array([1, 0, 1, 1, 0, 0])
 S = {"a": np.array([6, 5, 4, 4, 2, 1]), "b": np.array([1, 6, 5, 2, 4, 3])}
 COST = np.array([0.0, 1, 2, 3, 1, 1])
+GAIN = np.array([3.0, -2, 4, -1, 2, 1])
 WEIGHT = np.array([1.0, 2, 1, 0.5, 3, 1])
 
 
@@ -91,6 +93,45 @@ def test_the_values_are_those_of_the_measures(weight: Any):
             x.tolist() for x in map(found.places, found.at_quota)
         ]
         assert alone.answers == found.answers
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+@pytest.mark.parametrize("unit", [{"gain": GAIN, "place_cost": 0.5}, {"impacts": (5, -1, -2, 1)}])
+def test_what_a_budget_brings(unit: dict[str, Any], weight: Any):
+    found = qk.evaluate(Y, S, budget=[2.5, 4], cost=COST, sample_weight=weight, **unit)
+    brings = (GAIN - 0.5, 0) if "gain" in unit else (np.where(Y, 5, -1), np.where(Y, -2, 1))
+    given = {"gain": brings[0], "gain_rejected": brings[1], "sample_weight": weight, "cost": COST}
+    gains = found.gains
+    assert gains is not None
+    for budget, values in gains.at_quota.items():
+        for k, scores in enumerate(S.values()):
+            whole = qk.impact_at_quota(None, scores, budget=budget.amount, **given).whole
+            of_model = values.of_model(k)
+            assert of_model["brings"] == pytest.approx(float(whole))
+            per_place = (whole - gains.nobody) / found.places(budget)[k]
+            assert of_model["per_place"] == pytest.approx(float(per_place))
+    share = 2.5 / found.total_cost
+    at_random = share * gains.everybody + (1 - share) * gains.nobody
+    choice = choice_at(found, next(iter(gains.at_quota)))
+    assert choice.random_brings == pytest.approx(at_random)
+
+
+def test_intervals_of_what_a_budget_brings(credit: Any):
+    y, models, cost = credit["repaid"], credit[[*NAMES]], credit["credit_amount"]
+    gain, drawn = np.where(y, 1, -5) * cost, {"n_resamples": 40, "random_state": 3}
+    given = {"gain": gain, "cost": cost}
+    found = qk.evaluate(y, models, budget=2e5, confidence=0.9, compare=True, **given, **drawn)
+    assert found.gains is not None
+    ((_, values),) = found.gains.at_quota.items()
+    measure = functools.partial(qk.impact_at_quota, budget=2e5)
+    options = {"confidence_level": 0.9, **given, **drawn}
+    scores = np.stack([credit[x] for x in NAMES])
+    alone = qk.bootstrap(measure, None, scores, **options).whole
+    for k, ends in enumerate(zip(alone.lower, alone.upper, strict=True)):
+        np.testing.assert_allclose(values.interval("brings", k), ends, rtol=1e-12)
+    assert [x.measure for x in found.differences] == ["roc_auc", "qrecall", "brings", "brings"]
+    assert "What budget 200,000 brings" in [x.caption for x in found.tables]
+    json.loads(found.to_json())
 
 
 def test_with_costs_of_1_a_budget_is_a_quota():
@@ -205,7 +246,6 @@ def test_nothing_and_everything(budget: float, cost: Any, said: str):
         ({"budget": 3}, "budget needs cost, which says what each row costs"),
         ({"cost": COST}, "cost goes with budget"),
         ({"budget": 3, "cost": COST, "quota": 2}, "stands in the place of quota; give one"),
-        ({"budget": 3, "cost": COST, "gain": COST}, "gain and impacts go without budget"),
         ({"budget": 3, "cost": COST, "by": Y}, "select gives each group a budget of its own"),
         ({"budget": 3, "cost": -COST}, "cost is -1.0 at position 1"),
         ({"budget": 3, "cost": COST[:4]}, "cost must have shape"),
@@ -221,7 +261,6 @@ def test_what_does_not_go_with_a_budget(options: dict[str, Any], said: str):
     [
         (("--budget", 3), "--budget needs --cost"),
         (("--cost", "c"), "--cost goes with --budget"),
-        (("--budget", 3, "--cost", "c", "--impact", "1,0,0,0"), "go without --budget"),
         (("--budget", 3, "--cost", "c", "--per", "y"), "--per and --by go without --budget"),
         (("--budget", 9, "--cost", "c"), "--budget 9 is more than what all rows cost, 8"),
         (("--budget", 1, "--cost", "bad"), "'bad': -1.0 at row 2, expected a cost of 0 or more"),
