@@ -36,6 +36,7 @@ MEASURES: dict[str, Any] = {
     "roc": tpr_at,
 }
 main_modes = [m for m in MODES if m.name in ("numpy", "strictest-device1", "torch", "jax32-jit")]
+DRAWN: dict[str, Any] = {"n_resamples": 200, "random_state": 5, "method": "percentile"}
 
 
 def small(*data: Any, **options: Any) -> qk.results.CurveBand:
@@ -105,9 +106,7 @@ def test_bands_of_impacts():
     """They are made of the resamples of the whole, and nothing ends them at 0."""
     given: dict[str, Any] = {"gain": np.where(Y, 1.0, -3), "quota": [7.5, 30, 45]}
     for labels in (Y, None):
-        drawn = qk.bootstrap(
-            qk.impact_at_quota, labels, S[0], n_resamples=200, random_state=5, **given
-        ).whole
+        drawn = qk.bootstrap(qk.impact_at_quota, labels, S[0], **DRAWN, **given).whole
         pointwise = small(qk.impact_at_quota, labels, S[0], **given)
         for field in pointwise._fields[1:]:
             np.testing.assert_array_equal(getattr(pointwise, field), getattr(drawn, field))
@@ -121,7 +120,7 @@ def test_bands_of_impacts():
 def test_bands_are_made_of_the_resamples_of_the_measure(curve: str):
     at = PLACES[curve]
     (places,) = at.values()
-    whole = qk.bootstrap(MEASURES[curve], Y, S[0], n_resamples=200, random_state=5, **at)
+    whole = qk.bootstrap(MEASURES[curve], Y, S[0], **DRAWN, **at)
     pointwise = small(curve, Y, S[0], **at)
     sure = np.asarray(places) != 1 if curve == "hit_rate" else np.asarray(places) != 0
     for field in pointwise._fields[1:]:

@@ -12,7 +12,9 @@ from backends import MODES, Mode, parameters, random_state
 from expected import ulps
 
 import quotakernels as qk
+from quotakernels._array import namespace
 from quotakernels.inference.resampling import values
+from quotakernels.inference.resampling.intervals import interval
 from quotakernels.inference.resampling.plan import parts_left_out, plan_of
 from quotakernels.inference.resampling.values import values_of
 from quotakernels.inputs.gains import validated
@@ -119,7 +121,7 @@ def test_what_is_left_out_for_bca():
     assert np.all((1 - lacking.counts(numbers)).sum(axis=0) == 1)
 
 
-@pytest.mark.parametrize("method", ["percentile", "bca"])
+@pytest.mark.parametrize("method", ["percentile", "expanded"])
 @pytest.mark.parametrize("models", [0, slice(None)])
 def test_clusters_that_the_mask_leaves_empty_are_not_drawn(method: Any, models: Any):
     """A mask is the same as a subset, bit for bit."""
@@ -152,15 +154,52 @@ def test_clusters_need_a_mask_that_can_be_read():
         jax.eval_shape(lower, jax.numpy.asarray(M))
 
 
-def test_bca_is_undefined_where_a_part_cannot_be_left_out():
+def test_parts_that_cannot_be_left_out_do_not_count():
     """Without the only positive there is no AUC; without any example the quota is too large."""
     labels = np.arange(20) == 3
     found = qk.bootstrap(qk.roc_auc, labels, S[0][:20], method="bca", random_state=1)
-    assert np.all(np.isnan([found.lower, found.upper]))
-    assert not np.isnan(found.estimate)
+    assert found.lower < found.estimate < found.upper
     found = qk.bootstrap(qk.hit_rate, Y, S[0], quota=N, method="bca", n_resamples=50)
-    assert np.isnan(found.lower)
+    assert found.lower < found.estimate < found.upper
     assert found.undefined == 0
+
+
+def test_bca_where_the_estimate_is_beyond_all_resamples_or_a_part_decides():
+    """As if half a resample were beyond it; and an acceleration that leaves nothing to shift to."""
+    xp, values = namespace(np.empty(0)), np.arange(9.0)
+    estimate, parts = np.asarray(9.0), np.ones(5)
+    lower, upper = interval(xp, "bca", estimate, values, parts, 0.95)
+    assert 4 < lower < upper
+    assert upper == pytest.approx(8, abs=1e-5)
+    steep = np.asarray([0.0] * 8 + [-9])
+    lower, upper = interval(xp, "bca", np.asarray(4.0), values, steep, 1 - 1e-12)
+    assert upper == 8
+    assert 0 <= lower < 0.01
+
+
+def test_expanded_intervals_are_bca_with_the_tails_of_t():
+    """Of the fewer class, by Kish with weights, and of clusters and groups that are drawn."""
+    stats = pytest.importorskip("scipy.stats")
+    few, weights = np.arange(N) < 6, np.where(np.arange(N) < 3, 1.0, 0.5)
+    cases: list[tuple[int | float, dict[str, Any]]] = [
+        (5, {}),
+        (4.5**2 / (3 + 3 / 4) - 1, {"sample_weight": weights}),
+        (2, {"clusters": np.arange(N) // 2}),
+        (4, {"where": np.arange(N) > 0}),
+    ]
+    for freedom, given in cases:
+        level = float(2 * stats.norm.cdf(stats.t.ppf(0.975, freedom)) - 1)
+        given |= {"random_state": 1, "n_resamples": 300}
+        found = qk.bootstrap(qk.roc_auc, few, S, **given)
+        bca = qk.bootstrap(qk.roc_auc, few, S, method="bca", confidence_level=level, **given)
+        np.testing.assert_allclose(found.lower, bca.lower, rtol=1e-9)
+        np.testing.assert_allclose(found.upper, bca.upper, rtol=1e-9)
+    group = np.arange(N) % 2
+    each = qk.bootstrap(qk.roc_auc, few, S[0], groups=group, random_state=1, n_resamples=300)
+    level = float(2 * stats.norm.cdf(stats.t.ppf(0.975, 2)) - 1)
+    given = {"groups": group, "random_state": 1, "n_resamples": 300, "method": "bca"}
+    bca = qk.bootstrap(qk.roc_auc, few, S[0], confidence_level=level, **given)
+    np.testing.assert_allclose(each.lower, bca.lower, rtol=1e-9)
 
 
 @pytest.mark.parametrize("method", ["percentile", "basic", "bca"])
@@ -335,7 +374,8 @@ def test_other_quotas_are_not_concerned(few: int, monkeypatch: pytest.MonkeyPatc
     one = qk.bootstrap(qk.hit_rate, Y, S[0], quota=20, **given)
     several = qk.bootstrap(qk.hit_rate, Y, S[0], quota=[20, N], **given)
     assert (several.lower[0], several.upper[0]) == (one.lower, one.upper)
-    assert np.isnan(several.lower[1])
+    alone = qk.bootstrap(qk.hit_rate, Y, S[0], quota=N, **given)
+    assert (several.lower[1], several.upper[1]) == (alone.lower, alone.upper)
     assert list(several.undefined) == [0, 0]
 
 

@@ -175,7 +175,7 @@ def test_whole_groups_are_those_that_one_cluster_holds():
     assert whole_groups(found, np.arange(N)) is None
 
 
-@pytest.mark.parametrize("method", ["percentile", "bca"])
+@pytest.mark.parametrize("method", ["percentile", "bca", "expanded"])
 def test_groups_are_drawn_unless_clusters_say_otherwise(method: Any):
     draw = functools.partial(qk.bootstrap, n_resamples=50, random_state=2, method=method)
     mean = qk.group_mean(qk.roc_auc)

@@ -29,9 +29,10 @@ SECTIONS = {
         "Bootstrap",
         words.BOOTSTRAP,
         {
+            "expanded": "expanded",
+            "BCa": "BCa",
             "percentile": "percentile",
             "basic": "basic",
-            "BCa": "BCa",
             "stratified": "stratified",
         },
     ),
@@ -43,7 +44,7 @@ SECTIONS = {
     "groups": Section(
         "Customers with several rows",
         words.GROUPS,
-        {"groups": "percentile"},
+        {"expanded": "expanded", "percentile": "percentile"},
     ),
     "finite list": Section(
         "The hit rate of a finite list",
@@ -106,7 +107,11 @@ SECTIONS = {
         words.FOLD_LEVELS,
         {"5 folds": "5 folds", "5 × 5 folds": "5 × 5 folds"},
     ),
-    "poisson": Section("Poisson draws", words.POISSON, {"Poisson": "percentile"}),
+    "poisson": Section(
+        "Poisson draws",
+        words.POISSON,
+        {"expanded": "expanded", "percentile": "percentile"},
+    ),
     "verdicts": Section(
         "Who is the first",
         words.VERDICTS,

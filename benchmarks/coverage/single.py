@@ -13,23 +13,30 @@ from benchmarks.coverage.sources import FRACTION, MEASURES, Array, Draw, Scores
 from quotakernels._array import namespace
 from quotakernels.inference.resampling.intervals import interval
 
+CORRECTED: dict[str, dict[str, Any]] = {
+    "expanded": {},
+    "BCa": {"method": "bca"},
+    "stratified": {"stratified": True},
+}
 OF_ROWS = ("AUC", "AHR", "hit rate")
 LISTS = (1.05, 1.25, 2, 10)
 """Sizes of finite lists, in sizes of the sample."""
 
 
 def bootstrap(source: Scores, draw: Draw) -> Iterator[Seen]:
-    """Percentile, basic, BCa and stratified intervals."""
+    """Expanded, BCa, percentile and basic intervals, and those of strata."""
     labels, scores = source.sample(draw.rng)
     given = draw.arguments()
-    drawn = qk.bootstrap(MEASURES, labels, scores, method="bca", **given)
-    strata = qk.bootstrap(MEASURES, labels, scores, stratified=True, **given)
-    for name, result in drawn.items():
+    corrected = {
+        how: qk.bootstrap(MEASURES, labels, scores, **given, **more)
+        for how, more in CORRECTED.items()
+    }
+    for name, result in corrected["expanded"].items():
         truth = source.truth(name)
+        for how, found in corrected.items():
+            yield Seen(name, how, found[name].lower, found[name].upper, truth)
         for method in ("percentile", "basic"):
             yield Seen(name, method, *ends_of(method, result), truth)
-        yield Seen(name, "BCa", result.lower, result.upper, truth)
-        yield Seen(name, "stratified", strata[name].lower, strata[name].upper, truth)
 
 
 def ends_of(method: Any, found: qk.results.BootstrapResult) -> tuple[Any, Any]:
@@ -52,21 +59,22 @@ def closed_forms(source: Scores, draw: Draw) -> Iterator[Seen]:
 def groups(source: Scores, draw: Draw) -> Iterator[Seen]:
     """Customers with several rows, drawn whole."""
     labels, scores, owner = source.customers(draw.rng)
-    return _percentiles("groups", source, labels, scores, clusters=owner, **draw.arguments())
+    return _both(source, labels, scores, clusters=owner, **draw.arguments())
 
 
 def poisson(source: Scores, draw: Draw) -> Iterator[Seen]:
     """Examples that are drawn independently."""
     labels, scores = source.sample(draw.rng)
-    return _percentiles("Poisson", source, labels, scores, poisson=True, **draw.arguments())
+    return _both(source, labels, scores, poisson=True, **draw.arguments())
 
 
-def _percentiles(
-    how: str, source: Scores, labels: Array, scores: Array, **given: Any
-) -> Iterator[Seen]:
+def _both(source: Scores, labels: Array, scores: Array, **given: Any) -> Iterator[Seen]:
+    """Expanded intervals, and percentiles."""
     measures = {name: MEASURES[name] for name in OF_ROWS}
     for name, found in qk.bootstrap(measures, labels, scores, **given).items():
-        yield Seen(name, how, found.lower, found.upper, source.truth(name))
+        truth = source.truth(name)
+        yield Seen(name, "expanded", found.lower, found.upper, truth)
+        yield Seen(name, "percentile", *ends_of("percentile", found), truth)
 
 
 def finite_list(source: Scores, draw: Draw) -> Iterator[Seen]:

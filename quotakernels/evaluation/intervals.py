@@ -179,7 +179,7 @@ def resampled_gains(
         return ResampledGains(totals, best, {quota: x for quota, (x, _) in by_quota.items()})
     chosen: dict[Any, Any] = {None: ValueAt(best_quota, thresholds)}
     chosen |= {quota: partial(impact_at_quota, **x) for quota, x in data.quotas.items()}
-    found = bootstrap(chosen, None, scores, **given)
+    found = bootstrap(chosen, None, scores, method="percentile", **given)
     own = np.arange(len(thresholds))  # each with the cut that was chosen for it
     best_cut = BootstrapResult(*(x[own, own] for x in found.pop(None)))
     return ResampledGains({None: best_cut, **{quota: x.whole for quota, x in found.items()}})

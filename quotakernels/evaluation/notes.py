@@ -16,11 +16,12 @@ _CHOSEN_HERE = (
     "Best cuts: each resample has its own. What they bring on other rows is the estimate less as "
     "much as the resamples' own best cuts bring more on them than on all rows."
 )
+_PLAIN = "The percentiles of what models bring are not corrected."
 _OF_TWO_RATES = "What a quota brings: from score intervals of the hit rates of selected and others."
 _TWO_OF_EACH = "AUC and Gini have no intervals: DeLong's variance needs two rows of each class."
 _OF_GROUPS = (
-    "What the quotas of groups find together, its tests and means over groups: percentiles of "
-    "resamples of whole groups. Only single groups have score and DeLong's intervals."
+    "What the quotas of groups find together, its tests and means over groups: resamples of whole "
+    "groups. Only single groups have score and DeLong's intervals."
 )
 _FEW_SCORES = 20
 _CHOSEN_ELSEWHERE = "What the best cuts bring: the cuts as they are, on resamples of these rows."
@@ -115,6 +116,7 @@ def _of_gains(evaluation: Results, gains: GainResults) -> Iterator[str]:
     """What the intervals of best cuts and of quotas are, and where the expected is too low."""
     settings = evaluation.settings
     yield _CHOSEN_HERE if settings.tune is None else _CHOSEN_ELSEWHERE
+    yield _PLAIN
     impacts = settings.unit is not None and settings.unit.impacts is not None
     if impacts and settings.quotas and settings.weight is None and settings.cost is None:
         yield _OF_TWO_RATES

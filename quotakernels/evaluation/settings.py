@@ -200,16 +200,17 @@ class Resampling:
         def resamples(number: int) -> str:
             return f"percentiles of {number} resamples of the {rows} (seed {self.seed})"
 
+        drawn = f"corrected {resamples(self.resamples)}"
         if self.level is not None and weighted:
             yield (
-                f"{self.percent} intervals, {resamples(self.resamples)}, also of "
+                f"{self.percent} intervals, {drawn}, also of "
                 f"{'AUC, Gini and the hit rate' if by_rows else 'AUC and Gini'}, whose formulas "
                 "are for rows without weights."
             )
         elif self.level is not None:
             yield (
                 f"{self.percent} intervals. AUC and Gini: logit, by DeLong's variance; {rate}all "
-                f"others: {resamples(self.resamples)}."
+                f"others: {drawn}."
             )
         if self.compare:
             tests = _tests_in_words(settings, resamples(self.test_resamples))

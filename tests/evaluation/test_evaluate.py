@@ -157,8 +157,10 @@ def test_what_gains_bring_is_as_sure_as_resamples_one_by_one_say(credit: Any) ->
     chosen = float(qk.best_quota(None, score[~half], gain=gain[~half]).threshold)
     measure = functools.partial(one_resample, quotas=[100.0, 200.0], chosen=chosen)
     options["confidence_level"] = 0.9
-    hand = qk.bootstrap(measure, None, score[None], gain=gain, **options)
-    before = qk.bootstrap(measure, None, score[None, half], gain=gain[half], **options)["chosen"]
+    hand = qk.bootstrap(measure, None, score[None], gain=gain, method="percentile", **options)
+    before = qk.bootstrap(
+        measure, None, score[None, half], gain=gain[half], method="percentile", **options
+    )["chosen"]
     curve = qk.best_quota(None, score, gain=gain).curve
 
     def expected(name: str, k: int, of: str, at: int) -> Any:

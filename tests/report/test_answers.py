@@ -66,8 +66,7 @@ def test_a_share_that_is_no_whole_number_of_rows(made: Made, rows: Path) -> None
 
 def test_too_few_resamples_are_the_verdict(made: Made, rows: Path) -> None:
     said = answers(made, rows, *TWO, "--quota", 60, "--resamples", 20)
-    assert "Too few resamples to tell b finds" in said
-    assert "give --resamples 39 or more." in said
+    assert "Too few resamples" not in said, "which the score test needs none of"
     said = answers(made, rows, *TWO, "--quota", 60, "--gain", "gain", "--resamples", 20)
     assert "Too few resamples to tell a brings" in said
     assert "20 resamples cannot tell any of 2 models apart; give --resamples 39 or more." in said

@@ -173,7 +173,7 @@ def by_test(test: TestName, measured: Measured, stratified: bool) -> Tests:
 
 
 def _bootstrapped(measured: Measured, stratified: bool) -> Tests:
-    drawn = {**measured.data, **measured.drawn}
+    drawn = {**measured.data, **measured.drawn, "method": "percentile"}
     with silently():
         found = bootstrap(
             measured.measure,

@@ -24,8 +24,8 @@ from quotakernels._array import (
 )
 from quotakernels._types import A, ArrayOf, GroupedData, Number, NumberOf, T
 from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap
-from quotakernels.inference.resampling.intervals import quantile
-from quotakernels.inference.resampling.plan import flags_of, units_of
+from quotakernels.inference.resampling.intervals import IntervalMethod, quantile
+from quotakernels.inference.resampling.plan import flags_of, kish, units_of
 from quotakernels.inputs.columns import MASS_ROUNDING, as_column
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.gains import validated
@@ -147,6 +147,7 @@ def curve_band(
     fpr: Any = None,
     simultaneous: bool = False,
     confidence_level: float = 0.95,
+    method: IntervalMethod = "percentile",
     **resampling: Any,
 ) -> CurveBand:
     """Confidence band of a curve, by the bootstrap: at each point, or for the whole curve at once.
@@ -174,6 +175,8 @@ def curve_band(
         A band for the whole curve, instead of an interval for each point.
     confidence_level : float
         The share of such bands that should hold the true curve, or at each point its value.
+    method : str
+        As in `bootstrap`.
 
     Returns
     -------
@@ -231,9 +234,9 @@ def curve_band(
     places = {"fraction": fraction, "quota": quota, "fpr": fpr}
     chosen, name, at = _chosen(curve, {k: x for k, x in places.items() if x is not None})
     measure = compared(functools.partial(_CURVES[chosen], **{name: at}))
-    found = bootstrap(measure, y_true, y_score, confidence_level=confidence_level, **resampling)
-    xp = namespace(found.resamples)
-    dtype = found.resamples.dtype
+    resampling["confidence_level"] = confidence_level
+    found = bootstrap(measure, y_true, y_score, method=method, **resampling)
+    xp, dtype = namespace(found.resamples), found.resamples.dtype
     with computing(xp):
         wide = wide_float(xp, device(found.resamples))
         found = BootstrapResult(*(x if x is found.undefined else cast(xp, x, wide) for x in found))
@@ -289,7 +292,7 @@ def _few(
     mass = counted
     if weights is not None:
         mass = ops.total(xp, xp.where(there, weights, xp.zeros_like(weights)))[..., None]
-        found = xp.minimum(found, _kish(xp, positive, weights))
+        found = xp.minimum(found, kish(xp, positive, weights))
     share = at / mass if what[1] == "quota" else at
     units = share * counted if what[0] == "hit_rate" else found
     if clusters is not None:
@@ -316,14 +319,6 @@ def _beyond(
     lower = xp.where(unsure & (estimate >= 1 - close), xp.minimum(ends[0], least), ends[0])
     upper = xp.where(unsure & (estimate == 0), xp.maximum(ends[1], 1 - least), ends[1])
     return lower, upper
-
-
-def _kish(xp: Namespace, flags: Array, weights: Array) -> Array:
-    """How many equal weights tell as much as those of the raised flags; NaN of none."""
-    own = xp.where(flags, weights, xp.zeros_like(weights))
-    own = own / xp.max(own, axis=-1, keepdims=True)
-    total, squares = (ops.total(xp, x)[..., None] for x in (own, own * own))
-    return total * total / squares
 
 
 def _range(xp: Namespace, curve: str, name: str, at: Array) -> tuple[float, Array]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol, TypeVar, Unpack, overload
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar, Unpack, get_args, overload
 
 from quotakernels._array import (
     Array,
+    Namespace,
     cast,
     computing,
     concrete,
@@ -26,7 +27,13 @@ from quotakernels._text import digits
 from quotakernels._types import GroupedData, MeasureOptions
 from quotakernels.inference._normal import check_level
 from quotakernels.inference.resampling.group_means import check_groups, means_drawn
-from quotakernels.inference.resampling.intervals import IntervalMethod, defined, interval, spread
+from quotakernels.inference.resampling.intervals import (
+    CORRECTED,
+    IntervalMethod,
+    defined,
+    interval,
+    spread,
+)
 from quotakernels.inference.resampling.plan import Drawing, groups_to_draw_from
 from quotakernels.inference.resampling.values import (
     Progress,
@@ -151,7 +158,7 @@ def bootstrap(
     *,
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
-    method: IntervalMethod = "percentile",
+    method: IntervalMethod = "expanded",
     stratified: bool = False,
     clusters: Any = None,
     poisson: bool = False,
@@ -194,9 +201,11 @@ def bootstrap(
         The number of resamples, R.
     confidence_level : float
         The share of such intervals that should hold the true value.
-    method : {"percentile", "basic", "bca"}
-        Quantiles of the resamples; these mirrored at the estimate; or quantiles corrected for bias
-        and skewness (Efron's bias-corrected and accelerated interval).
+    method : {"expanded", "bca", "percentile", "basic"}
+        Quantiles of the resamples that are corrected for bias and skewness, with the tails of
+        Student's t for few positives or negatives; the same with the tails of the normal
+        distribution (Efron's bias-corrected and accelerated interval); plain quantiles; or these
+        mirrored at the estimate.
     stratified : bool
         Draw positives and negatives by themselves, so that every resample has as many of each.
     clusters : array, shape (n,), optional
@@ -234,8 +243,16 @@ def bootstrap(
     Notes
     -----
     The acceleration of BCa comes from leaving out each example in turn, or of more than 200 each of
-    200 parts.  Where one of these leaves the measure undefined, as the only positive does, so are
-    both ends of the interval.
+    200 parts, but for those that leave the measure undefined, as the only positive does.  With few
+    examples BCa is too narrow.  The default interval takes the quantile of Student's t of
+    min(P, N) - 1 degrees of freedom in the place of the normal one ([Hesterberg 2015] does so with
+    percentiles): with 20 positives of 95 % it takes what BCa does of 96.4 %.  Weights amount to
+    fewer positives and negatives (Kish), and those of a cluster or a group that is drawn whole
+    count as one.
+
+    In simulations intervals of 95 % held AUC, AHR and AQR in 92 to 94 %, with 20 positives and at
+    an AUC of 0.98 in 89 to 93, near an AUC of 1 in less, and a hit rate near 1 hardly ever: take
+    `auc_interval` and `hit_rate_interval` where they serve.
 
     Of `group_mean` whole groups are drawn, and one that is drawn twice counts as two: each is
     ranked and measured once, and a resample is another weighted mean.  So it is with clusters that
@@ -244,7 +261,7 @@ def bootstrap(
 
     References
     ----------
-    [Efron 1993] chapters 13 and 14.
+    [Efron 1993] chapters 13 and 14; [Hesterberg 2015].
 
     Examples
     --------
@@ -255,7 +272,7 @@ def bootstrap(
     >>> scores = rng.normal(labels)
     >>> found = bootstrap(hit_rate, labels, scores, quota=50, random_state=1)
     >>> print(found.estimate, found.lower.round(2), found.upper.round(2))
-    0.48 0.32 0.6
+    0.48 0.36 0.64
     """
     number = check_resampling(n_resamples, confidence_level, method, ties, stratified, clusters)
     applied = with_options(measure, options, gain, groups, cost, y_true is not None)
@@ -263,7 +280,7 @@ def bootstrap(
     raw = validated(y_true, y_score, *beside, groups, num_groups, cost)
     how = Drawing(clusters, stratified, poisson, random_state, ties, workers, max_memory)
     summaries = functools.partial(_summaries, method, confidence_level)
-    draws = functools.partial(_drawn, applied, raw, how, method == "bca", summaries)
+    draws = functools.partial(_drawn, applied, raw, how, method in CORRECTED, summaries)
     return draws(range(number), reporter(progress, "bootstrap"))
 
 
@@ -272,7 +289,7 @@ def _drawn(
     raw: Validated,
     how: Drawing,
     corrected: bool,
-    summaries: Callable[[list[Any]], Any],
+    summaries: Callable[..., Any],
     numbers: range,
     progress: Progress,
 ) -> Any:
@@ -282,16 +299,25 @@ def _drawn(
     draws = means_drawn(measure, ranking, found, how)
     draws = draws or examples_drawn(measure, ranking, found, how)
     drawn = draws.values(numbers, progress)
-    result = summaries([draws.estimate, drawn, draws.left_out() if corrected else drawn])
+    left_out = draws.left_out() if corrected else drawn
+    result = summaries(draws.freedom, [draws.estimate, drawn, left_out])
     return result if found is raw else from_host_view(result, raw.examples.scores)
 
 
-def _summaries(method: IntervalMethod, confidence_level: float, found: list[Any]) -> Any:
+def _summaries(
+    method: IntervalMethod, confidence_level: float, freedom: Sequence[Array], found: list[Any]
+) -> Any:
     """What was found of each array of a result, in its place."""
-    return trees_map(functools.partial(summary, method, confidence_level), found)
+    given = freedom if method == "expanded" else None
+    return trees_map(functools.partial(summary, method, confidence_level, freedom=given), found)
 
 
-def summary(method: IntervalMethod, confidence_level: float, found: list[Array]) -> BootstrapResult:
+def summary(
+    method: IntervalMethod,
+    confidence_level: float,
+    found: list[Array],
+    freedom: Sequence[Array] | None = None,
+) -> BootstrapResult:
     """What the values of the resamples, and of the parts left out, say of one estimate."""
     estimate, values, left_out = found
     xp = namespace(values)
@@ -299,10 +325,20 @@ def summary(method: IntervalMethod, confidence_level: float, found: list[Array])
     with computing(xp):
         wide = wide_float(xp, device(values))
         estimate, values, left_out = (cast(xp, x, wide) for x in (estimate, values, left_out))
-        ends = interval(xp, method, estimate, values, left_out, confidence_level)
+        number = None
+        if freedom is not None:
+            number = cast(xp, _for_each(xp, freedom, estimate), wide)
+        ends = interval(xp, method, estimate, values, left_out, confidence_level, number)
         undefined = values.shape[-1] - defined(xp, values)
         result = BootstrapResult(estimate, *ends, spread(xp, values), undefined, values)
         return finished(xp, result, dtype)  # type: ignore[no-any-return]
+
+
+def _for_each(xp: Namespace, known: Sequence[Array], estimate: Array) -> Array:
+    """Of each group or list for each of its values; where a measure joins lists the least."""
+    fitting = (x for x in known if estimate.shape[: x.ndim] == x.shape)
+    freedom = next(fitting, xp.min(known[-1]))
+    return xp.reshape(freedom, (*freedom.shape, *(1,) * (estimate.ndim - freedom.ndim)))
 
 
 def check_resampling(
@@ -316,8 +352,9 @@ def check_resampling(
     """The number of resamples; raise for arguments that are out of range."""
     n_resamples = from_one("n_resamples", n_resamples)
     check_level(confidence_level)
-    if method not in ("percentile", "basic", "bca"):
-        raise ValueError(f'method must be "percentile", "basic" or "bca"; got {brief(method)}')
+    if method not in get_args(IntervalMethod):
+        *most, last = map('"{}"'.format, get_args(IntervalMethod))
+        raise ValueError(f"method must be {', '.join(most)} or {last}; got {brief(method)}")
     check_tie_policy(ties)
     if ties == "given":
         raise ValueError('ties="given" has no meaning for rows that are drawn several times')

@@ -129,7 +129,9 @@ def means_drawn(measure: Any, ranking: Ranking, found: Validated, how: Drawing) 
     def left_out() -> Any:
         return values(*without_parts(places, whole.owner, like), silent)
 
-    return Draws(means(None), functools.partial(values, drawn), left_out)
+    with computing(xp):
+        freedom = xp.asarray(whole.units, device=device(whole.owner)) - 1
+    return Draws(means(None), functools.partial(values, drawn), left_out, [freedom])
 
 
 def means_of(measure: Any, ranking: Ranking) -> Callable[[Array | None], Any] | None:

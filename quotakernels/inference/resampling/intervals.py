@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from statistics import NormalDist
 from typing import Any, Literal, TypeAlias
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast
-from quotakernels.inference._normal import normal_cdf, normal_quantile
+from quotakernels.inference import _normal as normal
+from quotakernels.inference import _student as student
 
-IntervalMethod: TypeAlias = Literal["percentile", "basic", "bca"]
+IntervalMethod: TypeAlias = Literal["expanded", "bca", "percentile", "basic"]
+CORRECTED = ("expanded", "bca")
+"""Methods that also want to know what the parts of the examples do."""
 
 
 def defined(xp: Namespace, values: Array) -> Array:
@@ -35,14 +37,22 @@ def interval(
     values: Array,
     left_out: Array | None,
     confidence_level: float,
+    freedom: Array | None = None,
 ) -> tuple[Array, Array]:
-    """Both ends; NaN where the estimate is, or where no resample has the measure defined."""
+    """Both ends; NaN where the estimate is, or where no resample has the measure defined.
+
+    The expanded ones want the degrees of freedom of Student's t.
+    """
     tail = (1 - confidence_level) / 2
     ranked = _ranked(xp, values)
     number = defined(xp, values)
     shares = [xp.full_like(estimate, x) for x in (tail, 1 - tail)]
-    if method == "bca":
-        shares = [_shifted(xp, estimate, values, number, left_out, x) for x in (tail, 1 - tail)]
+    if method in CORRECTED:
+        away = xp.full_like(estimate, normal.quantile(confidence_level))
+        if freedom is not None:
+            away = away * 0 + student.quantiles(xp, confidence_level, freedom)
+        bias, slant = _bias(xp, estimate, values, number), _acceleration(xp, left_out)
+        shares = [_shifted(xp, bias, slant, x) for x in (-away, away)]
     low, high = (_quantile(xp, ranked, number, share) for share in shares)
     if method == "basic":
         low, high = 2 * estimate - high, 2 * estimate - low
@@ -78,28 +88,38 @@ def _quantile(xp: Namespace, ranked: Array, number: Array, share: Array) -> Arra
     return xp.where((number > 0) & (share == share), between, xp.full_like(between, xp.nan))
 
 
-def _shifted(
-    xp: Namespace,
-    estimate: Array,
-    values: Array,
-    number: Array,
-    left_out: Array | None,
-    share: float,
-) -> Array:
-    """The share of the distribution that is corrected for bias and acceleration."""
+def _bias(xp: Namespace, estimate: Array, values: Array, number: Array) -> Array:
+    """How far the estimate is from the middle of the resamples, as a normal number.
+
+    Of one that is beyond all of them, as if half a resample were.
+    """
     at = xp.expand_dims(estimate, axis=-1)
     below = xp.count_nonzero(values < at, axis=-1) + xp.count_nonzero(values <= at, axis=-1)
-    bias = normal_quantile(
-        xp, cast(xp, below, estimate.dtype) / cast(xp, 2 * number, estimate.dtype)
-    )
-    shift = bias + NormalDist().inv_cdf(share)
-    return normal_cdf(xp, bias + shift / (1 - _acceleration(xp, left_out) * shift))
+    twice = cast(xp, 2 * number, estimate.dtype)
+    least = xp.ones_like(twice)
+    found = xp.minimum(xp.maximum(cast(xp, below, estimate.dtype), least), twice - least)
+    return normal.normal_quantile(xp, found / twice)
+
+
+def _shifted(xp: Namespace, bias: Array, slant: Array, away: Array) -> Array:
+    """The share of the distribution below a normal number, corrected for bias and acceleration."""
+    shift = bias + away
+    slope = 1 - slant * shift
+    there = slope > 0  # else beyond all resamples
+    far = xp.where(shift > 0, xp.full_like(shift, xp.inf), xp.full_like(shift, -xp.inf))
+    found = xp.where(there, shift / xp.where(there, slope, xp.ones_like(slope)), far)
+    return normal.normal_cdf(xp, bias + xp.where(xp.isnan(slope), slope, found))
 
 
 def _acceleration(xp: Namespace, left_out: Any) -> Array:
-    """From the values without one part of the examples each; NaN where one is undefined."""
-    mean = ops.total(xp, left_out) / left_out.shape[-1]
-    away = xp.expand_dims(mean, axis=-1) - left_out
+    """From the values without one part of the examples each, but for those that are undefined."""
+    there = left_out == left_out
+    known = xp.where(there, left_out, xp.zeros_like(left_out))
+    number = cast(xp, xp.count_nonzero(there, axis=-1, keepdims=True), left_out.dtype)
+    some = xp.maximum(number, xp.ones_like(number))
+    away = xp.expand_dims(ops.total(xp, known), axis=-1) / some - known
+    away = xp.where(there, away, xp.zeros_like(away))
     cubes, squares = ops.total(xp, away**3), ops.total(xp, away**2)
-    skewness = xp.where(squares > 0, cubes / (6 * squares**1.5), xp.zeros_like(squares))
-    return xp.where(squares == squares, skewness, squares)
+    varies = squares > 0
+    root = xp.where(varies, squares, xp.ones_like(squares))
+    return xp.where(varies, cubes / (6 * root**1.5), xp.zeros_like(squares))

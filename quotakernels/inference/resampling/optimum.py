@@ -28,7 +28,7 @@ from quotakernels.inference.resampling.bootstrap import (
     refuse_gain,
     summary,
 )
-from quotakernels.inference.resampling.intervals import defined
+from quotakernels.inference.resampling.intervals import IntervalMethod, defined
 from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.quotas import wanted_masses
 from quotakernels.measures._direction import direction_of
@@ -76,6 +76,7 @@ def optimum_interval(
     *,
     quota: Any = None,
     fraction: Any = None,
+    method: IntervalMethod = "percentile",
     **keywords: Any,
 ) -> OptimumInterval:
     """Confidence intervals of the best cut and of what it brings, and its optimism (bootstrap).
@@ -90,6 +91,8 @@ def optimum_interval(
         As in `bootstrap`; models are leading axes of the scores and share the resamples.
     quota, fraction : number, optional
         The most that a cut may select, as in `hit_rate`; by default all.
+    method : str
+        As in `bootstrap`, but that of `expected`.
     **keywords
         The function's own arguments, such as ``impacts=(5, -4, 0, 0)`` or ``measure=informedness``.
 
@@ -149,7 +152,7 @@ def optimum_interval(
     own = {name: x for name, x in keywords.items() if name not in _OF_BOOTSTRAP}
     resampling = {name: x for name, x in keywords.items() if name in _OF_BOOTSTRAP}
     limits = [limit] if limit else []
-    return optima(best, own, limits, y_true, y_score, **resampling)[-1][0]
+    return optima(best, own, limits, y_true, y_score, method, **resampling)[-1][0]
 
 
 _OF_BOOTSTRAP, _OF_RANK = (
@@ -168,6 +171,7 @@ def optima(
     limits: Sequence[Mapping[str, Any]],
     y_true: Any,
     y_score: Any,
+    method: IntervalMethod = "percentile",
     **resampling: Any,
 ) -> list[tuple[OptimumInterval, BootstrapResult]]:
     """The best of all cuts, and those within some limits, on the same resamples.
@@ -176,7 +180,7 @@ def optima(
     between two cuts.
     """
     cuts = _Cuts(best, own, limits)
-    found: _Found = bootstrap(cuts, y_true, y_score, **resampling)
+    found: _Found = bootstrap(cuts, y_true, y_score, method=method, **resampling)
     data = {name: x for name, x in resampling.items() if name in _OF_RANK}
     curve = cuts.boundary(ranked(y_true, y_score, **data)).curve
     level = resampling.get("confidence_level", 0.95)

@@ -25,7 +25,7 @@ from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.groups import GroupsOfExamples
 from quotakernels.inputs.models import host_floats
 from quotakernels.inputs.shapes import column_hint
-from quotakernels.ranking import TiePolicy
+from quotakernels.ranking import Ranking, TiePolicy, table_of
 
 PARTS = 200
 """Parts of the examples that are left out, one at a time, for the acceleration of BCa."""
@@ -236,6 +236,58 @@ def without_parts(
             return cast(xp, part != xp.expand_dims(number, axis=-1), xp.int64)
 
     return counts, range(parts)
+
+
+def freedom_of(plan: Plan, ranking: Ranking, clustered: bool) -> list[Array]:
+    """One less than the fewer of positives and negatives, but 1 at least, shape (...); before that,
+    where examples are in groups and drawn one by one, the same of each group, shape (..., S).
+
+    Unequal weights amount to fewer examples (Kish), and those of a cluster to one.  Where there is
+    one class only, as with gains and no labels, it is one less than all.
+    """
+    examples, owner = plan.examples, plan.owner if clustered else None
+    xp = namespace(examples.labels)
+    with computing(xp):
+        positive = cast(xp, examples.labels, xp.bool)
+        there = xp.ones_like(positive) if examples.there is None else examples.there > 0
+        if owner is not None:
+            owner = xp.take(owner, examples.order, axis=-1)
+        flags = (there & positive, there & ~positive)
+        units = [[_units(xp, x, owner, examples.weights) for x in flags]]
+        if ranking.groups and not clustered:
+            table = table_of(xp, ranking, by_group=True)
+            items, found = (ops.number(xp, table, x) for x in (table.counts, table.positives))
+            units = [[found, items - found], *units]
+        return [_less_one(xp, *both) for both in units]
+
+
+def _less_one(xp: Namespace, first: Array, second: Array) -> Array:
+    fewer = xp.minimum(xp.where(first > 0, first, second), xp.where(second > 0, second, first))
+    return xp.maximum(fewer - 1, xp.ones_like(fewer))
+
+
+def _units(xp: Namespace, flags: Array, owner: Array | None, weights: Array | None) -> Array:
+    """How many units the raised flags belong to, shape (...)."""
+    number = xp.count_nonzero(flags, axis=-1)
+    if weights is not None:
+        number = xp.where(number > 0, kish(xp, flags, weights)[..., 0], 0.0)
+    if owner is None:
+        return number
+    last = xp.max(owner) + 1
+    own = xp.sort(xp.where(flags, owner, last), axis=-1)
+    first = xp.concat([xp.ones_like(flags[..., :1]), own[..., 1:] != own[..., :-1]], axis=-1)
+    found = xp.count_nonzero(first & (own < last), axis=-1)
+    return found if weights is None else xp.minimum(number, cast(xp, found, number.dtype))
+
+
+def kish(xp: Namespace, flags: Array, weights: Array) -> Array:
+    """How many equal weights tell as much as those of the raised flags, shape (..., 1); NaN of
+    none.
+    """
+    own = xp.where(flags, weights, xp.zeros_like(weights))
+    own = own / xp.max(own, axis=-1, keepdims=True)
+    total, squares = (ops.total(xp, x)[..., None] for x in (own, own * own))
+    return total * total / squares
 
 
 def flags_of(examples: Examples) -> dict[str, np.ndarray[Any, Any]]:

@@ -26,7 +26,7 @@ from quotakernels._array import (
     mapped,
     namespace,
 )
-from quotakernels.inference.resampling.plan import Drawing, parts_left_out, plan_of
+from quotakernels.inference.resampling.plan import Drawing, freedom_of, parts_left_out, plan_of
 from quotakernels.inference.resampling.resamples import Plan, by_group, host_tables, resampled
 from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import brief, check_flag
@@ -47,11 +47,14 @@ PATIENCE = 3.0
 
 
 class Draws(NamedTuple):
-    """An estimate, and functions for its values in resamples and without each part of the data."""
+    """An estimate, and functions for its values in resamples and without each part of the data;
+    and the degrees of freedom, of each list and before that of each group, as far as known.
+    """
 
     estimate: Any
     values: Callable[[range, Progress], Any]
     left_out: Callable[[], Any]
+    freedom: Sequence[Array]
 
 
 def examples_drawn(measure: Any, ranking: Ranking, found: Validated, how: Drawing) -> Draws:
@@ -63,7 +66,8 @@ def examples_drawn(measure: Any, ranking: Ranking, found: Validated, how: Drawin
     def left_out() -> Any:
         return values(*parts_left_out(plan), silent)
 
-    return Draws(estimate, functools.partial(values, plan), left_out)
+    freedom = freedom_of(plan, ranking, how.clusters is not None)
+    return Draws(estimate, functools.partial(values, plan), left_out, freedom)
 
 
 def value_of(measure: Any, ranking: Ranking) -> Any:
