@@ -93,6 +93,21 @@ BLOCKS = [block for path in DOCUMENTS for block in blocks(path)]
 PYTHON = [block for block in BLOCKS if block.language == "python"]
 
 
+REACHED: dict[Path, tuple[list[Block], dict[str, Any]]] = {}
+"""The blocks of a document that ran together, and the names they left."""
+
+
+def names_after(before: list[Block]) -> dict[str, Any]:
+    """The names that blocks of a document leave; those that ran for the last one are not run again."""
+    path = before[0].path if before else Path()
+    ran, namespace = REACHED.pop(path, ([], {}))
+    if not ran or ran != before[: len(ran)]:
+        ran, namespace = [], {"__name__": "__document__"}
+    for block in before[len(ran) :]:
+        exec(block.text, namespace)
+    return namespace
+
+
 @pytest.mark.parametrize("block", PYTHON, ids=str)
 def test_code_runs_and_prints_what_it_says(block: Block, capsys: pytest.CaptureFixture[str]):
     source = "\n" * block.line + block.text  # so that a traceback names the document's line
@@ -102,11 +117,12 @@ def test_code_runs_and_prints_what_it_says(block: Block, capsys: pytest.CaptureF
     for name in needed(block, PYTHON):
         if reason := missing(name):
             pytest.skip(reason)
-    namespace: dict[str, Any] = {"__name__": "__document__"}
-    for before in earlier(block, PYTHON):
-        exec(before.text, namespace)
+    before = earlier(block, PYTHON)
+    namespace = names_after(before)
     capsys.readouterr()
     exec(code, namespace)
+    if "continued" in block.marks:
+        REACHED[block.path] = ([*before, block], namespace)
     said = PRINTED.findall(block.text)
     printed = capsys.readouterr().out.splitlines()
     other = "compact" in block.marks or "random_state" in block.text  # padded tables, other draws
@@ -173,20 +189,28 @@ def test_links_lead_somewhere(path: Path):
     assert [link for link in links if not (path.parent / link).exists()] == []
 
 
+TERMINAL = ("COLUMNS", "LINES", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
+"""Variables that say what terminal the tests run in."""
+
+
 def plain_environment() -> dict[str, str]:
     """No terminal, whatever the tests run in."""
-    terminal = ("COLUMNS", "LINES", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
-    kept = {name: value for name, value in os.environ.items() if name not in terminal}
+    kept = {name: value for name, value in os.environ.items() if name not in TERMINAL}
     path = os.pathsep.join([str(ROOT), *filter(None, [kept.get("PYTHONPATH")])])
     return {**kept, "PYTHONIOENCODING": "utf-8", "PYTHONPATH": path}
 
 
-def printed_by(arguments: list[str], folder: Path = ROOT) -> list[str]:
+def printed_by(arguments: list[str]) -> list[str]:
+    """The lines that the command prints in a process of its own."""
     command = [sys.executable, "-m", "quotakernels", *arguments]
     done = subprocess.run(
-        command, capture_output=True, check=True, cwd=folder, env=plain_environment(), timeout=120
+        command, capture_output=True, check=True, cwd=ROOT, env=plain_environment(), timeout=120
     )
-    return [line.rstrip() for line in done.stdout.decode().splitlines()]
+    return without_trailing_spaces(done.stdout.decode())
+
+
+def without_trailing_spaces(text: str) -> list[str]:
+    return [line.rstrip() for line in text.splitlines()]
 
 
 def test_readme_shows_what_the_example_prints():
@@ -206,13 +230,25 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize(("command", "output"), COMMANDS, ids=[str(x) for x, _ in COMMANDS])
-def test_commands_print_what_is_shown_of_them(command: Block, output: Block, tmp_path: Path):
+def test_commands_print_what_is_shown_of_them(
+    command: Block,
+    output: Block,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
     for name in ("click", "pyarrow", "rich"):
         pytest.importorskip(name)
+    from quotakernels.cli import main
+
     (tmp_path / "docs").symlink_to(ROOT / "docs")  # so that what commands write stays outside
-    printed = (
-        "\n".join(printed_by(shlex.split(command.text.replace("\\\n", ""))[1:], tmp_path)) + "\n"
-    )
+    monkeypatch.chdir(tmp_path)
+    for variable in TERMINAL:
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(sys, "argv", shlex.split(command.text.replace("\\\n", "")))
+    with pytest.raises(SystemExit, match="^0$"):
+        main()
+    printed = "\n".join(without_trailing_spaces(capsys.readouterr().out)) + "\n"
     if STANDARD_ONLY and "--confidence" in command.text:
         return  # other draws
     parts = output.text.split("…\n")
