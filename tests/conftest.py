@@ -88,14 +88,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def mark_full(items: list[pytest.Item]) -> None:
     """Leave most modes to the full matrix: a case keeps one of each library.
 
-    Of JAX's a test keeps one case alone, as each is a program to compile, and none if that is
-    long and the measure is compiled for another test too.
+    Of JAX and the strict library a test keeps one case alone, as each is a program to compile
+    or takes several times NumPy's time; of JAX's none if that is long and the measure is compiled
+    for another test too.
     """
     modes = {item: mode for item in items if (mode := mode_of(item))}
     kept: dict[tuple[str, str], pytest.Item] = {}
     for item, mode in sorted(modes.items(), key=lambda x: place(x[1])):
         test, _, parameters = item.nodeid.partition("[")
-        case = "" if mode.library == "jax" else parameters.replace(mode.name, "", 1)
+        alone = mode.library in ("jax", "array_api_strict")
+        case = "" if alone else parameters.replace(mode.name, "", 1)
         long = mode.library == "jax" and item.get_closest_marker("long_program") is not None
         if mode.name in FIRST and not long:
             kept.setdefault((f"{test}[{case}", mode.library), item)

@@ -43,6 +43,7 @@ def test_gains_that_are_not_finite(mode: Mode, value: float, call: Any):
         mode.run(lambda s, g, r: call(s, g, gain_rejected=r), S, G, bad)
 
 
+@pytest.mark.long_program
 @EVERY_CALL
 @UNREAD_MODES
 def test_where_they_cannot_be_read_the_row_is_undefined(mode: Mode, call: Any):

@@ -44,6 +44,7 @@ def taken(way: Way) -> list[Input]:
     return sample(way, [case for case in cases if compiled_once(case)] if way.traced else cases)
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("way", [w if w.checked else in_full(w) for w in SAMPLED], ids=str)
 def test_bad_and_extreme_input(way: Way):
     if why := missing(way.mode.library):

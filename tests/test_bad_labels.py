@@ -173,6 +173,7 @@ def labels_of_a_batch(y: Any, s: Any, where: Any) -> Any:
     return qk.roc_auc(y, s, pos_label=2, where=where)
 
 
+@pytest.mark.long_program
 @every.reading_modes
 def test_labels_that_do_not_count_are_no_third_class(mode: Mode):
     """Rows of a batch are judged one by one, masked labels not at all."""

@@ -68,6 +68,7 @@ def height(labels: list[int], scores: list[int], weights: list[int], fpr: Fracti
 RATES = [Fraction(x, 10) for x in (0, 1, 2, 3, 5, 7, 10)]
 
 
+@pytest.mark.full
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans(), st.integers(1, 3)), max_size=9))
 def test_the_roc_curve_at_a_rate(rows: list[tuple[int, bool, int]]):
     rows = [*rows, (1, True, 1), (2, False, 2)]

@@ -10,7 +10,7 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, Mode, mode_fixture
+from backends import MODES, Mode, in_full, mode_fixture
 from exact.budgets import priced, priced_groups, quota_of_budget
 
 import quotakernels as qk
@@ -54,9 +54,15 @@ def exact(name: str, scores: np.ndarray, index: np.ndarray, weights: Any) -> flo
     return float("nan") if found is None else float(found)
 
 
-@pytest.mark.parametrize("weights", [None, WEIGHT], ids=["alone", "weights"])
 @pytest.mark.parametrize(
-    "kind", [{}, {"stratified": True}, {"poisson": True}, {"clusters": GROUPS}]
+    ("kind", "weights"),
+    [
+        ({}, None),
+        ({"clusters": GROUPS}, WEIGHT),
+        in_full({}, WEIGHT),
+        in_full({"clusters": GROUPS}, None),
+        *(in_full(x, w) for x in ({"stratified": True}, {"poisson": True}) for w in (None, WEIGHT)),
+    ],
 )
 def test_a_resample_spends_the_budget_on_rows_that_are_repeated(kind: Any, weights: Any):
     given = {"sample_weight": weights, "random_state": 3, "n_resamples": R, **kind}
@@ -140,6 +146,7 @@ def test_models_are_compared_at_a_budget(test: Any):
     np.testing.assert_array_equal(ones.p_value, plain.p_value)
 
 
+@pytest.mark.full
 @FEW
 def test_exchanges_leave_costs_with_their_examples():
     """Two examples can change places in four ways, of which each is drawn."""

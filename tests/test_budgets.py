@@ -130,6 +130,7 @@ def test_one_part_of_a_group_is_the_mean_over_the_orders_of_equal_costs(data: st
     assert found == pytest.approx(tuple(map(float, mean)), rel=1e-12)
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("names", BESIDE.values(), ids=BESIDE)
 def test_with_costs_of_one_a_budget_is_a_quota(mode: Mode, names: tuple[str, ...]):
     """Bit for bit, of parts of examples too."""
@@ -221,6 +222,7 @@ def test_what_is_free_is_taken_once_all_above_it_is():
     assert qk.hit_rate(y, s, cost=[0, 0, 0, 0], budget=0) == 0.75
 
 
+@pytest.mark.long_program
 def test_selection_and_its_threshold(mode: Mode):
     scores, cost = np.array([0.1, 0.5, 0.9, 0.5]), np.array([4.0, 1.0, 2.0, 3.0])
 
@@ -255,6 +257,7 @@ def rate(s: Any, c: Any, **given: Any) -> Any:
     return qk.hit_rate(Y, s, cost=c, budget=2, **given)
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])
 def test_bad_costs(mode: Mode, value: float):
     bad = np.stack([np.where(np.arange(4) == 2, value, C), C])
@@ -407,6 +410,7 @@ def test_whole_cases_are_of_the_host(mode: Mode):
 # values per cost, and curves
 
 
+@pytest.mark.long_program
 def test_what_a_quota_costs_and_a_unit_of_cost_finds(mode: Mode):
     quotas, budgets = np.array([0.0, 1, 2.5, 9]), np.array([0.0, 1, 4.25, 20])
     gain = RNG.integers(-5, 9, SIZE).astype(float)

@@ -127,6 +127,7 @@ def test_the_score_test():
     assert (turned.p_value, turned.lower) == pytest.approx((found.p_value, -found.upper))
 
 
+@pytest.mark.full
 def test_the_score_test_where_few_are_positive_at_the_cuts():
     """Half of the selected are positive, a twentieth of those at the cuts: Fisher's is too bold."""
     dice, rejected = np.random.default_rng(4), {"score": 0, "fisher": 0}

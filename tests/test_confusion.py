@@ -116,6 +116,7 @@ def test_thresholds_are_compared_exactly():
     assert qk.confusion_table([1, 0], tiny, threshold=0.0, inclusive=False).tp == 1
 
 
+@pytest.mark.long_program
 @main_modes
 def test_tables_at_quotas(mode: Mode):
     quotas = [0, 1, 2.5, 8]

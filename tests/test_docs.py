@@ -98,7 +98,7 @@ REACHED: dict[Path, tuple[list[Block], dict[str, Any]]] = {}
 
 
 def names_after(before: list[Block]) -> dict[str, Any]:
-    """The names that blocks of a document leave; those that ran for the last one are not run again."""
+    """The names that blocks of a document leave; none runs twice."""
     path = before[0].path if before else Path()
     ran, namespace = REACHED.pop(path, ([], {}))
     if not ran or ran != before[: len(ran)]:

@@ -130,6 +130,7 @@ def check_best(found: Any, rows: Sequence[Any], near: Any, whole: bool) -> None:
             assert found.optima[index].sum() == sum(best.optima)
 
 
+@pytest.mark.long_program
 def test_whole_gains_are_exact(mode: Mode):
     columns = {k: WHOLE[k] for k in ("score", "gain", "other", "where")}
     rows = exact_rows(WHOLE, False, True)

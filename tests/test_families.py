@@ -160,6 +160,7 @@ def test_weighted_families():
         assert_vertices("weighted", hull, ex.family_hull(tables))
 
 
+@pytest.mark.full
 def test_sums_of_weights_that_differ_by_rounding_are_the_same():
     """Totals of the same weights, added in two orders: the last vertex is the first model's, and
     no vertex lies between two roundings of it.

@@ -10,7 +10,16 @@ from typing import Any
 import everything as every
 import numpy as np
 import pytest
-from backends import MODES, QUICK, Mode, available, mode_fixture, parameters, random_state
+from backends import (
+    MODES,
+    QUICK,
+    Mode,
+    available,
+    in_full,
+    mode_fixture,
+    parameters,
+    random_state,
+)
 from expected import arrays_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -318,7 +327,7 @@ def test_a_batch_of_models_is_resampled_as_each_by_itself():
     assert np.all(both.whole.lower <= both.whole.upper)
 
 
-@pytest.mark.parametrize("test", ["bootstrap", "permutation"])
+@pytest.mark.parametrize("test", ["bootstrap", in_full("permutation")])
 @pytest.mark.parametrize("measure", [qk.impact_at_quota.with_options(quota=9), qk.best_quota])
 def test_models_are_compared_by_what_they_bring(test: Any, measure: Any):
     y = np.tile(Y[0], 8)

@@ -60,6 +60,7 @@ def exact_mean(counts: Any, scores: Any, weights: Any, sample: bool) -> tuple[fl
     return float(mean / total) if total else np.nan, len(values)
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("mode", parameters(mean_modes))
 @pytest.mark.parametrize("weights", [None, "examples", "positives", "own"])
 @pytest.mark.parametrize("sample", [False, True])
@@ -214,6 +215,7 @@ def test_resamples_without_a_value_do_not_count():
     assert set(found.resamples[~without]) == {1.0}
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("mode", parameters([m for m in mean_modes if m.name != "numpy"]))
 def test_a_bad_value_that_is_not_read_spoils_the_mean(mode: Mode):
     bad = np.where(np.arange(N) == 5, np.nan, S[0])

@@ -247,6 +247,7 @@ def test_scores_of_all_unsigned_integers(mode: Mode):
     assert found.tolist() == [0.75]
 
 
+@pytest.mark.long_program
 def test_ids_of_every_integer_type(mode: Mode):
     y, s = np.array([1, 0] * 100), np.linspace(0, 1, 200)
     for dtype, ids in ((np.int8, [-100, -27, 28, 100]), (np.uint8, [0, 1, 200, 255])):

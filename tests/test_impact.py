@@ -138,6 +138,7 @@ def test_best_boundary_at_another_class_ratio_elsewhere(mode: Mode):
 RATIOS = [0.25, 1.0, 2.1]
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("kind", ["impact", "outcome"])
 def test_several_class_ratios_at_once(mode: Mode, kind: Any):
     """An axis more, of what each ratio gives alone, also where each list has impacts of its own."""

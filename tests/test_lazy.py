@@ -305,8 +305,8 @@ IDS = [
     "ranked lists",
     "budgets",
 ]
-WITH_SIBLINGS = ("weights and mask", "batch")
-"""Cases of the measures that `one list` has too."""
+TRACED_BY_JAX = ("one list", "groups", "uncertainty")
+"""Cases that the full matrix does not have alone."""
 EVERY_CASE = pytest.mark.parametrize(("function", "arrays"), CASES, ids=IDS)
 
 
@@ -381,7 +381,7 @@ def test_fake_tensors(function: Any, arrays: Any):
 @pytest.mark.parametrize(
     ("function", "arrays"),
     [
-        pytest.param(*case, id=name, marks=[pytest.mark.full] if name in WITH_SIBLINGS else [])
+        pytest.param(*case, id=name, marks=[] if name in TRACED_BY_JAX else [pytest.mark.full])
         for name, case in zip(IDS, CASES, strict=True)
     ],
 )

@@ -54,6 +54,7 @@ def test_ranges_of_small_cases(method: Any, every: int):
                 near(found, as_floats(METHODS[method](table, *ends_of_range)))
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("ties", POLICIES)
 def test_ranges_everywhere(mode: Mode, ties: Any):
     each = [(method, ends) for method in METHODS for ends in RANGES]
@@ -67,6 +68,7 @@ def test_ranges_everywhere(mode: Mode, ties: Any):
         near(value, wanted(method, *ends, where=WHERE.tolist(), ties=ties))
 
 
+@pytest.mark.long_program
 def test_weights_everywhere(mode: Mode):
     """As areas, in any unit of mass; in one without a float to square too."""
     for unit in (1.0, *(() if mode.float32 else (1e-300,))):
@@ -106,6 +108,7 @@ def test_a_prior_over_quotas(mode: Mode, weighted: bool):
     near(mode.run(run, LABELS, SCORES, weights, quotas, prior), as_floats(exact))
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("method", METHODS)
 def test_groups_have_their_own(mode: Mode, method: Any):
     """As of their examples alone; NaN where there are fewer than the last quota."""

@@ -249,6 +249,7 @@ def test_weights_of_one_and_the_scale_of_weights_change_nothing(mode: Mode):
             np.testing.assert_allclose(found[name][index], value, 1e-14, err_msg=name)
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("mode", WEIGHTED)
 def test_order_and_rows_of_weight_zero_hardly_change_weighted_measures(mode: Mode):
     """Sums of weights are rounded, in an order that may depend on that of the rows."""

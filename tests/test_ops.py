@@ -15,6 +15,7 @@ from backends import (
     MODES,
     Mode,
     available,
+    in_full,
     of_fast_forms,
     parameters,
     standard_forms,
@@ -561,9 +562,10 @@ def table_for_hull(kind: str, weighted: bool, batch: tuple[int, ...], rows: int)
     return ops.Groups(scores, counts, positives.astype(np.int32), *masses)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", HULLS)
-@pytest.mark.parametrize("batch", [(), (3,)])
+@pytest.mark.parametrize(
+    ("weighted", "batch"), [(False, (3,)), (True, ()), in_full(False, ()), in_full(True, (3,))]
+)
 def test_hulls(library, kind, weighted, batch):
     table = table_for_hull(kind, weighted, batch, 60)
 
@@ -662,7 +664,7 @@ def test_hulls_by_merged_chains(size: int):
 
 @of_fast_forms
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("weighted", [False, in_full(True)])
 def test_hulls_in_programs_call_nobody(weighted: bool):
     """Not even on the CPU, and batches are traced anew without x64."""
     import jax

@@ -54,6 +54,7 @@ def test_the_measure_says_what_is_best():
     assert (least.value, least.quota) == (0, 0)
 
 
+@pytest.mark.long_program
 @main_modes
 def test_optimal_cuts(mode: Mode):
     found = mode.run(best_of, Y, S)
@@ -129,6 +130,7 @@ def of_units(y: Any, s: Any, units: Any) -> Any:
 KINDS: Any = ("impact", "outcome")
 
 
+@pytest.mark.long_program
 @main_modes
 def test_the_unit_of_impacts_and_costs_makes_no_difference(mode: Mode):
     units = 2.0 ** np.arange(-60, 61, 12)

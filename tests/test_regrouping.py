@@ -96,6 +96,7 @@ def test_policies_at_thresholds(ties: Any):
         assert rows(found) == exact_rows(wanted)
 
 
+@pytest.mark.long_program
 @every.main_modes
 def test_each_row_of_a_batch_has_thresholds_of_its_own(mode: Mode):
     chosen = np.asarray([[0.8, 0.25], [np.nan, 0.75]])

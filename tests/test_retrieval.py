@@ -85,6 +85,7 @@ def assert_all(found: dict[str, Any], rows: Any) -> None:
 # the exact reference itself
 
 
+@pytest.mark.full
 def test_exact_values_are_means_over_all_orders():
     for labels, scores in ex.cases(4):
         groups, positives = ex.groups(labels, scores), sum(labels)
@@ -101,6 +102,7 @@ def test_exact_values_are_means_over_all_orders():
 # the library
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("when_short", ["all", in_full("nan")])
 def test_every_small_case(mode: Mode, when_short: str):
     """Up to n = 5 in NumPy, up to 4 elsewhere."""
@@ -116,7 +118,7 @@ def test_every_small_case(mode: Mode, when_short: str):
 
 
 @pytest.mark.parametrize(
-    "ties", ["expected", "pessimistic", in_full("optimistic"), in_full("given")]
+    "ties", ["expected", *map(in_full, ("pessimistic", "optimistic", "given"))]
 )
 def test_compact_tables_of_every_small_case(ties: str):
     for y, s in ex.cases(4):
@@ -183,6 +185,7 @@ def test_grouped_is_a_loop(seed: int, size: int, number: int, levels: int):
         np.testing.assert_allclose(found, alone, rtol=1e-14)
 
 
+@pytest.mark.long_program
 @of_main
 def test_graded_gains(mode: Mode):
     scores, gain = np.array([3.0, 1, 1, 2, 1, 0]), np.array([0, 3, 1, 2, 0, 5])
@@ -223,6 +226,7 @@ def exact_ndcg(scores: np.ndarray, here: np.ndarray, quota: int) -> Any:
     return found / ideal if ideal else None
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("masked", [False, in_full(True)])
 @of_main
 def test_grades_of_groups(mode: Mode, masked: bool):
@@ -268,6 +272,7 @@ def test_chances_of_large_groups():
     np.testing.assert_allclose(found.some, [float(1 - x) for x in exact], rtol=2e-15)
 
 
+@pytest.mark.full
 def test_a_large_tie_group():
     ranking = qk.Ranking.from_counts([0.9, 0.5, 0.1], [3, 2000, 5], [0, 40, 5])
     groups = ex.groups_from_counts([0.9, 0.5, 0.1], [3, 2000, 5], [0, 40, 5])

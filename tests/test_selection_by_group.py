@@ -101,6 +101,7 @@ def test_it_is_select_summed_by_group_in_any_order(seed: int, size: int, number:
     np.testing.assert_allclose(np.sum(moved.found), whole, atol=1e-12)
 
 
+@pytest.mark.long_program
 def test_a_bad_value_that_is_not_read_spoils_all_groups_of_its_list(mode: Mode):
     bad = S.copy()
     bad[0, 3] = np.nan

@@ -86,10 +86,17 @@ def test_every_tie_policy_is_right_on_every_small_case(mode):
 
 
 @of_fast_forms
-@pytest.mark.parametrize("ties", ["expected", *map(in_full, POLICIES[1:])])
-def test_compact_tables_are_right_on_every_small_case(ties):
-    """One list of scores at a time takes another path than a batch; the other ties up to n = 4."""
-    for y, s in ex.cases(LENGTH if ties == "expected" else LENGTH - 1):
+@pytest.mark.parametrize(
+    ("ties", "longest"),
+    [
+        ("expected", LENGTH - 1),
+        in_full("expected", LENGTH),
+        *(in_full(ties, LENGTH - 1) for ties in POLICIES[1:]),
+    ],
+)
+def test_compact_tables_are_right_on_every_small_case(ties, longest):
+    """One list of scores at a time takes another path than a batch."""
+    for y, s in ex.cases(longest):
         quotas = [q for q in QUOTAS if q <= len(y)]
         ranking = qk.rank(y, s, ties=ties)
         actual = computed(ranking, [float(q) for q in quotas])

@@ -83,6 +83,7 @@ COMPILED = ("roc_auc", "pem", "hit_rate")
 """To compile them all takes long; of rankings from elsewhere they are tested by themselves."""
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("mode", QUICK)
 def test_counts_stay_exact_and_measures_near_exact(mode: Mode, tmp_path: Path):
     names = COMPILED if mode.library == "jax" else ALL

@@ -21,6 +21,7 @@ AGED = W * 0.5 ** np.arange(DAYS)[::-1, None]
 modes = [m for m in MODES if m.name in ("numpy", "torch", "jax64-jit")]
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("mode", parameters(modes))
 def test_an_example_weighs_less_with_every_period(mode: Mode):
     def computed(y: Any, s: Any, w: Any) -> Any:

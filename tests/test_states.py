@@ -319,6 +319,7 @@ def test_bad_values_are_refused_where_they_can_be_read(mode: Mode, name: str):
             state.update(labels * 2, mode.array(np.asarray([0.5, 0.25])))
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("mode", LAZY)
 @every_state
 def test_bad_values_that_cannot_be_read_make_their_row_invalid_for_good(mode: Mode, name: str):

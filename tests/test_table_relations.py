@@ -98,6 +98,7 @@ def test_classes_of_the_same_mass(data: Any):
 # relation 9
 
 
+@pytest.mark.long_program
 def test_two_scores_correlate_fully_or_not_at_all(mode: Mode):
     """All labels of five examples with all scores of two levels: ±1, or undefined."""
     pairs = itertools.product(itertools.product((0, 1), repeat=5), repeat=2)

@@ -79,7 +79,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("--label", "y", "--where", "part=2", "--weight", "i2", "--weight", "part"),
         in_full(("--label", "y", "--where", "letter=b")),
         in_full(("--label", "y", "--where", "bool=true")),
-        ("--label", "y", "--by", "letter"),
+        in_full(("--label", "y", "--by", "letter")),
         in_full(("--label", "y", "--weight", "eighths", "--by", "part")),
     ],
 )
@@ -96,8 +96,8 @@ def test_both_engines_print_the_same(run: Run, data: Path, arguments: tuple[str,
     "arguments",
     [
         ("--per", "day", "--quota", "40", "--quota", "5%"),
-        ("--per", "part", "--quota", "2000", "--weight", "eighths"),
-        ("--by", "bool", "--where", "letter=b"),
+        in_full(("--per", "part", "--quota", "2000", "--weight", "eighths")),
+        in_full(("--by", "bool", "--where", "letter=b")),
     ],
 )
 def test_groups_are_those_of_memory(

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import in_full
 
 import quotakernels as qk
 
@@ -221,7 +220,8 @@ def test_intervals_at_a_quota_are_of_the_tuned_impacts():
     np.testing.assert_allclose(ends, expected)
 
 
-@pytest.mark.parametrize("unit", [{}, in_full({"impacts": (0, -5, -1, 0)})])
+@pytest.mark.full
+@pytest.mark.parametrize("unit", [{}, {"impacts": (0, -5, -1, 0)}])
 def test_the_page_is_the_commands(
     credit: Any, command: Callable[..., str], tmp_path: Path, unit: dict[str, Any]
 ) -> None:

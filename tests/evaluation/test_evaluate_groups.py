@@ -209,6 +209,7 @@ def test_only_parts_of_one_quota_have_no_groups_apart() -> None:
         assert not any("apart" in x.caption for x in group_tables(found))
 
 
+@pytest.mark.full
 def test_the_page_says_what_rates_and_means_of_groups_are() -> None:
     pytest.importorskip("jinja2")
     pytest.importorskip("matplotlib")

@@ -180,6 +180,7 @@ def test_votes_begin_with_the_best_model_and_end_with_all(votes: voting.Votes):
     np.testing.assert_allclose(votes.votes[:, -1], votes.single.mean(1), atol=1e-4)
 
 
+@pytest.mark.full
 def test_chance_changes_the_marks_of_averages_only(votes: voting.Votes):
     """As AR Figure 10 normalises these two, and the other two are not said to be."""
     values, marks = voting.curves(votes), voting.marks(votes, "chance")

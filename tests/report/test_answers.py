@@ -130,6 +130,7 @@ def test_other_models_are_counted_by_what_they_are() -> None:
     ]
 
 
+@pytest.mark.full
 def test_letters_without_a_glyph_are_no_warning(made: Made, tmp_path: Path) -> None:
     path = write(tmp_path / "kanji.csv", y=[0, 1, 0, 1], 漢字=[4, 3, 2, 1], b=[1, 2, 3, 4])
     with warnings.catch_warnings():
