@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from backends import MODES, Mode, any_quota, in_full, mode_fixture
 from everything import MAIN
+from exact.budgets import priced as priced_rows
+from exact.budgets import priced_groups, quota_of_budget
 from expected import as_floats, ulps
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,6 +81,39 @@ def test_what_each_group_gets(mode: Mode, beside: str, ties: str):
         exact = as_floats(exact)  # (models, quotas, ...)
         close(name, several[k], np.moveaxis(exact, 1, -1), w is not None)
         close(name, one[k], exact[:, 2], w is not None)
+
+
+COST = RNG.choice([0.0, 1.0, 2.5], SIZE)
+BUDGETS = (Fraction(0), Fraction(7), Fraction(25, 2))
+
+
+@pytest.mark.long_program
+@pytest.mark.parametrize("weighted", [in_full(False), True])
+def test_what_each_group_gets_of_a_budget(mode: Mode, weighted: bool):
+    budgets, w = [float(x) for x in BUDGETS], W if weighted else None
+
+    def computed(y: Any, s: Any, g: Any, c: Any, *more: Any) -> Any:
+        data = dict(zip(["sample_weight"], more, strict=False), groups=g, num_groups=GROUPS)
+        return tuple(qk.groups.selection_by_group(y, s, cost=c, budget=budgets, **data))
+
+    arrays = [Y, S[0], G, COST, *([W] if weighted else [])]
+    found = mode.run(computed, *arrays)
+    weights = np.ones(SIZE) if w is None else w
+    rows = priced_groups(priced_rows(Y, S[0], COST, w))
+    own = [g == G for g in range(GROUPS)]
+    for k, budget in enumerate(BUDGETS):
+        quota = quota_of_budget(rows, budget)
+        whole = wanted(S[0], quota, "expected", w, None)
+        parts = []
+        for here in own:
+            priced = priced_groups(priced_rows(Y[here], S[0][here], COST[here], weights[here]))
+            money = budget * sum(x.cost for x in priced) / sum(x.cost for x in rows)
+            table = ex.groups(Y[here].tolist(), S[0][here].tolist(), weights[here].tolist())
+            parts.append(ex.T(table, quota_of_budget(priced, money) or 0))
+        cost = sum(whole.found, Fraction(0)) - sum(parts, Fraction(0))
+        exact = whole._replace(found_by_split=parts, split_cost=cost)
+        for name, x, y in zip(exact._fields, found, exact, strict=True):
+            close(name, np.asarray(x)[..., k], as_floats(y), weighted)
 
 
 @any_quota

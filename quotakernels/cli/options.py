@@ -168,12 +168,14 @@ WEIGHT = Option(["--weight"], type=COLUMN, help="Column of the weights.")
 POS_LABEL = Option(["--pos-label"], metavar="VALUE", help="The positive label, if it is not 1.")
 WHERE = Option(["--where"], type=CONDITION, help="Use these rows only.")
 PER = Option(
-    ["--per"], type=COLUMN, help="Fill each --quota in every group: rows alike in this column."
+    ["--per"],
+    type=COLUMN,
+    help="The --quota or --budget of every group: rows alike in this column.",
 )
 PER_OF_SELECTED = Option(
     ["--per"], type=COLUMN, help="The quota or budget of every group: rows alike in this column."
 )
-BY = Option(["--by"], type=COLUMN, help="Tell what every group gets of one --quota over all.")
+BY = Option(["--by"], type=COLUMN, help="Tell what every group gets of one --quota or --budget.")
 BUDGETS = (
     Option(
         ["--budget"],

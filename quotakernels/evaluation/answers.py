@@ -128,8 +128,10 @@ def _found_for_money(evaluation: Results, choice: Choice) -> Iterator[str]:
     rest = [f"by {names[k]} {of_places(k)}" for k in others[:_OTHERS]]
     rest += _the_others(choice.found[first], [choice.found[k] for k in others[_OTHERS:]])
     rest.append(f"at random {number(choice.random_found)} of {number(choice.random_places)}")
+    per = evaluation.settings.per
+    where = "" if per is None else f" in each {per}"
     yield (
-        f"With {number(choice.quota.amount)} to spend, choosing by {names[first]}: "
+        f"With {number(choice.quota.amount)} to spend{where}, choosing by {names[first]}: "
         f"{of_places(first)} selected are positive ({label}); {', '.join(rest)}."
     )
     if choice.brings is None and (luck := _luck(evaluation, choice, form)):

@@ -192,6 +192,8 @@ def how_filled(places: float, threshold: str, above: int, tied: int) -> str:
 def how_filled_each(places: float, quota: Quota, column: str, sizes: NDArray[Any]) -> str:
     """Say how many places there are of each group, and how many groups have fewer rows."""
     short = 0 if quota.percent else int(np.count_nonzero(sizes < quota.amount))
-    fewer = f", {short} of them with fewer rows" if short else ""
+    smaller = "that cost less" if quota.is_budget else "with fewer rows"
+    fewer = f", {short} of them {smaller}" if short else ""
     groups = f"{len(sizes)} group{'' if len(sizes) == 1 else 's'}{fewer}"
-    return f"{Size(places, False)}: {quota} of each {column} ({groups})"
+    what = f"{number(quota.amount)} for" if quota.is_budget else f"{quota} of"
+    return f"{Size(places, False)}: {what} each {column} ({groups})"

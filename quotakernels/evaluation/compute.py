@@ -10,7 +10,7 @@ import numpy as np
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.gains import gain_results, gains_of
 from quotakernels.evaluation.group_intervals import with_groups_drawn
-from quotakernels.evaluation.groups import TOGETHER, GroupResults, group_results
+from quotakernels.evaluation.groups import GroupResults, group_results, together_at
 from quotakernels.evaluation.intervals import Resampled, Tell, with_certainty
 from quotakernels.evaluation.measures import AREAS, OVER_ALL, measures_at
 from quotakernels.evaluation.quota import Quota
@@ -68,8 +68,8 @@ def with_groups(evaluation: Evaluation, groups: GroupResults) -> Evaluation:
 
 def _together(groups: GroupResults) -> dict[Quota, Values]:
     """What quotas of groups select in all, for each quota."""
-    found = {quota: groups.together(quota) for quota in groups.values if quota is not None}
-    return {quota: Values(TOGETHER, array) for quota, array in found.items()}
+    quotas = [quota for quota in groups.values if quota is not None]
+    return {quota: Values(together_at(quota), groups.together(quota)) for quota in quotas}
 
 
 def _best_thresholds(settings: Settings, tuning: Sample) -> list[float]:

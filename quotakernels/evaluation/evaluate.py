@@ -95,11 +95,11 @@ def evaluate(
     tune : boolean array, shape (n,), optional
         The examples on which each model's best cut is chosen, with `gain` or `impacts`.
     per : array, shape (n,), optional
-        The group of each example, as `groups` of `rank`: every quota is then one of each group,
-        and a smaller group is selected whole.
+        The group of each example, as `groups` of `rank`: every quota or budget is then one of each
+        group, and a smaller group is selected whole.
     by : array, shape (n,), optional
-        The group of each example, to learn which part of one quota over all each group gets, and
-        what is found there.
+        The group of each example, to learn which part of one quota or budget over all each group
+        gets, and what is found there.
     sample_weight, where, pos_label
         As in `rank`, of shape (n,), the same for all models.
     confidence : float, optional

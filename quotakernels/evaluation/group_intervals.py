@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from quotakernels.evaluation.groups import MEASURES, OVER_ALL, GroupResults, GroupValues
-from quotakernels.evaluation.intervals import Resampled, differences_of
+from quotakernels.evaluation.intervals import Resampled, differences_of, without_costs
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Differences, Ends, Results, Values
 from quotakernels.inference.comparison.compare import compare
@@ -39,14 +39,17 @@ def with_groups_drawn(results: R, data: Resampled) -> R:
     return results
 
 
-def _argument(groups: GroupResults, quota: Quota) -> dict[str, Any]:
-    return quota.argument(float(groups.masses.max(initial=0)))
+def _hit_rate_together(groups: GroupResults, quota: Quota, model: int = 0) -> Any:
+    """The hit rate of all that the quotas of groups select, as a mean over groups.
+
+    Only of a budget models fill other places.
+    """
+    places = groups.values[quota].of("places")[model]
+    return group_mean(hit_rate, weights=places, **quota.argument(groups.most))
 
 
-def _hit_rate_together(groups: GroupResults, quota: Quota) -> Any:
-    """The hit rate of all that the quotas of groups select, as a mean over groups."""
-    places = quota.of_each(groups.masses)
-    return group_mean(hit_rate, weights=places, **_argument(groups, quota))
+def _qrecall_together(groups: GroupResults, quota: Quota) -> Any:
+    return group_mean(qrecall, weights="positives", **quota.argument(groups.most))
 
 
 def _ends_of_model(
@@ -57,13 +60,15 @@ def _ends_of_model(
     measures: dict[tuple[Any, ...], Any]
     measures = {(None, x.name): group_mean(x.function) for x in OVER_ALL}
     for quota in data.settings.quotas if data.settings.per is not None else ():
-        argument = _argument(groups, quota)
+        argument = quota.argument(groups.most)
         for measure in MEASURES:
             measures[quota, measure.name] = group_mean(measure.function, **argument)
-        measures[_TOGETHER, quota, "hit_rate"] = _hit_rate_together(groups, quota)
-        found = group_mean(qrecall, weights="positives", **argument)
-        measures[_TOGETHER, quota, "qrecall"] = found
-    given = {**data.examples(name), "groups": data.groups}
+        model = data.settings.models.index(name)
+        measures[_TOGETHER, quota, "hit_rate"] = _hit_rate_together(groups, quota, model)
+        measures[_TOGETHER, quota, "qrecall"] = _qrecall_together(groups, quota)
+    examples = data.examples(name)
+    examples = without_costs(examples) if data.settings.per is None else examples
+    given = {**examples, "groups": data.groups}
     drawn = bootstrap(measures, **given, **data.drawn(data.resampling.resamples))
     each = {key: x.value for key, x in drawn.items()}
     return {k: (float(x.lower), float(x.upper), float(x.undefined)) for k, x in each.items()}
@@ -86,14 +91,14 @@ def _tests(data: Resampled, groups: GroupResults) -> Iterator[Differences]:
     first, *_ = examples.values()
     models = {name: columns["y_score"] for name, columns in examples.items()}
     resamples = data.resampling.test_resamples
-    test = functools.partial(
-        compare, y_true=first["y_true"], models=models, sample_weight=first["sample_weight"]
-    )
+    beside = {"sample_weight": first["sample_weight"], **data.costs}
+    test: Any = functools.partial(compare, y_true=first["y_true"], models=models, **beside)
     for quota in data.settings.quotas:
         data.on_step("comparing what quotas of groups find")
         with warnings.catch_warnings(record=True) as noted:
             warnings.simplefilter("always")
-            measure = _hit_rate_together(groups, quota)
-            found = test(measure, groups=data.groups, **data.drawn(resamples))
+            of_all = _qrecall_together if quota.is_budget else _hit_rate_together
+            found = test(of_all(groups, quota), groups=data.groups, **data.drawn(resamples))
         notes = [str(each.message) for each in noted]
-        yield differences_of(data, "hit_rate", quota, found, notes, resamples)
+        name = "qrecall" if quota.is_budget else "hit_rate"
+        yield differences_of(data, name, quota, found, notes, resamples)

@@ -21,7 +21,7 @@ _EXTREMES = 5
 _OF_APART = (
     "Parity ratio: the smallest selection rate over the largest. Equal opportunity difference: the "
     "largest Qrecall less the smallest. Split cost: how many positives fewer are found if each "
-    "group has a quota in proportion to its size."
+    "group has a quota in proportion to its size, or a budget in proportion to what it costs."
 )
 
 
@@ -75,8 +75,12 @@ def _spread(evaluation: Results, groups: GroupResults, quota: Quota | None) -> T
 
 def _notes(evaluation: Results, groups: GroupResults, quota: Quota | None) -> Iterator[str]:
     if quota is not None and evaluation.settings.per is not None and (n := groups.short(quota)):
-        have, are = ("has", "is") if n == 1 else ("have", "are")
-        yield f"{number(n)} of them {have} less than {quota} and {are} selected whole."
+        verbs = ("costs", "has", "is") if n == 1 else ("cost", "have", "are")
+        cost, have, are = verbs
+        short = f"{have} less than {quota}"
+        if quota.is_budget:
+            short = f"{cost} less than {number(quota.amount)}"
+        yield f"{number(n)} of them {short} and {are} selected whole."
     yield "A group without a value, such as the AUC of one class alone, is left out of the mean."
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from quotakernels._array import namespace
 from quotakernels._text import number
-from quotakernels.evaluation.measures import AT_QUOTA, Column
+from quotakernels.evaluation.measures import AT_BUDGET, AT_QUOTA, Column, places
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.settings import Settings
 from quotakernels.inference.delong.interval import auc_interval
@@ -29,8 +29,6 @@ _FILLED = (
     Column("selection_rate", "selection\nrate", compared=False),
 )
 MEASURES = AT_QUOTA[:3]
-TOGETHER = AT_QUOTA[:2]
-"""Of all rows that quotas of groups select."""
 APART = (
     Column("demographic_parity_ratio", "parity\nratio", compared=False),
     Column("equal_opportunity_difference", "equal opportunity\ndifference", compared=False),
@@ -38,6 +36,11 @@ APART = (
 )
 """How far groups are apart in what they get of one quota over all."""
 _SPREAD = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def together_at(quota: Quota) -> tuple[Column, ...]:
+    """The measures of all rows that a quota, or a budget, of each group selects."""
+    return AT_BUDGET if quota.is_budget else AT_QUOTA[:2]
 
 
 @dataclass(frozen=True)
@@ -94,9 +97,9 @@ class GroupValues:
 class GroupResults:
     """Every model in every group, under None over all quotas and then at each.
 
-    Of each group there are its name, the numbers of its rows and positives, and their masses
-    (without weights the same numbers).  `apart` has the values APART at each quota over all, shape
-    (M, 3).
+    Of each group there are its name, the numbers of its rows and positives, their masses (without
+    weights the same numbers), and with budgets what the rows cost.  `apart` has the values APART at
+    each quota over all, shape (M, 3).
     """
 
     names: tuple[Any, ...]
@@ -104,30 +107,40 @@ class GroupResults:
     positives: NDArray[np.int64]
     masses: Floats
     positive_masses: Floats
+    costs: Floats
     values: Mapping[Quota | None, GroupValues]
     apart: Mapping[Quota, Floats] = field(default_factory=dict)
 
-    def places(self, quota: Quota) -> float:
-        """How many places there are where each group has the quota."""
-        return float(quota.of_each(self.masses).sum())
+    @property
+    def most(self) -> float:
+        """The most that a quota, or a budget, of a group may be."""
+        whole = self.masses if np.isnan(self.costs).all() else self.costs
+        return float(whole.max(initial=0))
+
+    def at_random(self, quota: Quota) -> tuple[float, float]:
+        """How many places a random choice has where each group has the quota, and what it finds."""
+        whole = self.costs if quota.is_budget else self.masses
+        there = whole > 0
+        share = np.where(self.masses > 0, 1.0, 0.0)
+        share[there] = quota.of_each(whole[there]) / whole[there]
+        return float(share @ self.masses), float(share @ self.positive_masses)
 
     def together(self, quota: Quota) -> Floats:
-        """The values TOGETHER of all that the groups' quotas select, shape (M, 2)."""
+        """The values `together_at` of all that the groups' quotas select, shape (M, K)."""
         at_quota = self.values[quota]
+        places = at_quota.of("places").sum(axis=1)
         found = np.nansum(at_quota.of("places") * at_quota.of("hit_rate"), axis=1)
-        with np.errstate(invalid="ignore"):
-            shares = [found / x for x in (self.places(quota), self.positive_masses.sum())]
-        return np.stack(shares, axis=-1)
-
-    def at_random(self, quota: Quota) -> float:
-        """How many positives a random choice for these places finds."""
-        there = self.masses > 0
-        found = (quota.of_each(self.masses) * self.positive_masses)[there] / self.masses[there]
-        return float(found.sum())
+        with np.errstate(invalid="ignore", divide="ignore"):
+            shares = [found / places, found / self.positive_masses.sum()]
+            if not quota.is_budget:
+                return np.stack(shares, axis=-1)
+            spent = quota.of_each(self.costs).sum()
+            return np.stack([places, *shares, found / spent], axis=-1)
 
     def short(self, quota: Quota) -> int:
-        """How many groups have fewer rows, or less weight, than the quota."""
-        return 0 if quota.percent else int(np.count_nonzero(self.masses < quota.amount))
+        """How many groups have fewer rows, or less weight, than the quota, or cost less."""
+        whole = self.costs if quota.is_budget else self.masses
+        return 0 if quota.percent else int(np.count_nonzero(whole < quota.amount))
 
 
 def group_results(
@@ -135,9 +148,10 @@ def group_results(
 ) -> GroupResults:
     """Measure each model in each group, by its ranking of groups, and call these by their names."""
     _, rows, positives = group_counts(rankings[0])
-    masses, found = _masses(rankings[0])
+    masses, found, costs = _masses(rankings[0])
+    whole = costs if settings.cost is not None else masses
     if settings.per is not None:
-        settings.check_quotas(float(masses.max(initial=0)), settings.per)
+        settings.check_quotas(float(whole.max(initial=0)), settings.per)
     resampling = settings.resampling
     closed = resampling is not None and settings.weight is None  # intervals of single rows
     level = resampling.level if resampling is not None and closed else None
@@ -145,14 +159,23 @@ def group_results(
     apart: dict[Quota, Floats] = {}
     for quota in settings.quotas:
         if settings.per is not None:
-            filled = [quota.of_each(masses)] * len(rankings)
+            filled = [_places(ranking, quota, masses) for ranking in rankings]
         else:
-            argument = quota.argument(float(masses.sum()))
+            argument = quota.argument(float(whole.sum()))
             shared = [selection_by_group(ranking, **argument) for ranking in rankings]
             filled = [np.asarray(x.selected) for x in shared]
             apart[quota] = np.asarray([[getattr(x, m.name) for m in APART] for x in shared])
-        values[quota] = _at_quota(rankings, filled, masses, level)
-    return GroupResults(tuple(names.tolist()), rows, positives, masses, found, values, apart)
+        fixed = None if quota.is_budget else level  # the places of a budget are not fixed
+        values[quota] = _at_quota(rankings, filled, masses, fixed)
+    return GroupResults(tuple(names.tolist()), rows, positives, masses, found, costs, values, apart)
+
+
+def _places(ranking: Ranking, quota: Quota, masses: Floats) -> Floats:
+    """How many places each group fills."""
+    if not quota.is_budget:
+        return quota.of_each(masses)
+    paid: Floats = np.asarray(places(ranking, budget=quota.amount), dtype=np.float64)
+    return np.where(masses > 0, paid, 0.0)
 
 
 def _over_all(rankings: Sequence[Ranking], level: float | None) -> GroupValues:
@@ -166,11 +189,13 @@ def _over_all(rankings: Sequence[Ranking], level: float | None) -> GroupValues:
     )
 
 
-def _masses(ranking: Ranking) -> tuple[Floats, Floats]:
-    """The mass of each group, and that of its positives."""
+def _masses(ranking: Ranking) -> tuple[Floats, Floats, Floats]:
+    """The mass of each group, that of its positives, and what it costs; NaN without costs."""
     xp = namespace(ranking.counts)
-    whole, positive, _ = Totals(xp, table_of(xp, ranking, by_group=True))
-    return whole.astype(np.float64), positive.astype(np.float64)
+    total = Totals(xp, table_of(xp, ranking, by_group=True))
+    cost = total.cost if ranking.costs else np.full(total.whole.shape, np.nan)
+    whole, positive, cost = (np.asarray(x, np.float64) for x in (total.whole, total.positive, cost))
+    return whole, positive, cost
 
 
 def _at_quota(
@@ -178,15 +203,15 @@ def _at_quota(
 ) -> GroupValues:
     """The measures of groups in which each model fills so many places, by its own order there."""
     values = []
-    for ranking, places in zip(rankings, filled, strict=True):
-        of_each = [x.function(ranking, quota=places[:, None])[:, 0] for x in MEASURES]
+    for ranking, taken in zip(rankings, filled, strict=True):
+        of_each = [x.function(ranking, quota=taken[:, None])[:, 0] for x in MEASURES]
         with np.errstate(invalid="ignore"):
-            values.append(np.stack([places, places / masses, *of_each], axis=-1))
+            values.append(np.stack([taken, taken / masses, *of_each], axis=-1))
     ends = {}
     if level is not None:
         found = [
-            hit_rate_interval(ranking, quota=places[:, None], confidence_level=level)
-            for ranking, places in zip(rankings, filled, strict=True)
+            hit_rate_interval(ranking, quota=taken[:, None], confidence_level=level)
+            for ranking, taken in zip(rankings, filled, strict=True)
         ]
         ends = {"hit_rate": _ends(found)}
     return GroupValues((*_FILLED, *MEASURES), np.stack(values), ends)

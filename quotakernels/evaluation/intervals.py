@@ -60,6 +60,12 @@ class Resampled:
         assert self.settings.resampling is not None
         return self.settings.resampling
 
+    @property
+    def costs(self) -> dict[str, Any]:
+        """What each row costs, if anything, as a keyword."""
+        first = self.examples(self.settings.models[0])
+        return {"cost": first["cost"]} if "cost" in first else {}
+
     def drawn(self, resamples: int) -> dict[str, Any]:
         """The keywords of functions that resample."""
         return {
@@ -68,6 +74,11 @@ class Resampled:
             "random_state": self.resampling.seed,
             "progress": self.tell,
         }
+
+
+def without_costs(examples: dict[str, Any]) -> dict[str, Any]:
+    """The same for measures that are of no budget."""
+    return {name: x for name, x in examples.items() if name != "cost"}
 
 
 def with_certainty(
@@ -109,7 +120,8 @@ def _intervals_of_model(data: Resampled, name: str) -> dict[_Key, tuple[float, f
     """Intervals by resamples; where a formula holds its level without them, by that."""
     data.on_step(f"resampling {name}")
     examples, level = data.examples(name), data.resampling.tested_level
-    found = bootstrap(_measures(data), **examples, **data.drawn(data.resampling.resamples))
+    given = examples if data.quotas else without_costs(examples)
+    found = bootstrap(_measures(data), **given, **data.drawn(data.resampling.resamples))
     found |= {(x,): result for x, result in found.pop(_SUMMARY)._asdict().items()}
     ends = {k: (float(x.lower), float(x.upper), float(x.undefined)) for k, x in found.items()}
     if examples["sample_weight"] is not None:
@@ -165,12 +177,10 @@ def resampled_gains(
     data: Resampled, brings: dict[str, Any], thresholds: list[float] | None
 ) -> ResampledGains:
     """What models bring on resamples; by cuts at thresholds that were chosen elsewhere, if any."""
-    examples = {name: data.examples(name) for name in data.settings.models}
-    scores = stacked({name: x["y_score"] for name, x in examples.items()}, None, **brings)
+    models = {name: data.examples(name)["y_score"] for name in data.settings.models}
+    scores = stacked(models, None, **brings)
     data.on_step("resampling what they bring")
-    first = next(iter(examples.values()))
-    paid = {name: first[name] for name in ("cost",) if name in first}
-    given = {**brings, **paid, **data.drawn(data.resampling.resamples)}
+    given = {**brings, **data.costs, **data.drawn(data.resampling.resamples)}
     if thresholds is None:
         (best, _), *within = optima(best_quota, {}, [*data.quotas.values()], None, scores, **given)
         by_quota = dict(zip(data.quotas, within, strict=True))

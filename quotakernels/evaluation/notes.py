@@ -47,10 +47,10 @@ def compared_by(evaluation: Results, differences: Differences) -> str:
 
 def heading_of(evaluation: Results, quota: Quota) -> str:
     """What a quota is, with the places that a share of all has."""
-    if quota.is_budget:
-        return f"At {quota.named}"
     per = evaluation.settings.per
     each = "" if per is None else f" of each {per}"
+    if quota.is_budget:
+        return f"At {quota.named}{each}"
     if not (quota.percent or each):
         return f"At quota {quota}"
     unit = "of the total weight" if evaluation.weighted else "rows"

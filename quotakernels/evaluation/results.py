@@ -205,7 +205,7 @@ class Results:
     def places_at_random(self, quota: Quota) -> float:
         """Return how many a random choice selects; a budget is shared by all alike."""
         if self.groups is not None and self.settings.per is not None:
-            return self.groups.places(quota)
+            return self.groups.at_random(quota)[0]
         if quota.is_budget:
             spent = quota.places(self.total_cost)
             return self.total * spent / self.total_cost if self.total_cost else self.total
@@ -214,5 +214,5 @@ class Results:
     def found_at_random(self, quota: Quota) -> float:
         """Return how many positives a random choice for these places finds."""
         if self.groups is not None and self.settings.per is not None:
-            return self.groups.at_random(quota)
+            return self.groups.at_random(quota)[1]
         return self.places_at_random(quota) * self.prevalence

@@ -309,7 +309,8 @@ class Settings:
         of_group = f" of the largest group by {group!r}" if group else ""
         rows, weight = f"the {plain(total)} rows{of_group}", f"the total weight{of_group}"
         what = rows if unweighted else f"{weight}, {plain(total)}"
-        what = what if self.cost is None else f"what all rows cost, {plain(total)}"
+        paid = f"all rows{of_group} cost" if group else "all rows cost"
+        what = what if self.cost is None else f"what {paid}, {plain(total)}"
         for quota in self.quotas:
             quota.check(total, what, of_rows=unweighted, command=self.command)
 
@@ -319,8 +320,7 @@ class Settings:
         self._check_budgets()
 
     def _check_budgets(self) -> None:
-        names = ("budget", "cost", "quota", "per", "by")
-        budget, cost, quota, per, by = (named_option(x, self.command) for x in names)
+        budget, cost, quota = (named_option(x, self.command) for x in ("budget", "cost", "quota"))
         budgets = [x.is_budget for x in self.quotas]
         if any(budgets) and not all(budgets):
             raise UnfitError(f"{budget} stands in the place of {quota}; give one of the two")
@@ -328,14 +328,10 @@ class Settings:
             raise UnfitError(f"{budget} needs {cost}, which says what each row costs")
         if self.cost is not None and not any(budgets):
             raise UnfitError(f"{cost} goes with {budget}")
-        if self.cost is not None and self.grouped_by is not None:
-            raise UnfitError(
-                f"{per} and {by} go without {budget}; select gives each group a budget of its own"
-            )
 
     def _check_groups(self) -> None:
-        names = ("per", "by", "gain", "impact", "quota")
-        per, by, gain, impact, quota = (named_option(x, self.command) for x in names)
+        names = ("per", "by", "gain", "impact", "quota", "budget")
+        per, by, gain, impact, quota, budget = (named_option(x, self.command) for x in names)
         if self.per is not None and self.by is not None:
             raise UnfitError(
                 f"{per} gives each group a quota of its own, {by} is for one quota over all; "
@@ -343,7 +339,7 @@ class Settings:
             )
         if self.per is not None and not self.quotas:
             raise UnfitError(
-                f"{per} goes with {quota}; {by} tells the AUC of each group without one"
+                f"{per} goes with {quota} or {budget}; {by} tells the AUC of each group without one"
             )
         if self.per is not None and self.unit is not None:
             raise UnfitError(

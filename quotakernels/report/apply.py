@@ -71,9 +71,11 @@ def _fill_each(
 ) -> Step:
     """A quota of each group, which `select` counts in rows."""
     assert evaluation.groups is not None
-    what = f"Fill quota {quota} of each {per} by {evaluation.models[model]}"
-    places = evaluation.places_at_random(quota)
-    remark = f"{how_filled_each(places, quota, per, evaluation.groups.masses)}."
+    does = "Spend" if quota.is_budget else "Fill"
+    what = f"{does} {quota.named} of each {per} by {evaluation.models[model]}"
+    places, groups = float(evaluation.places(quota)[model]), evaluation.groups
+    sizes = groups.costs if quota.is_budget else groups.masses
+    remark = f"{how_filled_each(places, quota, per, sizes)}."
     if evaluation.weighted:
         remark = "The command counts rows and not weights." if evaluation.settings.command else ""
     return Step(what, _of_quota(evaluation, file, model, quota), remark)

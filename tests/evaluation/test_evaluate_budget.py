@@ -134,6 +134,70 @@ def test_intervals_of_what_a_budget_brings(credit: Any):
     json.loads(found.to_json())
 
 
+GROUP = np.array(["n", "n", "s", "s", "n", "s"])
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+def test_each_group_has_the_budget(weight: Any):
+    found = qk.evaluate(Y, S, budget=[1.5, 0], cost=COST, sample_weight=weight, per=GROUP)
+    masses = np.ones(6) if weight is None else weight
+    for budget, values in found.at_quota.items():
+        assert found.groups is not None
+        of_groups = found.groups.values[budget]
+        for k, scores in enumerate(S.values()):
+            given = {"groups": GROUP, "cost": COST, "sample_weight": weight}
+            at = {**given, "budget": budget.amount, "when_short": "all"}
+            table = qk.confusion_table(Y, scores, **at)
+            places = table.tp + table.fp
+            np.testing.assert_allclose(of_groups.of("places")[k], places, rtol=1e-14)
+            hit = qk.hit_rate(Y, scores, **at)
+            np.testing.assert_allclose(of_groups.of("hit_rate")[k], hit, rtol=1e-14)
+            of_model = values.of_model(k)
+            assert of_model["places"] == pytest.approx(places.sum())
+            assert of_model["qrecall"] == pytest.approx(table.tp.sum() / (masses * Y).sum())
+            if budget.amount:
+                assert of_model["hit_rate"] == pytest.approx(table.tp.sum() / places.sum())
+        costs = np.array([(masses * COST)[g == GROUP].sum() for g in "ns"])
+        share = np.minimum(budget.amount / costs, 1)
+        sizes = np.array([masses[g == GROUP].sum() for g in "ns"])
+        assert found.places_at_random(budget) == pytest.approx(share @ sizes)
+    assert "to spend in each group, choosing by" in found.recommendation
+    json.loads(found.to_json())
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+def test_groups_share_one_budget(weight: Any):
+    found = qk.evaluate(Y, S, budget=2.5, cost=COST, sample_weight=weight, by=GROUP)
+    ((budget, _),) = found.at_quota.items()
+    assert found.groups is not None
+    for k, scores in enumerate(S.values()):
+        taken = qk.select(scores, budget=2.5, cost=COST, sample_weight=weight)
+        taken = taken if weight is None else taken * weight
+        each = [taken[g == GROUP].sum() for g in "ns"]
+        np.testing.assert_allclose(found.groups.values[budget].of("places")[k], each, rtol=1e-14)
+    assert "At budget 2.5: how far the groups of group are apart" in [
+        x.caption for x in found.tables
+    ]
+
+
+@pytest.mark.parametrize("kind", ["per", "by"])
+def test_groups_of_a_budget_have_intervals(kind: str, credit: Any):
+    y, cost, group = credit["repaid"], credit["credit_amount"], np.arange(len(credit)) % 12
+    given = {"confidence": 0.9, "compare": True, "n_resamples": 40, "random_state": 3}
+    found = qk.evaluate(y, credit[[*NAMES]], budget=2e4, cost=cost, **{kind: group}, **given)
+    assert found.groups is not None
+    assert not np.isnan(found.groups.values[None].mean_interval("roc_auc", 0)).any()
+    (values,) = found.at_quota.values()
+    assert not np.isnan(values.interval("qrecall", 0)).any()
+    assert [x.measure for x in found.differences] == ["roc_auc", "qrecall"]
+    if kind == "per":
+        mean = qk.group_mean(qk.qrecall, weights="positives", budget=2e4)
+        drawn = {"confidence_level": 0.9, "n_resamples": 40, "random_state": 3}
+        data = {"groups": group, "cost": cost}
+        alone = qk.bootstrap(mean, y, credit[NAMES[0]], **data, **drawn).value
+        np.testing.assert_allclose(values.interval("qrecall", 0), [alone.lower, alone.upper])
+
+
 def test_with_costs_of_1_a_budget_is_a_quota():
     paid = qk.evaluate(Y, S, budget=3, cost=np.ones(6))
     ((budget, at_budget),) = paid.at_quota.items()
@@ -246,7 +310,11 @@ def test_nothing_and_everything(budget: float, cost: Any, said: str):
         ({"budget": 3}, "budget needs cost, which says what each row costs"),
         ({"cost": COST}, "cost goes with budget"),
         ({"budget": 3, "cost": COST, "quota": 2}, "stands in the place of quota; give one"),
-        ({"budget": 3, "cost": COST, "by": Y}, "select gives each group a budget of its own"),
+        (
+            {"budget": 7, "cost": COST, "per": Y},
+            "what all rows of the largest group by 'group' cost",
+        ),
+        ({"budget": 3, "cost": COST, "per": Y, "gain": COST}, "are of one selection of all"),
         ({"budget": 3, "cost": -COST}, "cost is -1.0 at position 1"),
         ({"budget": 3, "cost": COST[:4]}, "cost must have shape"),
     ],
@@ -261,7 +329,6 @@ def test_what_does_not_go_with_a_budget(options: dict[str, Any], said: str):
     [
         (("--budget", 3), "--budget needs --cost"),
         (("--cost", "c"), "--cost goes with --budget"),
-        (("--budget", 3, "--cost", "c", "--per", "y"), "--per and --by go without --budget"),
         (("--budget", 9, "--cost", "c"), "--budget 9 is more than what all rows cost, 8"),
         (("--budget", 1, "--cost", "bad"), "'bad': -1.0 at row 2, expected a cost of 0 or more"),
     ],

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, mapped, namespace
+from quotakernels._array import Array, Namespace, cast, compiled, mapped, namespace
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, Number, NumberOf, T
-from quotakernels.inputs.quotas import Totals, wanted_masses, whole_if_close
+from quotakernels.inputs.quotas import Totals, numbers_like, wanted_masses, whole_if_close
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.hit_rate import positives_at
 from quotakernels.ranking import Ranking
@@ -34,7 +34,7 @@ class SelectionByGroup(NamedTuple, Generic[T]):
         The largest Qrecall less the smallest.
     found_by_split : array, shape (..., S, *Q)
         The positives found in the group if each group has a quota of its own, in proportion to its
-        size.
+        size, or a budget, in proportion to what the group costs.
     split_cost : array, shape (..., *Q)
         How many positives fewer these quotas find in all; negative if they find more.
     """
@@ -51,12 +51,45 @@ class SelectionByGroup(NamedTuple, Generic[T]):
 
 
 def _wanted_over_all(
-    xp: Namespace, table: ops.Groups, *, quota: Any = None, fraction: Any = None
-) -> tuple[tuple[Array], tuple[int, ...]]:
-    """The wanted masses of all groups together."""
+    xp: Namespace,
+    table: ops.Groups,
+    *,
+    quota: Any = None,
+    fraction: Any = None,
+    budget: Any = None,
+) -> tuple[tuple[Array, Array], tuple[int, ...]]:
+    """The wanted masses of all groups together, shape (..., K), and of each in proportion, shape
+    (..., S, K).
+    """
     if not table.segments:
         raise TypeError("selection_by_group needs groups, the group of each example")
-    return wanted_masses(xp, table._replace(segments=()), quota=quota, fraction=fraction)
+    paid = budget is not None and bool(table.costs)
+    together = compiled(_together, xp)(table) if paid else table._replace(segments=())
+    (wanted,), shape = wanted_masses(xp, together, quota=quota, fraction=fraction, budget=budget)
+    if not paid:
+        return (wanted, compiled(_in_proportion, xp)(table, wanted)), shape
+    money = xp.reshape(numbers_like(table.counts, "budget", budget), (-1,))
+    return (wanted, compiled(_paid_in_proportion, xp)(table, wanted, money)), shape
+
+
+def _in_proportion(table: ops.Groups, wanted: Array) -> Array:
+    xp = namespace(wanted)
+    whole = Totals(xp, table).whole
+    everybody = ops.total(xp, whole)[..., None, None]
+    return whole_if_close(xp, wanted[..., None, :] * whole[..., None] / everybody)
+
+
+def _paid_in_proportion(table: ops.Groups, wanted: Array, money: Array) -> Array:
+    """What each group's part of the money pays for; nobody costs nothing, or all do."""
+    xp = namespace(wanted)
+    total = Totals(xp, table)
+    whole, cost = total.whole[..., None], total.cost[..., None]
+    spent = xp.sum(cost, axis=-2, keepdims=True)
+    own = xp.minimum(money * cost / xp.where(spent > 0, spent, xp.ones_like(spent)), cost)
+    found = xp.minimum(ops.mass_within(xp, table, own), whole)
+    found = xp.where(own < cost, found, whole)
+    undefined = xp.isnan(wanted)[..., None, :]
+    return xp.where(undefined, xp.full_like(found, xp.nan), found)
 
 
 class _SelectionByGroup(Measure):
@@ -68,6 +101,8 @@ class _SelectionByGroup(Measure):
         def __call__(self, ranking: Ranking[T], *, quota: Number) -> SelectionByGroup[T]: ...
         @overload
         def __call__(self, ranking: Ranking[T], *, fraction: Number) -> SelectionByGroup[T]: ...
+        @overload
+        def __call__(self, ranking: Ranking[T], *, budget: Number) -> SelectionByGroup[T]: ...
         @overload
         def __call__(
             self,
@@ -86,19 +121,29 @@ class _SelectionByGroup(Measure):
             fraction: NumberOf[A],
             **data: Unpack[GroupedData[A]],
         ) -> SelectionByGroup[A]: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            budget: NumberOf[A],
+            cost: ArrayOf[A],
+            **data: Unpack[GroupedData[A]],
+        ) -> SelectionByGroup[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
 @measure(_SelectionByGroup, greater_is_better=None, by_group=True)
-def selection_by_group(table: ops.Groups, wanted: Array) -> SelectionByGroup[Array]:
-    """One quota over all examples by score, and what each group of them gets of it.
+def selection_by_group(table: ops.Groups, wanted: Array, apart: Array) -> SelectionByGroup[Array]:
+    """One quota or budget over all examples by score, and what each group of them gets of it.
 
     Takes labels and scores with `groups`, or a `Ranking` that was made with groups; the other
     keywords are those of `rank`.
 
     Parameters
     ----------
-    quota, fraction : number or array, shape Q, optional
+    quota, fraction, budget : number or array, shape Q, optional
         As in `hit_rate`, of all examples together.
 
     Returns
@@ -113,7 +158,7 @@ def selection_by_group(table: ops.Groups, wanted: Array) -> SelectionByGroup[Arr
     TypeError
         No groups.
     ValueError
-        A quota that `hit_rate` refuses.
+        A quota or budget that `hit_rate` refuses.
 
     See Also
     --------
@@ -145,7 +190,7 @@ def selection_by_group(table: ops.Groups, wanted: Array) -> SelectionByGroup[Arr
     """
     xp, number = namespace(wanted), wanted.shape[-1]
     if number == 1:
-        return _quota_last(xp, _at_one_quota(table, wanted))
+        return _quota_last(xp, _at_one_quota(table, wanted, apart[..., 0]))
 
     def each(x: Array) -> Array:
         """One more axis before the last, of the quotas."""
@@ -154,7 +199,8 @@ def selection_by_group(table: ops.Groups, wanted: Array) -> SelectionByGroup[Arr
     ids, starts, of_row, *_ = table.segments
     segments = ops.Segments(*map(each, (ids, starts, of_row)))
     wide = table.map(each)._replace(segments=segments)
-    found = _at_one_quota(wide, xp.expand_dims(wanted, axis=-1))
+    split = xp.matrix_transpose(apart)
+    found = _at_one_quota(wide, xp.expand_dims(wanted, axis=-1), split)
     return mapped(lambda x: x if x.shape == wanted.shape else xp.matrix_transpose(x), found)  # type: ignore[no-any-return]
 
 
@@ -172,15 +218,15 @@ class _Edge(NamedTuple):
     taken: Array
 
 
-def _at_one_quota(table: ops.Groups, wanted: Array) -> SelectionByGroup[Array]:
-    """The same for one quota, shape (..., 1): fields of shapes (..., S) and (...)."""
+def _at_one_quota(table: ops.Groups, wanted: Array, split: Array) -> SelectionByGroup[Array]:
+    """The same for one quota, shape (..., 1), and one of each group, shape (..., S): fields of
+    shapes (..., S) and (...).
+    """
     xp = namespace(wanted)
     edge = _edge(xp, table, wanted)
     total = Totals(xp, table)
     selected, found = _shares(xp, table, edge)
     size = xp.where(total.whole > 0, total.whole, xp.full_like(total.whole, xp.nan))
-    everybody = ops.total(xp, total.whole)[..., None]
-    split = whole_if_close(xp, wanted * total.whole / everybody)
     by_split = positives_at(xp, table, split[..., None])[..., 0]
     rate = _share(xp, selected / (edge.tied * size))
     recall = _share(xp, found / (edge.tied * total.positive))
@@ -221,17 +267,23 @@ def _keys(xp: Namespace, table: ops.Groups) -> Array:
 
 def _edge(xp: Namespace, table: ops.Groups, wanted: Array) -> _Edge:
     """Where the quota ends when the rows of all groups are ranked together."""
+    together = _together(table)
+    index, row = ops.rows_at(xp, together, wanted)
+    tied = xp.where(row.mass > 0, row.mass, xp.ones_like(row.mass))
+    taken = xp.minimum(wanted - row.mass_before, row.mass)  # sums are rounded
+    return _Edge(ops.column_at(xp, together, together.thresholds, index), tied, taken)
+
+
+def _together(table: ops.Groups) -> ops.Groups:
+    """The rows of all groups as one table, best first, in which keys stand for thresholds."""
+    xp = namespace(table.counts)
     key = _keys(xp, table)
     order = xp.argsort(key, axis=-1, descending=True, stable=True)
     rows = table._replace(thresholds=key, gains=()).map(lambda x: ops.taken(xp, x, order))
     key = rows.thresholds
     last = xp.ones_like(key[..., :1]) == 1
     last = xp.concat([key[..., 1:] != key[..., :-1], last], axis=-1)
-    together = ops.merged(xp, rows, last)
-    index, row = ops.rows_at(xp, together, wanted)
-    tied = xp.where(row.mass > 0, row.mass, xp.ones_like(row.mass))
-    taken = xp.minimum(wanted - row.mass_before, row.mass)  # sums are rounded
-    return _Edge(ops.column_at(xp, together, together.thresholds, index), tied, taken)
+    return ops.merged(xp, rows, last)._replace(segments=())
 
 
 def _shares(xp: Namespace, table: ops.Groups, edge: _Edge) -> tuple[Array, Array]:
