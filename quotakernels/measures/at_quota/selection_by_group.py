@@ -63,7 +63,7 @@ def _wanted_over_all(
     """
     if not table.segments:
         raise TypeError("selection_by_group needs groups, the group of each example")
-    paid = budget is not None and bool(table.costs)
+    paid = budget is not None and len(table.costs) > 0
     together = compiled(_together, xp)(table) if paid else table._replace(segments=())
     (wanted,), shape = wanted_masses(xp, together, quota=quota, fraction=fraction, budget=budget)
     if not paid:
