@@ -291,7 +291,7 @@ def test_few_groups_are_shown_all_and_of_many_the_extremes(path: Path, command: 
         ({"by": "none"}, ValueError, "by is the name of no column: 'none'"),
         ({"by": ["x"]}, ValueError, "by must hold an id for each label"),
         ({"by": [None] * SIZE}, ValueError, "by has missing values"),
-        ({"per": "w"}, ValueError, "per goes with quota or budget; by tells the AUC of each group without"),
+        ({"per": "w"}, ValueError, "per goes with quota or budget; by tells the AUC of each"),
         ({"per": "w", "by": "w", "quota": 1}, ValueError, "per gives each group a quota of its"),
         ({"per": "w", "quota": 1, "gain": "b"}, ValueError, "gain and impacts are of one selecti"),
         ({"per": "a", "quota": [[1], [2]]}, ValueError, "quota must be a number or a list of "),
@@ -310,7 +310,7 @@ def test_what_the_command_refuses(path: Path, command: Command) -> None:
     for options, message in {
         ("--per", "a", "--quota", 2): "column 'a' holds values of type double, expected whole",
         ("--by", "brunch"): "rows.csv has no column 'brunch'; did you mean 'branch'?",
-        ("--per", "branch"): "--per goes with --quota or --budget; --by tells the AUC of each group",
+        ("--per", "branch"): "--per goes with --quota or --budget; --by tells the AUC of each",
         ("--per", "branch", "--by", "part", "--quota", 1): "--per gives each group a quota of its",
         ("--per", "w", "--quota", 2, "--gain", "b"): "--gain and --impact are of one selection of",
         ("--per", "branch", "--quota", 99): "rows of the largest group by 'branch'",
