@@ -1,7 +1,7 @@
 """What it saves to leave out points that cannot be seen: each curve drawn thinned, and whole.
 
-``python -m benchmarks.drawing`` measures it of scores that are all distinct; ``docs/plots.md``
-tells what is left out.  Bars have no curve and are not here.
+``python -m benchmarks.drawing`` measures it of scores that are all distinct;
+``docs/benchmarks_scale.md`` tells what is left out.  Bars have no curve and are not here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What data beyond memory cost: a row where it lies, a group wherever tables are put together.
 
 ``python -m benchmarks.scale`` measures this machine and extrapolates to 10^12 rows;
-``docs/scale.md`` tells what the numbers are for.
+``docs/benchmarks_scale.md`` tells what the numbers are for.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Measures under their settings, small tables, and the table of docs/choosing.md as it is read."""
+"""Measures under their settings, small tables, and the table of docs/criteria.md as it is read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 import quotakernels as qk
 from quotakernels.tables import ConfusionTable
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "choosing.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "criteria.md"
 HEADING = "| measure | function | 1 | 2 | 3 | 4 |"
 
 LARGEST = 4

@@ -1,4 +1,4 @@
-"""The table of our own criteria in docs/choosing.md, entry by entry: what is said to hold on
+"""The table of our own criteria in docs/criteria.md, entry by entry: what is said to hold on
 all small tables, what is said not to by a counterexample among them.
 
 The table is read from the page, so that an entry cannot be changed there alone.

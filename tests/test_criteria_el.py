@@ -1,4 +1,4 @@
-"""The table of Eiland & Liebrock's criteria in docs/choosing.md, entry by entry.
+"""The table of Eiland & Liebrock's criteria in docs/criteria.md, entry by entry.
 
 The criteria are those of their section 6.2; the table is read from the page.
 """

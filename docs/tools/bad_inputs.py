@@ -1,7 +1,7 @@
 """Run the whole table of bad and extreme input: ``python docs/tools/bad_inputs.py [--write]``.
 
 Prints every case of which something else comes than must, and the totals beside those of other
-libraries; with ``--write`` docs/backends.md shows the totals.
+libraries; with ``--write`` docs/checks.md shows the totals.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from backends import available  # noqa: E402
 from bad_inputs import INPUTS, OPTIONS, Input  # noqa: E402
 from bad_outcomes import WAYS, Way, judge, judge_option, quiet  # noqa: E402
 
-PAGE = ROOT / "docs" / "backends.md"
+PAGE = ROOT / "docs" / "checks.md"
 SECTION = "bad inputs"
 COUNTED = [way for way in WAYS if way.mode.name != "torch-compile"]
 """It traces every refused call anew, which is slow; the tests run a sample of it."""
