@@ -6,37 +6,42 @@ import io
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import matplotlib.style
 import numpy as np
 from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
+from matplotlib.lines import Line2D
 
 from quotakernels import plots
-from quotakernels._text import digits, formatted, percent
+from quotakernels._text import digits, percent
+from quotakernels.evaluation.bands import hit_rate_band
 from quotakernels.evaluation.choice import Choice
 from quotakernels.evaluation.group_tables import columns_at
 from quotakernels.evaluation.notes import heading_of
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.words import listed
 from quotakernels.plots._models import written
+from quotakernels.plots._shared import marked
 from quotakernels.plots._style import OPTIMAL, RANDOM, REFERENCE, line_style
 from quotakernels.report.group_dots import colour_of, draw_dots, few
+from quotakernels.report.keys import Key, key_of, key_of_line, painted
 from quotakernels.report.svg import inlined
 
 _STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "quotakernels",
-    "font.size": 11.5,
-    "axes.labelsize": 11.5,
+    "font.size": 11.0,
+    "axes.labelsize": 11.0,
     "axes.spines.right": False,
     "path.simplify_threshold": 0.5,
     "axes.formatter.use_mathtext": False,
 }
 _SIZE = (5.0, 3.7)
-_ROW, _ROW_OF_GROUP, _ROW_OF_DOT = 0.45, 0.25, 0.08
+_ROW, _ROW_OF_GROUP, _ROW_OF_DOT = 0.5, 0.25, 0.08
+_WIDE, _NARROW = 2.6, 1.2
 _HULLS = 3
 _QUOTA: dict[str, Any] = {
     "color": "#1b1f24",
@@ -45,37 +50,10 @@ _QUOTA: dict[str, Any] = {
     "zorder": 1.6,
 }
 
-_WIDER = 1.25
-"""Pixels for a point, nearly."""
-
-
-class Key(NamedTuple):
-    """A sample of how something is drawn, and what it is."""
-
-    sample: Markup
-    text: str
-
-
-def _key(text: str, sample: str, *values: Any) -> Key:
-    """A key whose sample is an element of SVG, with values put into it."""
-    drawn = Markup(sample).format(*values)
-    return Key(Markup('<svg viewBox="0 0 34 12" aria-hidden="true">{}</svg>').format(drawn), text)
-
-
-def key_of_line(style: dict[str, Any], text: str) -> Key:
-    """The key of a line that Matplotlib draws in this style."""
-    width = _WIDER * style["linewidth"]
-    lengths = () if style["linestyle"] == "-" else style["linestyle"][1]
-    dashes = " ".join(formatted(width * x, ".3g") for x in lengths)
-    line = (
-        '<line x1="1" y1="6" x2="33" y2="6" stroke="{}" stroke-width="{}" stroke-dasharray="{}"/>'
-    )
-    return _key(text, line, style["color"], formatted(width, "g"), dashes)
-
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing, what its lines stand for, and how to read it."""
+    """A drawing, what its lines stand for beside those of the legend, and how to read it."""
 
     name: str
     title: str
@@ -116,23 +94,57 @@ class _Shown:
         """Whether hulls can be told apart: of few models."""
         return len(self.names) <= _HULLS
 
-    def models(self) -> list[Key]:
-        return [key_of_line(line_style(k), name) for k, name in enumerate(self.names)]
+    @property
+    def winner(self) -> int | None:
+        """The model that fills the quota, if one of several does."""
+        return self.model if self.choice and self.choice.defined and self.names[1:] else None
 
-    def mark(self, ax: Axes) -> list[Key]:
+    def models(self) -> list[Key]:
+        return [
+            key_of_line(_weighted(line_style(k), k, self.winner), name, k == self.winner)
+            for k, name in enumerate(self.names)
+        ]
+
+    @property
+    def marked(self) -> Choice | None:
+        """The quota or budget that is marked in the drawings."""
+        choice = self.choice
+        filled = choice is not None and choice.filled.any() and not self.evaluation.settings.per
+        return choice if filled else None
+
+    def mark(self, ax: Axes) -> None:
         """Draw the quota, or how many each model takes for the budget."""
-        if self.choice is None or not self.choice.filled.any() or self.evaluation.settings.per:
-            return []
-        if self.choice.quota.is_budget:
-            for k, places in enumerate(self.choice.filled):
+        if self.marked is None:
+            return
+        if self.marked.quota.is_budget:
+            for k, places in enumerate(self.marked.filled):
                 ax.axvline(places, **{**_QUOTA, "color": line_style(k)["color"]})
-            return [key_of_line(_QUOTA, f"{self.choice.quota.named}, by each model's colour")]
-        ax.axvline(self.choice.places, **_QUOTA)
-        return [key_of_line(_QUOTA, f"quota {self.choice.quota}")]
+        else:
+            ax.axvline(self.marked.places, **_QUOTA)
+
+
+def _weighted(style: dict[str, Any], model: int, winner: int | None) -> dict[str, Any]:
+    """The style of a line, wider if the model is the first of several, and else narrower."""
+    if winner is None:
+        return style
+    return {**style, "linewidth": _WIDE if model == winner else _NARROW}
 
 
 Said = tuple[str, str, str, Sequence[Key]]
-"""The name of a figure, its title, how to read it, and its legend."""
+"""The name of a figure, its title, how to read it, and what the legend of all does not tell."""
+
+
+def legend(evaluation: Results, choice: Choice | None) -> list[Key]:
+    """What the lines are that most of the figures have."""
+    if not evaluation.total:
+        return []
+    shown = _Shown(evaluation, choice)
+    keys = shown.models()
+    if shown.marked is not None:
+        quota = shown.marked.quota
+        by_colour = f"{quota.named}, by each model's colour"
+        keys.append(key_of_line(_QUOTA, by_colour if quota.is_budget else f"quota {quota}"))
+    return [*keys, key_of_line(RANDOM, "random choice")] if evaluation.positive_total else keys
 
 
 def figures(evaluation: Results, choice: Choice | None) -> Iterator[Figure]:
@@ -144,6 +156,7 @@ def figures(evaluation: Results, choice: Choice | None) -> Iterator[Figure]:
             ax = drawing.subplots()
             name, title, reading, keys = draw(shown, ax)
             ax.set_title("")
+            _emphasise(ax, shown.winner)
             label = f"{title}: {listed(shown.names)}"
             yield Figure(name, title, reading, tuple(keys), _svg(drawing, name, label))
 
@@ -164,7 +177,7 @@ def _defined(shown: _Shown) -> Iterator[Callable[[_Shown, Axes], Said]]:
     if evaluation.positive_total:
         yield from (_hit_rate, _qrecall)
     if both:
-        yield from (_areas, _lift)
+        yield _lift
     if evaluation.gains is not None and evaluation.total:
         yield _impact
     if few(evaluation.groups):
@@ -172,7 +185,15 @@ def _defined(shown: _Shown) -> Iterator[Callable[[_Shown, Axes], Said]]:
     if both and len(shown.names) > 1:
         yield _dominance
     if both:
-        yield from (_roc, _precision_recall)
+        yield from (_roc, _precision_recall, _areas)
+
+
+def _emphasise(ax: Axes, winner: int | None) -> None:
+    """Draw the line of the winner wide and over the others."""
+    lines = [x for x in marked(ax, "model") if isinstance(x, Line2D)]
+    for model, line in enumerate(lines if len(lines) > 1 and winner is not None else ()):
+        line.set_linewidth(_WIDE if model == winner else _NARROW)
+        line.set_zorder(3 if model == winner else 2)
 
 
 def _svg(drawing: Drawing, name: str, label: str) -> Markup:
@@ -187,21 +208,31 @@ def _svg(drawing: Drawing, name: str, label: str) -> Markup:
 
 
 def _hit_rate(shown: _Shown, ax: Axes) -> Said:
-    display = plots.HitRateDisplay.from_ranking(shown.rankings, ax=ax, legend=False)
+    band = hit_rate_band(shown.evaluation, shown.model)
+    bands = {} if band is None else {shown.names[shown.model]: band}
+    display = plots.HitRateDisplay.from_ranking(shown.rankings, ax=ax, legend=False, band=bands)
     cut = _without_the_first(display)
     ax.set_ylabel("hit rate")
     wins = " At your quota the highest line wins." if shown.by_positives else ""
     reading = f"The share of positives among the selected.{wins}{cut}"
-    keys = (*shown.models(), *shown.mark(ax), _RANDOM)
-    return "hit-rate", "Hit rate", reading, keys
+    shown.mark(ax)
+    return "hit-rate", "Hit rate", reading, list(_band(shown)) if bands else ()
+
+
+def _band(shown: _Shown) -> Iterator[Key]:
+    resampling = shown.evaluation.settings.resampling
+    assert resampling is not None
+    text = f"{resampling.percent} interval of {shown.names[shown.model]} at each quota"
+    colour = painted(line_style(shown.model)["color"])
+    yield key_of(text, _AREA, colour)
 
 
 def _qrecall(shown: _Shown, ax: Axes) -> Said:
     plots.QrecallDisplay.from_ranking(shown.rankings, ax=ax, legend=False, areas=False)
     ax.set_ylabel("Qrecall")
     reading = "The share of all positives that are found. The steeper the start, the better."
-    keys = (*shown.models(), *shown.mark(ax), _RANDOM, _OPTIMAL)
-    return "qrecall", "Qrecall (cumulative gains)", reading, keys
+    shown.mark(ax)
+    return "qrecall", "Qrecall (cumulative gains)", reading, (_OPTIMAL,)
 
 
 def _areas(shown: _Shown, ax: Axes) -> Said:
@@ -216,12 +247,11 @@ def _areas(shown: _Shown, ax: Axes) -> Said:
         f"Of {name}: Gini = PEM is the area above chance less that below it, as a share of what "
         "the best possible order has above chance."
     )
-    area = '<rect width="34" height="12" fill="{}" fill-opacity="0.25"/>'
-    hatch = '<path d="M0 12L12 0M8 12L20 0M16 12L28 0M24 12L34 2" stroke="{}"/>'
+    hatch = '<path d="M0 12L12 0M8 12L20 0M16 12L28 0M24 12L34 2" style="stroke:{}"/>'
     keys = (
         key_of_line(style, name),
-        _key(f"S1 = {s1}, better than chance", area, style["color"]),
-        _key(f"S2 = {s2}, worse than chance", hatch, REFERENCE),
+        key_of(f"S1 = {s1}, better than chance", _AREA, painted(style["color"])),
+        key_of(f"S2 = {s2}, worse than chance", hatch, painted(REFERENCE)),
         _OPTIMAL,
     )
     return "areas", "What Gini is made of", reading, keys
@@ -232,7 +262,8 @@ def _lift(shown: _Shown, ax: Axes) -> Said:
     cut = _without_the_first(display)
     ax.set_ylabel("lift")
     reading = f"How many times as many positives as in a random choice of the same size.{cut}"
-    return "lift", "Lift", reading, (*shown.models(), *shown.mark(ax), _RANDOM)
+    shown.mark(ax)
+    return "lift", "Lift", reading, ()
 
 
 def _impact(shown: _Shown, ax: Axes) -> Said:
@@ -241,21 +272,26 @@ def _impact(shown: _Shown, ax: Axes) -> Said:
     plots.ImpactDisplay(cuts, in_all=True).plot(ax=ax, legend=False)
     ax.set_ylabel("brought in all")
     reading = "What all decisions bring together. The highest point of a line is its best cut."
-    point = _key("best cut of a model", '<circle cx="17" cy="6" r="4.5" fill="{}"/>', REFERENCE)
-    keys = (*shown.models(), *shown.mark(ax), point)
-    return "brought", "What it brings", reading, keys
+    point = key_of(
+        "best cut of a model",
+        '<circle cx="17" cy="6" r="4.5" style="fill:{}"/>',
+        painted(REFERENCE),
+    )
+    shown.mark(ax)
+    return "brought", "What it brings", reading, (point,)
 
 
 def _dominance(shown: _Shown, ax: Axes) -> Said:
     display = plots.DominanceDisplay.from_ranking(shown.rankings, ax=ax)
     shares = [percent(share) for share in display.shares.values()]
-    labels = [f"{written(_cut(x))}\n{y}" for x, y in zip(shown.names, shares, strict=True)]
+    labels = [f"{written(_wrapped(x))}\n{y}" for x, y in zip(shown.names, shares, strict=True)]
     ax.set_yticks(range(len(labels)), labels)
     reading = (
         "A bar stands where no other model finds more positives; the percentage is how much of all "
         "quotas that is. Where two models have a bar they find the same."
     )
-    return "dominance", "Which model finds the most", reading, shown.mark(ax)
+    shown.mark(ax)
+    return "dominance", "Which model finds the most", reading, ()
 
 
 def _groups(shown: _Shown, ax: Axes) -> Said:
@@ -268,10 +304,10 @@ def _groups(shown: _Shown, ax: Axes) -> Said:
     heading = "over all quotas" if quota is None else heading_of(evaluation, quota)
     sure = " A line is an interval; without one there is too little to tell." if values.ends else ""
     reading = f"{measure.title} in each {column}, {heading[:1].lower()}{heading[1:]}.{sure}"
-    dot = '<circle cx="17" cy="6" r="4" fill="{}"/>'
-    models = [_key(name, dot, colour_of(k)) for k, name in enumerate(shown.names)]
-    tick = '<line x1="17" y1="1" x2="17" y2="11" stroke="{}" stroke-width="1.5"/>'
-    keys = (*models, _key("random choice", tick, REFERENCE))
+    dot = '<circle cx="17" cy="6" r="4" style="fill:{}"/>'
+    models = [key_of(name, dot, painted(colour_of(k))) for k, name in enumerate(shown.names)]
+    tick = '<line x1="17" y1="1" x2="17" y2="11" style="stroke:{}" stroke-width="1.5"/>'
+    keys = (*models, key_of("random choice", tick, painted(REFERENCE)))
     return "groups", f"{measure.title[:1].upper()}{measure.title[1:]} by {column}", reading, keys
 
 
@@ -282,7 +318,7 @@ def _roc(shown: _Shown, ax: Axes) -> Said:
     reading = "Each cut is a point; the upper left corner is the best. The area below is AUC."
     hull = [key_of_line(_HULL, "hull, reached by mixing two cuts")] if shown.hull else []
     title = "ROC curve and its hull" if shown.hull else "ROC curve"
-    return "roc", title, reading, (*shown.models(), *hull, _RANDOM)
+    return "roc", title, reading, hull
 
 
 def _precision_recall(shown: _Shown, ax: Axes) -> Said:
@@ -296,17 +332,21 @@ def _precision_recall(shown: _Shown, ax: Axes) -> Said:
         f"The share of positives among the selected against the share of them that is found.{cut}"
     )
     hull = [key_of_line(_HULL, "achievable: the cuts on the ROC hull")] if shown.hull else []
-    return "precision-recall", "Precision and recall", reading, (*shown.models(), *hull, _RANDOM)
+    return "precision-recall", "Precision and recall", reading, hull
 
 
-def _cut(name: str) -> str:
-    """A name that leaves room for the drawing."""
-    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
+def _wrapped(name: str) -> str:
+    """A name in two lines at the most, which leave room for the drawing."""
+    if len(name) <= _NAME:
+        return name
+    ends = [k for k in range(_NAME // 2, _NAME) if not name[k].isalnum()]
+    first, rest = name[: (end := ends[-1] + 1 if ends else _NAME)], name[end:]
+    return f"{first}\n{rest if len(rest) <= _NAME else f'{rest[: _NAME - 1]}…'}"
 
 
 _NAME = 16
+_AREA = '<rect width="34" height="12" style="fill:{}" fill-opacity="0.25"/>'
 _HULL: dict[str, Any] = {"color": REFERENCE, "linewidth": 0.8, "linestyle": "-"}
-_RANDOM = key_of_line(RANDOM, "random choice")
 _OPTIMAL = key_of_line(OPTIMAL, "best possible order")
 _DRAWN_FROM, _RECALL_FROM = 0.005, 0.05
 _ROOM = 1.15

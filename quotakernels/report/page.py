@@ -26,7 +26,10 @@ from quotakernels.evaluation.tables import (
 from quotakernels.evaluation.words import counted, whole
 from quotakernels.report.apply import steps
 from quotakernels.report.data_facts import data_facts, data_line
-from quotakernels.report.figures import figures
+from quotakernels.report.figures import figures, legend
+
+_FEW_IN_PAIRS = 6
+"""Models whose pairs are read at a glance."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,7 @@ def page_of(evaluation: Results, origin: Origin) -> str:
         "answers": answers(evaluation),
         "overview": overview(evaluation),
         "about_curves": _about_curves(evaluation),
+        "legend": legend(evaluation, choice),
         "figures": list(figures(evaluation, choice)),
         "about_tables": list(_about_tables(evaluation)),
         "tables": [
@@ -59,6 +63,7 @@ def page_of(evaluation: Results, origin: Origin) -> str:
             *group_tables(evaluation),
         ],
         "pairs": list(pair_tables(evaluation)),
+        "pairs_are_few": len(evaluation.models) <= _FEW_IN_PAIRS,
         "notes": list(notes_of_intervals(evaluation)),
         "steps": list(steps(evaluation, origin.file)),
         "no_steps": _no_steps(evaluation),

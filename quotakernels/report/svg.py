@@ -6,6 +6,8 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
+from quotakernels.report.keys import painted
+
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _COORDINATES = ("d", "points", "transform", "x", "y", "x1", "y1", "x2", "y2", "width", "height")
@@ -71,7 +73,7 @@ def _declarations(style: str) -> Iterator[str]:
         if name == "font" and (size := _SIZE.search(value)):
             yield f"font-size:{size[0]}"
         elif name and name != "font-family":
-            yield f"{name}:{value}"
+            yield f"{name}:{painted(value)}"
 
 
 def _shortened(coordinates: str) -> str:

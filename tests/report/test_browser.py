@@ -12,9 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from .conftest import EVIL, ODD
+from .conftest import EVIL, ODD, write
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 if CHROMIUM is None and "chromium" in os.environ.get("QUOTAKERNELS_REQUIRE", "").split():
@@ -36,7 +37,7 @@ addEventListener("load", () => {
     const sizes = texts.map(
       (x) => scale(x.getScreenCTM()) * parseFloat(getComputedStyle(x).fontSize));
     const wide = [...page.querySelectorAll("body *:not(svg *)")].filter(
-      (x) => !x.closest(".scroll, pre") && box(x).right > frame.clientWidth + 0.5);
+      (x) => !x.closest(".scroll, pre, nav") && box(x).right > frame.clientWidth + 0.5);
     const out = texts.filter((x) => {
       const drawing = box(x.ownerSVGElement), text = box(x);
       return text.left < drawing.left - 1 || text.right > drawing.right + 1;
@@ -46,7 +47,8 @@ addEventListener("load", () => {
       wide: wide.map((x) => x.tagName), out: out.map((x) => x.textContent),
       answer: box(page.getElementById("answer")).bottom - frame.clientHeight,
       verdicts: page.querySelectorAll("#answer .verdict").length,
-      smallest: Math.min(...sizes),
+      smallest: Math.min(...sizes), largest: Math.max(...sizes),
+      height: page.documentElement.scrollHeight,
     };
   });
   document.body.textContent = JSON.stringify(found);
@@ -82,12 +84,17 @@ def test_what_fits_and_what_is_read_first(
 ) -> None:
     few = ("--resamples", 20)
     names = ("--label", "</title><b>label", "--score", EVIL, "--score", ODD)
+    a, *labels = np.loadtxt(small, delimiter=",", skiprows=1, usecols=(1, 0)).T
+    models = {f"a model of a long name, number {k}": a + k * np.sin(k * a) for k in range(12)}
+    many = write(tmp_path / "many.csv", y=labels[0].astype(int), **models)
+    scores = [word for name in models for word in ("--score", name)]
     pages = {
         "credit": made("--example", "credit", "--quota", 100),
         "gains": made(
             "--example", "credit", "--quota", 100, "--impact", "0,-5,-1,0", "--resamples", 100
         ),
         "hostile": made(small, *names, "--gain", "g", "--quota", 7, "--quota", "50%", *few),
+        "many": made(many, "--label", "y", *scores, "--quota", 7, *few),
     }
     texts = {name: path.read_text(encoding="utf-8") for name, path in pages.items()}
     for (page, size), found in measured(texts, tmp_path).items():
@@ -96,5 +103,8 @@ def test_what_fits_and_what_is_read_first(
         assert found["wide"] == found["out"] == [], where
         assert found["verdicts"] == 4, where
         assert found["smallest"] >= 10, where
-        if page != "hostile":
+        assert found["largest"] <= 16, where
+        if page == "many" and size == "desk":
+            assert found["height"] < 8000, where
+        if page in ("credit", "gains"):
             assert found["answer"] <= 0, where
