@@ -30,6 +30,7 @@ from quotakernels.cli.options import (
     WEIGHT,
     WHERE,
     DataPath,
+    Format,
     example_option,
     output_option,
     resamples_option,
@@ -91,7 +92,8 @@ def app() -> None:
         ),
         "CSV, where it is not what it looks like": DIALECT,
         "Output": (
-            Option(["--json", "as_json"], is_flag=True, help="Print JSON instead of a table."),
+            Option(["--all", "everything"], is_flag=True, help="Print all measures and tests too."),
+            Option(["--json", "as_json"], is_flag=True, help="Print all as JSON instead."),
         ),
     },
 )
@@ -101,17 +103,17 @@ def evaluate(
     compare: bool,
     engine: str,
     memory_limit: str | None,
+    everything: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
     r"""Compare the models whose scores are columns of FILE.
 
     FILE is CSV or JSON lines (also compressed), Parquet, Arrow/Feather or NPZ, or a directory or
-    pattern of Parquet files, or - for the standard input. One table has the measures over all
-    quotas, and one for each --quota those at it; the best are marked with a star.
-
-    With --gain or --impact it also tells each model's best cut, and what that and every quota
-    bring; with --confidence and --compare, how sure the numbers are.
+    pattern of Parquet files, or - for the standard input. The answer comes first: which model to
+    take, and how sure that is. Then a table has what each model finds at each --quota. With --gain
+    or --impact the answer is about what that brings, and about how many to take. --confidence and
+    --compare tell how sure the numbers are. --all prints every measure.
 
     Examples
     --------
@@ -139,11 +141,12 @@ def evaluate(
 
     if example is not None and (memory_limit, engine) != (None, "auto"):
         raise click.UsageError("--example goes without --engine and --memory-limit.")
+    output: Format = "json" if as_json else "all" if everything else "answer"
     with task_of(file, example, compare, options) as task:
         if example is None:
-            print_file(task.path, task.settings, as_json, engine, memory_limit)
+            print_file(task.path, task.settings, output, engine, memory_limit)
         else:
-            print_example(task.path, task.settings, as_json)
+            print_example(task.path, task.settings, output)
 
 
 @app.command(

@@ -8,7 +8,7 @@ import math
 import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 from click import Argument, Option
@@ -21,6 +21,8 @@ from quotakernels.evaluation.quota import Quota
 
 _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
 ENGINES = ("auto", "memory", "duckdb")
+Format = Literal["answer", "all", "json"]
+"""What `evaluate` prints: the answer and its table, those and all others, or JSON."""
 
 
 class DataPath(click.Path):

@@ -10,6 +10,8 @@ from rich.console import Console
 from quotakernels._text import formatted, number
 from quotakernels.cli.tables import UNLIMITED, print_table
 from quotakernels.cli.terminal import TextConsole
+from quotakernels.evaluation.answers import Answer
+from quotakernels.evaluation.brief import brief_tables
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.group_tables import group_tables
 from quotakernels.evaluation.notes import notes_of_intervals
@@ -30,10 +32,34 @@ def table_console() -> Console:
     return console
 
 
-def print_evaluation(evaluation: Evaluation, console: Console) -> None:
-    """Print what the data are, every table, and what that means."""
-    settings = evaluation.settings
+def print_evaluation(evaluation: Evaluation, console: Console, everything: bool) -> None:
+    """Print what the data are, the answer, and the tables that it needs, or else all of them."""
     console.print(_data_line(evaluation))
+    for answer in _answers(evaluation):
+        console.print(f"\n{answer.question} {answer.verdict}.".replace(MINUS, "-"), style="bold")
+        for sentence in answer.sentences:
+            console.print(sentence.replace(MINUS, "-"))
+    for table in brief_tables(evaluation):
+        print_table(table, console)
+    if everything:
+        _print_all(evaluation, console)
+        return
+    for table in group_tables(evaluation):
+        print_table(table, console)
+    more = ", intervals and tests" if evaluation.settings.resampling is not None else ""
+    console.print(f"\n--all prints all measures{more}.", style="dim")
+
+
+def _answers(evaluation: Evaluation) -> list[Answer]:
+    """Which model and how sure; what places cost and bring tells also how many and how much."""
+    which, many, what, sure = evaluation.answers
+    paid = evaluation.gains is not None or evaluation.settings.cost is not None
+    return [which, many, what, sure] if paid else [which, sure]
+
+
+def _print_all(evaluation: Evaluation, console: Console) -> None:
+    """Print every measure with its interval, every test, and how they were computed."""
+    settings = evaluation.settings
     for section in evaluation.sections:
         print_table(values_table(evaluation, section), console)
     for table in group_tables(evaluation):
@@ -51,9 +77,6 @@ def print_evaluation(evaluation: Evaluation, console: Console) -> None:
         console.print("\n" + "\n".join([*told, *notes_of_intervals(evaluation)]))
     if words := list(in_words(evaluation.best, evaluation.models)):
         console.print("\n" + "\n".join(words))
-    said = evaluation.gains is not None or settings.cost is not None
-    for line in evaluation.recommendation.splitlines() if said else ():
-        console.print("\n" + line.replace(MINUS, "-"))
 
 
 def _data_line(evaluation: Results) -> str:

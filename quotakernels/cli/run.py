@@ -14,8 +14,9 @@ from quotakernels.cli.columns import columns_read, of_rows, sample_of
 from quotakernels.cli.engine import groups_first, parquet_files
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.exact import read_with_scores
-from quotakernels.cli.example import ATTRIBUTION, loans_repaid
+from quotakernels.cli.example import ATTRIBUTION
 from quotakernels.cli.files import output_file
+from quotakernels.cli.options import Format
 from quotakernels.cli.progress import Share, progress_bar
 from quotakernels.cli.rendering import print_evaluation, table_console
 from quotakernels.cli.streams import name_of
@@ -26,24 +27,20 @@ from quotakernels.evaluation.settings import Settings
 
 
 def print_file(
-    path: Path, settings: Settings, json: bool, engine: str, memory_limit: str | None
+    path: Path, settings: Settings, output: Format, engine: str, memory_limit: str | None
 ) -> None:
     """Evaluate the columns of a file, or of several, and print the result."""
     if groups_first(path, settings, engine):
-        _print(_evaluate_grouped(path, settings, memory_limit), json)
+        _print(_evaluate_grouped(path, settings, memory_limit), output)
     else:
-        _print(evaluate_file(path, settings), json)
+        _print(evaluate_file(path, settings), output)
 
 
-def print_example(path: Path, settings: Settings, json: bool) -> None:
-    """Evaluate scores that come with the package, and say what the numbers mean."""
-    evaluation = evaluate_file(path, settings)
-    _print(evaluation, json)
-    if not json:
-        console = table_console()
-        for quota in settings.quotas if settings.cost is None else ():
-            console.print(f"\n{loans_repaid(evaluation, quota)}")
-        console.print(f"\n{ATTRIBUTION}", style="dim")
+def print_example(path: Path, settings: Settings, output: Format) -> None:
+    """Evaluate scores that come with the package, and say where they are from."""
+    _print(evaluate_file(path, settings), output)
+    if output != "json":
+        table_console().print(f"\n{ATTRIBUTION}", style="dim")
 
 
 def write_page(task: Task, output: Path) -> None:
@@ -89,8 +86,8 @@ def _evaluate_grouped(path: Path, settings: Settings, memory_limit: str | None) 
         return evaluate_source(source, settings, step)
 
 
-def _print(evaluation: Evaluation, json: bool) -> None:
-    if json:
+def _print(evaluation: Evaluation, output: Format) -> None:
+    if output == "json":
         click.echo(evaluation.to_json())
     else:
-        print_evaluation(evaluation, table_console())
+        print_evaluation(evaluation, table_console(), everything=output == "all")

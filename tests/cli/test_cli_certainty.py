@@ -52,7 +52,9 @@ def test_json_holds_the_intervals_of_the_library(
 
 def test_tables_show_intervals_and_sentences(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    lines = run(*EXAMPLE, "--confidence", 0.95, "--compare", "--resamples", 200).out.splitlines()
+    lines = run(
+        *EXAMPLE, "--all", "--confidence", 0.95, "--compare", "--resamples", 200
+    ).out.splitlines()
     assert max(map(len, lines)) <= 80
     text = "\n".join(lines)
     assert text.count("\nnaive_bayes  [") == 2  # the measures over all quotas stand in rows
@@ -143,18 +145,18 @@ def test_notes_are_of_what_was_asked_and_could_be_found(
     path = table(y=[0] * 24 + [1], s=range(25), t=[k // 2 for k in range(25)])
     arguments = ("evaluate", path, "--label", "y", "--score", "s", "--score", "t")
     asked = ("--impact", "9,-1,0,0", "--confidence", 0.9, "--resamples", 30)
-    text = " ".join(run(*arguments, *asked).out.split())
+    text = " ".join(run(*arguments, "--all", *asked).out.split())
     assert "score interval" not in text
     assert "Scores with few values (t): there is little luck" in text
     assert "AUC and Gini have no intervals: DeLong's variance needs two rows" in text
-    text = " ".join(run(*arguments, *asked, "--quota", 3).out.split())
+    text = " ".join(run(*arguments, "--all", *asked, "--quota", 3).out.split())
     assert "DeLong's variance; hit rate: score interval; all others" in text
     assert "What a quota brings: from score intervals" in text
     path = table(y=[0] * 24 + [1, 1], s=range(26), w=range(1, 27))
     weighted = ("evaluate", path, "--label", "y", "--score", "s", *asked)
-    text = " ".join(run(*weighted, "--weight", "w").out.split())
+    text = " ".join(run(*weighted, "--all", "--weight", "w").out.split())
     assert "also of AUC and Gini, whose formulas are for rows without weights" in text
-    assert "have no intervals" not in text + run(*weighted).out
+    assert "have no intervals" not in text + run(*weighted, "--all").out
 
 
 def test_gains_of_weighted_rows_and_of_a_cut_from_other_rows(
@@ -164,11 +166,11 @@ def test_gains_of_weighted_rows_and_of_a_cut_from_other_rows(
     path = table(y=[1, 0, 1, 0], s=[4, 3, 2, 1], w=[1, 2, 1, 1], g=[5, -1, 3, 1], p=list("aabb"))
     arguments = ("evaluate", path, "--label", "y", "--score", "s", "--gain", "g", "--weight", "w")
     asked = ("--where", "p=a", "--confidence", 0.9, "--resamples", 60, "--quota", 1)
-    text = " ".join(run(*arguments, *asked).out.split())
+    text = " ".join(run(*arguments, "--all", *asked).out.split())
     assert "also of AUC, Gini and the hit rate, whose formulas are for rows without" in text
     assert "per brings on model from quota of all brings place other rows" in text
     assert "Expect " in text
-    content = json.loads(run(*arguments, *asked, "--tune", "p=b", "--json").out)
+    content = json.loads(run(*arguments, "--all", *asked, "--tune", "p=b", "--json").out)
     assert content["confidence"]["closed_forms"] == {}
     (model,) = content["models"]
     assert model["best_cut"]["intervals"] == {"brings": [-4, 10]}, (
@@ -180,7 +182,7 @@ def test_gains_of_weighted_rows_and_of_a_cut_from_other_rows(
 def test_weights_and_measures_that_are_undefined(run: Run, table: Callable[..., Path]) -> None:
     path = table(y=[1, 1, 1], s=[0.9, 0.8, 0.3], w=[1.0, 2.5, 4.0])
     arguments = ("evaluate", path, "--label", "y", "--score", "s", "--weight", "w")
-    outcome = run(*arguments, "--confidence", 0.9, "--resamples", 20, "--quota", 7)
+    outcome = run(*arguments, "--all", "--confidence", 0.9, "--resamples", 20, "--quota", 7)
     assert "undefined" in outcome.out
     assert (
         "90% intervals, corrected percentiles of 20 resamples of the rows with their weights"
@@ -193,11 +195,11 @@ def test_intervals_that_say_less_than_they_seem_to(run: Run, table: Callable[...
     path = table(y=[1, 1] + [0] * 18, s=range(20, 0, -1), t=range(20))
     arguments = ("evaluate", path, "--label", "y", "--score", "s", "--score", "t", "--quota", 1)
     asked = ("--confidence", 0.9, "--compare", "--resamples", 50)
-    text = run(*arguments, *asked).out
+    text = run(*arguments, "--all", *asked).out
     assert "Where an interval has no width all resamples agree, which does not mean" in text
     assert "only 2 positives: with fewer than 10 p-values are too small" in text
     assert text.count("hull") == 2  # in the table of values and in the note
-    model, _ = json.loads(run(*arguments, *asked, "--json").out)["models"]
+    model, _ = json.loads(run(*arguments, "--all", *asked, "--json").out)["models"]
     lost = model["undefined"]["s1"]
     assert 0 < lost < 50
     assert model["undefined"]["roc_auc"] == 0, "in closed form"
@@ -233,7 +235,7 @@ def test_groups_of_duckdb_cannot_be_resampled(run: Run, tmp_path: Path) -> None:
 
 
 def test_too_few_resamples_are_said_to_be(run: Run) -> None:
-    text = run(*EXAMPLE, "--compare", "--impact", "1,-1,0,0").out
+    text = run(*EXAMPLE, "--all", "--compare", "--impact", "1,-1,0,0").out
     assert "95% intervals" not in text, "which are of measures"
     assert "hit rate: score test; all others: percentiles of 40 resamples of the rows" in text
     assert "40 resamples cannot tell any of 3 models apart; give --resamples 119 or more" in text

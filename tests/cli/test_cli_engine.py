@@ -107,12 +107,12 @@ def test_groups_are_those_of_memory(
     path = tmp_path / "days.parquet"
     parquet.write_table(content().append_column("day", pa.array(days)), path)
     given = ("evaluate", path, "--label", "y", "--score", "f8", "--score", "i2", *arguments)
-    memory = run(*given, "--engine", "memory")
+    memory = run(*given, "--all", "--engine", "memory")
     if "2000" in arguments:
         assert "--quota 2000 is more than the total weight of the largest group" in memory.error
     else:
         assert memory.status == 0, memory.err
-    assert run(*given, "--engine", "duckdb") == memory
+    assert run(*given, "--all", "--engine", "duckdb") == memory
     if memory.status == 0:
         one, two = (parsed(run(*given, "--json", "--engine", x).out) for x in ("memory", "duckdb"))
         assert one == two

@@ -68,7 +68,7 @@ def test_weights(run: Run, table: Callable[..., Path]) -> None:
     assert tuple(model[area] for area in AREAS) == qk.pem_areas(ranking, method="area")
     for name, measure in AT_QUOTA.items():
         assert model["quotas"]["3"][name] == measure(ranking, quota=3.0)
-    text = run(*arguments, "--quota", "50%").out
+    text = run(*arguments, "--all", "--quota", "50%").out
     assert "4 rows, 2 positive (y), total weight 7.5 (w), prevalence 0.1333" in text
     assert f"Over all quotas (S3 = {model['s3']:.10g})" in text
     assert "At quota 3\n" in text
@@ -105,14 +105,14 @@ def test_a_coin_toss_is_not_the_best_by_pearson(run: Run, table: Callable[..., P
     assert abs(qk.pearson(y, toss, quota=450) - 1) < 1e-12
     path = table(y=y.tolist(), good=good.tolist(), toss=toss.tolist())
     arguments = ("evaluate", path, "--label", "y", "--score", "good", "--score", "toss")
-    text = run(*arguments, "--quota", 450).out
-    rows = [line.split() for line in text.split("At quota 450")[1].splitlines()]
+    text = run(*arguments, "--all", "--quota", 450).out
+    rows = [line.split() for line in text.split("At quota 450")[2].splitlines()]
     (starred,) = [row for row in rows if row[:1] == ["good"]]
     (plain,) = [row for row in rows if row[:1] == ["toss"]]
     assert starred[4].endswith("*")
     assert abs(float(plain[4])) < 0.1
     assert "\nPearson: correlation of the selected scores with their own labels, 0 and 1" in text
-    assert "Pearson:" not in run(*arguments).out
+    assert "Pearson:" not in run(*arguments, "--all").out
 
 
 def test_areas_without_positives(run: Run, table: Callable[..., Path]) -> None:
@@ -145,7 +145,7 @@ def test_best() -> None:
 
 def test_the_least_area_below_chance_is_the_best(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
-    lines = run("evaluate", "--example", "credit").out.splitlines()
+    lines = run("evaluate", "--all", "--example", "credit").out.splitlines()
     cells = next(line.split() for line in lines if line.startswith("S2 "))
     assert cells == ["S2", "1.3798", "0.0000*", "0.0000*"]
 
@@ -157,13 +157,14 @@ def test_file_without_rows(run: Run, table: Callable[..., Path]) -> None:
 
 def test_example_at_80_columns(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    outcome = run("evaluate", "--example", "credit")
+    outcome = run("evaluate", "--all", "--example", "credit")
     assert outcome.status == 0
     assert outcome.err == ""
     lines = outcome.out.splitlines()
     assert max(map(len, lines)) <= 80
     assert "340 rows, 250 positive (repaid), prevalence 0.7353" in lines
-    over_all, at_quota = lines.index("Over all quotas (S3 = 45)"), lines.index("At quota 100")
+    over_all = lines.index("Over all quotas (S3 = 45)")
+    at_quota = lines.index("At quota 100", over_all)
     assert "AUC = PEM hit rate Qrecall S1 S2" in " ".join(lines[over_all + 2].split())
     assert "hit rate Qrecall lift Pearson" in " ".join(lines[at_quota + 1].split())
     rows = [line.split() for line in [*lines[over_all + 4 :][:3], *lines[at_quota + 3 :][:3]]]
@@ -176,27 +177,62 @@ def test_example_at_80_columns(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "CC BY 4.0" in outcome.out
 
 
-def test_example_says_what_the_numbers_mean(
+def test_the_answer_comes_first_and_then_the_models_best_first(
     run: Run, credit: dict[str, np.ndarray[Any, Any]]
 ) -> None:
-    repaid = {m: 100 * qk.hit_rate(credit["repaid"], credit[m], quota=100) for m in MODELS}
-    assert repaid["tree"] % 1 != 0  # ties at the threshold: an expected number
-    sentence = (
-        f"With money for 100 loans, choosing by naive_bayes: {repaid['naive_bayes']:.0f} of 100 "
-        f"are repaid, by neural_net {repaid['neural_net']:.0f}, by tree {repaid['tree']:.1f}; "
-        "at random 73.5."
+    text = run("evaluate", "--example", "credit").out
+    found = {m: 100 * qk.hit_rate(credit["repaid"], credit[m], quota=100) for m in MODELS}
+    assert found["tree"] % 1 != 0  # ties at the threshold: an expected number
+    which, sure, table, more, _ = text.split("\n\n")[1:]
+    assert which.startswith(
+        "Which model should fill my quota? naive_bayes.\nOf the first 100 cases"
     )
-    assert sentence in run("evaluate", "--example", "credit").out.splitlines()
+    assert (
+        f"neural_net finds {found['neural_net']:.0f}, tree finds {found['tree']:.1f} and" in which
+    )
+    assert sure.startswith("How sure is the order of the models? That cannot be said.")
+    caption, head, _, *rows = [line.split() for line in table.splitlines()]
+    assert caption == ["At", "quota", "100"]
+    assert head == ["model", "found", "hit", "rate", "lift", "AUC"]
+    assert [row[0] for row in rows] == ["naive_bayes", "neural_net", "tree"]
+    assert rows[2] == ["tree", f"{found['tree']:.1f}", f"{found['tree']:.1f}%", "0.999", "0.605"]
+    assert more == "--all prints all measures."
+
+
+def test_intervals_and_gains_are_columns_of_the_first_table(run: Run) -> None:
+    given = ("evaluate", "--example", "credit", "--impact", "0,-5,-1,0", "--resamples", 50)
+    text = run(*given, "--confidence", "90%").out
+    many, what, _, table, more, _ = text.split("\n\n")[2:]
+    assert many.startswith("How many should I take? 87 of the 100 places.")
+    assert what.startswith("What will it bring? -180.00, at random -308.82.")
+    first = "naive_bayes     95     95.0%  89.7% to 98.6%  -180.00  0.804"
+    assert table.splitlines()[3] == first
+    assert more == "--all prints all measures, intervals and tests."
+
+
+def test_a_budget_fills_places(run: Run) -> None:
+    given = ("evaluate", "--example", "credit", "--budget", 100_000, "--cost", "credit_amount")
+    assert "model        places  found  hit rate    AUC" in run(*given).out
+
+
+def test_without_a_quota_the_table_is_over_all_of_them(run: Run, credit_file: Path) -> None:
+    scores = [text for name in MODELS for text in ("--score", name)]
+    given = ("evaluate", credit_file, "--label", "repaid", *scores)
+    assert "model          AUC  Gini = PEM  average hit rate  average Qrecall" in run(*given).out
+    assert "\nWhat the best cut brings" in run(*given, "--impact", "0,-5,-1,0").out
 
 
 def test_example_with_other_quotas_and_models(run: Run) -> None:
     arguments = ("--score", "tree", "--quota", "50%", "--quota", "20", "--quota", "20")
     lines = run("evaluate", "--example", "credit", *arguments).out.splitlines()
     assert "At quota 50% (170 rows)" in lines
-    assert "At quota 20" in lines
-    assert sum(line.startswith("With money for 170 loans") for line in lines) == 1
-    assert sum(line.startswith("With money for 20 loans") for line in lines) == 1
+    assert lines.count("At quota 20") == 1
     assert not any("*" in line for line in lines), "a single model is not the best of anything"
+
+
+def after_the_answer(text: str) -> str:
+    """What --all prints below it."""
+    return text[text.index("Over all quotas (S3 = ") :]
 
 
 @pytest.mark.parametrize(
@@ -214,7 +250,7 @@ def test_every_layout_shows_every_number(
     scores = [text for name in MODELS for text in ("--score", name)]
     quotas = ("--quota", 20, "--quota", "5%")
     arguments = ("evaluate", credit_file, "--label", "repaid", *scores, *quotas)
-    text = run(*arguments).out
+    text = after_the_answer(run(*arguments, "--all").out)
     assert sum(line.startswith(MODELS) for line in text.splitlines()) == model_rows
     assert max(map(len, text.splitlines())) <= (width or 80)
     for model in json.loads(run(*arguments, "--json").out)["models"]:
@@ -233,8 +269,9 @@ def test_many_models_with_long_names_at_80_columns(
     names = [f"model_{index}_{'x' * 40}" for index in range(6)]
     path = table(y=[1, 0, 1], **{name: [0.5, 0.2, 0.1] for name in names})
     scores = [text for name in names for text in ("--score", name)]
-    text = run("evaluate", path, "--label", "y", *scores, "--quota", 1, "--quota", 2).out
+    text = run("evaluate", "--all", path, "--label", "y", *scores, "--quota", 1, "--quota", 2).out
     assert max(map(len, text.splitlines())) <= 80
+    text = after_the_answer(text)
     assert text.count("model_5") == 4, "two tables for the whole ranking and one per quota"
     assert text.count("1.5000*") == 6, "all tied models are marked"
 
@@ -246,11 +283,12 @@ def test_tables_are_cut_where_they_do_not_fit(
     names = [f"model_{index}_{'x' * 40}" for index in range(6)]
     path = table(y=[1, 0, 1], **{name: [0.5, 0.2, 0.1] for name in names})
     scores = [text for name in names for text in ("--score", name)]
-    text = run("evaluate", path, "--label", "y", *scores).out
+    text = run("evaluate", "--all", path, "--label", "y", *scores).out
     assert max(map(len, text.splitlines())) <= 50
+    text = after_the_answer(text)
     assert text.count("model_5") == 4
     assert text.count("Over all quotas") == 1
-    first, second = text.split("\n\n")[1:3]
+    first, second = text.split("\n\n")[:2]
     for heading in ("AUC", "= PEM", "hit rate", "Qrecall", "S1", "S2"):
         assert (heading in first) != (heading in second), "each measure is in one of the tables"
 
@@ -259,7 +297,8 @@ def test_a_model_that_dominates(run: Run, table: Callable[..., Path]) -> None:
     path = table(y=[1, 1, 0, 0], good=[0.9, 0.8, 0.2, 0.1], fair=[0.9, 0.1, 0.5, 0.1])
     arguments = ("evaluate", path, "--label", "y", "--score", "fair", "--score", "good")
     assert (
-        "good dominates: at no quota, FPR or recall is another model better." in run(*arguments).out
+        "good dominates: at no quota, FPR or recall is another model better."
+        in run(*arguments, "--all").out
     )
     content = json.loads(run(*arguments, "--json").out)
     assert content["dominant"] == ["good"]
@@ -269,7 +308,7 @@ def test_a_model_that_dominates(run: Run, table: Callable[..., Path]) -> None:
 def test_where_each_model_is_the_best(run: Run, table: Callable[..., Path]) -> None:
     path = table(y=[1, 0, 0, 1, 0], a=[0.9, 0.8, 0.7, 0.6, 0.5], b=[0.7, 0.7, 0.1, 0.7, 0.1])
     arguments = ("evaluate", path, "--label", "y", "--score", "a", "--score", "b")
-    said = run(*arguments).out.splitlines()
+    said = run(*arguments, "--all").out.splitlines()
     place = said.index(
         "No model dominates. Quotas at which each finds the most, alone or with another:"
     )
@@ -285,15 +324,18 @@ def test_where_each_model_is_the_best(run: Run, table: Callable[..., Path]) -> N
 def test_models_that_are_equally_good(run: Run, table: Callable[..., Path]) -> None:
     path = table(y=[1, 0], a=[0.9, 0.8], b=[9.0, 8.0])
     arguments = ("evaluate", path, "--label", "y", "--score", "a", "--score", "b")
-    assert "No model is better than another at any quota, FPR or recall." in run(*arguments).out
-    alone = run("evaluate", path, "--label", "y", "--score", "a")
+    assert (
+        "No model is better than another at any quota, FPR or recall."
+        in run(*arguments, "--all").out
+    )
+    alone = run("evaluate", "--all", path, "--label", "y", "--score", "a")
     assert "dominates" not in alone.out
 
 
 def test_colour_only_where_asked(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "\x1b" not in run("evaluate", "--example", "credit").out
+    assert "\x1b" not in run("evaluate", "--all", "--example", "credit").out
     monkeypatch.setenv("FORCE_COLOR", "1")
-    assert "\x1b[1m0.8035*\x1b[0m" in run("evaluate", "--example", "credit").out
+    assert "\x1b[1m0.8035*\x1b[0m" in run("evaluate", "--all", "--example", "credit").out
 
 
 def test_progress_bar_appears_when_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:

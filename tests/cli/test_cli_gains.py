@@ -54,7 +54,7 @@ def test_impacts_at_another_class_ratio(run: Run, arguments: list[Any]) -> None:
     for option in (("--ratio", 3), ("--prevalence", 0.75)):
         found = models(run, *given, *option)
         assert found["a"]["quotas"]["2"]["brings"] == pytest.approx(1.5 * (4 - 2) - 0.5 * 3)
-    text = run(*given, "--ratio", 3).out
+    text = run(*given, "--all", "--ratio", 3).out
     assert "What the best cut brings (tp 4, fp -3, fn -1, tn 0, of 3 positives to one" in text
 
 
@@ -62,24 +62,24 @@ def test_cost_of_a_place(run: Run, arguments: list[Any]) -> None:
     found = models(run, *arguments, "--gain", "g", "--place-cost", "2.5", "--quota", 2)
     assert found["a"]["best_cut"]["brings"] == 7.5
     assert found["a"]["quotas"]["2"]["brings"] == 1
-    text = run(*arguments, "--gain", "g", "--place-cost", "2.5", "--quota", 2).out
+    text = run(*arguments, "--all", "--gain", "g", "--place-cost", "2.5", "--quota", 2).out
     assert "What the best cut brings (g - 2.5 for each place)\n" in text
     assert "\nSelecting nobody brings 0.00, selecting all -6.00.\n" in text
     assert (
-        "How many should I take? 1 of the 2 places. The first one of a brings 7.50, more than all "
-        "2 places do. Best cuts were chosen on the rows that judge them, so that others will "
+        "How many should I take? 1 of the 2 places.\nThe first one of a brings 7.50, more than all "
+        "2 places do.\nBest cuts were chosen on the rows that judge them, so that others will "
         "probably bring less; --tune chooses them on rows of their own.\n" in text
     )
-    assert "What will it bring? 1.00, at random -2.00. With 2 places. To select nobody br" in text
+    assert "What will it bring? 1.00, at random -2.00.\nWith 2 places. To select nobody br" in text
     assert "brings 0.00, to select all -6.00; each place adds 0.50 on average." in text
     assert "--compare tests them.\n" in text
-    nobody = run(*arguments, "--gain", "g", "--place-cost", "20", "--quota", 1).out
-    none = "How many should I take? Nobody. No number of places brings more than selecting nobody."
+    nobody = run(*arguments, "--all", "--gain", "g", "--place-cost", "20", "--quota", 1).out
+    none = "How many should I take? Nobody.\nNo number of places brings more than selecting nobody."
     assert none in nobody
-    assert "What will it bring? -10.00, at random -18.50. With 1 place. To select nobo" in nobody
-    everybody = run(*arguments, "--gain", "g", "--place-cost", "-20").out
+    assert "What will it bring? -10.00, at random -18.50.\nWith 1 place. To select nobo" in nobody
+    everybody = run(*arguments, "--all", "--gain", "g", "--place-cost", "-20").out
     assert "to select all 129.00." in everybody
-    assert "How many should I take? All. The most is brought by selecting all: 129.00." in everybody
+    assert "How many should I take? All.\nThe most is brought by selecting all: 129.00." in everybody
 
 
 def test_of_models_that_differ_by_rounding_the_first_is_the_best() -> None:
@@ -110,15 +110,15 @@ def test_impacts_of_cells(run: Run, arguments: list[Any]) -> None:
     assert found["a"]["best_cut"]["quota"] == 3
     assert found["a"]["best_cut"]["per_place"] == (best - nobody) / 3
     assert found["a"]["quotas"]["3"]["brings"] == best
-    text = run(*arguments, "--impact", "5,-4,-1,0.5", "--quota", 3).out
+    text = run(*arguments, "--all", "--impact", "5,-4,-1,0.5", "--quota", 3).out
     assert "What the best cut brings (tp 5, fp -4, fn -1, tn 0.5)\n" in text
     assert "\nSelecting nobody brings -1.50, selecting all 3.00.\n" in text
-    assert "What will it bring? 6.00, at random 0.75. With 3 places. " in text
+    assert "What will it bring? 6.00, at random 0.75.\nWith 3 places. " in text
     worse = [*arguments[:4], "--score", "b", "--impact", "5,-4,0,0", "--quota", 1]
-    text = run(*worse).out
+    text = run(*worse, "--all").out
     assert "Which model should fill my quota? None: a random choice does better." in text
     assert "What will it bring? -1.00, at random 0.50." in text
-    small = run(*arguments, "--impact", "0.001,-0.004,0,0").out
+    small = run(*arguments, "--all", "--impact", "0.001,-0.004,0,0").out
     assert "The most is brought by the first one of a (16.7% of all): 0.001." in small
     assert "To select nobody brings 0.00, to select all -0.009." in small
 
@@ -180,17 +180,17 @@ def test_whom_to_mail(run: Run, shared: Path) -> None:
     scores = [x for name in names for x in ("--score", name)]
     chosen = ["--where", "train=0", "--gain", "spend", "--place-cost", "0.8", "--quota", "5%"]
     path = shared / HILLSTROM
-    text = run("evaluate", path, "--label", "conversion", *scores, *chosen).out
+    text = run("evaluate", "--all", path, "--label", "conversion", *scores, *chosen).out
     assert "by the first 15,555 of logistic.score (48.6% of all): 7,351.41." in text
     assert "to select all 3,400.39;" in text
-    assert "How many should I take? 1,075 of the 1,600 places. The first 1,075 of logistic" in text
-    assert "What will it bring? 2,118.84, at random 170.02. With 1,600 places. " in text
+    assert "How many should I take? 1,075 of the 1,600 places.\nThe first 1,075 of logistic" in text
+    assert "What will it bring? 2,118.84, at random 170.02.\nWith 1,600 places. " in text
     tuned = run(
-        "evaluate", path, "--label", "conversion", *scores, *chosen, "--tune", "train=1"
+        "evaluate", "--all", path, "--label", "conversion", *scores, *chosen, "--tune", "train=1"
     ).out
     assert "for each place), chosen on the rows with train = 1\n" in tuned
-    assert "How many should I take? All 1,600 places. The best cut of logistic.score, " in tuned
-    assert "is reached by 21,277 of these rows and brings 7,037.83. That is no less th" in tuned
+    assert "How many should I take? All 1,600 places.\nThe best cut of logistic.score, " in tuned
+    assert "is reached by 21,277 of these rows and brings 7,037.83.\nThat is no less th" in tuned
 
 
 def test_cuts_chosen_on_other_rows(run: Run, arguments: list[Any]) -> None:
@@ -205,7 +205,7 @@ def test_cuts_chosen_on_other_rows(run: Run, arguments: list[Any]) -> None:
         "brings": 0,
         "per_place": 0,
     }
-    text = run(*arguments, *chosen).out
+    text = run(*arguments, "--all", *chosen).out
     assert "(g), chosen on the rows with part = u\n" in text
     assert "--tune" not in text
 
@@ -213,7 +213,7 @@ def test_cuts_chosen_on_other_rows(run: Run, arguments: list[Any]) -> None:
 def test_every_threshold_shown_selects_what_is_said(
     run: Run, credit: dict[str, np.ndarray[Any, Any]]
 ) -> None:
-    text = run("evaluate", "--example", "credit", "--impact", "0,-5,-1,0").out
+    text = run("evaluate", "--all", "--example", "credit", "--impact", "0,-5,-1,0").out
     rows = text.partition("What the best cut")[2].partition("What quota")[0].splitlines()
     cells = [row.split() for row in rows if row.startswith(("tree", "naive_bayes", "neural_net"))]
     assert len(cells) == 3
@@ -225,9 +225,9 @@ def test_weights_whose_sums_are_rounded(run: Run, table: Callable[..., Path]) ->
     weights = np.random.default_rng(5).random(50)
     path = table(y=[0, 1] * 25, s=list(range(50)), g=[1] * 50, w=weights.tolist())
     given = ["evaluate", path, "--label", "y", "--score", "s", "--gain", "g", "--weight", "w"]
-    assert "How many should I take? All. " in run(*given).out
+    assert "How many should I take? All.\n" in run(*given).out
     text = run(*given, "--place-cost", "2", "--quota", "10%").out
-    assert "How many should I take? Nobody. " in text
+    assert "How many should I take? Nobody.\n" in text
     assert "With a weight of " in text
 
 
