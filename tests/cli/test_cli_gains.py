@@ -79,7 +79,9 @@ def test_cost_of_a_place(run: Run, arguments: list[Any]) -> None:
     assert "What will it bring? -10.00, at random -18.50.\nWith 1 place. To select nobo" in nobody
     everybody = run(*arguments, "--all", "--gain", "g", "--place-cost", "-20").out
     assert "to select all 129.00." in everybody
-    assert "How many should I take? All.\nThe most is brought by selecting all: 129.00." in everybody
+    assert (
+        "How many should I take? All.\nThe most is brought by selecting all: 129.00." in everybody
+    )
 
 
 def test_of_models_that_differ_by_rounding_the_first_is_the_best() -> None:
