@@ -35,6 +35,8 @@ class Evaluation(Results):
         Their weights; without any, their numbers.
     total_cost : float
         What all examples cost together; NaN without costs.
+    effective_rows : float
+        How many examples of one weight tell as much (Kish: (Σw)²/Σw²); NaN without weights.
     rows_read : int
         How many examples were given, with those that were left out.
     over_all, areas : Values

@@ -146,6 +146,8 @@ def _confidence(results: Results) -> dict[str, Any]:
     }
     if resampling.test_resamples != resampling.resamples:
         drawn["test_resamples"] = resampling.test_resamples
+    if results.weighted:
+        drawn["effective_rows"] = _defined(results.effective_rows)
     if resampling.level is not None:
         drawn["closed_forms"] = _closed_forms(results)
     tests = [_tests(x) for x in results.differences]

@@ -90,7 +90,10 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
         yield from _of_gains(evaluation, evaluation.gains)
     if evaluation.settings.per is not None:
         yield _OF_GROUPS
-    if not evaluation.weighted:
+    if evaluation.weighted:
+        rows, effective = (number(x) for x in (evaluation.rows, evaluation.effective_rows))
+        yield f"With their weights {rows} rows tell as much as {effective} of equal weight (Kish)."
+    else:
         classes = evaluation.positives, evaluation.rows - evaluation.positives
         if min(classes) == 1:
             yield _TWO_OF_EACH

@@ -139,7 +139,8 @@ class Section(NamedTuple):
 class Results:
     """The data in numbers, and the measures of every model over all quotas and at each.
 
-    `total_cost` is what all rows cost together, NaN without costs.  `rows_read` are those that were
+    `total_cost` is what all rows cost together, NaN without costs, and `effective_rows` how many
+    rows of one weight tell as much as those with weights.  `rows_read` are those that were
     given, of which `rows` were chosen.
     """
 
@@ -149,6 +150,7 @@ class Results:
     total: float
     positive_total: float
     total_cost: float
+    effective_rows: float
     over_all: Values
     areas: Values
     at_quota: dict[Quota, Values]

@@ -349,7 +349,8 @@ class Settings:
 
 class Counts(NamedTuple):
     """How many rows and positives there are, and their weights (without any, their numbers); what
-    all rows cost together, NaN without costs.
+    all rows cost together, NaN without costs; and how many rows of one weight tell as much (Kish),
+    NaN without weights and where each weight is not known.
     """
 
     rows: int
@@ -357,6 +358,7 @@ class Counts(NamedTuple):
     total: float
     positive_total: float
     total_cost: float = math.nan
+    effective: float = math.nan
 
     @property
     def most(self) -> float:
@@ -383,7 +385,8 @@ class Sample(NamedTuple):
         if self.weights is None:
             return Counts(rows, positives, float(rows), float(positives), self._total_cost)
         sums = math.fsum(self.weights), math.fsum(self.weights[self.labels])
-        return Counts(rows, positives, *sums, self._total_cost)
+        effective = sums[0] ** 2 / math.fsum(self.weights**2) if sums[0] else 0.0
+        return Counts(rows, positives, *sums, self._total_cost, effective)
 
     @property
     def _total_cost(self) -> float:

@@ -290,13 +290,18 @@ def warn_below_one(quota: Any) -> None:
     """Warn of a single quota between 0 and 1, which was meant as a fraction in all likelihood."""
     plain = type(quota) in (int, float)
     single = plain or (is_array(quota) and quota.ndim == 0 and readable(quota))
-    if single and 0 < quota < 1 and not _SILENT.get():
+    if single and 0 < quota < 1:
         number = f"{float(quota):.7g}"
-        warnings.warn(
+        warn_once(
             f"quota={number} is less than one example; for a share of all examples pass "
-            f"fraction={number}",
-            stacklevel=level_of_caller(),
+            f"fraction={number}"
         )
+
+
+def warn_once(message: str) -> None:
+    """Warn the caller of this library, unless that was done, or is not meant (`silently`)."""
+    if not _SILENT.get():
+        warnings.warn(message, stacklevel=level_of_caller())
 
 
 def level_of_caller() -> int:

@@ -50,6 +50,12 @@ def title_of(measure: Any) -> str:
     return getattr(inner, "__name__", repr(inner))
 
 
+def best_of_cuts(measure: Any) -> bool:
+    """Whether a measure, or a `functools.partial` of one, takes the best of many cuts."""
+    flattered: bool = getattr(_inner(measure), "best_of_cuts", False)
+    return flattered
+
+
 def _inner(measure: Any) -> Any:
     """What is called by `functools.partial`, at any depth."""
     while isinstance(measure, functools.partial):

@@ -122,6 +122,8 @@ class Measure:
         Of one that is monotone: it is at most `most`, and at least 0, or minus `most` if it is
         signed: a difference, which rounding may move by last places of `most`.  With weights,
         rounding moves a drifting one by more the more examples there are.
+    best_of_cuts : bool
+        Whether it takes the best of many cuts, of which resamples find better ones than there are.
     by_positives : bool
         Whether a measure of counts stays where neighbouring rows without positives become one.
         So do all that follow from where the positives stand, and from nothing else of the scores.
@@ -163,6 +165,7 @@ class Measure:
         most: float | None = 1.0,
         signed: bool = False,
         drifting: bool = False,
+        best_of_cuts: bool = False,
         by_positives: bool = False,
         in_masses: bool = False,
         by_group: bool = False,
@@ -172,9 +175,9 @@ class Measure:
     ):
         functools.update_wrapper(self, function)
         self._function = function
-        self.greater_is_better, self.advice = greater_is_better, advice
+        self.greater_is_better, self.advice, self.headline = greater_is_better, advice, headline
         self.monotone, self.most, self.signed, self.drifting = monotone, most, signed, drifting
-        self.by_positives, self.sums, self.headline = by_positives, sums, headline
+        self.by_positives, self.best_of_cuts, self.sums = by_positives, best_of_cuts, sums
         self.by_group = self.by_group or by_group or sums is not None
         self._by_sums = by_sums or sums is not None
         scale_free = self.validator in (_no_numbers, wanted_masses, masses_or_all) and not in_masses

@@ -184,6 +184,7 @@ def test_weights_and_measures_that_are_undefined(run: Run, table: Callable[..., 
     arguments = ("evaluate", path, "--label", "y", "--score", "s", "--weight", "w")
     outcome = run(*arguments, "--all", "--confidence", 0.9, "--resamples", 20, "--quota", 7)
     assert "undefined" in outcome.out
+    assert "With their weights 3 rows tell as much as 2.4 of equal weight (Kish)." in outcome.out
     assert (
         "90% intervals, corrected percentiles of 20 resamples of the rows with their weights"
         in outcome.out

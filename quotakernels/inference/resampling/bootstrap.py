@@ -45,7 +45,8 @@ from quotakernels.inference.resampling.values import (
 from quotakernels.inputs.examples import Validated, check_tie_policy
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import brief, public
-from quotakernels.measures._direction import OneField, title_of
+from quotakernels.inputs.quotas import warn_once
+from quotakernels.measures._direction import OneField, best_of_cuts, title_of
 from quotakernels.measures._measure import ValueMeasure, needs_ideal, without_costs, without_gains
 from quotakernels.measures.by_group import mean_over_groups
 from quotakernels.ranking import Ranking, TiePolicy, ranked_by_group
@@ -240,6 +241,11 @@ def bootstrap(
     TypeError, ValueError
         What the measure raises; arguments out of range.
 
+    Warns
+    -----
+    UserWarning
+        A hull's area, whose intervals lie too high: those of 95 % held 74 to 88 %.
+
     Notes
     -----
     The acceleration of BCa comes from leaving out each example in turn, or of more than 200 each of
@@ -294,6 +300,7 @@ def _drawn(
     progress: Progress,
 ) -> Any:
     """What summaries of an estimate, of its resamples and of the parts left out say of it."""
+    _warn_of_maxima(measure)
     found = groups_to_draw_from(raw, how.random_state)
     ranking = ranked_by_group(found, how.ties, needs_ideal(measure))
     draws = means_drawn(measure, ranking, found, how)
@@ -386,6 +393,15 @@ def with_options(
             "functools.partial"
         )
     return measure
+
+
+def _warn_of_maxima(measure: Any) -> None:
+    for each in measure.values() if isinstance(measure, Mapping) else [measure]:
+        if best_of_cuts(each):
+            warn_once(
+                f"{title_of(each)} takes the best of many cuts, of which resamples find better "
+                "ones than there are: its interval lies too high"
+            )
 
 
 def refuse_gain(measure: Any, gain: Any) -> None:

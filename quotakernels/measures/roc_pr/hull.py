@@ -126,7 +126,13 @@ def hull_vertices(xp: Namespace, table: ops.Groups, model: Array | None = None) 
     return RocHull(fpr, tpr, *curve[2:], slope_min, slope_max, model)
 
 
-@measure(NumberMeasure, greater_is_better=True, monotone="always", by_positives=True)
+@measure(
+    NumberMeasure,
+    greater_is_better=True,
+    monotone="always",
+    by_positives=True,
+    best_of_cuts=True,
+)
 def roc_hull_auc(table: ops.Groups) -> Array:
     """Area under the upper convex hull of the ROC curve.
 
@@ -203,7 +209,7 @@ def achievable_pr_curve(table: ops.Groups) -> PrCurve:
     return pr_vertices(xp, ops.filled_first(xp, hull_table(xp, table)), "roc")
 
 
-@measure(NumberMeasure, greater_is_better=True, monotone="always")
+@measure(NumberMeasure, greater_is_better=True, monotone="always", best_of_cuts=True)
 def achievable_pr_auc(table: ops.Groups) -> Array:
     """Area under the achievable precision-recall curve, exactly.
 
