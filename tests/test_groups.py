@@ -11,7 +11,7 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, Mode, in_full, mode_fixture
+from backends import MODES, Mode, in_full, mode_fixture, parameters
 from everything import MAIN
 from expected import AT_QUOTA, as_floats, check, expected
 from hypothesis import given
@@ -104,6 +104,49 @@ def test_each_group_is_as_if_it_were_alone(mode: Mode, names: tuple[str, ...], t
     exact = wanted(names, ties)
     for name, value in values.items():
         check(name, value, exact[name], weighted="w" in names)
+
+
+RANDOM = ("jax64-jit", "jax32-vmap", "torch-vmap", "torch-compile")
+OF_LISTS = ("reciprocal_rank", "success", "dcg", "ndcg")
+
+
+def of_ranking(ranking: Any, prices: bool) -> dict[str, Any]:
+    found = {name: PUBLIC[name](ranking) for name in NUMBERS}
+    for name in ("hit_rate", "qrecall", "lift", *OF_LISTS):
+        found[name + " at 5"] = PUBLIC[name](ranking, quota=5, when_short="all")
+    if prices:
+        for name in ("hit_rate", "positives_per_cost"):
+            found[name + " of 2"] = PUBLIC[name](ranking, budget=2, when_short="all")
+    return found
+
+
+@pytest.mark.full
+@pytest.mark.long_program
+@pytest.mark.parametrize("prices", [False, True])
+@pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in RANDOM]))
+def test_random_groups_in_programs_are_a_loop(mode: Mode, prices: bool):
+    rng = np.random.default_rng(7)
+
+    def computed(y: Any, s: Any, groups: Any, cost: Any, where: Any) -> Any:
+        given = {"cost": cost} if prices else {}
+        return of_ranking(
+            qk.rank(y, s, groups=groups, num_groups=GROUPS, where=where, **given), prices
+        )
+
+    for number, levels in ((GROUPS, 3), (2, 9), (1, 30)):
+        y, s = rng.integers(0, 2, SIZE), rng.integers(0, levels, SIZE) / 8
+        groups, cost = rng.integers(0, number, SIZE), rng.integers(0, 4, SIZE) / 4
+        where = rng.random(SIZE) < 0.7
+        columns = (y, s.astype(np.float32), groups, cost, where)
+        arrays = [np.stack([x, x]) for x in columns] if mode.name.endswith("vmap") else columns
+        found = mode.run(computed, *arrays)
+        for group in range(GROUPS):
+            here = (groups == group) & where
+            given = {"cost": cost[here]} if prices else {}
+            alone = of_ranking(qk.rank(y[here], columns[1][here], **given), prices)
+            for name, value in found.items():
+                each = value[..., group].ravel()
+                check(name.partition(" ")[0], each, np.full(each.shape, alone[name]))
 
 
 def loop(measure: Any, y: Any, s: Any, groups: Any, **own: Any) -> np.ndarray:

@@ -417,3 +417,44 @@ def test_counts_of_more_positions_than_are_looked_at():
         retrieval.dcg(ranking)
     assert retrieval.success(ranking) == 1
     assert float(retrieval.reciprocal_rank(ranking, quota=10)) == pytest.approx(2.92896825e-9)
+
+
+TREC_EVAL = {
+    "P_2": [1, 0.5, 0],
+    "P_5": [0.4, 0.6, 0],
+    "recall_2": [0.6667, 0.3333, 0],
+    "map": [0.6667, 0.8056, 0],
+    "map_cut_2": [0.6667, 0.3333, 0],
+    "recip_rank": [1, 1, 0],
+    "success_1": [1, 1, 0],
+    "ndcg_cut_3": [0.7654, 0.5250, 0],
+}
+"""What trec_eval 10.0-rc3 prints of these three lists; the last document of the first one is judged
+and not retrieved.
+"""
+
+
+def test_definitions_are_those_of_trec_eval():
+    given = {"groups": list("aaaabbbbcc")}
+    grade = np.array([1.0, 0, 1, 1, 2, 0, 1, 3, 0, 0])
+    score = np.array([0.9, 0.5, 0.7, -1, 0.9, 0.8, 0.7, 0.6, 0.9, 0.8])
+    lists = qk.rank(grade > 0, score, **given)
+    positives, retrieved = qk.group_counts(lists).positives, np.array([3, 4, 2])
+    hits = qk.qrecall(lists, quota=retrieved[:, None])[:, 0] * positives
+    found = {
+        "P_2": qk.hit_rate(lists, quota=2),
+        "P_5": np.where(positives > 0, hits, 0) / 5,
+        "recall_2": qk.qrecall(lists, quota=2),
+        "map": qk.expected_average_precision(lists, quota=retrieved[:, None])[:, 0],
+        "map_cut_2": qk.expected_average_precision(lists, quota=2),
+        "recip_rank": retrieval.reciprocal_rank(lists, quota=retrieved[:, None])[:, 0],
+        "success_1": retrieval.success(lists, quota=1),
+        "ndcg_cut_3": retrieval.ndcg(None, score, gain=grade, **given, quota=3),
+    }
+    for name, printed in TREC_EVAL.items():
+        there = ~np.isnan(found[name])
+        np.testing.assert_allclose(found[name][there], np.array(printed)[there], atol=5e-5)
+        undefined = name in ("recall_2", "map", "map_cut_2", "ndcg_cut_3")
+        assert there.tolist() == [True, True, not undefined]
+    short = qk.rank([1, 0, 1], [0.9, 0.5, 0.7], groups=[0, 0, 0])
+    assert qk.hit_rate(short, quota=5) == [2 / 3]
