@@ -54,9 +54,7 @@ def _over_all(evaluation: Results) -> Table:
         named[name]: _each(_THREE, found.of(name)) for name in _WITHOUT_QUOTA
     }
     area = found.of("roc_auc").tolist()
-    best_first = sorted(
-        range(len(area)), key=lambda k: math.inf if area[k] != area[k] else -area[k]
-    )
+    best_first = sorted(range(len(area)), key=lambda k: (math.isnan(area[k]), -area[k]))
     return _table("Over all quotas", columns, best_first)
 
 

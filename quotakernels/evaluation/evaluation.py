@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args, overload
@@ -10,6 +11,7 @@ from typing import Any, Literal, get_args, overload
 from quotakernels._frames import Library, frame_of
 from quotakernels._text import number
 from quotakernels.evaluation.answers import Answer, answers
+from quotakernels.evaluation.brief import brief_tables
 from quotakernels.evaluation.export import as_dict, as_json, as_rows
 from quotakernels.evaluation.group_tables import group_tables
 from quotakernels.evaluation.results import Results
@@ -143,11 +145,10 @@ class Evaluation(Results):
         return None
 
     def __repr__(self) -> str:
-        """The data, the verdicts, and the first tables."""
+        """The data, the verdicts, and what each model finds at the first quotas."""
         verdicts = (f"{x.question} {x.verdict}" for x in self.answers)
-        decisive = next(gain_tables(self), None)
-        several = [x for x in (decisive, *measure_tables(self)) if x is not None][:2]
-        texts = ["\n".join(table.lines(_SHOWN)) for table in several]
+        first_ones = islice(brief_tables(self), 2)
+        texts = ["\n".join(table.lines(_SHOWN)) for table in first_ones]
         return "\n\n".join(["\n".join([self._headline, *verdicts]), *texts])
 
     def _repr_html_(self) -> str:

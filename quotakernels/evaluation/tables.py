@@ -28,10 +28,9 @@ class Cell:
     best: bool = False
     words: bool = False  # rather than a number
 
-    @property
-    def marked(self) -> str:
-        """The text with a star if it is the best, or else with room for one."""
-        return f"{self.text}{'*' if self.best else '' if self.words else ' '}"
+    def marked(self, room: bool) -> str:
+        """The text with a star if it is the best, or else with room for one if others have it."""
+        return f"{self.text}{'*' if self.best else ' ' * (room and not self.words)}"
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,8 @@ class Table:
     def lines(self, most: int) -> Iterator[str]:
         """The table as text, of many rows the first ones."""
         head = [" ".join(name.split()) for name in self.head]
-        texts = [head, *([x.marked for x in row] for row in self.rows[:most])]
+        starred = any(x.best for row in self.rows for x in row)
+        texts = [head, *([x.marked(starred) for x in row] for row in self.rows[:most])]
         widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
         yield self.caption
         for first, *rest in texts:

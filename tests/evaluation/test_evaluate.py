@@ -495,7 +495,7 @@ def test_the_recommendation_and_a_short_repr(credit: Any) -> None:
     assert "With gain= or impacts= evaluate also says" in found.recommendation
     lines = repr(found).splitlines()
     assert lines[0] == "Evaluation of 3 models on 340 rows, 250 positive (repaid)"
-    assert "naive_bayes   0.9500*  0.3800*  1.2920*   0.3573*" in lines
+    assert "naive_bayes     95     95.0%   1.29  0.804" in lines
     rng = np.random.default_rng(1)
     many = {f"model number {k}": rng.normal(size=6) for k in range(60)}
     shown = repr(qk.evaluate(Y, many, quota=2)).splitlines()
