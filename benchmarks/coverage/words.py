@@ -19,6 +19,27 @@ data sets that have an interval, or a p-value, at all.
 """
 EARLIER = "an earlier version of the command, which today's does not repeat"
 LEFT_OUT = """\
+## Few examples
+
+Two models that are alike, on 200 examples, were told apart at 5 % by `compare` with the
+bootstrap in
+
+| positives | 1 | 2 | 3 | 5 | 10 | 30 |
+|---|---|---|---|---|---|---|
+| of all samples | 79 % | 32 % | 26 % | 5 % | 7 % | 4 % |
+
+and with rows in clusters in
+
+| clusters | 2 | 4 | 6 | 10 | 30 |
+|---|---|---|---|---|---|
+| of all samples | 45 % | 20 % | 13 % | 5 % | 7 % |
+
+DeLong's test did in 21, 14, 10 and 8.6 % with 2, 3, 5 and 10 positives. With 10 positives the logit
+interval of AUC held in 93 % by Student's t, and in 89 % by the normal quantile. With 10 to 30
+clusters the default bootstrap interval held AUC and AHR in 92 to 95 %, percentiles in 88 to 94.
+Intervals of hull AUC and achievable AUC-PR held 74 to 88 %. These figures are from earlier runs,
+which are not stored.
+
 ## What is not simulated
 
 - The moderate model, but for bootstrap, closed forms and the best cut.
