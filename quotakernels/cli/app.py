@@ -16,6 +16,7 @@ from quotakernels.cli.options import (
     COLUMN,
     DATA,
     DIALECT,
+    DROP_MISSING,
     ENGINES,
     FILE,
     GAINS,
@@ -206,6 +207,7 @@ def report(file: Path | None, example: str | None, output: Path, **options: Any)
             *MONEY,
             PER_OF_SELECTED,
             WHERE,
+            DROP_MISSING,
             *TIES,
             example_option("Select of scores that come along."),
         ),
@@ -285,8 +287,6 @@ def _write_selected(
     **money: Any,
 ) -> None:
     from quotakernels.cli.columns import group_column, of_rows, score_column, where_mask
-    from quotakernels.cli.exact import read_with_scores
-    from quotakernels.cli.files import output_format, read_table
     from quotakernels.cli.money import money_of, select_paid
     from quotakernels.cli.selection import reached, select_of_each, select_rows
 
@@ -294,9 +294,8 @@ def _write_selected(
     _check_one(quota, threshold, paid, per)
     refuse_to_overwrite(file, output)
     beside = [x for x in (where and where[0], per, getattr(paid, "cost", None)) if x is not None]
-    typed = read_with_scores(file, [score, *beside], [score])
+    typed, table = _read_for(output, file, score, beside)
     scores = of_rows(typed, where, lambda rows: score_column(rows, score))
-    table = read_table(file, as_text=output_format(output) == "csv")
     table = table if where is None else table.filter(where_mask(typed, *where))
     groups = None
     if per is not None:
@@ -308,6 +307,18 @@ def _write_selected(
     else:
         selection = select_of_each(table, scores, quota, *groups, ties)
     _write_selection(file, output, selection)
+
+
+def _read_for(output: Path, file: Path, score: str, beside: list[str]) -> tuple[Any, Any]:
+    """The columns that decide, as numbers, and all columns of the same rows, to be written."""
+    from quotakernels.cli.exact import read_with_scores
+    from quotakernels.cli.files import output_format, read_table
+    from quotakernels.cli.missing import kept_rows
+
+    typed = read_with_scores(file, [score, *beside], [score])
+    table = read_table(file, as_text=output_format(output) == "csv")
+    kept = kept_rows(typed)
+    return (typed, table) if kept is None else (typed.filter(kept), table.filter(kept))
 
 
 def _write_selection(file: Path, output: Path, selection: Any) -> None:
@@ -333,6 +344,7 @@ def _write_selection(file: Path, output: Path, selection: Any) -> None:
             POS_LABEL,
             WEIGHT,
             WHERE,
+            DROP_MISSING,
         ),
         "CSV, where it is not what it looks like": DIALECT,
         "Output": (
@@ -365,11 +377,12 @@ def tables(
     from quotakernels.cli.cuts import rows_of_cuts
     from quotakernels.cli.exact import read_with_scores
     from quotakernels.cli.files import write_table
+    from quotakernels.cli.missing import without_missing
 
     refuse_label_as_score(label, (score,))
     refuse_to_overwrite(file, output)
     settings = Settings("", label, (score,), **columns)
-    table = read_with_scores(file, columns_read(settings), [score])
+    table = without_missing(read_with_scores(file, columns_read(settings), [score]))
     cuts = of_rows(table, settings.where, lambda rows: rows_of_cuts(rows, settings, ratio))
     write_table(output, cuts)
     click.echo(f"{output.name}: {cuts.num_rows} cuts, the empty one first", err=is_stdout(output))

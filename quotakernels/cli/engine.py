@@ -10,6 +10,7 @@ from pathlib import Path
 from quotakernels.cli.columns import columns_read
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.files import file_format
+from quotakernels.cli.missing import are_left_out
 from quotakernels.evaluation.settings import Settings
 
 _SHARE = 0.25
@@ -66,6 +67,8 @@ def _refusals(path: Path, settings: Settings) -> Iterable[str]:
             "--budget needs what every row costs in memory; "
             "it works on one file, without --engine duckdb"
         )
+    if are_left_out():
+        yield "--drop-missing works on one file, without --engine duckdb"
     if find_spec("duckdb") is None:
         yield (
             "this needs the package 'duckdb', which is not installed; install it with:  "

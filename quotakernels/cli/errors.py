@@ -40,7 +40,8 @@ def missing_value(name: str, place: str, count: int) -> InputError:
     """The error of missing values, the first of which is at a place."""
     more = f", {count} in all" if count > 1 else ""
     return InputError(
-        f"column {name!r}: missing value at {place}{more}; fill these rows or leave them out"
+        f"column {name!r}: missing value at {place}{more}; "
+        "fill these rows, or leave them out by --drop-missing"
     )
 
 

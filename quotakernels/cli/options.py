@@ -14,6 +14,7 @@ import click
 from click import Argument, Option
 from click.shell_completion import CompletionItem
 
+from quotakernels.cli import missing
 from quotakernels.cli.completion import columns_on_the_line
 from quotakernels.cli.dialect import keep
 from quotakernels.cli.streams import as_file
@@ -169,6 +170,13 @@ COST = Option(["--cost"], type=COLUMN, help="Column of what each row costs; with
 WEIGHT = Option(["--weight"], type=COLUMN, help="Column of the weights.")
 POS_LABEL = Option(["--pos-label"], metavar="VALUE", help="The positive label, if it is not 1.")
 WHERE = Option(["--where"], type=CONDITION, help="Use these rows only.")
+DROP_MISSING = Option(
+    ["--drop-missing"],
+    is_flag=True,
+    callback=missing.keep,
+    expose_value=False,
+    help="Leave out rows in which a value that is needed is missing.",
+)
 PER = Option(
     ["--per"],
     type=COLUMN,
@@ -188,7 +196,7 @@ BUDGETS = (
     ),
     COST,
 )
-DATA = (LABEL, SCORES, QUOTAS, *BUDGETS, PER, BY, POS_LABEL, WEIGHT, WHERE)
+DATA = (LABEL, SCORES, QUOTAS, *BUDGETS, PER, BY, POS_LABEL, WEIGHT, WHERE, DROP_MISSING)
 GAINS = (
     Option(["--gain"], type=COLUMN, help="Column of what each row brings if it is selected."),
     Option(["--place-cost"], metavar="C", type=float, help="What each place costs; with --gain."),

@@ -16,6 +16,7 @@ from quotakernels.cli.errors import InputError
 from quotakernels.cli.exact import read_with_scores
 from quotakernels.cli.example import ATTRIBUTION
 from quotakernels.cli.files import output_file
+from quotakernels.cli.missing import without_missing
 from quotakernels.cli.options import Format
 from quotakernels.cli.progress import Share, progress_bar
 from quotakernels.cli.rendering import print_evaluation, table_console
@@ -62,7 +63,8 @@ def evaluate_file(path: Path, settings: Settings) -> Evaluation:
     share = Share()
     with progress_bar(settings.steps, share) as step:
         step(f"reading {name_of(path)}")
-        table = read_with_scores(path, columns_read(settings), settings.models)
+        given = read_with_scores(path, columns_read(settings), settings.models)
+        table = without_missing(given)
         tuning = settings.tune and of_rows(table, settings.tune, lambda x: sample_of(settings, x))
         evaluation = of_rows(
             table,
@@ -71,7 +73,7 @@ def evaluate_file(path: Path, settings: Settings) -> Evaluation:
                 settings, sample_of(settings, x), tuning, on_step=step, tell=share.tell
             ),
         )
-        return replace(evaluation, rows_read=table.num_rows)
+        return replace(evaluation, rows_read=given.num_rows)
 
 
 def _evaluate_grouped(path: Path, settings: Settings, memory_limit: str | None) -> Evaluation:

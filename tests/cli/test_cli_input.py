@@ -176,8 +176,32 @@ def test_bad_values_are_found(
 def test_missing_values_are_counted(run: Run, table: Callable[..., Path]) -> None:
     path = table(y=[0, 1, 1], s=[0.5, "", ""])
     outcome = run("evaluate", path, "--label", "y", "--score", "s")
-    missing = "missing value at row 2, 2 in all; fill these rows or leave them out"
-    assert f"column 's': {missing}" in outcome.error
+    missing = "missing value at row 2, 2 in all; fill these rows, or leave them out by"
+    assert f"column 's': {missing} --drop-missing" in outcome.error
+
+
+def test_rows_with_missing_values_are_left_out(run: Run, table: Callable[..., Path]) -> None:
+    path = table(y=[0, 1, "", 1, 0], a=[0.5, "nan", 0.1, 0.7, 0.2], b=[1, 2, 3, "", 5])
+    given = ("evaluate", path, "--label", "y", "--drop-missing", "--json", "--score", "a")
+    one = run(*given)
+    assert one.err == "2 of 5 rows have a missing value and are left out: 1 in 'y', 1 in 'a'\n"
+    assert json.loads(one.out)["rows"] == 3
+    assert json.loads(run(*given, "--score", "b").out)["rows"] == 2
+    whole = run("evaluate", "--example", "credit", "--drop-missing")
+    assert (whole.status, whole.err) == (0, "")
+
+
+def test_missing_scores_are_not_selected(run: Run, table: Callable[..., Path]) -> None:
+    path = table(id=[1, 2, 3, 4], s=["", 0.2, 0.4, 0.3])
+    output = path.with_name("chosen.csv")
+    given = ("select", path, "--score", "s", "--quota", 2, "-o", output)
+    assert "missing value at row 1" in run(*given).error
+    outcome = run(*given, "--drop-missing")
+    assert outcome.err == "1 of 4 rows has a missing value and is left out: 1 in 's'\n"
+    assert output.read_text().splitlines() == ["id,s", "3,0.4", "4,0.3"]
+    cuts = path.with_name("cuts.csv")
+    made = run("tables", path, "--label", "id", "--score", "s", "--drop-missing", "-o", cuts)
+    assert "labels are not binary" in made.error
 
 
 @pytest.mark.parametrize(

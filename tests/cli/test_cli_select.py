@@ -238,7 +238,12 @@ def test_a_quota_of_each_group_is_refused(run: Run, table: Callable[..., Path]) 
             "column 'rate' holds values of type double, expected whole numbers, text",
         ),
         (path, "brnch", 1, "data.csv has no column 'brnch'; did you mean 'branch'?"),
-        (gaps, "branch", 1, "column 'branch': missing value at row 2; fill these rows or leave th"),
+        (
+            gaps,
+            "branch",
+            1,
+            "column 'branch': missing value at row 2; fill these rows, or leave th",
+        ),
         (path, "branch", 4, "--quota 4 is more than the 3 rows of the largest group by 'branch'"),
     ):
         given = ("--score", "s", "--quota", quota, "--per", column, "-o", path.with_name("a.csv"))
