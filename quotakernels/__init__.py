@@ -1,7 +1,7 @@
 """Evaluation of probabilistic classifiers that must fill a limited quota.
 
-Families are modules: `tables`, `charts`, `groups`, `budgets`, `retrieval`, `inference`, `states`,
-`results`, `adapters` and `plots`.  They load when they are first used.
+Families are modules: `tables`, `charts`, `points`, `groups`, `budgets`, `retrieval`, `inference`,
+`states`, `results`, `adapters` and `plots`.  They load when they are first used.
 """
 
 import importlib as _importlib
@@ -54,6 +54,7 @@ if _typing.TYPE_CHECKING:
     from quotakernels import groups as groups
     from quotakernels import inference as inference
     from quotakernels import plots as plots
+    from quotakernels import points as points
     from quotakernels import results as results
     from quotakernels import retrieval as retrieval
     from quotakernels import states as states
@@ -88,7 +89,7 @@ def __dir__() -> list[str]:
 
 
 _OF_MEASURES = (
-    *("budgets", "charts", "groups", "inference"),
+    *("budgets", "charts", "groups", "inference", "points"),
     *("results", "retrieval", "states", "tables"),
 )
 _FAMILIES = (*_OF_MEASURES, "adapters", "plots")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 _PREDICTIONS = "tables.confusion_table_from_predictions(y_true, y_pred)"
-_KS = "optimal_cut(informedness, y_true, y_score).value"
+_KS = "points.kolmogorov_smirnov(y_true, y_score).value"
 _RECALL = "recall(y_true, y_score, threshold=t)"
 _SPECIFICITY = "tables.true_negative_rate(y_true, y_score, threshold=t)"
 _FALL_OUT = "tables.false_positive_rate(y_true, y_score, threshold=t)"
@@ -36,7 +36,6 @@ INSTEAD = {
     "dcg_score": "retrieval.dcg(None, y_score, gain=y_true)",
     "decile_table": "lift_table(y_true, y_score)",
     "delong": "inference.delong_test(y_true, [y_score, y_score_b])",
-    "det_curve": "roc_curve(y_true, y_score), and 1 - tpr, the false negative rate",
     "f1": f"f_score({_PREDICTIONS})",
     "f1_score": f"f_score({_PREDICTIONS})",
     "fall_out": _FALL_OUT,
@@ -51,7 +50,6 @@ INSTEAD = {
     "gini_score": "gini(y_true, y_score)",
     "hit_rate_at_k": "hit_rate(y_true, y_score, quota=k)",
     "kappa": f"tables.cohen_kappa({_PREDICTIONS})",
-    "kolmogorov_smirnov": _KS,
     "ks": _KS,
     "ks_score": _KS,
     "ks_statistic": _KS,

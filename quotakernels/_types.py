@@ -180,20 +180,25 @@ class MeasureOptions(TableOptions, total=False):
     bins: int
     budget: Number
     cost_distribution: Any
+    fpr: Number
     fraction: Number
     inclusive: bool
+    interpolate: bool
     kappa: str
     kind: str
     labels: str
     max_fpr: float | None
     min_tpr: float | None
     population: Number
+    precision: Number
     prevalence: Number
     prior: Number
     quota: Number
     ratio: Number
+    recall: Number
     smoothing: Any
     standardized: Any
     start: Any
     threshold: Number
+    tpr: Number
     when_short: WhenShort | None

@@ -28,6 +28,7 @@ from quotakernels.measures.roc_pr.costs import OperatingPoint
 from quotakernels.measures.roc_pr.dominance import Regions
 from quotakernels.measures.roc_pr.family import Mixture
 from quotakernels.measures.roc_pr.hull import RocHull
+from quotakernels.measures.roc_pr.operating import CurvePoint, DetCurve
 from quotakernels.measures.roc_pr.points import PrPoints, RocPoints
 from quotakernels.measures.roc_pr.precision_recall import PrCurve
 from quotakernels.measures.roc_pr.roc import RocCurve
@@ -47,8 +48,10 @@ __all__ = [
     "Comparison",
     "Curve",
     "CurveBand",
+    "CurvePoint",
     "CutTables",
     "DelongTest",
+    "DetCurve",
     "Evaluation",
     "FoldSummary",
     "FoldTest",

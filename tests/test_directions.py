@@ -28,6 +28,7 @@ OWN = {
     "cost_fn": 3,
     "impacts": (5, -4, -1, 0),
     "kind": "roc",
+    **dict.fromkeys(("fpr", "tpr", "recall", "precision"), 0.5),
     "gain": np.where(Y, 5.0, -4.0),
 }
 COST = np.full(10, 2.0)
@@ -39,6 +40,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "cost_at_quota": {"cost": COST},
     "gain_per_cost": {"cost": COST},
     "positives_per_cost": {"cost": COST},
+    "recall_at": {"precision": 0.76, "sample_weight": np.where(BAD > 6, 0.1, 1.0)},
 }
 """What these need besides, or instead."""
 

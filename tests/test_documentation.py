@@ -119,7 +119,8 @@ def undefined_somewhere() -> set[str]:
         name
         for row in said
         for name in re.findall(
-            r"`(?:(?:tables|charts|groups|budgets|retrieval|inference|states)\.)?(\w+)`", row[2]
+            r"`(?:(?:tables|charts|points|groups|budgets|retrieval|inference|states)\.)?(\w+)`",
+            row[2],
         )
     }
 

@@ -188,6 +188,9 @@ def folds(y: Any, s: Any) -> dict[str, Any]:
 LINE = {"positives": 4, "negatives": 9}
 
 
+ALONE = ("break_even_point", "det_curve", "equal_error_rate", "kolmogorov_smirnov")
+
+
 def drawn(y: Any, s: Any, w: Any) -> dict[str, Any]:
     """Charts and areas, of counts and of masses, and lines."""
     ranking = qk.rank(y, s, sample_weight=w)
@@ -200,7 +203,13 @@ def drawn(y: Any, s: Any, w: Any) -> dict[str, Any]:
     for of in ("skew", "arithmetic_mean", "geometric_mean"):
         found[of] = qk.charts.iso_line(s[..., :2], of=of, kind="pr", points=4, **LINE)
     areas = {kind: qk.charts.chart_area(ranking, kind=kind) for kind in ("pn", "lift")}
-    return flat(**found) | areas | {"auk": qk.charts.auk(ranking, kappa="scott")}
+    points = {x: getattr(qk.points, x)(ranking) for x in ALONE}
+    points["tpr_at"] = qk.points.tpr_at(ranking, fpr=[0.25, 0.5], interpolate=True)
+    points["fpr_at"] = qk.points.fpr_at(ranking, tpr=0.5)
+    points["recall_at"] = qk.points.recall_at(ranking, precision=0.5, interpolate=True)
+    points["precision_at"] = qk.points.precision_at(ranking, recall=0.5)
+    part = {"part": qk.roc_auc(ranking, max_fpr=0.5)}
+    return flat(**found, **points) | areas | part | {"auk": qk.charts.auk(ranking, kappa="scott")}
 
 
 def uncertain(y: Any, s: Any) -> dict[str, Any]:

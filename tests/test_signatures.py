@@ -132,6 +132,10 @@ OWN: dict[str, Any] = {
     "best_operating_point": {"cost_fp": 1, "cost_fn": 2},
     "chart_area": {"kind": "pn"},
     "expected_cost": {"cost_fp": 1, "cost_fn": 2},
+    "fpr_at": {"tpr": 0.5},
+    "precision_at": {"recall": 0.5},
+    "recall_at": {"precision": 0.5},
+    "tpr_at": {"fpr": 0.5},
     "powers_chart": {"kind": "pn"},
     "selection_by_group": {"groups": [0, 0, 1, 1, 1]},
 }

@@ -53,7 +53,7 @@ LAYERS = (
     ("states",),
     ("inference",),
     ("evaluation",),
-    ("budgets", "charts", "groups", "results", "retrieval", "tables"),
+    ("budgets", "charts", "groups", "points", "results", "retrieval", "tables"),
     ("",),  # the public names
     ("adapters",),
     ("plots",),
@@ -367,7 +367,9 @@ def test_public_names_are_documented():
 
 
 def test_documents_name_public_names_only():
-    used = words(r"\bqk\.((?:tables|charts|budgets|retrieval|inference|states|results)\.\w+|\w+)")
+    used = words(
+        r"\bqk\.((?:tables|charts|points|budgets|retrieval|inference|states|results)\.\w+|\w+)"
+    )
     assert len(used) > 10
     families = {module.__name__.partition(".")[2] for module in FAMILIES} | {"adapters", "plots"}
     top = families | set(quotakernels.__all__)

@@ -12,7 +12,13 @@ import numpy as np
 import quotakernels as qk
 from quotakernels._elsewhere import nearest
 from quotakernels.inputs.keywords import brief, keywords_of, public, refuse_unknown
-from quotakernels.measures._direction import check_value, direction_of, own_direction, title_of
+from quotakernels.measures._direction import (
+    check_value,
+    compared,
+    direction_of,
+    own_direction,
+    title_of,
+)
 from quotakernels.measures._measure import Measure
 from quotakernels.measures.by_group import as_mean_over_groups, mean_over_groups
 from quotakernels.measures.tables.measure import TableMeasure
@@ -56,7 +62,8 @@ def scorer(
     Parameters
     ----------
     measure : measure of this library, or function of a ranking
-        One that gives a single number: `hit_rate`, `roc_auc`, `f_score` at a cut, …; or
+        One that gives a single number: `hit_rate`, `roc_auc`, `f_score` at a cut, …; the value of
+        a point, as of `tpr_at`; or
         `group_mean` of one, a mean over groups of examples.
     ties : {"expected", "optimistic", "pessimistic", "given"}
         Tie policy, see `rank`.
@@ -99,6 +106,7 @@ def scorer(
         raise TypeError(
             f"measure must be a measure or a function of a ranking; got {brief(measure)}"
         )
+    measure = compared(measure)
     qk.rank([0, 1], [0, 1], ties=ties)  # raises if that is no tie policy
     predicts = response_method == "predict" and _lacks_a_cut(measure, options)
     _check_options(measure, options, predicts, ties, average, pos_label)
@@ -402,15 +410,15 @@ def get_scorer(name: str, **options: Any) -> Scorer:
 
 def _measures() -> dict[str, Any]:
     """The measures of the package by name."""
-    modules = (qk, qk.tables, qk.charts)
+    modules = (qk, qk.tables, qk.charts, qk.points)
     named = {name: getattr(module, name) for module in modules for name in module.__all__}
     return {name: x for name, x in named.items() if isinstance(x, Measure)}
 
 
 READY = (
     *("achievable_pr_auc", "auk", "average_hit_rate", "average_precision", "average_qrecall"),
-    *("expected_average_precision", "gini", "h_measure", "pem", "pr_auc", "roc_auc"),
-    "roc_hull_auc",
+    *("break_even_point", "equal_error_rate", "expected_average_precision", "gini", "h_measure"),
+    *("kolmogorov_smirnov", "pem", "pr_auc", "roc_auc", "roc_hull_auc"),
 )
 """Measures of scores that need no options."""
 

@@ -35,6 +35,11 @@ def direction_of(measure: Any, given: bool | None, name: str) -> bool:
 class OneField(functools.partial[Any]):
     """A measure of whose record one field is taken."""
 
+    @property
+    def __name__(self) -> str:
+        """The measure's own."""
+        return title_of(self)
+
     def __call__(self, /, *arguments: Any, **keywords: Any) -> Any:
         return getattr(super().__call__(*arguments, **keywords), _inner(self).headline)
 

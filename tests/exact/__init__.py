@@ -11,7 +11,7 @@ Measures of one table have common names: they stay in their modules, ``confusion
 ``classes`` (K classes), ``impact``, ``charts`` and ``retrieval``.
 """
 
-from . import charts, classes, confusion, impact, retrieval
+from . import charts, classes, confusion, impact, operating, retrieval
 from .at_quota import (
     LiftBin,
     QuotaThreshold,
@@ -206,6 +206,7 @@ __all__ = [
     "minmax_marks",
     "mixture",
     "normalized_mark",
+    "operating",
     "optimum",
     "ordered_cases",
     "partial_auc",

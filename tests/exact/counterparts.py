@@ -17,6 +17,7 @@ from . import (
     delong,
     draws,
     impact,
+    operating,
     pr,
     retrieval,
     roc,
@@ -104,6 +105,17 @@ OF_TABLES: dict[str, Counterparts] = {
     "true_negative_rate": (confusion.true_negative_rate,),
 }
 
+OF_POINTS: dict[str, Counterparts] = {
+    "break_even_point": (operating.break_even_point,),
+    "det_curve": (operating.det_curve,),
+    "equal_error_rate": (operating.equal_error_rate,),
+    "fpr_at": (operating.fpr_at,),
+    "kolmogorov_smirnov": (operating.kolmogorov_smirnov,),
+    "precision_at": (operating.precision_at,),
+    "recall_at": (operating.recall_at,),
+    "tpr_at": (operating.tpr_at,),
+}
+
 OF_CHARTS: dict[str, Counterparts] = {
     "auk": (charts.auk,),
     "chart_area": (
@@ -139,4 +151,4 @@ OF_COSTS: dict[str, Counterparts] = {
 }
 
 COUNTERPARTS = AT_QUOTA | OVER_QUOTAS | ROC_AND_PR | OF_TABLES | OF_CHARTS | OF_IMPACTS | OF_LISTS
-COUNTERPARTS |= OF_COSTS
+COUNTERPARTS |= OF_COSTS | OF_POINTS

@@ -1,0 +1,670 @@
+"""Points of the curves that are asked for by a rate, or that stand out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, cast, device, namespace, tolerance, wide_float
+from quotakernels._types import A, ArrayOf, Generic, GroupedData, Number, NumberOf, T
+from quotakernels.inputs.columns import MASS_ROUNDING
+from quotakernels.inputs.keywords import check_flag
+from quotakernels.inputs.numbers import RATE, checked
+from quotakernels.inputs.quotas import numbers_like
+from quotakernels.measures._measure import Measure, measure
+from quotakernels.measures._scale import in_usual_units
+from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
+from quotakernels.measures.tables.cells import cut_cells
+from quotakernels.ranking import Ranking
+
+SAME_RATE = 2.0**-49
+"""Difference up to which two rates are taken as equal."""
+
+
+class CurvePoint(NamedTuple, Generic[T]):
+    """A point of a curve, and the cut that reaches it.
+
+    Attributes
+    ----------
+    value : array, shape (..., *Q)
+        The rate there; NaN where no point is as wanted, or a rate is undefined.
+    threshold : array, shape (..., *Q)
+        Score of the last selected example, as in `Curve`: NaN for the empty cut, and where there is
+        no point.  Of a point between two cuts, only a part of those that have it is selected.
+    quota : array, shape (..., *Q)
+        The number of the selected, with weights their mass; NaN where there is no point.
+    """
+
+    value: T
+    threshold: T | Any
+    quota: T
+
+
+class DetCurve(NamedTuple, Generic[T]):
+    """The points of a DET curve, one for each vertex of the ROC curve.
+
+    Attributes
+    ----------
+    fpr : array, shape (..., V)
+        False positive rate FP/N; NaN where there are no negatives.
+    fnr : array, shape (..., V)
+        False negative rate FN/P; NaN where there are no positives.
+    threshold : array, shape (..., V)
+        As in `RocCurve`.
+    """
+
+    fpr: T
+    fnr: T
+    threshold: T | Any
+
+
+# candidates, and the best of them
+
+
+class _Line:
+    """The cuts of a table, shape (..., 1, V); segments run to each of them but the first."""
+
+    def __init__(self, xp: Namespace, table: ops.Groups):
+        wide = wide_float(xp, device(table.counts))
+        self.fp, self.tp = (cast(xp, x, wide)[..., None, :] for x in cut_masses(xp, table))
+        self.negative, self.positive = self.fp[..., -1:], self.tp[..., -1:]
+        self.threshold = cut_thresholds(xp, table)[..., None, :]
+        self.slack = tolerance(self.fp, MASS_ROUNDING) if table.weighted else 0.0
+
+    def reaches(self, rate: Array, wanted: Array) -> Array:
+        """Where a rate of the cuts is at least the wanted one, but for the rounding of masses."""
+        return rate >= wanted * (1 - self.slack)
+
+
+class _Points(NamedTuple):
+    """Candidates, shape (..., K, V), and which of them are any."""
+
+    fp: Array
+    tp: Array
+    threshold: Array
+    there: Array
+
+
+def _cuts(line: _Line, there: Array) -> _Points:
+    return _Points(line.fp, line.tp, line.threshold, there)
+
+
+def _crossings(line: _Line, level: Array) -> _Points:
+    """Where what is given at the cuts, and linear along each segment, changes its sign."""
+    first, last = level[..., :-1], level[..., 1:]
+    share = first / (first - last)
+    fp, tp = (x[..., :-1] + share * (x[..., 1:] - x[..., :-1]) for x in (line.fp, line.tp))
+    return _Points(
+        fp, tp, line.threshold[..., 1:], (first < 0) & (last > 0) | (first > 0) & (last < 0)
+    )
+
+
+def _all_of(xp: Namespace, points: list[_Points]) -> _Points:
+    shape = points[0].there.shape[:-1]
+    columns = zip(*points, strict=True)
+    return _Points._make(
+        xp.concat([xp.broadcast_to(x, (*shape, x.shape[-1])) for x in column], axis=-1)
+        for column in columns
+    )
+
+
+def _extreme(
+    xp: Namespace, points: _Points, value: Array, largest: bool = True, most: bool = False
+) -> CurvePoint:
+    """The largest or smallest value; of equal ones that which selects most, or least."""
+    there, quota = points.there & ~xp.isnan(value), points.fp + points.tp
+    rank = xp.where(there, value if largest else -value, xp.full_like(value, -xp.inf))
+    top = xp.max(rank, axis=-1, keepdims=True)
+    best = there & (top - rank <= tolerance(top, SAME_RATE))
+    rank = xp.where(best, quota if most else -quota, xp.full_like(quota, -xp.inf))
+    best = best & (rank == xp.max(rank, axis=-1, keepdims=True))
+    places = xp.arange(best.shape[-1], dtype=xp.int64, device=device(best))
+    places = xp.where(best, places, xp.full_like(places, best.shape[-1] - 1))
+    place, none = xp.min(places, axis=-1, keepdims=True), ~xp.any(best, axis=-1)
+
+    def at_place(x: Array) -> Array:
+        x = xp.take_along_axis(x, place, axis=-1)[..., 0]
+        return xp.where(none, xp.full_like(x, xp.nan), x)
+
+    return CurvePoint(at_place(value), at_place(points.threshold), at_place(quota))
+
+
+def _rate(
+    xp: Namespace, table: ops.Groups, name: str, given: Any
+) -> tuple[tuple[Array], tuple[int, ...]]:
+    value = checked(xp, {name: numbers_like(table.counts, name, given)}, {name: RATE})[name]
+    return (xp.reshape(value, (-1,)),), tuple(value.shape)
+
+
+# at a rate
+
+
+class _AtPrecision(Measure):
+    @staticmethod
+    def validator(
+        xp: Namespace, table: ops.Groups, *, precision: Any
+    ) -> tuple[tuple[Array], tuple[int, ...]]:
+        return _rate(xp, table, "precision", precision)
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, precision: Number, interpolate: bool = False
+        ) -> CurvePoint[T]: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            precision: NumberOf[A],
+            interpolate: bool = False,
+            **data: Unpack[GroupedData[A]],
+        ) -> CurvePoint[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_AtPrecision, greater_is_better=True, headline="value")
+def recall_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
+    """Recall at a precision: the largest recall of a cut whose precision is at least that.
+
+    Of cuts with the same recall the one that selects least is given.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Parameters
+    ----------
+    precision : number or array, shape Q
+        The wanted rate, from 0 to 1.
+    interpolate : bool
+        Whether points between the cuts count too: along the hyperbola
+        between two cuts a part of the examples that are tied is selected.
+
+    Returns
+    -------
+    CurvePoint
+        The recall; NaN where no cut has such a precision, or there are no positives.
+
+    Raises
+    ------
+    ValueError
+        A rate outside 0…1; NaN instead where values cannot be read.
+
+    See Also
+    --------
+    precision_at : the other way round.
+
+    Notes
+    -----
+    Rates are compared as floats; with weights, up to a relative 2**-40.
+
+    References
+    ----------
+    [DG] sections 2 and 4, the two spaces and what is between two cuts.
+
+    Examples
+    --------
+    >>> from quotakernels.points import recall_at
+    >>> y_true, y_score = [1, 1, 1, 0, 0, 0], [0.9, 0.9, 0.8, 0.8, 0.8, 0.1]
+    >>> print(*recall_at(y_true, y_score, precision=0.75))
+    0.6666666666666666 0.9 2.0
+    >>> print(recall_at(y_true, y_score, precision=0.75, interpolate=True).value.round(4))
+    0.8
+    """
+    check_flag("interpolate", interpolate)
+    xp = namespace(table.counts)
+    line = _Line(xp, table)
+    wanted = wanted[..., None]
+    points = [_cuts(line, line.reaches(line.tp / (line.tp + line.fp), wanted))]
+    if interpolate:
+        points.append(_crossings(line, line.tp - wanted * (line.tp + line.fp)))
+    found = _all_of(xp, points)
+    return _extreme(xp, found, found.tp / line.positive)
+
+
+class _AtRecall(Measure):
+    @staticmethod
+    def validator(
+        xp: Namespace, table: ops.Groups, *, recall: Any
+    ) -> tuple[tuple[Array], tuple[int, ...]]:
+        return _rate(xp, table, "recall", recall)
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, recall: Number, interpolate: bool = False
+        ) -> CurvePoint[T]: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            recall: NumberOf[A],
+            interpolate: bool = False,
+            **data: Unpack[GroupedData[A]],
+        ) -> CurvePoint[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_AtRecall, greater_is_better=True, headline="value")
+def precision_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
+    """Precision at a recall: the largest precision of a cut whose recall is at least that.
+
+    Of cuts with the same precision the one that selects most is given.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Parameters
+    ----------
+    recall : number or array, shape Q
+        The wanted rate, from 0 to 1.
+    interpolate : bool
+        Whether points between the cuts count too: that at the
+        wanted recall itself, where only a part of the examples that are tied is selected.
+
+    Returns
+    -------
+    CurvePoint
+        The precision; NaN where there are no positives.
+
+    Raises
+    ------
+    ValueError
+        A rate outside 0…1; NaN instead where values cannot be read.
+
+    See Also
+    --------
+    recall_at : the other way round.
+
+    Notes
+    -----
+    Rates are compared as floats; with weights, up to a relative 2**-40.
+
+    References
+    ----------
+    [DG] sections 2 and 4, the two spaces and what is between two cuts.
+
+    Examples
+    --------
+    >>> from quotakernels.points import precision_at
+    >>> y_true, y_score = [1, 1, 1, 0, 0, 0], [0.9, 0.9, 0.8, 0.8, 0.8, 0.1]
+    >>> print(*precision_at(y_true, y_score, recall=0.8))
+    0.6 0.8 5.0
+    >>> print(precision_at(y_true, y_score, recall=0.8, interpolate=True).value.round(4))
+    0.75
+    """
+    check_flag("interpolate", interpolate)
+    xp = namespace(table.counts)
+    line = _Line(xp, table)
+    wanted = wanted[..., None]
+    points = [_cuts(line, line.reaches(line.tp / line.positive, wanted))]
+    if interpolate:
+        points.append(_crossings(line, line.tp - wanted * line.positive))
+    found = _all_of(xp, points)
+    return _extreme(xp, found, found.tp / (found.tp + found.fp), most=True)
+
+
+class _AtFpr(Measure):
+    @staticmethod
+    def validator(
+        xp: Namespace, table: ops.Groups, *, fpr: Any
+    ) -> tuple[tuple[Array], tuple[int, ...]]:
+        return _rate(xp, table, "fpr", fpr)
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, fpr: Number, interpolate: bool = False
+        ) -> CurvePoint[T]: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            fpr: NumberOf[A],
+            interpolate: bool = False,
+            **data: Unpack[GroupedData[A]],
+        ) -> CurvePoint[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_AtFpr, greater_is_better=True, headline="value")
+def tpr_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
+    """True positive rate at a false positive rate: the largest of a cut with no more false ones.
+
+    Of cuts with the same rate the one that selects least is given, which may select nothing.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Parameters
+    ----------
+    fpr : number or array, shape Q
+        The wanted rate, from 0 to 1.
+    interpolate : bool
+        Whether points between the cuts count too: along the straight
+        line between two cuts a part of the examples that are tied is selected.
+
+    Returns
+    -------
+    CurvePoint
+        The true positive rate; NaN where one class is absent.
+
+    Raises
+    ------
+    ValueError
+        A rate outside 0…1; NaN instead where values cannot be read.
+
+    See Also
+    --------
+    fpr_at : the other way round.
+    roc_auc : with ``max_fpr=`` the area up to a false positive rate.
+
+    Notes
+    -----
+    Rates are compared as floats; with weights, up to a relative 2**-40.
+
+    References
+    ----------
+    [DG] sections 2 and 4, the two spaces and what is between two cuts.
+
+    Examples
+    --------
+    >>> from quotakernels.points import tpr_at
+    >>> y_true, y_score = [1, 1, 1, 0, 0, 0], [0.9, 0.9, 0.8, 0.8, 0.8, 0.1]
+    >>> print(*tpr_at(y_true, y_score, fpr=0.5))
+    0.6666666666666666 0.9 2.0
+    >>> print(tpr_at(y_true, y_score, fpr=0.5, interpolate=True).value.round(4))
+    0.9167
+    """
+    check_flag("interpolate", interpolate)
+    xp = namespace(table.counts)
+    line = _Line(xp, table)
+    wanted = wanted[..., None]
+    points = [_cuts(line, line.fp / line.negative <= wanted * (1 + line.slack))]
+    if interpolate:
+        points.append(_crossings(line, line.fp - wanted * line.negative))
+    found = _all_of(xp, points)
+    return _extreme(xp, found, found.tp / line.positive)
+
+
+class _AtTpr(Measure):
+    @staticmethod
+    def validator(
+        xp: Namespace, table: ops.Groups, *, tpr: Any
+    ) -> tuple[tuple[Array], tuple[int, ...]]:
+        return _rate(xp, table, "tpr", tpr)
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, tpr: Number, interpolate: bool = False
+        ) -> CurvePoint[T]: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            tpr: NumberOf[A],
+            interpolate: bool = False,
+            **data: Unpack[GroupedData[A]],
+        ) -> CurvePoint[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_AtTpr, greater_is_better=False, headline="value")
+def fpr_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
+    """False positive rate at a true positive rate: the smallest of a cut with no fewer true ones.
+
+    Of cuts with the same rate the one that selects most is given.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Parameters
+    ----------
+    tpr : number or array, shape Q
+        The wanted rate, from 0 to 1.
+    interpolate : bool
+        Whether points between the cuts count too: along the straight
+        line between two cuts a part of the examples that are tied is selected.
+
+    Returns
+    -------
+    CurvePoint
+        The false positive rate; NaN where one class is absent.
+
+    Raises
+    ------
+    ValueError
+        A rate outside 0…1; NaN instead where values cannot be read.
+
+    See Also
+    --------
+    tpr_at : the other way round.
+
+    Notes
+    -----
+    Rates are compared as floats; with weights, up to a relative 2**-40.
+
+    References
+    ----------
+    [DG] sections 2 and 4, the two spaces and what is between two cuts.
+
+    Examples
+    --------
+    >>> from quotakernels.points import fpr_at
+    >>> y_true, y_score = [1, 1, 1, 0, 0, 0], [0.9, 0.9, 0.8, 0.8, 0.8, 0.1]
+    >>> print(*fpr_at(y_true, y_score, tpr=0.8))
+    0.6666666666666666 0.8 5.0
+    >>> print(fpr_at(y_true, y_score, tpr=0.8, interpolate=True).value.round(4))
+    0.2667
+    """
+    check_flag("interpolate", interpolate)
+    xp = namespace(table.counts)
+    line = _Line(xp, table)
+    wanted = wanted[..., None]
+    points = [_cuts(line, line.reaches(line.tp / line.positive, wanted))]
+    if interpolate:
+        points.append(_crossings(line, line.tp - wanted * line.positive))
+    found = _all_of(xp, points)
+    return _extreme(xp, found, found.fp / line.negative, largest=False, most=True)
+
+
+# points that stand out
+
+
+def _one(*_: Any) -> tuple[tuple[()], tuple[()]]:
+    """No rate is wanted, and there is one point."""
+    return (), ()
+
+
+class _PointMeasure(Measure):
+    validator = staticmethod(_one)
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T]) -> CurvePoint[T]: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[GroupedData[A]]
+        ) -> CurvePoint[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+def _where_zero(xp: Namespace, line: _Line, level: Array) -> _Points:
+    """The cut, or the point between two cuts, at which what rises along the curve is 0."""
+    return _all_of(xp, [_cuts(line, level == 0), _crossings(line, level)])
+
+
+@measure(_PointMeasure, greater_is_better=False, headline="value")
+def equal_error_rate(table: ops.Groups) -> CurvePoint:
+    """Equal error rate: the false positive rate where it is the false negative rate.
+
+    It is read off the ROC curve, on which cuts are joined by straight lines.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Returns
+    -------
+    CurvePoint
+        The rate, 0.5 by chance; NaN where one class is absent.
+
+    See Also
+    --------
+    det_curve : both rates at every cut.
+
+    References
+    ----------
+    [Martin 1997].
+
+    Examples
+    --------
+    >>> from quotakernels.points import equal_error_rate
+    >>> y_true, y_score = [1, 1, 1, 0, 0, 0], [0.9, 0.9, 0.8, 0.8, 0.8, 0.1]
+    >>> point = equal_error_rate(y_true, y_score)
+    >>> print(point.value.round(4), point.threshold, point.quota)
+    0.2222 0.8 3.0
+    """
+    return _equal_errors(table)  # type: ignore[no-any-return]
+
+
+@in_usual_units
+def _equal_errors(table: ops.Groups) -> CurvePoint:
+    xp = namespace(table.counts)
+    line = _Line(xp, table)
+    pairs = line.negative * line.positive
+    level = line.fp * line.positive + line.tp * line.negative - pairs
+    found = _where_zero(xp, line, xp.where(pairs > 0, level, xp.full_like(level, xp.nan)))
+    return _extreme(xp, found, found.fp / line.negative)
+
+
+@measure(_PointMeasure, greater_is_better=True, headline="value")
+def break_even_point(table: ops.Groups) -> CurvePoint:
+    """Break-even point: the precision where it is the recall, at as many selected as positives.
+
+    Inside a tie group a part of it is selected, so it is the hit rate at the quota P, also called
+    R-precision.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Returns
+    -------
+    CurvePoint
+        The precision, the prevalence by chance; NaN where there are no positives.
+
+    References
+    ----------
+    [PW], break-even.
+
+    Examples
+    --------
+    >>> from quotakernels.points import break_even_point
+    >>> y_true, y_score = [1, 1, 1, 0, 0, 0], [0.9, 0.9, 0.8, 0.8, 0.8, 0.1]
+    >>> point = break_even_point(y_true, y_score)
+    >>> print(point.value.round(4), point.threshold, point.quota)
+    0.7778 0.8 3.0
+    """
+    xp = namespace(table.counts)
+    line = _Line(xp, table)
+    found = _where_zero(xp, line, line.fp + line.tp - line.positive)
+    return _extreme(xp, found, found.tp / line.positive)
+
+
+@measure(_PointMeasure, greater_is_better=True, headline="value")
+def kolmogorov_smirnov(table: ops.Groups) -> CurvePoint:
+    """Kolmogorov-Smirnov statistic: the largest TPR - FPR of all cuts, the empty one among them.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Returns
+    -------
+    CurvePoint
+        From 0 to 1, at the cut that selects least of those that have it; NaN where one class is
+        absent.
+
+    See Also
+    --------
+    optimal_cut : of `informedness` it is the same cut.
+
+    Notes
+    -----
+    It is one-sided: of a reversed ranking it is 0, where the two-sided one of SciPy's ``ks_2samp``
+    is positive.
+
+    References
+    ----------
+    [Hand 2009].
+
+    Examples
+    --------
+    >>> from quotakernels.points import kolmogorov_smirnov
+    >>> y_true, y_score = [1, 1, 1, 0, 0, 0], [0.9, 0.9, 0.8, 0.8, 0.8, 0.1]
+    >>> print(*kolmogorov_smirnov(y_true, y_score))
+    0.6666666666666666 0.9 2.0
+    """
+    return _largest_distance(table)  # type: ignore[no-any-return]
+
+
+@in_usual_units
+def _largest_distance(table: ops.Groups) -> CurvePoint:
+    xp = namespace(table.counts)
+    line = _Line(xp, table)
+    surplus = line.tp * line.negative - line.fp * line.positive
+    value = surplus / (line.negative * line.positive)
+    return _extreme(xp, _cuts(line, value == value), value)
+
+
+class _DetCurveMeasure(Measure):
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T]) -> DetCurve[T]: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[GroupedData[A]]
+        ) -> DetCurve[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_DetCurveMeasure, greater_is_better=None)
+def det_curve(table: ops.Groups) -> DetCurve:
+    """Detection error tradeoff: false negative rate against false positive rate at every cut.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Returns
+    -------
+    DetCurve
+        Plain rates, from (0, 1) to (1, 0).  The rate of an absent class is NaN.
+
+    See Also
+    --------
+    roc_curve : the same cuts with the true positive rate.
+    equal_error_rate : where both rates are equal.
+
+    Notes
+    -----
+    The axes of a DET plot are normal deviates of these rates.
+
+    References
+    ----------
+    [Martin 1997].
+
+    Examples
+    --------
+    >>> from quotakernels.points import det_curve
+    >>> curve = det_curve([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
+    >>> print(curve.fpr, curve.fnr.round(3), curve.threshold)
+    [0.  0.  0.5 0.5 1. ] [1.    0.667 0.333 0.    0.   ] [nan 0.9 0.8 0.6 0.1]
+    """
+    xp = namespace(table.counts)
+    table = ops.filled_first(xp, table)
+    wide = wide_float(xp, device(table.counts))
+    _, fp, fn, _ = (cast(xp, x, wide) for x in cut_cells(xp, table))
+    return DetCurve(fp / fp[..., -1:], fn / fn[..., :1], cut_thresholds(xp, table))

@@ -1,0 +1,141 @@
+"""Points at a rate, and points that stand out, against fractions."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from backends import QUICK, Mode, mode_fixture
+from exact import groups, operating
+from expected import as_floats, assert_within
+from test_charts import CASES, GROUPS, WEIGHTED, padded
+
+import quotakernels as qk
+
+mode = mode_fixture(QUICK)
+RNG = np.random.default_rng(23)
+AT = {"recall_at": "precision", "precision_at": "recall", "tpr_at": "fpr", "fpr_at": "tpr"}
+ALONE = ("equal_error_rate", "break_even_point", "kolmogorov_smirnov")
+RATES = [0.0, 0.25, 0.5, 0.7, 0.9, 1.0]
+
+
+def points(ranking: qk.Ranking) -> dict[str, Any]:
+    """All of them, those at rates with and without points between the cuts."""
+    found = {name: getattr(qk.points, name)(ranking) for name in ALONE}
+    for name, given in AT.items():
+        measure = getattr(qk.points, name)
+        found[name] = measure(ranking, **{given: RATES})
+        found[f"{name} between"] = measure(ranking, **{given: RATES}, interpolate=True)
+    return found
+
+
+def exact_points(table: Any) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {name: [getattr(operating, name)(table)] for name in ALONE}
+    for name in AT:
+        point = getattr(operating, name)
+        found[name] = [point(table, x) for x in RATES]
+        found[f"{name} between"] = [point(table, x, True) for x in RATES]
+    return found
+
+
+def assert_points(found: dict[str, Any], wanted: list[dict[str, list[Any]]], units: float) -> None:
+    """Values and quotas to rounding; thresholds of cuts exactly."""
+    for name, point in found.items():
+        own = np.asarray([[list(x) for x in each[name]] for each in wanted], dtype=object)
+        unit = units * (2.0**-53 if np.asarray(point.value).dtype == np.float64 else 2.0**-24)
+        for k, field in ((0, "value"), (2, "quota"), (1, "threshold")):
+            value = np.asarray(getattr(point, field))
+            exact = as_floats(own[..., k]).reshape(value.shape)
+            scale = unit * np.maximum(1, np.nan_to_num(exact)) if k != 1 else 0.0
+            assert_within(value, exact.astype(value.dtype), scale, f"{name} {field}")
+
+
+@cache
+def wanted_of_small_cases() -> list[dict[str, list[Any]]]:
+    return [exact_points(table) for table in GROUPS]
+
+
+def test_every_small_case(mode: Mode):
+    found = mode.run(lambda y, s, m: points(qk.rank(y, s, where=m)), *padded())
+    assert_points(found, wanted_of_small_cases(), 8)
+
+
+def test_compact_tables():
+    for (y, s), wanted in zip(CASES[::7], wanted_of_small_cases()[::7], strict=True):
+        assert_points(points(qk.rank(y, s)), [wanted], 8)
+
+
+@pytest.mark.full
+def test_weights(mode: Mode):
+    columns = (np.asarray(x) for x in zip(*WEIGHTED, strict=True))
+    found = mode.run(lambda y, s, w: points(qk.rank(y, s, sample_weight=w)), *columns)
+    assert_points(found, [exact_points(groups(*case)) for case in WEIGHTED], 16)
+
+
+def test_weights_of_any_size():
+    y, s = [1, 0, 1, 0, 1, 0], [6.0, 5, 4, 4, 2, 1]
+    for scale in (1e-290, 1.0, 1e290):
+        w = np.asarray([1.0, 2, 0.5, 3, 1, 0.25]) * scale
+        table = groups(y, s, w.tolist())
+        point = qk.points.equal_error_rate(y, s, sample_weight=w)
+        wanted = operating.equal_error_rate(table)
+        np.testing.assert_allclose(point.value, float(wanted.value), 1e-14)
+        np.testing.assert_allclose(point.quota, float(wanted.quota), 1e-14)
+        assert qk.points.kolmogorov_smirnov(y, s, sample_weight=w).value == pytest.approx(
+            float(operating.kolmogorov_smirnov(table).value), rel=1e-14
+        )
+
+
+def test_det_curve():
+    for (y, s), table in zip(CASES[::5], GROUPS[::5], strict=True):
+        found = qk.points.det_curve(y, s)
+        for column, wanted in zip(
+            found, zip(*operating.det_curve(table), strict=True), strict=True
+        ):
+            np.testing.assert_array_equal(column, as_floats(list(wanted)))
+
+
+def test_relations():
+    for _ in range(30):
+        y, s = RNG.integers(0, 2, 30), RNG.integers(0, 12, 30).astype(float)
+        ranking = qk.rank(y, s)
+        best = qk.optimal_cut(qk.informedness, ranking)
+        ks = qk.points.kolmogorov_smirnov(ranking)
+        assert ks.value == pytest.approx(best.value)
+        assert qk.points.break_even_point(ranking).value == pytest.approx(
+            qk.hit_rate(ranking, quota=int(y.sum()))
+        )
+        equal = qk.points.equal_error_rate(ranking)
+        there = qk.confusion_table(ranking, quota=equal.quota)
+        assert qk.tables.false_positive_rate(there) == pytest.approx(equal.value)
+        assert qk.tables.false_negative_rate(there) == pytest.approx(equal.value)
+        assert qk.points.kolmogorov_smirnov(1 - y, s).value >= 0
+
+
+def test_a_reversed_ranking_has_no_distance():
+    found = qk.points.kolmogorov_smirnov([0, 0, 1, 1], [4, 3, 2, 1])
+    assert (found.value, found.quota) == (0, 0)
+    assert np.isnan(found.threshold)
+
+
+def test_intervals_and_comparisons():
+    y = RNG.integers(0, 2, 50)
+    s = np.stack([y + RNG.normal(size=50), RNG.normal(size=50)])
+    at = qk.points.tpr_at.with_options(fpr=0.2)
+    found = qk.bootstrap(at, y, s[0], n_resamples=40, random_state=1)
+    assert found.value.estimate == qk.points.tpr_at(y, s[0], fpr=0.2).value
+    assert qk.compare(at, y, s, n_resamples=40, random_state=1).difference[0, 1] > 0
+    half = s[0].astype(np.float16)
+    state = qk.states.ScoreHistogram.of(y, half)
+    assert state.compute(at).value == at(y, half).value
+
+
+def test_bad_rates():
+    with pytest.raises(ValueError, match=r"^fpr is 1.5; expected a rate"):
+        qk.points.tpr_at([1, 0], [0.5, 0.1], fpr=1.5)
+    with pytest.raises(TypeError, match="tpr_at needs fpr"):
+        qk.points.tpr_at([1, 0], [0.5, 0.1])
+    with pytest.raises(TypeError, match="interpolate must be True or False"):
+        qk.points.tpr_at([1, 0], [0.5, 0.1], fpr=0.5, interpolate="yes")
