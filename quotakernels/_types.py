@@ -188,6 +188,8 @@ class MeasureOptions(TableOptions, total=False):
     kind: str
     labels: str
     max_fpr: float | None
+    max_recall: float
+    min_recall: float
     min_tpr: float | None
     population: Number
     precision: Number

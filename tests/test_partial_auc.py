@@ -1,4 +1,4 @@
-"""The area under a part of the ROC curve, against fractions, pROC's numbers and scikit-learn."""
+"""Areas under parts of the ROC and the precision-recall curve, against fractions and peers."""
 
 from __future__ import annotations
 
@@ -26,6 +26,16 @@ PARTS: tuple[dict[str, Any], ...] = (
     {"max_fpr": 0.75, "min_tpr": 0.25, "standardized": False},
 )
 
+PR_PARTS: tuple[dict[str, Any], ...] = (
+    {"min_recall": 0.3, "max_recall": 0.7},
+    {"min_recall": 0.5},
+    {"max_recall": 0.45, "start": "horizontal"},
+)
+
+
+def exact_pr(groups: Any, part: dict[str, Any]) -> float | None:
+    return ex.pr.partial_pr_auc(groups, **{"min_recall": 0.0, "max_recall": 1.0} | part)
+
 
 def near(found: Any, wanted: Any, units: float = 4) -> None:
     unit = 2.0**-53 if np.asarray(found).dtype == np.float64 else 2.0**-24
@@ -35,7 +45,8 @@ def near(found: Any, wanted: Any, units: float = 4) -> None:
 def test_every_small_case(mode: Mode):
     def areas(y: Any, s: Any, m: Any) -> list[Any]:
         ranking = qk.rank(y, s, where=m)
-        return [qk.roc_auc(ranking, **part) for part in PARTS]
+        found = [qk.roc_auc(ranking, **part) for part in PARTS]
+        return found + [qk.pr_auc(ranking, **part) for part in PR_PARTS]
 
     for found, wanted in zip(mode.run(areas, *padded()), wanted_of_small_cases(), strict=True):
         near(found, wanted)
@@ -43,7 +54,8 @@ def test_every_small_case(mode: Mode):
 
 @cache
 def wanted_of_small_cases() -> list[list[Any]]:
-    return [[ex.partial_auc(groups, **part) for groups in GROUPS] for part in PARTS]
+    of_roc = [[ex.partial_auc(groups, **part) for groups in GROUPS] for part in PARTS]
+    return of_roc + [[exact_pr(groups, part) for groups in GROUPS] for part in PR_PARTS]
 
 
 @pytest.mark.full
@@ -71,6 +83,9 @@ def test_weights_policies_and_groups():
                 qk.roc_auc(y, s, ties=x, **part) for x in ("pessimistic", "expected", "optimistic")
             )
             assert low - 1e-15 <= middle <= high + 1e-15
+        for part in PR_PARTS:
+            near(qk.pr_auc(y, s, sample_weight=w, **part), exact_pr(groups, part), 8)
+            near(qk.pr_auc(y, s, groups=g, **part), [exact_pr(x, part) for x in each])
 
 
 def test_all_of_the_curve_is_the_whole_area():
@@ -79,6 +94,12 @@ def test_all_of_the_curve_is_the_whole_area():
             for standardized in (False, "mcclish")[: 3 - len(whole)]:
                 found = qk.roc_auc(y, s, **whole, standardized=standardized)
                 np.testing.assert_allclose(found, qk.roc_auc(y, s), 1e-15, 1e-15)
+
+
+def test_parts_of_the_precision_recall_curve_add_up():
+    y, s = RNG.integers(0, 2, 50), RNG.integers(0, 9, 50)
+    parts = [qk.pr_auc(y, s, min_recall=k / 5, max_recall=(k + 1) / 5) for k in range(5)]
+    assert sum(parts) == pytest.approx(qk.pr_auc(y, s), rel=1e-14)
 
 
 def test_chance_is_a_half_and_the_best_1():
@@ -127,6 +148,20 @@ def test_parts_with_intervals_and_comparisons():
         ({"max_fpr": 0.5, "min_tpr": 0.5}, ValueError, r"pass standardized=False$"),
     ],
 )
-def test_bad_parts(options: Any, error: Any, message: str):
+def test_bad_parts_of_the_roc_curve(options: Any, error: Any, message: str):
     with pytest.raises(error, match=message):
         qk.roc_auc([1, 0], [0.5, 0.1], **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"min_recall": 0.5, "max_recall": 0.5}, ValueError, r"the first below the second"),
+        ({"max_recall": 1.5}, ValueError, r"^min_recall and max_recall must be recalls"),
+        ({"min_recall": "x"}, TypeError, r"^min_recall must be a number; got 'x'$"),
+        ({"min_recall": 0.5, "method": "trapezoid"}, ValueError, r'by method="exact" only$'),
+    ],
+)
+def test_bad_parts_of_the_precision_recall_curve(options: Any, error: Any, message: str):
+    with pytest.raises(error, match=message):
+        qk.pr_auc([1, 0], [0.5, 0.1], **options)

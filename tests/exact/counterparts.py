@@ -66,7 +66,7 @@ ROC_AND_PR: dict[str, Counterparts] = {
     "expected_average_precision": (pr.expected_average_precision, retrieval.average_precision_at),
     "gini": (summary.gini,),
     "h_measure": (costs.h_measure,),
-    "pr_auc": (pr.pr_auc_exact, pr.pr_auc_trapezoid),
+    "pr_auc": (pr.pr_auc_exact, pr.pr_auc_trapezoid, pr.partial_pr_auc),
     "pr_curve": (pr.pr_curve,),
     "roc_auc": (summary.roc_auc, roc.partial_auc),
     "roc_curve": (roc.roc_curve,),

@@ -230,6 +230,37 @@ def pr_auc_exact(ranking: Sequence[Group], start: str = "roc") -> float | None:
         return float((decimal(rational) + rest) / decimal(positives))
 
 
+def partial_pr_auc(
+    ranking: Sequence[Group], min_recall: Number, max_recall: Number, start: str = "roc"
+) -> float | None:
+    """The same between two recalls: of the part of each step that lies between them."""
+    positives = total_positive_weight(ranking)
+    if positives == 0:
+        return None
+    ends = [Fraction(x) * positives for x in (min_recall, max_recall)]
+    rational, rest = Fraction(0), Decimal(0)
+    with localcontext() as context:
+        context.prec = 2 * DIGITS
+        for row in steps(ranking):
+            if row.positive == 0:
+                continue
+            first, last = (min(max(x - row.found, 0), row.positive) for x in ends)
+            if first == last:
+                continue
+            slope = row.mass / row.positive
+            part = row._replace(
+                above=row.above + first * slope,
+                mass=(last - first) * slope,
+                found=row.found + first,
+                positive=last - first,
+            )
+            if row.above == 0 or (row.found == 0 and start == "horizontal"):
+                rational += part.positive * row.positive / (row.above + row.mass)
+            else:
+                rest += _log_part(part)
+        return float((decimal(rational) + rest) / decimal(positives))
+
+
 def _log_part(row: Step) -> Decimal:
     """∫₀ᵖ (C + t)/(S + t·m/p) dt = p²/m + (C - S·p/m)·(p/m)·ln((S + m)/S) for S > 0."""
     label = row.positive / row.mass

@@ -240,6 +240,8 @@ class _PrAuc(ValueMeasure):
             *,
             method: Literal["exact", "trapezoid"] = "exact",
             start: Start = "roc",
+            min_recall: float = 0.0,
+            max_recall: float = 1.0,
         ) -> T: ...
         @overload
         def __call__(
@@ -249,6 +251,8 @@ class _PrAuc(ValueMeasure):
             *,
             method: Literal["exact", "trapezoid"] = "exact",
             start: Start = "roc",
+            min_recall: float = 0.0,
+            max_recall: float = 1.0,
             **data: Unpack[GroupedData[A]],
         ) -> A: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
@@ -256,7 +260,12 @@ class _PrAuc(ValueMeasure):
 
 @measure(_PrAuc, greater_is_better=True, monotone="by default", by_group=True, by_sums=True)
 def pr_auc(
-    table: ops.Groups, *, method: Literal["exact", "trapezoid"] = "exact", start: Start = "roc"
+    table: ops.Groups,
+    *,
+    method: Literal["exact", "trapezoid"] = "exact",
+    start: Start = "roc",
+    min_recall: float = 0.0,
+    max_recall: float = 1.0,
 ) -> Array:
     """Area under the precision-recall curve, with the interpolation that is right there.
 
@@ -273,6 +282,9 @@ def pr_auc(
     start : {"roc", "horizontal"}
         Whether the curve follows the ROC curve from recall 0 on, or runs horizontally from
         recall 0 to the first cut that has a positive.
+    min_recall, max_recall : float
+        Between which recalls; 0 ≤ min_recall < max_recall ≤ 1.  The area of a part is at most
+        max_recall - min_recall, and over that it is the mean precision.  Only of the integral.
 
     Returns
     -------
@@ -305,7 +317,10 @@ def pr_auc(
     0.8472
     >>> print(pr_auc([1, 0], [0.5, 0.5]))
     0.5
+    >>> print(pr_auc(y_true, y_score, min_recall=0.5).round(4))
+    0.3546
     """
+    between = _between(min_recall, max_recall, method)
     if method not in ("exact", "trapezoid"):
         raise ValueError(f'method must be "exact" or "trapezoid"; got {brief(method)}')
     _check_start(start)
@@ -315,8 +330,30 @@ def pr_auc(
             'use method="exact"'
         )
     xp = namespace(table[0])
-    area = area_under_pr if method == "exact" else _trapezoids
-    return reduced(xp, table, area(xp, Totals(xp, table), start))[0]
+    total = Totals(xp, table)
+    if method == "trapezoid":
+        return reduced(xp, table, _trapezoids(xp, total, start))[0]
+    if between is not None:
+        between = tuple(ops.spread(xp, table, x * total.positive) for x in between)
+    return reduced(xp, table, area_under_pr(xp, total, start, between))[0]
+
+
+def _between(min_recall: Any, max_recall: Any, method: str) -> tuple[Any, Any] | None:
+    """The ends of a part of the curve; None of the whole."""
+    ends = {"min_recall": min_recall, "max_recall": max_recall}
+    for name, recall in ends.items():
+        if isinstance(recall, bool) or not isinstance(recall, (int, float)):
+            raise TypeError(f"{name} must be a number; got {brief(recall)}")
+    if not 0 <= min_recall < max_recall <= 1:
+        raise ValueError(
+            "min_recall and max_recall must be recalls, the first below the second; got "
+            f"{min_recall!r} and {max_recall!r}"
+        )
+    if (min_recall, max_recall) == (0, 1):
+        return None
+    if method != "exact":
+        raise ValueError('a part of the curve has an area by method="exact" only')
+    return min_recall, max_recall
 
 
 def _check_start(start: str) -> None:
@@ -329,18 +366,27 @@ def _over_positives(total: Totals, terms: Callable[..., tuple[Array, ...]]) -> R
     return Reduction(_COLUMNS, terms, lambda value: value / total.positive)
 
 
-def area_under_pr(xp: Namespace, total: Totals, start: Start) -> Reduction:
-    """The integral of precision over recall, hyperbola by hyperbola."""
+def area_under_pr(
+    xp: Namespace, total: Totals, start: Start, between: tuple[Array, Array] | None = None
+) -> Reduction:
+    """The integral of precision over recall, hyperbola by hyperbola; between two TP if given."""
 
     def integral(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
+        level = here / divisor(xp, before + mass)
+        is_level = found == 0
+        if between is not None:  # a part of a group is a group that begins and ends within it
+            enters, leaves = (
+                ops.clip(xp, (x - found) / divisor(xp, here), 0.0, 1.0) for x in between
+            )
+            before, found = before + enters * mass, found + enters * here
+            mass, here = (leaves - enters) * mass, (leaves - enters) * here
         mass = divisor(xp, mass)
         growth = ops.clip(xp, mass / before, high=xp.finfo(mass.dtype).max)
         log, deficit = log_and_deficit(xp, growth)
         area = here / mass * (found * log + here * deficit)
         if start == "roc":  # before the first group nothing is found, and the deficit is 1
             return (area,)
-        is_level, level = _level(xp, start, before, found, mass, here)
-        return (xp.where(is_level, level, area),)
+        return (xp.where(is_level, here * level, area),)
 
     return _over_positives(total, integral)
 
