@@ -158,20 +158,22 @@ def _populations() -> list[str]:
 
 def _section(kind: str, found: dict[str, Part], sign: bool) -> list[str]:
     section = SECTIONS[kind]
+    run = {row["how"] for part in found.values() for row in part["rows"]}
+    columns = {how: title for how, title in section.columns.items() if how in run}
     lines = [
         f"## {section.title}",
         "",
         section.about,
         f"{_numbers(found)}",
         "",
-        f"| data | of what | {' | '.join(section.columns.values())} |",
-        "|---" * (2 + len(section.columns)) + "|",
+        f"| data | of what | {' | '.join(columns.values())} |",
+        "|---" * (2 + len(columns)) + "|",
     ]
     for name, part in found.items():
         rows, drawn = part["rows"], part["replications"]
         for what in dict.fromkeys(row["what"] for row in rows):
             cells = {row["how"]: _cell(row, drawn) for row in rows if row["what"] == what}
-            shown = (cells.get(how, "") for how in section.columns)
+            shown = (cells.get(how, "") for how in columns)
             lines.append(f"| {SOURCES[name].title} | {what} | {' | '.join(shown)} |")
     how = _how(list(found.values())) if sign else []
     return [*lines, "", *(line for each in how for line in (each, ""))]

@@ -43,6 +43,7 @@ which are not stored.
 ## What is not simulated
 
 - The moderate model, but for bootstrap, closed forms and the best cut.
+- The default bootstrap interval of the moderate model, at the steep cut and of Poisson draws.
 - Bands of the lift. It is Qrecall / fraction, and its pointwise band that of Qrecall so divided,
   but for places where all positives are found.
 - Permutation tests of anything but AUC; letters of more than two models; hull AUC and achievable
@@ -52,12 +53,15 @@ BOOTSTRAP = """\
 Quantiles of the resamples (percentile), the same mirrored (basic), corrected for bias and
 skewness (BCa), and percentiles of resamples that keep the numbers of both classes (stratified).
 
-Take BCa, and closed forms where there are some. Basic intervals are as wide as percentile ones, but
-lean to the wrong side: the strong model's AUC was missed by intervals that lay too high in 75 data
-sets of 500, too low in 1. Stratified ones take the prevalence as known, which it was not here, and
-are too narrow for AHR and mostly the hit rate. **No bootstrap holds a hit rate near 1**: all
-resamples are 1 as the sample is; take `hit_rate_interval`. Near an AUC of 1, as at the steep cut,
-no bootstrap interval holds its level.
+Take the default, and closed forms where there are some. The default is BCa with the tails of
+Student's t (expanded). In 300 data sets, which are not stored here, it held AUC, AHR and AQR in
+93, 92 and 92 % with rare positives, where BCa held 91, 90 and 91; **of the strong model in 93, 92
+and 89**, and of tied scores in 93, 90 and 93, like BCa. Basic intervals are as wide as
+percentile ones, but lean to the wrong side: the strong model's AUC was missed by intervals that lay
+too high in 75 data sets of 500, too low in 1. Stratified ones take the prevalence as known, which
+it was not here, and are too narrow for AHR and mostly the hit rate. **No bootstrap holds a hit rate
+near 1**: all resamples are 1 as the sample is; take `hit_rate_interval`. Near an AUC of 1, as at
+the steep cut, no bootstrap interval holds its level.
 """
 CLOSED_FORMS = """\
 The logit and Wald interval of DeLong, of AUC; PEM and Gini are 2·AUC − 1, and held as often.
@@ -72,8 +76,10 @@ less than its level too.
 GROUPS = """\
 One to three rows of each of n customers, with one label and scores that are alike, drawn by
 `clusters=`. As of single rows, percentiles lie too high where AUC is near 1 or positive customers
-are few: those of the strong model's AUC above the truth in 36 data sets, below in 6. A hit rate
-near 1 is out of reach of resamples.
+are few: those of the strong model's AUC above the truth in 36 data sets, below in 6. The default
+counts the customers that have a positive row: in 300 data sets it held AUC and AHR in 93 % with
+rare positives, where percentiles held 92 and 91, in 94 to 95 of the strong model (92), and in 95 to
+96 of tied scores. A hit rate near 1 is out of reach of resamples.
 """
 FINITE_LIST = """\
 The hit rate of the best tenth of a list of 1.05 to 10 times the sample, by
@@ -106,7 +112,8 @@ BANDS = """\
 pointwise band is for one place; that all places hold together is what a simultaneous band is for.
 
 Do not look along a pointwise band: some place often misses. Simultaneous bands hold about their
-level, with 20 positives or a few tied scores mostly somewhat less, 90 to 92 %.
+level, **with 20 positives or a few tied scores somewhat less, 90 to 92 %**. With five distinct
+scores and 30 positives of 300 they held in 84 to 89 % of 150 data sets, which are not stored here.
 """
 OPTIMUM = """\
 `optimum_interval` of a best cut, for impacts by which a cut brings TPR − FPR. The best cut's
@@ -126,12 +133,12 @@ often as other percentiles.
 VERDICTS = """\
 Five models on the same examples: all alike, or the others with 0.75 times the shift of the best one
 or two. How many of 100 data sets `evaluate` says in that it is sure of the first, where that is
-wrong and where it is right; and how often Holm's letters, which are for all pairs, would say it. Of
-hit rates 399 resamples were drawn.
+wrong and where it is right; and how often Holm's letters, which are for all pairs, would say it.
+AUC is tested by DeLong's test, the hit rate by the score test, without resamples.
 
-It is wrong in less than 5 %, and right up to four times as often as by Holm. The first one's hit
-rate is too high most of all where all are alike; what it is expected to be, by the same resamples,
-is so by about a third of that.
+It is wrong in less than 5 %, and by AUC right up to seven times as often as by Holm; by hit rates
+of 30 or 100 places hardly ever. The first one's value is too high most of all where all are alike;
+what it is expected to be is so by a tenth to a third of that, and of hit rates near 1 too low.
 """
 FOLDS = """\
 Models that are trained, on five features, by cross-validation with stratified folds; the true
