@@ -28,7 +28,7 @@ from quotakernels.plots._shared import marked
 from quotakernels.plots._style import OPTIMAL, RANDOM, REFERENCE, line_style
 from quotakernels.report.group_dots import colour_of, draw_dots, few
 from quotakernels.report.keys import Key, key_of, key_of_line, painted
-from quotakernels.report.svg import inlined
+from quotakernels.report.svg import MOVED, inlined
 
 _STYLE = {
     "svg.fonttype": "none",
@@ -42,6 +42,7 @@ _STYLE = {
 _SIZE = (5.0, 3.7)
 _ROW, _ROW_OF_GROUP, _ROW_OF_DOT = 0.5, 0.25, 0.08
 _WIDE, _NARROW = 2.6, 1.2
+_POINTS = 72
 _HULLS = 3
 _QUOTA: dict[str, Any] = {
     "color": "#1b1f24",
@@ -118,9 +119,10 @@ class _Shown:
             return
         if self.marked.quota.is_budget:
             for k, places in enumerate(self.marked.filled):
-                ax.axvline(places, **{**_QUOTA, "color": line_style(k)["color"]})
+                style = {**_QUOTA, "color": line_style(k)["color"]}
+                ax.axvline(places, gid=f"{MOVED}{k}", **style)
         else:
-            ax.axvline(self.marked.places, **_QUOTA)
+            ax.axvline(self.marked.places, gid=f"{MOVED}0", **_QUOTA)
 
 
 def _weighted(style: dict[str, Any], model: int, winner: int | None) -> dict[str, Any]:
@@ -158,7 +160,7 @@ def figures(evaluation: Results, choice: Choice | None) -> Iterator[Figure]:
             ax.set_title("")
             _emphasise(ax, shown.winner)
             label = f"{title}: {listed(shown.names)}"
-            yield Figure(name, title, reading, tuple(keys), _svg(drawing, name, label))
+            yield Figure(name, title, reading, tuple(keys), _svg(drawing, ax, name, label))
 
 
 def _height(draw: Any, shown: _Shown) -> float:
@@ -196,12 +198,14 @@ def _emphasise(ax: Axes, winner: int | None) -> None:
         line.set_zorder(3 if model == winner else 2)
 
 
-def _svg(drawing: Drawing, name: str, label: str) -> Markup:
+def _svg(drawing: Drawing, ax: Axes, name: str, label: str) -> Markup:
     written = io.StringIO()
     with warnings.catch_warnings():  # of letters that browsers have in fonts of their own
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         drawing.savefig(written, format="svg", metadata={"Date": None}, transparent=True)
-    return Markup(inlined(written.getvalue(), name, label))
+    start, stop = ax.get_xlim()
+    points = _POINTS * drawing.get_size_inches()[0] * ax.get_position().width
+    return Markup(inlined(written.getvalue(), name, label, points / (stop - start)))
 
 
 # the curves

@@ -27,6 +27,7 @@ from quotakernels.evaluation.words import counted, whole
 from quotakernels.report.apply import steps
 from quotakernels.report.data_facts import data_facts, data_line
 from quotakernels.report.figures import figures, legend
+from quotakernels.report.other_quotas import other_quotas
 
 _FEW_IN_PAIRS = 6
 """Models whose pairs are read at a glance."""
@@ -47,6 +48,8 @@ class Origin:
 def page_of(evaluation: Results, origin: Origin) -> str:
     """The whole page, which needs nothing from elsewhere."""
     choice = first_choice(evaluation)
+    templates = _templates()
+    script, _, _ = templates.loader.get_source(templates, "page.js")
     content = {
         "version": __version__,
         "title": _title(evaluation),
@@ -54,6 +57,7 @@ def page_of(evaluation: Results, origin: Origin) -> str:
         "answers": answers(evaluation),
         "overview": overview(evaluation),
         "about_curves": _about_curves(evaluation),
+        "other": other_quotas(evaluation, script),
         "legend": legend(evaluation, choice),
         "figures": list(figures(evaluation, choice)),
         "about_tables": list(_about_tables(evaluation)),
@@ -74,19 +78,18 @@ def page_of(evaluation: Results, origin: Origin) -> str:
         "made": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         **vars(origin),
     }
-    return str(_template().render(page=content))
+    return str(templates.get_template("page.html").render(page=content))
 
 
-def _template() -> Any:
-    """The template; whatever it is given is escaped, unless it was built as markup."""
-    environment = jinja2.Environment(
+def _templates() -> Any:
+    """The templates; whatever they are given is escaped, unless it was built as markup."""
+    return jinja2.Environment(
         loader=jinja2.PackageLoader("quotakernels.report"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("page.html")
 
 
 def _title(evaluation: Results) -> str:

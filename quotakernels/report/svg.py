@@ -6,6 +6,7 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
+from quotakernels._text import formatted
 from quotakernels.report.keys import painted
 
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
@@ -13,14 +14,17 @@ _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _COORDINATES = ("d", "points", "transform", "x", "y", "x1", "y1", "x2", "y2", "width", "height")
 _SIZE = re.compile(r"[\d.]+px")
 _NEEDLESS = ("metadata", "title")
+MOVED = "moved-"
+"""With the number of a model behind it the name of a line that follows its places."""
 
 
-def inlined(drawing: str, prefix: str, label: str) -> str:
+def inlined(drawing: str, prefix: str, label: str, per_place: float) -> str:
     """The <svg> element of a drawing for a page that holds several of them.
 
     Every id begins with the prefix, since ids are those of a whole page.  The label is what is
     read to those who do not see the drawing.  What draws no text loses its digits beyond a tenth
-    of a point, and the fonts are left to the page.
+    of a point, and the fonts are left to the page.  Lines that a script moves keep the number of
+    their model, and the drawing says how many points a place is.
     """
     root = ET.fromstring(drawing)
     for parent in list(root.iter()):
@@ -33,6 +37,7 @@ def inlined(drawing: str, prefix: str, label: str) -> str:
     size = root.attrib["viewBox"]
     root.attrib.clear()
     root.attrib |= {"viewBox": size, "role": "img", "aria-label": label}
+    root.attrib["data-per-place"] = formatted(per_place, ".6g")
     return ET.tostring(root, encoding="unicode")
 
 
@@ -49,8 +54,10 @@ def _rewrite(element: ET.Element, prefix: str, used: set[str]) -> None:
         element.tail = None
     attributes = {_plain(key): value for key, value in element.attrib.items()}
     element.attrib.clear()
-    if attributes.get("id") not in used:
+    if (name := attributes.get("id", "")) not in used:
         attributes.pop("id", None)
+    if name.startswith(MOVED):
+        attributes["data-at"] = name.removeprefix(MOVED)
     for key, value in attributes.items():
         element.attrib[key] = _value(key, value, prefix)
 

@@ -14,6 +14,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pyarrow import csv as arrow_csv
+
+import quotakernels as qk
+from quotakernels._text import formatted
 
 from .conftest import EVIL, ODD, write
 
@@ -28,6 +32,28 @@ QUIET = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     *("--disable-dev-shm-usage", "--hide-scrollbars", "--window-size=1400,1000"),
 )
+MOVE = """
+addEventListener("load", () => {
+  const page = document.querySelector("iframe").contentDocument;
+  const slider = page.getElementById("slider"), field = page.getElementById("field");
+  const seen = () => ({
+    hidden: page.getElementById("any-quota").hidden, field: field.value, slider: slider.value,
+    said: page.getElementById("said").textContent,
+    rows: [...page.querySelectorAll("#any-quota tbody tr")].map((row) => row.innerText),
+    best: [...page.querySelectorAll("#any-quota .first th")].map((x) => x.textContent),
+    lines: [...page.querySelectorAll("#hit-rate [data-at]")].map(
+      (x) => x.getBoundingClientRect().left),
+    axis: page.querySelector("#hit-rate svg").getBoundingClientRect().width / 360
+      * page.querySelector("#hit-rate svg").dataset.perPlace,
+  });
+  const moved = (input, to) => { input.value = to; input.dispatchEvent(new Event("input")); };
+  const found = [seen()];
+  moved(slider, 300); found.push(seen());
+  moved(field, 151); found.push(seen());
+  document.body.textContent = JSON.stringify(found);
+});
+"""
+"""Move the quota as a reader does, and tell what is seen before and after."""
 MEASURE = """
 const scale = (matrix) => Math.hypot(matrix.a, matrix.b);
 addEventListener("load", () => {
@@ -65,17 +91,51 @@ def measured(pages: dict[str, str], folder: Path) -> dict[tuple[str, str], dict[
         for page in pages.values()
         for width, height in SIZES.values()
     )
+    keys = [(page, size) for page in pages for size in SIZES]
+    return dict(zip(keys, told_by(MEASURE, frames, folder), strict=True))
+
+
+def told_by(script: str, frames: str, folder: Path) -> list[dict[str, Any]]:
+    """What a script finds in the frames."""
     outside = folder / "outside.html"
     outside.write_text(
-        f'<!DOCTYPE html><meta charset="utf-8"><script>{MEASURE}</script><body>{frames}</body>',
+        f'<!DOCTYPE html><meta charset="utf-8"><script>{script}</script><body>{frames}</body>',
         encoding="utf-8",
     )
     command = [str(CHROMIUM), *QUIET, f"--user-data-dir={folder / 'profile'}", "--dump-dom"]
     done = subprocess.run([*command, outside.as_uri()], capture_output=True, text=True, check=True)
     body = re.search(r"<body>(.*)</body>", done.stdout, re.DOTALL)
     assert body is not None, done.stderr
-    keys = [(page, size) for page in pages for size in SIZES]
-    return dict(zip(keys, json.loads(html.unescape(body[1])), strict=True))
+    found: list[dict[str, Any]] = json.loads(html.unescape(body[1]))
+    return found
+
+
+@pytest.mark.full
+def test_the_quota_moves(
+    made: Callable[..., Path], tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    """By the slider and by the field beside it; hit rates are those of the library."""
+    page = made("--example", "credit", "--quota", 100).read_text(encoding="utf-8")
+    frame = f'<iframe style="width:1280px;height:800px" srcdoc="{html.escape(page)}"></iframe>'
+    first, far, typed = told_by(MOVE, frame, tmp_path)
+    assert not first["hidden"]
+    assert first["said"] == (
+        "naive_bayes finds 95 of 250 positives in 100 places (at random 73.5)."
+    )
+    assert first["rows"][1].split() == ["naive_bayes", "95", "95.0%", "1.29"]
+    assert first["best"] == ["naive_bayes"]
+    scores = pytestconfig.rootpath / "quotakernels" / "data" / "german_credit_scores.csv"
+    data, names = arrow_csv.read_csv(scores), ("tree", "naive_bayes", "neural_net")
+    for seen, quota in ((far, 300), (typed, 151)):
+        assert seen["field"] == seen["slider"] == str(quota)
+        rates = [
+            qk.hit_rate(data["repaid"].to_numpy(), data[x].to_numpy(), quota=quota) for x in names
+        ]
+        hits = [formatted(x, ".1%") for x in rates]
+        assert [row.split()[2] for row in seen["rows"][:3]] == hits
+        assert seen["best"] == [x for x, y in zip(names, rates, strict=True) if y == max(rates)]
+        moved = seen["lines"][0] - first["lines"][0]
+        assert moved == pytest.approx((quota - 100) * first["axis"], abs=0.5)
 
 
 @pytest.mark.full

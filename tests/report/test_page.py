@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import os
 import re
 import shlex
@@ -25,7 +28,7 @@ from .conftest import EVIL, ODD
 from .conftest import write as write_columns
 
 Made = Callable[..., Path]
-EMPTY = {"meta", "link", "br"}
+EMPTY = {"meta", "link", "br", "input"}
 FEW = ("--resamples", 20)
 PART = ("--label", "y", "--score", "a", "--where", "part=u", "--quota", 7, *FEW)
 CREDIT = ("--example", "credit", "--quota", 100)
@@ -62,7 +65,9 @@ class Page(HTMLParser):
     @property
     def text(self) -> str:
         """All that is read, with single spaces."""
-        return " ".join(" ".join(x for tag, x in self.texts if tag != "style").split())
+        return " ".join(
+            " ".join(x for tag, x in self.texts if tag not in ("style", "script")).split()
+        )
 
     def attributes(self, name: str) -> Iterator[str]:
         return (x[name] or "" for _, x in self.elements if name in x)
@@ -262,7 +267,8 @@ def test_names_from_the_data_are_texts(hostile: Path) -> None:
     page = read(hostile)
     tags = [tag for tag, _ in page.elements]
     assert tags.count("title") == 1
-    assert not {"script", "b", "i", "foreignobject"} & set(tags)
+    assert tags.count("script") == 2, "those of the page itself"
+    assert not {"b", "i", "foreignobject"} & set(tags)
     assert EVIL in page.text
     drawn = [x for tag, x in page.texts if tag == "text"]
     assert any(x.startswith("<script>") for x in drawn), "in a drawing too"
@@ -273,7 +279,8 @@ def test_names_from_the_data_are_texts(hostile: Path) -> None:
 def test_nothing_comes_from_elsewhere(made: Made, hostile: Path, which: str) -> None:
     path = made(*CREDIT) if which == "credit" else hostile
     source, page = path.read_text(encoding="utf-8"), read(path)
-    assert not [x for tag, x in page.elements if tag in {"script", "img", "iframe", "object"}]
+    assert not [x for tag, x in page.elements if tag in {"img", "iframe", "object"}]
+    assert_only_its_own_script_runs(source, page)
     assert list(page.attributes("src")) == []
     assert all(x.startswith(("#", "data:,")) for x in page.attributes("href"))
     assert all(x.startswith("#") for x in re.findall(r"url\(([^)]*)\)", source))
@@ -281,6 +288,20 @@ def test_nothing_comes_from_elsewhere(made: Made, hostile: Path, which: str) -> 
     handlers = {name for _, x in page.elements for name in x if name.startswith("on")}
     assert handlers == set()
     assert len(source.encode()) < 300_000
+
+
+def assert_only_its_own_script_runs(source: str, page: Page) -> None:
+    """A policy with the hash of the script; the other one is data, which no name can end."""
+    lines, script = (x for tag, x in page.texts if tag == "script")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = next(x for x in page.attributes("content") if "default-src" in x)
+    assert f"script-src 'sha256-{digest}'" in policy
+    assert "unsafe" not in policy.partition("script-src")[2]
+    assert len(script) < 6_000
+    assert len(lines) < 50_000
+    assert [set(x) for x in json.loads(lines)["models"]]
+    assert not set("<>&") & set(lines)
+    assert source.count("<script") == 2
 
 
 def test_ids_are_unique_and_references_find_them(credit: Page) -> None:
