@@ -69,14 +69,19 @@ def instead_of(name: str, x: Any) -> str:
 def namespace(x: Array) -> Namespace:
     """The array API namespace of one array."""
     if _is_host(x):
-        import array_api_compat.numpy as host  # slow the first time
-
-        return host
+        return _host_namespace()
     if is_tensor(x):  # array_namespace inspects caches that torch.compile cannot trace quietly
         import array_api_compat.torch as xp
 
         return xp
     return array_api_compat.array_namespace(x)
+
+
+@functools.cache
+def _host_namespace() -> Namespace:
+    import array_api_compat.numpy as host  # slow the first time
+
+    return host
 
 
 def backend(xp: Namespace) -> str:
@@ -257,11 +262,10 @@ def from_host_view(result: Any, scores: Array) -> Any:
 
 def wide_float(xp: Namespace, dev: Device) -> Any:
     """The widest real float in which the device computes; float64 on JAX inside `computing`."""
-    if backend(xp) == "torch" and getattr(dev, "type", None) == "mps":
-        return xp.float32
-    if backend(xp) == "jax" and _jax_platform() == "tpu":
-        return xp.float32
-    return xp.float64
+    name = backend(xp)
+    narrow = name == "torch" and getattr(dev, "type", None) == "mps"
+    narrow = narrow or (name == "jax" and _jax_platform() == "tpu")
+    return xp.float32 if narrow else xp.float64
 
 
 def _jax_platform() -> str:
@@ -414,6 +418,8 @@ def special(xp: Namespace, name: str) -> Callable[[Array], Array] | None:
 
 def cast(xp: Namespace, x: Array, dtype: Any) -> Array:
     """`x` with the given dtype, not copied if it has it already."""
+    if isinstance(x, np.ndarray):
+        return x.astype(dtype, copy=False)  # without the checks of the standard's function
     return x if x.dtype == dtype else xp.astype(x, dtype, copy=False)
 
 

@@ -483,7 +483,9 @@ def _beside_ideal(found: Validated, ties: TiePolicy) -> Ranking:
     return ranking._replace(gains=ranking.gains._replace(ideal=ideal))
 
 
-def counted_or_ranked(*data: Any, ties: TiePolicy = "expected", **named: Any) -> Any:
+def counted_or_ranked(
+    *data: Any, ties: TiePolicy = "expected", by_positives: bool = False, **named: Any
+) -> Any:
     """The same for what is made of sums alone, which cumulative counts may serve."""
     check_tie_policy(ties)
     found = validated(*data, **named)
@@ -491,7 +493,7 @@ def counted_or_ranked(*data: Any, ties: TiePolicy = "expected", **named: Any) ->
     counted_alone = weights is None and found.groups is None and not examples.amounts.columns()
     if counted_alone and ties == "expected":
         xp = namespace(scores)
-        counted = ops.cumulative_groups(xp, scores, labels, valid)
+        counted = ops.cumulative_groups(xp, scores, labels, valid, by_positives)
         if counted is not None:
             return counted if found.good is None else counted._replace(mark=_mark(xp, found.good))
     return rank_examples(examples, ties, found.good, found.groups)

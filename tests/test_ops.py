@@ -26,7 +26,7 @@ import quotakernels as qk
 from quotakernels import ops
 from quotakernels._array import computing, namespace
 from quotakernels.ops import columns, elementwise, keys, native, scans, segments
-from quotakernels.ops.native import numpy_
+from quotakernels.ops.native import _numpy_cumulative, numpy_
 from quotakernels.ranking import table_of
 
 LIBRARIES = [m for m in MODES if m.name in ("numpy", "strictest", "jax64", "torch", "cupy")]
@@ -256,6 +256,29 @@ def test_sums_and_positions_over_long_tables(weighted, rows):
     same(ops.rows_at(xp, short, wanted[:20]), ops.rows_at(xp, table, wanted[:20]))
 
 
+@of_fast_forms
+@pytest.mark.parametrize("scores", ["few levels", "no ties", "far apart", "bool"])
+@pytest.mark.parametrize("prevalence", [0, 0.02, 0.5, 1])
+def test_groups_with_positives(monkeypatch, scores, prevalence):
+    """NumPy counts groups that hold positives, and all that is between two of them as one."""
+    monkeypatch.setattr(_numpy_cumulative, "BLOCK", 16)
+    size = 300
+    s = RNG.random(size)
+    s = {"few levels": np.floor(9 * s), "far apart": s * 10.0 ** RNG.choice([-300, 9], size)}.get(
+        scores, s
+    )
+    s = np.where(RNG.random(size) < 0.5, -s, s) if scores == "far apart" else s
+    s = s > 0.5 if scores == "bool" else s
+    labels = RNG.random(size) < prevalence
+    counted = ops.cumulative_groups(namespace(s), s, labels, None, by_positives=True)
+    table = qk.rank(labels, s)
+    ends, found = np.cumsum(table.counts), np.cumsum(table.positives)
+    kept = table.positives > 0
+    edges = np.stack([ends - table.counts, ends], axis=-1)[kept].reshape(-1)
+    same(counted.items, np.concatenate([[0], edges, [size]]))
+    same(counted.found, np.append(0, found)[np.searchsorted(ends, counted.items, "right")])
+
+
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("batch", [(), (3,)])
 def test_columns_by_position(library, batch, masked):
@@ -480,7 +503,6 @@ HAVE_NO_TWIN = {
     *("source_of_draws", "uniform", "coins", "draws"),  # libraries draw other numbers
     *("_split", "_sorted_words"),  # parts of `hull_ends` and of `sort_coded`
     *("summed_by_position", "few_patterns"),  # say which of two forms is faster
-    "cumulative_groups",  # test_cumulative compares its sums with those of rankings
 }
 
 

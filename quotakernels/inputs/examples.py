@@ -143,10 +143,10 @@ def _good_list(given: dict[str, Any]) -> Examples | None:
     s, y = pair
     if not (_is_list(s, "fiub") and _is_list(y, "iub")) or s.shape != y.shape or s.size == 0:
         return None
-    if np.isnan(s).any():
+    if (best := np.maximum.reduce(s)) != best:  # NaN, if one is
         return None
     if y.dtype.kind != "b":
-        if np.minimum.reduce(y) < 0 or np.maximum.reduce(y) > 1:
+        if np.bitwise_or.reduce(y) >> 1:
             return None
         labels = from_host_view(y.astype(np.bool), scores)
     return Examples(scores, labels, None, None)

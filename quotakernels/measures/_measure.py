@@ -310,7 +310,7 @@ class Measure:
         self._check_complete(caller, given)
         if not self.local:
             if self._by_sums:
-                return counted_or_ranked(**given)
+                return counted_or_ranked(**given, by_positives=self.by_positives)
             return ranked(**given, ideal=self.of_ideal)
         ties = given.pop("ties", "expected")
         check_tie_policy(ties)

@@ -82,11 +82,19 @@ def tie_groups(
 
 
 def cumulative_groups(
-    xp: Namespace, scores: Array, labels: Array, valid: Array | None
+    xp: Namespace, scores: Array, labels: Array, valid: Array | None, by_positives: bool = False
 ) -> Cumulative | None:
-    """The tie groups of counted examples by sums alone, where that takes fewer steps."""
-    arrays = (scores, labels, valid)
-    if native.library(xp) != "torch" or scores.ndim != 1:
+    """The tie groups of counted examples by sums alone, where that takes fewer steps.
+
+    If measures are `by_positives` those without positives may be one with their neighbours.
+    """
+    arrays, library = (scores, labels, valid), native.library(xp)
+    if scores.ndim != 1:
+        return None
+    if library == "numpy":
+        plain = by_positives and valid is None
+        return native.numpy_.cumulative_groups(scores, labels) if plain else None
+    if library != "torch":
         return None
     if native.all_readable(*arrays) or native.torch_.are_mapped(*arrays):
         return None

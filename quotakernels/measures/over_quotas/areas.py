@@ -155,11 +155,12 @@ def _advantages(
 
 def _one_side(xp: Namespace, sign: int, by_sum: bool, crosses: Array, *line: Array) -> Array:
     crossing = _crossing_sum if by_sum else _crossing_area
+    low, high = (0.0, None) if sign > 0 else (None, 0.0)
     return ops.piecewise(
         xp,
         crosses,
-        lambda start, change, size, _: crossing(xp, sign * start, sign * change, size),
-        lambda *line: xp.maximum(sign * line[-1], xp.zeros_like(line[-1])),
+        lambda start, change, size, _: sign * crossing(xp, sign * start, sign * change, size),
+        lambda *line: ops.clip(xp, line[-1], low, high),
         *line,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
@@ -13,7 +14,7 @@ from quotakernels.inputs.quotas import Totals, divisor
 from quotakernels.measures._kinds import NumberMeasure
 from quotakernels.measures._measure import ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, Sums, item_scale, reduced
-from quotakernels.measures.over_quotas.harmonic import harmonic_sums
+from quotakernels.measures.over_quotas.harmonic import WIDE, harmonic_sums, narrow_sums
 from quotakernels.ranking import Ranking
 
 EXACT = 2.0**53
@@ -71,7 +72,10 @@ def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
     """AHR: Σ t[j]·HitRate(j) over the positives."""
 
     def several(*row: Array) -> Array:
-        return ops.piecewise(xp, row[-1] > 2, partial(_tied_share, xp), _pair_share, *row)
+        before, mass, *_ = row
+        is_wide = before < WIDE * divisor(xp, mass)
+        wide, narrow = (partial(_tied_share, xp, sums) for sums in (harmonic_sums, narrow_sums))
+        return ops.piecewise(xp, is_wide, wide, narrow, *row)
 
     def terms(*row: Array) -> tuple[Array]:
         _, _, _, here, items = row
@@ -101,18 +105,18 @@ def _single_share(
     return here * ((found + here) / divisor(xp, mass_before + mass))
 
 
-def _pair_share(mass_before: Array, mass: Array, found: Array, here: Array, _items: Array) -> Array:
-    """Σ t[j]·HitRate(j) over a group of two, each with half of the masses."""
-    first = (found + here / 2) / (mass_before + mass / 2)
-    return here / 2 * (first + (found + here) / (mass_before + mass))
-
-
 def _tied_share(
-    xp: Namespace, mass_before: Array, mass: Array, found: Array, here: Array, items: Array
+    xp: Namespace,
+    sums: Callable[..., tuple[Array, Array]],
+    mass_before: Array,
+    mass: Array,
+    found: Array,
+    here: Array,
+    items: Array,
 ) -> Array:
-    """The same sum over a group of any size, in closed form."""
+    """The same sum over a group of any size, of its harmonic sums."""
     mass, items = divisor(xp, mass), divisor(xp, items)
-    ones, ramps = harmonic_sums(xp, mass_before * (items / mass), items)
+    ones, ramps = sums(xp, mass_before * (items / mass), items)
     return here / mass * (found * ones + here / items * ramps)
 
 

@@ -13,6 +13,9 @@ NEAR = 8
 """Terms that are summed one by one: all of a small group, or those before S = 8, from where on
 the asymptotic series holds."""
 
+WIDE = 200
+"""Groups of at most as many examples as this part of those before them are narrow."""
+
 _TAIL = (
     1 / 24,
     -7 / 960,
@@ -81,6 +84,17 @@ def _far_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Array]
     log, remainder = log_and_remainder(xp, x)
     tail = _tail(before + items + 0.5) - _tail(before + 0.5)
     return log + tail, before * (remainder - tail) + x / 2
+
+
+def narrow_sums(_xp: Namespace, before: Array, items: Array) -> tuple[Array, Array]:
+    """The same sums where m ≤ S / `WIDE`, by powers of the distances from the middle."""
+    middle = before + (items + 1) / 2
+    square = items * items
+    second = (square - 1) / (12 * middle * middle)
+    fourth = second * (3 * square - 7) / (20 * middle * middle)
+    bent = items * (second + fourth)
+    ones = (items + bent) / middle
+    return ones, (items + 1) / 2 * ones - bent
 
 
 def harmonic_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Array]:

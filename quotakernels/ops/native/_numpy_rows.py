@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels.ops._table import Groups, Rows, Summands
+from quotakernels.ops._table import Cumulative, Groups, Rows, Summands
 
 NDArray = np.ndarray[Any, Any]
 
@@ -44,11 +44,12 @@ def _sums_before(values: NDArray, before: float) -> NDArray:
     return sums
 
 
-def sum_rows(table: Groups, parts: tuple[Summands, ...]) -> list[tuple[NDArray, ...]]:
+def sum_rows(table: Groups | Cumulative, parts: tuple[Summands, ...]) -> list[tuple[NDArray, ...]]:
     """One table is read in blocks that stay in the cache."""
     names = tuple(dict.fromkeys(name for part in parts for name in part.columns))
     sums: list[list[list[float]]] = []
-    for block in _column_blocks(table, names):
+    of_table: Any = _cumulative_blocks if isinstance(table, Cumulative) else _column_blocks
+    for block in of_table(table, names):
         read = dict(zip(names, block, strict=True))
         terms = (part.terms(*(read[name] for name in part.columns)) for part in parts)
         sums.append([[float(x.sum()) for x in each] for each in terms])
@@ -86,6 +87,23 @@ def _column_blocks(table: Groups, columns: tuple[str, ...]) -> Iterator[list[NDA
                 before[name] = float(sums[-1])
                 read |= {f"{name}_before": sums[:-1], f"{name}_upto": sums[1:]}
         yield [read[column] for column in own]
+
+
+def _cumulative_blocks(table: Cumulative, columns: tuple[str, ...]) -> Iterator[list[NDArray]]:
+    """The same of cumulative counts; masses are numbers of items."""
+    names = [column.replace("mass", "items") for column in columns]
+    bases = dict.fromkeys(name.partition("_")[0] for name in names)
+    for block in blocks(table.items.shape[0] - 1):
+        read: dict[str, NDArray] = {}
+        rows = slice(block.start, block.stop + 1)
+        items, found = (x[rows].astype(np.float64) for x in (table.items, table.found))
+        for base in bases:
+            sums = {"items": items, "positive": found}.get(base)
+            sums = items - found if sums is None else sums
+            read |= {f"{base}_before": sums[:-1], f"{base}_upto": sums[1:]}
+            if base in names:
+                read[base] = sums[1:] - sums[:-1]
+        yield [read[name] for name in names]
 
 
 def rows_at(table: Groups, wanted: NDArray) -> tuple[NDArray, Rows]:

@@ -17,22 +17,33 @@ NDArray = np.ndarray[Any, Any]
 
 def compact_groups(key: NDArray, labels: NDArray) -> Groups:
     """The table of one non-empty list of keys, without empty rows; thresholds are keys."""
-    low, high = int(key.min()), int(key.max())
-    bits = 31 if high - low < 2**31 or key.dtype.itemsize <= 4 else 63
-    if high - low < 2**bits:
-        parts = [_Part(_packed(key, labels, high, bits), high)]
-    else:
-        parts = _packed_halves(key, labels, high, bits)
-    for part in parts:
-        part.words.sort()
+    low, high = extent(key)
+    parts = sorted_words(key, labels, low, high)
     return _rows_of_words(parts, key.dtype, min(key.shape[0], high - low + 1))
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
     """Words that hold the distance from a part's best key and, in the lowest bit, the label."""
 
     words: NDArray
     best: int
+
+
+def extent(key: NDArray) -> tuple[int, int]:
+    """The lowest key and the highest one."""
+    return int(np.minimum.reduce(key)), int(np.maximum.reduce(key))
+
+
+def sorted_words(key: NDArray, labels: NDArray, low: int, high: int) -> list[Part]:
+    """Keys from low to high with their labels, in one part or two, of which the first is better."""
+    bits = 31 if high - low < 2**31 or key.dtype.itemsize <= 4 else 63
+    if high - low < 2**bits:
+        parts = [Part(_packed(key, labels, high, bits), high)]
+    else:
+        parts = _packed_halves(key, labels, high, bits)
+    for part in parts:
+        part.words.sort()
+    return parts
 
 
 def count_type(length: int) -> Any:
@@ -53,7 +64,7 @@ def _packed(key: NDArray, labels: NDArray, best: int, bits: int) -> NDArray:
     return words
 
 
-def _packed_halves(key: NDArray, labels: NDArray, best: int, bits: int) -> list[_Part]:
+def _packed_halves(key: NDArray, labels: NDArray, best: int, bits: int) -> list[Part]:
     """Keys too far apart for one kind of word: the upper ones, and those whose distance from the
     best has a bit too many, which it loses: they count from 2**bits below the best.
     """
@@ -67,10 +78,10 @@ def _packed_halves(key: NDArray, labels: NDArray, best: int, bits: int) -> list[
         words[front : front + above.size] = packed[above]
         words[back - below.size : back] = packed[below]
         front, back = front + above.size, back - below.size
-    return [_Part(words[:front], best), _Part(words[front:], best - 2**bits)]
+    return [Part(words[:front], best), Part(words[front:], best - 2**bits)]
 
 
-def _rows_of_words(parts: list[_Part], key_type: Any, most: int) -> Groups:
+def _rows_of_words(parts: list[Part], key_type: Any, most: int) -> Groups:
     """The table, of at most so many rows, of sorted words."""
     integer = count_type(sum(part.words.shape[0] for part in parts))
     keys = np.empty(most, dtype=key_type)

@@ -9,7 +9,8 @@ import numpy as np
 
 from quotakernels._array import Array
 from quotakernels.ops._bits import bits_from_key, key_from_bits
-from quotakernels.ops._table import GAIN_SCALE, Amounts, Costs, Gains, Groups
+from quotakernels.ops._table import GAIN_SCALE, Amounts, Costs, Cumulative, Gains, Groups
+from quotakernels.ops.native._numpy_cumulative import groups_with_positives
 from quotakernels.ops.native._numpy_draws import draws as draws
 from quotakernels.ops.native._numpy_hull import hull_ends as hull_ends
 from quotakernels.ops.native._numpy_hull import merged as merged
@@ -132,6 +133,12 @@ def tie_groups(
     else:
         groups = compact_groups(key, labels)
     return groups._replace(thresholds=from_order_key(groups.thresholds, scores.dtype))
+
+
+def cumulative_groups(scores: NDArray, labels: NDArray) -> Cumulative | None:
+    """See `tables.cumulative_groups`: only the groups with positives are told apart."""
+    key = order_key(scores)
+    return None if key.dtype.kind == "f" else groups_with_positives(key, labels)
 
 
 def _empty_row(scores: NDArray, weights: NDArray | None, amounts: Amounts) -> Groups:
