@@ -263,9 +263,11 @@ def from_host_view(result: Any, scores: Array) -> Any:
 def wide_float(xp: Namespace, dev: Device) -> Any:
     """The widest real float in which the device computes; float64 on JAX inside `computing`."""
     name = backend(xp)
-    narrow = name == "torch" and getattr(dev, "type", None) == "mps"
-    narrow = narrow or (name == "jax" and _jax_platform() == "tpu")
-    return xp.float32 if narrow else xp.float64
+    if name == "torch" and getattr(dev, "type", None) == "mps":
+        return xp.float32
+    if name == "jax" and _jax_platform() == "tpu":
+        return xp.float32
+    return xp.float64
 
 
 def _jax_platform() -> str:
@@ -304,7 +306,10 @@ def result_float(xp: Namespace, dev: Device) -> Any:
 
     To be asked before `computing` is entered, which changes that configuration.
     """
-    if backend(xp) == "jax" and not sys.modules["jax"].config.jax_enable_x64:
+    name = backend(xp)
+    if name == "numpy":
+        return xp.float64
+    if name == "jax" and not sys.modules["jax"].config.jax_enable_x64:
         return xp.float32
     return wide_float(xp, dev)
 
@@ -418,7 +423,7 @@ def special(xp: Namespace, name: str) -> Callable[[Array], Array] | None:
 
 def cast(xp: Namespace, x: Array, dtype: Any) -> Array:
     """`x` with the given dtype, not copied if it has it already."""
-    if isinstance(x, np.ndarray):
+    if isinstance(x, (np.ndarray, np.generic)):
         return x.astype(dtype, copy=False)  # without the checks of the standard's function
     return x if x.dtype == dtype else xp.astype(x, dtype, copy=False)
 
@@ -431,6 +436,8 @@ def finish(xp: Namespace, x: Array, dtype: Any) -> Array:
 
 def finished(xp: Namespace, result: Any, dtype: Any) -> Any:
     """Float arrays of a result in the caller's precision; other dtypes stay."""
+    if isinstance(result, np.floating) and result.dtype == dtype:
+        return result
     return mapped(lambda x: finish(xp, x, dtype if x.dtype == xp.float64 else x.dtype), result)
 
 

@@ -483,15 +483,11 @@ def _beside_ideal(found: Validated, ties: TiePolicy) -> Ranking:
     return ranking._replace(gains=ranking.gains._replace(ideal=ideal))
 
 
-def counted_or_ranked(
-    *data: Any, ties: TiePolicy = "expected", by_positives: bool = False, **named: Any
-) -> Any:
+def counted_or_ranked(found: Validated, ties: TiePolicy, by_positives: bool) -> Any:
     """The same for what is made of sums alone, which cumulative counts may serve."""
-    check_tie_policy(ties)
-    found = validated(*data, **named)
-    scores, labels, weights, valid, *_ = examples = found.masked
-    counted_alone = weights is None and found.groups is None and not examples.amounts.columns()
-    if counted_alone and ties == "expected":
+    scores, labels, weights, valid, *amounts = examples = found.masked
+    alone = weights is None and found.groups is None and all(x is None for x in amounts)
+    if alone and ties == "expected":
         xp = namespace(scores)
         counted = ops.cumulative_groups(xp, scores, labels, valid, by_positives)
         if counted is not None:

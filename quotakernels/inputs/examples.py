@@ -114,8 +114,9 @@ def validate_columns(
     """
     check_flag("validate", validate)
     plain = validate and pos_label is None and num_groups is None
-    if plain and (good := _good_list(given)):
-        return Validated(good, {}, None, None)
+    alone = all(x is None for name, x in given.items() if name not in ("y_score", "y_true"))
+    if plain and alone and (good := good_list(given.get("y_true"), given.get("y_score"))):
+        return good
     given, ids = with_codes(given, num_groups)
     named = example_columns(given)
     as_given = dict(named)
@@ -130,14 +131,11 @@ def validate_columns(
     return found if on_host is None else from_host_view(found, arrays[leader])
 
 
-def _good_list(given: dict[str, Any]) -> Examples | None:
+def good_list(labels: Any, scores: Any) -> Validated | None:
     """Good scores and whole labels in one list each, with nothing beside them, as most calls have.
 
     None for all else: of that `validate_columns` finds what it is, or what is wrong with it.
     """
-    scores, labels = given.get("y_score"), given.get("y_true")
-    if any(x is not None for name, x in given.items() if name not in ("y_score", "y_true")):
-        return None
     plain = type(scores) is np.ndarray and type(labels) is np.ndarray
     pair: Any = (scores, labels) if plain else host_view((scores, labels)) or (None, None)
     s, y = pair
@@ -149,7 +147,7 @@ def _good_list(given: dict[str, Any]) -> Examples | None:
         if np.bitwise_or.reduce(y) >> 1:
             return None
         labels = from_host_view(y.astype(np.bool), scores)
-    return Examples(scores, labels, None, None)
+    return Validated(Examples(scores, labels, None, None), {}, None, None)
 
 
 def _is_list(x: Any, kinds: str) -> bool:

@@ -21,7 +21,7 @@ from quotakernels._array import (
     result_float,
 )
 from quotakernels.inputs.columns import as_column
-from quotakernels.inputs.examples import Validated, check_tie_policy
+from quotakernels.inputs.examples import Validated, check_tie_policy, good_list
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import brief, refuse_unknown
@@ -190,9 +190,11 @@ class Measure:
         left_out = {*(() if self.of_gains else GAINS), *(() if self.takes_costs else COST)}
         data = [p for name, p in _FROM_DATA.items() if name not in left_out]
         self.__signature__ = inspect.Signature([*data, *numbers, *options])
+        self._known = ("ranking", *self.__signature__.parameters)
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        refuse_unknown(self.__name__, keywords, ("ranking",), self.__signature__.parameters)
+        if keywords:
+            refuse_unknown(self.__name__, keywords, self._known)
         numbers = {name: keywords.pop(name) for name in self._numbers if name in keywords}
         options = {name: keywords.pop(name) for name in self._options if name in keywords}
         beside = flat(numbers)
@@ -262,6 +264,8 @@ class Measure:
 
     def _check_amounts(self, table: Any) -> None:
         """Raise unless the table has the gains and costs that the measure is of."""
+        if not (self.of_gains or self.of_costs):
+            return
         lacking = {"brings: pass gain=": self.of_gains and self.needs_gains and not table.gains}
         lacking["costs: pass cost="] = self.of_costs and not table.costs
         for what in (x for x, lacks in lacking.items() if lacks):
@@ -287,6 +291,9 @@ class Measure:
         caller: str = "",
     ) -> Any:
         """The ranking among the arguments, or that of the labels and scores."""
+        plain = len(arguments) == 2 and not keywords and not self.of_gains
+        if plain and (found := good_list(*arguments)) is not None:
+            return self._ranked(found, "expected", numbers)
         names, caller = list(_FROM_DATA)[:2], caller or self.__name__
         if len(arguments) > len(names):
             raise TypeError(
@@ -308,13 +315,19 @@ class Measure:
         if "ranking" in given:
             raise TypeError(f"ranking must be a Ranking; got {type(given[name]).__name__}")
         self._check_complete(caller, given)
-        if not self.local:
-            if self._by_sums:
-                return counted_or_ranked(**given, by_positives=self.by_positives)
-            return ranked(**given, ideal=self.of_ideal)
+        if self.of_ideal:
+            return ranked(**given, ideal=True)
         ties = given.pop("ties", "expected")
         check_tie_policy(ties)
-        return self._cut(validated(**given), ties, numbers)
+        return self._ranked(validated(**given), ties, numbers)
+
+    def _ranked(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
+        """The ranking of checked examples, or what serves this measure in its place."""
+        if self._by_sums:
+            return counted_or_ranked(found, ties, self.by_positives)
+        if self.local:
+            return self._cut(found, ties, numbers)
+        return rank_examples(found.masked, ties, found.good, found.groups)
 
     def _cut(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
         """The ranking of checked examples, or what one cut needs of it."""

@@ -86,7 +86,8 @@ def _around(
 ) -> ops.Around:
     xp = namespace(wanted)
     scores, labels, _, valid, *_ = examples
-    wanted = xp.broadcast_to(wanted, (*scores.shape[:-1], 1))
+    shape = (*scores.shape[:-1], 1)
+    wanted = wanted if wanted.shape == shape else xp.broadcast_to(wanted, shape)
     if not isinstance(place, int):
         place = last_place(xp, wanted)
     thresholds, counts = ops.counts_around(xp, scores, labels, valid, place)

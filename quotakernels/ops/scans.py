@@ -103,6 +103,8 @@ def count(xp: Namespace, flags: Array) -> Array:
 
 def counts(xp: Namespace, flags: list[Array]) -> Array:
     """The number of raised flags of each of several kinds, shape (..., kinds)."""
+    if native.library(xp) == "numpy" and flags[0].ndim == 1:
+        return native.numpy_.counts(flags)
     if native.library(xp) in ("cupy", "torch"):
         return xp.count_nonzero(xp.stack(flags, axis=-2), axis=-1)
     return xp.concat([count(xp, x) for x in flags], axis=-1)

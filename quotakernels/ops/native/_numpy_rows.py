@@ -91,19 +91,21 @@ def _column_blocks(table: Groups, columns: tuple[str, ...]) -> Iterator[list[NDA
 
 def _cumulative_blocks(table: Cumulative, columns: tuple[str, ...]) -> Iterator[list[NDArray]]:
     """The same of cumulative counts; masses are numbers of items."""
-    names = [column.replace("mass", "items") for column in columns]
-    bases = dict.fromkeys(name.partition("_")[0] for name in names)
+    names = [column.replace("mass", "items").partition("_") for column in columns]
     for block in blocks(table.items.shape[0] - 1):
-        read: dict[str, NDArray] = {}
         rows = slice(block.start, block.stop + 1)
-        items, found = (x[rows].astype(np.float64) for x in (table.items, table.found))
-        for base in bases:
-            sums = {"items": items, "positive": found}.get(base)
-            sums = items - found if sums is None else sums
-            read |= {f"{base}_before": sums[:-1], f"{base}_upto": sums[1:]}
-            if base in names:
-                read[base] = sums[1:] - sums[:-1]
-        yield [read[name] for name in names]
+        items, found = table.items[rows].astype(np.float64), table.found[rows].astype(np.float64)
+        sums = {"items": items, "positive": found}
+        if ("negative", "", "") in names:
+            sums["negative"] = items - found
+        steps: dict[str, NDArray] = {}
+        for base, _, part in names:
+            if not part and base not in steps:
+                steps[base] = sums[base][1:] - sums[base][:-1]
+        yield [
+            sums[base][:-1] if part == "before" else sums[base][1:] if part else steps[base]
+            for base, _, part in names
+        ]
 
 
 def rows_at(table: Groups, wanted: NDArray) -> tuple[NDArray, Rows]:

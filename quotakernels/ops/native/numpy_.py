@@ -41,8 +41,8 @@ def order_key(scores: NDArray) -> NDArray:
 def key_of_bits(bits: NDArray) -> NDArray:
     """The keys of floats, of which these are the bits as signed integers."""
     width = 8 * bits.dtype.itemsize
-    if bits.size and bits.min() >= 0:  # the bits of a float that is not negative are its key
-        return bits
+    if bits.size and np.minimum.reduce(bits, axis=None) >= 0:
+        return bits  # those of a float that is not negative are its key
     if bits.ndim != 1 or bits.shape[0] <= BLOCK:
         return np.asarray(key_from_bits(bits, width))
     key = np.empty(bits.shape, dtype=bits.dtype)
@@ -80,6 +80,11 @@ def clip(x: NDArray, low: float | None = None, high: float | None = None) -> NDA
 def total(x: NDArray) -> NDArray:
     """NumPy's own sum is pairwise along a contiguous axis."""
     return np.asarray(np.sum(np.ascontiguousarray(x), axis=-1))
+
+
+def counts(flags: list[NDArray]) -> NDArray:
+    """Of whole lists, which NumPy counts several times faster than along an axis."""
+    return np.asarray([np.count_nonzero(x) for x in flags])
 
 
 def piecewise(
