@@ -489,15 +489,18 @@ def counted_or_ranked(found: Validated, ties: TiePolicy, by_positives: bool) -> 
     alone = weights is None and found.groups is None and all(x is None for x in amounts)
     if alone and ties == "expected":
         xp = namespace(scores)
-        counted = ops.cumulative_groups(xp, scores, labels, valid, by_positives)
+        with computing(xp):
+            counted = ops.cumulative_groups(xp, scores, labels, valid, by_positives)
+            if counted is not None and found.good is not None:
+                counted = counted._replace(mark=_mark(xp, found.good))
         if counted is not None:
-            return counted if found.good is None else counted._replace(mark=_mark(xp, found.good))
+            return counted
     return rank_examples(examples, ties, found.good, found.groups)
 
 
 def _mark(xp: Namespace, good: Array) -> Array:
     """1, or NaN of a list that is not good."""
-    flag = cast(xp, good[0], wide_float(xp, device(good)))
+    flag = cast(xp, good[..., 0], wide_float(xp, device(good)))
     return flag / flag
 
 

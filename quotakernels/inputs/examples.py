@@ -178,7 +178,10 @@ def _clean(
         by_list = valid is None and ids is None and not (validate and readable(scores))
         bad = bad_values(xp, scores, weights, leader, by_list)
         if labels is not None and not (labels.dtype == xp.bool and pos_label is None):
-            labels, bad["y_true"] = positive_labels(xp, labels, pos_label, valid)
+            one = arrays["y_true"] if valid is None else labels  # for all lists of a batch
+            one, (unfit, expected) = positive_labels(xp, one, pos_label, valid)
+            labels, unfit = (_stretched(xp, x, shape) for x in (one, unfit))
+            bad["y_true"] = unfit, expected
         bad |= {name: unfit_amounts(xp, name, x, weights) for name, x in floats.items()}
         mask = None if valid is None else _stretched(xp, valid, shape)
         groups = None

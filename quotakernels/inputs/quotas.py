@@ -111,7 +111,7 @@ class Totals:
             return ops.group_total(xp, table, table.cost)
         if name in ("counts", "positives"):
             if isinstance(table, ops.Cumulative):
-                number = (table.items if name == "counts" else table.found)[-1]
+                number = (table.items if name == "counts" else table.found)[..., -1]
                 return number if table.mark is None else number * table.mark
             return ops.number(xp, table, getattr(table, name))
         if table.weighted:

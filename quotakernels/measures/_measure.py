@@ -315,6 +315,10 @@ class Measure:
         if "ranking" in given:
             raise TypeError(f"ranking must be a Ranking; got {type(given[name]).__name__}")
         self._check_complete(caller, given)
+        return self._checked(given, numbers)
+
+    def _checked(self, given: dict[str, Any], numbers: dict[str, Any]) -> Any:
+        """The ranking of what is given by name, once it is checked."""
         if self.of_ideal:
             return ranked(**given, ideal=True)
         ties = given.pop("ties", "expected")

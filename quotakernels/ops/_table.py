@@ -209,19 +209,19 @@ class Groups(NamedTuple):
 
 
 class Cumulative(NamedTuple):
-    """The tie groups of one list, best first, by the counts up to their ends.
+    """The tie groups of a list, best first, by the counts up to their ends.
 
     It takes fewer steps than `Groups` and serves what is made of sums alone.  The first of the
     counts is 0, and behind the last group they stay as they are.
 
     Attributes
     ----------
-    items, found : integer arrays, shape (G + 1,)
+    items, found : integer arrays, shape (..., G + 1)
         How many examples there are down to each end, and how many positive ones.
     begins : boolean array, shape (n,)
-        Where a group begins among the sorted examples; an empty tuple if they were not sorted, or
-        if one that does not count may stand among the others.
-    mark : float array, shape ()
+        Of one list, where a group begins among the sorted examples; an empty tuple if they were
+        not sorted, or if one that does not count may stand among the others.
+    mark : float array, shape (...)
         By which totals are multiplied: 1, or NaN if there was a bad value, so that all is NaN that
         is made of them.  None where all values were read.
     """

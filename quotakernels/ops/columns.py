@@ -177,7 +177,8 @@ def sum_rows(
     xp: Namespace, table: Groups | Cumulative, *parts: Summands
 ) -> list[tuple[Array, ...]]:
     """The sums of all terms, in floating point, from one pass over the table."""
-    if native.library(xp) == "numpy" and table[0].ndim == 1 and not table.segments:
+    counted = isinstance(table, Cumulative)
+    if native.library(xp) == "numpy" and (counted or table[0].ndim == 1) and not table.segments:
         return native.numpy_.sum_rows(table, parts)
     if isinstance(table, Cumulative):
         return _sums(xp, table, CumulativeColumns(xp, table), parts)

@@ -89,12 +89,9 @@ def cumulative_groups(
     If measures are `by_positives` those without positives may be one with their neighbours.
     """
     arrays, library = (scores, labels, valid), native.library(xp)
-    if scores.ndim != 1:
-        return None
-    if library == "numpy":
-        plain = by_positives and valid is None
-        return native.numpy_.cumulative_groups(scores, labels) if plain else None
-    if library != "torch":
+    if library == "numpy" and by_positives and valid is None:
+        return native.numpy_.cumulative_groups(scores, labels)
+    if library != "torch" or scores.ndim != 1:
         return None
     if native.all_readable(*arrays) or native.torch_.are_mapped(*arrays):
         return None
@@ -327,10 +324,10 @@ def _counted_rows_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array
 def _summed_rows_at(xp: Namespace, table: Cumulative, wanted: Array) -> tuple[Array, Rows]:
     """Of cumulative counts, which are whole numbers: of no mass the row of the first example."""
     target = xp.clip(cast(xp, xp.ceil(wanted), table.items.dtype), min=1)
-    index = bisect(xp, table.items[1:], xp.minimum(target, table.items[-1:]))
+    index = bisect(xp, table.items[..., 1:], xp.minimum(target, table.items[..., -1:]))
     ends, wide = xp.concat([index, index + 1], axis=-1), wide_float(xp, device(wanted))
     (before, upto), (positive_before, positive_upto) = (
-        (x[: index.shape[-1]], x[index.shape[-1] :])
+        (x[..., : index.shape[-1]], x[..., index.shape[-1] :])
         for x in (cast(xp, taken(xp, x, ends), wide) for x in (table.items, table.found))
     )
     mass, positive = upto - before, positive_upto - positive_before

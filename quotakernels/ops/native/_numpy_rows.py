@@ -45,24 +45,31 @@ def _sums_before(values: NDArray, before: float) -> NDArray:
 
 
 def sum_rows(table: Groups | Cumulative, parts: tuple[Summands, ...]) -> list[tuple[NDArray, ...]]:
-    """One table is read in blocks that stay in the cache."""
+    """Tables are read in blocks that stay in the cache."""
     names = tuple(dict.fromkeys(name for part in parts for name in part.columns))
-    sums: list[list[list[float]]] = []
+    sums: list[list[list[NDArray]]] = []
     of_table: Any = _cumulative_blocks if isinstance(table, Cumulative) else _column_blocks
     for block in of_table(table, names):
         read = dict(zip(names, block, strict=True))
         terms = (part.terms(*(read[name] for name in part.columns)) for part in parts)
-        sums.append([[float(x.sum()) for x in each] for each in terms])
+        sums.append([[np.add.reduce(x, axis=-1) for x in each] for each in terms])
     return [
-        tuple(np.asarray(_sum_of_sums(x)) for x in zip(*part, strict=True))
+        tuple(_total_of_blocks(x) for x in zip(*part, strict=True))
         for part in zip(*sums, strict=True)
     ]
 
 
-def _sum_of_sums(sums: tuple[float, ...]) -> float:
-    """Rounded once; beyond the range of floats, infinite or NaN as plain sums are."""
+def _total_of_blocks(sums: tuple[NDArray, ...]) -> NDArray:
+    """What the sums of all blocks come to, of each list."""
     if len(sums) == 1:
-        return sums[0]
+        return np.asarray(sums[0])
+    lists = np.stack(sums, axis=-1)
+    totals = [_rounded_once(x) for x in lists.reshape(-1, len(sums)).tolist()]
+    return np.asarray(totals).reshape(lists.shape[:-1])
+
+
+def _rounded_once(sums: list[float]) -> float:
+    """Beyond the range of floats, infinite or NaN as plain sums are."""
     try:
         return math.fsum(sums)
     except (OverflowError, ValueError):
@@ -90,22 +97,20 @@ def _column_blocks(table: Groups, columns: tuple[str, ...]) -> Iterator[list[NDA
 
 
 def _cumulative_blocks(table: Cumulative, columns: tuple[str, ...]) -> Iterator[list[NDArray]]:
-    """The same of cumulative counts; masses are numbers of items."""
+    """The same of cumulative counts, of one list or several; masses are numbers of items."""
     names = [column.replace("mass", "items").partition("_") for column in columns]
-    for block in blocks(table.items.shape[0] - 1):
-        rows = slice(block.start, block.stop + 1)
+    *lists, length = table.items.shape
+    for block in blocks(length - 1, max(BLOCK // math.prod(lists), 1)):
+        rows = (..., slice(block.start, block.stop + 1))
         items, found = table.items[rows].astype(np.float64), table.found[rows].astype(np.float64)
         sums = {"items": items, "positive": found}
         if ("negative", "", "") in names:
             sums["negative"] = items - found
-        steps: dict[str, NDArray] = {}
-        for base, _, part in names:
-            if not part and base not in steps:
-                steps[base] = sums[base][1:] - sums[base][:-1]
-        yield [
-            sums[base][:-1] if part == "before" else sums[base][1:] if part else steps[base]
-            for base, _, part in names
-        ]
+        read = {"before": {name: x[..., :-1] for name, x in sums.items()}}
+        read["upto"] = {name: x[..., 1:] for name, x in sums.items()}
+        of_row = {name for name, _, part in names if not part}
+        read[""] = {name: read["upto"][name] - read["before"][name] for name in of_row}
+        yield [read[part][name] for name, _, part in names]
 
 
 def rows_at(table: Groups, wanted: NDArray) -> tuple[NDArray, Rows]:

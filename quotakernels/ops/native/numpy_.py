@@ -140,10 +140,24 @@ def tie_groups(
     return groups._replace(thresholds=from_order_key(groups.thresholds, scores.dtype))
 
 
+LONG = 2**12
+"""Lists of a batch that are at least as long are sorted one by one."""
+
+
 def cumulative_groups(scores: NDArray, labels: NDArray) -> Cumulative | None:
     """See `tables.cumulative_groups`: only the groups with positives are told apart."""
     key = order_key(scores)
-    return None if key.dtype.kind == "f" else groups_with_positives(key, labels)
+    if key.dtype.kind == "f" or (key.ndim > 1 and (key.shape[-1] < LONG or not key.size)):
+        return None
+    if key.ndim == 1:
+        return groups_with_positives(key, labels)
+    lists = [groups_with_positives(key[i], labels[i]) for i in np.ndindex(key.shape[:-1])]
+    size = max(found.items.shape[0] for found in lists)
+    counts = np.empty((2, len(lists), size), dtype=lists[0].items.dtype)
+    for into, found in zip(counts.swapaxes(0, 1), lists, strict=True):
+        into[:, : found.items.shape[0]] = found[:2]
+        into[:, found.items.shape[0] :] = [[x[-1]] for x in found[:2]]
+    return Cumulative(*counts.reshape(2, *key.shape[:-1], size))
 
 
 def _empty_row(scores: NDArray, weights: NDArray | None, amounts: Amounts) -> Groups:
