@@ -27,6 +27,7 @@ from quotakernels import ops
 from quotakernels._array import computing, namespace
 from quotakernels.ops import columns, elementwise, keys, native, scans, segments
 from quotakernels.ops.native import _numpy_cumulative, numpy_
+from quotakernels.ops.native._numpy_summed import Runs
 from quotakernels.ranking import table_of
 
 LIBRARIES = [m for m in MODES if m.name in ("numpy", "strictest", "jax64", "torch", "cupy")]
@@ -277,6 +278,33 @@ def test_groups_with_positives(monkeypatch, scores, prevalence):
     edges = np.stack([ends - table.counts, ends], axis=-1)[kept].reshape(-1)
     same(counted.items, np.concatenate([[0], edges, [size]]))
     same(counted.found, np.append(0, found)[np.searchsorted(ends, counted.items, "right")])
+
+
+@pytest.mark.parametrize("share", [0, 0.1, 0.9])
+def test_sums_of_runs(share):
+    """NumPy sums runs of one row apart from others where these are few."""
+    x = RNG.random(500)
+    starts = np.append(0, 1 + np.flatnonzero(RNG.random(499) >= share))
+    for numbers, dtype in ((x, None), (x > 0.5, np.int32)):
+        found = Runs.starting(starts, 500).sums(numbers, dtype)
+        same(found, np.add.reduceat(numbers, starts, dtype=dtype))
+        assert found.dtype == (dtype or x.dtype)
+
+
+@of_fast_forms
+def test_long_lists_of_a_batch(monkeypatch):
+    """NumPy counts them one by one; a bad value spoils its own list."""
+    monkeypatch.setattr(numpy_, "LONG", 30)
+    s = RNG.integers(0, 20, (2, 3, 40)) / 4
+    labels = RNG.random(s.shape) < np.array([0.1, 0.5, 1])[:, None]
+    found = np.stack(qk.summary(labels, s), axis=-1)
+    for i in np.ndindex(s.shape[:-1]):
+        np.testing.assert_allclose(found[i], qk.summary(labels[i], s[i]), rtol=1e-14)
+    s[1, 0, 5] = np.nan
+    spoilt = np.stack(qk.summary(labels, s, validate=False), axis=-1)
+    assert np.isnan(spoilt[1, 0]).all()
+    found[1, 0] = np.nan
+    np.testing.assert_array_equal(spoilt, found)
 
 
 @pytest.mark.parametrize("masked", [False, True])

@@ -9,7 +9,7 @@ import numpy as np
 
 from quotakernels._array import Array
 from quotakernels.ops._bits import bits_from_key, key_from_bits
-from quotakernels.ops._table import GAIN_SCALE, Amounts, Costs, Cumulative, Gains, Groups
+from quotakernels.ops._table import Amounts, Costs, Cumulative, Gains, Groups
 from quotakernels.ops.native._numpy_cumulative import groups_with_positives
 from quotakernels.ops.native._numpy_draws import draws as draws
 from quotakernels.ops.native._numpy_hull import hull_ends as hull_ends
@@ -19,7 +19,8 @@ from quotakernels.ops.native._numpy_rows import head as head
 from quotakernels.ops.native._numpy_rows import partial_harmonic_sums as partial_harmonic_sums
 from quotakernels.ops.native._numpy_rows import rows_at as rows_at
 from quotakernels.ops.native._numpy_rows import sum_rows as sum_rows
-from quotakernels.ops.native._numpy_words import compact_groups, count_type, rising_order
+from quotakernels.ops.native._numpy_summed import by_argsort, each_by_itself
+from quotakernels.ops.native._numpy_words import compact_groups, rising_order
 
 NDArray = np.ndarray[Any, Any]
 
@@ -132,9 +133,9 @@ def tie_groups(
         return _empty_row(scores, weights, amounts)
     key = order_key(scores)
     if given:
-        groups = _each_by_itself(key, labels, weights, amounts)
+        groups = each_by_itself(key, labels, weights, amounts)
     elif weights is not None or amounts.columns() or key.dtype.kind == "f":
-        groups = _by_argsort(key, labels, weights, amounts)
+        groups = by_argsort(key, labels, weights, amounts)
     else:
         groups = compact_groups(key, labels)
     return groups._replace(thresholds=from_order_key(groups.thresholds, scores.dtype))
@@ -168,82 +169,6 @@ def _empty_row(scores: NDArray, weights: NDArray | None, amounts: Amounts) -> Gr
     costs = () if amounts.cost is None else Costs(zero, zero)
     table = Groups(np.zeros(1, dtype=scores.dtype), count, count, mass, mass)
     return table._replace(gains=gains, costs=costs)
-
-
-def _each_by_itself(
-    key: NDArray, labels: NDArray, weights: NDArray | None, amounts: Amounts
-) -> Groups:
-    """In the order of the input where keys are equal."""
-    order = key.shape[0] - 1 - rising_order(key[::-1])[::-1]
-    key, labels = key[order], labels[order]
-    positives = labels.astype(count_type(key.shape[0]))
-    table = Groups(key, np.ones_like(positives), positives, None, None)
-    weights = None if weights is None else weights[order]
-    if amounts.columns():
-        every, amounts = np.arange(key.shape[0]), amounts.map(lambda x: x[order])
-        table = table._replace(**_amounts_of_groups(every, labels, weights, amounts))
-    if weights is None:
-        return table
-    nothing = weights.dtype.type(0)
-    positive, negative = np.where(labels, weights, nothing), np.where(labels, nothing, weights)
-    return table._replace(positive_weights=positive, negative_weights=negative)
-
-
-def _by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None, amounts: Amounts) -> Groups:
-    order = rising_order(key)[::-1]
-    key, labels = key[order], labels[order]
-    weights = None if weights is None else weights[order]
-    amounts = amounts.of([x[order] for x in amounts.columns()])
-    del order  # as long as the weights
-    differs = np.ones(key.shape, dtype=bool)
-    np.not_equal(key[1:], key[:-1], out=differs[1:])
-    starts = np.flatnonzero(differs)
-    thresholds = key[starts]
-    integer = count_type(key.shape[0])
-    counts = np.empty(starts.shape, dtype=integer)
-    np.subtract(starts[1:], starts[:-1], out=counts[:-1], casting="unsafe")
-    counts[-1] = key.shape[0] - starts[-1]
-    positives = np.add.reduceat(labels, starts, dtype=integer)
-    del key, differs
-    sums = _amounts_of_groups(starts, labels, weights, amounts)
-    masses = (None, None) if weights is None else _by_class(starts, labels, weights)
-    return Groups(thresholds, counts, positives, *masses)._replace(**sums)
-
-
-def _by_class(starts: NDArray, labels: NDArray, amounts: NDArray) -> tuple[NDArray, NDArray]:
-    """Sums over the positives and over the negatives of each group; the amounts are used up."""
-    positive = np.add.reduceat(np.where(labels, amounts, 0.0), starts)
-    amounts[labels] = 0.0
-    return positive, np.add.reduceat(amounts, starts)
-
-
-def _amounts_of_groups(
-    starts: NDArray, labels: NDArray, weights: NDArray | None, amounts: Amounts
-) -> dict[str, Any]:
-    """The sums of examples in order; see `tables.amount_columns`, of which these are the sums."""
-    found: dict[str, Any] = {}
-    if amounts.gains:
-        found["gains"] = _gains_of_groups(starts, labels, weights, amounts.gains)
-    if (cost := amounts.cost) is not None:
-        cost = cost if weights is None else cost * weights
-        found["costs"] = Costs(*_by_class(starts, labels, cost))
-    return found
-
-
-def _gains_of_groups(
-    starts: NDArray, labels: NDArray, weights: NDArray | None, gains: tuple[NDArray, ...]
-) -> Gains:
-    """The sums of examples in order; see `tables.gain_columns`, of which these are the sums."""
-    size = np.abs(gains[0])
-    size *= GAIN_SCALE
-    for gain in gains[1:]:
-        size += GAIN_SCALE * np.abs(gain)
-    if weights is not None:
-        size *= weights
-        gains = tuple(x * weights for x in gains)
-    selected, *rejected = (_by_class(starts, labels, x) for x in gains)
-    sizes = np.add.reduceat(size, starts)
-    return Gains(*selected, sizes, *(x for pair in rejected for x in pair))
 
 
 FEW = 2**20

@@ -1,0 +1,115 @@
+"""Tables of examples that have weights, gains or costs, which are put in order and summed."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quotakernels.ops._table import GAIN_SCALE, Amounts, Costs, Gains, Groups
+from quotakernels.ops.native._numpy_words import count_type, rising_order
+
+NDArray = np.ndarray[Any, Any]
+
+
+class Runs(NamedTuple):
+    """Runs of rows that follow each other: where they start, how long they are, the long ones.
+
+    Sums over single rows would take longer than over ten times as many in long runs.
+    """
+
+    starts: NDArray
+    lengths: NDArray
+    long: NDArray
+
+    @classmethod
+    def starting(cls, starts: NDArray, behind: int) -> Runs:
+        """Runs that fill the rows up to the one behind the last."""
+        lengths = np.diff(starts, append=behind)
+        return cls(starts, lengths, (lengths > 1).nonzero()[0])
+
+    def sums(self, x: NDArray, dtype: Any = None) -> NDArray:
+        """The sum of each run."""
+        if 4 * self.long.shape[0] > self.starts.shape[0]:
+            return np.asarray(np.add.reduceat(x, self.starts, dtype=dtype))
+        sums = x[self.starts].astype(dtype or x.dtype, copy=False)
+        if self.long.shape[0]:
+            starts = self.starts[self.long]
+            ends = np.stack((starts, starts + self.lengths[self.long]), axis=-1).reshape(-1)
+            ends = ends[:-1] if ends[-1] == x.shape[0] else ends
+            sums[self.long] = np.add.reduceat(x, ends, dtype=dtype)[::2]
+        return sums
+
+
+def each_by_itself(
+    key: NDArray, labels: NDArray, weights: NDArray | None, amounts: Amounts
+) -> Groups:
+    """In the order of the input where keys are equal."""
+    order = key.shape[0] - 1 - rising_order(key[::-1])[::-1]
+    key, labels = key[order], labels[order]
+    positives = labels.astype(count_type(key.shape[0]))
+    table = Groups(key, np.ones_like(positives), positives, None, None)
+    weights = None if weights is None else weights[order]
+    if amounts.columns():
+        every = Runs.starting(np.arange(key.shape[0]), key.shape[0])
+        amounts = amounts.map(lambda x: x[order])
+        table = table._replace(**_amounts_of_groups(every, labels, weights, amounts))
+    if weights is None:
+        return table
+    nothing = weights.dtype.type(0)
+    positive, negative = np.where(labels, weights, nothing), np.where(labels, nothing, weights)
+    return table._replace(positive_weights=positive, negative_weights=negative)
+
+
+def by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None, amounts: Amounts) -> Groups:
+    order = rising_order(key)[::-1]
+    key, labels = key[order], labels[order]
+    weights = None if weights is None else weights[order]
+    amounts = amounts.of([x[order] for x in amounts.columns()])
+    del order  # as long as the weights
+    differs = np.ones(key.shape, dtype=bool)
+    np.not_equal(key[1:], key[:-1], out=differs[1:])
+    runs = Runs.starting(np.flatnonzero(differs), key.shape[0])
+    thresholds = key[runs.starts]
+    integer = count_type(key.shape[0])
+    counts, positives = runs.lengths.astype(integer), runs.sums(labels, integer)
+    del key, differs
+    sums = _amounts_of_groups(runs, labels, weights, amounts)
+    masses = (None, None) if weights is None else _by_class(runs, labels, weights)
+    return Groups(thresholds, counts, positives, *masses)._replace(**sums)
+
+
+def _by_class(runs: Runs, labels: NDArray, amounts: NDArray) -> tuple[NDArray, NDArray]:
+    """Sums over the positives and over the negatives of each group; the amounts are used up."""
+    positive = runs.sums(np.where(labels, amounts, 0.0))
+    amounts[labels] = 0.0
+    return positive, runs.sums(amounts)
+
+
+def _amounts_of_groups(
+    runs: Runs, labels: NDArray, weights: NDArray | None, amounts: Amounts
+) -> dict[str, Any]:
+    """The sums of examples in order; see `tables.amount_columns`, of which these are the sums."""
+    found: dict[str, Any] = {}
+    if amounts.gains:
+        found["gains"] = _gains_of_groups(runs, labels, weights, amounts.gains)
+    if (cost := amounts.cost) is not None:
+        cost = cost if weights is None else cost * weights
+        found["costs"] = Costs(*_by_class(runs, labels, cost))
+    return found
+
+
+def _gains_of_groups(
+    runs: Runs, labels: NDArray, weights: NDArray | None, gains: tuple[NDArray, ...]
+) -> Gains:
+    """The sums of examples in order; see `tables.gain_columns`, of which these are the sums."""
+    size = np.abs(gains[0])
+    size *= GAIN_SCALE
+    for gain in gains[1:]:
+        size += GAIN_SCALE * np.abs(gain)
+    if weights is not None:
+        size *= weights
+        gains = tuple(x * weights for x in gains)
+    selected, *rejected = (_by_class(runs, labels, x) for x in gains)
+    sizes = runs.sums(size)
+    return Gains(*selected, sizes, *(x for pair in rejected for x in pair))
