@@ -26,7 +26,7 @@ import quotakernels as qk
 from quotakernels import ops
 from quotakernels._array import computing, namespace
 from quotakernels.ops import columns, elementwise, keys, native, scans, segments
-from quotakernels.ops.native import _numpy_cumulative, numpy_
+from quotakernels.ops.native import _numpy_words, numpy_
 from quotakernels.ops.native._numpy_summed import Runs
 from quotakernels.ranking import table_of
 
@@ -262,7 +262,7 @@ def test_sums_and_positions_over_long_tables(weighted, rows):
 @pytest.mark.parametrize("prevalence", [0, 0.02, 0.5, 1])
 def test_groups_with_positives(monkeypatch, scores, prevalence):
     """NumPy counts groups that hold positives, and all that is between two of them as one."""
-    monkeypatch.setattr(_numpy_cumulative, "BLOCK", 16)
+    monkeypatch.setattr(_numpy_words, "BLOCK", 16)
     size = 300
     s = RNG.random(size)
     s = {"few levels": np.floor(9 * s), "far apart": s * 10.0 ** RNG.choice([-300, 9], size)}.get(

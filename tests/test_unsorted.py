@@ -72,7 +72,9 @@ def test_nothing_is_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(np, "sort", refuse)
     monkeypatch.setattr(np, "argsort", refuse)
-    monkeypatch.setattr("quotakernels.ops.native.numpy_.compact_groups", refuse)
+    for module in ("_numpy_words", "_numpy_cumulative"):
+        monkeypatch.setattr(f"quotakernels.ops.native.{module}.sorted_words", refuse)
     assert qk.hit_rate(LABELS[0], SCORES[0], quota=9) == LABELS[0].mean()
-    with pytest.raises(AssertionError, match="sorted"):
-        qk.roc_auc(LABELS[0], SCORES[0])
+    for sorting in (qk.roc_auc, qk.rank):
+        with pytest.raises(AssertionError, match="sorted"):
+            sorting(LABELS[0], SCORES[0])

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from quotakernels.ops._table import Cumulative
-from quotakernels.ops.native._numpy_rows import BLOCK
-from quotakernels.ops.native._numpy_words import count_type, extent, sorted_words
+from quotakernels.ops.native._numpy_words import (
+    count_type,
+    extent,
+    sorted_words,
+    whole_groups,
+)
 
 NDArray = np.ndarray[Any, Any]
 
@@ -22,11 +25,11 @@ def groups_with_positives(key: NDArray, labels: NDArray) -> Cumulative:
     """
     most = 2 * np.count_nonzero(labels) + 2
     integer = count_type(key.shape[0])
-    items, found = np.empty(most, dtype=integer), np.empty(most, dtype=integer)
+    items, found = np.empty((2, most), dtype=integer)  # together the system gives large pages
     rows = 1
     done = found_before = 0
     for part in sorted_words(key, labels, *extent(key)):
-        for words in _whole_groups(part.words):
+        for words in whole_groups(part.words):
             starts, ends, found_here, positives = _with_positives(words)
             behind = rows + 2 * starts.shape[0]
             np.add(starts, done, out=items[rows:behind:2], casting="unsafe")
@@ -36,16 +39,6 @@ def groups_with_positives(key: NDArray, labels: NDArray) -> Cumulative:
     items[0], items[rows], found[rows] = 0, done, found_before
     found[0:rows:2] = found[1 : rows + 1 : 2]  # nothing is found between two of them
     return Cumulative(items[: rows + 1], found[: rows + 1])
-
-
-def _whole_groups(words: NDArray) -> Iterator[NDArray]:
-    """Sorted words in blocks that end where a group does."""
-    start, length = 0, words.shape[0]
-    while start < length:
-        stop = start + BLOCK
-        stop = length if stop >= length else int(words.searchsorted(words[stop - 1] | 1, "right"))
-        yield words[start:stop]
-        start = stop
 
 
 def _with_positives(words: NDArray) -> tuple[NDArray, NDArray, NDArray, int]:
