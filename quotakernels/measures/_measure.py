@@ -190,13 +190,12 @@ class Measure:
         left_out = {*(() if self.of_gains else GAINS), *(() if self.takes_costs else COST)}
         data = [p for name, p in _FROM_DATA.items() if name not in left_out]
         self.__signature__ = inspect.Signature([*data, *numbers, *options])
-        self._known = ("ranking", *self.__signature__.parameters)
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        if keywords:
-            refuse_unknown(self.__name__, keywords, self._known)
         numbers = {name: keywords.pop(name) for name in self._numbers if name in keywords}
         options = {name: keywords.pop(name) for name in self._options if name in keywords}
+        if keywords:
+            refuse_unknown(self.__name__, keywords, ("ranking",), self.__signature__.parameters)
         beside = flat(numbers)
         ranking = in_library_of(self._ranking(arguments, keywords, numbers), *beside)
         for name in self._needed:

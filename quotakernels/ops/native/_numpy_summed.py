@@ -25,7 +25,9 @@ class Runs(NamedTuple):
     @classmethod
     def starting(cls, starts: NDArray, behind: int) -> Runs:
         """Runs that fill the rows up to the one behind the last."""
-        lengths = np.diff(starts, append=behind)
+        lengths = np.empty(starts.shape, dtype=count_type(behind))
+        np.subtract(starts[1:], starts[:-1], out=lengths[:-1], casting="unsafe")
+        lengths[-1] = behind - starts[-1]
         return cls(starts, lengths, (lengths > 1).nonzero()[0])
 
     def sums(self, x: NDArray, dtype: Any = None) -> NDArray:
@@ -71,12 +73,11 @@ def by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None, amounts: 
     np.not_equal(key[1:], key[:-1], out=differs[1:])
     runs = Runs.starting(np.flatnonzero(differs), key.shape[0])
     thresholds = key[runs.starts]
-    integer = count_type(key.shape[0])
-    counts, positives = runs.lengths.astype(integer), runs.sums(labels, integer)
     del key, differs
+    positives = runs.sums(labels, runs.lengths.dtype)
     sums = _amounts_of_groups(runs, labels, weights, amounts)
     masses = (None, None) if weights is None else _by_class(runs, labels, weights)
-    return Groups(thresholds, counts, positives, *masses)._replace(**sums)
+    return Groups(thresholds, runs.lengths, positives, *masses)._replace(**sums)
 
 
 def _by_class(runs: Runs, labels: NDArray, amounts: NDArray) -> tuple[NDArray, NDArray]:
