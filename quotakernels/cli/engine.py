@@ -62,11 +62,6 @@ def _refusals(path: Path, settings: Settings) -> Iterable[str]:
             "--confidence and --compare draw rows again and again, and so need them in memory; "
             "they work on one file, without --engine duckdb"
         )
-    if settings.cost is not None:
-        yield (
-            "--budget needs what every row costs in memory; "
-            "it works on one file, without --engine duckdb"
-        )
     if are_left_out():
         yield "--drop-missing works on one file, without --engine duckdb"
     if find_spec("duckdb") is None:

@@ -98,7 +98,7 @@ def _source(connection: Any, files: Sequence[Path], settings: Settings) -> Parqu
     in_parts = len(files) > 1 and any("=" in name for file in files for name in file.parent.parts)
     filtered = [
         settings.label,
-        *_weight(settings),
+        *_amounts(settings),
         *([] if settings.where is None else settings.where[:1]),
     ]
     try:
@@ -152,17 +152,18 @@ def evaluate_source(
     chosen = source if settings.where is None else _chosen(source, *settings.where)
     positive = positive_value(_labels(chosen, settings.label), settings.label, settings.pos_label)
     counts = _counts(chosen, positive, settings)
+    counts = counts._replace(total_cost=_total_cost(chosen, settings))
     if settings.per is None:
-        settings.check_quotas(counts.total)
+        settings.check_quotas(counts.most)
     made = {_POSITIVE: _equals(settings.label, positive)}
     if settings.grouped_by is not None:
         made[_GROUP] = _group(chosen, settings.grouped_by)
     columns = [f"{value} AS {sql.identifier(name)}" for name, value in made.items()]
-    columns += map(sql.identifier, dict.fromkeys([*settings.models, *_weight(settings)]))
+    columns += map(sql.identifier, dict.fromkeys([*settings.models, *_amounts(settings)]))
     ready = chosen.rows.project(", ".join(columns))
 
     def ranked(name: str, group: str | None = None) -> qk.Ranking:
-        columns: dict[str, Any] = {"weight": settings.weight, "group": group}
+        columns: dict[str, Any] = {"weight": settings.weight, "cost": settings.cost, "group": group}
         try:
             found: qk.Ranking = ranking(
                 source.connection, ready, label=_POSITIVE, score=name, **columns
@@ -202,8 +203,8 @@ def _refuse_score(rows: ParquetFiles, name: str, weight: str | None) -> None:
     _refuse_nan(counted, name)
 
 
-def _weight(settings: Settings) -> list[str]:
-    return [] if settings.weight is None else [settings.weight]
+def _amounts(settings: Settings) -> list[str]:
+    return [name for name in (settings.weight, settings.cost) if name is not None]
 
 
 def _double(name: str) -> str:
@@ -299,6 +300,27 @@ def _refuse_weight(source: ParquetFiles, name: str) -> None:
         value = "NaN" if found[0] != found[0] else float(found[0])
         expected = "a finite weight of 0 or more"
         raise InputError(f"column {name!r}: {value} at {found[1]}, expected {expected}")
+
+
+def _total_cost(source: ParquetFiles, settings: Settings) -> float:
+    """What all rows cost, rounded once, NaN without costs; one without weight may cost anything."""
+    name, weight = settings.cost, settings.weight
+    if name is None:
+        return math.nan
+    counted, value = source, _double(name)
+    if weight is not None:
+        counted = source.filter(f"{_double(weight)} IS DISTINCT FROM 0")
+        value = f"{value} * {_double(weight)}"
+    _refuse_missing(counted, name, _first_row(counted.rows, _missing(name))[0])
+    column = _double(name)
+    unfit = f"{column} < 0 OR {column} = 'inf'::DOUBLE OR {sql.is_nan(column)}"
+    if found := counted.first(name, unfit):
+        shown = "NaN" if found[0] != found[0] else float(found[0])
+        raise InputError(f"column {name!r}: {shown} at {found[1]}, expected a cost of 0 or more")
+    scale = sql.scale(value, sql.is_cost(value))
+    rows = counted.rows.project(f"{value} AS cost, {scale} AS scale")
+    sums = rows.aggregate(f"scale, sum({sql.units('cost', 'scale')})", "scale").fetchall()
+    return float(sum((sql.exact_mass(units, k) for k, units in sums if k is not None), Fraction(0)))
 
 
 def _summed(found: list[Any], weight: str) -> Counts:

@@ -346,9 +346,22 @@ def test_the_command_refuses(
     assert said in capsys.readouterr().err
 
 
-def test_duckdb_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+@pytest.mark.parametrize("more", [(), ("--per", "g"), ("--by", "g"), ("--weight", "w")])
+def test_duckdb_gives_the_same(command: Callable[..., str], tmp_path: Path, more: tuple[str, ...]):
+    pytest.importorskip("duckdb")
     path = tmp_path / "data.parquet"
-    pd.DataFrame({"y": Y, **S, "c": COST}).to_parquet(path)
+    frame = pd.DataFrame({"y": Y, **S, "c": COST, "w": WEIGHT, "g": GROUP})
+    frame.to_parquet(path)
+    given = ("evaluate", path, "--label", "y", "--score", "a", "--score", "b", *more)
+    asked = (*given, "--budget", 1.5, "--cost", "c", "--json")
+    grouped, in_memory = (json.loads(command(*asked, "--engine", x)) for x in ("duckdb", "memory"))
+    assert grouped == in_memory
+
+
+def test_duckdb_tells_bad_costs(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    pytest.importorskip("duckdb")
+    path = tmp_path / "data.parquet"
+    pd.DataFrame({"y": Y, **S, "c": -COST}).to_parquet(path)
     given = ("evaluate", path, "--label", "y", "--score", "a", "--engine", "duckdb")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
@@ -356,4 +369,5 @@ def test_duckdb_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path):
         )
         with pytest.raises(SystemExit, match="2"):
             main()
-    assert "--budget needs what every row costs in memory" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "column 'c': -1.0 at row 2, expected a cost of 0 or more" in " ".join(said.split())
