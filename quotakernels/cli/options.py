@@ -122,10 +122,10 @@ class _Level(click.FloatRange):
         """Read `0.95` and `95%`."""
         text = str(value).strip()
         try:
-            level: Any = float(text.removesuffix("%")) / 100 if text.endswith("%") else value
+            level = float(text.removesuffix("%"))
         except ValueError:
-            level = value
-        return super().convert(level, param, ctx)
+            self.fail(f"{text!r} is no level, as 95% and 0.95 are.", param, ctx)
+        return super().convert(level / 100 if text.endswith("%") else level, param, ctx)
 
 
 def parse_separator(text: str) -> str:
