@@ -148,7 +148,7 @@ def test_no_rows(run: Run, tmp_path: Path) -> None:
 
 
 BAD = [
-    ({"y": [0, 1, None]}, (), "column 'y': missing value at row 3; fill these rows or leave"),
+    ({"y": [0, 1, None]}, (), "column 'y': missing value at row 3; fill these rows, or leave"),
     ({"y": [0, 1, 2]}, (), "different values (0, 1, 2; the third one first in row 3); make a"),
     ({"y": [0.0, 1.0, float("nan")]}, (), "column 'y': NaN at row 3, expected a number"),
     ({"y": [1, 2, 2]}, (), "column 'y': labels are 1 and 2, expected 0 and 1"),
