@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from benchmarks import host
 from benchmarks.device import page as counted
 from benchmarks.tables import Table, tables
 
@@ -59,9 +60,9 @@ nobody who sorts them with that library can do better.
 Under JAX on the CPU the hull of a long table is found by NumPy, called from inside the program.
 Sorts are not: as integers they take XLA about as long as NumPy.
 
-A call of one measure on a few examples is made of some 400 calls of Python and NumPy functions:
-`rank`, which checks the labels and scores, sorts them and makes the table, takes about half of its
-time. Whoever wants several measures ranks once.
+A call of one measure on a few examples is made of some 200 calls of Python and NumPy functions.
+About half of its time goes into checking, sorting and counting labels and scores. Whoever wants
+several measures ranks once.
 
 Of a resample with 30 % positive a quarter of the time goes into the draws, an eighth into the table
 and the rest into the five measures. Draws and table alone would reach 1/24 of scikit-learn's loop.
@@ -81,7 +82,7 @@ def page(runs: Iterable[Result], figure: str | None = None) -> str:
     if figure:
         parts.append(f"![time over the sort's, by number of scores]({figure})\n")
     parts += [_section(run) for run in runs]
-    return "\n".join((*parts, counted.section(markdown), READING))
+    return "\n".join((*parts, host.section(markdown), counted.section(markdown), READING))
 
 
 def _section(run: Result) -> str:

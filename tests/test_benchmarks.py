@@ -20,6 +20,7 @@ from benchmarks import (
     checks,
     data,
     groups,
+    host,
     marks,
     memory,
     reference,
@@ -289,6 +290,14 @@ def test_command_line_writes_everything(tmp_path: Path, capsys: pytest.CaptureFi
     again = tmp_path / "again.md"
     assert program.main(["report", str(stored), "-o", str(again)]) == 0
     assert again.read_text("utf-8") == report.page([found])
+
+
+def test_host_figures_are_kept_beside_each_other(tmp_path: Path):
+    stored = tmp_path / "host.json"
+    for column in ("before", "now"):
+        assert host.main(["np.sort", "--json", str(stored), "--as", column]) == 0
+    found = json.loads(stored.read_text("utf-8"))
+    assert found["before"].keys() == found["now"].keys() == {"np.sort, 1000000"}
 
 
 def test_figure_is_drawn_or_said_to_be_missing(

@@ -1,0 +1,274 @@
+"""NumPy beside its own sort, in CPU time: each call in turns with its rival, on the same data.
+
+``python -m benchmarks.host --json benchmarks/host.json`` stores what is found, with ``--as before``
+as the earlier figures.  Names choose.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import quotakernels as qk
+from benchmarks.machine import describe
+from benchmarks.marks import digits, power
+from benchmarks.tables import Table
+
+STORED = Path(__file__).with_name("host.json")
+ABOUT = """\
+## On the host, in CPU time
+
+NumPy alone, on the machine below, on which others computed too. So these are medians of CPU times,
+and each call took turns with its rival. `summary` of raw labels and scores gives AUC, PEM, average
+hit rate and average Qrecall, and S1 and S2. "Slow" is the ratio on the same machine without the
+wide registers that `np.sort` uses (`NPY_DISABLE_CPU_FEATURES=X86_V3`), where it takes {slow} ns an
+element in the place of {fast}.
+
+```sh
+python -m benchmarks.host                # all, or those that are named
+python -m benchmarks.host --json benchmarks/host.json --as now
+```
+
+"Before" is the version before positives were looked for by their places. It ran apart, under
+another load, so differences of less than a fifth mean nothing. Where a loop over lists is the
+rival, the loop has become faster too.
+
+{machine}
+
+Of the time of `summary` of 10⁶ uniform scores a fifth is the sort, a twelfth the checks and the
+words that are sorted, a fifth the search for the groups that hold positives, and half the sums over
+these groups and what is between them: some 35 passes over 600,000 rows, half of them for S1 and S2.
+Where 1 % are positive there are few rows. Of weighted scores a sixth is the sort of 64-bit words, a
+quarter the gathering of scores, labels and weights in their order. A single call is made of some 60
+calls of NumPy, which take about 1 µs each, and of more in Python.
+"""
+
+
+class Row(NamedTuple):
+    """What is measured, of how many examples, in which unit, and the mark: at most, or at least."""
+
+    name: str
+    size: int
+    unit: str
+    mark: str
+    measured: Callable[[], tuple[float, float | None]]
+    """The figure, and the CPU time of a call in seconds."""
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.host", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="with all that begins so")
+    parser.add_argument("--json", metavar="FILE", help="store the figures beside those in it")
+    parser.add_argument("--as", dest="column", choices=("before", "now", "slow"), default="now")
+    chosen = parser.parse_args(arguments)
+    stored = Path(chosen.json) if chosen.json else None
+    run: dict[str, Any] = json.loads(stored.read_text()) if stored and stored.exists() else {}
+    run.setdefault("machine", describe(on_gpu=False))
+    for row in ROWS:
+        if chosen.names and not any(row.name.startswith(x) for x in chosen.names):
+            continue
+        figure, seconds = row.measured()
+        found = {"figure": figure, "ns": None if seconds is None else seconds / row.size * 1e9}
+        run.setdefault(chosen.column, {})[f"{row.name}, {row.size}"] = found
+        print(row.name, row.size, digits(figure), row.unit, row.mark, flush=True)
+        if stored:
+            stored.write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+def section(markdown: Callable[[Table], str]) -> str:
+    """The part of the page that is made of what is stored."""
+    run = json.loads(STORED.read_text(encoding="utf-8"))
+    sorts = (run[x]["np.sort, 1000000"]["ns"] for x in ("slow", "now"))
+    slow, fast = map(digits, sorts)
+    head = ("call", "n", "before", "now", "mark", "ns an element", "slow")
+    table = Table("", head, tuple(_cells(run, row) for row in ROWS))
+    about = run["machine"]
+    said = f"{about['cpu']}, {about['architecture']}, {about['cores']} cores. {about['date']}."
+    return f"{ABOUT.format(slow=slow, fast=fast, machine=said)}\n{markdown(table)}"
+
+
+def _cells(run: dict[str, Any], row: Row) -> tuple[str, ...]:
+    found = {x: run.get(x, {}).get(f"{row.name}, {row.size}") for x in ("before", "now", "slow")}
+    figures = {k: "" if x is None else digits(x["figure"]) for k, x in found.items()}
+    now = found["now"] or {"figure": 0.0, "ns": None}
+    bound = row.mark.split()
+    holds = not bound or (now["figure"] <= float(bound[1])) == (bound[0] == "≤")
+    mark = f"{row.mark}{'' if holds else ', missed'}"
+    per = "" if now["ns"] is None else digits(now["ns"])
+    both = (f"{figures[x]} {row.unit}" for x in ("before", "now"))
+    return (row.name, power(row.size), *both, mark, per, figures["slow"])
+
+
+def paired(call: Callable[[], Any], rival: Callable[[], Any], pairs: int) -> tuple[float, float]:
+    """The CPU times of a call and of its rival, in turns."""
+    call(), rival()
+    times: list[tuple[float, float]] = []
+    for _ in range(pairs):
+        start = time.process_time()
+        call()
+        between = time.process_time()
+        rival()
+        times.append((between - start, time.process_time() - between))
+    return median(x for x, _ in times), median(y for _, y in times)
+
+
+def _examples(kind: str, n: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(n)
+    labels = (rng.random(n) < (0.01 if kind == "1 % positive" else 0.3)).astype(np.int64)
+    scores: Any = rng.random(n, dtype=np.float32)
+    if kind == "logits":
+        scores = rng.normal(size=n).astype(np.float32)
+    elif kind == "n/10 levels":
+        scores = (np.floor(scores * (n // 10)) / (n // 10)).astype(np.float32)
+    elif kind == "float64":
+        scores = rng.random(n)
+    return labels, scores
+
+
+def _over_sort(kind: str, n: int, weights: str = "") -> tuple[float, float]:
+    labels, scores = _examples(kind, n)
+    rng, beside = np.random.default_rng(1), {}
+    if weights:
+        drawn = rng.random(n) if weights == "random" else rng.integers(1, 9, n) / 4
+        beside = {"sample_weight": drawn}
+    call = partial(qk.summary, labels, scores, **beside)
+    ours, sort = paired(call, partial(np.sort, scores), 11 if n < 10**7 else 3)
+    return ours / sort, ours
+
+
+def _sort(n: int) -> tuple[float, float]:
+    found, _ = paired(partial(np.sort, _examples("uniform", n)[1]), lambda: None, 15)
+    return found * 1e3, found
+
+
+def _called(name: str, n: int, ranked: bool = False, ties: bool = False) -> tuple[float, float]:
+    """Microseconds of one call, of many at a time."""
+    labels, scores = _examples("uniform", n)
+    data: Any = (labels, np.round(scores * 20) / 20 if ties else scores)
+    data = (qk.rank(*data),) if ranked else data
+    beside = {"quota": 10} if name == "hit_rate" else {}
+    call = partial(getattr(qk, name), *data, **beside)
+
+    def often() -> None:
+        for _ in range(10):
+            call()
+
+    found, _ = paired(often, lambda: None, 201)
+    return found / 10 * 1e6, found / 10
+
+
+def _over_loop(name: str, shape: tuple[int, int]) -> tuple[float, float]:
+    labels, _ = _examples("uniform", shape[1])
+    scores = np.random.default_rng(2).random(shape, dtype=np.float32)
+    measure = getattr(qk, name)
+    batch, loop = paired(
+        partial(measure, labels, scores), lambda: [measure(labels, x) for x in scores], 5
+    )
+    return batch / loop, batch
+
+
+def _gains(rejected: bool, n: int) -> tuple[float, float]:
+    """Milliseconds beyond a ranking without gains."""
+    labels, scores = _examples("uniform", n)
+    gain = np.random.default_rng(3).normal(size=n)
+    beside = {"gain_rejected": -gain} if rejected else {}
+    call = partial(qk.impact_at_quota, labels, scores, gain=gain, quota=n // 10, **beside)
+    ours, rank = paired(call, partial(qk.rank, labels, scores), 7)
+    return (ours - rank) * 1e3, ours
+
+
+def _sklearn(n: int) -> tuple[float, float]:
+    from sklearn.metrics import roc_auc_score
+
+    data = _examples("uniform", n)
+    ours, theirs = paired(partial(qk.summary, *data), partial(roc_auc_score, *data), 3)
+    return theirs / ours, ours
+
+
+def _torchmetrics(n: int) -> tuple[float, float]:
+    import torch
+    from torchmetrics.functional.classification import binary_auroc
+
+    labels, scores = map(torch.from_numpy, _examples("uniform", n))
+    ours, theirs = paired(
+        partial(qk.summary, labels, scores), partial(binary_auroc, scores, labels), 3
+    )
+    return theirs / ours, ours
+
+
+def _memory(name: str, n: int, weighted: bool = False) -> tuple[float, None]:
+    """The peak of NumPy's allocations over the bytes of the scores."""
+    labels, scores = _examples("uniform", n)
+    beside: dict[str, Any] = (
+        {"sample_weight": np.random.default_rng(4).random(n)} if weighted else {}
+    )
+    beside |= {"quota": n} if name == "pearson" else {}
+    call = partial(getattr(qk, name), labels, scores, **beside)
+    call()
+    gc.collect()
+    tracemalloc.start()
+    call()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak / scores.nbytes, None
+
+
+def _rows() -> Iterator[Row]:
+    million, sort = 10**6, "× np.sort"
+    yield Row("np.sort", million, "ms", "", partial(_sort, million))
+    for kind, n, most in (
+        ("uniform", million, 3),
+        ("uniform", 10**7, 3.5),
+        ("logits", million, 3.5),
+        ("n/10 levels", million, 4),
+        ("1 % positive", million, 3),
+        ("float64", million, 2),
+    ):
+        yield Row(f"summary, {kind}", n, sort, f"≤ {most}", partial(_over_sort, kind, n))
+    for kind in ("random", "quarters"):
+        over = partial(_over_sort, "uniform", million, kind)
+        yield Row(f"summary, weights, {kind}", million, sort, "≤ 15", over)
+    yield Row(
+        "summary, many ties", 1000, "µs", "≤ 200", partial(_called, "summary", 1000, ties=True)
+    )
+    for name, most in (("roc_auc", 40), ("hit_rate", 50)):
+        for n in (100, 1000):
+            yield Row(name, n, "µs", f"≤ {most}", partial(_called, name, n))
+    yield Row("roc_auc of a ranking", 1000, "µs", "≤ 20", partial(_called, "roc_auc", 1000, True))
+    for name in ("summary", "roc_auc"):
+        for shape, most in (((10, 10**5), 1), ((1000, 1000), 0.25)):
+            called = f"{name}, {shape[0]} lists"
+            over = partial(_over_loop, name, shape)
+            yield Row(called, million, "× a loop", f"≤ {most}", over)
+    for rejected, most in ((False, 60), (True, 80)):
+        name = f"impact_at_quota{', gain_rejected' * rejected}, beyond rank"
+        yield Row(name, million, "ms", f"≤ {most}", partial(_gains, rejected, million))
+    yield Row("scikit-learn's AUC / summary", million, "×", "≥ 20", partial(_sklearn, million))
+    name = "torchmetrics' AUC / summary, CPU tensors"
+    yield Row(name, million, "×", "≥ 8", partial(_torchmetrics, million))
+    for name, weighted, most in (
+        ("summary", False, 4),
+        ("summary", True, 7),
+        ("pearson", False, 6),
+    ):
+        called = f"{name}{', weights' * weighted}, memory"
+        found = partial(_memory, name, million, weighted)
+        yield Row(called, million, "× scores", f"≤ {most}", found)
+
+
+ROWS = tuple(_rows())
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
