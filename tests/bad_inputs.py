@@ -209,6 +209,14 @@ CALLS = {
     "optimal_cut": Call(
         lambda y, s, **given: qk.optimal_cut(qk.informedness, y, s, **given).value, _best
     ),
+    "tpr_at": Call(
+        lambda y, s, **given: qk.points.tpr_at(y, s, fpr=0.5, **given).value,
+        lambda rows: ex.operating.tpr_at(rows.groups, 0.5).value,
+    ),
+    "equal_error_rate": Call(
+        lambda y, s, **given: qk.points.equal_error_rate(y, s, **given).value,
+        lambda rows: ex.operating.equal_error_rate(rows.groups).value,
+    ),
     "select": Call(
         _without_labels(lambda s, **given: qk.select(s, fraction=0.25, **given)),
         _selected,

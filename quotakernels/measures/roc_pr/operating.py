@@ -18,7 +18,7 @@ from quotakernels.measures.tables.cells import cut_cells
 from quotakernels.ranking import Ranking
 
 SAME_RATE = 2.0**-49
-"""Difference up to which two rates are taken as equal."""
+"""Relative difference up to which two rates are taken as equal."""
 
 
 class CurvePoint(NamedTuple, Generic[T]):
@@ -115,7 +115,7 @@ def _extreme(
     there, quota = points.there & ~xp.isnan(value), points.fp + points.tp
     rank = xp.where(there, value if largest else -value, xp.full_like(value, -xp.inf))
     top = xp.max(rank, axis=-1, keepdims=True)
-    best = there & (top - rank <= tolerance(top, SAME_RATE))
+    best = there & (top - rank <= tolerance(top, SAME_RATE) * xp.abs(top))
     rank = xp.where(best, quota if most else -quota, xp.full_like(quota, -xp.inf))
     best = best & (rank == xp.max(rank, axis=-1, keepdims=True))
     places = xp.arange(best.shape[-1], dtype=xp.int64, device=device(best))
