@@ -24,6 +24,10 @@ from quotakernels.evaluation.words import Said, amount, counted, listed, sentenc
 _OTHERS = 3
 
 
+class Advice(str):
+    """A sentence that tells who asks for an evaluation what else to ask for."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """A question, the answer in a few words, and what these words mean."""
@@ -31,6 +35,11 @@ class Answer:
     question: str
     verdict: str
     sentences: tuple[str, ...]
+
+    @property
+    def found(self) -> tuple[str, ...]:
+        """The sentences without advice, for readers who cannot ask."""
+        return tuple(x for x in self.sentences if not isinstance(x, Advice))
 
 
 def answers(evaluation: Results) -> list[Answer]:
@@ -45,10 +54,11 @@ def answers(evaluation: Results) -> list[Answer]:
     ]
 
 
-def _unsaid(evaluation: Results) -> str:
+def _unsaid(evaluation: Results, what: str) -> Advice:
     settings = evaluation.settings
     who = "the command" if settings.command else "evaluate"
-    return f"With {settings.option('gain')} or {settings.option('impact')} {who} also says"
+    options = f"{settings.option('gain')} or {settings.option('impact')}"
+    return Advice(f"With {options} {who} also says {what}.")
 
 
 def _nothing(evaluation: Results, choice: Choice | None) -> str:
@@ -61,9 +71,8 @@ def _nothing(evaluation: Results, choice: Choice | None) -> str:
             what = f"budget of {number(choice.quota.amount)}"
         return f"A {what} selects nobody."
     if not evaluation.positive_total:
-        return (
-            f"None of the {number(evaluation.rows)} rows is positive ({evaluation.settings.label})."
-        )
+        what = evaluation.settings.positive
+        return f"None of the {number(evaluation.rows)} rows is positive ({what})."
     return ""
 
 
@@ -103,8 +112,8 @@ def _found(evaluation: Results, choice: Choice) -> Iterator[str]:
     flattered = _by_choice(evaluation, choice, percent) if choice.brings is None else ""
     number_found = counted(found[first], "is", "is" if evaluation.weighted else "are")
     yield (
-        f"Of the {cases} by {settings.models[first]}, {number_found} positive ({settings.label}): "
-        f"a hit rate of {percent(found[first] / choice.places)}{flattered}."
+        f"Of the {cases} by {settings.models[first]}, {number_found} positive "
+        f"({settings.positive}): a hit rate of {percent(found[first] / choice.places)}{flattered}."
     )
     # where models are compared by what they bring, the others' positives do not count
     rest = _each(evaluation, choice, "finds ", number) if choice.brings is None and others else []
@@ -115,7 +124,7 @@ def _found(evaluation: Results, choice: Choice) -> Iterator[str]:
 def _found_for_money(evaluation: Results, choice: Choice) -> Iterator[str]:
     """What the best model finds, and the others, each in as many places as the budget pays for."""
     first, *others = choice.order
-    names, label = evaluation.models, evaluation.settings.label
+    names, label = evaluation.models, evaluation.settings.positive
 
     def form(share: float) -> str:
         return number(share * evaluation.positive_total)
@@ -255,7 +264,7 @@ def _how_many(evaluation: Results, choice: Choice | None) -> Said:
         return f"{number(choice.places)}, which the budget pays for", (head,)
     if settings.per is not None:
         return "That depends on what a place costs", (head,)
-    unsaid = f"{_unsaid(evaluation)} which number pays."
+    unsaid = _unsaid(evaluation, "which number pays")
     return "That depends on what a place costs", (head, unsaid)
 
 
@@ -298,7 +307,7 @@ def _what(evaluation: Results, choice: Choice | None) -> Said:
     if nothing := _nothing(evaluation, choice):
         return "Nothing that can be counted", (nothing,)
     if choice is None:
-        return "That depends on the quota", (f"{_unsaid(evaluation)} what a selection is worth.",)
+        return "That depends on the quota", (_unsaid(evaluation, "what a selection is worth"),)
     found, random = float(choice.found[choice.order[0]]), choice.random_found
     weighted = evaluation.weighted
     several = f"Positives of weight {number(found)}" if weighted else ""
@@ -316,7 +325,7 @@ def _what(evaluation: Results, choice: Choice | None) -> Said:
     )
     if per is not None:
         return verdict, (more,)
-    return verdict, (more, f"{_unsaid(evaluation)} what that is worth.")
+    return verdict, (more, _unsaid(evaluation, "what that is worth"))
 
 
 def _more_for_money(evaluation: Results, choice: Choice) -> str:

@@ -164,5 +164,5 @@ class Evaluation(Results):
     @property
     def _headline(self) -> str:
         models = counted(len(self.models), "model", "models")
-        found = f"{number(self.positives)} positive ({self.settings.label})"
+        found = f"{number(self.positives)} positive ({self.settings.positive})"
         return f"Evaluation of {models} on {number(self.rows)} rows, {found}"

@@ -273,6 +273,11 @@ class Settings:
     lines: Lines = field(default_factory=Lines)
 
     @property
+    def positive(self) -> str:
+        """What positive rows are: the label, with the value that was given for it."""
+        return self.label if self.pos_label is None else f"{self.label} = {self.pos_label}"
+
+    @property
     def gain(self) -> str | None:
         """What the gains of the rows are called, unless they are impacts."""
         return None if self.unit is None else self.unit.column

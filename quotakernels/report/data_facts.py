@@ -26,7 +26,7 @@ def data_line(evaluation: Results) -> str:
     source = f"{settings.source}: " if settings.source else ""
     return (
         f"{source}{counted(evaluation.rows, 'row', 'rows')}{chosen}, "
-        f"{number(evaluation.positives)} positive ({settings.label}), "
+        f"{number(evaluation.positives)} positive ({settings.positive}), "
         f"{counted(len(settings.models), 'model', 'models')}"
     )
 

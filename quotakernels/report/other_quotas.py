@@ -15,6 +15,7 @@ from quotakernels.evaluation.words import amount, listed
 
 _SIZE = 50_000
 """Bytes that the lines of all models may take."""
+_ROUNDING = 1e-9
 _PLACES = 200
 """Steps of a slider along what is not counted in rows."""
 
@@ -68,11 +69,12 @@ def _in_script(text: str) -> Markup:
 
 def _exactness(found: AnyQuota) -> str:
     """How far off the values are, and what the slider does not tell."""
-    errors = [f"the positives found by {number(found.errors['found'])}"]
-    if "brings" in found.errors:
-        errors.append(f"what is brought by {amount(found.errors['brings'])}")
-    if "cost" in found.errors:
-        errors.append(f"places by {number(found.errors['places'])}")
-    near = f"These values may be off: {listed(errors)} at the most."
-    sure = near if any(found.errors.values()) else "These values are exact."
-    return f"{sure} The order of the models was not tested anew."
+    forms = {"found": ("the positives found", number), "brings": ("what is brought", amount)}
+    forms["places"] = ("places", number)
+    errors = [
+        f"{what} by {form(error)}"
+        for name, (what, form) in forms.items()
+        if (error := found.errors.get(name, 0.0)) > _ROUNDING
+    ]
+    near = f"These values may be off: {listed(errors)} at the most." if errors else ""
+    return f"{near or 'These values are exact.'} The order of the models was not tested anew."

@@ -29,8 +29,8 @@ from quotakernels.report.data_facts import data_facts, data_line
 from quotakernels.report.figures import figures, legend
 from quotakernels.report.other_quotas import other_quotas
 
-_FEW_IN_PAIRS = 6
-"""Models whose pairs are read at a glance."""
+_FEW = 6
+"""Models of which the longer tables are not folded."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def page_of(evaluation: Results, origin: Origin) -> str:
             *group_tables(evaluation),
         ],
         "pairs": list(pair_tables(evaluation)),
-        "pairs_are_few": len(evaluation.models) <= _FEW_IN_PAIRS,
+        "few": len(evaluation.models) <= _FEW,
         "notes": list(notes_of_intervals(evaluation)),
         "steps": list(steps(evaluation, origin.file)),
         "no_steps": _no_steps(evaluation),
