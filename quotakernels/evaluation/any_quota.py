@@ -17,8 +17,6 @@ from quotakernels.evaluation.results import Results
 
 _Columns = dict[str, NDArray[np.float64]]
 _ROUNDING = 1e-12
-_FIRST = 20_000
-"""Pieces that no text of 50 kB has room for."""
 _LESS = 0.95
 """Of the pieces that the size of the last text has room for, as some take more of it."""
 _START = 0.1
@@ -64,7 +62,7 @@ def at_any_quota(evaluation: Results, size: int) -> AnyQuota | None:
         quota = choice.quota
         start = quota.places(evaluation.total_cost) if quota.is_budget else choice.places
     whole = [_columns(evaluation, model) for model in range(len(evaluation.models))]
-    most = _FIRST
+    most = size // (2 * len(whole[0]))  # a digit and a comma in each column
     while True:
         kept, errors = _thinned(whole, axis, start, most)
         lines = dict(zip(evaluation.models, kept, strict=True))
