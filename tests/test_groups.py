@@ -551,6 +551,7 @@ def test_a_measure_knows_groups_or_says_that_it_does_not(name: str):
         "impacts": (1, 0, 0, 1),
         "cost_fp": 1,
         "cost_fn": 2,
+        **dict.fromkeys(("fpr", "tpr", "recall", "precision"), 0.5),
     }
     own |= {k: x for k, x in needed.items() if k in measure._needed}
     if not measure.by_group:

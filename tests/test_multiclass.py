@@ -184,6 +184,7 @@ def own_of(measure: Any) -> dict[str, Any]:
         "quota": {"fraction": [0.3, 1.0]},
         "cost_fp": {"cost_fp": 1, "cost_fn": [2, 9]},
         "impacts": {"impacts": (3, -1, 0, 1)},
+        **{rate: {rate: [0.3, 0.8]} for rate in ("fpr", "tpr", "recall", "precision")},
         "kind": {"kind": "outcome" if "impacts" in takes else "bift"},
     }
     return {k: x for name, own in known.items() if name in takes for k, x in own.items()}

@@ -205,7 +205,7 @@ WANTED = [
     ("f1_score", r"did you mean f_score\?$"),
     ("recall_at_k", r"did you mean qrecall\?$"),
     ("neg_log_loss", "it is not offered: "),
-    ("ks", r"use optimal_cut\("),
+    ("ks", "did you mean kolmogorov_smirnov"),
     ("zzz", "ready are achievable_pr_auc, "),
     ("rank", "did you mean|ready are"),
     ("__all__", "ready are"),

@@ -30,6 +30,7 @@ from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.charts.powers import Chart
 from quotakernels.measures.roc_pr.costs import OperatingPoint
 from quotakernels.measures.roc_pr.hull import RocHull
+from quotakernels.measures.roc_pr.operating import CurvePoint, DetCurve
 from quotakernels.measures.roc_pr.precision_recall import PrCurve
 from quotakernels.measures.roc_pr.roc import RocCurve
 from quotakernels.measures.tables.boundary import BestBoundary, CutTables
@@ -42,7 +43,9 @@ CUTS = (
     BestBoundary,
     Chart,
     Curve,
+    CurvePoint,
     CutTables,
+    DetCurve,
     OperatingPoint,
     OptimalCut,
     PrCurve,

@@ -88,7 +88,7 @@ def auk(table: ops.Groups, *, kappa: Kappa = "cohen") -> Array:
     >>> print(auk([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6]), gini([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6]))
     0.25 0.5
     >>> print(auk([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], kappa="scott").round(4))
-    0.2317
+    0.1842
     """
     if kappa not in _MEANS:
         known = ", ".join(map(repr, _MEANS))

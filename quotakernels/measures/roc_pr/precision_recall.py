@@ -372,8 +372,8 @@ def area_under_pr(
     """The integral of precision over recall, hyperbola by hyperbola; between two TP if given."""
 
     def integral(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
-        level = here / divisor(xp, before + mass)
-        is_level = found == 0
+        if start == "horizontal":
+            level, is_level = here / divisor(xp, before + mass), found == 0
         if between is not None:  # a part of a group is a group that begins and ends within it
             enters, leaves = (
                 ops.clip(xp, (x - found) / divisor(xp, here), 0.0, 1.0) for x in between
