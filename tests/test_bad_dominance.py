@@ -32,6 +32,7 @@ def test_different_examples():
         qk.dominates(two, qk.rank([0, 1], np.ones((3, 2))))
 
 
+@pytest.mark.full
 def test_different_examples_that_cannot_be_read():
     jax = pytest.importorskip("jax")
     y = np.array([[1, 0, 1, 0], [1, 0, 0, 0]])

@@ -109,6 +109,7 @@ def test_sequences_and_mappings_in_the_order_of_the_models(mode: Mode):
             assert_vertices(str(models), row_of(hull, row), wanted_hull(row, models))
 
 
+@pytest.mark.full
 def test_one_family_gives_no_padding():
     for row in range(FAMILIES):
         y, s, mask = (x[row] for x in families())

@@ -57,6 +57,7 @@ def test_tie_policies(ties: Any):
         near(qk.charts.auk(y, s, ties=ties), ex.charts.auk(ex.groups(y, s, ties=ties)), 4)
 
 
+@pytest.mark.full
 def test_cases_of_six():
     """One list at a time, in compact tables, and all of six without ties."""
     for y, s in ex.cases(6, 6):

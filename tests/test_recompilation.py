@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from backends import in_full
 
 import quotakernels as qk
 from quotakernels._array import compiled
@@ -42,7 +43,7 @@ IN_A_TRACE = {
 }
 
 
-@pytest.mark.parametrize("name", IN_A_TRACE)
+@pytest.mark.parametrize("name", ["quota", *map(in_full, sorted(IN_A_TRACE.keys() - {"quota"}))])
 def test_values_in_a_trace(name: str):
     calls = [(Y, S, np.float32(q)) for q in (1, 2.5, 6, 99)]
     assert traces_of(IN_A_TRACE[name], *calls) == 1
@@ -52,6 +53,7 @@ def test_traces_are_counted():
     assert traces_of(lambda x: x + 1, (S,), (S[:3],), (S,)) == 2
 
 
+@pytest.mark.full
 def test_a_measure_is_traced_once_for_all_quotas():
     """Plain numbers, lists of one length and arrays: each shape of the quota is one program."""
     count = 0

@@ -167,6 +167,7 @@ def picked(rows: Any, name: str) -> Any:
     return rows[name] if isinstance(rows, dict) else [picked(row, name) for row in rows]
 
 
+@pytest.mark.full
 @any_quota
 @given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.integers(1, 12), st.integers(1, 8))
 def test_grouped_is_a_loop(seed: int, size: int, number: int, levels: int):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from backends import in_full
 from public_names import PUBLIC
 
 import quotakernels as qk
@@ -53,7 +54,7 @@ def by_hand(estimator: Any, labels: Any, score_of: Any) -> list[float]:
 
 
 @pytest.mark.parametrize("names", [(0, 1), (-1, 1), ("bad", "good"), (False, True), (7, 2)])
-@pytest.mark.parametrize("estimator", [LogisticRegression(), GaussianNB()], ids=repr)
+@pytest.mark.parametrize("estimator", [in_full(LogisticRegression()), GaussianNB()], ids=repr)
 def test_either_class_is_the_positive_one(names: Any, estimator: Any):
     labels = np.asarray(names)[CODES]
 

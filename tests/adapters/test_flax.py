@@ -76,6 +76,7 @@ def test_names_that_were_chosen_are_not_optional(name: str):
     assert metric.compute() == 0.75
 
 
+@pytest.mark.full
 def test_groups_of_compiled_steps():
     """A value for each group, and their mean; no groups are ignored in silence."""
     groups = jnp.array([[2, 0, 0, 9], [2, 2, 0, 2]])

@@ -95,7 +95,7 @@ def test_steps_and_scans_give_what_all_examples_at_once_give(case: Case):
     assert same(found, case.wanted(labels, scores))
 
 
-@each(in_full(CASES[1]), CASES[2])
+@each(in_full(CASES[1]), in_full(CASES[2]))
 def test_tasks_side_by_side_are_the_tasks_one_by_one(case: Case):
     labels, scores = case.arrays()
 

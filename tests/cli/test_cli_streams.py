@@ -116,6 +116,7 @@ def test_a_full_standard_output_is_one_line(arguments: list[str]) -> None:
     assert done.stderr == b"Error: the standard output cannot be written: No space left on device\n"
 
 
+@pytest.mark.full
 @posix
 def test_a_closed_pipe_is_quiet() -> None:
     reading, writing = os.pipe()

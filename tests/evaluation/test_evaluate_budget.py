@@ -269,6 +269,7 @@ def test_the_command_says_the_same(credit: Any, command: Callable[..., str]):
     assert "choosing by naive_bayes: 122.2 of 132.2 selected are positive" in " ".join(text.split())
 
 
+@pytest.mark.full
 def test_the_page(credit: Any):
     pytest.importorskip("jinja2")
     pytest.importorskip("matplotlib")

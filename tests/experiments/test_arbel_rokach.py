@@ -208,6 +208,7 @@ def test_models_are_ranked_by_unseen_rows():
     np.testing.assert_allclose(scores, [[1.0, 0.5], [0.5, 0.75]])
 
 
+@pytest.mark.full
 def test_tables_of_votes(votes: voting.Votes):
     found = list(csv.reader(voting.peaks(votes).splitlines(), delimiter="|"))
     assert [row[1].strip() for row in found[2:]] == list(voting.MEASURES)

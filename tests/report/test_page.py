@@ -337,6 +337,7 @@ def test_a_page_of_many_rows_is_small(made: Made, tmp_path: Path) -> None:
     assert made(tmp_path / "many.npz", *options).stat().st_size < 1_000_000
 
 
+@pytest.mark.full
 def test_groups_are_drawn_and_listed(made: Made, small: Path) -> None:
     options = ("--label", "y", "--score", "a", "--score", "b", "--quota", 5, "--resamples", 20)
     page = read(made(small, *options, "--per", "part"))
