@@ -106,7 +106,7 @@ def test_each_group_is_as_if_it_were_alone(mode: Mode, names: tuple[str, ...], t
         check(name, value, exact[name], weighted="w" in names)
 
 
-RANDOM = ("jax64-jit", "jax32-vmap", "torch-vmap", "torch-compile")
+RANDOM = ("jax64-jit", "jax32-vmap", "torch-vmap")
 OF_LISTS = ("reciprocal_rank", "success", "dcg", "ndcg")
 
 
