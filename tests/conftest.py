@@ -89,8 +89,8 @@ def mark_full(items: list[pytest.Item]) -> None:
     """Leave most modes to the full matrix: a case keeps one of each library.
 
     Of JAX and the strict library a test keeps one case alone, as each is a program to compile
-    or takes several times NumPy's time; of JAX's none if that is long and the measure is compiled
-    for another test too.
+    or takes several times NumPy's time; and none if that is long and another test runs the measure
+    there too.
     """
     modes = {item: mode for item in items if (mode := mode_of(item))}
     kept: dict[tuple[str, str], pytest.Item] = {}
@@ -98,7 +98,7 @@ def mark_full(items: list[pytest.Item]) -> None:
         test, _, parameters = item.nodeid.partition("[")
         alone = mode.library in ("jax", "array_api_strict")
         case = "" if alone else parameters.replace(mode.name, "", 1)
-        long = mode.library == "jax" and item.get_closest_marker("long_program") is not None
+        long = alone and item.get_closest_marker("long_program") is not None
         if mode.name in FIRST and not long:
             kept.setdefault((f"{test}[{case}", mode.library), item)
     for item in modes.keys() - kept.values():

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import MODES, Mode, parameters, random_state
+from backends import MODES, Mode, in_full, parameters, random_state
 from expected import ulps
 
 import quotakernels as qk
@@ -278,7 +278,7 @@ def test_models_are_measured_on_the_same_resamples():
     assert np.allclose(found.resamples[0] + found.resamples[2], 1)
 
 
-@pytest.mark.parametrize("few", [0, 64 * N], ids=["lists", "batch"])
+@pytest.mark.parametrize("few", [in_full(0), 64 * N], ids=["lists", "batch"])
 def test_measures_that_share_a_pass_are_those_of_their_own_calls(
     few: int, monkeypatch: pytest.MonkeyPatch
 ):

@@ -258,6 +258,7 @@ def test_ten_million_examples_in_few_groups():
     assert found.standard_error == pytest.approx(math.sqrt(variance), rel=1e-14)
 
 
+@pytest.mark.full
 def test_examples_beyond_the_range_of_products():
     """300 000 examples of each class: their pairs do not fit 32 bits."""
     dice = np.random.default_rng(4)

@@ -67,6 +67,7 @@ def test_cases_of_six():
     near(found, [ex.charts.auk(ex.without_ties(row)) for row in y.tolist()], 4)
 
 
+@pytest.mark.full
 def test_random_cases_with_and_without_weights():
     for _ in range(150):
         n = RNG.integers(2, 14)

@@ -137,6 +137,7 @@ def test_what_is_masked_may_be_of_any_group():
     np.testing.assert_array_equal(state.compute(qk.roc_auc), wanted)
 
 
+@pytest.mark.full
 def test_a_bad_value_in_a_program_spoils_its_group_and_a_bad_id_all():
     jax = pytest.importorskip("jax")
     scores = S[0].astype(np.float16)

@@ -299,6 +299,7 @@ def test_arrays_of_another_library_are_refused():
         state.update(torch.tensor([1, 0]), torch.zeros(2))
 
 
+@pytest.mark.full
 def test_lists_are_welcome_beside_jax():
     jnp = pytest.importorskip("jax.numpy")
     state = qk.states.ScoreBuffer.empty(jnp.zeros(1)).update([1, 0, 1], [0.9, 0.5, 0.4])

@@ -54,6 +54,7 @@ def test_metrics_of_compiled_steps():
         assert np.isnan(metrics.compute()["auc"])
 
 
+@pytest.mark.full
 def test_arguments_have_the_names_that_were_chosen():
     state = qk.states.FixedScoreBuffer.empty(LOGITS[0], capacity=8, weighted=True)
     names = {"labels": "y", "scores": "p", "sample_weight": "w", "where": "real"}

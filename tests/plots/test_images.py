@@ -144,6 +144,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.full
 def test_words_stand_where_they_did():
     with matplotlib.rc_context(STYLE):
         assert difference(words()) < DARKER

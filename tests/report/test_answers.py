@@ -79,6 +79,7 @@ def test_without_a_quota_the_order_is_tested_by_what_made_it(made: Made, rows: P
     assert "Sure that a is the first The best cut of a brings " in said
 
 
+@pytest.mark.full
 def test_where_nothing_pays_or_matters(made: Made, rows: Path) -> None:
     said = answers(made, rows, *TWO, "--gain", "loss", *FEW)
     assert "None: selecting nobody brings the most It brings 0.00, and no" in said
