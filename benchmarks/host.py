@@ -46,12 +46,11 @@ rival, the loop has become faster too.
 
 {machine}
 
-Of the time of `summary` of 10⁶ uniform scores a fifth is the sort, a twelfth the checks and the
-words that are sorted, a fifth the search for the groups that hold positives, and half the sums over
-these groups and what is between them: some 35 passes over 600,000 rows, half of them for S1 and S2.
-Where 1 % are positive there are few rows. Of weighted scores a sixth is the sort of 64-bit words, a
-quarter the gathering of scores, labels and weights in their order. A single call is made of some 60
-calls of NumPy, which take about 1 µs each, and of more in Python.
+Where the time of `summary` of 10⁶ uniform scores goes: a fifth into the sort, a twelfth into checks
+and packing, a fifth into finding the groups with positives, and half into sums. The sums take some
+35 passes over 600,000 rows; half of these are for S1 and S2. With 1 % positives there are few rows.
+With weights, the sort of 64-bit words takes a sixth. Putting scores, labels and weights in order
+takes a quarter. A single call makes some 60 calls of NumPy of about 1 µs each. The rest is Python.
 """
 
 
