@@ -37,6 +37,7 @@ from quotakernels.cli.options import (
     resamples_option,
 )
 from quotakernels.cli.pages import CommandPage, GroupPage
+from quotakernels.cli.query import DIALECTS, Columns, grouped_query
 from quotakernels.cli.task import refuse_label_as_score, refuse_to_overwrite, task_of
 from quotakernels.cli.terminal import printable
 from quotakernels.evaluation.quota import Quota
@@ -386,6 +387,48 @@ def tables(
     cuts = of_rows(table, settings.where, lambda rows: rows_of_cuts(rows, settings, ratio))
     write_table(output, cuts)
     click.echo(f"{output.name}: {cuts.num_rows} cuts, the empty one first", err=is_stdout(output))
+
+
+@app.command(
+    cls=CommandPage,
+    params=[Argument(["table"])],
+    sections={
+        "Data": (
+            Option(["--label"], required=True, metavar="COL", help="Column of the labels."),
+            Option(["--score"], required=True, metavar="COL", help="Column of the scores."),
+            Option(["--weight"], metavar="COL", help="Column of the weights."),
+            Option(["--gain"], metavar="COL", help="Column of what each row brings if selected."),
+            Option(["--cost"], metavar="COL", help="Column of what each row costs if selected."),
+            Option(["--by"], metavar="COL", help="Column of groups, for a ranking of each."),
+            POS_LABEL,
+            WHERE,
+        ),
+        "Output": (
+            Option(
+                ["--dialect"],
+                type=click.Choice(DIALECTS),
+                required=True,
+                help="Whose SQL to write.",
+            ),
+        ),
+    },
+    short_help="Print the query that groups the rows in a database.",
+)
+def sql(table: str, dialect: str, **columns: Any) -> None:
+    r"""Print the query that groups the rows of TABLE by score, for data that stay in a database.
+
+    Its result has a row for each distinct score, and columns with the names of the arguments of
+    quotakernels.Ranking.from_counts. From that ranking every measure follows. TABLE stands behind
+    FROM as it is written, and columns are named exactly: those of Snowflake mostly in capitals.
+    NULL and NaN become what from_counts refuses.
+
+    Examples
+    --------
+      A table of Spark with weights:
+        quotakernels sql scored --dialect spark --label bought --score a \
+            --weight times
+    """
+    click.echo(grouped_query(table, Columns(**columns), dialect))
 
 
 @app.command(cls=CommandPage, params=[Argument(["shell"], type=click.Choice(SHELLS))], sections={})

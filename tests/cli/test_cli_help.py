@@ -50,7 +50,7 @@ EXAMPLES = [
 
 def test_every_command_has_examples() -> None:
     assert all(x.examples for x in (app, *app.commands.values()))
-    assert len(EXAMPLES) == 17
+    assert len(EXAMPLES) == 18
 
 
 @pytest.mark.parametrize("example", [x if x in EXAMPLES[::7] else in_full(x) for x in EXAMPLES])
