@@ -7,6 +7,7 @@ summed apart, and 128 bits hold the sum of 2**41 of them. So it is with gains, w
 
 from __future__ import annotations
 
+from datetime import date
 from fractions import Fraction
 
 import numpy as np
@@ -25,10 +26,10 @@ def identifier(name: str) -> str:
     return f'"{escaped}"'
 
 
-def literal(value: bool | int | float | str) -> str:
+def literal(value: bool | int | float | str | date) -> str:
     """A value of Python as one of SQL."""
-    if isinstance(value, str):
-        escaped = value.replace("'", "''")
+    if isinstance(value, (str, date)):
+        escaped = str(value).replace("'", "''")
         return f"'{escaped}'"
     return f"CAST('{value!r}' AS DOUBLE)" if isinstance(value, float) else str(value)
 

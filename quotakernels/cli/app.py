@@ -40,6 +40,7 @@ from quotakernels.cli.pages import CommandPage, GroupPage
 from quotakernels.cli.query import DIALECTS, Columns, grouped_query
 from quotakernels.cli.task import refuse_label_as_score, refuse_to_overwrite, task_of
 from quotakernels.cli.terminal import printable
+from quotakernels.evaluation.conditions import Conditions
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.settings import Settings
 
@@ -283,21 +284,23 @@ def _write_selected(
     quota: Quota | None,
     threshold: float | None,
     per: str | None,
-    where: tuple[str, str] | None,
+    where: Conditions,
     ties: Any,
     **money: Any,
 ) -> None:
-    from quotakernels.cli.columns import group_column, of_rows, score_column, where_mask
+    from quotakernels.cli.columns import group_column, score_column
+    from quotakernels.cli.conditions import chosen_rows, of_rows
     from quotakernels.cli.money import money_of, select_paid
     from quotakernels.cli.selection import reached, select_of_each, select_rows
 
     paid = money_of(**money)
     _check_one(quota, threshold, paid, per)
     refuse_to_overwrite(file, output)
-    beside = [x for x in (where and where[0], per, getattr(paid, "cost", None)) if x is not None]
+    beside = [x for x in (per, getattr(paid, "cost", None)) if x is not None]
+    beside += [x.column for x in where]
     typed, table = _read_for(output, file, score, beside)
     scores = of_rows(typed, where, lambda rows: score_column(rows, score))
-    table = table if where is None else table.filter(where_mask(typed, *where))
+    table = table.filter(chosen_rows(typed, where)) if where else table
     groups = None
     if per is not None:
         groups = per, of_rows(typed, where, lambda rows: group_column(rows, per))
@@ -374,7 +377,8 @@ def tables(
       Tables of balanced classes:
         quotakernels tables FILE --label bought --score a --ratio 1 -o tables.csv
     """
-    from quotakernels.cli.columns import columns_read, of_rows
+    from quotakernels.cli.columns import columns_read
+    from quotakernels.cli.conditions import of_rows
     from quotakernels.cli.cuts import rows_of_cuts
     from quotakernels.cli.exact import read_with_scores
     from quotakernels.cli.files import write_table

@@ -5,8 +5,7 @@ An error names the column and the first bad row; rows count from 1, without the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,23 +13,21 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from quotakernels.cli.errors import InputError, missing_value, third_label
-from quotakernels.evaluation.quota import UnfitError
 from quotakernels.evaluation.settings import Sample, Settings
 from quotakernels.inputs.groups import GroupsOfExamples
 
-_R = TypeVar("_R")
 _Value = bool | int | float | str
 
 
 def score_column(table: pa.Table, name: str) -> NDArray[Any]:
     """Return a column of scores in its own type; infinities are scores, NaN is an error."""
-    scores: NDArray[Any] = _numbers(_complete(table, name), name).to_numpy()
+    scores: NDArray[Any] = _numbers(complete(table, name), name).to_numpy()
     return scores
 
 
 def weight_column(table: pa.Table, name: str) -> NDArray[np.float64]:
     """Return a column of weights, all finite and none negative."""
-    weights = np.asarray(_numbers(_complete(table, name), name).to_numpy(), dtype=np.float64)
+    weights = np.asarray(_numbers(complete(table, name), name).to_numpy(), dtype=np.float64)
     _refuse(~np.isfinite(weights) | (weights < 0), weights, name, "a finite weight of 0 or more")
     with np.errstate(over="ignore"):
         if not np.isfinite(weights.sum()):
@@ -40,7 +37,7 @@ def weight_column(table: pa.Table, name: str) -> NDArray[np.float64]:
 
 def number_column(table: pa.Table, name: str) -> NDArray[np.float64]:
     """Return a column of finite numbers of either sign."""
-    numbers = np.asarray(_numbers(_complete(table, name), name).to_numpy(), dtype=np.float64)
+    numbers = np.asarray(_numbers(complete(table, name), name).to_numpy(), dtype=np.float64)
     _refuse(~np.isfinite(numbers), numbers, name, "a finite number")
     return numbers
 
@@ -54,7 +51,7 @@ def cost_column(table: pa.Table, name: str) -> NDArray[np.float64]:
 
 def group_column(table: pa.Table, name: str) -> GroupsOfExamples:
     """Return the group of each row, and what names the groups, in order; dates become texts."""
-    column = _complete(table, name)
+    column = complete(table, name)
     kind = column.type
     if pa.types.is_temporal(kind):
         column = column.cast(pa.string())
@@ -66,29 +63,9 @@ def group_column(table: pa.Table, name: str) -> GroupsOfExamples:
     return GroupsOfExamples(codes.to_numpy().astype(np.int64), np.asarray(names))
 
 
-def where_mask(table: pa.Table, name: str, text: str) -> pa.ChunkedArray:
-    """Tell which rows hold a value, which is written as a text, in a column; at least one does."""
-    column = _complete(table, name)
-    wanted = parse_label(text, column[0].as_py()) if len(column) else None
-    mask = None if wanted is None else pc.equal(column, pa.scalar(wanted))
-    if mask is None or not pc.any(mask).as_py():
-        raise InputError(f"no row has {text} in column {name!r}")
-    return mask
-
-
-def of_rows(table: pa.Table, where: tuple[str, str] | None, result: Callable[[pa.Table], _R]) -> _R:
-    """The result for the rows with a value in a column; errors say that they count those."""
-    rows = table if where is None else table.filter(where_mask(table, *where))
-    told = "" if where is None else f" (of the rows with {where[1]} in {where[0]!r})"
-    try:
-        return result(rows)
-    except (InputError, UnfitError) as error:
-        raise InputError(f"{error}{told}") from error
-
-
 def columns_read(settings: Settings) -> tuple[str, ...]:
     """The columns that settings name, which have to be read."""
-    conditions = [x[0] for x in (settings.where, settings.tune) if x is not None]
+    conditions = [x.column for x in (*settings.where, *settings.tune)]
     named = (settings.weight, settings.gain, settings.cost, settings.grouped_by)
     optional = [x for x in named if x is not None]
     return (settings.label, *settings.models, *optional, *conditions)
@@ -108,7 +85,7 @@ def sample_of(settings: Settings, rows: pa.Table) -> Sample:
 
 def label_column(table: pa.Table, name: str, pos_label: str | None) -> NDArray[np.bool_]:
     """Return a column of labels, True for the positive ones."""
-    column = _complete(table, name)
+    column = complete(table, name)
     if not _is_text(column.type):
         column = _numbers(column, name)
     values = pc.unique(column).to_pylist()
@@ -119,7 +96,7 @@ def label_column(table: pa.Table, name: str, pos_label: str | None) -> NDArray[n
     return np.asarray(pc.equal(column, pa.scalar(positive, column.type)).to_numpy(), dtype=bool)
 
 
-def _complete(table: pa.Table, name: str) -> pa.ChunkedArray:
+def complete(table: pa.Table, name: str) -> pa.ChunkedArray:
     """Return a column without missing values, in a type that Arrow can compute with."""
     column = _plain(table.column(name))
     if column.null_count:

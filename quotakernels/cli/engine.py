@@ -52,7 +52,7 @@ def _refusals(path: Path, settings: Settings) -> Iterable[str]:
     """Why DuckDB cannot be used."""
     if path.is_file() and file_format(path) != "parquet":
         yield "--engine duckdb reads Parquet only"
-    if settings.unit is not None or settings.tune is not None:
+    if settings.unit is not None or settings.tune:
         yield (
             "--gain, --impact and --tune need every row in memory; "
             "they work on one file, without --engine duckdb"

@@ -22,7 +22,8 @@ from quotakernels.adapters import _sql as sql
 from quotakernels.adapters._parquet import FILE, ROW, AbsentColumnError, dataset, with_rows
 from quotakernels.adapters._sql_columns import group_of
 from quotakernels.adapters.duckdb import ranking
-from quotakernels.cli.columns import columns_read, parse_label, positive_value
+from quotakernels.cli.columns import columns_read, positive_value
+from quotakernels.cli.conditions import no_row_has, wanted
 from quotakernels.cli.errors import (
     InputError,
     merged_scores,
@@ -33,6 +34,7 @@ from quotakernels.cli.errors import (
 )
 from quotakernels.cli.terminal import printable
 from quotakernels.evaluation.compute import evaluate_rankings, with_groups
+from quotakernels.evaluation.conditions import Condition, Conditions
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.groups import group_results
 from quotakernels.evaluation.quota import UnfitError
@@ -99,7 +101,7 @@ def _source(connection: Any, files: Sequence[Path], settings: Settings) -> Parqu
     filtered = [
         settings.label,
         *_amounts(settings),
-        *([] if settings.where is None else settings.where[:1]),
+        *(x.column for x in settings.where),
     ]
     try:
         found = dataset(connection, full, columns_read(settings), in_parts, filtered)
@@ -149,7 +151,7 @@ def evaluate_source(
     source: ParquetFiles, settings: Settings, on_step: Callable[[str], object]
 ) -> Evaluation:
     """Evaluate each score column against the labels, a query for each."""
-    chosen = source if settings.where is None else _chosen(source, *settings.where)
+    chosen = _chosen(source, settings.where)
     positive = positive_value(_labels(chosen, settings.label), settings.label, settings.pos_label)
     counts = _counts(chosen, positive, settings)
     counts = counts._replace(total_cost=_total_cost(chosen, settings))
@@ -211,16 +213,25 @@ def _double(name: str) -> str:
     return f"CAST({sql.identifier(name)} AS DOUBLE)"
 
 
-def _chosen(source: ParquetFiles, name: str, text: str) -> ParquetFiles:
-    """The rows that hold a value, which is written as a text, in a column; there is one."""
+def _chosen(source: ParquetFiles, conditions: Conditions) -> ParquetFiles:
+    """The rows that fulfil all conditions; there is one."""
+    chosen = source
+    for condition in conditions:
+        chosen = chosen.filter(_holds(source, condition))
+    if conditions and not _first_row(chosen.rows, "count(*)")[0]:
+        raise no_row_has(conditions)
+    return chosen
+
+
+def _holds(source: ParquetFiles, condition: Condition) -> str:
+    """A condition in SQL, where NaN is above all numbers; it fulfils none that compares."""
+    name, relation, _ = condition
     column = sql.identifier(name)
     missing, sample = _first_row(source.rows, f"{_missing(name)}, any_value({column})")
     _refuse_missing(source, name, missing)
-    wanted = parse_label(text, sample)
-    chosen = None if wanted is None else source.filter(_equals(name, wanted))
-    if chosen is None or not _first_row(chosen.rows, "count(*)")[0]:
-        raise InputError(f"no row has {text} in column {name!r}")
-    return chosen
+    held = f"{column} {relation} {sql.literal(wanted(condition, sample))}"
+    numbers = relation.startswith(">") and isinstance(sample, float)
+    return f"({held} AND NOT {sql.is_nan(column)})" if numbers else f"({held})"
 
 
 def _equals(name: str, value: Any) -> str:

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 import quotakernels as qk
 from quotakernels._text import number
-from quotakernels.cli.columns import cost_column, of_rows
+from quotakernels.cli.columns import cost_column
+from quotakernels.cli.conditions import of_rows
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.selection import Selection, Ties, best_first, by_group, selected
+from quotakernels.evaluation.conditions import Conditions
 from quotakernels.evaluation.words import counted
 from quotakernels.inputs.groups import GroupsOfExamples
 
@@ -44,7 +46,7 @@ def select_paid(
     scores: NDArray[Any],
     money: Money,
     typed: pa.Table,
-    where: tuple[str, str] | None,
+    where: Conditions,
     ties: Ties,
     per: tuple[str, GroupsOfExamples] | None = None,
 ) -> Selection:

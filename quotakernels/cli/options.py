@@ -18,8 +18,10 @@ from quotakernels.cli import missing
 from quotakernels.cli.completion import columns_on_the_line
 from quotakernels.cli.dialect import keep
 from quotakernels.cli.streams import as_file
+from quotakernels.evaluation.conditions import Condition
 from quotakernels.evaluation.quota import Quota
 
+_CONDITION = re.compile(r"(.+?)(?:=(?==))?(=|!=|<=|>=|<|>)(.*)", re.DOTALL)
 _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
 ENGINES = ("auto", "memory", "duckdb")
 Format = Literal["answer", "all", "json"]
@@ -53,12 +55,12 @@ def parse_impacts(text: str) -> tuple[float, ...]:
     return impacts
 
 
-def parse_where(text: str) -> tuple[str, str]:
-    """Read `train=0` as a column and the value that it must have."""
-    column, equals, value = text.partition("=")
-    if not (column and equals):
-        raise click.BadParameter(f"{text!r} is not a column and its value, as in train=0.")
-    return column, value
+def parse_condition(text: str) -> Condition:
+    """Read `train=0` or `age>=40` as what a column must hold."""
+    found = _CONDITION.fullmatch(text)
+    if found is None:
+        raise click.BadParameter(f"{text!r} is no condition, as train=0 and 'age>=40' are.")
+    return Condition(*found.groups())
 
 
 class _Column(click.ParamType):  # type: ignore[type-arg]  # which older ones do not take
@@ -79,16 +81,16 @@ class _Column(click.ParamType):  # type: ignore[type-arg]  # which older ones do
 
 
 class _Condition(_Column):
-    """A column and the value that it must have, as in `train=0`."""
+    """What a column must hold, as in `train=0`."""
 
     name = "col=value"
     after = "="
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, str]:
+    ) -> Condition:
         """Read the text."""
-        return parse_where(value)
+        return parse_condition(value)
 
 
 COLUMN = _Column()
@@ -169,7 +171,12 @@ QUOTAS = Option(["--quota"], multiple=True, help=f"{QUOTA_HELP}; repeat.", **QUO
 COST = Option(["--cost"], type=COLUMN, help="Column of what each row costs; with --budget.")
 WEIGHT = Option(["--weight"], type=COLUMN, help="Column of the weights.")
 POS_LABEL = Option(["--pos-label"], metavar="VALUE", help="The positive label, if it is not 1.")
-WHERE = Option(["--where"], type=CONDITION, help="Use these rows only.")
+WHERE = Option(
+    ["--where"],
+    type=CONDITION,
+    multiple=True,
+    help="Use these rows only, as in train=0 or 'age>=40'; repeat.",
+)
 DROP_MISSING = Option(
     ["--drop-missing"],
     is_flag=True,
@@ -215,7 +222,12 @@ GAINS = (
     Option(
         ["--prevalence"], metavar="P", type=float, help="The same by the share of positives there."
     ),
-    Option(["--tune"], type=CONDITION, help="Choose the best cuts on these rows."),
+    Option(
+        ["--tune"],
+        type=CONDITION,
+        multiple=True,
+        help="Choose best cuts on these rows; repeat.",
+    ),
 )
 LEVEL: dict[str, Any] = {
     "metavar": "LEVEL",

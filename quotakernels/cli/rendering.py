@@ -12,11 +12,12 @@ from quotakernels.cli.tables import UNLIMITED, print_table
 from quotakernels.cli.terminal import TextConsole
 from quotakernels.evaluation.answers import Answer
 from quotakernels.evaluation.brief import brief_tables
+from quotakernels.evaluation.conditions import in_words
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.group_tables import group_tables
 from quotakernels.evaluation.notes import notes_of_intervals
 from quotakernels.evaluation.results import Results
-from quotakernels.evaluation.segments import in_words
+from quotakernels.evaluation.segments import in_words as where_best
 from quotakernels.evaluation.tables import pair_tables, values_table
 from quotakernels.evaluation.words import MINUS
 
@@ -75,7 +76,7 @@ def _print_all(evaluation: Evaluation, console: Console) -> None:
     if (resampling := settings.resampling) is not None:
         told = resampling.in_words(settings)
         console.print("\n" + "\n".join([*told, *notes_of_intervals(evaluation)]))
-    if words := list(in_words(evaluation.best, evaluation.models)):
+    if words := list(where_best(evaluation.best, evaluation.models)):
         console.print("\n" + "\n".join(words))
 
 
@@ -90,6 +91,5 @@ def _data_line(evaluation: Results) -> str:
     prevalence = evaluation.prevalence
     shown = "undefined" if math.isnan(prevalence) else formatted(prevalence, ".4g")
     parts.append(f"prevalence {shown}")
-    where = settings.where
-    chosen = "" if where is None else f", rows with {where[0]} = {where[1]}"
+    chosen = f", rows with {in_words(settings.where)}" if settings.where else ""
     return f"{settings.source}{chosen}\n" + ", ".join(parts)

@@ -10,7 +10,8 @@ from pathlib import Path
 import click
 
 from quotakernels._replacing import is_stdout
-from quotakernels.cli.columns import columns_read, of_rows, sample_of
+from quotakernels.cli.columns import columns_read, sample_of
+from quotakernels.cli.conditions import of_rows
 from quotakernels.cli.engine import groups_first, parquet_files
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.exact import read_with_scores
@@ -65,7 +66,9 @@ def evaluate_file(path: Path, settings: Settings) -> Evaluation:
         step(f"reading {name_of(path)}")
         given = read_with_scores(path, columns_read(settings), settings.models)
         table = without_missing(given)
-        tuning = settings.tune and of_rows(table, settings.tune, lambda x: sample_of(settings, x))
+        tuning = None
+        if settings.tune:
+            tuning = of_rows(table, settings.tune, lambda x: sample_of(settings, x))
         evaluation = of_rows(
             table,
             settings.where,

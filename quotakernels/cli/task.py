@@ -68,7 +68,8 @@ def _chosen(
     compared = len(models or EXAMPLES["credit"].models)
     try:
         resampling = Resampling.asked(True, confidence, compare, resamples, seed, compared)
-        unit = Unit.asked(True, gain, place_cost, impact, columns["tune"], ratio, prevalence)
+        tune = columns["tune"] or None
+        unit = Unit.asked(True, gain, place_cost, impact, tune, ratio, prevalence)
     except UnfitError as error:
         raise click.UsageError(f"{error}.") from error
     quotas = (*quota, *(Quota(x, "budget") for x in budget))

@@ -283,7 +283,7 @@ def _needed(evaluation: Results, model: int, bare: bool = False) -> str:
 def _flattered(evaluation: Results, gains: GainResults) -> Iterator[str]:
     """That a cut was chosen on the rows that judge it, where nothing else tells what that does."""
     settings, quota = evaluation.settings, gains.at_best_cut.of("quota")[gains.best_model]
-    chosen_here = settings.tune is None and not evaluation.has_intervals
+    chosen_here = not settings.tune and not evaluation.has_intervals
     if chosen_here and 0 < quota < evaluation.total and not nothing_matters(gains):
         yield (
             "Best cuts were chosen on the rows that judge them, so that others will probably bring "

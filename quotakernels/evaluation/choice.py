@@ -98,7 +98,7 @@ def fewer_places(evaluation: Results, values: Values) -> Fewer | None:
 
     None if the cuts may not be chosen on these rows.
     """
-    if evaluation.settings.tune is not None:
+    if evaluation.settings.tune:
         return None
     model = int(np.nanargmax(values.of("best_places_bring")))
     best, total = (float(values.of(x)[model]) for x in ("best_places_bring", "brings"))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from quotakernels._bits import host_array
 from quotakernels.evaluation.compute import evaluate_rankings, evaluate_sample
+from quotakernels.evaluation.conditions import Condition, Conditions
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.settings import Counts, Lines, Resampling, Sample, Settings, Unit
@@ -170,6 +171,10 @@ def _of_models(
     return replace(evaluation, rows_read=len(given.arrays["y_true"]))
 
 
+def _true_in(name: str | None) -> Conditions:
+    return () if name is None else (Condition(name, "=", "True"),)
+
+
 def _asked(**given: Any) -> dict[str, Any]:
     """What is neither None nor False."""
     return {name: x for name, x in given.items() if not (x is None or x is False)}
@@ -201,8 +206,8 @@ def _settings(
         weight=titles.get("sample_weight"),
         cost=titles.get("cost"),
         pos_label=None if pos_label is None else str(pos_label),
-        where=(titles["where"], "True") if "where" in titles else None,
-        tune=(titles["tune"], "True") if "tune" in titles else None,
+        where=_true_in(titles.get("where")),
+        tune=_true_in(titles.get("tune")),
         per=titles.get("per"),
         by=titles.get("by"),
         lines=given.lines,

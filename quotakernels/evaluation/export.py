@@ -36,8 +36,8 @@ def as_dict(results: Results) -> dict[str, Any]:
         "pos_label": settings.pos_label,
         "weight": settings.weight,
         "cost": settings.cost,
-        "where": None if settings.where is None else dict([settings.where]),
-        "tune": None if settings.tune is None else dict([settings.tune]),
+        "where": [x.option for x in settings.where],
+        "tune": [x.option for x in settings.tune],
         "unit": None
         if unit is None
         else {**asdict(unit), "impacts": unit.impacts and [*unit.impacts]},

@@ -12,6 +12,7 @@ from quotakernels.evaluation.choice import (
     nothing_matters,
     same,
 )
+from quotakernels.evaluation.conditions import in_words
 from quotakernels.evaluation.results import GainResults, Results
 from quotakernels.evaluation.words import Said, amount, at_most_three, sentence, signed
 
@@ -22,7 +23,7 @@ def how_many_by_gain(evaluation: Results, choice: Choice | None) -> Said:
     assert gains is not None
     if nothing_matters(gains):
         return "It makes no difference", (f"Any number brings {amount(gains.nobody)}.",)
-    if evaluation.settings.tune is not None:
+    if evaluation.settings.tune:
         return _tuned(evaluation, gains, choice)
     unit = evaluation.settings.unit
     assert unit is not None
@@ -132,15 +133,14 @@ def _within(evaluation: Results, gains: GainResults, choice: Choice) -> Said:
 
 def _tuned(evaluation: Results, gains: GainResults, choice: Choice | None) -> Said:
     """Those that reach the threshold that was chosen on other rows, if the quota has room."""
-    assert evaluation.settings.tune is not None
-    model, (column, value) = gains.best_model, evaluation.settings.tune
+    model, chosen_on = gains.best_model, in_words(evaluation.settings.tune)
     found, name = gains.at_best_cut.of_model(model), evaluation.models[model]
     reached, brings = number(found["quota"]), amount(found["brings"])
     if not found["quota"]:
-        said = f"On the rows with {column} = {value} it was best to select nobody: {brings} here."
+        said = f"On the rows with {chosen_on} it was best to select nobody: {brings} here."
         return "Nobody", (said,)
     said = (
-        f"The best cut of {name}, chosen on the rows with {column} = {value}, is reached by "
+        f"The best cut of {name}, chosen on the rows with {chosen_on}, is reached by "
         f"{reached} of these rows and brings {brings}."
     )
     if choice is None or not choice.places:

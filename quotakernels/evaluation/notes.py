@@ -118,7 +118,7 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
 def _of_gains(evaluation: Results, gains: GainResults) -> Iterator[str]:
     """What the intervals of best cuts and of quotas are, and where the expected is too low."""
     settings = evaluation.settings
-    yield _CHOSEN_HERE if settings.tune is None else _CHOSEN_ELSEWHERE
+    yield _CHOSEN_HERE if not settings.tune else _CHOSEN_ELSEWHERE
     yield _PLAIN
     impacts = settings.unit is not None and settings.unit.impacts is not None
     if impacts and settings.quotas and settings.weight is None and settings.cost is None:

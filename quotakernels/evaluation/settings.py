@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quotakernels._text import formatted, plain
+from quotakernels.evaluation.conditions import Conditions
 from quotakernels.evaluation.quota import Quota, UnfitError
 from quotakernels.inference.comparison.paired import few_resamples, resamples_needed
 from quotakernels.inputs.groups import GroupsOfExamples
@@ -264,8 +265,8 @@ class Settings:
     cost: str | None = None  # what budgets are spent on
     pos_label: str | None = None
     unit: Unit | None = None
-    where: tuple[str, str] | None = None
-    tune: tuple[str, str] | None = None
+    where: Conditions = ()
+    tune: Conditions = ()
     resampling: Resampling | None = None
     per: str | None = None  # a quota is of each group of rows that are alike in this column
     by: str | None = None  # results of one quota over all are told for each of these groups

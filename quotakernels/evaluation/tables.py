@@ -12,6 +12,7 @@ from html import escape
 
 from quotakernels._text import fixed, formatted, money, number, percent, plain
 from quotakernels.evaluation.choice import Choice, choice_at, end_of
+from quotakernels.evaluation.conditions import in_words
 from quotakernels.evaluation.measures import Column, undefined_or
 from quotakernels.evaluation.notes import compared_by, heading_of, in_sentences, pairs_of
 from quotakernels.evaluation.results import Differences, Results, Section
@@ -160,8 +161,7 @@ def _notes(evaluation: Results, section: Section) -> Iterator[str]:
 
 def chosen_on(settings: Settings) -> str:
     """On which rows best cuts were chosen, if on others."""
-    tune = settings.tune
-    return "" if tune is None else f", chosen on the rows with {tune[0]} = {tune[1]}"
+    return f", chosen on the rows with {in_words(settings.tune)}" if settings.tune else ""
 
 
 # pairs of models

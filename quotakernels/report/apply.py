@@ -118,8 +118,7 @@ def _of_threshold(evaluation: Results, file: Sequence[str], model: int, threshol
 
 
 def _command(evaluation: Results, file: Sequence[str], model: int, *options: str) -> str:
-    where = evaluation.settings.where
-    chosen = [] if where is None else ["--where", f"{where[0]}={where[1]}"]
+    chosen = [x for each in evaluation.settings.where for x in ("--where", each.option)]
     score = ["--score", evaluation.models[model]]
     words = ["quotakernels", "select", *file, *score, *options, *chosen]
     return shlex.join([*words, "-o", "selected.csv"])

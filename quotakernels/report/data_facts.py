@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from quotakernels._text import number, percent
+from quotakernels.evaluation.conditions import in_words
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.words import counted
 
@@ -22,7 +23,7 @@ class Fact(NamedTuple):
 def data_line(evaluation: Results) -> str:
     """The data in a line."""
     settings = evaluation.settings
-    chosen = "" if settings.where is None else f" with {settings.where[0]} = {settings.where[1]}"
+    chosen = f" with {in_words(settings.where)}" if settings.where else ""
     source = f"{settings.source}: " if settings.source else ""
     return (
         f"{source}{counted(evaluation.rows, 'row', 'rows')}{chosen}, "
@@ -39,9 +40,8 @@ def data_facts(evaluation: Results) -> Iterator[Fact]:
     read = "Rows in the file" if settings.command else "Rows given"
     yield Fact(read, number(evaluation.rows_read))
     left = evaluation.rows_read - rows
-    if settings.where is not None:
-        column, value = settings.where
-        yield Fact("Rows left out", f"{number(left)}, which lack {column} = {value}")
+    if settings.where:
+        yield Fact("Rows left out", f"{number(left)}: not {in_words(settings.where)}")
     else:
         yield Fact("Rows left out", "none")
     yield Fact("Rows evaluated", number(rows))

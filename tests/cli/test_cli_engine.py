@@ -53,6 +53,8 @@ def content() -> pa.Table:
         "eighths": random.integers(0, 9, N) / 8,
         "w": random.random(N),
         "part": random.integers(0, 3, N),
+        "since": np.datetime64("2024-01-01") + random.integers(0, 5, N),
+        "nan": np.where(random.random(N) < 0.5, np.nan, random.normal(size=N)),
         "letter": np.array(list("abc"))[random.integers(0, 3, N)],
     }
     return pa.table(columns)
@@ -78,6 +80,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         in_full(("--label", "y", "--pos-label", "0", "--weight", "eighths")),
         ("--label", "y", "--where", "part=2", "--weight", "i2", "--weight", "part"),
         in_full(("--label", "y", "--where", "letter=b")),
+        ("--label", "y", "--where", "since>=2024-01-03", "--where", "i2!=3", "--where", "nan>0"),
         in_full(("--label", "y", "--where", "bool=true")),
         in_full(("--label", "y", "--by", "letter")),
         in_full(("--label", "y", "--weight", "eighths", "--by", "part")),
@@ -161,8 +164,8 @@ BAD = [
     ({"w": [1, None, None]}, ("--weight", "w"), "column 'w': missing value at row 2, 2 in all"),
     ({"w": [1e308, 1e308, 0.0]}, ("--weight", "w"), "the sum of the weights is too large"),
     ({}, ("--weight", "z"), "data.parquet has no column 'z'; it has y, s, w"),
-    ({}, ("--where", "w=7"), "no row has 7 in column 'w'"),
-    ({}, ("--where", "w=many"), "no row has many in column 'w'"),
+    ({}, ("--where", "w=7"), "no row has w = 7"),
+    ({}, ("--where", "w=many"), "w = many: column 'w' needs a number"),
     ({"w": [1, None, 1]}, ("--where", "w=1"), "column 'w': missing value at row 2"),
     ({}, ("--quota", "4"), "--quota 4 is more than the 3 rows"),
     ({}, ("--per", "w", "--quota", "3"), "--quota 3 is more than the 1 rows of the largest group"),

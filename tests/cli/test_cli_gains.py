@@ -130,8 +130,10 @@ def test_rows_of_a_part(run: Run, arguments: list[Any]) -> None:
     found = models(run, *chosen, "--quota", 4)
     assert found["a"]["quotas"]["4"]["brings"] == 9
     assert "data.csv, rows with part = u\n4 rows, 2 positive (y)" in run(*chosen).out
-    assert json.loads(run(*chosen, "--json").out)["where"] == {"part": "u"}
+    assert json.loads(run(*chosen, "--json").out)["where"] == ["part=u"]
     assert models(run, *arguments, "--where", "w=0.5")["a"]["roc_auc"] is None
+    both = run(*arguments, "--where", "part!=v", "--where", "a>=3", "--where", "a==5").out
+    assert "data.csv, rows with part != v, a >= 3 and a = 5\n" in both
 
 
 def test_example(run: Run) -> None:
@@ -148,21 +150,24 @@ def test_example(run: Run) -> None:
         (["--tune", "part=u"], "--tune goes with --gain or --impact"),
         (["--gain", "g", "--ratio", "2"], "--ratio goes with --impact"),
         (["--impact", "1,0,0,0", "--prevalence", "1"], "--prevalence must be above 0 and below 1"),
-        (["--gain", "g", "--tune", "part=z"], "no row has z in column 'part'"),
+        (["--gain", "g", "--tune", "part=z"], "no row has part = z"),
         (["--gain", "g", "--place-cost", "-1e308"], "the rows bring is too large for a number"),
         (["--place-cost", "1"], "--place-cost must be a finite number, and goes with --gain"),
         (["--gain", "g", "--place-cost", "nan"], "must be a finite number, and goes with --gain"),
         (["--impact", "1,2,3"], "'1,2,3' is not four finite numbers"),
         (["--impact", "1,2,3,inf"], "'1,2,3,inf' is not four finite numbers"),
         (["--impact", "1,2,x,4"], "'1,2,x,4' is not four finite numbers"),
-        (["--where", "part"], "'part' is not a column and its value"),
-        (["--where", "part=z"], "no row has z in column 'part'"),
-        (["--where", "w=z"], "no row has z in column 'w'"),
+        (["--where", "part"], "'part' is no condition"),
+        (["--where", "part=z"], "no row has part = z"),
+        (["--where", "w=z"], "w = z: column 'w' needs a number, as in 0.5"),
+        (["--where", "w>z"], "w > z: column 'w' needs a number, as in 0.5"),
+        (["--where", "part>u"], "column 'part' holds texts; > is for numbers and dates"),
+        (["--where", "part=u", "--where", "w<0"], "no row has part = u and w < 0"),
         (["--where", "none=1"], "has no column 'none'"),
         (["--gain", "part"], "column 'part': 'u' at row 1 is not a number"),
         (
             ["--where", "part=v", "--gain", "part"],
-            "'v' at row 1 is not a number (of the rows with v in 'part')",
+            "'v' at row 1 is not a number (of the rows with part = v)",
         ),
     ],
 )

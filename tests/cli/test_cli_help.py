@@ -85,7 +85,7 @@ MISTAKES = [
     (("FILE", "--quota", "five"), "'five' is neither a number of places nor a percentage"),
     (("FILE", "--quotas", "5"), "No such option '--quotas'"),
     (("FILE", "--gain", "spend"), "has no column 'spend'"),
-    (("FILE", "--where", "part"), "'part' is not a column and its value"),
+    (("FILE", "--where", "part"), "'part' is no condition"),
     (("FILE", "--confidence", "95"), "95.0 is not in the range 0<x<1"),
     (("FILE", "5"), "unexpected extra argument"),
     (("FILE", "--weight"), "Option '--weight' requires an argument"),

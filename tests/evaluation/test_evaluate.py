@@ -123,7 +123,7 @@ def test_a_mail_campaign(command: Callable[..., str], shared: Path) -> None:
         k: x for k, x in printed.items() if k not in named
     }
     assert found.rows_read == len(trained)
-    assert content["tune"] == {"tune": "True"}
+    assert content["tune"] == ["tune=True"]
     assert content["unit"] == {"column": "gain", "place_cost": 0.8, "impacts": None, "ratio": None}
 
 
@@ -421,7 +421,7 @@ def test_masked_values_are_never_bad() -> None:
     found = qk.evaluate(labels, scores, where=where, quota=2)
     plain = qk.evaluate(Y, {k: x.astype(float) for k, x in S.items()}, quota=2)
     assert found.rows_read == 7
-    assert found.to_dict() == {**plain.to_dict(), "where": {"where": "True"}}
+    assert found.to_dict() == {**plain.to_dict(), "where": ["where=True"]}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,78 @@
+"""The rows that `--where` and `--tune` ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from functools import reduce
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from quotakernels.cli.columns import complete, parse_label
+from quotakernels.cli.errors import InputError
+from quotakernels.evaluation.conditions import Condition, Conditions, in_words
+from quotakernels.evaluation.quota import UnfitError
+
+_R = TypeVar("_R")
+_RELATIONS: dict[str, Callable[[Any, Any], pa.ChunkedArray]] = {
+    "=": pc.equal,
+    "!=": pc.not_equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
+
+
+def chosen_rows(table: pa.Table, conditions: Conditions) -> pa.ChunkedArray:
+    """Tell which rows fulfil all conditions, of which there is one at least; some row does."""
+    mask = reduce(pc.and_, [_holds(table, x) for x in conditions])
+    if not pc.any(mask).as_py():
+        raise no_row_has(conditions)
+    return mask
+
+
+def of_rows(table: pa.Table, conditions: Conditions, result: Callable[[pa.Table], _R]) -> _R:
+    """The result for the rows that fulfil conditions; errors say that they count those."""
+    rows = table.filter(chosen_rows(table, conditions)) if conditions else table
+    told = f" (of the rows with {in_words(conditions)})" if conditions else ""
+    try:
+        return result(rows)
+    except (InputError, UnfitError) as error:
+        raise InputError(f"{error}{told}") from error
+
+
+def wanted(condition: Condition, sample: Any) -> Any:
+    """The value of a condition, of the type that values of its column have."""
+    name, relation, text = condition
+    if relation not in ("=", "!=") and isinstance(sample, (str, bool)):
+        held = "texts" if isinstance(sample, str) else "true and false"
+        raise InputError(f"column {name!r} holds {held}; {relation} is for numbers and dates")
+    is_date = isinstance(sample, date)
+    found = _date(text, type(sample)) if is_date else parse_label(text, sample)
+    if found is None:
+        what = "a date, as in 2026-01-31" if is_date else "a number, as in 0.5"
+        raise InputError(f"{condition}: column {name!r} needs {what}")
+    return found
+
+
+def no_row_has(conditions: Conditions) -> InputError:
+    """The error of conditions that leave nothing."""
+    return InputError(f"no row has {in_words(conditions)}")
+
+
+def _date(text: str, kind: type[date]) -> date | None:
+    try:
+        return kind.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _holds(table: pa.Table, condition: Condition) -> pa.ChunkedArray:
+    column = complete(table, condition.column)
+    if not len(column):
+        raise no_row_has((condition,))
+    value = pa.scalar(wanted(condition, column[0].as_py()))
+    return _RELATIONS[condition.relation](column, value)
