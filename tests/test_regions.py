@@ -10,6 +10,7 @@ import pytest
 from test_dominance import AXES, SPACES, check_regions, real_regions
 
 import quotakernels as qk
+from quotakernels.measures.roc_pr import regions
 
 
 def test_several_lines_overtake_between_two_cuts():
@@ -21,10 +22,10 @@ def test_several_lines_overtake_between_two_cuts():
     wanted = [ex.groups_from_counts(*table) for table in tables]
     for axis in AXES:
         check_regions(qk.compare_curves(models, axis=axis), wanted, axis)
-    regions = real_regions(qk.compare_curves(models))
-    assert regions.best.argmax(axis=-1).tolist() == [0, 1, 2, 3]
-    assert not regions.best[:, 4].any()
-    inside = regions.start[1:]
+    start, _, best = real_regions(qk.compare_curves(models))
+    assert best.argmax(axis=-1).tolist() == [0, 1, 2, 3]
+    assert not best[:, 4].any()
+    inside = start[1:]
     assert (inside > 10).all()
     assert (inside < 90).all()
 
@@ -47,6 +48,17 @@ def test_regions_of_larger_families_by_sampling(seed: int):
         np.testing.assert_array_equal((heights >= heights.max(axis=0) - 1e-9).T, best)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_blocks_of_stretches_change_nothing(monkeypatch: pytest.MonkeyPatch, weighted: bool):
+    dice = np.random.default_rng(1)
+    y, s = dice.integers(0, 2, 80), dice.integers(0, 60, (7, 80))
+    ranking = qk.rank(y, s, sample_weight=dice.random(80) if weighted else None)
+    whole = qk.compare_curves(ranking)
+    monkeypatch.setattr(regions, "_AT_ONCE", 7 * 11)
+    for x, y in zip(qk.compare_curves(ranking), whole, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
 def test_one_model_is_the_best_everywhere():
     ranking = qk.rank([0, 1, 1], [3, 2, 1])
     for axis, end in zip(AXES, (3, 1, 1), strict=True):
@@ -62,7 +74,7 @@ def test_undefined(y: list[int]):
     for space in SPACES:
         assert not qk.dominates(a, b, space=space)
     for axis in AXES:
-        regions = qk.compare_curves([a, b], axis=axis)
-        assert np.isnan([*regions.start, *regions.stop]).all()
-        assert regions.best.shape == (*regions.start.shape, 2)
-        assert not regions.best.any()
+        start, stop, best = qk.compare_curves([a, b], axis=axis)
+        assert np.isnan([*start, *stop]).all()
+        assert best.shape == (*start.shape, 2)
+        assert not best.any()

@@ -7,8 +7,20 @@ from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, tolerance, wide_float
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    device,
+    known,
+    readable,
+    tolerance,
+    wide_float,
+)
 from quotakernels.inputs.columns import MASS_ROUNDING
+
+_AT_ONCE = 2**16
+"""Heights of lines."""
 
 
 def best_stretches(
@@ -23,25 +35,46 @@ def best_stretches(
     whole = path.x[..., 0, -1:]
     knots = xp.sort(xp.reshape(path.x, (*path.x.shape[:-2], -1)), axis=-1)
     begin, end = knots[..., :-1], knots[..., 1:]
+    close = _tallest(xp, path) * tolerance(whole, MASS_ROUNDING)
+    parts = [
+        _between(xp, path, begin[..., k], end[..., k], close, rounding)
+        for k in _blocks(begin, len(paths))
+    ]
+    starts, width, best = (xp.concat(x, axis=-1) for x in zip(*parts, strict=True))
+    kept = width > tolerance(width, MASS_ROUNDING) * whole
+    return _merged(xp, starts, best, kept, whole, defined)
+
+
+def _blocks(begin: Array, lines: int) -> list[slice]:
+    """Stretches that are compared at once: all, or of one list so many that caches hold them."""
+    size = begin.shape[-1]
+    step = max(_AT_ONCE // lines, 1) if begin.ndim == 1 and readable(begin) else max(size, 1)
+    return [slice(k, min(k + step, size)) for k in range(0, size, step)]
+
+
+def _between(
+    xp: Namespace, path: Polyline, begin: Array, end: Array, close: Array, rounding: float
+) -> tuple[Array, Array, Array]:
+    """The stretches between neighbouring knots and where paths cross there: where each starts, how
+    wide it is, some have no width, and which of the M paths are the highest there, (..., M, S).
+    """
     shape = (*path.y.shape[:-1], begin.shape[-1])
     left, right = (
         limits(xp, path, xp.broadcast_to(xp.expand_dims(x, axis=-2), shape), beyond)
         for x, beyond in ((begin, True), (end, False))
     )
-    close = _tallest(xp, path) * tolerance(whole, MASS_ROUNDING)
     if rounding:
-        close = close + rounding * _steepest_slope(xp, left, right, end - begin) * whole[..., None]
+        whole = xp.expand_dims(path.x[..., 0, -1:], axis=-1)
+        close = close + rounding * _steepest_slope(xp, left, right, end - begin) * whole
     edges = _switches(xp, left, right, close)
     starts = xp.stack([begin + t * (end - begin) for t in edges[:-1]], axis=-1)
-    widths = [(t1 - t0) * (end - begin) for t0, t1 in pairwise(edges)]
+    width = xp.stack([(t1 - t0) * (end - begin) for t0, t1 in pairwise(edges)], axis=-1)
     middles = [(t0 + t1) / 2 for t0, t1 in pairwise(edges)]
     best = xp.stack([_best_at(xp, t, left, right, close) for t in middles], axis=-1)
-    starts, width = (
-        xp.reshape(x, (*x.shape[:-2], -1)) for x in (starts, xp.stack(widths, axis=-1))
+    starts, width, best = (
+        xp.reshape(x, (*x.shape[:-2], x.shape[-2] * x.shape[-1])) for x in (starts, width, best)
     )
-    best = xp.reshape(best, (*best.shape[:-2], -1))
-    kept = width > tolerance(width, MASS_ROUNDING) * whole
-    return _merged(xp, starts, best, kept, whole, defined)
+    return starts, width, best
 
 
 def _tallest(xp: Namespace, path: Polyline) -> Array:
@@ -80,7 +113,8 @@ def _switches(xp: Namespace, left: Array, right: Array, close: Array) -> list[Ar
     """Where, from 0 to 1, another of M lines becomes the highest: M + 1 edges, some of them equal.
 
     The lines are given by their heights at both ends, shape (..., M, K).  Who overtakes the one
-    that leads ends above it, so that each does so at most once.
+    that leads ends above it, so that each does so at most once; where it can be read that nobody
+    does any more, no further edges follow.
     """
     top = xp.max(left, axis=-2, keepdims=True)
     lead = _steepest(xp, left >= top - close, left, right)
@@ -88,6 +122,8 @@ def _switches(xp: Namespace, left: Array, right: Array, close: Array) -> list[Ar
     for _ in range(left.shape[-2] - 1):
         gain, behind = right - lead.y, ops.clip(xp, lead.x - left, 0.0)
         rising = gain > close
+        if rising.ndim == 2 and known(~rising):
+            break
         total = xp.where(rising, behind + gain, xp.ones_like(gain))
         place = xp.where(rising, behind / total, xp.ones_like(gain))
         first = xp.min(place, axis=-2, keepdims=True)
