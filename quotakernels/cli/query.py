@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from quotakernels.evaluation.conditions import Condition, Conditions
+
 _BY_DIALECT = {
     "duckdb": ('"', "DOUBLE"),
     "spark": ("`", "DOUBLE"),
@@ -18,7 +20,7 @@ _BACKSLASH_ESCAPES = ("spark", "bigquery", "snowflake")
 
 
 class Columns(NamedTuple):
-    """The columns of a table that are grouped; `where` is a column and its value."""
+    """The columns of a table that are grouped, and the conditions for its rows."""
 
     label: str
     score: str
@@ -27,7 +29,7 @@ class Columns(NamedTuple):
     cost: str | None = None
     by: str | None = None
     pos_label: str | None = None
-    where: tuple[str, str] | None = None
+    where: Conditions = ()
 
 
 class Dialect(NamedTuple):
@@ -70,7 +72,7 @@ def grouped_query(table: str, columns: Columns, dialect: str) -> str:
     results |= {} if columns.by is None else {"groups": "segment"}
     selected = [f"{value} AS {written.identifier(name)}" for name, value in results.items()]
     examples = [f"{value} AS {name}" for name, value in _examples(columns, written).items()]
-    where = [] if columns.where is None else [f"    WHERE {_equals(written, *columns.where)}"]
+    held = " AND ".join(_holds(written, x) for x in columns.where)
     lines = [
         "-- quotakernels.Ranking.from_counts takes these columns by their names.",
         "SELECT",
@@ -79,7 +81,7 @@ def grouped_query(table: str, columns: Columns, dialect: str) -> str:
         "    SELECT",
         ",\n".join(f"        {x}" for x in examples),
         f"    FROM {table}",
-        *where,
+        *([f"    WHERE {held}"] if held else []),
         ") AS examples",
         *(["WHERE weight <> 0"] if columns.weight is not None else []),
         f"GROUP BY {', '.join(keys)}",
@@ -111,12 +113,14 @@ def _label(columns: Columns, written: Dialect) -> str:
     column = written.identifier(columns.label)
     if columns.pos_label is None:
         return f"CASE {column} WHEN 1 THEN 1 WHEN 0 THEN 0 END"
-    positive = _equals(written, columns.label, columns.pos_label)
+    positive = _holds(written, Condition(columns.label, "=", columns.pos_label))
     return f"CASE WHEN {positive} THEN 1 WHEN {column} IS NOT NULL THEN 0 END"
 
 
-def _equals(written: Dialect, column: str, text: str) -> str:
-    return f"{written.identifier(column)} = {written.literal(text)}"
+def _holds(written: Dialect, condition: Condition) -> str:
+    column, relation, text = condition
+    relation = "<>" if relation == "!=" else relation
+    return f"{written.identifier(column)} {relation} {written.literal(text)}"
 
 
 def _sums(columns: Columns) -> dict[str, str]:

@@ -29,7 +29,10 @@ CASES: list[tuple[tuple[str, ...], dict[str, Any]]] = [
     ((), {}),
     (AMOUNTS, WITH_AMOUNTS),
     ((*AMOUNTS, "--by", "part"), {**WITH_AMOUNTS, "groups": GIVEN["part"]}),
-    (("--where", "part=b"), {"where": GIVEN["part"] == "b"}),
+    (
+        ("--where", "part!=a", "--where", "w>=0.25", "--where", "w<4"),
+        {"where": (GIVEN["part"] == "b") & (GIVEN["w"] < 4)},
+    ),
     (("--label", "text", "--pos-label", "it's \\"), {}),
 ]
 
