@@ -54,7 +54,7 @@ def is_array(x: Any) -> bool:
     """Whether `x` belongs to an array library (lists, numbers and data-frame columns do not)."""
     if _is_host(x):
         return True
-    if isinstance(x, (bool, int, float, str, list, tuple)):
+    if x is None or isinstance(x, (bool, int, float, str, list, tuple)):
         return False
     return is_tensor(x) or array_api_compat.is_array_api_obj(x)
 
@@ -423,6 +423,8 @@ def special(xp: Namespace, name: str) -> Callable[[Array], Array] | None:
 
 def cast(xp: Namespace, x: Array, dtype: Any) -> Array:
     """`x` with the given dtype, not copied if it has it already."""
+    if isinstance(x, np.generic) and dtype is np.float64:
+        return np.float64(x)  # ten times as fast as the array's method
     if isinstance(x, (np.ndarray, np.generic)):
         return x.astype(dtype, copy=False)  # without the checks of the standard's function
     return x if x.dtype == dtype else xp.astype(x, dtype, copy=False)

@@ -62,7 +62,7 @@ def _wanted(
     size, dev = scores.shape[-1], device(scores)
     mass = known_mass(size, quota, fraction) if valid is None else None
     if mass is not None:
-        wanted = xp.reshape(constant(xp, mass, wide_float(xp, dev), dev), (1,))
+        wanted = constant(xp, mass, wide_float(xp, dev), dev)[..., None]
         return wanted, max(math.ceil(mass), 1)
     if valid is None:
         counts = xp.full((*scores.shape[:-1], 1), size, dtype=xp.int64, device=dev)

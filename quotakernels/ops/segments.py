@@ -123,7 +123,10 @@ def number(xp: Namespace, table: Groups, x: Array) -> Array:
     """The sum of counts, exact; in place, where there are no more than rows, XLA widens it last."""
     if table.segments:
         return group_total(xp, table, x)
-    if native.library(xp) == "jax" and table.in_place:
+    library = native.library(xp)
+    if library == "numpy":
+        return native.numpy_.number(x)
+    if library == "jax" and table.in_place:
         return cast(xp, xp.sum(x, axis=-1, dtype=x.dtype), xp.int64)
     return xp.sum(x, axis=-1, dtype=xp.int64)
 

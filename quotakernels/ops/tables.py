@@ -26,6 +26,7 @@ from quotakernels.ops._table import (
     Rows,
     SegmentsOrNone,
 )
+from quotakernels.ops.elementwise import clip
 from quotakernels.ops.keys import (
     comparable,
     from_order_key,
@@ -323,7 +324,7 @@ def _counted_rows_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array
 
 def _summed_rows_at(xp: Namespace, table: Cumulative, wanted: Array) -> tuple[Array, Rows]:
     """Of cumulative counts, which are whole numbers: of no mass the row of the first example."""
-    target = xp.clip(cast(xp, xp.ceil(wanted), table.items.dtype), min=1)
+    target = clip(xp, cast(xp, xp.ceil(wanted), table.items.dtype), low=1)
     index = bisect(xp, table.items[..., 1:], xp.minimum(target, table.items[..., -1:]))
     ends, wide = xp.concat([index, index + 1], axis=-1), wide_float(xp, device(wanted))
     (before, upto), (positive_before, positive_upto) = (

@@ -46,14 +46,14 @@ def _with_positives(words: NDArray) -> tuple[NDArray, NDArray, NDArray, int]:
     places = (words.astype(np.uint8) & 1).view(np.bool).nonzero()[0]  # the fastest way to them
     here, number = words[places], places.shape[0]
     differs = here[1:] != here[:-1]
-    if np.logical_and.reduce(differs):
+    if np.count_nonzero(differs) == differs.shape[0]:
         found, starts, ends = np.arange(number), places, places + 1
     else:
         found = np.append(0, differs.nonzero()[0] + 1)
         starts, here = places[found], here[found]
         ends = places[np.append(found[1:], number) - 1] + 1
     tied = (words[starts - 1] ^ here) == 1  # with a negative; those of a group stand first in it
-    if np.logical_or.reduce(tied):
+    if np.count_nonzero(tied):
         starts = starts.copy()
         starts[tied] = words.searchsorted(here[tied] - here.dtype.type(1))
     return starts, ends, found, number

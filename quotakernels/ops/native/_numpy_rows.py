@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,8 @@ def blocks(length: int, size: int = BLOCK) -> Iterator[slice]:
 
 
 def _part(table: Groups, rows: slice) -> Groups:
-    return table.map(lambda x: x[rows])
+    is_whole = rows.stop - rows.start >= table.counts.shape[0]
+    return table if is_whole else table.map(lambda x: x[rows])
 
 
 def _read(table: Groups, name: str) -> NDArray:
@@ -37,7 +39,9 @@ def _sums_before(values: NDArray, before: float) -> NDArray:
     sums[0] = 0.0
     if values.dtype.kind == "f":
         values.cumsum(out=sums[1:])
-    else:  # whole numbers add up several times faster
+    elif values.dtype == np.int32 and np.maximum.reduce(values) < 2**31 // BLOCK:
+        sums[1:] = values.cumsum(dtype=np.int32)  # 64 bits take eight times as long
+    else:
         sums[1:] = values.cumsum(dtype=np.int64)
     if before:
         sums += before
@@ -49,8 +53,7 @@ def sum_rows(table: Groups | Cumulative, parts: tuple[Summands, ...]) -> list[tu
     names = tuple(dict.fromkeys(name for part in parts for name in part.columns))
     sums: list[list[list[NDArray]]] = []
     of_table: Any = _cumulative_blocks if isinstance(table, Cumulative) else _column_blocks
-    for block in of_table(table, names):
-        read = dict(zip(names, block, strict=True))
+    for read in of_table(table, names):
         terms = (part.terms(*(read[name] for name in part.columns)) for part in parts)
         sums.append([[np.add.reduce(x, axis=-1) for x in each] for each in terms])
     return [
@@ -62,7 +65,7 @@ def sum_rows(table: Groups | Cumulative, parts: tuple[Summands, ...]) -> list[tu
 def _total_of_blocks(sums: tuple[NDArray, ...]) -> NDArray:
     """What the sums of all blocks come to, of each list."""
     if len(sums) == 1:
-        return np.asarray(sums[0])
+        return sums[0]
     lists = np.stack(sums, axis=-1)
     totals = [_rounded_once(x) for x in lists.reshape(-1, len(sums)).tolist()]
     return np.asarray(totals).reshape(lists.shape[:-1])
@@ -76,41 +79,49 @@ def _rounded_once(sums: list[float]) -> float:
         return sum(sums)
 
 
-def _column_blocks(table: Groups, columns: tuple[str, ...]) -> Iterator[list[NDArray]]:
+@cache
+def _named(columns: tuple[str, ...], old: str = "", new: str = "") -> dict[str, tuple[str, str]]:
+    """Of each column the name and the part: what is `before` a row, or `upto` it, or nothing."""
+    return {x: x.replace(old, new).partition("_")[::2] for x in columns}
+
+
+def _column_blocks(table: Groups, columns: tuple[str, ...]) -> Iterator[dict[str, NDArray]]:
     """The named columns by row, block by block; sums over rows are made as they are read."""
-    own = [column if table.weighted else column.replace("items", "mass") for column in columns]
-    before = {column.partition("_")[0]: 0.0 for column in own if "_" in column}
-    names = dict.fromkeys(column.partition("_")[0] for column in own)
+    own = _named(columns) if table.weighted else _named(columns, "items", "mass")
+    before = {name: 0.0 for name, part in own.values() if part}
+    names = {name for name, _ in own.values()}
     length = table.counts.shape[0]
     # Few rows in shorter blocks, of which the memory is not given back to the system each time.
     for block in blocks(length, BLOCK if length > 4 * BLOCK else BLOCK // 2):
-        part, read = _part(table, block), {}
+        part = _part(table, block)
+        read: dict[tuple[str, str], NDArray] = {}
         for name in names:
             values = _read(part, name)
-            if name in own:
-                read[name] = values.astype(np.float64)
+            if (name, "") in own.values():
+                read[name, ""] = values.astype(np.float64)
             if name in before:
                 sums = _sums_before(values, before[name])
                 before[name] = float(sums[-1])
-                read |= {f"{name}_before": sums[:-1], f"{name}_upto": sums[1:]}
-        yield [read[column] for column in own]
+                read[name, "before"], read[name, "upto"] = sums[:-1], sums[1:]
+        yield {column: read[x] for column, x in own.items()}
 
 
-def _cumulative_blocks(table: Cumulative, columns: tuple[str, ...]) -> Iterator[list[NDArray]]:
+def _cumulative_blocks(table: Cumulative, columns: tuple[str, ...]) -> Iterator[dict[str, NDArray]]:
     """The same of cumulative counts, of one list or several; masses are numbers of items."""
-    names = [column.replace("mass", "items").partition("_") for column in columns]
+    own = _named(columns, "mass", "items")
     *lists, length = table.items.shape
     for block in blocks(length - 1, max(BLOCK // math.prod(lists), 1)):
         rows = (..., slice(block.start, block.stop + 1))
         items, found = table.items[rows].astype(np.float64), table.found[rows].astype(np.float64)
         sums = {"items": items, "positive": found}
-        if ("negative", "", "") in names:
+        if ("negative", "") in own.values():
             sums["negative"] = items - found
-        read = {"before": {name: x[..., :-1] for name, x in sums.items()}}
-        read["upto"] = {name: x[..., 1:] for name, x in sums.items()}
-        of_row = {name for name, _, part in names if not part}
-        read[""] = {name: read["upto"][name] - read["before"][name] for name in of_row}
-        yield [read[part][name] for name, _, part in names]
+        of_rows = {x for x, part in own.values() if not part}
+        steps = {x: sums[x][..., 1:] - sums[x][..., :-1] for x in of_rows}
+        sides = {"before": (..., slice(-1)), "upto": (..., slice(1, None))}
+        yield {
+            column: sums[x][sides[part]] if part else steps[x] for column, (x, part) in own.items()
+        }
 
 
 def rows_at(table: Groups, wanted: NDArray) -> tuple[NDArray, Rows]:
