@@ -15,7 +15,7 @@ from quotakernels.evaluation.brief import brief_tables
 from quotakernels.evaluation.conditions import in_words
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.group_tables import group_tables
-from quotakernels.evaluation.notes import notes_of_intervals
+from quotakernels.evaluation.notes import notes_of_hit_rates, notes_of_intervals
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.segments import in_words as where_best
 from quotakernels.evaluation.tables import pair_tables, values_table
@@ -47,6 +47,8 @@ def print_evaluation(evaluation: Evaluation, console: Console, everything: bool)
         return
     for table in group_tables(evaluation):
         print_table(table, console)
+    for note in notes_of_hit_rates(evaluation):
+        console.print(f"\n{note}")
     more = ", intervals and tests" if evaluation.settings.resampling is not None else ""
     console.print(f"\n--all prints all measures{more}.", style="dim")
 

@@ -23,7 +23,7 @@ _OF_GROUPS = (
     "What the quotas of groups find together, its tests and means over groups: resamples of whole "
     "groups. Only single groups have score and DeLong's intervals."
 )
-_FEW_SCORES = 20
+_FEW_SCORES, _FEW_OF_A_CLASS, _NEAR_ONE = 20, 30, 0.97
 _CHOSEN_ELSEWHERE = "What the best cuts bring: the cuts as they are, on resamples of these rows."
 _COMPARED = {
     "roc_auc": "AUC",
@@ -107,12 +107,29 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
         for measure in (values.shown if part != "gains" else ())
         if measure.name in values.ends
     }
+    yield from _of_averages(evaluation)
+    yield from notes_of_hit_rates(evaluation)
     if any(np.any(ends.lower == ends.upper) for ends in shown.values()):
         yield "Where an interval has no width all resamples agree, which does not mean certainty."
     for row, name in enumerate(evaluation.models):
         counts = {what: int(ends.undefined[row]) for what, ends in shown.items()}
         if told := _counted({k: x for k, x in counts.items() if 0 < x < resampling.resamples}):
             yield f"Undefined resamples of {name}, left out of its intervals: {told}."
+
+
+def notes_of_hit_rates(evaluation: Results) -> Iterator[str]:
+    """Say where score intervals of the hit rate hold less often than they say."""
+    if not evaluation.has_intervals or evaluation.weighted:
+        return
+    positives, area = evaluation.positives, evaluation.over_all.of("roc_auc")
+    late = any(
+        evaluation.places_at_random(q) > positives for q in evaluation.settings.quotas_over_all
+    )
+    if late and positives < _FEW_OF_A_CLASS and np.any(area > _NEAR_ONE):
+        yield (
+            "Intervals of the hit rate are too narrow where a model has found nearly all of few "
+            "positives: those of 95% held 88% in simulations."
+        )
 
 
 def _of_gains(evaluation: Results, gains: GainResults) -> Iterator[str]:
@@ -125,15 +142,30 @@ def _of_gains(evaluation: Results, gains: GainResults) -> Iterator[str]:
         yield _OF_TWO_RATES
     if "expected" not in gains.at_best_cut.ends:
         return
-    coarse = [
-        name
-        for name, ranking in zip(settings.models, evaluation.rankings, strict=True)
-        if np.count_nonzero(ranking.counts) < _FEW_SCORES
-    ]
-    if coarse:
+    if coarse := list(_coarse(evaluation)):
         yield (
             f"Scores with few values ({', '.join(coarse)}): there is little luck in the choice of "
             "a cut; what is expected on other rows is too low."
+        )
+
+
+def _coarse(evaluation: Results) -> Iterator[str]:
+    """The models with few different scores."""
+    for name, ranking in zip(evaluation.models, evaluation.rankings, strict=True):
+        if np.count_nonzero(ranking.counts) < _FEW_SCORES:
+            yield name
+
+
+def _of_averages(evaluation: Results) -> Iterator[str]:
+    """Say where intervals of averages over quotas hold less often than they say."""
+    few = min(evaluation.positives, evaluation.rows - evaluation.positives) < _FEW_OF_A_CLASS
+    coarse, area = set(_coarse(evaluation)), evaluation.over_all.of("roc_auc")
+    named = zip(evaluation.models, area, strict=True)
+    if narrow := [x for x, auc in named if few or x in coarse or auc > _NEAR_ONE]:
+        yield (
+            f"Intervals of averages over quotas are too narrow for {listed(narrow)}: with few "
+            "different scores, few rows of a class or an AUC near 1, those of 95% held 89 to 92% "
+            "in simulations."
         )
 
 

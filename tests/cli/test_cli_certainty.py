@@ -198,6 +198,10 @@ def test_intervals_that_say_less_than_they_seem_to(run: Run, table: Callable[...
     asked = ("--confidence", 0.9, "--compare", "--resamples", 50)
     text = run(*arguments, "--all", *asked).out
     assert "Where an interval has no width all resamples agree, which does not mean" in text
+    assert "Intervals of averages over quotas are too narrow for s and t: with few" in text
+    narrow = "Intervals of the hit rate are too narrow where a model has found nearly all of few"
+    assert narrow not in text, "no more places than positives"
+    assert narrow in run(*arguments[:-1], 3, *asked).out
     assert "only 2 positives: with fewer than 10 p-values are too small" in text
     assert text.count("hull") == 2  # in the table of values and in the note
     model, _ = json.loads(run(*arguments, "--all", *asked, "--json").out)["models"]
