@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import os
 from collections.abc import Callable, Iterator
@@ -28,6 +29,14 @@ def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
     if isinstance(tree, (tuple, list)):
         return tuple(tree_map(function, x) for x in tree)
     return function(tree)
+
+
+@functools.lru_cache(maxsize=1)
+def mapped_by_jax(function: Callable[..., Any]) -> Callable[..., Any]:
+    """One program for all arrays of a test, as `jax.vmap` makes another function each time."""
+    import jax
+
+    return jax.jit(jax.vmap(function))
 
 
 @dataclass(frozen=True)
@@ -130,9 +139,7 @@ class Mode:
 
             return torch.func.vmap(function)
         if self.name.endswith("-vmap"):
-            import jax
-
-            return jax.jit(jax.vmap(function))
+            return mapped_by_jax(function)
         if self.name == "torch-compile":
             import torch
 
@@ -164,14 +171,17 @@ MODES = [
 ]
 
 
+DISTINCT = [mode for mode in MODES if mode.name != "jax32-jit"]
+"""Those that others do not make up: a program with x64 and one of a mapped function without it."""
+
+
 SLOW = ("strict", "jax64", "jax32-jit", "torch-compile")
 QUICK = [mode for mode in MODES if mode.name not in SLOW]
-"""Every library, transformation and precision, but not each with each: a JAX program with x64, one
-without, of a mapped function.  All of the modes meet every measure in test_small_cases, and
-torch.compile, which takes long for each function, all public functions in test_lazy.
+"""Every library, transformation and precision, but not each with each.  torch.compile, which takes
+long for each function, meets all public functions in test_lazy.
 """
 
-LAZY = [mode for mode in MODES if mode.lazy and mode.name != "jax32-jit"]
+LAZY = [mode for mode in DISTINCT if mode.lazy]
 """The modes in which values cannot be read, with the same JAX programs."""
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from backends import FIRST, MODES, Mode, mode_fixture, of_fast_forms
+from backends import DISTINCT, FIRST, Mode, mode_fixture, of_fast_forms
 from hypothesis import settings
 
 from quotakernels.ops import STANDARD_ONLY
@@ -52,7 +52,7 @@ collect_ignore = ["sharded_jax.py", "sharded_torch.py"]  # programs, which test_
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
-mode = mode_fixture(MODES)
+mode = mode_fixture(DISTINCT)
 
 
 PRINT_TABLES = {

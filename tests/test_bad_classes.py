@@ -37,6 +37,7 @@ NUMBERS += ["float32", "float64"]
 LIBRARIES = [m for m in MODES if m.name in ("numpy", "strict", "jax64", "torch", "jax32-jit")]
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("dtype", NUMBERS)
 @pytest.mark.parametrize("mode", parameters(LIBRARIES))
 def test_labels_of_every_dtype(mode: Mode, dtype: str):

@@ -77,6 +77,7 @@ def test_every_measure_takes_scores_as_they_are(mode: Mode):
         every.assert_exact(every.of_row(found, index), Y, row)
 
 
+@pytest.mark.full
 def test_float32_scores_are_ranked_as_they_are():
     scores = shapes_of_scores(np.float32)
     for mode in by_name("numpy", "strict", "jax64", "torch", "torch-vmap"):
@@ -182,6 +183,7 @@ def boundaries(dtype: Any) -> np.ndarray:
     return np.random.default_rng(3).permutation(np.concatenate([positive, -positive]))
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("mode", parameters())
 def test_neighbouring_floats_are_distinct(mode: Mode, dtype: Any):

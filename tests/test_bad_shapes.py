@@ -113,6 +113,7 @@ def test_columns_of_lists_and_frames():
 # what stays possible
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", SOME)
 def test_models_of_one_example(mode: Mode):
     """The labels say so, or the mask of an example more."""

@@ -15,7 +15,7 @@ import quotakernels as qk
 from quotakernels._array import namespace
 from quotakernels.inference.resampling import values
 from quotakernels.inference.resampling.intervals import interval
-from quotakernels.inference.resampling.plan import parts_left_out, plan_of
+from quotakernels.inference.resampling.plan import parts_left_out, plan_of, without_parts
 from quotakernels.inference.resampling.values import values_of
 from quotakernels.inputs.gains import validated
 from quotakernels.ranking import rank_examples
@@ -113,12 +113,19 @@ def test_resamples_have_the_size_that_they_should():
 
 
 def test_what_is_left_out_for_bca():
-    lacking, numbers = parts_left_out(plan(S)[0])
+    lacking, numbers = parts_left_out(plan(S)[0], 99)
     assert len(numbers) == N
     assert np.array_equal(np.sort((1 - lacking.counts(numbers)).argmax(axis=-1)), np.arange(N))
-    lacking, numbers = parts_left_out(plan(S, clusters=CLUSTERS)[0])
+    lacking, numbers = parts_left_out(plan(S, clusters=CLUSTERS)[0], 99)
     assert len(numbers) == 11
     assert np.all((1 - lacking.counts(numbers)).sum(axis=0) == 1)
+
+
+@pytest.mark.parametrize(("resamples", "parts"), [(2, 20), (50, 50), (9999, 200)])
+def test_as_many_parts_are_left_out_as_there_are_resamples(resamples: int, parts: int):
+    counts, numbers = without_parts(300, None, np.zeros(300), resamples)
+    assert len(numbers) == parts
+    assert np.all((1 - counts(numbers)).sum(axis=0) == 1)
 
 
 @pytest.mark.parametrize("method", ["percentile", "expanded"])

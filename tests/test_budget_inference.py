@@ -133,6 +133,7 @@ MODELS = {"first": S[0], "second": S[1]}
 FEW = pytest.mark.filterwarnings("ignore:.*p-values are too small", "ignore:.*cannot tell any")
 
 
+@pytest.mark.full
 @FEW
 @pytest.mark.parametrize("test", ["bootstrap", "permutation"])
 def test_models_are_compared_at_a_budget(test: Any):

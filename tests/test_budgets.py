@@ -90,6 +90,7 @@ def near(name: str, found: Any, wanted: Any) -> None:
     np.testing.assert_allclose(found, wanted, rtol=rounding, atol=rounding, err_msg=name)
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("names", BESIDE.values(), ids=BESIDE)
 @pytest.mark.parametrize(
     "ties", ["expected", *map(in_full, ("optimistic", "pessimistic", "given"))]
@@ -111,6 +112,7 @@ def test_what_a_budget_finds(mode: Mode, names: tuple[str, ...], ties: str):
             near(name, found[name], value)
 
 
+@pytest.mark.full
 @given(st.data())
 def test_one_part_of_a_group_is_the_mean_over_the_orders_of_equal_costs(data: st.DataObject):
     size = data.draw(st.integers(1, 5))

@@ -78,6 +78,7 @@ def test_right_and_wrong_are_accuracy():
     near("accuracy", found, 2 * qk.accuracy(table) - 1)
 
 
+@pytest.mark.long_program
 @every.main_modes
 def test_totals_of_cuts(mode: Mode):
     """n times the impact per example; 0 of no examples."""

@@ -115,6 +115,7 @@ def test_bootstrap_differences_are_of_the_same_resamples():
         assert found.p_value[i, j] == min(1, 2 * (1 + least) / 501)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("maximize", [True, False])
 def test_what_the_best_of_several_models_is_expected_to_have(maximize: bool):
     """Resample by resample, also where less is better: BAD turned round is then the best."""
@@ -241,6 +242,7 @@ def test_what_a_comparison_is(test: str):
         assert np.all((found.lower <= found.difference) & (found.difference <= found.upper))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("test", TESTS)
 def test_models_that_are_alike_never_differ(test: str):
     found = compared(test, {"a": GOOD, "b": GOOD, "c": GOOD.astype(np.float32)}, n_resamples=240)
@@ -565,6 +567,7 @@ def test_a_measure_of_score_values_has_no_permutation_test():
     assert compared("bootstrap", measure=at_a_half).p_value.shape == (4, 4)
 
 
+@pytest.mark.full
 def test_too_few_resamples_are_warned_of():
     with pytest.warns(UserWarning, match="100 resamples .* 4 models apart; pass n_resamples=239"):
         compared("bootstrap", n_resamples=100)

@@ -334,7 +334,7 @@ def test_bad_rates():
             call()
 
 
-LAZY = ("strictest-device1", "jax64-jit", "jax32-jit", "torch-vmap", "cupy")
+LAZY = ("strictest-device1", "jax64-jit", "torch-vmap", "cupy")
 
 
 @pytest.mark.long_program

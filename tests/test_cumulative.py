@@ -74,6 +74,7 @@ def test_values(name: str, dtype: str):
                 np.testing.assert_allclose(x, w, rtol=most, atol=most)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("name", MEASURES)
 def test_more_halves_than_there_are(name: str, dtype: str):

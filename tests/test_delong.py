@@ -230,6 +230,7 @@ def assert_covered(share: float) -> None:
     assert abs(share - 0.95) <= 3 * math.sqrt(0.95 * 0.05 / REPLICATIONS), share
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", SHAPES)
 def test_coverage(kind: str):
     dice = np.random.default_rng(8)

@@ -88,6 +88,7 @@ def test_prose_is_what_is_said():
     assert prose(text) == ["One.", "Two."]
 
 
+@pytest.mark.full
 def test_docstrings_of_measures_say_little_twice():
     """Less than a tenth of the lines of their docstrings stand in another one too."""
     said = [prose(text) for text in docstrings(ROOT / "quotakernels" / "measures")]

@@ -181,6 +181,7 @@ def two_models(draw: Any, weighted: bool = False) -> tuple[qk.Ranking, qk.Rankin
     return qk.rank(y, draw(scores), **given), qk.rank(y, draw(scores), **given)
 
 
+@pytest.mark.full
 @given(two_models(), two_models(weighted=True))
 def test_theorem_3_2(plain, weighted):
     """Dominance in ROC space is dominance in precision-recall space, with ties too."""

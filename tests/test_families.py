@@ -90,6 +90,7 @@ def test_hulls_and_mixtures_of_a_batch_of_families(mode: Mode):
             assert_mixtures(name, row_of(found, row), wanted)
 
 
+@pytest.mark.long_program
 @every.main_modes
 def test_sequences_and_mappings_in_the_order_of_the_models(mode: Mode):
     """Of tables with as many rows as each model has scores, and in any order of the models."""
@@ -247,6 +248,7 @@ def test_all_the_weight_is_a_quota_in_whatever_order_it_is_added():
             assert qk.mixture(hull, quota=total).tpr == pytest.approx(1, rel=1e-15)
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
 def test_values_traced_by_jax():
     import jax

@@ -199,6 +199,7 @@ def most_memory(read: Callable[[], Any]) -> int:
         tracemalloc.stop()
 
 
+@pytest.mark.full
 def test_what_is_refused_takes_little_memory(tmp_path: Path):
     """Much zlib for a short shape, a long shape for little zlib, and both, for another state."""
     path, long = tmp_path / "state", 2**26

@@ -87,11 +87,13 @@ def test_nothing_but_numpy_and_the_compat_layer_is_needed():
     assert python(ONLY_NUMPY + USE) == "1.0 1.0"
 
 
+@pytest.mark.full
 def test_what_needs_scipy_says_so():
     told = python(ONLY_NUMPY + WITHOUT_SCIPY).splitlines()
     assert told == ['this needs SciPy; install it by pip install "quotakernels[inference]"'] * 5
 
 
+@pytest.mark.full
 def test_displays_without_matplotlib_are_a_name_that_is_missing():
     code = "import quotakernels as qk\nprint(hasattr(qk, 'plots'), 'plots' in dir(qk))\nqk.plots"
     assert python(ONLY_NUMPY + code.rpartition("\n")[0]).startswith("False")

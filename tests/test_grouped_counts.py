@@ -133,6 +133,7 @@ def test_what_is_bad_is_told(given: dict[str, Any], message: str):
         make([1, 2], [1, 2], [0, 1], num_groups=2)
 
 
+@pytest.mark.full
 def test_a_bad_value_in_a_program_spoils_its_group_and_a_bad_id_all():
     jax = pytest.importorskip("jax")
     columns = ([1.0, 2, 2, 3], [1, 2, 3, 4], [0, 1, 1, 2], [0, 0, 1, 1])

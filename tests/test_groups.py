@@ -506,6 +506,7 @@ def test_a_mean_is_of_groups_and_of_measures_of_this_library():
     np.testing.assert_array_equal(found.defined, [2, 2])
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("cut", [{"quota": 2}, {"fraction": 0.3}, {"quota": "each"}], ids=str)
 def test_who_fills_the_quota_of_each_group(mode: Mode, cut: dict[str, Any]):
     each = np.arange(GROUPS)[:, None] / 2.0

@@ -116,6 +116,7 @@ def test_bounds_stay_in_the_range_of_the_measure():
     assert perfect.upper == 1.0 > perfect.lower > 1 - 1e-12
 
 
+@pytest.mark.full
 def test_bounds_hold_what_rounding_makes_of_weighted_measures():
     """Weights of sixteen magnitudes, of one positive too: 1 comes out some last places off."""
     measures = {"average": qk.average_qrecall, "gini": qk.gini, "pem": qk.pem, "auk": qk.charts.auk}
@@ -128,6 +129,7 @@ def test_bounds_hold_what_rounding_makes_of_weighted_measures():
         check_contained(state.compute(measures), {k: f(ranking) for k, f in measures.items()})
 
 
+@pytest.mark.full
 def test_bounds_of_weighted_measures_are_as_near_as_rounding():
     """Every score has a bin of its own, so that rounding alone keeps the bounds apart."""
     rng = np.random.default_rng(5)

@@ -292,6 +292,7 @@ def test_bad_options():
             qk.inference.hit_rate_interval(Y, S, sample_weight=S, **given)
 
 
+@pytest.mark.full
 def test_exact_interval_of_a_list_in_a_trace():
     jax = pytest.importorskip("jax")
     with pytest.raises(ValueError, match='beside population is found on the host.*"wilson"'):

@@ -74,6 +74,7 @@ def test_relations_to_accuracy_and_markedness():
     near("markedness", mean, qk.tables.markedness(qk.tables.normalize_table(table)))
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("kind", ["impact", "outcome"])
 def test_best_boundary_of_every_small_case(kind: Any):
     for y, s in ex.cases(4):

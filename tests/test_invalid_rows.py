@@ -17,7 +17,7 @@ P = np.asarray([[1.0, 1, 0, 0], [1, 0, 7, 0], [1, 1, 0, 0], [1, 1, 0, 0]])
 W = np.asarray([1.0, 2, 0.5, 1])
 M = np.asarray([[True] * 4, [True] * 4, [True] * 4, [False] * 4])
 INVALID, EMPTY = (1, 2), 3
-NAMES = ("numpy", "strictest-device1", "jax32-jit", "jax32-vmap", "torch-vmap")
+NAMES = ("numpy", "strictest-device1", "jax32-vmap", "torch-vmap")
 modes = pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in NAMES]))
 
 

@@ -84,6 +84,7 @@ def test_random_cases_with_and_without_weights():
             near(found, ex.charts.auk(weighted, kappa), 8)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("size", [10**4, 10**9, 10**15])
 def test_large_counts_of_classes_of_any_ratio(size: int):
     for _ in range(40):
@@ -148,6 +149,7 @@ def test_it_is_the_integral_of_kappa(name: Any, rows: Any):
     np.testing.assert_allclose(found, area, atol=1e-4)
 
 
+@pytest.mark.full
 def test_policies_bound_it():
     for y, s in CASES:
         rankings = [qk.rank(y, s, ties=x) for x in ("pessimistic", "expected", "optimistic")]

@@ -90,6 +90,7 @@ def test_ends_may_be_traced(mode: Mode):
     near(mode.run(run, LABELS, SCORES, np.asarray([3.0, 9.0])), wanted("sum", 3, 9))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_prior_over_quotas(mode: Mode, weighted: bool):
     quotas, prior = np.asarray([0.0, 3, 4.5, 30]), np.asarray([0.0, 0.5, 0.25, 3])

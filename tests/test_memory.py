@@ -52,6 +52,7 @@ def test_weights_take_two_columns_more():
     assert peak(lambda: qk.rank(LABELS, scores, sample_weight=weights)) <= 13 * scores.nbytes
 
 
+@pytest.mark.full
 @of_fast_forms
 def test_the_correlation_at_a_quota_reads_no_further():
     scores = SCORES.astype(np.float32)

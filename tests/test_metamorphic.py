@@ -140,6 +140,7 @@ def test_order_scale_and_masked_garbage_change_nothing(mode: Mode):
     check_masked(found)
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("mode", QUICK)
 def test_order_and_scale_change_nothing_without_a_mask(mode: Mode):
     rows = batch()
@@ -166,6 +167,7 @@ def test_compact_tables_do_not_depend_on_the_order(mode: Mode):
                 np.testing.assert_array_equal(value, wanted[name], err_msg=name)
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("mode", [*QUICK, *modes("jax32")])
 def test_a_batch_is_a_loop(mode: Mode):
     """Values that do not grow with the table are the same, whichever rows stand beside them."""

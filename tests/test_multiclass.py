@@ -144,6 +144,7 @@ def test_weights_are_those_of_the_examples(mode: Mode):
     compare(mode.run(found, y, s, w, m), wanted(y, s, w, m))
 
 
+@pytest.mark.long_program
 @pytest.mark.parametrize("ties", ["optimistic", in_full("pessimistic"), in_full("given")])
 @pytest.mark.parametrize("mode", parameters(FEW[:2]))
 def test_tie_policies(mode: Mode, ties: str):

@@ -8,6 +8,7 @@ import mutants
 import pytest
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "only", ["ranking.py", "measures/at_quota/hit_rate.py", "inference/proportions/binomial.py"]
 )

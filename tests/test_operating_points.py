@@ -57,6 +57,7 @@ def wanted_of_small_cases() -> list[dict[str, list[Any]]]:
     return [exact_points(table) for table in GROUPS]
 
 
+@pytest.mark.long_program
 def test_every_small_case(mode: Mode):
     found = mode.run(lambda y, s, m: points(qk.rank(y, s, where=m)), *padded())
     assert_points(found, wanted_of_small_cases(), 8)

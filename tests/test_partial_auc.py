@@ -42,6 +42,7 @@ def near(found: Any, wanted: Any, units: float = 4) -> None:
     assert_within(found, as_floats(wanted), units * unit, "partial area")
 
 
+@pytest.mark.long_program
 def test_every_small_case(mode: Mode):
     def areas(y: Any, s: Any, m: Any) -> list[Any]:
         ranking = qk.rank(y, s, where=m)
@@ -68,6 +69,7 @@ def test_weights_everywhere(mode: Mode):
         near(values, [ex.partial_auc(ex.groups(*case), **part) for case in WEIGHTED], 8)
 
 
+@pytest.mark.full
 def test_weights_policies_and_groups():
     for _ in range(40):
         n = RNG.integers(4, 14)
@@ -88,6 +90,7 @@ def test_weights_policies_and_groups():
             near(qk.pr_auc(y, s, groups=g, **part), [exact_pr(x, part) for x in each])
 
 
+@pytest.mark.full
 def test_all_of_the_curve_is_the_whole_area():
     for y, s in CASES:
         for whole in ({"max_fpr": 1}, {"min_tpr": 0}, {"max_fpr": 1.0, "min_tpr": 0.0}):

@@ -73,6 +73,7 @@ def test_auc_of_the_data_that_ship(score: str, printed: str):
     assert_printed(qk.roc_auc(*examples(table, "repaid", score)), printed)
 
 
+@pytest.mark.full
 def test_auc_of_hillstrom_on_the_validation_rows(shared: Path):
     table = columns(shared / "quota" / "hillstrom_scores.csv.gz")
     scores = [table["logistic.score"], table["svm.score"]]

@@ -171,6 +171,7 @@ def test_a_hull_of_tuning_scores_cuts_test_scores(mode: Mode):
         assert set(zip(curve.fp[row], curve.tp[row], strict=True)) == wanted
 
 
+@pytest.mark.full
 def test_the_table_at_each_threshold_is_the_vertex():
     for y, s in CASES:
         labels, scores = np.asarray(y), np.asarray(s)

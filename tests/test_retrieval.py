@@ -339,6 +339,7 @@ def test_torchmetrics_agrees_without_ties():
             np.testing.assert_allclose(found, wanted, rtol=1e-6, err_msg=name)
 
 
+@pytest.mark.full
 def test_rax_agrees_without_ties():
     rax = pytest.importorskip("rax")
     y, s, groups = lists_without_ties()
@@ -359,6 +360,7 @@ def test_rax_agrees_without_ties():
             np.testing.assert_allclose(found, wanted, rtol=1e-5, err_msg=name)
 
 
+@pytest.mark.full
 def test_exponential_gains_are_those_of_rax():
     rax = pytest.importorskip("rax")
     s, grade = np.array([0.9, 0.4, 0.7, 0.1]), np.array([1.0, 3.0, 0.0, 2.0])

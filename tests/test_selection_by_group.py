@@ -174,6 +174,7 @@ def test_resamples_are_measured_as_examples_repeated():
     assert clustered.split_cost.resamples.shape == (2, 20)
 
 
+@pytest.mark.full
 def test_models_are_compared_by_one_of_its_numbers():
     def ratio(ranking: qk.Ranking) -> Any:
         return qk.groups.selection_by_group(ranking, quota=9).demographic_parity_ratio

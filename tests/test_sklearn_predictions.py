@@ -49,6 +49,7 @@ def tuned(scoring: Any, labels: Any = CODES, **options: Any) -> Any:
     return TunedThresholdClassifierCV(GaussianNB(), scoring=scoring, **given).fit(X, labels)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("names", [(0, 1), ("bad", "good"), (False, True)])
 @pytest.mark.parametrize("place", [0, 1])
 def test_tuned_thresholds_are_those_of_scikit_learn(names: Any, place: int):

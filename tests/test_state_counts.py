@@ -129,6 +129,7 @@ def value(state: Any) -> Any:
     return {"auc": qk.roc_auc(state.ranking())}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", QUICK)
 def test_the_last_that_can_be_counted(mode: Mode):
     whole, batch = bins_of(FULL), bins_of([BATCH] * len(FULL))

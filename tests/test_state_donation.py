@@ -14,6 +14,7 @@ jax = pytest.importorskip("jax")
 LABELS, SCORES = np.array([True, False, True]), np.array([0.3, 0.2, 0.1], dtype=np.float32)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", [qk.states.ScoreHistogram, qk.states.FixedScoreBuffer])
 def test_each_array_of_a_state_may_be_donated(kind: Any, weighted: bool):

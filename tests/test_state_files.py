@@ -129,6 +129,7 @@ def test_bfloat16_goes_from_one_library_to_another(tmp_path: Path):
     assert qk.states.load_state(path).compute(qk.roc_auc) == wanted.compute(qk.roc_auc)
 
 
+@pytest.mark.full
 def test_every_flip_and_every_truncation_is_detected(tmp_path: Path):
     path, broken = tmp_path / "state", tmp_path / "broken"
     state = qk.states.ScoreHistogram.of([1, 0, 1], [0.9, 0.5, 0.1], bits=2)

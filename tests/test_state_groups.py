@@ -27,7 +27,7 @@ MEASURES = {
     "hits": functools.partial(qk.hit_rate, quota=[2, 30]),
     "gauc": lambda ranking: GAUC(ranking).value,
 }
-MOST = ("numpy", "strictest-device1", "jax32-jit", "jax32-vmap", "torch", "torch-vmap", "cupy")
+MOST = ("numpy", "strictest-device1", "jax32-vmap", "torch", "torch-vmap", "cupy")
 
 
 def an_empty_state(kind: str, s: Any, weighted: bool, bits: int | None = None) -> Any:

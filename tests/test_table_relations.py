@@ -232,6 +232,7 @@ def exact_optima() -> list[dict[str, tuple[Any, set[tuple[int, int]]]]]:
     return rows
 
 
+@pytest.mark.full
 @pytest.mark.long_program
 def test_best_cuts_lie_on_the_hull(mode: Mode):
     """They are the exact ones; of float32 some of them, since rounding may part equal values."""

@@ -47,6 +47,7 @@ FUNCTIONS = functions()
 PROGRAMS = [mode for mode in MODES if mode.name == "jax32-jit"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("mode", parameters(PROGRAMS))
 def test_nan_where_it_is_nan(mode: Mode, name: str) -> None:

@@ -53,6 +53,7 @@ def test_equal_to_the_ranking(mode: Mode) -> None:
         np.testing.assert_array_equal(value, wanted[name], err_msg=name)
 
 
+@pytest.mark.full
 @any_quota
 @given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=1), st.data())
 def test_any_quota(rows: list[tuple[bool, int]], data: st.DataObject) -> None:

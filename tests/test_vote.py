@@ -87,6 +87,7 @@ def test_equal_models_keep_their_order_and_the_fewest_vote():
     assert np.isnan(undefined.votes).all()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("library", ["jax.numpy", "torch", "array_api_strict"])
 def test_other_libraries(library: str):
     xp: Any = pytest.importorskip(library)

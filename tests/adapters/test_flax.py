@@ -31,6 +31,7 @@ def at_once(measure: Any) -> np.ndarray[Any, Any]:
     return np.asarray(measure(ranking), dtype="float32")
 
 
+@pytest.mark.full
 def test_metrics_of_compiled_steps():
     """One trace for all steps; split, merged and reset like the metrics of Flax."""
     state = qk.states.ScoreHistogram.empty(LOGITS[0])
@@ -66,6 +67,7 @@ def test_arguments_have_the_names_that_were_chosen():
         metric.update(y=LABELS[0], labels=LABELS[0])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["sample_weight", "where"])
 def test_names_that_were_chosen_are_not_optional(name: str):
     state = qk.states.FixedScoreBuffer.empty(LOGITS[0], capacity=8, weighted=True)
@@ -151,6 +153,7 @@ def check_single(make: Callable[[Any, Any], Any], value: Callable[..., Any]) -> 
     assert all(isinstance(x, jax.Array) for x in found.values())
 
 
+@pytest.mark.full
 def test_metrics_are_of_one_list():
     def value(metric: Any, labels: Any, logits: Any) -> Any:
         metric.update(labels=labels, logits=logits)

@@ -138,6 +138,7 @@ def test_devices_give_what_merged_states_give(case: Case):
     assert not same(joined, emptied(joined))
 
 
+@pytest.mark.full
 def test_a_bad_batch_of_one_device_counts_for_all():
     labels, scores = CASES[2].arrays()
     invalid = scores.at[1, 3].set(jnp.nan)
@@ -197,6 +198,7 @@ def test_buffers_of_devices_keep_groups(make: Callable[..., Any]):
     assert all(np.array_equal(x, wanted, equal_nan=True) for x in found)
 
 
+@pytest.mark.full
 def test_masses_of_devices_are_summed_without_rounding():
     """In whatever order the devices are added, what each small mass brings is there."""
     scores = jnp.zeros((5, 1), jnp.bfloat16)

@@ -98,6 +98,7 @@ def test_another_shell(run: Run) -> None:
     assert "'ksh' is not one of 'bash', 'zsh', 'fish'" in run("completion", "ksh").error
 
 
+@pytest.mark.full
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 def test_bash_completes_a_column(run: Run, table: Callable[..., Path], tmp_path: Path) -> None:
     """As a shell does it: the function of the script fills COMPREPLY."""

@@ -557,6 +557,7 @@ def test_frames_hold_every_value_with_its_interval() -> None:
     assert len(frame) == sum(sizes) + found.gains.at_best_cut.array.size + 8
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("quota", [None, 30])
 def test_the_order_is_said_with_the_p_value_of_the_table(credit: Any, quota: int | None) -> None:
     given = {"quota": quota, "impacts": (0, -5, -1, 0), "n_resamples": 120}
@@ -618,6 +619,7 @@ def test_numpy_alone_suffices() -> None:
     assert frame == "to_frame needs pandas or polars, which is not installed"
 
 
+@pytest.mark.full
 def test_the_first_is_sure_by_its_own_pairs_and_pairs_differ_by_holm() -> None:
     rng, labels = np.random.default_rng(10), np.arange(200) < 80
     signal = rng.normal(size=200)

@@ -180,6 +180,7 @@ def test_groups_share_one_budget(weight: Any):
     ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["per", "by"])
 def test_groups_of_a_budget_have_intervals(kind: str, credit: Any):
     y, cost, group = credit["repaid"], credit["credit_amount"], np.arange(len(credit)) % 12

@@ -236,6 +236,7 @@ def test_correlation_with_what_does_not_vary():
     assert voting._correlation(np.arange(4.0), 1 - np.arange(4.0)) == pytest.approx(-1)
 
 
+@pytest.mark.full
 def test_votes_renew_what_the_page_shows_of_them(
     votes: voting.Votes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

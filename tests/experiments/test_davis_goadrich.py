@@ -19,6 +19,7 @@ def test_page_shows_what_the_script_makes(name: str):
     assert _pages.section(text, name) == dg.SECTIONS[name]()
 
 
+@pytest.mark.full
 def test_hulls_of_a_campaign_keep_less_than_they_promise(
     shared: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -14,6 +14,7 @@ import quotakernels as qk
 pytest.importorskip("sklearn")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", pw.SECTIONS)
 def test_page_shows_what_the_script_makes(name: str):
     text = (_pages.HERE / pw.PAGE).read_text(encoding="utf-8")

@@ -190,6 +190,7 @@ def test_bins_are_those_of_the_lift_table(ax: Any):
         assert (vertices(line)[1] == table.cumulative_lift).all()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("axis", ["quota", "fpr", "recall"])
 def test_bars_of_dominance_are_the_regions(axis: Any, ax: Any):
     display = plots.DominanceDisplay.from_predictions(LABELS, SCORES, axis=axis, ax=ax)

@@ -8,6 +8,7 @@ from benchmarks import drawing
 from quotakernels import plots
 
 
+@pytest.mark.full
 def test_a_curve_is_drawn_thinned_and_whole():
     ranking = drawing.scored(60_000)
     thinned, whole = (drawing.drawing("RocDisplay", ranking, whole=x) for x in (False, True))

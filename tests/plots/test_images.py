@@ -163,6 +163,7 @@ def test_missing_words_are_seen(missing: str):
         assert difference(figure) > 1.25 * DARKER
 
 
+@pytest.mark.full
 def test_figures_of_the_documents_can_be_drawn():
     folder = Path(__file__).resolve().parents[2] / "docs" / "figures"
     made = runpy.run_path(str(folder / "plots.py"))

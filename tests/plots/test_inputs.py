@@ -55,6 +55,7 @@ def test_classes_are_drawn_against_the_rest(ax: Any):
     assert list(named.rankings) == ["a, 0", "a, 1", "a, 2"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("library", ["jax.numpy", "torch"])
 def test_arrays_of_other_libraries(library: str, ax: Any):
     xp = pytest.importorskip(library)

@@ -237,6 +237,7 @@ def test_a_page_that_cannot_be_written_is_refused_before_the_work(
         app([*command, str(small)], standalone_mode=False)
 
 
+@pytest.mark.full
 def test_missing_extra_says_what_to_install(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['jinja2'] = None; from quotakernels.cli import main; "
@@ -261,6 +262,7 @@ def hostile(made: Made, small: Path) -> Path:
     return made(small, *names, "--gain", "g", "--quota", 7, "--quota", "50%", *FEW)
 
 
+@pytest.mark.full
 def test_names_from_the_data_are_texts(hostile: Path) -> None:
     page = read(hostile)
     tags = [tag for tag, _ in page.elements]

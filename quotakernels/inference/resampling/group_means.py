@@ -126,8 +126,8 @@ def means_drawn(measure: Any, ranking: Ranking, found: Validated, how: Drawing) 
     def values(counts: Callable[[range], Array], numbers: range, progress: Any) -> Any:
         return in_parts(xp, lambda some: means(counts(some)), numbers, size, progress)
 
-    def left_out() -> Any:
-        return values(*without_parts(places, whole.owner, like), silent)
+    def left_out(resamples: int) -> Any:
+        return values(*without_parts(places, whole.owner, like, resamples), silent)
 
     with computing(xp):
         freedom = xp.asarray(whole.units, device=device(whole.owner)) - 1

@@ -27,7 +27,7 @@ from quotakernels.inputs.models import host_floats
 from quotakernels.inputs.shapes import column_hint
 from quotakernels.ranking import Ranking, TiePolicy, table_of
 
-PARTS = 200
+FEWEST_PARTS, PARTS = 20, 200
 """Parts of the examples that are left out, one at a time, for the acceleration of BCa."""
 
 
@@ -213,18 +213,21 @@ def _check_names(names: np.ndarray[Any, Any], there: np.ndarray[Any, Any]) -> No
         )
 
 
-def parts_left_out(plan: Plan) -> tuple[Plan, range]:
+def parts_left_out(plan: Plan, resamples: int) -> tuple[Plan, range]:
     """A plan whose resamples lack one unit each, or one of many parts of the units."""
-    counts, numbers = without_parts(plan.units, plan.owner, plan.examples.order)
+    counts, numbers = without_parts(plan.units, plan.owner, plan.examples.order, resamples)
     return plan._replace(counts=counts, varies=True), numbers
 
 
 def without_parts(
-    units: int, owner: Array | None, like: Array
+    units: int, owner: Array | None, like: Array, resamples: int
 ) -> tuple[Callable[[range], Array], range]:
-    """How often what has these owners is there without each part of the units: 0 or 1."""
+    """How often what has these owners is there without each part of the units: 0 or 1.
+
+    There are about as many parts as resamples, as more would cost more than these.
+    """
     xp = namespace(like)
-    parts = min(units, PARTS)
+    parts = min(units, PARTS, max(resamples, FEWEST_PARTS))
     shuffled = np.random.default_rng(0).permutation(units) % parts
     with computing(xp):
         part = xp.asarray(shuffled, device=device(like))

@@ -53,7 +53,7 @@ class Draws(NamedTuple):
 
     estimate: Any
     values: Callable[[range, Progress], Any]
-    left_out: Callable[[], Any]
+    left_out: Callable[[int], Any]
     freedom: Sequence[Array]
 
 
@@ -63,8 +63,8 @@ def examples_drawn(measure: Any, ranking: Ranking, found: Validated, how: Drawin
     estimate, plan = estimated(measure, ranking, plan)
     values = functools.partial(values_of, measure, estimate, how.workers, how.max_memory)
 
-    def left_out() -> Any:
-        return values(*parts_left_out(plan), silent)
+    def left_out(resamples: int) -> Any:
+        return values(*parts_left_out(plan, resamples), silent)
 
     freedom = freedom_of(plan, ranking, how.clusters is not None)
     return Draws(estimate, functools.partial(values, plan), left_out, freedom)
