@@ -10,7 +10,7 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, Mode, in_full, mode_fixture
+from backends import MODES, Mode, mode_fixture
 from exact.budgets import priced, priced_groups, quota_of_budget
 
 import quotakernels as qk
@@ -54,14 +54,15 @@ def exact(name: str, scores: np.ndarray, index: np.ndarray, weights: Any) -> flo
     return float("nan") if found is None else float(found)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("kind", "weights"),
     [
         ({}, None),
         ({"clusters": GROUPS}, WEIGHT),
-        in_full({}, WEIGHT),
-        in_full({"clusters": GROUPS}, None),
-        *(in_full(x, w) for x in ({"stratified": True}, {"poisson": True}) for w in (None, WEIGHT)),
+        ({}, WEIGHT),
+        ({"clusters": GROUPS}, None),
+        *((x, w) for x in ({"stratified": True}, {"poisson": True}) for w in (None, WEIGHT)),
     ],
 )
 def test_a_resample_spends_the_budget_on_rows_that_are_repeated(kind: Any, weights: Any):

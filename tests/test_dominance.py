@@ -11,7 +11,7 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, QUICK, Mode, in_full, mode_fixture, parameters
+from backends import MODES, QUICK, Mode, mode_fixture, parameters
 from expected import assert_compact
 from hypothesis import given
 from hypothesis import strategies as st
@@ -156,7 +156,8 @@ def all_rankings(n: int, positives: int) -> tuple[list[qk.Ranking], list[list]]:
     return [qk.rank(*case) for case in kept], [ex.groups(*case) for case in kept]
 
 
-@pytest.mark.parametrize("space", [SPACES[0], *map(in_full, SPACES[1:])])
+@pytest.mark.full
+@pytest.mark.parametrize("space", SPACES)
 def test_dominance_is_a_partial_order(space: str):
     """All rankings of four examples, on three levels: reflexive, transitive, and the exact one."""
     found, models = all_rankings(4, 2)

@@ -213,7 +213,8 @@ def test_coverage(kind: str):
     assert rates["exact"] > 0.95 - 3 * error
 
 
-@pytest.mark.parametrize("kind", [in_full("strong"), "tied", in_full("rare")])
+@pytest.mark.full
+@pytest.mark.parametrize("kind", ["strong", "tied", "rare"])
 def test_coverage_of_a_list(kind: str):
     """Samples of half a list, whose best places have a share that is known."""
     dice = np.random.default_rng(6)

@@ -712,9 +712,10 @@ def test_hulls_by_merged_chains(size: int):
         np.testing.assert_array_equal(np.flatnonzero(ends[row]), wanted)
 
 
+@pytest.mark.full
 @of_fast_forms
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
-@pytest.mark.parametrize("weighted", [False, in_full(True)])
+@pytest.mark.parametrize("weighted", [False, True])
 def test_hulls_in_programs_call_nobody(weighted: bool):
     """Not even on the CPU, and batches are traced anew without x64."""
     import jax

@@ -11,7 +11,7 @@ import everything as every
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, QUICK, Mode, in_full, mode_fixture, parameters
+from backends import MODES, QUICK, Mode, mode_fixture, parameters
 from expected import as_floats, row_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -225,9 +225,8 @@ def test_hard_hulls(mode: Mode, make: Any):
     assert strictly(found) == wanted
 
 
-@pytest.mark.parametrize(
-    "make", [in_full(x) if x in (circle, parabola, hollow) else x for x in HARD]
-)
+@pytest.mark.full
+@pytest.mark.parametrize("make", HARD)
 @pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in ("numpy", "torch")]))
 def test_long_hulls(mode: Mode, make: Any):
     fp, tp, wanted = hard(make, 10**6)

@@ -275,6 +275,7 @@ def test_mostly_empty_states_take_little_place(tmp_path: Path):
     assert (tmp_path / "state").stat().st_size < 2**16
 
 
+@pytest.mark.full
 def test_readers_see_the_old_file_or_the_new(tmp_path: Path):
     path = tmp_path / "state"
     states = [qk.states.ScoreHistogram.of([1, 0], [x, 0.5], bits=12) for x in (0.9, 0.1)]

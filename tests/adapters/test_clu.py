@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import in_full
 
 import quotakernels as qk
 
@@ -36,7 +35,8 @@ def at_once(measure: Any) -> np.ndarray[Any, Any]:
     return np.asarray(measure(np.asarray(LABELS).ravel(), scores.ravel()), dtype="float32")
 
 
-@pytest.mark.parametrize("state", [in_full(STATES["histogram"]), STATES["buffer"]])
+@pytest.mark.full
+@pytest.mark.parametrize("state", [STATES["histogram"], STATES["buffer"]])
 def test_a_class_by_itself(state: Any):
     """In a step that is given its metric for good, in two epochs, by the names of Metrax."""
     names = {"scores": "predictions", "sample_weight": None}

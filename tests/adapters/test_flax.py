@@ -162,6 +162,7 @@ def test_metrics_are_of_one_list():
     check_single(RankingMetric, value)
 
 
+@pytest.mark.full
 def test_classes_of_metrics_are_of_one_list():
     def value(metric: Any, labels: Any, logits: Any) -> Any:
         return metric.from_model_output(labels=labels, logits=logits).compute()

@@ -77,7 +77,8 @@ def same(found: Any, wanted: Any) -> bool:
     return all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in pairs)
 
 
-@each(CASES[0], in_full(CASES[1]), in_full(CASES[2]), CASES[3])
+@pytest.mark.full
+@each(*CASES)
 def test_steps_and_scans_give_what_all_examples_at_once_give(case: Case):
     labels, scores = case.arrays()
     step = jax.jit(lambda state, *batch: state.update(*batch), donate_argnums=0)
@@ -125,7 +126,8 @@ def on_each(start: Any, *columns: Any, **options: Any) -> tuple[Any, list[Any]]:
         return jax.tree.map(lambda x: x[-1], joined), parts
 
 
-@each(in_full(CASES[0]), CASES[3])
+@pytest.mark.full
+@each(CASES[0], CASES[3])
 def test_devices_give_what_merged_states_give(case: Case):
     labels, scores = case.arrays()
     where = jnp.arange(labels.size).reshape(labels.shape) % 3 > 0

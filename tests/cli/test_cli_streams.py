@@ -14,7 +14,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from backends import in_full
 from pyarrow import feather, parquet
 
 from quotakernels.cli import terminal
@@ -77,8 +76,9 @@ def test_what_cannot_be_read_from_a_pipe(run: Run, tmp_path: Path) -> None:
     assert columns_of(tmp_path / "c") == []  # which would wait for one who writes
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not os.path.exists("/dev/stdin"), reason="there is no /dev/stdin")
-@pytest.mark.parametrize("from_file", [False, in_full(True)])
+@pytest.mark.parametrize("from_file", [False, True])
 def test_standard_input(tmp_path: Path, from_file: bool) -> None:
     name = "/dev/stdin" if from_file else "-"
     given = [*COMMAND, name, "--label", "y", "--score", "s", "--json"]
@@ -105,10 +105,9 @@ def test_a_report_names_the_pipe_and_not_its_copy(tmp_path: Path) -> None:
     assert done.stderr.startswith(b"Error: standard input has no column 't'")
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
-@pytest.mark.parametrize(
-    "arguments", [["--example", "credit"], in_full(["--example", "credit", "--json"])]
-)
+@pytest.mark.parametrize("arguments", [["--example", "credit"], ["--example", "credit", "--json"]])
 def test_a_full_standard_output_is_one_line(arguments: list[str]) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run([*COMMAND, *arguments], stdout=full, stderr=-1, check=False)

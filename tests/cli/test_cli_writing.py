@@ -82,7 +82,8 @@ main()
 """
 
 
-@pytest.mark.parametrize("name", ["select.csv", in_full("select.parquet")])
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["select.csv", "select.parquet"])
 def test_a_kill_leaves_the_old_file_and_a_part(data: Path, tmp_path: Path, name: str) -> None:
     output = tmp_path / name
     output.write_text("old")
