@@ -12,6 +12,7 @@ __all__ = ["main"]
 
 _EXTRAS = {
     **dict.fromkeys(("click", "pyarrow", "rich"), "cli"),
+    "openpyxl": "excel",
     **dict.fromkeys(("jinja2", "markupsafe", "matplotlib"), "report"),
 }
 """Which extra brings a package that a command may lack."""

@@ -112,8 +112,8 @@ def evaluate(
 ) -> None:
     r"""Compare the models whose scores are columns of FILE.
 
-    FILE is CSV or JSON lines (also compressed), Parquet, Arrow/Feather or NPZ, or a directory or
-    pattern of Parquet files, or - for the standard input. The answer comes first: which model to
+    FILE is CSV or JSON lines (also compressed), .xlsx, Parquet, Arrow/Feather or NPZ, a directory
+    or pattern of such files, or - for the standard input. The answer comes first: which model to
     take, and how sure that is. Then a table has what each model finds at each --quota. With --gain
     or --impact the answer is about what that brings, and about how many to take. --confidence and
     --compare tell how sure the numbers are. --all prints every measure.
@@ -232,8 +232,8 @@ def select(
     places left. 5% of the rows are rounded down. A budget skips rows that cost more than is left.
     With --all-ties no row is drawn; all that are tied are written, and the column
     selection_probability is added: 1 above the edge, and at it the share of the places or of the
-    budget that is left. The name of the output tells its format: .csv, .tsv, .parquet, .arrow or
-    .feather.
+    budget that is left. The name of the output tells its format: .csv, .tsv, .xlsx, .parquet,
+    .arrow or .feather.
 
     Examples
     --------
@@ -370,7 +370,7 @@ def tables(
     A row of the output is the cut that selects the rows with a score of threshold and more; the
     first one selects none. Its columns are threshold, quota (how many are selected), tp, fp, fn
     and tn. Publish it, and others can apply their own impacts and class ratio. The name of the
-    output tells its format: .csv, .tsv, .parquet, .arrow or .feather.
+    output tells its format: .csv, .tsv, .xlsx, .parquet, .arrow or .feather.
 
     Examples
     --------

@@ -41,14 +41,13 @@ def _columns_on_the_line(ctx: click.Context) -> list[str]:
 
 def columns_of(file: Path | str | None) -> list[str]:
     """The columns of a file, or of the first of several; none of one that cannot be read."""
-    from quotakernels.cli.engine import parquet_files
     from quotakernels.cli.files import column_names
 
     if file is None:
         return []
     path = Path(file)
     try:
-        return column_names(path if path.is_file() else parquet_files(path)[0])
+        return column_names(path)
     except InputError:
         return []
 

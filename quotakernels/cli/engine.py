@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 from quotakernels.cli.columns import columns_read
 from quotakernels.cli.errors import InputError
-from quotakernels.cli.files import file_format
+from quotakernels.cli.formats import file_format
 from quotakernels.cli.missing import are_left_out
 from quotakernels.evaluation.settings import Settings
 
@@ -18,26 +17,11 @@ _SHARE = 0.25
 _TEXT_BYTES = 16
 
 
-def parquet_files(path: Path) -> list[Path]:
-    """The Parquet files that are meant: one, those in a directory, or those of a pattern."""
-    if path.is_file():
-        return [path]
-    if path.is_dir():
-        names: Iterable[Path] = path.rglob("*")
-        names = (x for x in names if not x.name.startswith((".", "_")))
-    else:
-        names = map(Path, glob.glob(str(path), recursive=True))
-    found = sorted(x for x in names if x.is_file() and file_format(x) == "parquet")
-    if not found:
-        raise InputError(f"{path} holds no Parquet file")
-    return found
-
-
 def groups_first(path: Path, settings: Settings, engine: str) -> bool:
     """Whether DuckDB reads and groups the data, when that is possible."""
-    several = not path.is_file()
+    several = not path.is_file() and file_format(path) == "parquet"
     if engine == "memory" and several:
-        raise InputError("--engine memory reads one file; leave the option out for several")
+        raise InputError("--engine memory reads one Parquet file; leave the option out for several")
     if engine == "memory" or not (several or engine == "duckdb" or _is_too_large(path, settings)):
         return False
     refusals = list(_refusals(path, settings))
@@ -50,7 +34,7 @@ def groups_first(path: Path, settings: Settings, engine: str) -> bool:
 
 def _refusals(path: Path, settings: Settings) -> Iterable[str]:
     """Why DuckDB cannot be used."""
-    if path.is_file() and file_format(path) != "parquet":
+    if file_format(path) != "parquet":
         yield "--engine duckdb reads Parquet only"
     if settings.unit is not None or settings.tune:
         yield (

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quotakernels.cli.errors import InputError, merged_scores
-from quotakernels.cli.files import file_format, read_table
+from quotakernels.cli.files import read_table
+from quotakernels.cli.formats import file_format
 
 
 def read_with_scores(path: Path, names: Sequence[str], scores: Sequence[str]) -> pa.Table:

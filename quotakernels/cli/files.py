@@ -24,41 +24,10 @@ from quotakernels.cli.dialect import (
     wrong_encoding,
 )
 from quotakernels.cli.errors import InputError, no_column, no_rows
+from quotakernels.cli.formats import FORMATS, READABLE, WRITABLE, file_format, files_of, suffix_of
 from quotakernels.cli.streams import name_of
 
-_FORMATS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".npz": "npz",
-    ".jsonl": "json",
-    ".ndjson": "json",
-}
-_COMPRESSIONS = (".gz", ".bz2", ".zst")
-
 _ROWS_AT_ONCE = 2**16
-
-READABLE = "CSV, TSV or JSON lines (also .gz, .bz2, .zst), Parquet, Arrow/Feather, NPZ"
-WRITABLE = ".csv, .tsv, .parquet, .arrow or .feather"
-
-
-def file_format(path: Path) -> str:
-    """Tell the format of a file by its name: csv, parquet, arrow, npz, or nothing when unknown."""
-    return _FORMATS.get(_suffix(path), "")
-
-
-def _suffix(path: Path) -> str:
-    """Return the suffix that tells the format: `.csv` for `a.csv` and for `a.csv.gz`."""
-    name = path.name.lower()
-    for compression in _COMPRESSIONS:
-        inner = Path(name.removesuffix(compression)).suffix
-        if name.endswith(compression) and inner in (".csv", ".tsv", ".jsonl", ".ndjson"):
-            return inner
-    return path.suffix.lower()
 
 
 def read_table(
@@ -69,18 +38,24 @@ def read_table(
     `as_text` keeps the cells of a CSV file exactly as they are written there.
     """
     with _refusing(path):
-        _, read = _reader(path)
-        table = read(path, names, as_text)
+        parts = [_reader(x)[1](x, names, as_text) for x in files_of(path)]
+        table = parts[0] if len(parts) == 1 else _together(parts)
     if not table.num_rows:
         raise no_rows(name_of(path))
     return table
 
 
+def _together(parts: list[pa.Table]) -> pa.Table:
+    """The rows of all files; a column has a type that holds the values of each."""
+    return pa.concat_tables([x for x in parts if x.num_rows], promote_options="permissive")
+
+
 def column_names(path: Path) -> list[str]:
-    """Return the names of a file's columns, without reading the columns."""
+    """Return the names of a file's columns, of several files the first one's."""
     with _refusing(path):
-        names, _ = _reader(path)
-        return list(names(path))
+        first = files_of(path)[0]
+        names, _ = _reader(first)
+        return list(names(first))
 
 
 def _reader(path: Path) -> tuple[Callable[[Path], list[str]], Callable[..., pa.Table]]:
@@ -102,7 +77,7 @@ def _refusing(path: Path) -> Iterator[None]:
 
 def output_format(path: Path) -> str:
     """Tell the format in which to write a file by its name; CSV to a stream without a suffix."""
-    found = _FORMATS.get(path.suffix.lower(), "")
+    found = FORMATS.get(path.suffix.lower(), "")
     if found == "csv" or found in _WRITERS:
         return found
     if not path.suffix and is_stream(path):
@@ -147,7 +122,7 @@ def _pick(path: Path, available: Sequence[str], names: Sequence[str] | None) -> 
 
 
 def _dialect(path: Path) -> Dialect:
-    return dialect_of(path, "\t" if _suffix(path) == ".tsv" else ",")
+    return dialect_of(path, "\t" if suffix_of(path) == ".tsv" else ",")
 
 
 def _csv_options(dialect: Dialect) -> dict[str, Any]:
@@ -268,10 +243,23 @@ def _array_column(path: Path, name: str, array: np.ndarray[Any, Any]) -> pa.Arra
         ) from error
 
 
+def _excel_names(path: Path) -> list[str]:
+    from quotakernels.cli import excel
+
+    return excel.names(path)
+
+
+def _read_excel(path: Path, names: Sequence[str] | None, _: bool) -> pa.Table:
+    from quotakernels.cli import excel
+
+    return excel.read(path, _pick(path, excel.names(path), names))
+
+
 _READERS: dict[str, tuple[Callable[[Path], list[str]], Callable[..., pa.Table]]] = {
     "csv": (_csv_names, _read_csv),
     "parquet": (_parquet_names, _read_parquet),
     "arrow": (_arrow_names, _read_arrow),
+    "excel": (_excel_names, _read_excel),
     "npz": (_npz_names, _read_npz),
     "json": (_json_names, _read_json),
 }
@@ -309,4 +297,10 @@ def _write_arrow(table: pa.Table, file: BinaryIO) -> None:
     feather.write_feather(table, file)
 
 
-_WRITERS = {"parquet": _write_parquet, "arrow": _write_arrow}
+def _write_excel(table: pa.Table, file: BinaryIO) -> None:
+    from quotakernels.cli import excel
+
+    excel.write(table, file)
+
+
+_WRITERS = {"parquet": _write_parquet, "arrow": _write_arrow, "excel": _write_excel}

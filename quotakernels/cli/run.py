@@ -12,11 +12,12 @@ import click
 from quotakernels._replacing import is_stdout
 from quotakernels.cli.columns import columns_read, sample_of
 from quotakernels.cli.conditions import of_rows
-from quotakernels.cli.engine import groups_first, parquet_files
+from quotakernels.cli.engine import groups_first
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.exact import read_with_scores
 from quotakernels.cli.example import ATTRIBUTION
 from quotakernels.cli.files import output_file
+from quotakernels.cli.formats import files_of
 from quotakernels.cli.missing import without_missing
 from quotakernels.cli.options import Format
 from quotakernels.cli.progress import Share, progress_bar
@@ -84,7 +85,7 @@ def _evaluate_grouped(path: Path, settings: Settings, memory_limit: str | None) 
 
     queries = 1 if settings.grouped_by is None else 2
     with (
-        opened(parquet_files(path), settings, memory_limit) as source,
+        opened(files_of(path), settings, memory_limit) as source,
         progress_bar(1 + queries * len(settings.models), source.share_done) as step,
     ):
         step(f"reading {settings.source}")

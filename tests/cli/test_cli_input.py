@@ -252,7 +252,7 @@ def test_files_that_cannot_be_read(run: Run, tmp_path: Path) -> None:
     (tmp_path / "header.csv").write_text("y,s\n")
     (tmp_path / "ragged.csv").write_text("y,s\n1,2\n3\n")
     (tmp_path / "twice.csv").write_text("y,s,s\n1,2,3\n")
-    for name in ("a.parquet", "a.arrow", "a.npz", "a.xlsx", "a.jsonl"):
+    for name in ("a.parquet", "a.arrow", "a.npz", "a.ods", "a.jsonl"):
         (tmp_path / name).write_text("nothing of that kind")
     np.savez(tmp_path / "square.npz", y=[0, 1], s=np.zeros((2, 2)))
     np.savez(tmp_path / "uneven.npz", y=[0, 1], s=np.zeros(3))
@@ -268,7 +268,7 @@ def test_files_that_cannot_be_read(run: Run, tmp_path: Path) -> None:
         "a.arrow": "a.arrow cannot be read",
         "a.jsonl": "a.jsonl cannot be read: JSON parse error",
         "a.npz": "a.npz is not an NPZ archive",
-        "a.xlsx": "unknown file type, expected CSV",
+        "a.ods": "unknown file type, expected CSV",
         "square.npz": "array 's' has 2 dimensions",
         "uneven.npz": "differ in length (y: 2, s: 3)",
         "complex.npz": "array 's' of type complex128",

@@ -169,7 +169,7 @@ def test_select_refuses(run: Run, table: Callable[..., Path], tmp_path: Path) ->
         (path, "s", "1", path): "data.csv is the input",
         (other, "s", "1", out): "column 's': NaN at row 2",
         (path, "s", "1", tmp_path / "nowhere" / "a.csv"): "cannot be written",
-        (path, "s", "1", tmp_path / "a.xlsx"): "unknown file type to write",
+        (path, "s", "1", tmp_path / "a.ods"): "unknown file type to write",
         (path, "s", "1", tmp_path / "a.npz"): "unknown file type to write",
         (path, "s", "1", tmp_path / "a.csv.gz"): "unknown file type to write",
     }.items():

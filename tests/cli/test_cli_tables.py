@@ -90,7 +90,7 @@ def test_tables_refuses(run: Run, table: Callable[..., Path], tmp_path: Path) ->
         (path, "y", "s", out, "--ratio", "nan"): "--ratio nan is not a finite number above 0",
         (path, "y", "s", out, "--ratio", "inf"): "--ratio inf is not a finite number above 0",
         (path, "y", "s", out, "--ratio", "a"): "'a' is not a valid float",
-        (path, "y", "s", tmp_path / "a.xlsx"): "unknown file type to write",
+        (path, "y", "s", tmp_path / "a.ods"): "unknown file type to write",
     }.items():
         file, label, score, output, *more = arguments
         outcome = run("tables", file, "--label", label, "--score", score, "-o", output, *more)
