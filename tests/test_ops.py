@@ -257,6 +257,19 @@ def test_sums_and_positions_over_long_tables(weighted, rows):
     same(ops.rows_at(xp, short, wanted[:20]), ops.rows_at(xp, table, wanted[:20]))
 
 
+@pytest.mark.parametrize("rows", [1, 1 << 14, 20_000])
+def test_sums_over_parts_of_a_table(rows: int):
+    x = RNG.random(rows)
+    table = ops.Groups(-np.arange(rows, dtype=float), x, x, x, x)
+    xp, start, sums = namespace(x), np.zeros(1), []
+    for part in ops.in_parts(xp, table):
+        sums.append(ops.exclusive(xp, part.positive, start))
+        start = sums[-1][-1:] + part.positive[-1:]
+    same(np.concatenate(sums), ops.exclusive(xp, x))
+    with standard_forms():
+        assert ops.in_parts(xp, table) == [table]
+
+
 @of_fast_forms
 @pytest.mark.parametrize("scores", ["few levels", "no ties", "far apart", "bool"])
 @pytest.mark.parametrize("prevalence", [0, 0.02, 0.5, 1])

@@ -78,6 +78,7 @@ from quotakernels.ops.tables import counts_around as counts_around
 from quotakernels.ops.tables import cumulative_groups as cumulative_groups
 from quotakernels.ops.tables import filled_first as filled_first
 from quotakernels.ops.tables import head as head
+from quotakernels.ops.tables import in_parts as in_parts
 from quotakernels.ops.tables import merged as merged
 from quotakernels.ops.tables import rows_at as rows_at
 from quotakernels.ops.tables import tie_groups as tie_groups

@@ -40,8 +40,10 @@ def prefix_sum(xp: Namespace, x: Array, dtype: Any = None) -> Array:
     return xp.cumulative_sum(x, axis=-1, dtype=dtype)
 
 
-def exclusive(xp: Namespace, x: Array) -> Array:
-    """Sums of what stands before each position."""
+def exclusive(xp: Namespace, x: Array, start: Array | None = None) -> Array:
+    """Sums of what stands before each position, on from a `start`, shape (..., 1)."""
+    if start is not None:
+        return prefix_sum(xp, xp.concat([start, x], axis=-1))[..., :-1]
     return shifted(xp, prefix_sum(xp, x), 1, 0) if x.shape[-1] else x
 
 

@@ -359,6 +359,13 @@ def without_empty_rows(xp: Namespace, table: Groups) -> Groups:
     return table
 
 
+def in_parts(xp: Namespace, table: Groups) -> list[Groups]:
+    """The rows in parts that need little memory beside the table, where shapes may differ."""
+    if native.library(xp) == "numpy" and table.counts.ndim == 1 and not table.segments:
+        return native.numpy_.in_parts(table)
+    return [table]
+
+
 def head(xp: Namespace, table: Groups, wanted: Array) -> Groups:
     """The rows down to the largest wanted mass, and more; all rows where shapes are fixed."""
     if native.library(xp) == "numpy" and table.counts.ndim == 1 and not table.segments:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 from quotakernels import ops
@@ -43,38 +45,48 @@ class _Part(NamedTuple):
     within: Array | None
 
 
-def _relative_scores(xp: Namespace, table: ops.Groups) -> Array:
+def _relative_scores(xp: Namespace, parts: list[ops.Groups]) -> list[Array]:
     """Scores minus the best one, in units of their range; 0 in empty rows.
 
     Squares of such numbers neither lose an offset's worth of digits nor overflow.
     """
-    filled = table.counts > 0
-    scores = _near_one(xp, ops.widened(xp, table.thresholds), filled)
-    inf = constant(xp, xp.inf, scores.dtype, device(scores))
-    best = xp.max(xp.where(filled, scores, -inf), axis=-1, keepdims=True)
-    below = xp.where(filled, scores - best, xp.zeros_like(scores))
-    finite = xp.where(xp.isfinite(below), xp.abs(below), xp.zeros_like(below))
-    span = xp.max(finite, axis=-1, keepdims=True)
-    return below / xp.where(span > 0, span, xp.ones_like(span))
+    filled = [part.counts > 0 for part in parts]
+    scores = _near_one(xp, [ops.widened(xp, part.thresholds) for part in parts], filled)
+    inf = constant(xp, xp.inf, scores[0].dtype, device(scores[0]))
+    best = _largest(xp, (xp.where(there, x, -inf) for x, there in zip(scores, filled, strict=True)))
+    for k, there in enumerate(filled):  # one by one, as all together may be long
+        scores[k] = xp.where(there, scores[k] - best, xp.zeros_like(scores[k]))
+    span = _largest(xp, (xp.where(xp.isfinite(x), xp.abs(x), xp.zeros_like(x)) for x in scores))
+    span = xp.where(span > 0, span, xp.ones_like(span))
+    for k, below in enumerate(scores):
+        scores[k] = below / span
+    return scores
 
 
-def _near_one(xp: Namespace, scores: Array, filled: Array) -> Array:
+def _near_one(xp: Namespace, scores: list[Array], filled: list[Array]) -> list[Array]:
     """The scores times a power of two for each row of the batch, where they are far from 1.
 
     Then their range is no more than the largest float, and they are not subnormal.
     """
-    size = ops.order_key(xp, xp.abs(scores))
-    size = xp.where(filled & xp.isfinite(scores), size, xp.zeros_like(size))
-    largest = xp.max(size, axis=-1, keepdims=True)
-    power = usual_unit(xp, ops.from_order_key(xp, largest, scores.dtype))
-    return scores if power is None else ops.scaled(xp, scores, power)
+
+    def size(scores: Array, filled: Array) -> Array:
+        key = ops.order_key(xp, xp.abs(scores))
+        return xp.where(filled & xp.isfinite(scores), key, xp.zeros_like(key))
+
+    largest = ops.from_order_key(xp, _largest(xp, map(size, scores, filled)), scores[0].dtype)
+    power = usual_unit(xp, largest)
+    return scores if power is None else [ops.scaled(xp, x, power) for x in scores]
+
+
+def _largest(xp: Namespace, parts: Iterable[Array]) -> Array:
+    """The largest number of all parts of a row, shape (..., 1)."""
+    return reduce(xp.maximum, (xp.max(x, axis=-1, keepdims=True) for x in parts))
 
 
 def _steps(xp: Namespace, mass: Array, score: Array, label: Array, part: _Part) -> Iterator[Array]:
     """What a part adds to the second moments of what is before it (the parallel-variance rule).
 
-    Nothing where there is no mass before it, but for the variance within, or none in it.  One
-    after the other, since each may be as long as the table.
+    Nothing where there is no mass before it, but for the variance within, or none in it.
     """
     share = mass * (part.taken / divisor(xp, mass + part.taken))
     gap = part.score - score / divisor(xp, mass)
@@ -92,18 +104,26 @@ def _steps(xp: Namespace, mass: Array, score: Array, label: Array, part: _Part) 
 
 
 def _moments_before(
-    xp: Namespace, table: ops.Groups, labels: Labels, chosen: Callable[[Array], Array]
-) -> tuple[_Moments, _Part]:
-    """For the chosen rows: the moments of all rows before each, and the row itself."""
-    wide = wide_float(xp, device(table.counts))
-    mass, positive = (cast(xp, x, wide) for x in (table.mass, table.positive))
-    score = _relative_scores(xp, table)
-    within = _variance_within(xp, table, labels)
-    part = _Part(mass, mass, positive, score, within)
-    before, scores, labels = (ops.exclusive(xp, x) for x in (mass, mass * score, positive))
-    second = [chosen(ops.exclusive(xp, x)) for x in _steps(xp, before, scores, labels, part)]
-    first = map(chosen, (before, scores, labels))
-    return _Moments(*first, *second), _Part(*(None if x is None else chosen(x) for x in part))
+    xp: Namespace, table: ops.Groups, labels: Labels
+) -> Iterator[tuple[Iterator[Array], _Part]]:
+    """For each part of a table: the moments of all rows before each of its rows, and these.
+
+    The moments are made one after the other, since each may be as long as the table.
+    """
+    wide, parts = wide_float(xp, device(table.counts)), ops.in_parts(xp, table)
+    ends: list[Array | None] = [None] * len(_Moments._fields)
+
+    def before(column: int, x: Array) -> Array:
+        sums = ops.exclusive(xp, x, ends[column])
+        if len(parts) > 1:
+            ends[column] = sums[..., -1:] + x[..., -1:]
+        return sums
+
+    for part, score in zip(parts, _relative_scores(xp, parts), strict=True):
+        mass, positive = (cast(xp, x, wide) for x in (part.mass, part.positive))
+        row = _Part(mass, mass, positive, score, _variance_within(xp, part, labels))
+        first = before(0, mass), before(1, mass * score), before(2, positive)
+        yield chain(first, map(before, count(3), _steps(xp, *first, row))), row
 
 
 def _variance_within(xp: Namespace, table: ops.Groups, labels: Labels) -> Array | None:
@@ -248,12 +268,18 @@ def correlation_within(xp: Namespace, table: ops.Groups, wanted: Array, labels: 
     """The correlation within each wanted mass, shape (..., K)."""
     table = ops.head(xp, table, wanted)
     index, _ = ops.rows_at(xp, table, wanted)
-    before, part = _moments_before(
-        xp, table, labels, lambda x: xp.take_along_axis(x, index, axis=-1)
-    )
-    return _correlation(
-        xp, before, part._replace(taken=xp.minimum(wanted - before.mass, part.mass))
-    )
+    start, value = 0, wanted
+    for moments, row in _moments_before(xp, table, labels):
+        length = row.mass.shape[-1]
+        is_whole = length == table.counts.shape[-1]
+        at = index if is_whole else ops.clip(xp, index - start, 0, length - 1)
+        before = _Moments(*(xp.take_along_axis(x, at, axis=-1) for x in moments))
+        part = _Part(*(None if x is None else xp.take_along_axis(x, at, axis=-1) for x in row))
+        part = part._replace(taken=xp.minimum(wanted - before.mass, part.mass))
+        here = _correlation(xp, before, part)
+        value = here if is_whole else xp.where(index >= start, here, value)
+        start += length
+    return value
 
 
 class _PearsonCurve(Measure):
@@ -301,7 +327,9 @@ def pearson_curve(table: ops.Groups, *, labels: Labels = "expected") -> Curve:
     [0 1 3 4 5] [   nan    nan  1.    -0.229  0.708]
     """
     xp = namespace(table.counts)
-    before, part = _moments_before(xp, table, labels, lambda x: x)
-    value = _correlation(xp, before, part)
-    value = xp.concat([xp.full_like(value[..., :1], xp.nan), value], axis=-1)
+    values = [
+        _correlation(xp, _Moments(*moments), row)
+        for moments, row in _moments_before(xp, table, labels)
+    ]
+    value = xp.concat([xp.full_like(values[0][..., :1], xp.nan), *values], axis=-1)
     return Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))

@@ -28,6 +28,11 @@ def _part(table: Groups, rows: slice) -> Groups:
     return table if is_whole else table.map(lambda x: x[rows])
 
 
+def in_parts(table: Groups) -> list[Groups]:
+    """The rows in blocks of which many columns stay in the cache."""
+    return [_part(table, rows) for rows in blocks(table.counts.shape[0], BLOCK // 2)]
+
+
 def _read(table: Groups, name: str) -> NDArray:
     """A column of `Rows` that needs no running sum, as it is stored."""
     return np.asarray(table.counts if name == "items" else getattr(table, name))
