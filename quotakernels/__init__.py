@@ -1,7 +1,7 @@
 """Evaluation of probabilistic classifiers that must fill a limited quota.
 
-Families are modules: `tables`, `charts`, `points`, `groups`, `budgets`, `retrieval`, `inference`,
-`states`, `results`, `adapters` and `plots`.  They load when they are first used.
+Families are modules: `tables`, `charts`, `points`, `groups`, `budgets`, `retrieval`, `uplift`,
+`inference`, `states`, `results`, `adapters` and `plots`.  They load when they are first used.
 """
 
 import importlib as _importlib
@@ -59,6 +59,7 @@ if _typing.TYPE_CHECKING:
     from quotakernels import retrieval as retrieval
     from quotakernels import states as states
     from quotakernels import tables as tables
+    from quotakernels import uplift as uplift
     from quotakernels.evaluation.evaluate import evaluate
     from quotakernels.inference.comparison.compare import compare
     from quotakernels.inference.resampling.bootstrap import bootstrap
@@ -90,7 +91,7 @@ def __dir__() -> list[str]:
 
 _OF_MEASURES = (
     *("budgets", "charts", "groups", "inference", "points"),
-    *("results", "retrieval", "states", "tables"),
+    *("results", "retrieval", "states", "tables", "uplift"),
 )
 _FAMILIES = (*_OF_MEASURES, "adapters", "plots")
 _LATE = {

@@ -13,6 +13,8 @@ _SPECIFICITY = "tables.true_negative_rate(y_true, y_score, threshold=t)"
 _FALL_OUT = "tables.false_positive_rate(y_true, y_score, threshold=t)"
 _MISS_RATE = "tables.false_negative_rate(y_true, y_score, threshold=t)"
 _GAINS = "qrecall_curve(y_true, y_score)"
+_UPLIFT = "uplift.auuc(y_true, y_score, treatment=treated)"
+_QINI = "uplift.qini_coefficient(y_true, y_score, treatment=treated)"
 _RR = "retrieval.reciprocal_rank(y_true, y_score), and group_mean of it"
 
 INSTEAD = {
@@ -21,6 +23,8 @@ INSTEAD = {
     "auc": "roc_auc(y_true, y_score), and pr_auc for the precision-recall curve",
     "aucpr": "pr_auc(y_true, y_score)",
     "auprc": "pr_auc(y_true, y_score)",
+    "auuc_score": _UPLIFT,
+    "auqc": "uplift.auuc(y_true, y_score, treatment=treated, curve='qini')",
     "auroc": "roc_auc(y_true, y_score)",
     "average_precision_score": "average_precision(y_true, y_score)",
     "balanced_accuracy": f"(informedness({_PREDICTIONS}) + 1) / 2",
@@ -70,6 +74,8 @@ INSTEAD = {
     "precision_at_k": "hit_rate(y_true, y_score, quota=k)",
     "precision_recall_curve": "pr_curve(y_true, y_score)",
     "precision_score": f"precision({_PREDICTIONS})",
+    "qini_auc_score": _QINI,
+    "qini_score": _QINI,
     "r_precision": "hit_rate(y_true, y_score, quota=sum(y_true))",
     "recall_at_k": "qrecall(y_true, y_score, quota=k)",
     "recall_score": f"recall({_PREDICTIONS})",
@@ -78,6 +84,8 @@ INSTEAD = {
     "specificity": _SPECIFICITY,
     "tnr": _SPECIFICITY,
     "tpr": _RECALL,
+    "uplift_at_k": "uplift.uplift_at_quota(y_true, y_score, treatment=treated, quota=k)",
+    "uplift_auc_score": _UPLIFT,
     "youden_index": f"informedness({_PREDICTIONS})",
     "youden_j": f"informedness({_PREDICTIONS})",
     "zero_one_loss": f"tables.misclassification_rate({_PREDICTIONS})",

@@ -180,6 +180,7 @@ class MeasureOptions(TableOptions, total=False):
     bins: int
     budget: Number
     cost_distribution: Any
+    curve: str
     fpr: Number
     fraction: Number
     inclusive: bool
@@ -191,6 +192,8 @@ class MeasureOptions(TableOptions, total=False):
     max_recall: float
     min_recall: float
     min_tpr: float | None
+    negative_effects: bool
+    normalize: str | None
     population: Number
     precision: Number
     prevalence: Number

@@ -68,6 +68,9 @@ class Ranking(NamedTuple, Generic[T]):
     costs : named tuple of arrays, shape (..., G)
         With `cost` of `rank`: what the `positive` and the `negative` examples of the group cost if
         they are selected.  Else an empty tuple.
+    arms : named tuple of arrays, shape (..., G)
+        With `treatment` of `rank`: the masses of `treated_positive`, `treated_negative`,
+        `control_positive` and `control_negative` examples.  Else an empty tuple.
 
     A row of the batch with a bad value that could not be read is invalid.  It has no examples, its
     masses are NaN, or -1 if they are integers, and all results of it are NaN.
@@ -82,6 +85,7 @@ class Ranking(NamedTuple, Generic[T]):
     layout: ops.Layout = ()
     groups: ops.SegmentsOrNone = ()
     costs: ops.CostsOrNone = ()
+    arms: ops.ArmsOrNone = ()
 
     @property
     def weights(self) -> T | Any:
@@ -95,8 +99,9 @@ class Ranking(NamedTuple, Generic[T]):
         """The ranking with every array that it has put through the function, in any layout."""
         refuse_groups(self)
         columns = [function(x) for x in self[:5]]
-        gains, costs = (x.map(function) if x else () for x in (self.gains, self.costs))
-        return Ranking._make((*columns, gains, (), (), costs))
+        amounts = (self.gains, self.costs, self.arms)
+        gains, *others = (x.map(function) if x else () for x in amounts)
+        return Ranking._make((*columns, gains, (), (), *others))
 
     def __repr__(self) -> str:
         """Shape and library; of one list also how many examples there are, if that is known; and
@@ -105,15 +110,15 @@ class Ranking(NamedTuple, Generic[T]):
         if not is_array(self.counts):  # a tree of something else
             return f"Ranking{tuple.__repr__(self)}"
         beside = [f"{self.groups.ids.shape[-1]} groups"] if self.groups else []
-        beside += [name for name in ("gains", "costs") if getattr(self, name)]
+        beside += [name for name in ("gains", "costs", "arms") if getattr(self, name)]
         shape, examples = self.counts.shape, ([self.counts], [self.positives])
         return in_short("Ranking", self.counts, shape, *examples, *beside)
 
     def __reduce__(self) -> Any:
         gains = tuple(map(packed, self.gains.columns())) if self.gains else ()
         groups = tuple(packed(x) for x in self.groups if not isinstance(x, tuple))
-        costs = tuple(map(packed, self.costs))
-        return _unpickled, (*map(packed, self[:5]), gains, self.layout, groups, costs)
+        costs, arms = (tuple(map(packed, x)) for x in (self.costs, self.arms))
+        return _unpickled, (*map(packed, self[:5]), gains, self.layout, groups, costs, arms)
 
     @classmethod
     @public
@@ -208,7 +213,7 @@ class Ranking(NamedTuple, Generic[T]):
         found = validate_groups(dict(zip(COLUMNS, columns, strict=True)), num_groups)
         xp = namespace(found.table.counts)
         with computing(xp):
-            return ranking_of(found.parted(split_ties(xp, found.table, ties)), found.good)
+            return ranking_of(found.parted(ops.split_ties(xp, found.table, ties)), found.good)
 
     @classmethod
     @public
@@ -316,6 +321,7 @@ def _made_by_hand(
     layout: ops.Layout = (),
     groups: ops.SegmentsOrNone = (),
     costs: ops.CostsOrNone = (),
+    arms: ops.ArmsOrNone = (),
 ) -> Ranking:
     """A ranking of finished columns, checked where NumPy can read them.
 
@@ -323,37 +329,46 @@ def _made_by_hand(
     calls `_make`, which checks nothing.
     """
     columns = (thresholds, counts, positives, positive_weights, negative_weights)
-    gains = () if is_array(gains) and 0 in gains.shape else gains  # nothing, mapped to an array
-    costs = () if is_array(costs) and 0 in costs.shape else costs
+    amounts = {"gains": gains, "costs": costs, "arms": arms}
+    amounts = {name: _none_if_empty(x) for name, x in amounts.items()}
     named = dict(zip(Ranking._fields, columns, strict=False))
-    for amounts, x in (("gains", gains), ("costs", costs)):
-        if isinstance(x, (ops.Gains, ops.Costs)):
-            named |= {f"{amounts}.{name}": x for name, x in x._asdict().items() if is_array(x)}
+    for kind, x in amounts.items():
+        if isinstance(x, _AMOUNTS[kind]):
+            named |= {f"{kind}.{name}": x for name, x in x._asdict().items() if is_array(x)}
     given = tuple(named.values())
     on_host = given if isinstance(thresholds, np.ndarray) else host_view(given)
     if on_host is not None and all(isinstance(x, np.ndarray) for x in on_host):
         from quotakernels.inputs.curve_points import check_rows
 
-        if not (isinstance(gains, ops.Gains) or (isinstance(gains, tuple) and not gains)):
-            raise TypeError(f"gains must be those of a Ranking; got a {type(gains).__name__}")
-        if not (isinstance(costs, ops.Costs) or (isinstance(costs, tuple) and not costs)):
-            raise TypeError(f"costs must be those of a Ranking; got a {type(costs).__name__}")
+        for kind, x in amounts.items():
+            if not (isinstance(x, _AMOUNTS[kind]) or (isinstance(x, tuple) and not x)):
+                raise TypeError(f"{kind} must be those of a Ranking; got a {type(x).__name__}")
         check_rows(dict(zip(named, on_host, strict=True)))
         layout = ()
     layout = layout if isinstance(layout, ops.InPlace) else ()
     groups = groups if isinstance(groups, ops.Segments) else ()
-    return cls._make((*columns, gains, layout, groups, costs))
+    gains, *others = amounts.values()
+    return cls._make((*columns, gains, layout, groups, *others))
+
+
+_AMOUNTS: dict[str, Any] = {"gains": ops.Gains, "costs": ops.Costs, "arms": ops.Arms}
+
+
+def _none_if_empty(x: Any) -> Any:
+    """Nothing, if it was mapped to an array."""
+    return () if is_array(x) and 0 in x.shape else x
 
 
 Ranking.__new__ = _made_by_hand  # type: ignore[method-assign,assignment]  # of no named tuple's own
 
 
 def _unpickled(*packed_columns: Any) -> Ranking:
-    *columns, gains, layout, groups, costs = packed_columns
+    *columns, gains, layout, groups, costs, arms = packed_columns
     sums = ops.Gains(*(unpacked(*x) for x in gains)) if gains else ()
     segments = ops.Segments(*(unpacked(*x) for x in groups)) if groups else ()
     paid = ops.Costs(*(unpacked(*x) for x in costs)) if costs else ()
-    return Ranking._make((*(unpacked(*x) for x in columns), sums, layout, segments, paid))
+    both = ops.Arms(*(unpacked(*x) for x in arms)) if arms else ()
+    return Ranking._make((*(unpacked(*x) for x in columns), sums, layout, segments, paid, both))
 
 
 @public
@@ -371,6 +386,7 @@ def rank(
     groups: ArrayOf[Any] | None = None,
     num_groups: int | None = None,
     cost: ArrayOf[A] | None = None,
+    treatment: ArrayOf[A] | None = None,
 ) -> Ranking[A]:
     """Sort the scores once; every measure can then be computed from the result.
 
@@ -409,6 +425,8 @@ def rank(
     cost : array, shape (n,) or that of `y_score`, optional
         What each example costs if it is selected, finite and not negative, for `budget` of
         `hit_rate`.  An example of weight w costs w times as much.
+    treatment : array, shape (n,) or that of `y_score`, optional
+        1 for each example that was treated, 0 for each control, for the measures of `uplift`.
 
     Returns
     -------
@@ -424,15 +442,16 @@ def rank(
         Unusable dtypes; arrays of two libraries or on two devices.
     ValueError
         Shapes that do not match, and column vectors; NaN scores, labels that are not 0 and 1,
-        negative, NaN or infinite weights and costs, gains that are not finite, ids of no group,
-        with the first position.  Where values cannot be read (inside a trace, on an accelerator)
-        they make all measures of that row of the batch NaN, or of their group alone, unless it is
-        the id.
+        negative, NaN or infinite weights and costs, gains that are not finite, treatments that are
+        not 0 and 1, ids of no group, with the first position.  Where values cannot be read (inside
+        a trace, on an accelerator) they make all measures of that row of the batch NaN, or of their
+        group alone, unless it is the id.
 
     Notes
     -----
     Every measure of scores takes what `rank` takes (gains only if it is one of gains, groups only
-    if it gives a value for each, costs only if it takes a budget); or a `Ranking` alone, which was
+    if it gives a value for each, costs only if it takes a budget, treatments only if it is of
+    uplift); or a `Ranking` alone, which was
     made with the keywords.  It refuses what `rank` refuses, and gives arrays in the library and on
     the device of the input, in the widest real float there: float64, or float32 under JAX without
     x64, on TPU and on MPS.
@@ -458,7 +477,7 @@ def rank(
     data: tuple[Any, ...] = (y_true, y_score, sample_weight, where, pos_label, validate)
     if data[0] is None and gain is not None:
         raise TypeError("rank needs y_true; impact_at_quota and best_quota take gains alone")
-    return ranked(*data, gain, gain_rejected, groups, num_groups, cost, ties=ties)
+    return ranked(*data, gain, gain_rejected, groups, num_groups, cost, treatment, ties=ties)
 
 
 def ranked(*data: Any, ties: TiePolicy = "expected", ideal: bool = False, **named: Any) -> Ranking:
@@ -566,50 +585,7 @@ def grouped(examples: Examples, *, ties: TiePolicy) -> ops.Groups:
         table = ops.pattern_groups(xp, scores, labels, valid)
     else:
         table = ops.tie_groups(xp, scores, labels, weights, valid, given, examples.amounts)
-    return split_ties(xp, table, ties)
-
-
-def split_ties(xp: Namespace, table: ops.Groups, ties: TiePolicy) -> ops.Groups:
-    """Each group as two, positives and negatives, in the order of an all-good or all-bad luck."""
-    if ties not in ("optimistic", "pessimistic"):
-        return table
-
-    def interleaved(positive: Array, negative: Array) -> Array:
-        pair = (positive, negative) if ties == "optimistic" else (negative, positive)
-        both = xp.stack(pair, axis=-1)
-        return xp.reshape(both, (*both.shape[:-2], -1))
-
-    none = xp.zeros_like(table.positives)
-    counts = interleaved(table.positives, table.counts - table.positives)
-    positives = interleaved(table.positives, none)
-    masses: tuple[Array | None, Array | None] = (None, None)
-    if table.weighted:
-        nothing = xp.zeros_like(table.positive)
-        masses = (interleaved(table.positive, nothing), interleaved(nothing, table.negative))
-    thresholds = interleaved(table.thresholds, table.thresholds)
-    costs: ops.CostsOrNone = ()
-    if table.costs:
-        nothing = xp.zeros_like(table.costs.positive)
-        positive, negative = table.costs
-        costs = ops.Costs(interleaved(positive, nothing), interleaved(nothing, negative))
-    amounts = {"gains": _split_gains(xp, table, interleaved), "costs": costs}
-    return ops.without_empty_rows(
-        xp, ops.Groups(thresholds, counts, positives, *masses)._replace(**amounts)
-    )
-
-
-def _split_gains(
-    xp: Namespace, table: ops.Groups, interleaved: Callable[[Array, Array], Array]
-) -> ops.GainsOrNone:
-    """Each class with its own; the size, which is of both, with the first row that is there."""
-    if not (gains := table.gains):
-        return ()
-    nothing, there = xp.zeros_like(gains.size), table.positives > 0
-    of_positives, rest = (xp.where(x, gains.size, nothing) for x in (there, ~there))
-    pairs = [(gains.positive, nothing), (nothing, gains.negative), (of_positives, rest)]
-    if not isinstance(gains.positive_rejected, tuple):
-        pairs += [(gains.positive_rejected, nothing), (nothing, gains.negative_rejected)]
-    return ops.Gains(*(interleaved(*pair) for pair in pairs))
+    return ops.split_ties(xp, table, ties)
 
 
 def ranking_of(table: ops.Groups, good: Array | None = None) -> Ranking:
@@ -621,7 +597,8 @@ def ranking_of(table: ops.Groups, good: Array | None = None) -> Ranking:
     if segments and good is not None:
         segments, good = segments._replace(good=good), _beside_rows(table, good)
     masses = with_marks((table.positive, table.negative), good)
-    return Ranking._make((*table[:3], *masses, table.gains, table.layout, segments, table.costs))
+    beside = (table.gains, table.layout, segments, table.costs, table.arms)
+    return Ranking._make((*table[:3], *masses, *beside))
 
 
 def refuse_groups(ranking: Ranking, name: str = "the ranking") -> None:
@@ -643,8 +620,9 @@ def table_of(xp: Namespace, ranking: Any, by_group: bool = False) -> Any:
     masses: tuple[Array | None, ...] = (None, None)
     if not of_kind(xp, ranking.positive_weights.dtype, "integral"):
         masses = tuple(cast(xp, x, wide) for x in ranking[3:5])
-    gains, costs = (
-        x and x.map(lambda column: cast(xp, column, wide)) for x in (ranking.gains, ranking.costs)
+    gains, *others = (
+        x and x.map(lambda column: cast(xp, column, wide))
+        for x in (ranking.gains, ranking.costs, ranking.arms)
     )
     gains = gains and gains._replace(ideal=ranking.gains.ideal)
-    return ops.Groups._make((*ranking[:3], *masses, gains, *ranking[6:8], costs))
+    return ops.Groups._make((*ranking[:3], *masses, gains, *ranking[6:8], *others))

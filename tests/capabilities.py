@@ -121,6 +121,7 @@ MORE: dict[str, dict[str, Any]] = {
     "evaluate": {"models": {"a": S, "b": S[::-1]}},
     **{name: {"cost": S} for name in ("budget_curve", "cost_at_quota", "positives_per_cost")},
     "gain_per_cost": {"cost": S, "gain": S},
+    **{name: {"treatment": Y[::-1]} for name in qk.uplift.__all__},
     **{name: {"gain": S} for name in ("best_quota", "cell_impacts", "impact_at_quota")},
 }
 """What else some functions need."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import quotakernels as qk
 
-MEASURES = (qk.tables, qk.charts, qk.groups, qk.budgets, qk.retrieval, qk.points)
+MEASURES = (qk.tables, qk.charts, qk.groups, qk.budgets, qk.retrieval, qk.points, qk.uplift)
 FAMILIES = (*MEASURES, qk.inference, qk.states, qk.results)
 PUBLIC: dict[str, Any] = {
     name: getattr(module, name) for module in (qk, *FAMILIES) for name in module.__all__

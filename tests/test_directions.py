@@ -32,6 +32,7 @@ OWN = {
     "gain": np.where(Y, 5.0, -4.0),
 }
 COST = np.full(10, 2.0)
+TREATMENT = np.asarray([1, 0, 1, 1, 0, 0, 0, 1, 1, 0])
 SPECIAL: dict[str, dict[str, Any]] = {
     "success": {"quota": 1},
     "ndcg": {"gain": None},
@@ -40,6 +41,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "cost_at_quota": {"cost": COST},
     "gain_per_cost": {"cost": COST},
     "positives_per_cost": {"cost": COST},
+    **{key: {"treatment": TREATMENT} for key in qk.uplift.__all__},
     "recall_at": {"precision": 0.76, "sample_weight": np.where(BAD > 6, 0.1, 1.0)},
 }
 """What these need besides, or instead."""

@@ -176,6 +176,7 @@ def test_measures_are_all_explained():
         "charts.md",
         "confusion.md",
         "measures.md",
+        "reference/uplift.md",
         "roc.md",
         "uncertainty.md",
     )

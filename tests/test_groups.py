@@ -545,6 +545,7 @@ def test_a_measure_knows_groups_or_says_that_it_does_not(name: str):
     own = {"quota": 2} if "quota" in measure.own_keywords else {}
     there = {"gain": measure.of_gains and measure.needs_gains, "cost": measure.of_costs}
     amounts = {x: np.arange(SIZE) % 7 for x, wanted in there.items() if wanted}
+    amounts |= {"treatment": np.arange(SIZE) % 2} if measure.of_arms else {}
     needed = {
         "kind": "roc",
         "beta": 1.0,

@@ -270,6 +270,17 @@ def budgets(y: Any, s: Any, cost: Any) -> dict[str, Any]:
     }
 
 
+def uplift(y: Any, s: Any, treated: Any) -> dict[str, Any]:
+    """What knows who was treated."""
+    ranking = qk.rank(y, s, treatment=treated)
+    return {
+        **flat(uplift=qk.uplift.uplift_curve(ranking), qini=qk.uplift.qini_curve(ranking)),
+        "at quota": qk.uplift.uplift_at_quota(y, s, treatment=treated, quota=[2, 3.5]),
+        "area": qk.uplift.auuc(ranking, normalize="perfect"),
+        "coefficient": qk.uplift.qini_coefficient(ranking),
+    }
+
+
 CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (plain, (Y, S)),
     (plain, (Y[0], S[0])),
@@ -291,6 +302,7 @@ CASES: list[tuple[Any, tuple[np.ndarray, ...]]] = [
     (grouped, (Y, S, C % 3)),
     (lists, (Y, S, C % 3)),
     (budgets, (Y, S, W)),
+    (uplift, (Y, S, Y[..., ::-1])),
 ]
 IDS = [
     "batch",
@@ -313,6 +325,7 @@ IDS = [
     "groups",
     "ranked lists",
     "budgets",
+    "uplift",
 ]
 TRACED_BY_JAX = ("one list", "groups", "uncertainty")
 """Cases that the full matrix does not have alone."""

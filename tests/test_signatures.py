@@ -38,7 +38,7 @@ CHECKERS = {
 MEASURES = {name: x for name, x in PUBLIC.items() if isinstance(x, Measure)}
 STATED = {"inclusive": True, "when_short": None}
 """What the types of cuts have, with its default."""
-EITHER = ("quota", "fraction", "budget", "cost", "threshold", "between")
+EITHER = ("quota", "fraction", "budget", "cost", "threshold", "between", "treatment")
 """Of which one has to be given, and none by its name alone; a budget wants costs."""
 
 
@@ -157,6 +157,7 @@ def test_results_of_numpy_are_doubles_where_they_are_said_to_be(name: str):
     taken = inspect.signature(MEASURES[name]).parameters
     own = {"quota": 2} if "quota" in taken else {}
     own |= {"cost": S} if MEASURES[name].of_costs else {}
+    own |= {"treatment": Y} if MEASURES[name].of_arms else {}
     own |= {"impacts": (2, -1, -1, 0)} if "impacts" in taken else {}
     found = MEASURES[name](Y, S, **own, **OWN.get(name, {}))
     assert not (isinstance(found, tuple) and isinstance(MEASURES[name], ValueMeasure))

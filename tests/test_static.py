@@ -30,7 +30,7 @@ LAYERS = (
     ("ops.keys", "ops.scans", "ops.elementwise"),
     ("ops.segments",),
     ("ops.drawing", "ops.hull", "ops.tables"),
-    ("ops.binning",),
+    ("ops.binning", "ops.ties"),
     ("ops",),
     ("inputs.labels", "inputs.shapes"),
     ("inputs.columns",),
@@ -53,7 +53,7 @@ LAYERS = (
     ("states",),
     ("inference",),
     ("evaluation",),
-    ("budgets", "charts", "groups", "points", "results", "retrieval", "tables"),
+    ("budgets", "charts", "groups", "points", "results", "retrieval", "tables", "uplift"),
     ("",),  # the public names
     ("adapters",),
     ("plots",),
@@ -368,7 +368,7 @@ def test_public_names_are_documented():
 
 def test_documents_name_public_names_only():
     used = words(
-        r"\bqk\.((?:tables|charts|points|budgets|retrieval|inference|states|results)\.\w+|\w+)"
+        r"\bqk\.((?:tables|charts|points|budgets|retrieval|uplift|inference|states|results)\.\w+|\w+)"
     )
     assert len(used) > 10
     families = {module.__name__.partition(".")[2] for module in FAMILIES} | {"adapters", "plots"}

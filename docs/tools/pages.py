@@ -28,7 +28,7 @@ FENCE = re.compile(r"^(```)(\w+)[^\n`]*$", re.MULTILINE)
 WIDE = ("capabilities.md",)
 """Pages whose tables need the room of the table of contents."""
 CODE = re.compile(
-    r"(?<![`\[])`((?:(?:tables|charts|budgets|inference|states|results)\.)?\w+)`(?![`\]])"
+    r"(?<![`\[])`((?:(?:tables|charts|budgets|uplift|inference|states|results)\.)?\w+)`(?![`\]])"
 )
 ROW = re.compile(r"^\| .*$", re.MULTILINE)
 UNLINKED = ("capabilities.md",)
@@ -72,7 +72,7 @@ def paths() -> dict[str, str]:
     """Where in the package every public name is: at the top, or else in its family."""
     import quotakernels
 
-    families = ("results", "states", "inference", "budgets", "charts", "tables")
+    families = ("results", "states", "inference", "budgets", "charts", "tables", "uplift")
     found = {
         x: f"{family}.{x}" for family in families for x in getattr(quotakernels, family).__all__
     }

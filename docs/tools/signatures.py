@@ -16,7 +16,8 @@ import griffe
 import quotakernels
 
 FAMILIES = (quotakernels.results, quotakernels.states, quotakernels.inference)
-FAMILIES += (quotakernels.budgets, quotakernels.charts, quotakernels.tables, quotakernels)
+FAMILIES += (quotakernels.budgets, quotakernels.charts, quotakernels.tables)
+FAMILIES += (quotakernels.uplift, quotakernels)
 NAMES = {name: f"{module.__name__}.{name}" for module in FAMILIES for name in module.__all__}
 """The path of every public name in the reference: at the top, or else in its family."""
 KEY = re.compile(r"\[([A-Z]{2}|[A-Z][\w ]* \d{4})\]")

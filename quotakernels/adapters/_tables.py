@@ -10,7 +10,7 @@ from quotakernels import Ranking, ops
 from quotakernels._array import computing, namespace
 from quotakernels.inputs.examples import check_tie_policy
 from quotakernels.inputs.groups import GroupsOfExamples, groups_of
-from quotakernels.ranking import TiePolicy, ranking_of, split_ties
+from quotakernels.ranking import TiePolicy, ranking_of
 
 
 def check_grouped_ties(ties: str) -> None:
@@ -58,7 +58,7 @@ def ranking_of_groups(table: ops.Groups, ties: TiePolicy) -> Ranking:
     """The ranking of a combined table, with counts of the dtype that `rank` gives them."""
     xp = namespace(table.counts)
     with computing(xp):
-        return ranking_of(split_ties(xp, _with_narrow_counts(table), ties))
+        return ranking_of(ops.split_ties(xp, _with_narrow_counts(table), ties))
 
 
 def ranking_by_group(table: ops.Groups, groups: GroupsOfExamples, ties: TiePolicy) -> Ranking:
@@ -69,7 +69,7 @@ def ranking_by_group(table: ops.Groups, groups: GroupsOfExamples, ties: TiePolic
     xp = namespace(table.counts)
     with computing(xp):
         found, both = _combined_by_group(table, groups)
-        found = split_ties(xp, _with_narrow_counts(found), ties)
+        found = ops.split_ties(xp, _with_narrow_counts(found), ties)
         return ranking_of(ops.parted(xp, found, both, groups.ids))
 
 

@@ -29,7 +29,7 @@ MASS_ROUNDING = 2.0**-40
 
 _COLUMNS = (
     *("y_true", "y_score", "y_pred", "sample_weight", "where"),
-    *("gain", "gain_rejected", "cost", "groups"),
+    *("gain", "gain_rejected", "cost", "treatment", "groups"),
 )
 
 

@@ -131,11 +131,12 @@ def check_rows(named: dict[str, Array]) -> None:
         bad.append(("thresholds", rising, "scores from high to low; from_counts sorts them"))
         gains = {name: x for name, x in named.items() if name.startswith("gains.")}
         bad += bad_gains(xp, gains, counts, positives)
-        costs = {name: x for name, x in named.items() if name.startswith("costs.")}
-        bad += [
-            (name, ~((x >= 0) & (x < xp.inf)), "a finite cost, not negative")
-            for name, x in costs.items()
-        ]
+        for kind, what in (("costs.", "cost"), ("arms.", "mass")):
+            bad += [
+                (name, ~((x >= 0) & (x < xp.inf)), f"a finite {what}, not negative")
+                for name, x in named.items()
+                if name.startswith(kind)
+            ]
         good_rows(xp, named, bad, None)
 
 

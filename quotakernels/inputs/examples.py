@@ -45,8 +45,8 @@ TIE_POLICIES = ("expected", "optimistic", "pessimistic", "given")
 class Examples(NamedTuple):
     """Checked input: labels are boolean, weights float, and ``valid`` is None where all count.
 
-    Gains and costs are floats, 0 where they do not count; None where there are none, or where all
-    rejected examples bring nothing.
+    Gains, costs and treatments are floats, 0 where they do not count; None where there are none,
+    or where all rejected examples bring nothing.
     """
 
     scores: Array
@@ -56,6 +56,7 @@ class Examples(NamedTuple):
     gain: Array | None = None
     gain_rejected: Array | None = None
     cost: Array | None = None
+    treatment: Array | None = None
 
     def map(self, function: Callable[[Array], Array]) -> Examples:
         """The examples with every column that it has put through the function."""
@@ -63,8 +64,8 @@ class Examples(NamedTuple):
 
     @property
     def amounts(self) -> ops.Amounts:
-        """What there is of the gains and costs."""
-        return ops.Amounts.given(self.gain, self.gain_rejected, self.cost)
+        """What there is of the gains, the costs and the treatments."""
+        return ops.Amounts.given(self.gain, self.gain_rejected, self.cost, self.treatment)
 
 
 class Validated(NamedTuple):
@@ -85,7 +86,7 @@ class Validated(NamedTuple):
     def masked(self) -> Examples:
         """The examples under the mask: those of rows that are not good are there to be ranked.
 
-        What gains and costs such rows have may not be known.
+        What gains, costs and treatments such rows have may not be known.
         """
         if self.good is None or self.examples.amounts.columns():
             return self.examples
@@ -109,8 +110,8 @@ def validate_columns(
 ) -> Validated:
     """Check and convert the scores, which the leader names, and what is given beside them.
 
-    Columns of `numbers` come out as wide floats, finite where they count, costs not negative.  The
-    scores of a state may be known to be a batch.
+    Columns of `numbers` come out as wide floats, finite where they count, costs not negative,
+    treatments 0 or 1.  The scores of a state may be known to be a batch.
     """
     check_flag("validate", validate)
     plain = validate and pos_label is None and num_groups is None
@@ -247,7 +248,9 @@ def bad_values(
 def unfit_amounts(
     xp: Namespace, name: str, amount: Array, weights: Array | None
 ) -> tuple[Array, str]:
-    """For gains and costs: where they are bad, and what was expected."""
+    """For gains, costs and treatments: where they are bad, and what was expected."""
+    if name == "treatment":
+        return (amount != 0) & (amount != 1), "1 for a treated example, or 0 for a control"
     if name != "cost":
         return ~xp.isfinite(amount), "a finite number"
     paid = amount if weights is None else amount * weights

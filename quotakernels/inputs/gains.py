@@ -1,14 +1,27 @@
-"""Gains and costs, checked: what examples bring if they are selected or not, and what they cost."""
+"""Gains, costs and treatments, checked: what examples bring if they are selected or not, what they
+cost, and which were treated.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from quotakernels._array import computing, device, namespace
 from quotakernels.inputs.columns import as_column, read_without_fault
 from quotakernels.inputs.examples import Validated, validate_columns
 from quotakernels.inputs.groups import good_groups
 from quotakernels.inputs.quotas import numbers_like
+
+
+class Beside(NamedTuple):
+    """What callers pass beside labels, scores and weights, as `rank` takes it; not checked."""
+
+    gain: Any = None
+    gain_rejected: Any = 0
+    groups: Any = None
+    num_groups: int | None = None
+    cost: Any = None
+    treatment: Any = None
 
 
 def validated(
@@ -23,13 +36,13 @@ def validated(
     groups: Any = None,
     num_groups: int | None = None,
     cost: Any = None,
+    treatment: Any = None,
 ) -> Validated:
     """Check and convert what `rank` takes."""
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
     given |= {"groups": groups}
-    return validate_with_gains(
-        given, gain, gain_rejected, pos_label, validate, num_groups=num_groups, cost=cost
-    )
+    beside = {"num_groups": num_groups, "cost": cost, "treatment": treatment}
+    return validate_with_gains(given, gain, gain_rejected, pos_label, validate, **beside)
 
 
 def validate_scores(
@@ -43,7 +56,7 @@ def validate_scores(
 ) -> Validated:
     """Check and convert scores that come without labels."""
     given = {"y_score": y_score, "sample_weight": sample_weight, "where": where, "groups": groups}
-    given, numbers = with_cost(given, cost)
+    given, numbers = with_numbers(given, cost=cost)
     found = validate_columns(given, None, validate, numbers, num_groups=num_groups)
     return _with_amounts(found)
 
@@ -58,13 +71,14 @@ def validate_with_gains(
     batched: bool = False,
     num_groups: int | None = None,
     cost: Any = None,
+    treatment: Any = None,
 ) -> Validated:
-    """Check and convert labels and scores, and what is given beside them: gains, costs.
+    """Check and convert labels and scores, and what is given beside them: gains, costs, treatments.
 
     With gains there may be no labels.  Then all examples are positive, since what they bring does
     not depend on their classes.
     """
-    given, numbers = with_cost(given, cost)
+    given, numbers = with_numbers(given, cost=cost, treatment=treatment)
     if not (gain is None and _is_zero(gain_rejected)):
         given, gains = with_gains(given, gain, gain_rejected, leader)
         numbers = (*gains, *numbers)
@@ -88,9 +102,10 @@ def _with_amounts(found: Validated, unlabelled: bool = False) -> Validated:
     return found._replace(examples=examples._replace(**columns), numbers={})
 
 
-def with_cost(given: dict[str, Any], cost: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """What is given with the costs, and their name, if there are any."""
-    return (given, ()) if cost is None else (given | {"cost": cost}, ("cost",))
+def with_numbers(given: dict[str, Any], **numbers: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """What is given with the columns of numbers that there are, and their names."""
+    there = {name: x for name, x in numbers.items() if x is not None}
+    return given | there, tuple(there)
 
 
 def with_gains(

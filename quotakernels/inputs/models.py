@@ -25,7 +25,7 @@ from quotakernels._array import (
 from quotakernels._bits import to_bits
 from quotakernels.inputs.columns import adopt, as_column, check_types
 from quotakernels.inputs.examples import Validated, validate_columns
-from quotakernels.inputs.gains import with_cost, with_gains
+from quotakernels.inputs.gains import with_gains, with_numbers
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.shapes import column_hint
 
@@ -121,10 +121,11 @@ def stacked(
     gain: Any = None,
     gain_rejected: Any = 0,
     cost: Any = None,
+    treatment: Any = None,
 ) -> Array:
     """The scores of all models, shape (M, n), each checked with what is given beside them."""
     beside = {"y_true": y_true, "sample_weight": sample_weight, "where": where}
-    beside, numbers = with_cost(beside, cost)
+    beside, numbers = with_numbers(beside, cost=cost, treatment=treatment)
     if gain is not None:
         beside, gains = with_gains({**named, **beside}, gain, gain_rejected, next(iter(named)))
         beside = {name: x for name, x in beside.items() if name not in named}

@@ -53,11 +53,13 @@ GAINS = ("gain", "gain_rejected")
 """What of these only the measures of gains take."""
 COST = ("cost",)
 """What only those take that take a budget."""
+TREATMENT = ("treatment",)
+"""What only those of uplift take."""
 CUTS = ("quota", "fraction", "budget")
 """What may say how many are selected."""
 GROUPS = ("groups", "num_groups")
 """What of these makes groups of examples."""
-DATA = tuple(name for name in _FROM_DATA if name not in (*GAINS, *COST))
+DATA = tuple(name for name in _FROM_DATA if name not in (*GAINS, *COST, *TREATMENT))
 """What all measures take."""
 
 
@@ -152,6 +154,8 @@ class Measure:
     """Whether such a measure has no value without gains."""
     of_costs = False
     """Whether it is of what the examples cost."""
+    of_arms = False
+    """Whether it compares examples that were treated with controls."""
     of_ideal = False
     """Whether it compares what the examples bring with the order that is best for that."""
 
@@ -187,7 +191,7 @@ class Measure:
         self._needed = [p.name for p in (*numbers, *options) if p.default is p.empty]
         self.own_keywords = (*self._numbers, *self._options)
         self.takes_costs = self.of_costs or "budget" in self._numbers
-        left_out = {*(() if self.of_gains else GAINS), *(() if self.takes_costs else COST)}
+        left_out = left_out_of(self.of_gains, self.takes_costs, self.of_arms)
         data = [p for name, p in _FROM_DATA.items() if name not in left_out]
         self.__signature__ = inspect.Signature([*data, *numbers, *options])
 
@@ -262,14 +266,17 @@ class Measure:
             return nan_unless_valid(xp, result, getattr(ranking, "good", None))
 
     def _check_amounts(self, table: Any) -> None:
-        """Raise unless the table has the gains and costs that the measure is of."""
-        if not (self.of_gains or self.of_costs):
+        """Raise unless the table has the gains, costs and arms that the measure is of."""
+        if not (self.of_gains or self.of_costs or self.of_arms):
             return
-        lacking = {"brings: pass gain=": self.of_gains and self.needs_gains and not table.gains}
-        lacking["costs: pass cost="] = self.of_costs and not table.costs
+        gains = self.of_gains and self.needs_gains and not table.gains
+        lacking = {
+            "what each example brings: pass gain=": gains,
+            "what each example costs: pass cost=": self.of_costs and not table.costs,
+            "which examples were treated: pass treatment=": self.of_arms and not table.arms,
+        }
         for what in (x for x, lacks in lacking.items() if lacks):
-            needs = f"{self.__name__} needs what each example {what}"
-            raise TypeError(f"{needs}, or a Ranking that was made with it")
+            raise TypeError(f"{self.__name__} needs {what}, or a Ranking that was made with it")
 
     def _table(self, xp: Namespace, ranking: Any) -> Any:
         """The table of a ranking, of groups too if the measure knows them."""
@@ -398,6 +405,12 @@ def measure(
     return lambda function: kind(function, *arguments, **facts)
 
 
+def left_out_of(of_gains: bool, takes_costs: bool, of_arms: bool) -> set[str]:
+    """What `rank` takes and a measure with these facts does not."""
+    kept = ((GAINS, of_gains), (COST, takes_costs), (TREATMENT, of_arms))
+    return {name for names, takes in kept if not takes for name in names}
+
+
 def depends_on_positives_only(measure: Any) -> bool:
     """Whether a measure, or every one of a mapping or `functools.partial`, is `by_positives`."""
     return all(isinstance(x, Measure) and x.by_positives for x in _within(measure))
@@ -411,6 +424,11 @@ def without_gains(measure: Any) -> bool:
 def without_costs(measure: Any) -> bool:
     """Whether the same are all of this library and take no budget."""
     return not any(getattr(x, "takes_costs", True) for x in _within(measure))
+
+
+def without_arms(measure: Any) -> bool:
+    """Whether the same are all of this library and not of uplift."""
+    return not any(getattr(x, "of_arms", True) for x in _within(measure))
 
 
 def needs_ideal(measure: Any) -> bool:

@@ -74,7 +74,7 @@ def in_one_library(named: dict[str, Ranking]) -> tuple[Namespace, list[Ranking]]
     }
     xp, columns = adopt(columns)
     values = iter(columns.values())
-    nothing = [()] * 4
+    nothing = [()] * 5
     return xp, [Ranking._make((*(next(values) for _ in range(5)), *nothing)) for _ in named]
 
 

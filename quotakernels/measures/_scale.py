@@ -35,7 +35,9 @@ def in_usual_units(function: Callable[..., Any], of_masses: bool = True) -> Call
             return function(table, *arrays, **options)
         per_row = ops.spread(xp, table, unit[..., 0])
         positive, negative = (x * per_row for x in table[3:5])
-        table = table._replace(positive_weights=positive, negative_weights=negative)
+        arms = table.arms and table.arms.map(lambda x: x * per_row)
+        masses = {"positive_weights": positive, "negative_weights": negative}
+        table = table._replace(**masses, arms=arms)
         if of_masses:
             arrays = tuple(x * unit for x in arrays)
         return _in_callers_unit(function(table, *arrays, **options), 1 / unit)

@@ -28,12 +28,12 @@ from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import Totals, numbers_like
 from quotakernels.measures._direction import own_direction, title_of
 from quotakernels.measures._measure import (
-    COST,
-    GAINS,
     Measure,
+    left_out_of,
     made_here,
     needs_ideal,
     of_all_groups,
+    without_arms,
     without_costs,
     without_gains,
 )
@@ -161,6 +161,7 @@ class MeanOverGroups:
         self.own_keywords = keywords_of(measure)
         self.takes_costs = not without_costs(measure)
         self.of_gains = not without_gains(measure)
+        self.of_arms = not without_arms(measure)
         self.of_ideal = needs_ideal(measure)
         self.__name__ = f"group_mean({title_of(measure)})"
 
@@ -184,7 +185,7 @@ class MeanOverGroups:
         return mean_of_groups(self.of_groups(y_true, **own))
 
     def _ranked(self, y_true: Any, y_score: Any, given: dict[str, Any]) -> Ranking:
-        left_out = {*(() if self.of_gains else GAINS), *(() if self.takes_costs else COST)}
+        left_out = left_out_of(self.of_gains, self.takes_costs, self.of_arms)
         refuse_unknown(self.__name__, given, [x for x in _OF_RANK if x not in left_out])
         if given.get("groups") is None:
             raise TypeError("group_mean needs groups, the group of each example")

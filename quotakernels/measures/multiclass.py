@@ -25,7 +25,7 @@ from quotakernels.inputs.classes import validate_classes
 from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.quotas import Totals, in_library_of
-from quotakernels.measures._measure import COST, GAINS, GROUPS, Measure
+from quotakernels.measures._measure import COST, GAINS, GROUPS, TREATMENT, Measure
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.charts.powers import Chart
 from quotakernels.measures.roc_pr.costs import OperatingPoint
@@ -76,7 +76,7 @@ class OneVsRest(NamedTuple):
     defined: Any
 
 
-@forwarding(rank, without=("pos_label", *GAINS, *COST, *GROUPS))
+@forwarding(rank, without=("pos_label", *GAINS, *COST, *TREATMENT, *GROUPS))
 def one_vs_rest(
     measure: Measure | Callable[..., Any],
     y_true: Any,

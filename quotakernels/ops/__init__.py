@@ -8,6 +8,8 @@ library, which gives the same answer (``native/``).
 from quotakernels.ops._draws import entropy as entropy
 from quotakernels.ops._table import GAIN_SCALE as GAIN_SCALE
 from quotakernels.ops._table import Amounts as Amounts
+from quotakernels.ops._table import Arms as Arms
+from quotakernels.ops._table import ArmsOrNone as ArmsOrNone
 from quotakernels.ops._table import Around as Around
 from quotakernels.ops._table import Costs as Costs
 from quotakernels.ops._table import CostsOrNone as CostsOrNone
@@ -30,6 +32,7 @@ from quotakernels.ops.binning import flat as flat
 from quotakernels.ops.binning import pattern_groups as pattern_groups
 from quotakernels.ops.budgets import cost_within as cost_within
 from quotakernels.ops.budgets import mass_within as mass_within
+from quotakernels.ops.budgets import sums_within as sums_within
 from quotakernels.ops.columns import row_of_each as row_of_each
 from quotakernels.ops.columns import sum_rows as sum_rows
 from quotakernels.ops.columns import summed_by_position as summed_by_position
@@ -71,6 +74,7 @@ from quotakernels.ops.segments import group_total as group_total
 from quotakernels.ops.segments import number as number
 from quotakernels.ops.segments import of_each_group as of_each_group
 from quotakernels.ops.segments import parted as parted
+from quotakernels.ops.segments import row_before as row_before
 from quotakernels.ops.segments import running_total as running_total
 from quotakernels.ops.segments import spread as spread
 from quotakernels.ops.tables import amount_columns as amount_columns
@@ -83,3 +87,4 @@ from quotakernels.ops.tables import merged as merged
 from quotakernels.ops.tables import rows_at as rows_at
 from quotakernels.ops.tables import tie_groups as tie_groups
 from quotakernels.ops.tables import without_empty_rows as without_empty_rows
+from quotakernels.ops.ties import split_ties as split_ties

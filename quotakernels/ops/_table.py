@@ -76,16 +76,52 @@ CostsOrNone: TypeAlias = Any
 """`Costs`, or an empty tuple for none, as with `GainsOrNone`."""
 
 
+class Arms(NamedTuple):
+    """Examples of each tie group that were treated, and controls; with weights their masses.
+
+    The arms and the classes are kept apart: in a difference one of little weight would be lost.
+
+    Attributes
+    ----------
+    treated_positive, treated_negative : float arrays, shape (..., G)
+        Mass of the positive and of the negative examples that were treated.
+    control_positive, control_negative : float arrays, shape (..., G)
+        The same of those that were not.
+    """
+
+    treated_positive: Array
+    treated_negative: Array
+    control_positive: Array
+    control_negative: Array
+
+    def map(self, function: Callable[[Array], Array]) -> Arms:
+        """The arms with all columns that it has put through the function."""
+        return Arms(*map(function, self))
+
+
+ArmsOrNone: TypeAlias = Any
+"""`Arms`, or an empty tuple for none, as with `GainsOrNone`."""
+
+
 class Amounts(NamedTuple):
-    """What each example brings if it is selected, and if it is not; and what it costs."""
+    """What each example brings if it is selected, and if it is not; what it costs; whether it was
+    treated, 1 or 0.
+    """
 
     gains: tuple[Array, ...] = ()
     cost: Array | None = None
+    treatment: Array | None = None
 
     @classmethod
-    def given(cls, gain: Array | None, rejected: Array | None, cost: Array | None) -> Amounts:
+    def given(
+        cls,
+        gain: Array | None,
+        rejected: Array | None,
+        cost: Array | None,
+        treatment: Array | None,
+    ) -> Amounts:
         """Those that there are."""
-        return cls(tuple(x for x in (gain, rejected) if x is not None), cost)
+        return cls(tuple(x for x in (gain, rejected) if x is not None), cost, treatment)
 
     def map(self, function: Callable[[Array], Array]) -> Amounts:
         """The amounts with every column that it has put through the function."""
@@ -93,7 +129,7 @@ class Amounts(NamedTuple):
 
     def columns(self) -> tuple[Array, ...]:
         """The arrays that there are."""
-        return self.gains if self.cost is None else (*self.gains, self.cost)
+        return (*self.gains, *(x for x in (self.cost, self.treatment) if x is not None))
 
     def none(self) -> bool:
         """Whether there are no arrays; torch.compile cannot follow ``not`` of a tuple."""
@@ -101,8 +137,9 @@ class Amounts(NamedTuple):
 
     def of(self, columns: Sequence[Array]) -> Amounts:
         """Other columns in the place of these."""
-        number = len(self.gains)
-        return Amounts(tuple(columns[:number]), None if self.cost is None else columns[number])
+        number, rest = len(self.gains), iter(columns[len(self.gains) :])
+        cost, treatment = (None if x is None else next(rest) for x in (self.cost, self.treatment))
+        return Amounts(tuple(columns[:number]), cost, treatment)
 
 
 class InPlace(NamedTuple):
@@ -157,6 +194,7 @@ class Groups(NamedTuple):
     layout: Layout = ()
     segments: SegmentsOrNone = ()
     costs: CostsOrNone = ()
+    arms: ArmsOrNone = ()
 
     @property
     def in_place(self) -> bool:
@@ -190,7 +228,7 @@ class Groups(NamedTuple):
         return positive + self.costs.negative
 
     def swapped(self) -> Groups:
-        """The table with each class in the place of the other, without gains and costs."""
+        """The table with each class in the place of the other, without gains, costs and arms."""
         others = self.counts - self.positives
         swapped = Groups(*self[:2], others, self.negative_weights, self.positive_weights)
         return swapped._replace(segments=self.segments)
@@ -198,14 +236,34 @@ class Groups(NamedTuple):
     def map(self, function: Callable[[Array], Array]) -> Groups:
         """The table with every column that it has put through the function, in whatever layout."""
         columns = [None if x is None else function(x) for x in self[:5]]
-        gains, costs = (x and x.map(function) for x in (self.gains, self.costs))
-        return Groups._make((*columns, gains, (), (), costs))
+        gains, *others = (x and x.map(function) for x in (self.gains, self.costs, self.arms))
+        return Groups._make((*columns, gains, (), (), *others))
 
     def arrays(self) -> Iterator[Array]:
-        """The columns that there are, those of the gains and the costs too."""
+        """The columns that there are, those of the gains, the costs and the arms too."""
         yield from (x for x in self[:5] if x is not None)
+        yield from self.amounts()
+
+    def amounts(self) -> Iterator[Array]:
+        """Those of the gains, the costs and the arms alone."""
         yield from self.gains.columns() if self.gains else ()
         yield from self.costs
+        yield from self.arms
+
+    def with_sums(
+        self,
+        counts: Sequence[Array],
+        masses: Sequence[Array | None],
+        amounts: Sequence[Array],
+    ) -> Groups:
+        """The table with other columns of two counts, two masses and `amounts`, in any layout."""
+        gains, costs = (len(x) for x in (self.gains and self.gains.columns(), self.costs))
+        table = Groups(self.thresholds, *counts, *masses)
+        return table._replace(
+            gains=self.gains and Gains(*amounts[:gains]),
+            costs=self.costs and Costs(*amounts[gains : gains + costs]),
+            arms=self.arms and Arms(*amounts[gains + costs :]),
+        )
 
 
 class Cumulative(NamedTuple):

@@ -1,4 +1,6 @@
-"""Budgets: how much of the best their running cost allows, and what a quota costs."""
+"""Budgets: how much of the best their running cost allows; and what a quota costs, and has of
+other sums.
+"""
 
 from __future__ import annotations
 
@@ -31,12 +33,21 @@ def mass_within(xp: Namespace, table: Groups, budget: Array) -> Array:
 
 def cost_within(xp: Namespace, table: Groups, wanted: Array) -> Array:
     """What the best of each wanted mass cost, shape (..., K), or (..., S, K) of groups."""
+    return sums_within(xp, table, wanted, table.cost)[0]
+
+
+def sums_within(xp: Namespace, table: Groups, wanted: Array, *columns: Array) -> list[Array]:
+    """Of sums of the rows, what the best of each wanted mass have; of the last row the part."""
     index, row = rows_at(xp, table, wanted)
-    spent = running_total(xp, table, table.cost)
-    own = column_at(xp, table, table.cost, index)
     one = xp.ones_like(wanted)
     share = (wanted - row.mass_before) / xp.where(row.mass > 0, row.mass, one)
-    return _before(xp, table, spent, index) + xp.minimum(share, one) * own
+    share = xp.minimum(share, one)
+
+    def within(column: Array) -> Array:
+        own = column_at(xp, table, column, index)
+        return _before(xp, table, running_total(xp, table, column), index) + share * own
+
+    return [within(x) for x in columns]
 
 
 def _first_beyond(xp: Namespace, table: Groups, spent: Array, budget: Array) -> Array:

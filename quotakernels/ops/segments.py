@@ -13,6 +13,7 @@ from quotakernels.ops.scans import (
     flagged_first,
     prefix_sum,
     segment_sum,
+    shifted,
     taken,
     total,
 )
@@ -156,6 +157,14 @@ def first_rows(xp: Namespace, table: Groups) -> Array:
     """Which rows begin a group of examples."""
     rows = xp.arange(table.counts.shape[-1], dtype=xp.int64, device=device(table.counts))
     return rows == spread(xp, table, table.segments.starts[..., :-1])
+
+
+def row_before(xp: Namespace, table: Groups, x: Array) -> Array:
+    """What stands in the row before each, 0 before the first one of all and of each group."""
+    before = shifted(xp, x, 1, 0)
+    if not table.segments:
+        return before
+    return xp.where(first_rows(xp, table), xp.zeros_like(before), before)
 
 
 def rows_of_groups_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array, Rows]:

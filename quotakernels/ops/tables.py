@@ -6,7 +6,6 @@ boolean mask is used as an index, so that each function can be traced.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from quotakernels._array import Across, Array, Namespace, cast, device, of_kind, wide_float
@@ -14,17 +13,15 @@ from quotakernels.ops import native
 from quotakernels.ops._table import (
     GAIN_SCALE,
     Amounts,
+    Arms,
     Around,
     Costs,
-    CostsOrNone,
     Cumulative,
     Gains,
-    GainsOrNone,
     Groups,
     InPlace,
     Layout,
     Rows,
-    SegmentsOrNone,
 )
 from quotakernels.ops.elementwise import clip
 from quotakernels.ops.keys import (
@@ -125,7 +122,10 @@ def _sorted_groups(
     positive = cast(xp, code & 1, integer)
     counts = xp.ones_like(positive) if valid is None else cast(xp, code >> 1, integer)
     thresholds = from_order_key(xp, key, scores.dtype)
-    sums = amount_columns(xp, positive > 0, weights, amounts.of(columns))
+    amounts, mass = amounts.of(columns), weights
+    if mass is None and valid is not None and amounts.treatment is not None:
+        mass = cast(xp, counts, amounts.treatment.dtype)  # what does not count is no control
+    sums = amount_columns(xp, positive > 0, mass, amounts)
     masses = _masses(xp, positive, weights)
     examples = Groups(thresholds, counts, positive, *masses)._replace(**sums)
     return examples if given or key.shape[-1] == 0 else _merge_equal(xp, key, examples)
@@ -150,12 +150,17 @@ def _masses(
 def amount_columns(
     xp: Namespace, positive: Array, mass: Array | None, amounts: Amounts
 ) -> dict[str, Any]:
-    """The columns of a table, by name, of what examples bring and cost, each a row by itself."""
+    """The columns of a table, by name, of what examples bring and cost, and of the arm that they
+    are in, each a row by itself.
+    """
     found: dict[str, Any] = {}
     if amounts.gains:
         found["gains"] = gain_columns(xp, positive, mass, *amounts.gains)
     if amounts.cost is not None:
         found["costs"] = Costs(*_by_class(xp, positive, mass, amounts.cost))
+    if (treated := amounts.treatment) is not None:
+        both = (_by_class(xp, positive, mass, x) for x in (treated, 1 - treated))
+        found["arms"] = Arms(*(x for arm in both for x in arm))
     return found
 
 
@@ -216,27 +221,12 @@ def merged(xp: Namespace, table: Groups, last: Array) -> Groups:
         whole = native.jax_.counts_of_runs(table.counts, table.positives, last)
     else:
         whole = count(table.counts), count(table.positives)
-    return Groups(
-        table.thresholds,
-        *whole,
-        mass(table.positive_weights),
-        mass(table.negative_weights),
-        *_all_at_once(xp, table, mass),
-    )
-
-
-def _all_at_once(
-    xp: Namespace, table: Groups, function: Callable[[Array], Array | None]
-) -> tuple[GainsOrNone, Layout, SegmentsOrNone, CostsOrNone]:
-    """The amounts, all put through a function together: on a device that is one scan."""
-    gains = table.gains.columns() if table.gains else []
-    columns = [*gains, *table.costs]
-    if not columns:
-        return (), (), (), ()
-    found: Any = function(xp.stack(columns, axis=0))
-    sums = [found[k, ...] for k in range(found.shape[0])]
-    brought, costs = sums[: len(gains)], sums[len(gains) :]
-    return Gains(*brought) if gains else (), (), (), Costs(*costs) if costs else ()
+    masses = mass(table.positive_weights), mass(table.negative_weights)
+    amounts = list(table.amounts())
+    if amounts:  # all together: on a device that is one scan
+        found: Any = mass(xp.stack(amounts, axis=0))
+        amounts = [found[k, ...] for k in range(found.shape[0])]
+    return table.with_sums(whole, masses, amounts)
 
 
 def _readable(last: Array, table: Groups) -> bool:

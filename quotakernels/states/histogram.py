@@ -24,7 +24,7 @@ from quotakernels.inputs.keywords import check_flag, public
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import numbers_like
 from quotakernels.inputs.shapes import refuse_columns
-from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties
+from quotakernels.ranking import Ranking, TiePolicy, ranking_of
 from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import (
     Batch,
@@ -427,7 +427,7 @@ def _table(state: ScoreHistogram, good: Array, *, ties: TiePolicy) -> ops.Groups
 
 
 def _finished(xp: Namespace, table: ops.Groups, ties: TiePolicy) -> ops.Groups:
-    return ops.without_empty_rows(xp, split_ties(xp, table, ties))
+    return ops.without_empty_rows(xp, ops.split_ties(xp, table, ties))
 
 
 def _rows(xp: Namespace, state: ScoreHistogram, good: Array, thresholds: Array) -> ops.Groups:

@@ -22,6 +22,7 @@ from . import (
     retrieval,
     roc,
     summary,
+    uplift,
 )
 
 Counterparts = tuple[Callable[..., Any], ...]
@@ -150,5 +151,13 @@ OF_COSTS: dict[str, Counterparts] = {
     "positives_per_cost": (budgets.positives_per_cost,),
 }
 
+OF_UPLIFT: dict[str, Counterparts] = {
+    "auuc": (uplift.auuc,),
+    "qini_coefficient": (uplift.auuc, uplift.qini_without_negative_effects),
+    "qini_curve": (uplift.curve, uplift.qini),
+    "uplift_at_quota": (uplift.uplift, uplift.mean_over_orders),
+    "uplift_curve": (uplift.curve, uplift.gain),
+}
+
 COUNTERPARTS = AT_QUOTA | OVER_QUOTAS | ROC_AND_PR | OF_TABLES | OF_CHARTS | OF_IMPACTS | OF_LISTS
-COUNTERPARTS |= OF_COSTS | OF_POINTS
+COUNTERPARTS |= OF_COSTS | OF_POINTS | OF_UPLIFT

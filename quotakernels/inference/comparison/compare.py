@@ -28,7 +28,7 @@ from quotakernels.inference.comparison.paired import (
 from quotakernels.inference.resampling.bootstrap import with_options
 from quotakernels.inference.resampling.values import value_of
 from quotakernels.inputs.examples import Validated
-from quotakernels.inputs.gains import validated
+from quotakernels.inputs.gains import Beside, validated
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.models import host_floats, label_of, named_scores, stacked
 from quotakernels.measures._direction import compared, direction_of
@@ -141,6 +141,7 @@ def compare(
     groups: Any = None,
     num_groups: int | None = None,
     cost: Any = None,
+    treatment: Any = None,
     workers: int | None = None,
     max_memory: int = 2**30,
     progress: bool | Callable[[int, int], None] | None = None,
@@ -155,7 +156,7 @@ def compare(
         this library, ``functools.partial`` of one, or your own.  Of `impact_at_quota` and `impact`
         the `whole` is compared, of `best_quota` and `best_boundary` the `value`, of
         `outcome_impact` the `mean`.
-    y_true, sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost
+    y_true, sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost, treatment
         As in `rank`, of shape (n,), the same for all models; not ``ties="given"``.
     models : mapping from names to arrays, shape (n,), a data frame, or an array, shape (M, n)
         The scores of each model, as in `rank`, two models at least.  Of a data frame the columns;
@@ -261,14 +262,13 @@ def compare(
     >>> print(found.lower[0].round(2), found.p_adjusted[0].round(3))
     [ 0.   -0.01  0.21] [1.    0.125 0.   ]
     """
-    applied = compared(with_options(measure, options, gain, groups, cost, y_true is not None))
-    named = named_scores(models, y_true)
+    beside = Beside(gain, gain_rejected, groups, num_groups, cost, treatment)
+    applied = compared(with_options(measure, options, beside, y_true is not None))
     n_resamples = check_test(test, n_resamples, confidence_level, ties, stratified)
-    raw = (sample_weight, where, pos_label, validate, gain, gain_rejected, groups, num_groups, cost)
-    found, data = data_of({label_of(models, k): x for k, x in named.items()}, y_true, raw)
+    raw = (sample_weight, where, pos_label, validate, *beside)
     drawn = _drawn(n_resamples, random_state, clusters, ties, workers, max_memory, progress)
-    asked = Measured(applied, y_true, found, confidence_level, data, drawn)
-    return _comparison(list(named), asked, test, maximize, stratified)
+    names, asked = _asked(applied, y_true, models, raw, confidence_level, drawn)
+    return _comparison(names, asked, test, maximize, stratified)
 
 
 def _drawn(*how: Any) -> dict[str, Any]:
@@ -277,17 +277,30 @@ def _drawn(*how: Any) -> dict[str, Any]:
     return dict(zip(names, how, strict=True))
 
 
+def _asked(
+    measure: Any,
+    y_true: Any,
+    models: Any,
+    beside: tuple[Any, ...],
+    confidence_level: float,
+    drawn: dict[str, Any],
+) -> tuple[list[str], Measured]:
+    """The names of the models, and what is compared."""
+    named = named_scores(models, y_true)
+    found, data = data_of({label_of(models, k): x for k, x in named.items()}, y_true, beside)
+    return list(named), Measured(measure, y_true, found, confidence_level, data, drawn)
+
+
 def data_of(
     named: dict[str, Any], y_true: Any, beside: tuple[Any, ...]
 ) -> tuple[Validated, dict[str, Any]]:
     """What is compared, and what `rank` is given beside labels and scores, by name."""
-    *examples, gain, gain_rejected, groups, num_groups, cost = beside
+    examples, (gain, gain_rejected, groups, num_groups, cost, treatment) = beside[:4], beside[4:]
     names = ("sample_weight", "where", "pos_label", "validate")
     data = dict(zip(names, examples, strict=True))
     if gain is not None:
         data |= {"gain": gain, "gain_rejected": gain_rejected}
-    if cost is not None:
-        data["cost"] = cost
+    data |= {k: x for k, x in (("cost", cost), ("treatment", treatment)) if x is not None}
     scores = stacked(named, y_true, **data)
     if groups is not None:
         data |= {"groups": groups, "num_groups": num_groups}

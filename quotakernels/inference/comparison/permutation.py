@@ -22,7 +22,6 @@ from quotakernels.ranking import (
     rank_examples,
     ranked_by_group,
     ranking_of,
-    split_ties,
 )
 
 NDArray = np.ndarray[Any, Any]
@@ -130,7 +129,7 @@ def _on_host(
     def one(number: int) -> NDArray:
         flips = permutation.flips(range(number, number + 1))[0][here]
         swapped = (np.where(flips, second, first), np.where(flips, first, second))
-        tables = (split_ties(_HOST, _counted(x, columns), permutation.ties) for x in swapped)
+        tables = (ops.split_ties(_HOST, _counted(x, columns), permutation.ties) for x in swapped)
         a, b = (
             host_floats(value_again(permutation.measure, ranking_of(table))) for table in tables
         )

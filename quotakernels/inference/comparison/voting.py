@@ -17,6 +17,7 @@ from quotakernels.inference.comparison.compare import (
 )
 from quotakernels.inference.resampling.bootstrap import with_options
 from quotakernels.inputs.columns import adopt, as_column
+from quotakernels.inputs.gains import Beside
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.models import label_of, named_scores
 from quotakernels.measures._direction import compared
@@ -164,10 +165,10 @@ def vote(
     >>> print(found.mean({"noise": [0.0, 0.0], "first": [0.5, 0.25], "second": [1.0, 0.75]}))
     [0.75 0.5 ]
     """
-    applied = compared(with_options(measure, options, None))
+    applied = compared(with_options(measure, options, Beside()))
     named = named_scores(models, y_true)
     wanted = _checked(best, len(named))
-    beside = (sample_weight, where, pos_label, validate, None, 0, None, None, None)
+    beside = (sample_weight, where, pos_label, validate, *Beside())
     labelled = {label_of(models, name): x for name, x in named.items()}
     found, _ = data_of(labelled, y_true, beside)
     single, sign = estimates_of(applied, found, ties, maximize)

@@ -42,7 +42,7 @@ from quotakernels.inference.resampling.group_means import check_groups
 from quotakernels.inference.resampling.values import leaves, trees_map
 from quotakernels.inputs.columns import adopt, as_column, check_types
 from quotakernels.inputs.examples import Validated, check_tie_policy
-from quotakernels.inputs.gains import validated
+from quotakernels.inputs.gains import Beside, validated
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.models import two_models
 from quotakernels.inputs.quotas import level_of_caller, silently
@@ -179,6 +179,7 @@ def fold_summary(
     groups: Any = None,
     num_groups: int | None = None,
     cost: Any = None,
+    treatment: Any = None,
     **options: Any,
 ) -> Any:
     """The mean of a measure over the folds of a cross-validation, and how sure it is.
@@ -193,6 +194,8 @@ def fold_summary(
     y_true, y_score, sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost
         As in `rank`; each score from a model that has not seen its example.  Repeats are an axis
         before the last, shape (..., repeats, n); axes before it are models.
+    treatment
+        As in `rank`, for measures of uplift.
     folds : array, shape (n,) or (repeats, n)
         The fold of each example: whole numbers, strings or other values, in memory that can be
         read.  The number -1 marks examples that were not tested.
@@ -258,9 +261,9 @@ def fold_summary(
     """
     check_level(confidence_level)
     check_tie_policy(ties)
-    applied = with_options(measure, options, gain, groups, cost, y_true is not None)
-    beside = (sample_weight, where, pos_label, validate, gain, gain_rejected)
-    found = validated(y_true, y_score, *beside, groups, num_groups, cost)
+    beside = Beside(gain, gain_rejected, groups, num_groups, cost, treatment)
+    applied = with_options(measure, options, beside, y_true is not None)
+    found = validated(y_true, y_score, sample_weight, where, pos_label, validate, *beside)
     split = validate_folds(folds, tuple(found.examples.scores.shape), n_train)
     values = each_fold(applied, found, split, ties)
     _warn(measure, values, found, split)
@@ -356,6 +359,7 @@ def fold_test(
     groups: Any = None,
     num_groups: int | None = None,
     cost: Any = None,
+    treatment: Any = None,
     **options: Any,
 ) -> Any:
     """Whether two models differ over the same folds: the corrected resampled t-test.
@@ -366,7 +370,7 @@ def fold_test(
     ----------
     measure : callable, or a mapping from names to callables
         As in `fold_summary`.
-    y_true, sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost
+    y_true, sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost, treatment
         As in `fold_summary`.
     models : mapping from names to arrays, shape (..., n) or (..., repeats, n), or an array
         Scores of two models on examples that they have not seen; of an array along its first axis.
@@ -424,18 +428,17 @@ def fold_test(
     """
     check_level(confidence_level)
     check_tie_policy(ties)
-    applied = with_options(measure, options, gain, groups, cost, y_true is not None)
-    beside = (sample_weight, where, pos_label, validate, gain, gain_rejected)
+    beside = Beside(gain, gain_rejected, groups, num_groups, cost, treatment)
+    applied = with_options(measure, options, beside, y_true is not None)
     found: list[Any] = []
     for column in _scores(models, y_true):
-        data = validated(y_true, column, *beside, groups, num_groups, cost)
+        data = validated(y_true, column, sample_weight, where, pos_label, validate, *beside)
         split = validate_folds(folds, tuple(data.examples.scores.shape), n_train)
         with silently(again=bool(found)):
             found.append(each_fold(applied, data, split, ties))
     differences = trees_map(first_less_second, found)
     _warn(measure, differences, data, split)
-    tested = functools.partial(_tested, folds=split, confidence_level=confidence_level)
-    return _each_tested(tested, measure, maximize, differences)
+    return _each_tested(split, confidence_level, measure, maximize, differences)
 
 
 def _scores(models: Any, y_true: Any) -> Iterable[Array]:
@@ -446,16 +449,16 @@ def _scores(models: Any, y_true: Any) -> Iterable[Array]:
 
 
 def _each_tested(
-    tested: Callable[..., FoldTest], measure: Any, maximize: bool | None, differences: Any
+    folds: Folds, confidence_level: float, measure: Any, maximize: bool | None, differences: Any
 ) -> Any:
     """The test of a measure's differences, or those of each in a mapping, by its own direction."""
     if isinstance(measure, Mapping):
         return {
-            name: _each_tested(tested, each, maximize, differences[name])
+            name: _each_tested(folds, confidence_level, each, maximize, differences[name])
             for name, each in measure.items()
         }
     direction = direction_if_any(measure, maximize, "maximize")
-    return mapped(functools.partial(tested, maximize=direction), differences)
+    return mapped(lambda x: _tested(x, folds, confidence_level, direction), differences)
 
 
 def _tested(

@@ -33,7 +33,7 @@ from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import Totals, numbers_like
 from quotakernels.measures._direction import compared
-from quotakernels.measures._measure import COST, GROUPS, ValueMeasure, measure
+from quotakernels.measures._measure import COST, GROUPS, TREATMENT, ValueMeasure, measure
 from quotakernels.measures.at_quota.curves import cut_masses
 from quotakernels.measures.at_quota.hit_rate import hit_rate, lift, qrecall
 from quotakernels.measures.gains.impact_at_quota import impact_at_quota
@@ -104,6 +104,7 @@ _DATA = ("sample_weight", "where", "pos_label", "validate")
 _REFUSED = {
     **dict.fromkeys(GROUPS, "; call it with one group's examples"),
     **dict.fromkeys(COST, ": its places are quotas and rates"),
+    **dict.fromkeys(TREATMENT, "; bootstrap takes it, with uplift_at_quota at several quotas"),
 }
 _STEPS = 20
 """Points of a curve for which none are given."""

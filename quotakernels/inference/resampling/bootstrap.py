@@ -43,11 +43,17 @@ from quotakernels.inference.resampling.values import (
     trees_map,
 )
 from quotakernels.inputs.examples import Validated, check_tie_policy
-from quotakernels.inputs.gains import validated
+from quotakernels.inputs.gains import Beside, validated
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.quotas import warn_once
 from quotakernels.measures._direction import OneField, best_of_cuts, title_of
-from quotakernels.measures._measure import ValueMeasure, needs_ideal, without_costs, without_gains
+from quotakernels.measures._measure import (
+    ValueMeasure,
+    needs_ideal,
+    without_arms,
+    without_costs,
+    without_gains,
+)
 from quotakernels.measures.by_group import mean_over_groups
 from quotakernels.ranking import Ranking, TiePolicy, ranked_by_group
 
@@ -105,6 +111,7 @@ class DataOptions(MeasureOptions, GroupedData[Any], total=False):
     gain: Any
     gain_rejected: Any
     cost: Any
+    treatment: Any
     confidence_level: float
 
 
@@ -174,6 +181,7 @@ def bootstrap(
     groups: Any = None,
     num_groups: int | None = None,
     cost: Any = None,
+    treatment: Any = None,
     workers: int | None = None,
     max_memory: int = 2**30,
     progress: bool | Callable[[int, int], None] | None = None,
@@ -195,6 +203,8 @@ def bootstrap(
         As in `rank`; not ``ties="given"``.  A weight counts, a gain is brought and a cost is paid
         each time that its example is drawn.  `where` has the shape (n,).  A resample that costs
         less than the budget leaves the measure undefined, unless ``when_short="all"``.
+    treatment
+        As in `rank`, for measures of uplift.
     groups, num_groups
         As in `rank`, for measures that know groups: an interval of the value of each group, or of
         their mean, by `group_mean`.
@@ -281,12 +291,11 @@ def bootstrap(
     0.48 0.36 0.64
     """
     number = check_resampling(n_resamples, confidence_level, method, ties, stratified, clusters)
-    applied = with_options(measure, options, gain, groups, cost, y_true is not None)
-    beside = (sample_weight, where, pos_label, validate, gain, gain_rejected)
-    raw = validated(y_true, y_score, *beside, groups, num_groups, cost)
+    beside = Beside(gain, gain_rejected, groups, num_groups, cost, treatment)
+    applied = with_options(measure, options, beside, y_true is not None)
+    raw = validated(y_true, y_score, sample_weight, where, pos_label, validate, *beside)
     how = Drawing(clusters, stratified, poisson, random_state, ties, workers, max_memory)
-    summaries = functools.partial(_summaries, method, confidence_level)
-    draws = functools.partial(_drawn, applied, raw, how, method in CORRECTED, summaries)
+    draws = functools.partial(_drawn, applied, raw, how, method, confidence_level)
     return draws(range(number), reporter(progress, "bootstrap"))
 
 
@@ -294,20 +303,21 @@ def _drawn(
     measure: Any,
     raw: Validated,
     how: Drawing,
-    corrected: bool,
-    summaries: Callable[..., Any],
+    method: IntervalMethod,
+    confidence_level: float,
     numbers: range,
     progress: Progress,
 ) -> Any:
-    """What summaries of an estimate, of its resamples and of the parts left out say of it."""
+    """What an estimate, its resamples and the parts left out say of it."""
     _warn_of_maxima(measure)
     found = groups_to_draw_from(raw, how.random_state)
     ranking = ranked_by_group(found, how.ties, needs_ideal(measure))
     draws = means_drawn(measure, ranking, found, how)
     draws = draws or examples_drawn(measure, ranking, found, how)
     drawn = draws.values(numbers, progress)
-    left_out = draws.left_out(len(numbers)) if corrected else drawn
-    result = summaries(draws.freedom, [draws.estimate, drawn, left_out])
+    left_out = draws.left_out(len(numbers)) if method in CORRECTED else drawn
+    found_of_each = [draws.estimate, drawn, left_out]
+    result = _summaries(method, confidence_level, draws.freedom, found_of_each)
     return result if found is raw else from_host_view(result, raw.examples.scores)
 
 
@@ -373,16 +383,13 @@ def check_resampling(
 def with_options(
     measure: Any,
     options: Mapping[str, Any],
-    gain: Any,
-    groups: Any = None,
-    cost: Any = None,
+    beside: Beside,
     labelled: bool = True,
 ) -> Any:
     """A measure with its options, or a mapping of measures that has none."""
     _check_functions(measure, options)
-    refuse_gain(measure, gain)
-    refuse_cost(measure, cost)
-    check_groups(measure, groups, labelled)
+    refuse_unused(measure, beside)
+    check_groups(measure, beside.groups, labelled)
     if not isinstance(measure, Mapping):
         applied = functools.partial(measure, **options) if options else measure
         one_field = isinstance(applied, OneField)
@@ -404,22 +411,22 @@ def _warn_of_maxima(measure: Any) -> None:
             )
 
 
-def refuse_gain(measure: Any, gain: Any) -> None:
-    """Raise for gains that no measure uses."""
-    if gain is not None and without_gains(measure):
-        raise TypeError(
-            f"gain has no place beside {_names_of(measure)}; it is for measures of what "
-            "each example brings, such as impact_at_quota and best_quota"
-        )
+def refuse_unused(measure: Any, beside: Beside) -> None:
+    """Raise for gains, costs and treatments that no measure uses."""
+    for name, without, use in _USES:
+        if getattr(beside, name) is not None and without(measure):
+            raise TypeError(f"{name} has no place beside {_names_of(measure)}; it is for {use}")
 
 
-def refuse_cost(measure: Any, cost: Any) -> None:
-    """Raise for costs that no measure uses."""
-    if cost is not None and without_costs(measure):
-        raise TypeError(
-            f"cost has no place beside {_names_of(measure)}; it is for measures at a budget, such "
-            "as hit_rate"
-        )
+_USES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
+    (
+        "gain",
+        without_gains,
+        "measures of what each example brings, such as impact_at_quota and best_quota",
+    ),
+    ("cost", without_costs, "measures at a budget, such as hit_rate"),
+    ("treatment", without_arms, "measures of uplift, such as uplift_at_quota"),
+)
 
 
 def _names_of(measure: Any) -> str:

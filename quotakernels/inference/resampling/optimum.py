@@ -25,14 +25,15 @@ from quotakernels.inference.resampling.bands import SAME_VALUE
 from quotakernels.inference.resampling.bootstrap import (
     BootstrapResult,
     bootstrap,
-    refuse_gain,
+    refuse_unused,
     summary,
 )
 from quotakernels.inference.resampling.intervals import IntervalMethod, defined
+from quotakernels.inputs.gains import Beside
 from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.quotas import wanted_masses
 from quotakernels.measures._direction import direction_of
-from quotakernels.measures._measure import COST
+from quotakernels.measures._measure import COST, TREATMENT
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.gains.impact_at_quota import best_quota
 from quotakernels.measures.tables.boundary import BestBoundary, best_boundary
@@ -147,7 +148,7 @@ def optimum_interval(
     if not any(best is one for one in (best_boundary, optimal_cut, best_quota)):
         wanted = "best_boundary, optimal_cut or best_quota"
         raise TypeError(f"best must be {wanted}; got {brief(best)}")
-    refuse_gain(keywords.get("measure", best), keywords.get("gain"))
+    refuse_unused(keywords.get("measure", best), Beside(gain=keywords.get("gain")))
     limit = {name: x for name, x in (("quota", quota), ("fraction", fraction)) if x is not None}
     own = {name: x for name, x in keywords.items() if name not in _OF_BOOTSTRAP}
     resampling = {name: x for name, x in keywords.items() if name in _OF_BOOTSTRAP}
@@ -159,7 +160,7 @@ _OF_BOOTSTRAP, _OF_RANK = (
     [
         name
         for name, p in inspect.signature(x).parameters.items()
-        if p.kind is p.KEYWORD_ONLY and name not in COST
+        if p.kind is p.KEYWORD_ONLY and name not in (*COST, *TREATMENT)
     ]
     for x in (bootstrap, rank)
 )

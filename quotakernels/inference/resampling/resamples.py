@@ -14,7 +14,7 @@ from quotakernels import ops
 from quotakernels._array import Array, cast, device, namespace
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.groups import GroupsOfExamples
-from quotakernels.ranking import TiePolicy, split_ties
+from quotakernels.ranking import TiePolicy
 
 NDArray = np.ndarray[Any, Any]
 _IN_TURN = 8
@@ -37,11 +37,12 @@ class Sorted(NamedTuple):
     gain: Array | None = None
     gain_rejected: Array | None = None
     cost: Array | None = None
+    treatment: Array | None = None
 
     @property
     def amounts(self) -> ops.Amounts:
-        """What there is of the gains and costs."""
-        return ops.Amounts.given(self.gain, self.gain_rejected, self.cost)
+        """What there is of the gains, the costs and the treatments."""
+        return ops.Amounts.given(self.gain, self.gain_rejected, self.cost, self.treatment)
 
     def map(self, function: Callable[[Array], Array]) -> Sorted:
         """The same with every column that it has put through the function."""
@@ -138,7 +139,7 @@ def resampled(examples: Sorted, counts: Array, *, ties: TiePolicy) -> ops.Groups
     counts = xp.reshape(counts, (shape[0], *between, shape[-1]))
     examples = examples.map(lambda x: xp.broadcast_to(x, shape))
     counts = xp.take_along_axis(xp.broadcast_to(counts, shape), examples.order, axis=-1)
-    return split_ties(xp, ops.merged(xp, counted(examples, counts), examples.last), ties)
+    return ops.split_ties(xp, ops.merged(xp, counted(examples, counts), examples.last), ties)
 
 
 def counted(examples: Sorted, counts: Array) -> ops.Groups:
@@ -236,7 +237,7 @@ def _host_table(spans: _Spans, ties: TiePolicy, keys: Keys | None, counts: NDArr
     table = _whole_table(spans, counts)
     for name, x in _sums_of(examples, counts).items():
         table = table._replace(**{name: x.map(spans.sums) if hasattr(x, "map") else spans.sums(x)})
-    return by_group(split_ties(namespace(table.counts), table, ties), keys)
+    return by_group(ops.split_ties(namespace(table.counts), table, ties), keys)
 
 
 def _whole_table(spans: _Spans, counts: NDArray) -> ops.Groups:

@@ -14,7 +14,7 @@ from quotakernels.inputs.keywords import public
 from quotakernels.inputs.quotas import in_library_of, quota_masses
 from quotakernels.inputs.shards import checked_sum, sound_examples
 from quotakernels.measures._unsorted import last_place
-from quotakernels.ranking import Ranking, TiePolicy, ranking_of, split_ties
+from quotakernels.ranking import Ranking, TiePolicy, ranking_of
 
 
 @overload
@@ -183,4 +183,4 @@ def _grouped_around(
     counts, positives = (x - ops.shifted(xp, x, 1, 0) for x in (items, positives))
     thresholds = xp.broadcast_to(there, counts.shape)
     table = ops.Groups(thresholds, counts, positives, None, None)
-    return ranking_of(split_ties(xp, table, ties), good)
+    return ranking_of(ops.split_ties(xp, table, ties), good)

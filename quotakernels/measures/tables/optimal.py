@@ -26,7 +26,7 @@ from quotakernels._types import A, ArrayOf, Generic, T, TableData, TableOptions
 from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import brief, forwarding, refuse_unknown
 from quotakernels.measures._direction import direction_of, own_direction, title_of
-from quotakernels.measures._measure import COST, DATA, GAINS, Measure
+from quotakernels.measures._measure import COST, DATA, GAINS, TREATMENT, Measure
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
 from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
 from quotakernels.measures.tables.measure import FINITE, TableMeasure
@@ -71,7 +71,7 @@ def table_curve(
 ) -> Curve[A]: ...
 
 
-@forwarding(rank, without=(*GAINS, *COST))
+@forwarding(rank, without=(*GAINS, *COST, *TREATMENT))
 def table_curve(measure: Any, *data: Any, **keywords: Any) -> Curve:
     """A measure of confusion tables at every cut of a ranking.
 
@@ -142,7 +142,7 @@ def optimal_cut(
 ) -> OptimalCut[A]: ...
 
 
-@forwarding(rank, without=(*GAINS, *COST))
+@forwarding(rank, without=(*GAINS, *COST, *TREATMENT))
 def optimal_cut(
     measure: Any, *data: Any, maximize: bool | None = None, **keywords: Any
 ) -> OptimalCut:

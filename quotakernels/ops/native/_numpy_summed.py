@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels.ops._table import GAIN_SCALE, Amounts, Costs, Gains, Groups
+from quotakernels.ops._table import GAIN_SCALE, Amounts, Arms, Costs, Gains, Groups
 from quotakernels.ops.native._numpy_words import count_type, rising_order
 
 NDArray = np.ndarray[Any, Any]
@@ -97,6 +97,9 @@ def _amounts_of_groups(
     if (cost := amounts.cost) is not None:
         cost = cost if weights is None else cost * weights
         found["costs"] = Costs(*_by_class(runs, labels, cost))
+    if (treated := amounts.treatment) is not None:
+        both = (x if weights is None else x * weights for x in (treated, 1 - treated))
+        found["arms"] = Arms(*(sums for x in both for sums in _by_class(runs, labels, x)))
     return found
 
 

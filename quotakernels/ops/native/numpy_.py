@@ -9,7 +9,7 @@ import numpy as np
 
 from quotakernels._array import Array
 from quotakernels.ops._bits import bits_from_key, key_from_bits
-from quotakernels.ops._table import Amounts, Costs, Cumulative, Gains, Groups
+from quotakernels.ops._table import Amounts, Arms, Costs, Cumulative, Gains, Groups
 from quotakernels.ops.native._numpy_cumulative import groups_with_positives
 from quotakernels.ops.native._numpy_draws import draws as draws
 from quotakernels.ops.native._numpy_hull import hull_ends as hull_ends
@@ -173,8 +173,9 @@ def _empty_row(scores: NDArray, weights: NDArray | None, amounts: Amounts) -> Gr
     zero = np.zeros(1)
     gains = Gains(*[zero] * (3 if len(amounts.gains) == 1 else 5)) if amounts.gains else ()
     costs = () if amounts.cost is None else Costs(zero, zero)
+    arms = () if amounts.treatment is None else Arms(*[zero] * 4)
     table = Groups(np.zeros(1, dtype=scores.dtype), count, count, mass, mass)
-    return table._replace(gains=gains, costs=costs)
+    return table._replace(gains=gains, costs=costs, arms=arms)
 
 
 FEW = 2**20

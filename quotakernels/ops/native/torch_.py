@@ -11,7 +11,7 @@ import torch
 from quotakernels._array import Array, readable, to_numpy
 from quotakernels.ops._bits import bits_from_key, key_from_bits
 from quotakernels.ops._draws import entropy
-from quotakernels.ops._table import Amounts, Costs, Cumulative, Gains, Groups
+from quotakernels.ops._table import Amounts, Cumulative, Groups
 from quotakernels.ops.native import numpy_
 from quotakernels.ops.native._torch_hull import LONGEST, ends_by_merging
 
@@ -111,14 +111,10 @@ def summed_runs(table: Groups, last: Array) -> Groups:
     end = torch.ones_like(last[..., :1])  # a list without a run is no part of the next
     last = torch.cat([last[..., :-1], end], dim=-1)
     counts = (table.counts, table.positives)
-    gains = table.gains.columns() if table.gains else []
     masses = [x for x in table[3:5] if x is not None]
-    sums = _sums_of_runs(last, counts, (*masses, *gains, *table.costs), table.counts.dtype)
-    before, behind = 2 + len(masses), 2 + len(masses) + len(gains)
+    sums = _sums_of_runs(last, counts, (*masses, *table.amounts()), table.counts.dtype)
     weighed = sums[2:4] if masses else (None, None)
-    merged = Groups(table.thresholds, *sums[:2], *weighed)
-    brought = Gains(*sums[before:behind]) if gains else ()
-    return merged._replace(gains=brought, costs=Costs(*sums[behind:]) if table.costs else ())
+    return table.with_sums(sums[:2], weighed, sums[2 + len(masses) :])
 
 
 def _sums_of_runs(

@@ -1,0 +1,463 @@
+"""What a campaign adds: among the best, examples that were treated are compared with controls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Unpack, overload
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, cast, namespace
+from quotakernels._types import (
+    A,
+    ArrayOf,
+    AtBudget,
+    AtFraction,
+    AtQuota,
+    GroupedData,
+    Number,
+    T,
+    WhenShort,
+)
+from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.quotas import wanted_masses
+from quotakernels.measures._measure import Measure, ValueMeasure, measure
+from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
+from quotakernels.ranking import Ranking
+
+
+class _UpliftAtQuota(ValueMeasure):
+    validator = staticmethod(wanted_masses)
+    of_arms = True
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, quota: Number, when_short: WhenShort | None = None
+        ) -> T: ...
+        @overload
+        def __call__(self, ranking: Ranking[T], *, fraction: Number) -> T: ...
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, budget: Number, when_short: WhenShort | None = None
+        ) -> T: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            treatment: ArrayOf[A],
+            **at: Unpack[AtQuota[A]],
+        ) -> A: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            treatment: ArrayOf[A],
+            **at: Unpack[AtFraction[A]],
+        ) -> A: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            treatment: ArrayOf[A],
+            **at: Unpack[AtBudget[A]],
+        ) -> A: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+class _UpliftCurve(Measure):
+    of_arms = True
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T]) -> Curve[T]: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            treatment: ArrayOf[A],
+            **data: Unpack[GroupedData[A]],
+        ) -> Curve[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+class _UpliftArea(ValueMeasure):
+    of_arms = True
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self, ranking: Ranking[T], *, curve: str = "uplift", normalize: str | None = None
+        ) -> T: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            treatment: ArrayOf[A],
+            curve: str = "uplift",
+            normalize: str | None = None,
+            **data: Unpack[GroupedData[A]],
+        ) -> A: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+class _Qini(ValueMeasure):
+    of_arms = True
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T], *, negative_effects: bool = True) -> T: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            treatment: ArrayOf[A],
+            negative_effects: bool = True,
+            **data: Unpack[GroupedData[A]],
+        ) -> A: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_UpliftAtQuota, greater_is_better=True, by_group=True)
+def uplift_at_quota(table: ops.Groups, wanted: Array) -> Array:
+    """The response rate of the treated among the best, less that of the controls among them.
+
+    Rₜ/Nₜ - R_c/N_c of the best j: Nₜ treated examples with Rₜ positives, N_c controls with R_c.
+
+    Takes what `hit_rate` takes, and `treatment` as `rank` does; or a `Ranking` that was made with
+    it.  The score is most often a predicted uplift, or what another model orders by.
+
+    Returns
+    -------
+    array, shape (..., *Q)
+        From -1 to 1; NaN where the best lack treated examples or controls.
+
+    See Also
+    --------
+    uplift_curve : what the treatment adds to the positives, at every cut.
+
+    Notes
+    -----
+    Of a tie group at the edge all four numbers are expected ones ([AR] eq. 5): each example counts
+    with its probability of being selected.  The rates are quotients of these.
+
+    It is the effect of the treatment on the selected if chance decided who was treated.
+
+    References
+    ----------
+    [Gutierrez 2017] section 4.1; ``uplift_at_k`` of scikit-uplift, strategy "overall".
+
+    Examples
+    --------
+    >>> from quotakernels.uplift import uplift_at_quota
+    >>> bought, score = [1, 0, 1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.6, 0.1]
+    >>> mailed = [1, 0, 1, 1, 0, 0]
+    >>> print(uplift_at_quota(bought, score, treatment=mailed, quota=[2, 3, 5, 6]).round(4))
+    [1.     1.     0.1667 0.3333]
+    """
+    arms = ops.Arms(*ops.sums_within(namespace(wanted), table, wanted, *table.arms))
+    treated, control = _sizes(arms)
+    return arms.treated_positive / treated - arms.control_positive / control
+
+
+@measure(_UpliftCurve, greater_is_better=None, in_masses=True)
+def uplift_curve(table: ops.Groups) -> Curve:
+    """What treating the best adds to the positives, at every cut: see `Curve`.
+
+    j·(Rₜ/Nₜ - R_c/N_c), the number of the best times `uplift_at_quota`.
+
+    Takes labels and scores, and `treatment` as `rank` does; or a `Ranking` that was made with it.
+
+    Returns
+    -------
+    Curve
+        ``value`` is in examples, with weights in their mass.  It is 0 at the empty cut.  An arm
+        that the best lack has a rate of 0 there.  All NaN where one arm has no examples at all.
+
+    See Also
+    --------
+    auuc : the area under it.
+    qini_curve : the same for the treated alone.
+
+    References
+    ----------
+    [Gutierrez 2017] section 4.1; ``uplift_curve`` of scikit-uplift, ``get_cumgain`` of causalml,
+    which leaves out cuts that lack an arm.
+
+    Examples
+    --------
+    >>> from quotakernels.uplift import uplift_curve
+    >>> bought, score = [1, 0, 1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.6, 0.1]
+    >>> curve = uplift_curve(bought, score, treatment=[1, 0, 1, 1, 0, 0])
+    >>> print(curve.quota, curve.value.round(4))
+    [0 1 2 3 5 6] [0.     1.     2.     3.     0.8333 2.    ]
+    """
+    return _curve(table, "uplift")
+
+
+@measure(_UpliftCurve, greater_is_better=None, in_masses=True)
+def qini_curve(table: ops.Groups) -> Curve:
+    """What the treatment has added to the positives of the treated, at every cut: see `Curve`.
+
+    Rₜ - R_c·Nₜ/N_c: the positives among the treated of the best, less those that as many controls
+    have.
+
+    Takes labels and scores, and `treatment` as `rank` does; or a `Ranking` that was made with it.
+
+    Returns
+    -------
+    Curve
+        ``value`` is in treated examples, with weights in their mass.  It is 0 at the empty cut.
+        Without controls among the best nothing is taken off.  All NaN where one arm has no
+        examples at all.
+
+    See Also
+    --------
+    qini_coefficient : its area, from chance to the best order.
+    uplift_curve : the same for all of the best.
+
+    References
+    ----------
+    [Radcliffe 2007]; ``qini_curve`` of scikit-uplift, ``get_qini`` of causalml.
+
+    Examples
+    --------
+    >>> from quotakernels.uplift import qini_curve
+    >>> bought, score = [1, 0, 1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.6, 0.1]
+    >>> curve = qini_curve(bought, score, treatment=[1, 0, 1, 1, 0, 0])
+    >>> print(curve.quota, curve.value)
+    [0 1 2 3 5 6] [0.  1.  1.  2.  0.5 1. ]
+    """
+    return _curve(table, "qini")
+
+
+@measure(_UpliftArea, greater_is_better=True, by_group=True)
+def auuc(table: ops.Groups, *, curve: str = "uplift", normalize: str | None = None) -> Array:
+    """The area under the uplift curve (AUUC), or under the Qini curve.
+
+    A = ∫ V dj over the quotas 0 to n, V being straight between the cuts of `uplift_curve`.
+
+    Takes labels and scores, and `treatment` as `rank` does; or a `Ranking` that was made with it.
+
+    Parameters
+    ----------
+    curve : {"uplift", "qini"}
+        Which curve is V.
+    normalize : {None, "total", "perfect"}
+        What the area is in the unit of: A/n², which is the mean of V/n over all quotas;
+        A/(n·abs(V(n))), where chance is about 1/2; or (A - A₀)/(A* - A₀), where A₀ = n·V(n)/2 is
+        the triangle under the straight line of chance, and A* the area of the best order of
+        scikit-uplift.
+
+    Returns
+    -------
+    array, shape (...)
+        NaN where one arm has no examples, and where what it is divided by is 0.
+
+    Raises
+    ------
+    ValueError
+        Another curve or unit.
+
+    Notes
+    -----
+    ``auuc_score(normalize=True)`` of causalml is "total": the mean of V/abs(V(n)) over the
+    positions at which both arms are there, with ties as they happen to be sorted; ``qini_score`` is
+    the same of the Qini curve, less that of a random order.  ``uplift_auc_score`` and
+    ``qini_auc_score`` of scikit-uplift are "perfect", and ``auuc`` there is A.
+
+    That best order has, for the uplift curve, treated positives first, then negative controls, and
+    then the treated negatives or the positive controls, whichever are more, last the others; for
+    the Qini curve treated positives, all negatives, positive controls.
+
+    References
+    ----------
+    [Gutierrez 2017] section 4.1; scikit-uplift and causalml as above.
+
+    Examples
+    --------
+    >>> from quotakernels import rank
+    >>> from quotakernels.uplift import auuc
+    >>> bought, score = [1, 0, 1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.6, 0.1]
+    >>> ranking = rank(bought, score, treatment=[1, 0, 1, 1, 0, 0])
+    >>> for unit in (None, "total", "perfect"):
+    ...     print(unit, auuc(ranking, normalize=unit).round(4))
+    None 0.2708
+    total 0.8125
+    perfect 0.45
+    """
+    _check(curve, normalize)
+    xp, arms = namespace(table.counts), _whole(table)
+    size, value, area = _mass(arms), _height(xp, arms, curve), _area(xp, table, curve)
+    if normalize is None:
+        found = area / (size * size)
+    elif normalize == "total":
+        found = area / (size * abs(value))
+    else:
+        chance = size * value / 2
+        found = _ratio(xp, area - chance, _perfect_area(xp, arms, curve) - chance)
+    return _defined(xp, arms, found)
+
+
+@measure(_Qini, greater_is_better=True, by_group=True)
+def qini_coefficient(table: ops.Groups, *, negative_effects: bool = True) -> Array:
+    """The area between the Qini curve and chance, as a share of that of the best order.
+
+    (A - A₀)/(A* - A₀) of `qini_curve`, A₀ = n·V(n)/2 being the triangle of chance.
+
+    Takes labels and scores, and `treatment` as `rank` does; or a `Ranking` that was made with it.
+
+    Parameters
+    ----------
+    negative_effects : bool
+        Whether the best order may win by negative effects: treated positives first and positive
+        controls last.  With False V rises by 1 with each example up to V(n) and stays there, which
+        a model may surpass.
+
+    Returns
+    -------
+    array, shape (...)
+        1 for that order, 0 for chance.  NaN where one arm has no examples, where all orders are
+        alike, and without negative effects where the treatment adds nothing in all.
+
+    See Also
+    --------
+    auuc : the areas in other units; this one is ``auuc(curve="qini", normalize="perfect")``.
+
+    Notes
+    -----
+    The R package uplift and causalml call the area between the curve and chance by the same name:
+    in the unit of n² it is ``auuc(ranking, curve="qini")`` less V(n)/(2·n).
+
+    References
+    ----------
+    [Radcliffe 2007]; ``qini_auc_score`` of scikit-uplift with ``negative_effect``.
+
+    Examples
+    --------
+    >>> from quotakernels.uplift import qini_coefficient
+    >>> bought, score = [1, 0, 1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.6, 0.1]
+    >>> print(qini_coefficient(bought, score, treatment=[1, 0, 1, 1, 0, 0]).round(4))
+    0.5
+    """
+    xp, arms = namespace(table.counts), _whole(table)
+    size, value = _mass(arms), _height(xp, arms, "qini")
+    chance = size * value / 2
+    if negative_effects:
+        most = _perfect_area(xp, arms, "qini") - chance
+    else:
+        most = xp.where(value > 0, value * (size - value) / 2, xp.zeros_like(value))
+    found = _ratio(xp, _area(xp, table, "qini") - chance, most)
+    return _defined(xp, arms, found)
+
+
+def _check(curve: str, normalize: str | None) -> None:
+    if curve not in ("uplift", "qini"):
+        raise ValueError(f'curve must be "uplift" or "qini"; got {brief(curve)}')
+    if normalize not in (None, "total", "perfect"):
+        raise ValueError(f'normalize must be None, "total" or "perfect"; got {brief(normalize)}')
+
+
+def _sizes(arms: ops.Arms) -> tuple[Array, Array]:
+    """The mass of the treated and that of the controls."""
+    treated: Array = arms.treated_positive + arms.treated_negative
+    control: Array = arms.control_positive + arms.control_negative
+    return treated, control
+
+
+def _mass(arms: ops.Arms) -> Array:
+    """The mass of both arms."""
+    treated, control = _sizes(arms)
+    return treated + control
+
+
+def _height(xp: Namespace, arms: ops.Arms, curve: str) -> Array:
+    """What a curve has where so much of the arms is selected; an arm without has a rate of 0."""
+    treated, control = _sizes(arms)
+    rates = _rate(xp, arms.treated_positive, treated), _rate(xp, arms.control_positive, control)
+    added = rates[0] - rates[1]
+    return treated * added if curve == "qini" else (treated + control) * added
+
+
+def _rate(xp: Namespace, positive: Array, mass: Array) -> Array:
+    return positive / xp.where(mass > 0, mass, xp.ones_like(mass))
+
+
+def _ratio(xp: Namespace, part: Array, whole: Array) -> Array:
+    """A quotient; NaN of nothing, also where XLA knows that the first is 0."""
+    return xp.where(whole == 0, xp.full_like(part, xp.nan), part / whole)
+
+
+def _defined(xp: Namespace, arms: ops.Arms, found: Array) -> Array:
+    """A result, NaN where one of the arms, which are the whole ones, has no examples."""
+    treated, control = _sizes(arms)
+    return xp.where((treated > 0) & (control > 0), found, xp.full_like(found, xp.nan))
+
+
+def _upto(xp: Namespace, table: ops.Groups) -> ops.Arms:
+    """The arms of the examples down to each row."""
+    found: ops.Arms = table.arms.map(
+        lambda x: ops.running_total(xp, table, x, exact=not table.weighted)
+    )
+    return found
+
+
+def _whole(table: ops.Groups) -> ops.Arms:
+    """The arms of all examples, or of those of each group of examples."""
+    found: ops.Arms = table.arms.map(lambda x: ops.group_total(namespace(x), table, x))
+    return found
+
+
+def _curve(table: ops.Groups, curve: str) -> Curve:
+    """The heights of a curve at every cut."""
+    xp = namespace(table.counts)
+    height = _height(xp, _upto(xp, table), curve)
+    height = xp.concat([xp.zeros_like(height[..., :1]), height], axis=-1)
+    whole = _whole(table).map(lambda x: xp.expand_dims(x, axis=-1))
+    height = _defined(xp, whole, height)
+    return Curve(cut_quotas(xp, table), height, cut_thresholds(xp, table))
+
+
+def _area(xp: Namespace, table: ops.Groups, curve: str) -> Array:
+    """The area under a curve whose cuts are joined by straight lines."""
+    height = _height(xp, _upto(xp, table), curve)
+    both = height + ops.row_before(xp, table, height)
+    return ops.group_total(xp, table, both * cast(xp, table.mass, both.dtype) / 2)
+
+
+def _perfect_area(xp: Namespace, arms: ops.Arms, curve: str) -> Array:
+    """The same of the best order of all examples, which has three tie groups, or four."""
+    area = before = xp.zeros_like(arms.treated_positive)
+    upto = ops.Arms(*[before] * 4)
+    for step in _best_order(xp, arms, curve):
+        upto = ops.Arms(*(x + y for x, y in zip(upto, step, strict=True)))
+        height = _height(xp, upto, curve)
+        area = area + (before + height) * _mass(step) / 2
+        before = height
+    return area
+
+
+def _best_order(xp: Namespace, arms: ops.Arms, curve: str) -> Iterable[ops.Arms]:
+    """The steps of `_perfect_area`; see the notes of `auuc`."""
+    treated, refused, responding, others = arms
+    none = xp.zeros_like(treated)
+    yield ops.Arms(treated, none, none, none)
+    if curve == "qini":
+        yield ops.Arms(none, refused, none, others)
+        yield ops.Arms(none, none, responding, none)
+        return
+    yield ops.Arms(none, none, none, others)
+    first = responding > refused  # the positive controls, and then the treated negatives
+    yield ops.Arms(none, xp.where(first, none, refused), xp.where(first, responding, none), none)
+    yield ops.Arms(none, xp.where(first, refused, none), xp.where(first, none, responding), none)

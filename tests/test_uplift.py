@@ -1,0 +1,256 @@
+"""Uplift: treated examples and controls among the best, against fractions over all tie orders."""
+
+from __future__ import annotations
+
+import pickle
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from backends import MODES, Mode, in_full, mode_fixture
+from everything import MAIN, raises
+from exact import uplift as ex
+from expected import as_floats
+from hypothesis import given
+from hypothesis import strategies as st
+
+import quotakernels as qk
+from quotakernels.uplift import (
+    auuc,
+    qini_coefficient,
+    qini_curve,
+    uplift_at_quota,
+    uplift_curve,
+)
+
+SIZE, GROUPS = 24, 4
+RNG = np.random.default_rng(18)
+mode = mode_fixture([m for m in MODES if m.name in (*MAIN, "strictest", "jax64-jit")])
+DATA = {
+    "y": RNG.integers(0, 2, SIZE),
+    "s": RNG.choice([-1.0, 0.25, 0.5, 3.0, 4.0], (2, SIZE)),
+    "treatment": RNG.integers(0, 2, SIZE),
+    "w": RNG.choice([0.0, 0.5, 1.0, 3.0], SIZE),
+    "where": RNG.random(SIZE) < 0.8,
+    "groups": RNG.choice([0, 1, 3], SIZE),
+}
+NAMES = {"w": "sample_weight", "where": "where"}
+BESIDE: dict[str, tuple[str, ...]] = {
+    "alone": (),
+    "weights": ("w",),
+    "mask": ("where",),
+    "weights and mask": ("w", "where"),
+}
+QUOTAS = (Fraction(0), Fraction(1), Fraction(17, 4), Fraction(10), Fraction(10**4))
+UNITS = (None, "total", "perfect")
+KINDS = ("uplift", "qini")
+
+
+def measured(ranking: Any, quotas: Any) -> dict[str, Any]:
+    """All measures of uplift, from one ranking."""
+    found = {
+        f"auuc {x} {unit}": auuc(ranking, curve=x, normalize=unit) for x in KINDS for unit in UNITS
+    }
+    found["qini"] = qini_coefficient(ranking)
+    found["qini0"] = qini_coefficient(ranking, negative_effects=False)
+    found["uplift"] = uplift_at_quota(ranking, quota=quotas, when_short="nan")
+    return found
+
+
+def wanted(
+    y: Any, s: Any, treatment: Any, ties: str = "expected", quotas: Any = QUOTAS, **beside: Any
+) -> dict[str, Any]:
+    """The same in fractions, and the heights of the curves."""
+    columns = (x.tolist() for x in (y, s, treatment))
+    rows = ex.people(*columns, **{name: x.tolist() for name, x in beside.items()})
+    groups = ex.arm_groups(rows, ties)
+    whole = ex.together(rows).mass
+    found = {f"auuc {x} {unit}": [ex.auuc(rows, groups, x, unit)] for x in KINDS for unit in UNITS}
+    found["qini"] = [ex.auuc(rows, groups, "qini", "perfect")]
+    found["qini0"] = [ex.qini_without_negative_effects(rows, groups)]
+    found["uplift"] = [ex.uplift(groups, x) if x <= whole else None for x in quotas]
+    found |= {f"{x} curve": ex.curve(groups, ex.HEIGHTS[x]) for x in KINDS}
+    return {name: as_floats(x) for name, x in found.items()}
+
+
+def near(name: str, found: Any, exact: Any) -> None:
+    """Differences of rates lose what they have in common."""
+    rounding = 128 * np.finfo(found.dtype).eps
+    np.testing.assert_allclose(found, exact, rtol=rounding, atol=rounding, err_msg=name)
+
+
+def filled(curve: Any) -> Any:
+    """The heights at cuts that differ; padding repeats the cut before it."""
+    kept = np.append(True, np.diff(np.asarray(curve.quota, dtype=float)) > 0)
+    return np.asarray(curve.value)[kept]
+
+
+@pytest.mark.long_program
+@pytest.mark.parametrize("names", BESIDE.values(), ids=BESIDE)
+@pytest.mark.parametrize(
+    "ties", ["expected", *map(in_full, ("optimistic", "pessimistic", "given"))]
+)
+def test_measures_are_those_of_the_tie_averaged_arms(mode: Mode, names: tuple[str, ...], ties: Any):
+    quotas = [float(x) for x in QUOTAS]
+
+    def computed(y: Any, t: Any, *rest: Any) -> Any:
+        *columns, s = rest
+        beside = {NAMES[name]: x for name, x in zip(names, columns, strict=True)}
+        ranking = qk.rank(y, s, treatment=t, **beside, ties=ties)
+        curves = {"uplift curve": uplift_curve(ranking), "qini curve": qini_curve(ranking)}
+        return measured(ranking, mode.array(quotas)), curves
+
+    shared = [DATA[name] for name in ("y", "treatment", *names)]
+    for scores in DATA["s"]:
+        numbers, curves = mode.run(computed, *shared, scores)
+        beside = {NAMES[name]: DATA[name] for name in names}
+        exact = wanted(DATA["y"], scores, DATA["treatment"], ties, **beside)
+        for name, value in numbers.items():
+            near(name, value, exact[name] if name == "uplift" else exact[name][0])
+        for name, curve in curves.items():
+            near(name, filled(curve), exact[name])
+
+
+@given(st.data())
+def test_arms_are_means_over_all_orders_of_ties(data: st.DataObject):
+    size = data.draw(st.integers(1, 5))
+    y, t = (data.draw(st.lists(st.integers(0, 1), min_size=size, max_size=size)) for _ in "yt")
+    s = data.draw(st.lists(st.integers(0, 2), min_size=size, max_size=size))
+    quota = data.draw(st.integers(1, size))
+    rows = ex.people(y, s, t)
+    mean = ex.mean_over_orders(rows, quota)
+    assert mean == ex.arms_within(ex.arm_groups(rows), quota)
+    found = float(uplift_at_quota(y, s, treatment=t, quota=quota))
+    if not (mean.treated and mean.control):
+        assert np.isnan(found)
+    else:
+        exact = mean.treated_positive / mean.treated - mean.control_positive / mean.control
+        assert found == pytest.approx(float(exact), rel=1e-12, abs=1e-12)
+
+
+@given(st.data())
+def test_small_cases(data: st.DataObject):
+    size = data.draw(st.integers(1, 7))
+    y, t = (
+        np.asarray(data.draw(st.lists(st.integers(0, 1), min_size=size, max_size=size)))
+        for _ in "yt"
+    )
+    s = np.asarray(data.draw(st.lists(st.integers(0, 3), min_size=size, max_size=size)))
+    quotas = [Fraction(k, 2) for k in range(2 * size + 1)]
+    found = measured(qk.rank(y, s, treatment=t), [float(x) for x in quotas])
+    exact = wanted(y, s, t, quotas=quotas)
+    for name, value in found.items():
+        near(name, np.asarray(value), exact[name] if name == "uplift" else exact[name][0])
+
+
+@pytest.mark.long_program
+@pytest.mark.parametrize("weighted", [False, True])
+def test_each_group_of_examples(mode: Mode, weighted: bool):
+    names = ("y", "s", "treatment", "groups", *(["w"] if weighted else []))
+    quotas = np.array([1.0, 2.5])
+
+    def computed(y: Any, s: Any, t: Any, groups: Any, w: Any = None) -> Any:
+        given = {"groups": groups, "num_groups": GROUPS, "sample_weight": w}
+        return measured(qk.rank(y, s, treatment=t, **given), mode.array(quotas))
+
+    found = mode.run(computed, *(DATA[x][1] if x == "s" else DATA[x] for x in names))
+    for group in range(GROUPS):
+        here = DATA["groups"] == group
+        given = {"sample_weight": DATA["w"][here]} if weighted else {}
+        y, s, t = (x[here] for x in (DATA["y"], DATA["s"][1], DATA["treatment"]))
+        ranking = qk.rank(y, s, treatment=t, **given)
+        for name, value in measured(ranking, quotas).items():
+            near(name, found[name][group], value)
+
+
+def test_models_are_rows_of_a_batch():
+    y, s, t = (DATA[name] for name in ("y", "s", "treatment"))
+    both = measured(qk.rank(y, s, treatment=t), [3.0])
+    for model in range(2):
+        for name, value in measured(qk.rank(y, s[model], treatment=t), [3.0]).items():
+            near(name, both[name][model], value)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200, 3.0])
+def test_the_unit_of_weights_does_not_matter(unit: float):
+    y, s, t, w = DATA["y"], DATA["s"][0], DATA["treatment"], DATA["w"]
+    plain = measured(qk.rank(y, s, treatment=t, sample_weight=w), [3.0])
+    found = measured(qk.rank(y, s, treatment=t, sample_weight=unit * w), [3.0 * unit])
+    for name, value in found.items():
+        np.testing.assert_allclose(value, plain[name], rtol=1e-12, err_msg=name)
+
+
+def test_arms_of_very_unequal_weights():
+    """A difference of sums would lose the lighter arm."""
+    weights = np.array([1e18, 1.0, 1e18, 2.0, 1.0])
+    y, t = [1, 1, 0, 0, 1], [1, 0, 1, 0, 0]
+    assert uplift_at_quota(y, np.zeros(5), treatment=t, sample_weight=weights, fraction=1) == 0
+
+
+def test_an_arm_that_is_not_there():
+    y, s = DATA["y"], DATA["s"][0]
+    for t in (np.zeros(SIZE), np.ones(SIZE, dtype=bool)):
+        found = measured(qk.rank(y, s, treatment=t), [1.0, 3.0])
+        assert all(np.isnan(value).all() for value in found.values())
+        assert np.isnan(uplift_curve(y, s, treatment=t).value).all()
+
+
+def test_rankings_keep_their_arms():
+    ranking = qk.rank(DATA["y"], DATA["s"][0], treatment=DATA["treatment"])
+    assert repr(ranking).endswith("arms)")
+    again = pickle.loads(pickle.dumps(ranking))
+    for one in (again, ranking.map(lambda x: x), qk.Ranking(*ranking)):
+        assert uplift_at_quota(one, quota=5) == uplift_at_quota(ranking, quota=5)
+    with pytest.raises(TypeError, match="^arms must be those of a Ranking; got a list"):
+        qk.Ranking(*ranking[:-1], [1])
+    bad = ranking.arms._replace(control_positive=np.array([1.0, -1, 0, 0, 0]))
+    with pytest.raises(ValueError, match="^arms.control_positive is -1.0 at position 1; expected"):
+        qk.Ranking(*ranking[:-1], bad)
+
+
+# bad input
+
+Y, S, T = np.array([1, 0, 1, 0]), np.array([0.9, 0.8, 0.8, 0.1]), np.array([1.0, 0.0, 1.0, 0.0])
+
+
+@pytest.mark.long_program
+@pytest.mark.parametrize("value", [0.5, np.nan])
+def test_bad_treatments(mode: Mode, value: float):
+    bad = np.stack([np.where(np.arange(4) == 2, value, T), T])
+    run = lambda y, s, t: uplift_at_quota(y, s, treatment=t, quota=3)  # noqa: E731
+    if mode.lazy:
+        found = mode.run(run, Y, np.stack([S, S]), bad)
+        np.testing.assert_array_equal(np.isnan(found), [True, False])
+        return
+    expected = f"^treatment is {value} at position .*2.*; expected 1 for a treated example, or 0 "
+    with raises(mode, ValueError, expected):
+        mode.run(run, Y, np.stack([S, S]), bad)
+
+
+def test_treatments_that_do_not_take_part_may_be_anything():
+    scores, t = np.append(S, [np.nan, 0.5]), np.append(T, [7, np.nan])
+    where, weights = np.arange(6) != 4, np.array([1.0, 1, 1, 1, 1, 0])
+    y = np.append(Y, [1, 1])
+    found = uplift_at_quota(y, scores, treatment=t, quota=3, where=where, sample_weight=weights)
+    assert found == uplift_at_quota(Y, S, treatment=T, quota=3)
+
+
+def test_wrong_calls():
+    needs = "^auuc needs which examples were treated: pass treatment=, or a Ranking that was made"
+    with pytest.raises(TypeError, match=needs):
+        auuc(Y, S)
+    with pytest.raises(TypeError, match=needs):
+        auuc(qk.rank(Y, S))
+    with pytest.raises(TypeError, match="^roc_auc got an unexpected keyword argument 'treatment'"):
+        qk.roc_auc(Y, S, treatment=T)
+    with pytest.raises(ValueError, match='^curve must be "uplift" or "qini"; got'):
+        auuc(Y, S, treatment=T, curve="gain")
+    with pytest.raises(ValueError, match='^normalize must be None, "total" or "perfect"; got'):
+        auuc(Y, S, treatment=T, normalize="max")
+    with pytest.raises(ValueError, match=r"^treatment must have shape \(4,\), as y_score has"):
+        uplift_at_quota(Y, S, treatment=T[:3], quota=1)
+    with pytest.raises(TypeError, match="^uplift_curve takes no groups"):
+        uplift_curve(Y, S, treatment=T, groups=[0, 0, 1, 1])
+    with pytest.raises(TypeError, match="^treatment has no place beside roc_auc; it is for"):
+        qk.bootstrap(qk.roc_auc, Y, S, treatment=T)
