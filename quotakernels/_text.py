@@ -85,3 +85,13 @@ def money(amount: Any) -> str:
 def digits(value: Any) -> str:
     """Write a number with four digits."""
     return formatted(value, ",.4g")
+
+
+def between(lower: float, upper: float) -> str:
+    """Write two bounds with four decimals, rounded so that they stay bounds; one if they agree."""
+    if math.isnan(lower):
+        return "undefined"
+    if lower == upper:
+        return formatted(lower, ".4f")
+    low, high = math.floor(1e4 * lower) / 1e4, math.ceil(1e4 * upper) / 1e4
+    return f"{formatted(low, '.4f')} to {formatted(high, '.4f')}"

@@ -87,10 +87,11 @@ def app() -> None:
                 ["--engine"],
                 type=click.Choice(ENGINES),
                 default="auto",
-                help="What reads FILE; auto lets DuckDB group large and several Parquet files.",
+                help="What reads FILE; auto lets DuckDB group large and several Parquet files, "
+                "and a stream gives bounds beyond --memory-limit.",
             ),
             Option(
-                ["--memory-limit"], metavar="SIZE", help="What DuckDB may use of memory, as in 4GB."
+                ["--memory-limit"], metavar="SIZE", help="What may be used of memory, as in 4GB."
             ),
         ),
         "CSV, where it is not what it looks like": DIALECT,

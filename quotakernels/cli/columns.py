@@ -85,14 +85,26 @@ def sample_of(settings: Settings, rows: pa.Table) -> Sample:
 
 def label_column(table: pa.Table, name: str, pos_label: str | None) -> NDArray[np.bool_]:
     """Return a column of labels, True for the positive ones."""
+    column, values = label_values(table, name, [])
+    return are_positive(column, positive_value(values, name, pos_label))
+
+
+def label_values(
+    table: pa.Table, name: str, known: list[_Value]
+) -> tuple[pa.ChunkedArray, list[_Value]]:
+    """Return a column of labels, and the values of labels: known ones first, two at most."""
     column = complete(table, name)
     if not _is_text(column.type):
         column = _numbers(column, name)
-    values = pc.unique(column).to_pylist()
+    values = list(dict.fromkeys([*known, *pc.unique(column).to_pylist()]))
     if len(values) > 2:
         row = pc.index(column, values[2]).as_py() + 1
         raise third_label(name, str(len(values)), values[:3], f"row {row}")
-    positive = positive_value(values, name, pos_label)
+    return column, values
+
+
+def are_positive(column: pa.ChunkedArray, positive: _Value) -> NDArray[np.bool_]:
+    """Tell which labels are the positive one."""
     return np.asarray(pc.equal(column, pa.scalar(positive, column.type)).to_numpy(), dtype=bool)
 
 

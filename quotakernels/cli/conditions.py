@@ -28,10 +28,15 @@ _RELATIONS: dict[str, Callable[[Any, Any], pa.ChunkedArray]] = {
 
 def chosen_rows(table: pa.Table, conditions: Conditions) -> pa.ChunkedArray:
     """Tell which rows fulfil all conditions, of which there is one at least; some row does."""
-    mask = reduce(pc.and_, [_holds(table, x) for x in conditions])
+    mask = fulfilling(table, conditions)
     if not pc.any(mask).as_py():
         raise no_row_has(conditions)
     return mask
+
+
+def fulfilling(table: pa.Table, conditions: Conditions) -> pa.ChunkedArray:
+    """Tell which rows of a table that has some fulfil all conditions; it may be none."""
+    return reduce(pc.and_, [_holds(table, x) for x in conditions])
 
 
 def of_rows(table: pa.Table, conditions: Conditions, result: Callable[[pa.Table], _R]) -> _R:

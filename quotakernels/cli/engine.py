@@ -2,19 +2,96 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+import click
+import pyarrow as pa
+
+from quotakernels._text import formatted
 from quotakernels.cli.columns import columns_read
 from quotakernels.cli.errors import InputError
-from quotakernels.cli.formats import file_format
+from quotakernels.cli.formats import file_format, files_of
 from quotakernels.cli.missing import are_left_out
 from quotakernels.evaluation.settings import Settings
 
 _SHARE = 0.25
 """Of the available memory, for the columns as they are read; evaluating them takes more."""
 _TEXT_BYTES = 16
+_TABLE_BYTES = 160
+"""Of the tables of a model, for each of its distinct scores."""
+_PREFIXES = ("", "K", "M", "G", "T")
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(i?)B", re.IGNORECASE)
+
+
+def streams(
+    path: Path, settings: Settings, engine: str, memory_limit: str | None, brief: bool
+) -> bool:
+    """Whether the data are read as a stream, which can do less, and says so unless asked to."""
+    if engine not in ("stream", "auto"):
+        return False
+    refusals = list(_refusals_of_stream(path, settings, brief))
+    if engine == "stream" and refusals:
+        raise InputError(f"{settings.source}: --engine stream {refusals[0]}")
+    if engine == "stream" or refusals or memory_limit is None:
+        return engine == "stream"
+    needed = _TABLE_BYTES * _distinct_at_most(path, settings)
+    if needed <= _bytes_of(memory_limit):
+        return False
+    click.echo(
+        f"Tables of all distinct scores may need {formatted(needed / 1e9, '.2g')} GB, more than "
+        f"--memory-limit {memory_limit}: read as a stream. --engine duckdb groups them all.",
+        err=True,
+    )
+    return True
+
+
+def _distinct_at_most(path: Path, settings: Settings) -> int:
+    """How many distinct scores a model may have, by the rows of Parquet files and the types."""
+    from pyarrow import parquet
+
+    most = 0
+    for file in files_of(path):
+        try:
+            with parquet.ParquetFile(file) as opened:
+                rows, schema = opened.metadata.num_rows, opened.schema_arrow
+        except (pa.ArrowException, OSError):  # which reading them will tell
+            continue
+        names = [x for x in settings.models if schema.names.count(x) == 1]
+        widths = [8 * _width(schema.field(x).type) for x in names]
+        most += int(min(rows, 2 ** max(widths, default=0)))
+    return most
+
+
+def _bytes_of(size: str) -> float:
+    """A size as DuckDB writes it, as in 4GB or 512 MiB; of what else it takes no end."""
+    found = _SIZE.fullmatch(size.strip())
+    if found is None:
+        return math.inf
+    number, prefix, binary = found.groups()
+    unit: int = (1024 if binary else 1000) ** _PREFIXES.index(prefix.upper())
+    return float(number) * unit
+
+
+def _refusals_of_stream(path: Path, settings: Settings, brief: bool) -> Iterable[str]:
+    """What a stream cannot do."""
+    if file_format(path) not in ("parquet", "arrow"):
+        yield "reads Parquet and Arrow files only"
+    if not brief:
+        yield "has bounds and no exact values over all quotas, and so neither --all nor --json"
+    if settings.resampling is not None:
+        yield "keeps no rows to draw again, and so goes without --confidence and --compare"
+    if settings.unit is not None or settings.tune:
+        yield "counts rows only, and so goes without --gain, --impact and --tune"
+    if settings.weight is not None or settings.cost is not None:
+        yield "counts rows only, and so goes without --weight and --budget"
+    if settings.grouped_by is not None:
+        yield "counts all rows together, and so goes without --per and --by"
+    if are_left_out():
+        yield "goes without --drop-missing"
 
 
 def groups_first(path: Path, settings: Settings, engine: str) -> bool:
@@ -67,7 +144,6 @@ def _is_too_large(path: Path, settings: Settings) -> bool:
 
 def _bytes_in_memory(path: Path, names: Sequence[str]) -> float:
     """What columns of a Parquet file take as arrays; 0 where reading will tell what is wrong."""
-    import pyarrow as pa
     from pyarrow import parquet
 
     try:

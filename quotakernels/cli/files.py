@@ -37,7 +37,7 @@ def read_table(
 
     `as_text` keeps the cells of a CSV file exactly as they are written there.
     """
-    with _refusing(path):
+    with refusing(path):
         parts = [_reader(x)[1](x, names, as_text) for x in files_of(path)]
         table = parts[0] if len(parts) == 1 else _together(parts)
     if not table.num_rows:
@@ -52,7 +52,7 @@ def _together(parts: list[pa.Table]) -> pa.Table:
 
 def column_names(path: Path) -> list[str]:
     """Return the names of a file's columns, of several files the first one's."""
-    with _refusing(path):
+    with refusing(path):
         first = files_of(path)[0]
         names, _ = _reader(first)
         return list(names(first))
@@ -67,7 +67,7 @@ def _reader(path: Path) -> tuple[Callable[[Path], list[str]], Callable[..., pa.T
 
 
 @contextmanager
-def _refusing(path: Path) -> Iterator[None]:
+def refusing(path: Path) -> Iterator[None]:
     """Turn what readers complain about into the error that names the file."""
     try:
         yield
@@ -110,7 +110,7 @@ def output_file(path: Path) -> Iterator[BinaryIO]:
         raise InputError(f"{path} cannot be written: {reason}") from error
 
 
-def _pick(path: Path, available: Sequence[str], names: Sequence[str] | None) -> list[str]:
+def picked_columns(path: Path, available: Sequence[str], names: Sequence[str] | None) -> list[str]:
     """Return the columns to read; refuse one that is not there, or there more than once."""
     for name in dict.fromkeys(available if names is None else names):
         count = available.count(name)
@@ -147,7 +147,7 @@ def _csv_names(path: Path) -> list[str]:
 def _read_csv(path: Path, names: Sequence[str] | None, as_text: bool) -> pa.Table:
     from pyarrow import csv as arrow_csv
 
-    picked, dialect = _pick(path, _csv_names(path), names), _dialect(path)
+    picked, dialect = picked_columns(path, _csv_names(path), names), _dialect(path)
     convert = arrow_csv.ConvertOptions(
         include_columns=picked,
         null_values=[] if as_text else list(MISSING),
@@ -172,26 +172,26 @@ def _read_parquet(path: Path, names: Sequence[str] | None, _: bool) -> pa.Table:
     from pyarrow import parquet
 
     with parquet.ParquetFile(path) as file:
-        picked = _pick(path, file.schema_arrow.names, names)
+        picked = picked_columns(path, file.schema_arrow.names, names)
         # Parquet takes `a` for the parent of `a.b` as well, hence the selection afterwards.
         return file.read(columns=picked).select(picked)
 
 
 def _arrow_names(path: Path) -> list[str]:
     with pa.memory_map(str(path)) as source:
-        return list(_open_arrow(source).schema.names)
+        return list(open_arrow(source).schema.names)
 
 
 def _read_arrow(path: Path, names: Sequence[str] | None, _: bool) -> pa.Table:
     with pa.memory_map(str(path)) as source:
-        available = _open_arrow(source).schema.names
-        picked = _pick(path, available, names)
+        available = open_arrow(source).schema.names
+        picked = picked_columns(path, available, names)
         fields = [available.index(name) for name in picked]
         options = pa.ipc.IpcReadOptions(included_fields=fields)
-        return _open_arrow(source, options).read_all().select(picked)
+        return open_arrow(source, options).read_all().select(picked)
 
 
-def _open_arrow(source: pa.NativeFile, options: pa.ipc.IpcReadOptions | None = None) -> Any:
+def open_arrow(source: pa.NativeFile, options: pa.ipc.IpcReadOptions | None = None) -> Any:
     """Open the layout for files, or else the one for streams, which carries the same suffix."""
     for opener in (pa.ipc.open_file, pa.ipc.open_stream):
         source.seek(0)
@@ -210,7 +210,7 @@ def _read_json(path: Path, names: Sequence[str] | None, _: bool) -> pa.Table:
     from pyarrow import json
 
     table = json.read_json(path)
-    return table.select(_pick(path, table.schema.names, names))
+    return table.select(picked_columns(path, table.schema.names, names))
 
 
 def _npz_names(path: Path) -> list[str]:
@@ -222,7 +222,7 @@ def _read_npz(path: Path, names: Sequence[str] | None, _: bool) -> pa.Table:
     if not zipfile.is_zipfile(path):
         raise InputError(f"{name_of(path)} is not an NPZ archive")
     with np.load(path, allow_pickle=False) as archive:
-        picked = _pick(path, archive.files, names)
+        picked = picked_columns(path, archive.files, names)
         columns = {name: _array_column(path, name, archive[name]) for name in picked}
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
@@ -252,7 +252,7 @@ def _excel_names(path: Path) -> list[str]:
 def _read_excel(path: Path, names: Sequence[str] | None, _: bool) -> pa.Table:
     from quotakernels.cli import excel
 
-    return excel.read(path, _pick(path, excel.names(path), names))
+    return excel.read(path, picked_columns(path, excel.names(path), names))
 
 
 _READERS: dict[str, tuple[Callable[[Path], list[str]], Callable[..., pa.Table]]] = {

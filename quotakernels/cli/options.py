@@ -23,7 +23,7 @@ from quotakernels.evaluation.quota import Quota
 
 _CONDITION = re.compile(r"(.+?)(?:=(?==))?(=|!=|<=|>=|<|>)(.*)", re.DOTALL)
 _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
-ENGINES = ("auto", "memory", "duckdb")
+ENGINES = ("auto", "memory", "duckdb", "stream")
 Format = Literal["answer", "all", "json"]
 """What `evaluate` prints: the answer and its table, those and all others, or JSON."""
 

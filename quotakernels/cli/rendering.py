@@ -10,7 +10,7 @@ from rich.console import Console
 from quotakernels._text import formatted, number
 from quotakernels.cli.tables import UNLIMITED, print_table
 from quotakernels.cli.terminal import TextConsole
-from quotakernels.evaluation.answers import Answer
+from quotakernels.evaluation.answers import Answer, which_model
 from quotakernels.evaluation.brief import brief_tables
 from quotakernels.evaluation.conditions import in_words
 from quotakernels.evaluation.evaluation import Evaluation
@@ -22,6 +22,7 @@ from quotakernels.evaluation.tables import pair_tables, values_table
 from quotakernels.evaluation.words import MINUS
 
 _MARK = "* the best model by that measure (of S2, the area below chance, the smallest)"
+_BOUNDED = "Of two numbers the exact value lies between them; what quotas find is exact."
 _PEARSON = "Pearson: correlation of the selected scores with their own labels, 0 and 1"
 
 
@@ -37,9 +38,7 @@ def print_evaluation(evaluation: Evaluation, console: Console, everything: bool)
     """Print what the data are, the answer, and the tables that it needs, or else all of them."""
     console.print(_data_line(evaluation))
     for answer in _answers(evaluation):
-        console.print(f"\n{answer.question} {answer.verdict}.".replace(MINUS, "-"), style="bold")
-        for sentence in answer.sentences:
-            console.print(sentence.replace(MINUS, "-"))
+        _print_answer(answer, console)
     for table in brief_tables(evaluation):
         print_table(table, console)
     if everything:
@@ -51,6 +50,22 @@ def print_evaluation(evaluation: Evaluation, console: Console, everything: bool)
         console.print(f"\n{note}")
     more = ", intervals and tests" if evaluation.settings.resampling is not None else ""
     console.print(f"\n--all prints all measures{more}.", style="dim")
+
+
+def print_bounded(evaluation: Evaluation, console: Console) -> None:
+    """Print what is known after passes over the rows: the answer, and the tables with bounds."""
+    console.print(_data_line(evaluation))
+    if evaluation.settings.quotas:
+        _print_answer(which_model(evaluation), console)
+    for table in brief_tables(evaluation):
+        print_table(table, console)
+    console.print(f"\n{_BOUNDED}", style="dim")
+
+
+def _print_answer(answer: Answer, console: Console) -> None:
+    console.print(f"\n{answer.question} {answer.verdict}.".replace(MINUS, "-"), style="bold")
+    for sentence in answer.sentences:
+        console.print(sentence.replace(MINUS, "-"))
 
 
 def _answers(evaluation: Evaluation) -> list[Answer]:

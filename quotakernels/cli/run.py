@@ -12,7 +12,7 @@ import click
 from quotakernels._replacing import is_stdout
 from quotakernels.cli.columns import columns_read, sample_of
 from quotakernels.cli.conditions import of_rows
-from quotakernels.cli.engine import groups_first
+from quotakernels.cli.engine import groups_first, streams
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.exact import read_with_scores
 from quotakernels.cli.example import ATTRIBUTION
@@ -21,11 +21,12 @@ from quotakernels.cli.formats import files_of
 from quotakernels.cli.missing import without_missing
 from quotakernels.cli.options import Format
 from quotakernels.cli.progress import Share, progress_bar
-from quotakernels.cli.rendering import print_evaluation, table_console
+from quotakernels.cli.rendering import print_bounded, print_evaluation, table_console
 from quotakernels.cli.streams import name_of
 from quotakernels.cli.task import Task
 from quotakernels.evaluation.compute import evaluate_sample
 from quotakernels.evaluation.evaluation import Evaluation
+from quotakernels.evaluation.quota import UnfitError
 from quotakernels.evaluation.settings import Settings
 
 
@@ -33,7 +34,9 @@ def print_file(
     path: Path, settings: Settings, output: Format, engine: str, memory_limit: str | None
 ) -> None:
     """Evaluate the columns of a file, or of several, and print the result."""
-    if groups_first(path, settings, engine):
+    if streams(path, settings, engine, memory_limit, brief=output == "answer"):
+        print_bounded(_evaluate_stream(path, settings), table_console())
+    elif groups_first(path, settings, engine):
         _print(_evaluate_grouped(path, settings, memory_limit), output)
     else:
         _print(evaluate_file(path, settings), output)
@@ -90,6 +93,18 @@ def _evaluate_grouped(path: Path, settings: Settings, memory_limit: str | None) 
     ):
         step(f"reading {settings.source}")
         return evaluate_source(source, settings, step)
+
+
+def _evaluate_stream(path: Path, settings: Settings) -> Evaluation:
+    from quotakernels.cli.batches import Rows
+    from quotakernels.evaluation.stream import evaluate_stream
+
+    rows = Rows(settings.source, files_of(path), settings.where)
+    try:
+        with progress_bar(2) as step:
+            return evaluate_stream(settings, lambda: rows.batches(settings), step)
+    except UnfitError as error:
+        raise InputError(str(error)) from error
 
 
 def _print(evaluation: Evaluation, output: Format) -> None:

@@ -45,13 +45,18 @@ class Answer:
 def answers(evaluation: Results) -> list[Answer]:
     """Answer the four questions, for the first quota if there is one."""
     choice = first_choice(evaluation)
-    does = "fill my quota" if evaluation.settings.cost is None else "spend my budget"
     return [
-        Answer(f"Which model should {does}?", *_which(evaluation, choice)),
+        which_model(evaluation),
         Answer("How many should I take?", *_how_many(evaluation, choice)),
         Answer("What will it bring?", *_what(evaluation, choice)),
         Answer("How sure is the order of the models?", *how_sure(evaluation, choice)),
     ]
+
+
+def which_model(evaluation: Results) -> Answer:
+    """Answer the first of them."""
+    does = "fill my quota" if evaluation.settings.cost is None else "spend my budget"
+    return Answer(f"Which model should {does}?", *_which(evaluation, first_choice(evaluation)))
 
 
 def _unsaid(evaluation: Results, what: str) -> Advice:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from quotakernels._text import fixed, formatted, number, percent
+from quotakernels._text import between, fixed, formatted, number, percent
 from quotakernels.evaluation.choice import Choice, choice_at
-from quotakernels.evaluation.measures import OVER_ALL, undefined_or
+from quotakernels.evaluation.measures import undefined_or
 from quotakernels.evaluation.notes import heading_of
 from quotakernels.evaluation.results import Results, Values
 from quotakernels.evaluation.tables import Cell, Table, gain_tables
@@ -42,16 +42,15 @@ def _at_quota(evaluation: Results, choice: Choice) -> Table:
         columns["brings"] = _each(amount, choice.brings)
     elif "lift" in (x.name for x in values.measures):  # groups and budgets have none
         columns["lift"] = _each(lambda x: formatted(x, ".3g"), values.of("lift"))
-    columns["AUC"] = _each(_THREE, evaluation.over_all.of("roc_auc"))
+    columns["AUC"] = _areas(evaluation.over_all, "roc_auc")
     return _table(heading_of(evaluation, choice.quota), columns, choice.order)
 
 
 def _over_all(evaluation: Results) -> Table:
     """The areas and the averages over all quotas."""
     found = evaluation.over_all
-    named = {x.name: x.title for x in OVER_ALL}
     columns = {"model": evaluation.models} | {
-        named[name]: _each(_THREE, found.of(name)) for name in _WITHOUT_QUOTA
+        x.title: _areas(found, x.name) for x in found.measures if x.name in _WITHOUT_QUOTA
     }
     area = found.of("roc_auc").tolist()
     best_first = sorted(range(len(area)), key=lambda k: (math.isnan(area[k]), -area[k]))
@@ -60,6 +59,13 @@ def _over_all(evaluation: Results) -> Table:
 
 def _each(form: Callable[[float], str], values: Iterable[float]) -> tuple[str, ...]:
     return tuple(undefined_or(form, float(x)) for x in values)
+
+
+def _areas(values: Values, name: str) -> tuple[str, ...]:
+    """The values, or the bounds of what is not known exactly, rounded outwards."""
+    if name not in values.bounds:
+        return _each(_THREE, values.of(name))
+    return tuple(between(*map(float, x)) for x in zip(*values.bounds[name], strict=True))
 
 
 def _intervals(values: Values, models: int) -> tuple[str, ...]:

@@ -36,12 +36,16 @@ class Ends(NamedTuple):
 class Values:
     """One value per model (row) and measure (column), NaN where undefined.
 
-    `ends` are those of the measures that have intervals, by their names.
+    `ends` are those of the measures that have intervals, by their names.  `bounds` are lower and
+    upper ones of measures that are not known exactly; the values are then the lower ones.
     """
 
     measures: tuple[Column, ...]
     array: NDArray[np.float64]
     ends: Mapping[str, Ends] = field(default_factory=dict)
+    bounds: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]] = field(
+        default_factory=dict
+    )
 
     def of(self, name: str) -> NDArray[np.float64]:
         """Return what each model has of a measure."""

@@ -23,6 +23,7 @@ from quotakernels.ops._table import Rows as Rows
 from quotakernels.ops._table import Segments as Segments
 from quotakernels.ops._table import SegmentsOrNone as SegmentsOrNone
 from quotakernels.ops._table import Summands as Summands
+from quotakernels.ops.binning import bin_rows as bin_rows
 from quotakernels.ops.binning import bin_thresholds as bin_thresholds
 from quotakernels.ops.binning import binned as binned
 from quotakernels.ops.binning import binned_by_group as binned_by_group

@@ -1,0 +1,171 @@
+"""Parquet and Arrow files, read in batches as often as is needed, for data beyond memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import unquote
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from quotakernels.cli.columns import (
+    are_positive,
+    columns_read,
+    label_values,
+    positive_value,
+    score_column,
+)
+from quotakernels.cli.conditions import fulfilling, no_row_has
+from quotakernels.cli.errors import InputError, no_rows
+from quotakernels.cli.files import open_arrow, picked_columns, refusing
+from quotakernels.cli.formats import file_format
+from quotakernels.evaluation.conditions import Conditions
+from quotakernels.evaluation.settings import Settings
+from quotakernels.evaluation.stream import Batch
+
+_R = TypeVar("_R")
+_ROWS_AT_ONCE = 2**18
+_EXACT_DIGITS, _LARGEST = 15, 2**53
+
+
+class Rows(NamedTuple):
+    """The rows of files that fulfil conditions; of several files with what their folders tell."""
+
+    source: str
+    files: Sequence[Path]
+    where: Conditions = ()
+
+    def read(self, names: Sequence[str] | None, result: Callable[[pa.Table], _R]) -> Iterator[_R]:
+        """Go over the rows once, with all columns or those that are named: what each batch gives.
+
+        Errors say from where they count rows.
+        """
+        some = False
+        for file in self.files:
+            start = 1
+            for table in _batches(file, names, len(self.files) > 1):
+                try:
+                    kept = table.filter(fulfilling(table, self.where)) if self.where else table
+                    if kept.num_rows:
+                        some = True
+                        yield result(kept)
+                except InputError as error:
+                    where = file.name if start == 1 else f"row {start} of {file.name}"
+                    told = f"{error.message} (rows are counted from {where})"
+                    raise InputError(told) from error
+                start += table.num_rows
+        if not some:
+            raise no_row_has(self.where) if self.where else no_rows(self.source)
+
+    def batches(self, settings: Settings) -> Iterator[Batch]:
+        """Go over the labels and scores once."""
+        kinds = {name: score_kind(self, name) for name in settings.models}
+        values: list[Any] = []
+
+        def batch(table: pa.Table) -> Batch:
+            column, values[:] = label_values(table, settings.label, values)
+            positive = _positive(values, column[0].as_py(), settings)
+            scores = {name: scores_of(table, name, kind) for name, kind in kinds.items()}
+            return Batch(are_positive(column, positive), scores)
+
+        yield from self.read(columns_read(settings), batch)
+        positive_value(values, settings.label, settings.pos_label)
+
+
+def _positive(values: list[Any], sample: Any, settings: Settings) -> Any:
+    """The positive label in the type of a batch, which may lack it."""
+    if settings.pos_label is None:
+        return type(sample)(positive_value(values, settings.label, None))
+    try:
+        return positive_value(values, settings.label, settings.pos_label)
+    except InputError:
+        if len(values) > 1:
+            raise
+        return type(sample)(settings.pos_label)
+
+
+def score_kind(rows: Rows, name: str) -> np.dtype[Any]:
+    """The type in which scores of all files are distinct and in order."""
+    kinds: dict[pa.DataType, None] = {}
+    for file in rows.files:
+        with refusing(file):
+            schema, number = _schema(file)
+        picked_columns(file, schema.names, [name])
+        if number:
+            kinds[schema.field(name).type] = None
+    if any(pa.types.is_decimal(x) and x.precision > _EXACT_DIGITS for x in kinds):
+        digits = f"decimals of up to {_EXACT_DIGITS} digits"
+        raise InputError(f"column {name!r}: --engine stream takes {digits}")
+    kind = next(iter(kinds)) if len(kinds) == 1 else None
+    narrow = kind is not None and (
+        pa.types.is_float16(kind)
+        or pa.types.is_float32(kind)
+        or (pa.types.is_integer(kind) and kind.bit_width <= 16)
+    )
+    return np.dtype(kind.to_pandas_dtype() if narrow and kind is not None else np.float64)
+
+
+def scores_of(table: pa.Table, name: str, kind: np.dtype[Any]) -> NDArray[Any]:
+    """The scores of a batch in the type of all."""
+    scores = score_column(table, name)
+    whole = scores.dtype.kind in "iu" and kind.kind == "f"
+    if whole and max(-int(scores.min()), int(scores.max())) > _LARGEST:
+        beyond = "whole numbers beyond 2**53 need another engine"
+        raise InputError(f"column {name!r}: {beyond}")
+    return scores.astype(kind, copy=False)
+
+
+def _schema(file: Path) -> tuple[pa.Schema, int]:
+    """The columns of a file, and how many rows it has; of Arrow's, that is not asked."""
+    from pyarrow import parquet
+
+    if file_format(file) == "parquet":
+        with parquet.ParquetFile(file) as opened:
+            return opened.schema_arrow, opened.metadata.num_rows
+    with pa.memory_map(str(file)) as source:
+        return open_arrow(source).schema, 1
+
+
+def _batches(file: Path, names: Sequence[str] | None, several: bool) -> Iterator[pa.Table]:
+    """The rows of a file in batches that have some."""
+    from pyarrow import parquet
+
+    folders = _told_by_folders(file) if several else {}
+    with refusing(file):
+        available = _schema(file)[0].names
+        told = [x for x in (folders if names is None else names) if x in folders]
+        told = [x for x in told if x not in available]
+        own = None if names is None else [x for x in names if x not in told]
+        picked = picked_columns(file, available, own)
+        if file_format(file) == "parquet":
+            with parquet.ParquetFile(file) as opened:
+                for batch in opened.iter_batches(_ROWS_AT_ONCE, columns=picked):
+                    yield _table(batch, picked, {x: folders[x] for x in told})
+            return
+        with pa.memory_map(str(file)) as source:
+            for batch in _arrow_batches(open_arrow(source)):
+                for part in pa.Table.from_batches([batch]).to_batches(_ROWS_AT_ONCE):
+                    yield _table(part, picked, {})
+
+
+def _arrow_batches(reader: Any) -> Iterator[pa.RecordBatch]:
+    if isinstance(reader, pa.ipc.RecordBatchFileReader):
+        yield from map(reader.get_batch, range(reader.num_record_batches))
+    else:
+        yield from reader
+
+
+def _table(batch: pa.RecordBatch, picked: list[str], told: dict[str, str]) -> pa.Table:
+    table = pa.Table.from_batches([batch]).select(picked)
+    for name, text in told.items():
+        table = table.append_column(name, pa.repeat(text, table.num_rows))
+    return table
+
+
+def _told_by_folders(file: Path) -> dict[str, str]:
+    """Columns that are in the names of folders, such as `day=7`, as texts."""
+    pairs = (x.partition("=") for x in file.parent.parts)
+    return {name: unquote(text) for name, equals, text in pairs if equals}

@@ -1,0 +1,141 @@
+"""`evaluate --engine stream`: exact at quotas, bounds over all of them, and what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import feather, parquet
+
+import quotakernels as qk
+from quotakernels.cli import batches
+
+Run = Callable[..., Any]
+N = 900
+RNG = np.random.default_rng(2)
+Y = RNG.random(N) < 0.4
+COLUMNS = {
+    "y": Y.astype(int),
+    "text": np.where(Y, "it's", "no"),
+    "a": RNG.normal(Y),
+    "b": RNG.normal(Y).astype("f4"),
+    "h": RNG.normal(Y).astype("f2"),
+    "part": np.array(list("nns"))[RNG.integers(0, 3, N)],
+    "large": np.where(Y, 2**53 + 1, 5),
+    "w": RNG.random(N),
+}
+GIVEN = ("--label", "y", "--score", "a", "--score", "b", "--score", "h")
+QUOTAS = ("--quota", "40", "--quota", "5%")
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "_ROWS_AT_ONCE", 128)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    table = pa.table(COLUMNS)
+    parquet.write_table(table, tmp_path / "all.parquet")
+    feather.write_feather(table, tmp_path / "all.arrow")
+    parquet.write_to_dataset(table, tmp_path / "parts", partition_cols=["part"])
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["all.parquet", "all.arrow", "parts"])
+def test_the_answer_is_that_of_other_engines(run: Run, data: Path, name: str) -> None:
+    exact = run("evaluate", data / "all.parquet", *GIVEN, *QUOTAS)
+    found = run("evaluate", data / name, *GIVEN, *QUOTAS, "--engine", "stream")
+    assert found.status == 0, found.err
+    wanted, told = exact.out.splitlines(), found.out.splitlines()
+    which = wanted.index("How sure is the order of the models? That cannot be said.")
+    assert told[1:which] == wanted[1:which]
+    for model, scores in (("a", COLUMNS["a"]), ("b", COLUMNS["b"])):
+        rows = [[x.split() for x in out if x.startswith(f"{model}   ")] for out in (wanted, told)]
+        assert len(rows[0]) == len(rows[1]) == 2
+        for row, streamed in zip(*rows, strict=True):
+            assert streamed[:4] == row[:4]
+            assert float(streamed[4]) <= qk.roc_auc(Y, scores) <= float(streamed[-1])
+    assert "what quotas find is exact" in told[-1]
+
+
+def test_conditions_labels_and_no_quota(run: Run, data: Path) -> None:
+    given = ("--label", "text", "--pos-label", "it's", "--score", "h", "--where", "part=s")
+    outcome = run("evaluate", data / "parts", *given, "--engine", "stream")
+    kept = COLUMNS["part"] == "s"
+    auc = qk.roc_auc(Y[kept], COLUMNS["h"][kept])
+    assert f"{kept.sum()} rows" in outcome.out
+    assert "Over all quotas" in outcome.out
+    assert f"h      {auc:.4f}" in outcome.out
+    assert "Which model" not in outcome.out
+
+
+REFUSED = [
+    (("--json",), "and so neither --all nor --json"),
+    (("--all",), "and so neither --all nor --json"),
+    (("--confidence", "0.9"), "goes without --confidence and --compare"),
+    (("--impact", "1,-1,0,0"), "goes without --gain, --impact and --tune"),
+    (("--weight", "w"), "goes without --weight and --budget"),
+    (("--per", "part", "--quota", "2"), "goes without --per and --by"),
+    (("--drop-missing",), "goes without --drop-missing"),
+    (("--quota", "901"), "--quota 901 is more than the 900 rows"),
+    (("--where", "part=x"), "no row has part = x"),
+    (("--score", "large"), "whole numbers beyond 2**53 need another engine (rows are counted"),
+    (("--score", "c"), "has no column 'c'"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED)
+def test_what_a_stream_cannot_do(
+    run: Run, data: Path, options: tuple[str, ...], message: str
+) -> None:
+    given = ("--label", "y", "--score", "a", "--engine", "stream", *options)
+    assert message in " ".join(run("evaluate", data / "all.parquet", *given).error.split())
+
+
+def test_other_files_are_refused(run: Run, table: Callable[..., Path]) -> None:
+    given = ("--label", "y", "--score", "s", "--engine", "stream")
+    path = table(y=[0, 1], s=[1, 2])
+    assert "reads Parquet and Arrow files only" in run("evaluate", path, *given).error
+
+
+def test_bad_values_are_told_with_their_place(run: Run, tmp_path: Path) -> None:
+    columns = {"y": [0, 1] * 150, "s": [0.5] * 300}
+    cases: dict[str, tuple[str, Any, str]] = {
+        "nan": ("s", float("nan"), "column 's': NaN at row 4, expected a number"),
+        "null": ("s", None, "column 's': missing value at row 4"),
+        "third": ("y", 2, "labels are not binary"),
+    }
+    given = ("--label", "y", "--score", "s", "--engine", "stream")
+    for name, (column, value, message) in cases.items():
+        values = [*columns[column]]
+        values[131] = value
+        path = tmp_path / f"{name}.parquet"
+        parquet.write_table(pa.table({**columns, column: values}), path)
+        error = run("evaluate", path, *given).error
+        assert message in error
+        assert f"(rows are counted from row 129 of {name}.parquet)" in " ".join(error.split())
+
+
+def test_types_of_files_may_differ(run: Run, tmp_path: Path) -> None:
+    for k, (labels, scores) in enumerate(
+        [(pa.array([0, 1, 1]), pa.array([3, 1, 2])), (pa.array([True]), pa.array([2.5], "f4"))]
+    ):
+        parquet.write_table(pa.table({"y": labels, "s": scores}), tmp_path / f"{k}.parquet")
+    given = ("--label", "y", "--score", "s", "--quota", "2", "--engine", "stream")
+    outcome = run("evaluate", tmp_path, *given)
+    assert "4 rows, 3 positive" in outcome.out
+    assert "a hit rate of 50.0%" in outcome.out
+
+
+def test_beyond_the_memory_limit_auto_takes_it_and_says_so(run: Run, data: Path) -> None:
+    given = ("evaluate", data / "all.parquet", "--label", "y", "--score", "a", "--quota", "9")
+    limited = run(*given, "--memory-limit", "100 kB")
+    assert limited.out == run(*given, "--engine", "stream").out
+    assert "more than --memory-limit 100 kB: read as a stream" in " ".join(limited.err.split())
+    for more in (("--memory-limit", "1MiB"), ("--memory-limit", "100kB", "--all")):
+        assert "stream" not in run(*given, *more).err

@@ -1,0 +1,87 @@
+"""Passes over batches: exact at quotas, bounds over all of them, whatever the cells are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quotakernels as qk
+from quotakernels.evaluation import stream
+from quotakernels.evaluation.quota import Quota
+from quotakernels.evaluation.settings import Settings
+
+N = 700
+QUOTAS = (Quota(1), Quota(33), Quota(12.5, "percent"), Quota(N), Quota(100, "percent"))
+RNG = np.random.default_rng(5)
+NEAR = 1 + RNG.integers(0, 200, N) * 2.0**-30
+SCORES = {
+    "normal": RNG.normal(size=N),
+    "single": RNG.normal(size=N).astype("f4"),
+    "half": RNG.normal(size=N).astype("f2"),
+    "near": NEAR,
+    "tied": RNG.normal(size=N).round(1),
+    "bytes": RNG.integers(-100, 100, N).astype("i1"),
+    "ends": RNG.choice([-np.inf, np.inf, 0.0, -0.0, 5e-324, 1e308], N),
+    "equal": np.full(N, 0.5),
+}
+LABELS = RNG.random(N) < 0.3
+
+
+class Passes:
+    """The rows in batches, and how often they were read."""
+
+    def __init__(self, labels: Any = LABELS) -> None:
+        self.labels, self.number = labels, 0
+
+    def __call__(self) -> Iterator[stream.Batch]:
+        self.number += 1
+        for part in np.array_split(np.arange(N), 7):
+            yield stream.Batch(self.labels[part], {k: x[part] for k, x in SCORES.items()})
+
+
+@pytest.mark.parametrize(("bits", "kept"), [(20, 2**22), (6, 2**22), (6, 20), (4, 1)])
+def test_quotas_are_exact_and_bounds_hold(
+    monkeypatch: pytest.MonkeyPatch, bits: int, kept: int
+) -> None:
+    monkeypatch.setattr(stream, "_BITS", bits)
+    monkeypatch.setattr(stream, "_AT_ONCE", kept)
+    passes = Passes()
+    found = stream.evaluate_stream(Settings("", "y", tuple(SCORES), QUOTAS), passes)
+    assert passes.number == 2 if kept > N else passes.number > 2
+    assert (found.rows, found.positives) == (N, LABELS.sum())
+    for k, scores in enumerate(SCORES.values()):
+        ranking = qk.rank(LABELS, scores)
+        for quota in QUOTAS:
+            cut = quota.argument(N)
+            wanted = [f(ranking, **cut) for f in (qk.hit_rate, qk.qrecall, qk.lift)]
+            assert found.at_quota[quota].array[k].tolist() == wanted
+        for name, (lower, upper) in found.over_all.bounds.items():
+            assert lower[k] <= getattr(qk, name)(ranking) <= upper[k], name
+
+
+def test_ties_alone_leave_nothing_unknown() -> None:
+    found = stream.evaluate_stream(Settings("", "y", ("half", "tied", "bytes")), Passes())
+    lower, upper = found.over_all.bounds["roc_auc"]
+    assert lower.tolist() == upper.tolist()
+    assert lower[1] == qk.roc_auc(LABELS, SCORES["tied"])
+
+
+@pytest.mark.parametrize("labels", [np.ones(N, bool), np.zeros(N, bool)])
+def test_one_class_is_undefined(labels: Any) -> None:
+    found = stream.evaluate_stream(Settings("", "y", ("near",), QUOTAS[:1]), Passes(labels))
+    assert np.isnan(found.over_all.bounds["roc_auc"]).all()
+    assert found.at_quota[QUOTAS[0]].of("hit_rate") == labels[0]
+
+
+def test_rows_that_change_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "_BITS", 4)
+    passes = Passes()
+
+    def changing() -> Iterator[stream.Batch]:
+        yield from list(passes())[: 7 - (passes.number > 1)]
+
+    with pytest.raises(stream.ChangedError, match="changed between two passes"):
+        stream.evaluate_stream(Settings("", "y", ("normal",), QUOTAS[:2]), changing)
