@@ -129,11 +129,17 @@ class Mode:
                 return tree_map(lambda x: self.to_numpy(x)[-1], mapped)
             return tree_map(self.to_numpy, self._transformed(function)(*moved))
 
+    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """`function` as one program in JAX, so that the next arrays of a shape have it."""
+        if self.library != "jax":
+            return function
+        import jax
+
+        return jax.jit(function)
+
     def _transformed(self, function: Callable[..., Any]) -> Callable[..., Any]:
         if self.name.endswith("-jit"):
-            import jax
-
-            return jax.jit(function)
+            return self.compiled(function)
         if self.name == "torch-vmap":
             import torch
 
@@ -171,12 +177,13 @@ MODES = [
 ]
 
 
-DISTINCT = [mode for mode in MODES if mode.name != "jax32-jit"]
-"""Those that others do not make up: a program with x64 and one of a mapped function without it."""
+DISTINCT = [mode for mode in MODES if mode.name not in ("jax64", "jax32-jit")]
+"""Those that others do not make up: in JAX single calls without x64, which are compiled too, a
+program with it, and one of a mapped function without it.
+"""
 
 
-SLOW = ("strict", "jax64", "jax32-jit", "torch-compile")
-QUICK = [mode for mode in MODES if mode.name not in SLOW]
+QUICK = [mode for mode in DISTINCT if mode.name not in ("strict", "torch-compile")]
 """Every library, transformation and precision, but not each with each.  torch.compile, which takes
 long for each function, meets all public functions in test_lazy.
 """

@@ -109,7 +109,6 @@ def test_compact_tables_are_right_on_every_small_case(ties, longest):
 
 
 @pytest.mark.long_program
-@pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name != "torch-compile"]))
 def test_weighted_measures_are_right_on_every_small_case(mode):
     cases = [(y, s, [float(x) for x in w]) for y, s, w in ex.weighted_cases(3) if len(y) == 3]
     labels, scores, weights = (np.array(column) for column in zip(*cases, strict=True))
