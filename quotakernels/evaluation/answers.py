@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from quotakernels._text import formatted, number, percent, plain
 from quotakernels.evaluation.choice import (
     Choice,
@@ -71,7 +73,7 @@ def _nothing(evaluation: Results, choice: Choice | None) -> str:
     if not evaluation.total:
         return "There are no rows." if not evaluation.rows else "No row has any weight."
     if choice is not None and not choice.filled.any():
-        what = f"quota of {choice.quota} places"
+        what = f"quota of {choice.quota}{'' if choice.quota.percent else ' places'}"
         if choice.quota.is_budget:
             what = f"budget of {number(choice.quota.amount)}"
         return f"A {what} selects nobody."
@@ -207,10 +209,11 @@ def _part_of_a_place(evaluation: Results, choice: Choice) -> Iterator[str]:
     """What a quota means that is of each group, or no whole number of rows."""
     if evaluation.settings.per is not None:
         yield f"In all these are {evaluation.size(choice.places)}."
-    elif choice.quota.is_budget or evaluation.weighted:
-        return
-    elif not whole(choice.places):
-        yield f"{choice.quota} are {number(choice.places)} places: the last row is in by chance."
+    elif choice.quota.whole:
+        asked = float(choice.quota.of_each(np.asarray(evaluation.rows)))
+        if not whole(asked):
+            of_all = f"{choice.quota} of {number(evaluation.rows)} rows is {number(asked)}"
+            yield f"{of_all}, rounded down to {counted(choice.places, 'place', 'places')}."
 
 
 def _gains_found(evaluation: Results, choice: Choice) -> Iterator[str]:

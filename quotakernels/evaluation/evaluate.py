@@ -73,7 +73,8 @@ def evaluate(
         otherwise, with a warning that names those of none; pick with ``frame[["a", "b"]]``.  The
         models of an array, or of a list of arrays, are called "0", "1", ….
     quota : number or numbers, optional
-        How many examples are selected (with weights: how much mass).
+        How many examples are selected (with weights: how much mass).  Without weights and groups
+        of `per`, quotas and fractions are rounded down to whole places.
     fraction : number or numbers, optional
         The same as shares of all, above 0 and up to 1.  They follow after those of `quota`; the
         first of all is the one that the recommendation is about.

@@ -26,11 +26,13 @@ QuotaArgument: TypeAlias = dict[str, Any]
 class Quota:
     """A number of places, a percentage of all examples, or a budget for what these cost.
 
-    Only a budget is another number of places for each model.
+    Only a budget is another number of places for each model.  `whole` rounds down to whole
+    places.
     """
 
     amount: float
     unit: Literal["places", "percent", "budget"] = "places"
+    whole: bool = False
 
     def __str__(self) -> str:
         return plain(self.amount) + ("%" if self.percent else "")
@@ -52,13 +54,14 @@ class Quota:
 
     def argument(self, total: float) -> QuotaArgument:
         """The quota of a total, for a budget the cost of all, as an argument of the library's."""
-        if self.percent:
+        if self.percent and not self.whole:
             return {"fraction": self.amount / 100}
         return {"budget" if self.is_budget else "quota": self.places(total)}
 
     def places(self, total: float) -> float:
         """Return how many of `total` the quota is; of a budget, how much of the cost of all."""
-        return self.amount * total / 100 if self.percent else min(self.amount, total)
+        places = self.whole_places if self.whole else self.of_each
+        return float(places(np.asarray(total)))
 
     def of_each(self, totals: NDArray[Any]) -> NDArray[np.float64]:
         """Return how many of each total the quota is, of each group for example."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -272,6 +272,12 @@ class Settings:
     by: str | None = None  # results of one quota over all are told for each of these groups
     command: bool = False
     lines: Lines = field(default_factory=Lines)
+
+    def __post_init__(self) -> None:
+        """Round quotas of single rows to whole places, which weights and groups do not have."""
+        in_rows = self.weight is None and self.per is None
+        quotas = tuple(replace(x, whole=in_rows and not x.is_budget) for x in self.quotas)
+        object.__setattr__(self, "quotas", quotas)
 
     @property
     def positive(self) -> str:

@@ -46,11 +46,6 @@ def _fill(evaluation: Results, file: Sequence[str], model: int, quota: Quota) ->
         if quota.is_budget:
             taker = "The command" if command else "With whole=True it"
             remark += "" if whole(places) else f" {taker} takes each row or none of it."
-        elif not whole(places) and places > 1:
-            down = int(places)
-            rounded = f"The command rounds down, to {down} places."
-            by_chance = f"The last row is in by chance; quota={down} fills whole places."
-            remark += f" {rounded if command else by_chance}"
         return Step(what, _of_quota(evaluation, file, model, quota), remark)
     remark = (
         f"A weight of {number(end.above)} lies above the score {end.threshold}, "
@@ -101,9 +96,10 @@ def _of_quota(evaluation: Results, file: Sequence[str], model: int, quota: Quota
         if settings.cost is not None:
             asked = ["--budget", str(quota), "--cost", settings.cost]
         return _command(evaluation, file, model, *asked, *per)
-    places = plain(quota.amount / 100 if quota.percent else quota.amount)
-    name = "budget" if quota.is_budget else "fraction" if quota.percent else "quota"
-    argument = f"{name}={places}"
+    share = quota.percent and not quota.whole
+    name = "budget" if quota.is_budget else "fraction" if share else "quota"
+    places = evaluation.places_at_random(quota) if quota.whole else quota.amount
+    argument = f"{name}={plain(places / 100 if share else places)}"
     known = settings.lines.beside.items()
     beside = [f"{_OF_SELECT[x]}={said}" for x, said in known if x in _OF_SELECT]
     return f"quotakernels.select({', '.join([settings.lines.models[model], argument, *beside])})"

@@ -23,7 +23,7 @@ from quotakernels.evaluation.tables import (
     overview,
     pair_tables,
 )
-from quotakernels.evaluation.words import counted, whole
+from quotakernels.evaluation.words import counted
 from quotakernels.report.apply import steps
 from quotakernels.report.data_facts import data_facts, data_line
 from quotakernels.report.figures import figures, legend
@@ -101,8 +101,6 @@ def _title(evaluation: Results) -> str:
     places = evaluation.places_at_random(settings.quotas[0])
     if settings.weight is not None:
         return f"Which model for a weight of {number(places)}?"
-    if not whole(places):
-        return f"Which model for {settings.quotas[0]} of {number(evaluation.rows)} rows?"
     return f"Which model for {counted(places, 'place', 'places')}?"
 
 

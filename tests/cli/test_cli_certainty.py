@@ -27,7 +27,7 @@ def test_json_holds_the_intervals_of_the_library(
     asked_for = {"level": 0.9, "resamples": 40, "seed": 3}
     assert content["confidence"] == {**asked_for, "closed_forms": closed}
     drawn: dict[str, Any] = {"confidence_level": 0.9, "n_resamples": 40, "random_state": 3}
-    at_quota = partial(qk.lift, fraction=0.05)
+    at_quota = partial(qk.lift, quota=17)
     for model in content["models"]:
         data = credit["repaid"], credit[model["score"]]
         found = qk.bootstrap(qk.average_precision, *data, **drawn)

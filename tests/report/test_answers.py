@@ -58,10 +58,9 @@ def test_tests_of_many_models_get_resamples_enough() -> None:
 
 def test_a_share_that_is_no_whole_number_of_rows(made: Made, rows: Path) -> None:
     page = read(made(rows, *TWO, "--quota", "5.25%", *FEW, drawn=False)).text
-    assert "Which model for 5.25% of 200 rows?" in page
-    assert "5.25% are 10.5 places: the last row is in by chance." in page
-    assert "The command rounds down, to 10 places." in page
-    assert "last row is in" not in answers(made, rows, *TWO, "--quota", "5%", *FEW)
+    assert "Which model for 10 places?" in page
+    assert "5.25% of 200 rows is 10.5, rounded down to 10 places." in page
+    assert "rounded down" not in answers(made, rows, *TWO, "--quota", "5%", *FEW)
 
 
 def test_too_few_resamples_are_the_verdict(made: Made, rows: Path) -> None:
