@@ -19,6 +19,7 @@ from quotakernels.cli.options import (
     DROP_MISSING,
     ENGINES,
     FILE,
+    FILES,
     GAINS,
     LEVEL,
     MONEY,
@@ -70,7 +71,7 @@ def app() -> None:
 
 @app.command(
     cls=CommandPage,
-    params=[Argument(["file"], type=DataPath(), required=False)],
+    params=[FILES],
     sections={
         "Data and quotas": (*DATA, example_option("Evaluate scores that come along.")),
         "What a selection brings": GAINS,
@@ -196,7 +197,7 @@ def report(file: Path | None, example: str | None, output: Path, **options: Any)
 
 @app.command(
     cls=CommandPage,
-    params=[FILE],
+    params=[FILES],
     sections={
         "Rows": (
             Option(["--score"], type=COLUMN, required=True, help="Column of the scores."),
@@ -229,6 +230,8 @@ def select(
 ) -> None:
     r"""Write the rows of FILE that fill the quota, spend a budget or reach a threshold, best first.
 
+    FILE may be several files, as for evaluate. Of several or large Parquet files only the selected
+    rows are held in memory, unless --budget, --per or --drop-missing is given.
     A quota of 200 writes 200 rows: of those tied at the edge, as many are drawn as there are
     places left. 5% of the rows are rounded down. A budget skips rows that cost more than is left.
     With --all-ties no row is drawn; all that are tied are written, and the column
@@ -291,12 +294,16 @@ def _write_selected(
 ) -> None:
     from quotakernels.cli.columns import group_column, score_column
     from quotakernels.cli.conditions import chosen_rows, of_rows
+    from quotakernels.cli.engine import selects_in_passes
     from quotakernels.cli.money import money_of, select_paid
     from quotakernels.cli.selection import reached, select_of_each, select_rows
 
     paid = money_of(**money)
     _check_one(quota, threshold, paid, per)
     refuse_to_overwrite(file, output)
+    if paid is None and per is None and selects_in_passes(file):
+        _write_selection(file, output, _streamed(file, score, quota, threshold, where, ties))
+        return
     beside = [x for x in (per, getattr(paid, "cost", None)) if x is not None]
     beside += [x.column for x in where]
     typed, table = _read_for(output, file, score, beside)
@@ -312,6 +319,17 @@ def _write_selected(
     else:
         selection = select_of_each(table, scores, quota, *groups, ties)
     _write_selection(file, output, selection)
+
+
+def _streamed(
+    file: Path, score: str, quota: Quota | None, threshold: float | None, where: Any, ties: Any
+) -> Any:
+    from quotakernels.cli.batches import Rows
+    from quotakernels.cli.formats import files_of
+    from quotakernels.cli.select_stream import select_stream
+
+    rows = Rows(str(file), files_of(file), where)
+    return select_stream(rows, score, quota, threshold, ties)
 
 
 def _read_for(output: Path, file: Path, score: str, beside: list[str]) -> tuple[Any, Any]:

@@ -49,6 +49,12 @@ def streams(
     return True
 
 
+def selects_in_passes(path: Path) -> bool:
+    """Whether rows are selected with few of them in memory: those of several or large files."""
+    several = not path.is_file() and file_format(path) == "parquet"
+    return not are_left_out() and (several or _is_too_large(path, None))
+
+
 def _distinct_at_most(path: Path, settings: Settings) -> int:
     """How many distinct scores a model may have, by the rows of Parquet files and the types."""
     from pyarrow import parquet
@@ -99,7 +105,9 @@ def groups_first(path: Path, settings: Settings, engine: str) -> bool:
     several = not path.is_file() and file_format(path) == "parquet"
     if engine == "memory" and several:
         raise InputError("--engine memory reads one Parquet file; leave the option out for several")
-    if engine == "memory" or not (several or engine == "duckdb" or _is_too_large(path, settings)):
+    if engine == "memory" or not (
+        several or engine == "duckdb" or _is_too_large(path, columns_read(settings))
+    ):
         return False
     refusals = list(_refusals(path, settings))
     if refusals and engine == "auto" and not several:
@@ -132,17 +140,14 @@ def _refusals(path: Path, settings: Settings) -> Iterable[str]:
         )
 
 
-def _is_too_large(path: Path, settings: Settings) -> bool:
+def _is_too_large(path: Path, names: Sequence[str] | None) -> bool:
     if file_format(path) != "parquet":
         return False
     available = _available_bytes()
-    return (
-        available is not None
-        and _bytes_in_memory(path, columns_read(settings)) > _SHARE * available
-    )
+    return available is not None and _bytes_in_memory(path, names) > _SHARE * available
 
 
-def _bytes_in_memory(path: Path, names: Sequence[str]) -> float:
+def _bytes_in_memory(path: Path, names: Sequence[str] | None) -> float:
     """What columns of a Parquet file take as arrays; 0 where reading will tell what is wrong."""
     from pyarrow import parquet
 
@@ -151,7 +156,8 @@ def _bytes_in_memory(path: Path, names: Sequence[str]) -> float:
             rows, schema = file.metadata.num_rows, file.schema_arrow
     except (pa.ArrowException, OSError):
         return 0.0
-    kinds = [schema.field(name).type for name in set(names) if schema.names.count(name) == 1]
+    read = set(schema.names if names is None else names)
+    kinds = [schema.field(name).type for name in read if schema.names.count(name) == 1]
     return float(rows * sum(_width(kind) for kind in kinds))
 
 

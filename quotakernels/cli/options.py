@@ -162,6 +162,7 @@ def resamples_option(what: str) -> Option:
     return Option(["--resamples"], metavar="N", type=click.IntRange(min=1), help=said)
 
 
+FILES = Argument(["file"], type=DataPath(), required=False)
 FILE = Argument(["file"], type=DataPath(several=False), required=False)
 LABEL = Option(["--label"], type=COLUMN, help="Column of the labels.")
 SCORES = Option(["--score"], type=COLUMN, multiple=True, help="Column of a model's scores; repeat.")

@@ -52,17 +52,22 @@ class Selection(NamedTuple):
     drawn: str
 
 
-def select_rows(table: pa.Table, scores: NDArray[Any], quota: Quota, ties: Ties) -> Selection:
-    """Return the rows of a table whose scores fill a quota."""
-    _check(quota, len(scores), f"the {len(scores)} rows")
-    places = float(ties.places(quota, np.asarray(len(scores))))
+def select_rows(
+    table: pa.Table, scores: NDArray[Any], quota: Quota, ties: Ties, total: int | None = None
+) -> Selection:
+    """Return the rows of a table whose scores fill a quota; it is of `total` rows, where some that
+    cannot be selected are left out.
+    """
+    total = len(scores) if total is None else total
+    check_quota(quota, total, f"the {total} rows")
+    places = float(ties.places(quota, np.asarray(total)))
     parts = qk.select(scores, quota=places, **ties.argument)
     rows = best_first(scores, np.flatnonzero(parts))
     last = scores[rows[-1]] if len(rows) else np.inf
     above, tied = (int(np.count_nonzero(x)) for x in (scores > last, scores == last))
     said = how_filled(places, str(last), above, tied)
-    if places < (asked := quota.places(len(scores))) and number(asked) != number(places):
-        share = f"{quota} of {number(len(scores))} rows is " if quota.percent else ""
+    if places < (asked := quota.places(total)) and number(asked) != number(places):
+        share = f"{quota} of {number(total)} rows is " if quota.percent else ""
         said += f"; {share}{number(asked)}, rounded down"
     return selected(table, scores, rows, parts, ties)._replace(said=said)
 
@@ -78,7 +83,7 @@ def select_of_each(
     """Return the rows that fill a quota of each group, group by group."""
     sizes = np.bincount(groups.codes)
     largest = int(sizes.max(initial=0))
-    _check(quota, largest, f"the {largest} rows of the largest group by {column!r}")
+    check_quota(quota, largest, f"the {largest} rows of the largest group by {column!r}")
     places = ties.places(quota, sizes)
     parts = qk.select(scores, groups=groups.codes, quota=places[:, None], **ties.argument)
     rows = by_group(best_first(scores, np.flatnonzero(parts)), groups)
@@ -116,7 +121,8 @@ def _drawn(scores: NDArray[Any], taken: NDArray[Any], codes: NDArray[Any] | int)
     return int(parts[partly].sum()), int(sizes[partly].sum())
 
 
-def _check(quota: Quota, most: int, what: str) -> None:
+def check_quota(quota: Quota, most: int, what: str) -> None:
+    """Refuse a quota of more rows than there are, which `what` describes."""
     try:
         quota.check(most, what, of_rows=True, command=True)
     except UnfitError as error:

@@ -13,6 +13,7 @@ import click
 from quotakernels.cli.completion import columns_of
 from quotakernels.cli.errors import InputError, listed
 from quotakernels.cli.example import ATTRIBUTION, EXAMPLES, example_file
+from quotakernels.cli.formats import files_of
 from quotakernels.cli.streams import name_of, path_given
 from quotakernels.evaluation.quota import Quota, UnfitError
 from quotakernels.evaluation.settings import Resampling, Settings, Unit
@@ -105,6 +106,8 @@ def refuse_label_as_score(label: str, scores: tuple[str, ...]) -> None:
 
 
 def refuse_to_overwrite(file: Path, output: Path) -> None:
-    """Raise for an output that is the input."""
-    if output.exists() and output.samefile(file):
+    """Raise for an output that is the input, or would be part of it."""
+    if output.exists() and any(output.samefile(x) for x in files_of(file)):
         raise InputError(f"{output.name} is the input; choose another name for the output")
+    if file.is_dir() and output.resolve().is_relative_to(file.resolve()):
+        raise InputError(f"{output.name} would be part of the input; write it to another directory")
