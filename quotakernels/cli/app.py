@@ -40,9 +40,6 @@ from quotakernels.cli.options import (
 from quotakernels.cli.pages import CommandPage, GroupPage
 from quotakernels.cli.query import DIALECTS, Columns, grouped_query
 from quotakernels.cli.task import refuse_label_as_score, refuse_to_overwrite, task_of
-from quotakernels.cli.terminal import printable
-from quotakernels.evaluation.conditions import Conditions
-from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.settings import Settings
 
 
@@ -230,8 +227,8 @@ def select(
 ) -> None:
     r"""Write the rows of FILE that fill the quota, spend a budget or reach a threshold, best first.
 
-    FILE may be several files, as for evaluate. Of several or large Parquet files only the selected
-    rows are held in memory, unless --budget, --per or --drop-missing is given.
+    FILE may be several files, as for evaluate. Of several or large Parquet files a --quota or a
+    --threshold holds only the selected rows in memory.
     A quota of 200 writes 200 rows: of those tied at the edge, as many are drawn as there are
     places left. 5% of the rows are rounded down. A budget skips rows that cost more than is left.
     With --all-ties no row is drawn; all that are tied are written, and the column
@@ -256,12 +253,14 @@ def select(
     """
     if (file is None) == (example is None):
         raise click.UsageError("Give FILE, or --example credit.")
+    from quotakernels.cli.select import write_selected
+
     chosen["ties"] = _ties(all_ties, seed, chosen["threshold"])
     if file is not None:
-        _write_selected(file, output, **chosen)
+        write_selected(file, output, **chosen)
         return
     with example_file(EXAMPLES[str(example)]) as path:
-        _write_selected(path, output, **chosen)
+        write_selected(path, output, **chosen)
 
 
 def _ties(all_ties: bool, seed: int | None, threshold: float | None) -> Any:
@@ -272,89 +271,6 @@ def _ties(all_ties: bool, seed: int | None, threshold: float | None) -> Any:
     if all_ties and seed is not None:
         raise click.UsageError("--all-ties draws no rows, and goes without --seed.")
     return Ties(all_ties, seed or 0)
-
-
-def _check_one(quota: Any, threshold: Any, paid: Any, per: str | None) -> None:
-    if sum(x is not None for x in (quota, threshold, paid)) != 1:
-        raise click.UsageError("Give one of --quota and --threshold, or --budget with --cost.")
-    if per is not None and threshold is not None:
-        raise click.UsageError("--per goes with --quota or --budget.")
-
-
-def _write_selected(
-    file: Path,
-    output: Path,
-    score: str,
-    quota: Quota | None,
-    threshold: float | None,
-    per: str | None,
-    where: Conditions,
-    ties: Any,
-    **money: Any,
-) -> None:
-    from quotakernels.cli.columns import group_column, score_column
-    from quotakernels.cli.conditions import chosen_rows, of_rows
-    from quotakernels.cli.engine import selects_in_passes
-    from quotakernels.cli.money import money_of, select_paid
-    from quotakernels.cli.selection import reached, select_of_each, select_rows
-
-    paid = money_of(**money)
-    _check_one(quota, threshold, paid, per)
-    refuse_to_overwrite(file, output)
-    if paid is None and per is None and selects_in_passes(file):
-        _write_selection(file, output, _streamed(file, score, quota, threshold, where, ties))
-        return
-    beside = [x for x in (per, getattr(paid, "cost", None)) if x is not None]
-    beside += [x.column for x in where]
-    typed, table = _read_for(output, file, score, beside)
-    scores = of_rows(typed, where, lambda rows: score_column(rows, score))
-    table = table.filter(chosen_rows(typed, where)) if where else table
-    groups = None
-    if per is not None:
-        groups = per, of_rows(typed, where, lambda rows: group_column(rows, per))
-    if paid is not None:
-        selection = select_paid(table, scores, paid, typed, where, ties, groups)
-    elif groups is None or quota is None:
-        selection = select_rows(table, scores, quota or reached(scores, threshold), ties)
-    else:
-        selection = select_of_each(table, scores, quota, *groups, ties)
-    _write_selection(file, output, selection)
-
-
-def _streamed(
-    file: Path, score: str, quota: Quota | None, threshold: float | None, where: Any, ties: Any
-) -> Any:
-    from quotakernels.cli.batches import Rows
-    from quotakernels.cli.formats import files_of
-    from quotakernels.cli.select_stream import select_stream
-
-    rows = Rows(str(file), files_of(file), where)
-    return select_stream(rows, score, quota, threshold, ties)
-
-
-def _read_for(output: Path, file: Path, score: str, beside: list[str]) -> tuple[Any, Any]:
-    """The columns that decide, as numbers, and all columns of the same rows, to be written."""
-    from quotakernels.cli.exact import read_with_scores
-    from quotakernels.cli.files import output_format, read_table
-    from quotakernels.cli.missing import kept_rows
-
-    typed = read_with_scores(file, [score, *beside], [score])
-    table = read_table(file, as_text=output_format(output) == "csv")
-    kept = kept_rows(typed)
-    return (typed, table) if kept is None else (typed.filter(kept), table.filter(kept))
-
-
-def _write_selection(file: Path, output: Path, selection: Any) -> None:
-    from quotakernels.cli.files import write_table
-    from quotakernels.evaluation.words import counted
-
-    write_table(output, selection.table, file)
-    to_stderr = is_stdout(output)
-    click.echo(printable(selection.said), err=to_stderr)
-    if selection.drawn:
-        click.echo(selection.drawn, err=True)
-    rows = f"{counted(selection.table.num_rows, 'row', 'rows')}, {selection.order}"
-    click.echo(f"{output.name}: {printable(rows)}", err=to_stderr)
 
 
 @app.command(

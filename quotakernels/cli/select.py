@@ -1,0 +1,88 @@
+"""From files to a file of the selected rows: `select` from end to end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import pyarrow as pa
+
+from quotakernels._replacing import is_stdout
+from quotakernels.cli.batches import Rows
+from quotakernels.cli.columns import group_column, score_column
+from quotakernels.cli.conditions import chosen_rows, of_rows
+from quotakernels.cli.engine import selects_in_passes
+from quotakernels.cli.exact import read_with_scores
+from quotakernels.cli.files import output_format, read_table, write_table
+from quotakernels.cli.formats import files_of
+from quotakernels.cli.missing import kept_rows
+from quotakernels.cli.money import money_of, select_paid
+from quotakernels.cli.select_stream import select_stream
+from quotakernels.cli.selection import Selection, Ties, reached, select_of_each, select_rows
+from quotakernels.cli.task import refuse_to_overwrite
+from quotakernels.cli.terminal import printable
+from quotakernels.evaluation.conditions import Conditions
+from quotakernels.evaluation.quota import Quota
+from quotakernels.evaluation.words import counted
+
+
+def write_selected(
+    file: Path,
+    output: Path,
+    score: str,
+    quota: Quota | None,
+    threshold: float | None,
+    per: str | None,
+    where: Conditions,
+    ties: Ties,
+    **money: Any,
+) -> None:
+    """Write the rows that fill a quota, spend a budget or reach a threshold, and say so."""
+    paid = money_of(**money)
+    _check_one(quota, threshold, paid, per)
+    refuse_to_overwrite(file, output)
+    if paid is None and per is None and selects_in_passes(file):
+        rows = Rows(str(file), files_of(file), where)
+        _write(file, output, select_stream(rows, score, quota, threshold, ties))
+        return
+    beside = [x for x in (per, getattr(paid, "cost", None)) if x is not None]
+    beside += [x.column for x in where]
+    typed, table = _read_for(output, file, score, beside)
+    scores = of_rows(typed, where, lambda rows: score_column(rows, score))
+    table = table.filter(chosen_rows(typed, where)) if where else table
+    groups = None
+    if per is not None:
+        groups = per, of_rows(typed, where, lambda rows: group_column(rows, per))
+    if paid is not None:
+        selection = select_paid(table, scores, paid, typed, where, ties, groups)
+    elif groups is None or quota is None:
+        selection = select_rows(table, scores, quota or reached(scores, threshold), ties)
+    else:
+        selection = select_of_each(table, scores, quota, *groups, ties)
+    _write(file, output, selection)
+
+
+def _check_one(quota: Any, threshold: Any, paid: Any, per: str | None) -> None:
+    if sum(x is not None for x in (quota, threshold, paid)) != 1:
+        raise click.UsageError("Give one of --quota and --threshold, or --budget with --cost.")
+    if per is not None and threshold is not None:
+        raise click.UsageError("--per goes with --quota or --budget.")
+
+
+def _read_for(output: Path, file: Path, score: str, beside: list[str]) -> tuple[pa.Table, pa.Table]:
+    """The columns that decide, as numbers, and all columns of the same rows, to be written."""
+    typed = read_with_scores(file, [score, *beside], [score])
+    table = read_table(file, as_text=output_format(output) == "csv")
+    kept = kept_rows(typed)
+    return (typed, table) if kept is None else (typed.filter(kept), table.filter(kept))
+
+
+def _write(file: Path, output: Path, selection: Selection) -> None:
+    write_table(output, selection.table, file)
+    to_stderr = is_stdout(output)
+    click.echo(printable(selection.said), err=to_stderr)
+    if selection.drawn:
+        click.echo(selection.drawn, err=True)
+    rows = f"{counted(selection.table.num_rows, 'row', 'rows')}, {selection.order}"
+    click.echo(f"{output.name}: {printable(rows)}", err=to_stderr)
