@@ -26,6 +26,7 @@ DISPLAYS: dict[str, dict[str, Any]] = {
     "PrecisionRecallDisplay": {"hull": False},
     "PowersChartDisplay": {"kind": "bift"},
     "ImpactDisplay": {"impacts": (4, -2, -1, 0)},
+    "UpliftDisplay": {},
 }
 """Each with options that leave the curve alone."""
 
@@ -73,10 +74,11 @@ def drawing(name: str, ranking: qk.Ranking, *, whole: bool) -> Drawing:
 
 
 def scored(rows: int) -> qk.Ranking:
-    """Every tenth is positive, and no score is there twice."""
+    """Every tenth is positive, every other one is treated, and no score is there twice."""
     rng = np.random.default_rng(0)
     labels = rng.random(rows) < 0.1
-    return qk.rank(labels, rng.normal(labels.astype(float)))
+    scores = rng.normal(labels.astype(float))
+    return qk.rank(labels, scores, treatment=np.arange(rows) % 2)
 
 
 def row(name: str, ranking: qk.Ranking) -> str:

@@ -299,7 +299,7 @@ def auuc(table: ops.Groups, *, curve: str = "uplift", normalize: str | None = No
     """
     _check(curve, normalize)
     xp, arms = namespace(table.counts), _whole(table)
-    size, value, area = _mass(arms), _height(xp, arms, curve), _area(xp, table, curve)
+    size, value, area = _mass(arms), height(xp, arms, curve), _area(xp, table, curve)
     if normalize is None:
         found = area / (size * size)
     elif normalize == "total":
@@ -352,7 +352,7 @@ def qini_coefficient(table: ops.Groups, *, negative_effects: bool = True) -> Arr
     0.5
     """
     xp, arms = namespace(table.counts), _whole(table)
-    size, value = _mass(arms), _height(xp, arms, "qini")
+    size, value = _mass(arms), height(xp, arms, "qini")
     chance = size * value / 2
     if negative_effects:
         most = _perfect_area(xp, arms, "qini") - chance
@@ -382,7 +382,7 @@ def _mass(arms: ops.Arms) -> Array:
     return treated + control
 
 
-def _height(xp: Namespace, arms: ops.Arms, curve: str) -> Array:
+def height(xp: Namespace, arms: ops.Arms, curve: str) -> Array:
     """What a curve has where so much of the arms is selected; an arm without has a rate of 0."""
     treated, control = _sizes(arms)
     rates = _rate(xp, arms.treated_positive, treated), _rate(xp, arms.control_positive, control)
@@ -422,17 +422,17 @@ def _whole(table: ops.Groups) -> ops.Arms:
 def _curve(table: ops.Groups, curve: str) -> Curve:
     """The heights of a curve at every cut."""
     xp = namespace(table.counts)
-    height = _height(xp, _upto(xp, table), curve)
-    height = xp.concat([xp.zeros_like(height[..., :1]), height], axis=-1)
+    value = height(xp, _upto(xp, table), curve)
+    value = xp.concat([xp.zeros_like(value[..., :1]), value], axis=-1)
     whole = _whole(table).map(lambda x: xp.expand_dims(x, axis=-1))
-    height = _defined(xp, whole, height)
-    return Curve(cut_quotas(xp, table), height, cut_thresholds(xp, table))
+    value = _defined(xp, whole, value)
+    return Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
 
 
 def _area(xp: Namespace, table: ops.Groups, curve: str) -> Array:
     """The area under a curve whose cuts are joined by straight lines."""
-    height = _height(xp, _upto(xp, table), curve)
-    both = height + ops.row_before(xp, table, height)
+    value = height(xp, _upto(xp, table), curve)
+    both = value + ops.row_before(xp, table, value)
     return ops.group_total(xp, table, both * cast(xp, table.mass, both.dtype) / 2)
 
 
@@ -440,15 +440,15 @@ def _perfect_area(xp: Namespace, arms: ops.Arms, curve: str) -> Array:
     """The same of the best order of all examples, which has three tie groups, or four."""
     area = before = xp.zeros_like(arms.treated_positive)
     upto = ops.Arms(*[before] * 4)
-    for step in _best_order(xp, arms, curve):
+    for step in best_order(xp, arms, curve):
         upto = ops.Arms(*(x + y for x, y in zip(upto, step, strict=True)))
-        height = _height(xp, upto, curve)
-        area = area + (before + height) * _mass(step) / 2
-        before = height
+        value = height(xp, upto, curve)
+        area = area + (before + value) * _mass(step) / 2
+        before = value
     return area
 
 
-def _best_order(xp: Namespace, arms: ops.Arms, curve: str) -> Iterable[ops.Arms]:
+def best_order(xp: Namespace, arms: ops.Arms, curve: str) -> Iterable[ops.Arms]:
     """The steps of `_perfect_area`; see the notes of `auuc`."""
     treated, refused, responding, others = arms
     none = xp.zeros_like(treated)

@@ -12,6 +12,7 @@ from quotakernels.plots.dominance import DominanceDisplay
 from quotakernels.plots.impact import ImpactDisplay
 from quotakernels.plots.lift_table import LiftTableDisplay
 from quotakernels.plots.quota import HitRateDisplay, LiftDisplay, QrecallDisplay
+from quotakernels.plots.uplift import UpliftDisplay
 
 __all__ = [
     "DominanceDisplay",
@@ -23,4 +24,5 @@ __all__ = [
     "PrecisionRecallDisplay",
     "QrecallDisplay",
     "RocDisplay",
+    "UpliftDisplay",
 ]

@@ -54,7 +54,7 @@ def rankings_of_predictions(
 ) -> Named:
     """A ranking for each model and, of several classes, for each class against the rest."""
     found: Named = {}
-    for key, scores in models_of(_by_columns(y_score, classes), "models", name).items():
+    for key, scores in models_of(by_columns(y_score, classes), "models", name).items():
         column = as_column("y_score", scores)
         shape = tuple(column.shape)
         if not _of_classes(y_true, shape, classes):
@@ -66,7 +66,7 @@ def rankings_of_predictions(
     return found
 
 
-def _by_columns(y_score: Any, classes: Any) -> Any:
+def by_columns(y_score: Any, classes: Any) -> Any:
     """The columns of a data frame as models, unless they are said to be classes."""
     names = getattr(y_score, "columns", None)
     if classes is not None or names is None or isinstance(y_score, Mapping):
@@ -76,7 +76,7 @@ def _by_columns(y_score: Any, classes: Any) -> Any:
 
 def has_classes(y_true: Any, y_score: Any, classes: Any) -> bool:
     """Whether any of the scores have a column for each class."""
-    columns = models_of(_by_columns(y_score, classes), "models", None).values()
+    columns = models_of(by_columns(y_score, classes), "models", None).values()
     shapes = (tuple(as_column("y_score", x).shape) for x in columns)
     return any(_of_classes(y_true, shape, classes) for shape in shapes)
 

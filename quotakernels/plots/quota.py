@@ -31,7 +31,7 @@ def quota_axis(ax: Axes, rankings: dict[str, Ranking], percent: bool) -> QuotaAx
     return axis
 
 
-class _QuotaDisplay(Display):
+class QuotaDisplay(Display):
     """Curves over the quota axis, beside what a random and a perfect ranking have."""
 
     _title: ClassVar[str]
@@ -140,7 +140,7 @@ def _prevalence(ranking: Ranking) -> float:
     return positives / (positives + negatives) if positives + negatives else float("nan")
 
 
-class HitRateDisplay(_QuotaDisplay):
+class HitRateDisplay(QuotaDisplay):
     """Hit rate against the quota, T(j)/j, of one model or several.
 
     `from_predictions` and `from_ranking` make it and draw it.  Within a tie group the curve is what
@@ -192,7 +192,7 @@ class HitRateDisplay(_QuotaDisplay):
         return 1.0
 
 
-class LiftDisplay(_QuotaDisplay):
+class LiftDisplay(QuotaDisplay):
     """Cumulative lift against the quota, (T(j)/j)/(P/n), of one model or several.
 
     `from_predictions` and `from_ranking` make it and draw it.
@@ -232,7 +232,7 @@ class LiftDisplay(_QuotaDisplay):
         return _prevalence(ranking)
 
 
-class QrecallDisplay(_QuotaDisplay):
+class QrecallDisplay(QuotaDisplay):
     """Qrecall (cumulative gains) against the quota, T(j)/P, between chance and the optimum.
 
     `from_predictions` and `from_ranking` make it and draw it.  PEM is (S1 - S2)/S3, where S1 is the

@@ -52,6 +52,34 @@ def test_quota_curves_are_those_of_the_measures(model: str, ax: Any):
             assert np.diff(x).max() <= N / 200
 
 
+@pytest.mark.parametrize("curve", ["uplift", "qini"])
+def test_uplift_curves_are_those_of_the_measures(curve: Any, ax: Any):
+    treatment = np.arange(N) % 3 < 2
+    given = {"treatment": treatment, "curve": curve, "optimal": True}
+    display = plots.UpliftDisplay.from_predictions(LABELS, SCORES, ax=ax, **given)
+    measure = {"uplift": qk.uplift.uplift_curve, "qini": qk.uplift.qini_curve}[curve]
+    for line, scores in zip(display.lines_, SCORES.values(), strict=True):
+        found = measure(LABELS, scores, treatment=treatment)
+        assert passes_through(line, found.quota.astype(float), found.value)
+    chance, best = (x for x in ax.lines if x.get_label() in ("random", "optimal"))
+    assert chance.get_ydata()[-1] == best.get_ydata()[-1] == found.value[-1]
+    x, y = vertices(best)
+    areas = [np.trapezoid(y, x), *(np.trapezoid(x.value, x.quota) for x in (found,))]
+    perfect = qk.uplift.auuc(LABELS, scores, treatment=treatment, curve=curve, normalize="perfect")
+    half = N * found.value[-1] / 2
+    assert perfect == pytest.approx((areas[1] - half) / (areas[0] - half))
+
+
+def test_uplift_of_what_is_not_a_campaign(ax: Any):
+    with pytest.raises(TypeError, match="^uplift_curve needs which examples were treated"):
+        plots.UpliftDisplay.from_ranking(TIED, ax=ax)
+    given = {"treatment": LABELS, "ax": ax}
+    with pytest.raises(ValueError, match='^curve must be "uplift" or "qini"; got'):
+        plots.UpliftDisplay.from_predictions(LABELS, LABELS, curve="lift", **given)
+    with pytest.raises(TypeError, match="^UpliftDisplay takes no band"):
+        plots.UpliftDisplay.from_predictions(LABELS, LABELS, band=1, **given)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_charts_are_those_of_the_measures(kind: Any, ax: Any):
     ranking = qk.rank(LABELS, SCORES["tied"])
