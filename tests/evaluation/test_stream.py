@@ -54,7 +54,7 @@ def test_quotas_are_exact_and_bounds_hold(
     assert (found.rows, found.positives) == (N, LABELS.sum())
     for k, scores in enumerate(SCORES.values()):
         ranking = qk.rank(LABELS, scores)
-        for quota in QUOTAS:
+        for quota in found.settings.quotas:
             cut = quota.argument(N)
             wanted = [f(ranking, **cut) for f in (qk.hit_rate, qk.qrecall, qk.lift)]
             assert found.at_quota[quota].array[k].tolist() == wanted
@@ -73,7 +73,7 @@ def test_ties_alone_leave_nothing_unknown() -> None:
 def test_one_class_is_undefined(labels: Any) -> None:
     found = stream.evaluate_stream(Settings("", "y", ("near",), QUOTAS[:1]), Passes(labels))
     assert np.isnan(found.over_all.bounds["roc_auc"]).all()
-    assert found.at_quota[QUOTAS[0]].of("hit_rate") == labels[0]
+    assert found.at_quota[found.settings.quotas[0]].of("hit_rate") == labels[0]
 
 
 def test_rows_that_change_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
