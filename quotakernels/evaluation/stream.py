@@ -2,8 +2,8 @@
 
 The first pass counts the scores of each model in cells of neighbouring ones. A cell in which all
 scores are equal is a tie group. Of others the order within is not known, and the best and the worst
-one bound the measures that never fall where the ROC curve rises. Further passes open the cells in
-which quotas end, so that the measures at these are exact.
+one bound the measures that never fall where the ROC curve rises. Further passes find the ties in
+the cells in which quotas end, so that the measures at these are exact, and divide all others.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from quotakernels.states._compute import Bounds, bounds_of
 
 _BITS = 20
 _AT_ONCE = 2**22
-"""Scores of one cell that are kept; of more the cell is divided, and those that are open again."""
+"""Scores of one cell that are kept; cells of more are divided until they are few."""
 
 
 class Batch(NamedTuple):
@@ -40,6 +40,9 @@ class Batch(NamedTuple):
 
 Passes = Callable[[], Iterable[Batch]]
 """Goes once over all rows whenever it is called."""
+
+
+_CHANGED = "the rows changed between two passes over them"
 
 
 class ChangedError(ValueError):
@@ -86,21 +89,31 @@ class Cells:
         least = self.least.repeat(2)[there]
         return ranking_of(ops.Groups(least, counts[there], positives[there], None, None))
 
-    def with_opened(self, opened: Mapping[int, Cells]) -> Cells:
-        """The cells, some of them replaced by those that they were divided into."""
-        parts, start = [], 0
-        for cell, inner in sorted(opened.items()):
-            if inner.counts.sum() != self.counts[cell]:
-                raise ChangedError("the rows changed between two passes over them")
-            parts += [self.rows(slice(start, cell)), inner]
-            start = cell + 1
-        parts.append(self.rows(slice(start, None)))
-        columns = zip(*(vars(x).values() for x in parts), strict=True)
-        return Cells(*map(np.concatenate, columns))
+    def replaced(self, inner: Sequence[Inner]) -> Cells:
+        """The cells, those of which the inner ones are known replaced by them."""
+        places = np.concatenate([x.places for x in inner])
+        inside = np.concatenate([x.cells.counts for x in inner])
+        sums = np.bincount(places, inside, minlength=len(self.counts))
+        gone = np.concatenate([x.of for x in inner])
+        if (sums[gone] != self.counts[gone]).any():
+            raise ChangedError(_CHANGED)
+        left = np.delete(np.arange(len(self.counts)), gone)
+        every = [Inner(left, left, self.rows(left)), *inner]
+        order = np.argsort(np.concatenate([x.places for x in every]), kind="stable")
+        columns = zip(*(vars(x.cells).values() for x in every), strict=True)
+        return Cells(*map(np.concatenate, columns)).rows(order)
 
     def rows(self, rows: Any) -> Cells:
         """Some of the cells."""
         return Cells(*(x[rows] for x in vars(self).values()))
+
+
+class Inner(NamedTuple):
+    """Cells, the places of those that were divided, and of that of which each is a part."""
+
+    of: NDArray[np.intp]
+    places: NDArray[np.intp]
+    cells: Cells
 
 
 class _Counter:
@@ -119,81 +132,122 @@ class _Counter:
         np.minimum.at(self.least, cells, scores)
         np.maximum.at(self.greatest, cells, scores)
 
+    @property
     def cells(self) -> Cells:
-        """The cells that hold examples."""
-        counts, positives = self.counts.sum(axis=-1), self.counts[:, 1]
-        return Cells(self.least, self.greatest, counts, positives).rows(counts > 0)
+        """All cells, also those that hold no examples."""
+        return Cells(self.least, self.greatest, self.counts.sum(axis=-1), self.counts[:, 1])
 
 
 def counted(passes: Passes, models: Sequence[str]) -> dict[str, Cells]:
     """The cells of every model, after one pass."""
-    counters: dict[str, tuple[int, _Counter]] = {}
-    for labels, scores_of in passes():
+    counters: dict[str, _Counter] = {}
+    for labels, scores in passes():
         for name in models:
-            scores = scores_of[name]
-            xp = namespace(scores)
-            if name not in counters:
-                bits = min(_BITS, ops.key_bits(xp, scores.dtype))
-                counters[name] = bits, _Counter(2**bits, scores.dtype)
-            bits, counter = counters[name]
-            counter.add(ops.bin_rows(xp, scores, bits), labels, scores)
-    return {name: counter.cells() for name, (_, counter) in counters.items()}
+            bins, number = _bins(scores[name])
+            counter = counters.setdefault(name, _Counter(number, scores[name].dtype))
+            counter.add(bins, labels, scores[name])
+    return {name: x.cells.rows(x.counts.any(axis=-1)) for name, x in counters.items()}
 
 
-class _Opening:
-    """The examples of one cell in a further pass: their scores or, of many, finer cells."""
+def _bins(scores: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    """The cell of each score in the first pass, and how many there are."""
+    xp = namespace(scores)
+    bits = min(_BITS, ops.key_bits(xp, scores.dtype))
+    return ops.bin_rows(xp, scores, bits), 2**bits
 
-    def __init__(self, cells: Cells, cell: int) -> None:
-        self.least, self.greatest = cells.least[cell], cells.greatest[cell]
-        self.kept: list[tuple[NDArray[np.bool_], NDArray[Any]]] = []
-        self.rising = self.finer = None
-        if cells.counts[cell] > _AT_ONCE:
-            self.rising = _between(self.least, self.greatest)
-            self.finer = _Counter(len(self.rising), self.rising.dtype)
+
+class _Kept:
+    """The examples of one cell in a further pass."""
+
+    def __init__(self, cells: Cells, place: int) -> None:
+        self.place, self.ends = place, (cells.least[place], cells.greatest[place])
+        self.examples: list[tuple[NDArray[np.bool_], NDArray[Any]]] = []
 
     def add(self, labels: NDArray[np.bool_], scores: NDArray[Any]) -> None:
-        """Take those examples of a batch that are of the cell."""
-        inside = (scores >= self.least) & (scores <= self.greatest)
-        labels, scores = labels[inside], scores[inside]
-        if self.finer is None or self.rising is None:
-            self.kept.append((labels, scores))
-        else:
-            at_or_below = np.searchsorted(self.rising, scores, side="right")
-            self.finer.add(len(self.rising) - at_or_below, labels, scores)
+        """Keep those examples of a batch that are of the cell."""
+        inside = (scores >= self.ends[0]) & (scores <= self.ends[1])
+        self.examples.append((labels[inside], scores[inside]))
 
-    def cells(self) -> Cells:
-        """The cells into which it is divided, ties if all examples were kept."""
-        if self.finer is not None:
-            return self.finer.cells()
-        found = rank(*(np.concatenate(x) for x in zip(*self.kept, strict=True)))
+    def inner(self) -> Inner:
+        """The ties of the cell."""
+        found = rank(*(np.concatenate(x) for x in zip(*self.examples, strict=True)))
         columns = (found.thresholds, found.thresholds, found.counts, found.positives)
-        return Cells(*columns).rows(found.counts > 0)
+        ties = Cells(*columns).rows(found.counts > 0)
+        return Inner(np.array([self.place]), np.full(len(ties.counts), self.place), ties)
 
 
-def _between(least: Any, greatest: Any) -> NDArray[Any]:
-    """Scores from one to another as evenly as their bits allow, rising, all if they are few."""
-    ends = np.asarray([least, greatest])
-    keys = ops.order_key(namespace(ends), ends)
-    start, stop = map(int, keys)
-    step = (stop - start) // 2**_BITS + 1
-    number = np.arange((stop - start) // step + 1, dtype=np.int64)
-    between = (start + step * number).astype(keys.dtype)
-    found: NDArray[Any] = ops.from_order_key(namespace(ends), between, ends.dtype)
-    return found
+class _Divided:
+    """The examples of several cells in a further pass, counted in finer cells.
+
+    A cell is divided by the bits of its scores, into the more parts the more examples it has.
+    """
+
+    def __init__(self, cells: Cells, places: NDArray[np.intp]) -> None:
+        chosen = cells.rows(places)
+        self.places, self.find = places, _finder(cells)
+        self.number = np.full(len(cells.counts), -1)
+        self.number[places] = np.arange(len(places))
+        self.top = _keys(chosen.greatest)
+        span = (self.top - _keys(chosen.least)).view(np.uint64)
+        parts = 2**_BITS * chosen.counts / chosen.counts.sum()
+        bits = np.frexp(span.astype(np.float64))[1] - np.maximum(np.log2(parts), 1).astype(int)
+        self.shift = np.maximum(bits, 0).astype(np.uint64)
+        self.sizes = (span >> self.shift).astype(np.int64) + 1
+        self.starts = np.cumsum(self.sizes) - self.sizes
+        self.counter = _Counter(int(self.sizes.sum()), cells.least.dtype)
+
+    def add(self, labels: NDArray[np.bool_], scores: NDArray[Any]) -> None:
+        """Count those examples of a batch that are of the cells."""
+        number = self.number[self.find(scores)]
+        inside = np.flatnonzero(number >= 0)
+        labels, scores, number = labels[inside], scores[inside], number[inside]
+        below = (self.top[number] - _keys(scores)).view(np.uint64) >> self.shift[number]
+        if (below >= self.sizes[number].view(np.uint64)).any():
+            raise ChangedError(_CHANGED)
+        self.counter.add(self.starts[number] + below.astype(np.int64), labels, scores)
+
+    def inner(self) -> Inner:
+        """The finer cells that hold examples."""
+        there = self.counter.counts.any(axis=-1)
+        places = self.places.repeat(self.sizes)[there]
+        return Inner(self.places, places, self.counter.cells.rows(there))
+
+
+def _keys(scores: NDArray[Any]) -> NDArray[np.int64]:
+    keys: NDArray[np.int64] = ops.order_key(namespace(scores), scores).astype(np.int64)
+    return keys
+
+
+def _finder(cells: Cells) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """What tells the places of the cells of scores: by a table as long as each has its own bin."""
+    bins, number = _bins(cells.least)
+    if (np.diff(bins) > 0).all():
+        place = np.zeros(number, dtype=np.int32)
+        place[bins] = np.arange(len(bins))
+        return lambda scores: place[_bins(scores)[0]]
+    rising, last = cells.least[::-1].copy(), len(bins) - 1
+    return lambda scores: last - np.maximum(np.searchsorted(rising, scores, side="right") - 1, 0)
 
 
 def opened(
-    passes: Passes, cells: Mapping[str, Cells], wanted: Mapping[str, set[int]]
+    passes: Passes, cells: Mapping[str, Cells], ends: Mapping[str, set[int]]
 ) -> dict[str, Cells]:
-    """The cells of every model, those that are wanted divided, after one more pass."""
-    inner = {(name, cell): _Opening(cells[name], cell) for name in wanted for cell in wanted[name]}
+    """The cells of every model after one more pass: ties where these end, and finer cells."""
+    openings: dict[str, list[_Kept | _Divided]] = {}
+    for name, x in cells.items():
+        kept = [k for k in sorted(ends.get(name, ())) if x.counts[k] <= _AT_ONCE]
+        openings[name] = [_Kept(x, k) for k in kept]
+        wanted = x.unknown
+        wanted[list(ends.get(name, ()))] = True
+        wanted[kept] = False
+        if wanted.any():
+            openings[name].append(_Divided(x, np.flatnonzero(wanted)))
     for labels, scores in passes():
-        for (name, _), opening in inner.items():
-            opening.add(labels, scores[name])
-    return {
-        name: x.with_opened({k: y.cells() for (own, k), y in inner.items() if own == name})
-        for name, x in cells.items()
-    }
+        for name, of_model in openings.items():
+            for opening in of_model:
+                opening.add(labels, scores[name])
+    inner = {name: [x.inner() for x in of_model] for name, of_model in openings.items()}
+    return {name: x.replaced(inner[name]) if inner[name] else x for name, x in cells.items()}
 
 
 def evaluate_stream(

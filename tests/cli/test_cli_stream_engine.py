@@ -59,7 +59,9 @@ def test_the_answer_is_that_of_other_engines(run: Run, data: Path, name: str) ->
         assert len(rows[0]) == len(rows[1]) == 2
         for row, streamed in zip(*rows, strict=True):
             assert streamed[:4] == row[:4]
-            assert float(streamed[4]) <= qk.roc_auc(Y, scores) <= float(streamed[-1])
+            lower, upper = float(streamed[4]), float(streamed[-1])
+            assert lower - 5e-5 <= qk.roc_auc(Y, scores) <= upper + 5e-5
+            assert upper < lower + 2e-4
     assert "what quotas find is exact" in told[-1]
 
 

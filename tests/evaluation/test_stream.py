@@ -76,12 +76,29 @@ def test_one_class_is_undefined(labels: Any) -> None:
     assert found.at_quota[found.settings.quotas[0]].of("hit_rate") == labels[0]
 
 
-def test_rows_that_change_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kept", [1, N])
+def test_rows_that_change_are_told(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
     monkeypatch.setattr(stream, "_BITS", 4)
+    monkeypatch.setattr(stream, "_AT_ONCE", kept)
     passes = Passes()
+    for late in ("fewer", "others", "none"):
 
-    def changing() -> Iterator[stream.Batch]:
-        yield from list(passes())[: 7 - (passes.number > 1)]
+        def changing(late: str = late) -> Iterator[stream.Batch]:
+            for k, (labels, scores) in enumerate(passes()):
+                number = len(labels) if passes.number == 1 or late == "others" else k and 9
+                shift = 9.5 if passes.number > 1 and late != "fewer" else 0.0
+                found = {name: x[:number] + shift for name, x in scores.items()}
+                yield stream.Batch(labels[:number], found)
 
-    with pytest.raises(stream.ChangedError, match="changed between two passes"):
-        stream.evaluate_stream(Settings("", "y", ("normal",), QUOTAS[:2]), changing)
+        passes.number = 0
+        with pytest.raises(stream.ChangedError, match="changed between two passes"):
+            stream.evaluate_stream(Settings("", "y", ("normal",), QUOTAS[:2]), changing)
+
+
+def test_a_second_pass_narrows_the_bounds() -> None:
+    widths = []
+    for quotas in ((), QUOTAS[:1]):
+        found = stream.evaluate_stream(Settings("", "y", ("near",), quotas), Passes())
+        lower, upper = found.over_all.bounds["roc_auc"]
+        widths.append(float((upper - lower)[0]))
+    assert widths[1] < widths[0] / 100
