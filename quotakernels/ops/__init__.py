@@ -72,12 +72,14 @@ from quotakernels.ops.segments import Combined as Combined
 from quotakernels.ops.segments import column_at as column_at
 from quotakernels.ops.segments import combined as combined
 from quotakernels.ops.segments import group_total as group_total
+from quotakernels.ops.segments import last_row as last_row
 from quotakernels.ops.segments import number as number
 from quotakernels.ops.segments import of_each_group as of_each_group
 from quotakernels.ops.segments import parted as parted
 from quotakernels.ops.segments import row_before as row_before
 from quotakernels.ops.segments import running_total as running_total
 from quotakernels.ops.segments import spread as spread
+from quotakernels.ops.segments import sums_of_groups_beside as sums_of_groups_beside
 from quotakernels.ops.tables import amount_columns as amount_columns
 from quotakernels.ops.tables import counts_around as counts_around
 from quotakernels.ops.tables import cumulative_groups as cumulative_groups

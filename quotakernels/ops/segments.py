@@ -242,6 +242,28 @@ def _flat(xp: Namespace, x: Array) -> Array:
     return xp.reshape(x, (*x.shape[:-2], x.shape[-2] * x.shape[-1]))
 
 
+def last_row(xp: Namespace, table: Groups, like: Array) -> Array:
+    """The last row of the table, or of each group of examples, as indices of that shape."""
+    if not table.segments:
+        return xp.full_like(like, table.counts.shape[-1] - 1)
+    stop = _ends(xp, table)[1]
+    return xp.broadcast_to(xp.clip(cast(xp, stop, like.dtype) - 1, min=0), like.shape)
+
+
+def sums_of_groups_beside(
+    xp: Namespace, table: Groups, x: Array, index: Array
+) -> tuple[Array, Array]:
+    """Sums of the rows of a group before those that `rows_at` found, and of the rows behind."""
+    first, (low, stop) = first_rows(xp, table), _ends(xp, table)
+    last = xp.flip(shifted(xp, xp.flip(first, axis=-1), 1, True), axis=-1)
+    upto = segment_sum(xp, x, first)
+    since = xp.flip(segment_sum(xp, xp.flip(x, axis=-1), xp.flip(last, axis=-1)), axis=-1)
+    before = _at(xp, upto, xp.clip(index - 1, min=0))
+    behind = _at(xp, since, _row_of(xp, index + 1, x))
+    nothing = xp.zeros_like(before)
+    return xp.where(index > low, before, nothing), xp.where(index + 1 < stop, behind, nothing)
+
+
 def first_beyond(xp: Namespace, table: Groups, upto: Array, wanted: Array) -> Array:
     """The first row of each group of which the sum exceeds a number, or the group's last one."""
     low, stop = _ends(xp, table)

@@ -184,7 +184,7 @@ def positives_per_cost(table: ops.Groups, wanted: Array) -> Array:
     return _per(positives_at(xp, table, wanted), ops.cost_within(xp, table, wanted))
 
 
-@measure(_GainPerCost, greater_is_better=True, in_masses=True)
+@measure(_GainPerCost, greater_is_better=True, in_masses=True, by_group=True)
 def gain_per_cost(table: ops.Groups, wanted: Array) -> Array:
     """What a unit of cost brings: `impact_at_quota`'s ``net`` over what the selected cost.
 

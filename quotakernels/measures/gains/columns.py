@@ -46,7 +46,7 @@ def cut_at_quotas(table: ops.Groups, wanted: Array) -> CutRows:
     if table.weighted:  # products with masses of any size could overflow
         part, unit = part / unit, one
     everybody = wanted >= xp.expand_dims(Totals(xp, table).whole, axis=-1)
-    last = xp.full_like(index, table.counts.shape[-1] - 1)
+    last = ops.last_row(xp, table, index)
     return CutRows(xp.where(everybody, last, index), xp.where(everybody, unit, part), unit)
 
 
@@ -60,14 +60,14 @@ def cut_at_thresholds(table: ops.Groups, wanted: Array, inclusive: bool) -> CutR
     return CutRows(index, part, xp.ones_like(part))
 
 
-def split(column: Array, cut: CutRows) -> Split:
+def split(table: ops.Groups, column: Array, cut: CutRows) -> Split:
     """The sums of a column on either side of the cut; in whole numbers they are exact."""
     xp = namespace(cut.part)
     column = cast(xp, column, wide_float(xp, device(column)))
-
-    def at(sums: Array) -> Array:
-        return xp.take_along_axis(sums, cut.index, axis=-1)
-
-    own, above = at(column), at(before(xp, column)[..., :-1])
-    below = at(after(xp, column)[..., 1:])
+    own = ops.column_at(xp, table, column, cut.index)
+    if table.segments:
+        above, below = ops.sums_of_groups_beside(xp, table, column, cut.index)
+    else:
+        above = xp.take_along_axis(before(xp, column)[..., :-1], cut.index, axis=-1)
+        below = xp.take_along_axis(after(xp, column)[..., 1:], cut.index, axis=-1)
     return Split(above * cut.unit + own * cut.part, below * cut.unit + own * (cut.unit - cut.part))

@@ -14,7 +14,7 @@ from quotakernels.measures.tables.cells import ConfusionTable
 from quotakernels.measures.tables.optimal import SAME_VALUE, best_cut, real_cuts
 
 
-@measure(GainsAtQuota, greater_is_better=True, headline="whole")
+@measure(GainsAtQuota, greater_is_better=True, headline="whole", by_group=True)
 def impact_at_quota(table: ops.Groups, wanted: Array) -> QuotaImpact:
     """What it brings in all to select the best of a quota, each example with its own gain ([EL]).
 
@@ -26,8 +26,8 @@ def impact_at_quota(table: ops.Groups, wanted: Array) -> QuotaImpact:
     Returns
     -------
     QuotaImpact
-        Arrays of shape (..., *Q).  NaN in a row of the batch that has no examples, fewer than the
-        quota, or a bad value that cannot be read.
+        Arrays of shape (..., *Q), or (..., S, *Q) of S groups.  NaN in a row of the batch that has
+        no examples, fewer than the quota, or a bad value that cannot be read.
 
     Raises
     ------
@@ -58,12 +58,15 @@ def impact_at_quota(table: ops.Groups, wanted: Array) -> QuotaImpact:
     >>> loans = impact_at_quota(None, score, gain=brings, quota=[1, 2, 3])
     >>> print(loans.whole, loans.net)
     [120.  20. -80.] [120.  20. -80.]
+    >>> branch = ["A", "A", "B", "B"]
+    >>> print(impact_at_quota(None, score, gain=brings, groups=branch, quota=1).whole)
+    [ 120. -500.]
     """
     chosen, rejected = _both_classes(table.gains)
     cut = cut_at_quotas(table, wanted)
-    selected = split(chosen, cut)
+    selected = split(table, chosen, cut)
     nothing = 0 * cut.part  # NaN where the quota is undefined
-    other = Split(nothing, nothing) if rejected is None else split(rejected, cut)
+    other = Split(nothing, nothing) if rejected is None else split(table, rejected, cut)
     sums = (
         selected.selected + other.rejected,
         selected.selected,
@@ -77,7 +80,7 @@ def net_gain(table: ops.Groups, wanted: Array) -> Array:
     """What the selected bring above what they would bring if they were rejected."""
     chosen, rejected = _both_classes(table.gains)
     cut = cut_at_quotas(table, wanted)
-    return split(chosen if rejected is None else chosen - rejected, cut).selected / cut.unit
+    return split(table, chosen if rejected is None else chosen - rejected, cut).selected / cut.unit
 
 
 def _both_classes(gains: ops.Gains) -> tuple[Array, Array | None]:
@@ -179,12 +182,12 @@ def cell_impacts(table: ops.Groups, index: Array, part: Array, unit: Array) -> C
     xp = namespace(part)
     table, cut = ops.filled_first(xp, table), CutRows(index, part, unit)
     gains = table.gains
-    positive, negative = split(table.positive, cut), split(table.negative, cut)
-    tp, fp = (split(x, cut).selected for x in (gains.positive, gains.negative))
+    positive, negative = (split(table, x, cut) for x in (table.positive, table.negative))
+    tp, fp = (split(table, x, cut).selected for x in (gains.positive, gains.negative))
     fn, tn = xp.zeros_like(tp), xp.zeros_like(fp)
     if not isinstance(gains.positive_rejected, tuple):
         rejected = (gains.positive_rejected, gains.negative_rejected)
-        fn, tn = (split(x, cut).rejected for x in rejected)
+        fn, tn = (split(table, x, cut).rejected for x in rejected)
 
     def mean(gain: Array, mass: Array) -> Array:
         return xp.where(mass > 0, gain / mass, xp.full_like(mass, xp.nan))
