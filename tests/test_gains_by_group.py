@@ -7,7 +7,7 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, Mode, any_quota, in_full, mode_fixture
+from backends import DISTINCT, Mode, any_quota, in_full, mode_fixture
 from everything import MAIN
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +17,7 @@ import quotakernels as qk
 SIZE, GROUPS = 40, 6
 QUOTAS, FRACTIONS = (0, 1, 2.5, 9), (0.25, 1)
 RNG = np.random.default_rng(8)
-mode = mode_fixture([m for m in MODES if m.name in (*MAIN, "strictest", "jax32-vmap")])
+mode = mode_fixture([m for m in DISTINCT if m.name in (*MAIN, "strictest", "jax32-vmap")])
 NAMES = {"w": "sample_weight", "where": "where"}
 
 
