@@ -171,6 +171,15 @@ QUOTA_HELP = "Places to fill, as in 200 or 5%"
 QUOTAS = Option(["--quota"], multiple=True, help=f"{QUOTA_HELP}; repeat.", **QUOTA)
 COST = Option(["--cost"], type=COLUMN, help="Column of what each row costs; with --budget.")
 WEIGHT = Option(["--weight"], type=COLUMN, help="Column of the weights.")
+CALLED = Option(
+    ["--positives", "called"],
+    metavar="NAME",
+    default="",
+    help="What positive rows are called, as in buyers.",
+)
+CURRENCY = Option(
+    ["--currency"], metavar="NAME", default="", help="Currency of what rows bring, as in EUR."
+)
 POS_LABEL = Option(["--pos-label"], metavar="VALUE", help="The positive label, if it is not 1.")
 WHERE = Option(
     ["--where"],
@@ -204,9 +213,10 @@ BUDGETS = (
     ),
     COST,
 )
-DATA = (LABEL, SCORES, QUOTAS, *BUDGETS, PER, BY, POS_LABEL, WEIGHT, WHERE, DROP_MISSING)
+DATA = (LABEL, SCORES, QUOTAS, *BUDGETS, PER, BY, POS_LABEL, CALLED, WEIGHT, WHERE, DROP_MISSING)
 GAINS = (
     Option(["--gain"], type=COLUMN, help="Column of what each row brings if it is selected."),
+    CURRENCY,
     Option(["--place-cost"], metavar="C", type=float, help="What each place costs; with --gain."),
     Option(
         ["--impact"],

@@ -101,7 +101,7 @@ def _data_line(evaluation: Results) -> str:
     settings = evaluation.settings
     parts = [
         f"{number(evaluation.rows)} rows",
-        f"{number(evaluation.positives)} positive ({settings.positive})",
+        f"{number(evaluation.positives)} {settings.the_positive}",
     ]
     if settings.weight is not None:
         parts.append(f"total weight {number(evaluation.total)} ({settings.weight})")

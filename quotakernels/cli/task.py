@@ -16,7 +16,8 @@ from quotakernels.cli.example import ATTRIBUTION, EXAMPLES, example_file
 from quotakernels.cli.formats import files_of
 from quotakernels.cli.streams import name_of, path_given
 from quotakernels.evaluation.quota import Quota, UnfitError
-from quotakernels.evaluation.settings import Resampling, Settings, Unit
+from quotakernels.evaluation.settings import Resampling, Settings
+from quotakernels.evaluation.unit import Unit
 
 _OF_FILES = ("label", "weight", "pos_label")
 """Options that an example has values of its own for."""

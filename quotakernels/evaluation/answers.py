@@ -21,7 +21,7 @@ from quotakernels.evaluation.gain_answers import at_best_cuts, how_many_by_gain,
 from quotakernels.evaluation.order import how_sure
 from quotakernels.evaluation.results import GainResults, Results
 from quotakernels.evaluation.segments import best_by_model
-from quotakernels.evaluation.words import Said, amount, counted, listed, sentence, whole
+from quotakernels.evaluation.words import Said, counted, listed, sentence, whole
 
 _OTHERS = 3
 
@@ -116,12 +116,18 @@ def _found(evaluation: Results, choice: Choice) -> Iterator[str]:
     per = settings.per
     cases = evaluation.size(choice.places).first("case")
     cases = cases if per is None else f"first {choice.quota} of each {per}"
+    cases = f"{cases} by {settings.models[first]}"
     flattered = _by_choice(evaluation, choice, percent) if choice.brings is None else ""
     number_found = counted(found[first], "is", "is" if evaluation.weighted else "are")
-    yield (
-        f"Of the {cases} by {settings.models[first]}, {number_found} positive "
-        f"({settings.positive}): a hit rate of {percent(found[first] / choice.places)}{flattered}."
-    )
+    number_found += f" {settings.are_positive}"
+    if settings.called:
+        number_found = f"{number(found[first])} {settings.called}"
+    rate = f"a hit rate of {percent(found[first] / choice.places)}{flattered}"
+    if choice.brings is None and choice.beats_chance:
+        yield f"Take the {cases}: {number_found}, {rate}."
+    else:
+        of_them = f"The {cases} hold" if settings.called else f"Of the {cases},"
+        yield f"{of_them} {number_found}: {rate}."
     # where models are compared by what they bring, the others' positives do not count
     rest = _each(evaluation, choice, "finds ", number) if choice.brings is None and others else []
     a_random = "a random choice" if rest else "A random choice finds"
@@ -131,7 +137,7 @@ def _found(evaluation: Results, choice: Choice) -> Iterator[str]:
 def _found_for_money(evaluation: Results, choice: Choice) -> Iterator[str]:
     """What the best model finds, and the others, each in as many places as the budget pays for."""
     first, *others = choice.order
-    names, label = evaluation.models, evaluation.settings.positive
+    names, are_positive = evaluation.models, evaluation.settings.are_positive
 
     def form(share: float) -> str:
         return number(share * evaluation.positive_total)
@@ -148,7 +154,7 @@ def _found_for_money(evaluation: Results, choice: Choice) -> Iterator[str]:
     where = "" if per is None else f" in each {per}"
     yield (
         f"With {number(choice.quota.amount)} to spend{where}, choosing by {names[first]}: "
-        f"{of_places(first)} selected are positive ({label}); {', '.join(rest)}."
+        f"{of_places(first)} selected are {are_positive}; {', '.join(rest)}."
     )
     if choice.brings is None and (luck := _luck(evaluation, choice, form)):
         yield f"{names[first]} is {luck}."
@@ -222,9 +228,9 @@ def _gains_found(evaluation: Results, choice: Choice) -> Iterator[str]:
         return
     first, *others = choice.order
     names = evaluation.models
-    rest = _each(evaluation, choice, "", amount)
-    brings = f"{names[first]} brings {amount(choice.brings[first])}"
-    yield f"{listed([f'{brings}{_by_choice(evaluation, choice, amount)}', *rest])}."
+    rest = _each(evaluation, choice, "", evaluation.amount)
+    brings = f"{names[first]} brings {evaluation.amount(choice.brings[first])}"
+    yield f"{listed([f'{brings}{_by_choice(evaluation, choice, evaluation.amount)}', *rest])}."
     finds = max(others, key=lambda k: choice.found[k], default=first)
     if choice.found[finds] > choice.found[first]:
         yield f"By positives found {names[finds]} would be the first."
@@ -266,8 +272,9 @@ def _how_many(evaluation: Results, choice: Choice | None) -> Said:
         share = percent(choice.found[model] / evaluation.positive_total)
         size = evaluation.size(choice.places)
         find = f"{sentence(str(size))} find{'s' if size.is_one else ''}"
+        whom = settings.positives
         more = "" if settings.per else f"; to find {_needed(evaluation, model, bare=True)}"
-        head = f"{find} {share} of all positives with {name}{more}."
+        head = f"{find} {share} of all {whom} with {name}{more}."
     if choice is not None and choice.quota.is_budget:
         return f"{number(choice.places)}, which the budget pays for", (head,)
     if settings.per is not None:
@@ -317,9 +324,11 @@ def _what(evaluation: Results, choice: Choice | None) -> Said:
     if choice is None:
         return "That depends on the quota", (_unsaid(evaluation, "what a selection is worth"),)
     found, random = float(choice.found[choice.order[0]]), choice.random_found
+    settings = evaluation.settings
     weighted = evaluation.weighted
-    several = f"Positives of weight {number(found)}" if weighted else ""
-    verdict = several or counted(found, "positive", "positives")
+    several = settings.positives
+    verdict = counted(found, settings.called or "positive", several)
+    verdict = f"{sentence(several)} of weight {number(found)}" if weighted else verdict
     verdict += f", at random {number(random)}"
     if choice.quota.is_budget:
         return verdict, (_more_for_money(evaluation, choice),)

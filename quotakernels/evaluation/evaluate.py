@@ -17,7 +17,8 @@ from quotakernels.evaluation.compute import evaluate_rankings, evaluate_sample
 from quotakernels.evaluation.conditions import Condition, Conditions
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.quota import Quota
-from quotakernels.evaluation.settings import Counts, Lines, Resampling, Sample, Settings, Unit
+from quotakernels.evaluation.settings import Counts, Lines, Resampling, Sample, Settings
+from quotakernels.evaluation.unit import Unit
 from quotakernels.inference.resampling.values import reporter
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.groups import GroupsOfExamples, groups_of

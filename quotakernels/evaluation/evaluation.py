@@ -164,5 +164,5 @@ class Evaluation(Results):
     @property
     def _headline(self) -> str:
         models = counted(len(self.models), "model", "models")
-        found = f"{number(self.positives)} positive ({self.settings.positive})"
+        found = f"{number(self.positives)} {self.settings.the_positive}"
         return f"Evaluation of {models} on {number(self.rows)} rows, {found}"

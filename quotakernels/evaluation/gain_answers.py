@@ -14,7 +14,7 @@ from quotakernels.evaluation.choice import (
 )
 from quotakernels.evaluation.conditions import in_words
 from quotakernels.evaluation.results import GainResults, Results
-from quotakernels.evaluation.words import Said, amount, at_most_three, sentence, signed
+from quotakernels.evaluation.words import Said, at_most_three, sentence, signed
 
 
 def how_many_by_gain(evaluation: Results, choice: Choice | None) -> Said:
@@ -22,7 +22,7 @@ def how_many_by_gain(evaluation: Results, choice: Choice | None) -> Said:
     gains = evaluation.gains
     assert gains is not None
     if nothing_matters(gains):
-        return "It makes no difference", (f"Any number brings {amount(gains.nobody)}.",)
+        return "It makes no difference", (f"Any number brings {evaluation.amount(gains.nobody)}.",)
     if evaluation.settings.tune:
         return _tuned(evaluation, gains, choice)
     unit = evaluation.settings.unit
@@ -64,7 +64,7 @@ def _reaches_best_cut(evaluation: Results, gains: GainResults, choice: Choice) -
 def at_best_cuts(evaluation: Results, gains: GainResults) -> Said:
     """The model whose best cut brings the most."""
     names, brings = evaluation.models, gains.at_best_cut.of("brings")
-    nobody = amount(gains.nobody)
+    nobody = evaluation.amount(gains.nobody)
     if nothing_matters(gains):
         return "None: every selection brings the same", (f"That is {nobody}.",)
     if no_best_cut(gains):
@@ -72,8 +72,8 @@ def at_best_cuts(evaluation: Results, gains: GainResults) -> Said:
         return "None: selecting nobody brings the most", (said,)
     first = gains.best_model
     others = sorted((k for k in range(len(names)) if k != first), key=lambda k: -brings[k])
-    each = at_most_three([f"{names[k]} {amount(brings[k])}" for k in others])
-    said = f"Its best cut brings {amount(brings[first])}, that of {each}."
+    each = at_most_three([f"{names[k]} {evaluation.amount(brings[k])}" for k in others])
+    said = f"Its best cut brings {evaluation.amount(brings[first])}, that of {each}."
     quota = evaluation.settings.option("quota")
     return names[first], (said, f"Give {quota} to learn it for the places that you have.")
 
@@ -83,7 +83,7 @@ def _best_cut(evaluation: Results, gains: GainResults) -> Said:
     model = gains.best_model
     found = gains.at_best_cut.of_model(model)
     name, quota = evaluation.models[model], found["quota"]
-    brings = amount(found["brings"])
+    brings = evaluation.amount(found["brings"])
     if not quota:
         return "Nobody", (f"The most is brought by selecting nobody: {brings}.",)
     if quota == evaluation.total:
@@ -93,18 +93,20 @@ def _best_cut(evaluation: Results, gains: GainResults) -> Said:
     expected = found.get("expected")
     if expected is None:
         return f"{number(quota)}, by {name}", (said,)
-    also, doubt = _on_other_rows(expected, gains.nobody, gains.everybody, "all")
+    also, doubt = _on_other_rows(evaluation, expected, gains.nobody, gains.everybody, "all")
     return doubt or f"{number(quota)}, by {name}", (said, also)
 
 
-def _on_other_rows(expected: float, nobody: float, whole: float, all_of_it: str) -> tuple[str, str]:
+def _on_other_rows(
+    evaluation: Results, expected: float, nobody: float, whole: float, all_of_it: str
+) -> tuple[str, str]:
     """What to expect of a cut that was chosen here, and the doubt whether it is worth choosing."""
-    said = f"Expect {amount(expected)} on as many other rows"
+    said = f"Expect {evaluation.amount(expected)} on as many other rows"
     if expected <= nobody and nobody >= whole:
-        less = f"{said}: not more than selecting nobody brings ({amount(nobody)})."
+        less = f"{said}: not more than selecting nobody brings ({evaluation.amount(nobody)})."
         return less, "Not clear that any number pays"
     if expected <= whole:
-        less = f"{said}: not more than {all_of_it} may bring ({amount(whole)})."
+        less = f"{said}: not more than {all_of_it} may bring ({evaluation.amount(whole)})."
         return less, f"Not clear that fewer than {all_of_it} are better"
     return f"{said}.", ""
 
@@ -119,15 +121,14 @@ def _within(evaluation: Results, gains: GainResults, choice: Choice) -> Said:
         return "Nobody", ("No number of places brings more than selecting nobody.",)
     name, best = evaluation.models[fewer.model], evaluation.size(fewer.places)
     bring, do = "brings" if best.is_one else "bring", "does" if size.weighted else "do"
-    said = (
-        f"The {best.first()} of {name} {bring} {amount(fewer.brings)}, more than {size.all} {do}."
-    )
+    more = f"{bring} {evaluation.amount(fewer.brings)}, more than {size.all} {do}"
+    said = f"The {best.first()} of {name} {more}."
     verdict = f"{number(fewer.places)} of the {str(size).removeprefix('a ')}"
     if choice.quota not in gains.expected_within:
         return verdict, (said,)
     expected = float(gains.expected_within[choice.quota][fewer.model])
     whole = float(np.nanmax(gains.at_quota[choice.quota].of("brings")))
-    also, doubt = _on_other_rows(expected, gains.nobody, whole, size.all)
+    also, doubt = _on_other_rows(evaluation, expected, gains.nobody, whole, size.all)
     return doubt or verdict, (said, also)
 
 
@@ -135,7 +136,7 @@ def _tuned(evaluation: Results, gains: GainResults, choice: Choice | None) -> Sa
     """Those that reach the threshold that was chosen on other rows, if the quota has room."""
     model, chosen_on = gains.best_model, in_words(evaluation.settings.tune)
     found, name = gains.at_best_cut.of_model(model), evaluation.models[model]
-    reached, brings = number(found["quota"]), amount(found["brings"])
+    reached, brings = number(found["quota"]), evaluation.amount(found["brings"])
     if not found["quota"]:
         said = f"On the rows with {chosen_on} it was best to select nobody: {brings} here."
         return "Nobody", (said,)
@@ -160,17 +161,17 @@ def what_it_brings(evaluation: Results, choice: Choice | None) -> Said:
     """What the quota brings, or else the best cut, beside a random choice, nobody and all."""
     gains = evaluation.gains
     assert gains is not None
-    nobody, everybody = amount(gains.nobody), amount(gains.everybody)
+    nobody, everybody = evaluation.amount(gains.nobody), evaluation.amount(gains.everybody)
     if choice is None or not choice.places or choice.brings is None:
         best = gains.at_best_cut.of_model(gains.best_model)
         beside = f"To select nobody brings {nobody}, to select all {everybody}."
-        return f"{amount(best['brings'])} at the best cut", (beside, _unit(evaluation))
+        return f"{evaluation.amount(best['brings'])} at the best cut", (beside, _unit(evaluation))
     total = float(choice.brings[choice.order[0]])
     per_place = (total - gains.nobody) / choice.places
     size = evaluation.size(choice.places)
-    return f"{amount(total)}, at random {amount(choice.random_brings)}", (
+    return f"{evaluation.amount(total)}, at random {evaluation.amount(choice.random_brings)}", (
         f"With {size}{_interval(evaluation, choice)}. To select nobody brings {nobody}, to select "
-        f"all {everybody}; each place adds {amount(per_place)} on average.",
+        f"all {everybody}; each place adds {evaluation.amount(per_place)} on average.",
         _unit(evaluation),
     )
 
@@ -183,7 +184,7 @@ def _interval(evaluation: Results, choice: Choice) -> str:
     if nothing_matters(gains):
         return ""
     ends = gains.at_quota[choice.quota].interval("brings", choice.order[0])
-    lower, upper = map(amount, ends)
+    lower, upper = map(evaluation.amount, ends)
     if lower == upper:
         return ", the same in all resamples, which so do not tell how sure it is"
     return f" ({plain(100 * resampling.tested_level)}% interval {lower} to {upper})"

@@ -12,7 +12,8 @@ from quotakernels._text import digits, money, number, percent
 from quotakernels.evaluation.measures import Column, places
 from quotakernels.evaluation.quota import Quota, UnfitError
 from quotakernels.evaluation.results import GainResults, Values
-from quotakernels.evaluation.settings import Counts, Sample, Unit
+from quotakernels.evaluation.settings import Counts, Sample
+from quotakernels.evaluation.unit import Unit
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.gains.impact_at_quota import best_quota, impact_at_quota
 from quotakernels.measures.tables.boundary import BestBoundary

@@ -14,7 +14,6 @@ from quotakernels.evaluation.settings import Resampling
 from quotakernels.evaluation.words import (
     MINUS,
     Said,
-    amount,
     at_most_three,
     listed,
     places_found,
@@ -132,7 +131,7 @@ def _found_more(
 
     def form(x: float) -> str:
         if test.measure == "brings":
-            return amount(x)
+            return evaluation.amount(x)
         if choice is None:
             return fixed(3)(x).replace("-", MINUS)
         budget = choice.quota.is_budget

@@ -15,7 +15,7 @@ from quotakernels.evaluation.measures import Column
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.segments import Segment
 from quotakernels.evaluation.settings import Settings
-from quotakernels.evaluation.words import Size
+from quotakernels.evaluation.words import Size, amount
 from quotakernels.inference.comparison.compare import Comparison
 from quotakernels.measures.tables.boundary import BestBoundary
 from quotakernels.ranking import Ranking
@@ -169,6 +169,10 @@ class Results:
     def models(self) -> tuple[str, ...]:
         """The names of the models."""
         return self.settings.models
+
+    def amount(self, value: float) -> str:
+        """Write an amount in the user's currency."""
+        return amount(value, self.settings.currency)
 
     @property
     def weighted(self) -> bool:

@@ -155,7 +155,7 @@ def _caption(evaluation: Results, section: Section) -> str:
 
 def _notes(evaluation: Results, section: Section) -> Iterator[str]:
     if (gains := evaluation.gains) is not None and section.values is gains.at_best_cut:
-        nobody, everybody = amount(gains.nobody), amount(gains.everybody)
+        nobody, everybody = evaluation.amount(gains.nobody), evaluation.amount(gains.everybody)
         yield f"Selecting nobody brings {nobody}, selecting all {everybody}."
 
 

@@ -11,6 +11,12 @@ Said = tuple[str, tuple[str, ...]]
 """An answer in a few words, and the sentences that say what they mean."""
 MINUS = "\N{MINUS SIGN}"
 _MANY = 3
+_IN_PYTHON = {"impact": "impacts", "resamples": "n_resamples", "seed": "random_state"}
+
+
+def named_option(name: str, command: bool) -> str:
+    """An option of the command, or the argument of `evaluate` that it is in Python."""
+    return f"--{name}" if command else _IN_PYTHON.get(name, name.replace("-", "_"))
 
 
 def whole(places: float) -> bool:
@@ -29,9 +35,9 @@ def places_found(difference: float) -> str:
     return f"{MINUS}{text}" if difference < 0 and text != "0" else text
 
 
-def amount(value: float) -> str:
+def amount(value: float, currency: str = "") -> str:
     """Write an amount in the user's unit, with a true minus sign."""
-    return money(value).replace("-", MINUS, 1)
+    return f"{money(value)} {currency}".rstrip().replace("-", MINUS, 1)
 
 
 def signed(value: float) -> str:

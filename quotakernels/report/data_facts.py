@@ -27,7 +27,7 @@ def data_line(evaluation: Results) -> str:
     source = f"{settings.source}: " if settings.source else ""
     return (
         f"{source}{counted(evaluation.rows, 'row', 'rows')}{chosen}, "
-        f"{number(evaluation.positives)} positive ({settings.positive}), "
+        f"{number(evaluation.positives)} {settings.the_positive}, "
         f"{counted(len(settings.models), 'model', 'models')}"
     )
 

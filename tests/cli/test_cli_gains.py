@@ -136,6 +136,17 @@ def test_rows_of_a_part(run: Run, arguments: list[Any]) -> None:
     assert "data.csv, rows with part != v, a >= 3 and a = 5\n" in both
 
 
+def test_the_words_of_the_user(run: Run, arguments: list[Any]) -> None:
+    words = ("--positives", "buyers", "--currency", "EUR")
+    text = run(*arguments, "--quota", 2, "--gain", "g", *words).out
+    assert "6 rows, 3 buyers (y), " in text
+    assert "The first 2 cases by a hold 1 buyers: a hit rate of 50.0%." in text
+    assert "brings (EUR)" in text
+    assert "What will it bring? 6.00 EUR, at random " in text
+    one = run(*arguments, "--quota", 1, "--positives", "buyers").out
+    assert "Take the first case by a: 1 buyers, a hit rate of 100.0%" in one
+
+
 def test_example(run: Run) -> None:
     """The data's own costs: a bad loan that is granted 5, a good one that is refused 1."""
     found = models(run, "evaluate", "--example", "credit", "--impact", "0,-5,-1,0")

@@ -490,7 +490,7 @@ def test_rankings_with_gains(gain: list[int]) -> None:
 def test_the_recommendation_and_a_short_repr(credit: Any) -> None:
     found = qk.evaluate("repaid", credit, quota=100)
     assert found.recommendation.startswith(
-        "Which model should fill my quota? naive_bayes. Of the first 100 cases by naive_bayes, 95 "
+        "Which model should fill my quota? naive_bayes. Take the first 100 cases by naive_bayes: "
     )
     assert "With gain= or impacts= evaluate also says" in found.recommendation
     lines = repr(found).splitlines()

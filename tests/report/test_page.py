@@ -96,8 +96,8 @@ def test_first_answers_of_the_example(credit: Page) -> None:
     answers = credit.text.partition("On this page")[0]
     for said in (
         "Which model for 100 places? german_credit_scores.csv: 340 rows, 250 positive (repaid), 3 ",
-        "Which model should fill my quota? naive_bayes Of the first 100 cases by naive_bayes, 95 "
-        "are positive (repaid): a hit rate of 95.0% (the best of 3 here; expect 94.",
+        "Which model should fill my quota? naive_bayes Take the first 100 cases by naive_bayes: 95 "
+        "are positive (repaid), a hit rate of 95.0% (the best of 3 here; expect 94.",
         "on other rows). neural_net finds 90, tree finds 73.5 and a random choice 73.5.",
         "100 places find 38.0% of all positives with naive_bayes; to find 50% takes 135",
         "What will it bring? 95 positives, at random 73.5 That is 21.5 more than a random choice",
@@ -133,7 +133,7 @@ def test_a_number_is_one_text_on_a_page(made: Made, tmp_path: Path) -> None:
     y, a = [1] * 4 + [0] * 36, [3] + [2] * 20 + [1] * 19
     path = write_columns(tmp_path / "tied.csv", y=y, a=a)
     text = read(made(path, "--label", "y", "--score", "a", "--quota", 2, drawn=False)).text
-    assert "Of the first 2 cases by a, 1.2 are positive (y)" in text
+    assert "Take the first 2 cases by a: 1.2 are positive (y)" in text
     assert "1.2 positives, at random 0.2 That is 0.95 more" in text
 
 
