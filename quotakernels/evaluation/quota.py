@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -32,7 +32,7 @@ class Quota:
 
     amount: float
     unit: Literal["places", "percent", "budget"] = "places"
-    whole: bool = False
+    whole: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
         return plain(self.amount) + ("%" if self.percent else "")
