@@ -30,8 +30,9 @@ program."""
 OF_FOLDS = ("fold_summary", "fold_test")
 """Folds are sorted out by NumPy, which torch.compile does not follow."""
 OF_POINTS = ("interpolate_pr", "pr_to_roc", "roc_to_pr")
-OF_AREAS = ("auc_covariance", "auc_interval", "delong_test", "delong_test_unpaired")
-UNTRACED = (*OF_FOLDS, *OF_POINTS, *OF_AREAS, "hit_rate_interval", "one_vs_rest")
+OF_AREAS = ("auc_covariance", "auc_interval", "average_precision_interval", "delong_test")
+UNTRACED = (*OF_FOLDS, *OF_POINTS, *OF_AREAS, "delong_test_unpaired", "hit_rate_interval")
+UNTRACED += ("one_vs_rest",)
 """What no test runs in torch.compile, which takes long for each function."""
 
 WITHOUT: dict[str, tuple[str, ...]] = {
@@ -53,8 +54,8 @@ LISTS = ("dcg", "ndcg", "reciprocal_rank", "success")
 OF_POSITIONS = "are refused: positions are examples"
 ONE_BY_ONE = "are refused: the variance is that of examples drawn one by one"
 REFUSED: dict[str, dict[str, str]] = {
-    **{name: {"weights": ONE_BY_ONE} for name in ("auc_interval", "hit_rate_interval")},
-    **{name: {"weights": ONE_BY_ONE} for name in ("auc_covariance", "delong_test")},
+    "hit_rate_interval": {"weights": ONE_BY_ONE},
+    **{name: {"weights": ONE_BY_ONE} for name in OF_AREAS},
     **{name: {"weights": OF_POSITIONS} for name in ("expected_average_precision", *LISTS)},
     "normalized_marks": {"weights": 'with `method="minmax"` only'},
     "pem_areas": {"weights": 'with `method="area"` only'},

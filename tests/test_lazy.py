@@ -221,6 +221,7 @@ def uncertain(y: Any, s: Any) -> dict[str, Any]:
     given: dict[str, Any] = {"quota": [1.5, 3], "confidence_level": 0.9}
     return flat(
         **found,
+        precision=qk.inference.average_precision_interval(ranking, measure="average_hit_rate"),
         together=qk.inference.auc_covariance(y, s, measure="pem"),
         paired=qk.inference.delong_test(y, [s, -s]),
         unpaired=qk.inference.delong_test_unpaired(ranking, qk.rank(y, -s)),

@@ -6,6 +6,7 @@ It is in five rooms: resampling, delong, proportions, comparison and folds.
 from quotakernels.inference.comparison.compare import compare
 from quotakernels.inference.comparison.selections import compare_selections
 from quotakernels.inference.comparison.voting import vote
+from quotakernels.inference.delong.average_precision import average_precision_interval
 from quotakernels.inference.delong.covariance import auc_covariance
 from quotakernels.inference.delong.difference import delong_test, delong_test_unpaired
 from quotakernels.inference.delong.interval import auc_interval
@@ -18,6 +19,7 @@ from quotakernels.inference.resampling.optimum import optimum_interval
 __all__ = [
     "auc_covariance",
     "auc_interval",
+    "average_precision_interval",
     "bootstrap",
     "compare",
     "compare_selections",

@@ -1,0 +1,225 @@
+"""Confidence intervals of average precision and average hit rate, by influence functions."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
+from quotakernels._types import A, ArrayOf, GroupedData, T
+from quotakernels.inference import _student as student
+from quotakernels.inference._areas import refuse_masses
+from quotakernels.inference._normal import check_level
+from quotakernels.inference.delong.interval import AucInterval
+from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.quotas import Totals
+from quotakernels.measures._measure import Measure, measure
+from quotakernels.measures.over_quotas.harmonic import harmonic_sums
+from quotakernels.ranking import Ranking
+
+PrecisionName: TypeAlias = Literal["average_precision", "average_hit_rate"]
+_NEAR = 8
+"""Squares of so many positions of a tie group are summed one by one."""
+
+
+class _PrecisionIntervalMeasure(Measure):
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self,
+            ranking: Ranking[T],
+            *,
+            measure: PrecisionName = "average_precision",
+            confidence_level: float = 0.95,
+        ) -> AucInterval[T]: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            measure: PrecisionName = "average_precision",
+            confidence_level: float = 0.95,
+            **data: Unpack[GroupedData[A]],
+        ) -> AucInterval[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_PrecisionIntervalMeasure, greater_is_better=None, by_group=True)
+def average_precision_interval(
+    table: ops.Groups,
+    *,
+    measure: PrecisionName = "average_precision",
+    confidence_level: float = 0.95,
+) -> AucInterval:
+    """Confidence interval of average precision, or of average hit rate, without resamples.
+
+    Its standard error is s = √(n/(n - 1)·Σ U²), where U/n is how much the measure A changes for a
+    little more weight of an example: its influence.  The interval is that of ln(A/(1 - A)), whose
+    standard error is s/(A(1 - A)), by Student's t of min(P, N) - 1 degrees of freedom, taken back.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Parameters
+    ----------
+    sample_weight : None
+        Refused, as a ranking with weights is: the variance is that of examples drawn one by one.
+    measure : {"average_precision", "average_hit_rate"}
+        Which measure; without ties they are the same.
+    confidence_level : float
+        Above 0 and below 1.
+
+    Returns
+    -------
+    AucInterval
+        Arrays of shape (...), with `groups` (..., S).  The bounds and the standard error are NaN
+        where P < 2 or N < 2.
+
+    See Also
+    --------
+    bootstrap : intervals of any measure.
+    auc_interval : the same of AUC.
+
+    Notes
+    -----
+    The standard error is 0 where all positives come first.  The lower end is then (α/2)^(1/P), α
+    being the complement of the level: the least share of positives that come before all these
+    negatives of which P out of P are likely.
+
+    In simulations (scores normal, heavy-tailed or of five levels, prevalence 1 to 30 %) intervals
+    of 95 % held the measure of all examples in 93 to 97 %; of a weak model with 20 positives among
+    2000 in 91 %.  The measure of few examples lies above that of many.
+
+    References
+    ----------
+    [Efron 1993] chapter 21, influence functions and the infinitesimal jackknife.
+
+    Examples
+    --------
+    >>> from quotakernels.inference import average_precision_interval
+    >>> y_true, y_score = [1, 0, 1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.8, 0.6, 0.5, 0.4, 0.3, 0.1]
+    >>> found = average_precision_interval(y_true, y_score)
+    >>> print(found.estimate.round(4), found.lower.round(4), found.upper.round(4))
+    0.7708 0.0943 0.9909
+    """
+    if measure not in ("average_precision", "average_hit_rate"):
+        names = '"average_precision" or "average_hit_rate"'
+        raise ValueError(f"measure must be {names}; got {brief(measure)}")
+    check_level(confidence_level)
+    refuse_masses(table, "the ranking")
+    xp, total = namespace(table.counts), Totals(namespace(table.counts), table)
+    rows = _rows(xp, table)
+    changes = _of_steps(xp, rows) if measure == "average_precision" else _of_positions(xp, rows)
+    found, error = _estimated(xp, table, total, rows, changes)
+    fewer = xp.minimum(total.positive, total.negative)
+    half = student.quantiles(xp, confidence_level, fewer - 1) * error
+    lost, certain = 1 - found, error == 0
+    room = xp.where(certain, xp.ones_like(found), found * lost)
+    odds = xp.exp(-half / room)  # not its inverse, which may be infinite
+    lower, upper = found * odds / (found * odds + lost), found / (found + lost * odds)
+    likely = xp.exp(math.log((1 - confidence_level) / 2) / total.positive)
+    ends = (xp.where(certain, x, y) for x, y in ((likely, lower), (found, upper)))
+    nan = xp.full_like(found, xp.nan)
+    return AucInterval(found, *(xp.where(fewer > 1, x, nan) for x in (*ends, error)))
+
+
+class _Rows(NamedTuple):
+    """Rows in floats: the positives and the examples above each, and its own."""
+
+    positive_before: Array
+    before: Array
+    positive: Array
+    items: Array
+
+
+class _Changes(NamedTuple):
+    """What each row adds to P times the measure, and how that changes: with more positives above
+    it, with more examples above it, and with more of its own positives or negatives.
+    """
+
+    value: Array
+    by_positives: Array
+    by_examples: Array
+    by_own_positives: Array
+    by_own_negatives: Array
+
+
+def _rows(xp: Namespace, table: ops.Groups) -> _Rows:
+    wide = wide_float(xp, device(table.counts))
+    positive, items = (cast(xp, x, wide) for x in (table.positives, table.counts))
+    found, upto = (ops.running_total(xp, table, x, exact=True) for x in (positive, items))
+    above = ops.row_before(xp, table, found), ops.row_before(xp, table, upto)
+    return _Rows(*above, positive, items)
+
+
+def _of_steps(xp: Namespace, rows: _Rows) -> _Changes:
+    """Of p·T/S, both sums being those at the end of the row."""
+    end = rows.before + rows.items
+    end = xp.where(end > 0, end, xp.ones_like(end))
+    precision, share = (rows.positive_before + rows.positive) / end, rows.positive / end
+    fall = -share * precision
+    own = precision + share + fall
+    return _Changes(rows.positive * precision, share, fall, own, fall)
+
+
+def _of_positions(xp: Namespace, rows: _Rows) -> _Changes:
+    """Of t·Σ (C + k·t)/(S + k), where a row's own mass is spread evenly over its positions."""
+    above, before, positive, items = rows
+    size = xp.where(items > 0, items, xp.ones_like(items))
+    share = positive / size
+    ones, ramps = harmonic_sums(xp, before, items)
+    squares = _squared_sums(xp, before, items)
+    once = ones - before * squares
+    twice = ramps - before * once
+    spread = -share / size * (above * once + share * twice)
+    return _Changes(
+        share * (above * ones + share * ramps),
+        share * ones,
+        -share * (above * squares + share * once),
+        (above * ones + 2 * share * ramps) / size + spread,
+        spread,
+    )
+
+
+def _squared_sums(xp: Namespace, before: Array, items: Array) -> Array:
+    """Σ 1/(S+k)² for k = 1..m, from position 8 on by the asymptotic series."""
+    found = xp.zeros_like(before)
+    for k in range(1, _NEAR + 1):
+        place = before + k
+        found = found + xp.where(items >= k, 1 / (place * place), xp.zeros_like(place))
+    many = items > _NEAR
+    start, end = (
+        _tail_of_squares(xp.where(many, x, xp.ones_like(x)))
+        for x in (before + (_NEAR + 0.5), before + items + 0.5)
+    )
+    return found + xp.where(many, start - end, xp.zeros_like(start))
+
+
+def _tail_of_squares(x: Array) -> Array:
+    """Σ 1/(x - ½ + k)² over all k from 1 on, for x ≥ 8½."""
+    y = 1 / (x * x)
+    return (1 - y * (1 / 12 - y * (7 / 240 - y * (31 / 1344 - y * 127 / 3840)))) / x
+
+
+def _estimated(
+    xp: Namespace, table: ops.Groups, total: Totals, rows: _Rows, changes: _Changes
+) -> tuple[Array, Array]:
+    """The measure and its standard error, 0 where no negative comes before or with a positive."""
+    value = ops.group_total(xp, table, changes.value) / total.positive
+    both = changes.by_positives + changes.by_examples
+
+    def below(x: Array) -> Array:
+        whole = ops.spread(xp, table, ops.group_total(xp, table, x))
+        return whole - ops.running_total(xp, table, x)
+
+    per = ops.spread(xp, table, total.positive)
+    of_positive = (changes.by_own_positives + below(both) - ops.spread(xp, table, value)) / per
+    of_negative = (changes.by_own_negatives + below(changes.by_examples)) / per
+    squares = rows.positive * of_positive**2 + (rows.items - rows.positive) * of_negative**2
+    number = total.whole
+    variance = ops.group_total(xp, table, squares) * number / (number - 1)
+    negatives = rows.before + rows.items - rows.positive_before - rows.positive
+    perfect = ops.group_total(xp, table, rows.positive * negatives) == 0
+    return value, xp.where(perfect, xp.zeros_like(variance), xp.sqrt(variance))
