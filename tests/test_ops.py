@@ -257,6 +257,17 @@ def test_sums_and_positions_over_long_tables(weighted, rows):
     same(ops.rows_at(xp, short, wanted[:20]), ops.rows_at(xp, table, wanted[:20]))
 
 
+@of_fast_forms
+@pytest.mark.parametrize("size", [1, 300, 70_000])
+def test_sums_before_places(size: int):
+    x = RNG.normal(size=size)
+    index = np.append([0, size - 1], RNG.integers(0, size, 20))
+    found = ops.exclusive_at(namespace(x), x, index)
+    with standard_forms():
+        same(found, ops.exclusive_at(namespace(x), x, index))
+    same(found, np.append(0, np.cumsum(x))[index])
+
+
 @pytest.mark.parametrize("rows", [1, 1 << 14, 20_000])
 def test_sums_over_parts_of_a_table(rows: int):
     x = RNG.random(rows)

@@ -60,6 +60,7 @@ from quotakernels.ops.scans import bisect as bisect
 from quotakernels.ops.scans import count as count
 from quotakernels.ops.scans import counts as counts
 from quotakernels.ops.scans import exclusive as exclusive
+from quotakernels.ops.scans import exclusive_at as exclusive_at
 from quotakernels.ops.scans import flagged_first as flagged_first
 from quotakernels.ops.scans import nans as nans
 from quotakernels.ops.scans import prefix_sum as prefix_sum
@@ -79,7 +80,8 @@ from quotakernels.ops.segments import parted as parted
 from quotakernels.ops.segments import row_before as row_before
 from quotakernels.ops.segments import running_total as running_total
 from quotakernels.ops.segments import spread as spread
-from quotakernels.ops.segments import sums_of_groups_beside as sums_of_groups_beside
+from quotakernels.ops.segments import sums_before as sums_before
+from quotakernels.ops.segments import sums_behind as sums_behind
 from quotakernels.ops.tables import amount_columns as amount_columns
 from quotakernels.ops.tables import counts_around as counts_around
 from quotakernels.ops.tables import cumulative_groups as cumulative_groups

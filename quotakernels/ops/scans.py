@@ -47,6 +47,13 @@ def exclusive(xp: Namespace, x: Array, start: Array | None = None) -> Array:
     return shifted(xp, prefix_sum(xp, x), 1, 0) if x.shape[-1] else x
 
 
+def exclusive_at(xp: Namespace, x: Array, index: Array) -> Array:
+    """What `exclusive` has at each index, of floats."""
+    if native.library(xp) == "numpy" and x.ndim == 1:
+        return native.numpy_.exclusive_at(x, index)
+    return xp.take_along_axis(exclusive(xp, x), index, axis=-1)
+
+
 def segment_sum(xp: Namespace, x: Array, first: Array) -> Array:
     """Sums from the first element of each segment up to each position.
 

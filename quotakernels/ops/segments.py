@@ -10,6 +10,7 @@ from quotakernels.ops._table import Cumulative, Groups, Rows, Segments
 from quotakernels.ops.keys import from_order_key, is_float, key_bits, lowest_key, order_key
 from quotakernels.ops.scans import (
     bisect,
+    exclusive_at,
     flagged_first,
     prefix_sum,
     segment_sum,
@@ -250,18 +251,24 @@ def last_row(xp: Namespace, table: Groups, like: Array) -> Array:
     return xp.broadcast_to(xp.clip(cast(xp, stop, like.dtype) - 1, min=0), like.shape)
 
 
-def sums_of_groups_beside(
-    xp: Namespace, table: Groups, x: Array, index: Array
-) -> tuple[Array, Array]:
-    """Sums of the rows of a group before those that `rows_at` found, and of the rows behind."""
-    first, (low, stop) = first_rows(xp, table), _ends(xp, table)
-    last = xp.flip(shifted(xp, xp.flip(first, axis=-1), 1, True), axis=-1)
-    upto = segment_sum(xp, x, first)
-    since = xp.flip(segment_sum(xp, xp.flip(x, axis=-1), xp.flip(last, axis=-1)), axis=-1)
-    before = _at(xp, upto, xp.clip(index - 1, min=0))
-    behind = _at(xp, since, _row_of(xp, index + 1, x))
-    nothing = xp.zeros_like(before)
-    return xp.where(index > low, before, nothing), xp.where(index + 1 < stop, behind, nothing)
+def sums_before(xp: Namespace, table: Groups, x: Array, index: Array) -> Array:
+    """Sums of the rows before those that `rows_at` found, of groups of examples within each."""
+    if not table.segments:
+        return exclusive_at(xp, x, index)
+    upto = segment_sum(xp, x, first_rows(xp, table))
+    found = _at(xp, upto, xp.clip(index - 1, min=0))
+    return xp.where(index > _ends(xp, table)[0], found, xp.zeros_like(found))
+
+
+def sums_behind(xp: Namespace, table: Groups, x: Array, index: Array) -> Array:
+    """Sums of the rows behind them."""
+    falling = xp.flip(x, axis=-1)
+    if not table.segments:
+        return exclusive_at(xp, falling, x.shape[-1] - 1 - index)
+    last = shifted(xp, xp.flip(first_rows(xp, table), axis=-1), 1, True)
+    since = xp.flip(segment_sum(xp, falling, last), axis=-1)
+    found = _at(xp, since, _row_of(xp, index + 1, x))
+    return xp.where(index + 1 < _ends(xp, table)[1], found, xp.zeros_like(found))
 
 
 def first_beyond(xp: Namespace, table: Groups, upto: Array, wanted: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from quotakernels import ops
@@ -16,13 +17,6 @@ class CutRows(NamedTuple):
     index: Array
     part: Array
     unit: Array
-
-
-class Split(NamedTuple):
-    """Sums over the selected and over the rejected, times the cut's ``unit``."""
-
-    selected: Array
-    rejected: Array
 
 
 def before(xp: Namespace, column: Array) -> Array:
@@ -60,14 +54,20 @@ def cut_at_thresholds(table: ops.Groups, wanted: Array, inclusive: bool) -> CutR
     return CutRows(index, part, xp.ones_like(part))
 
 
-def split(table: ops.Groups, column: Array, cut: CutRows) -> Split:
-    """The sums of a column on either side of the cut; in whole numbers they are exact."""
-    xp = namespace(cut.part)
+def selected(table: ops.Groups, column: Array, cut: CutRows) -> Array:
+    """The sums of a column above each cut, times its `unit`; in whole numbers they are exact."""
+    return _beside(ops.sums_before, table, column, cut, cut.part)
+
+
+def rejected(table: ops.Groups, column: Array, cut: CutRows) -> Array:
+    """The same below each cut: in a difference of sums a small one would be lost."""
+    return _beside(ops.sums_behind, table, column, cut, cut.unit - cut.part)
+
+
+def _beside(
+    sums: Callable[..., Array], table: ops.Groups, column: Array, cut: CutRows, part: Array
+) -> Array:
+    xp = namespace(part)
     column = cast(xp, column, wide_float(xp, device(column)))
     own = ops.column_at(xp, table, column, cut.index)
-    if table.segments:
-        above, below = ops.sums_of_groups_beside(xp, table, column, cut.index)
-    else:
-        above = xp.take_along_axis(before(xp, column)[..., :-1], cut.index, axis=-1)
-        below = xp.take_along_axis(after(xp, column)[..., 1:], cut.index, axis=-1)
-    return Split(above * cut.unit + own * cut.part, below * cut.unit + own * (cut.unit - cut.part))
+    return sums(xp, table, column, cut.index) * cut.unit + own * part

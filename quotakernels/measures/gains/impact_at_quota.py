@@ -8,7 +8,14 @@ from quotakernels.inputs.quotas import Totals
 from quotakernels.measures._measure import measure
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
 from quotakernels.measures.gains._kinds import BestGain, CellGains, GainsAtQuota, QuotaImpact
-from quotakernels.measures.gains.columns import CutRows, Split, after, before, cut_at_quotas, split
+from quotakernels.measures.gains.columns import (
+    CutRows,
+    after,
+    before,
+    cut_at_quotas,
+    rejected,
+    selected,
+)
 from quotakernels.measures.tables.boundary import BestBoundary
 from quotakernels.measures.tables.cells import ConfusionTable
 from quotakernels.measures.tables.optimal import SAME_VALUE, best_cut, real_cuts
@@ -62,33 +69,30 @@ def impact_at_quota(table: ops.Groups, wanted: Array) -> QuotaImpact:
     >>> print(impact_at_quota(None, score, gain=brings, groups=branch, quota=1).whole)
     [ 120. -500.]
     """
-    chosen, rejected = _both_classes(table.gains)
+    if_selected, if_rejected = _both_classes(table.gains)
     cut = cut_at_quotas(table, wanted)
-    selected = split(table, chosen, cut)
-    nothing = 0 * cut.part  # NaN where the quota is undefined
-    other = Split(nothing, nothing) if rejected is None else split(table, rejected, cut)
-    sums = (
-        selected.selected + other.rejected,
-        selected.selected,
-        other.rejected,
-        selected.selected - other.selected,
-    )
+    brought = selected(table, if_selected, cut)
+    given_up = beside = 0 * cut.part  # NaN where the quota is undefined
+    if if_rejected is not None:
+        given_up, beside = (side(table, if_rejected, cut) for side in (selected, rejected))
+    sums = (brought + beside, brought, beside, brought - given_up)
     return QuotaImpact(*(x / cut.unit for x in sums))
 
 
 def net_gain(table: ops.Groups, wanted: Array) -> Array:
     """What the selected bring above what they would bring if they were rejected."""
-    chosen, rejected = _both_classes(table.gains)
+    if_selected, if_rejected = _both_classes(table.gains)
     cut = cut_at_quotas(table, wanted)
-    return split(table, chosen if rejected is None else chosen - rejected, cut).selected / cut.unit
+    gained = if_selected if if_rejected is None else if_selected - if_rejected
+    return selected(table, gained, cut) / cut.unit
 
 
 def _both_classes(gains: ops.Gains) -> tuple[Array, Array | None]:
     """What each row brings if it is selected, and if it is not; None where that is nothing."""
-    selected = gains.positive + gains.negative
+    if_selected = gains.positive + gains.negative
     if isinstance(gains.positive_rejected, tuple):
-        return selected, None
-    return selected, gains.positive_rejected + gains.negative_rejected
+        return if_selected, None
+    return if_selected, gains.positive_rejected + gains.negative_rejected
 
 
 @measure(BestGain, greater_is_better=True, in_masses=True, headline="value")
@@ -129,9 +133,9 @@ def best_quota(table: ops.Groups) -> BestBoundary:
     [  0. 120. 170.  90.]
     """
     xp = namespace(table.counts)
-    selected, rejected = _both_classes(table.gains)
-    value = before(xp, selected)
-    value = _defined(xp, table, value if rejected is None else value + after(xp, rejected))
+    if_selected, if_rejected = _both_classes(table.gains)
+    value = before(xp, if_selected)
+    value = _defined(xp, table, value if if_rejected is None else value + after(xp, if_rejected))
     curve = Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
     best = best_cut(curve, real_cuts(xp, table), _rounding(xp, table.gains))
     return BestBoundary(*best, curve)
@@ -182,19 +186,18 @@ def cell_impacts(table: ops.Groups, index: Array, part: Array, unit: Array) -> C
     xp = namespace(part)
     table, cut = ops.filled_first(xp, table), CutRows(index, part, unit)
     gains = table.gains
-    positive, negative = (split(table, x, cut) for x in (table.positive, table.negative))
-    tp, fp = (split(table, x, cut).selected for x in (gains.positive, gains.negative))
+    tp, fp = (selected(table, x, cut) for x in (gains.positive, gains.negative))
     fn, tn = xp.zeros_like(tp), xp.zeros_like(fp)
     if not isinstance(gains.positive_rejected, tuple):
-        rejected = (gains.positive_rejected, gains.negative_rejected)
-        fn, tn = (split(table, x, cut).rejected for x in rejected)
+        others = (gains.positive_rejected, gains.negative_rejected)
+        fn, tn = (rejected(table, x, cut) for x in others)
 
     def mean(gain: Array, mass: Array) -> Array:
         return xp.where(mass > 0, gain / mass, xp.full_like(mass, xp.nan))
 
     return ConfusionTable(
-        mean(tp, positive.selected),
-        mean(fp, negative.selected),
-        mean(fn, positive.rejected),
-        mean(tn, negative.rejected),
+        mean(tp, selected(table, table.positive, cut)),
+        mean(fp, selected(table, table.negative, cut)),
+        mean(fn, rejected(table, table.positive, cut)),
+        mean(tn, rejected(table, table.negative, cut)),
     )

@@ -7,20 +7,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels.ops._table import GAIN_SCALE, Amounts, Arms, Costs, Gains, Groups
+from quotakernels.ops.native._numpy_rows import blocks
 from quotakernels.ops.native._numpy_words import count_type, rising_order
 
 NDArray = np.ndarray[Any, Any]
 
 
 class Runs(NamedTuple):
-    """Runs of rows that follow each other: where they start, how long they are, the long ones.
+    """Runs of rows that follow each other: where they start, and how long they are.
 
-    Sums over single rows would take longer than over ten times as many in long runs.
+    Sums over single rows would take longer than over ten times as many in long runs.  So where few
+    rows are in runs of several, the `long` ones, these are summed apart: `rows` are theirs, among
+    which each starts at a place `within`.
     """
 
     starts: NDArray
     lengths: NDArray
     long: NDArray
+    rows: NDArray | None
+    within: NDArray
 
     @classmethod
     def starting(cls, starts: NDArray, behind: int) -> Runs:
@@ -28,18 +33,22 @@ class Runs(NamedTuple):
         lengths = np.empty(starts.shape, dtype=count_type(behind))
         np.subtract(starts[1:], starts[:-1], out=lengths[:-1], casting="unsafe")
         lengths[-1] = behind - starts[-1]
-        return cls(starts, lengths, (lengths > 1).nonzero()[0])
+        long = (lengths > 1).nonzero()[0]
+        number = lengths[long].astype(np.int64)
+        upto = number.cumsum()
+        within, rows = upto - number, None
+        if 4 * (behind - starts.shape[0] + long.shape[0]) <= behind:
+            rows = np.repeat(starts[long] - within, number)
+            rows += np.arange(rows.shape[0])
+        return cls(starts, lengths, long, rows, within)
 
     def sums(self, x: NDArray, dtype: Any = None) -> NDArray:
         """The sum of each run."""
-        if 4 * self.long.shape[0] > self.starts.shape[0]:
+        if self.rows is None:
             return np.asarray(np.add.reduceat(x, self.starts, dtype=dtype))
         sums = x[self.starts].astype(dtype or x.dtype, copy=False)
         if self.long.shape[0]:
-            starts = self.starts[self.long]
-            ends = np.stack((starts, starts + self.lengths[self.long]), axis=-1).reshape(-1)
-            ends = ends[:-1] if ends[-1] == x.shape[0] else ends
-            sums[self.long] = np.add.reduceat(x, ends, dtype=dtype)[::2]
+            sums[self.long] = np.add.reduceat(x[self.rows], self.within, dtype=dtype)
         return sums
 
 
@@ -82,8 +91,12 @@ def by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None, amounts: 
 
 def _by_class(runs: Runs, labels: NDArray, amounts: NDArray) -> tuple[NDArray, NDArray]:
     """Sums over the positives and over the negatives of each group; the amounts are used up."""
-    positive = runs.sums(np.where(labels, amounts, 0.0))
-    amounts[labels] = 0.0
+    positive = np.empty_like(amounts)
+    for block in blocks(labels.shape[0]):  # by bits, which takes a third of the time of a choice
+        mask, bits = -labels[block].astype(np.int64), amounts[block].view(np.int64)
+        np.bitwise_and(bits, mask, out=positive[block].view(np.int64))
+        bits &= ~mask
+    positive = runs.sums(positive)
     return positive, runs.sums(amounts)
 
 

@@ -79,6 +79,18 @@ def clip(x: NDArray, low: float | None = None, high: float | None = None) -> NDA
     return x if high is None else np.minimum(x, high)
 
 
+def exclusive_at(x: NDArray, index: NDArray) -> NDArray:
+    """What is behind the last index is not read."""
+    found, upto = np.zeros(index.shape), 0.0
+    for block in blocks(int(index.max(initial=0))):
+        sums = x[block].copy()
+        sums[0] += upto
+        upto = np.add.accumulate(sums, out=sums)[-1]
+        here = (block.start < index) & (index <= block.stop)
+        found[here] = sums[index[here] - block.start - 1]
+    return found
+
+
 def total(x: NDArray) -> NDArray:
     """NumPy's own sum is pairwise along a contiguous axis."""
     return np.asarray(np.add.reduce(np.ascontiguousarray(x), axis=-1))
