@@ -1,4 +1,4 @@
-"""Parquet and Arrow files, read in batches as often as is needed, for data beyond memory."""
+"""Parquet, Arrow and CSV files, read in batches as often as is needed, for data beyond memory."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from quotakernels.cli.columns import (
     score_column,
 )
 from quotakernels.cli.conditions import fulfilling, no_row_has
+from quotakernels.cli.csv_batches import csv_batches
 from quotakernels.cli.errors import InputError, no_rows
-from quotakernels.cli.files import open_arrow, picked_columns, refusing
+from quotakernels.cli.files import csv_names, open_arrow, picked_columns, refusing
 from quotakernels.cli.formats import file_format
 from quotakernels.evaluation.conditions import Conditions
 from quotakernels.evaluation.settings import Settings
@@ -36,7 +37,8 @@ class Rows(NamedTuple):
 
     source: str
     files: Sequence[Path]
-    where: Conditions = ()
+    where: Conditions
+    scores: Sequence[str]
 
     def read(self, names: Sequence[str] | None, result: Callable[[pa.Table], _R]) -> Iterator[_R]:
         """Go over the rows once, with all columns or those that are named: what each batch gives.
@@ -46,7 +48,7 @@ class Rows(NamedTuple):
         some = False
         for file in self.files:
             start = 1
-            for table in _batches(file, names, len(self.files) > 1):
+            for table in _batches(self, file, names):
                 try:
                     kept = table.filter(fulfilling(table, self.where)) if self.where else table
                     if kept.num_rows:
@@ -90,6 +92,8 @@ def _positive(values: list[Any], sample: Any, settings: Settings) -> Any:
 def score_kind(rows: Rows, name: str) -> np.dtype[Any]:
     """The type in which scores of all files are distinct and in order."""
     kinds: dict[pa.DataType, None] = {}
+    if file_format(rows.files[0]) == "csv":
+        return np.dtype(np.float64)
     for file in rows.files:
         with refusing(file):
             schema, number = _schema(file)
@@ -129,40 +133,45 @@ def _schema(file: Path) -> tuple[pa.Schema, int]:
         return open_arrow(source).schema, 1
 
 
-def _batches(file: Path, names: Sequence[str] | None, several: bool) -> Iterator[pa.Table]:
+def _batches(rows: Rows, file: Path, names: Sequence[str] | None) -> Iterator[pa.Table]:
     """The rows of a file in batches that have some."""
-    from pyarrow import parquet
-
-    folders = _told_by_folders(file) if several else {}
+    folders = _told_by_folders(file) if len(rows.files) > 1 else {}
     with refusing(file):
-        available = _schema(file)[0].names
+        available = _names(file)
         told = [x for x in (folders if names is None else names) if x in folders]
         told = [x for x in told if x not in available]
         own = None if names is None else [x for x in names if x not in told]
         picked = picked_columns(file, available, own)
-        if file_format(file) == "parquet":
-            with parquet.ParquetFile(file) as opened:
-                for batch in opened.iter_batches(_ROWS_AT_ONCE, columns=picked):
-                    yield _table(batch, picked, {x: folders[x] for x in told})
-            return
-        with pa.memory_map(str(file)) as source:
-            for batch in _arrow_batches(open_arrow(source)):
-                for part in pa.Table.from_batches([batch]).to_batches(_ROWS_AT_ONCE):
-                    yield _table(part, picked, {})
+        for table in _READERS[file_format(file)](file, picked, rows.scores):
+            constant = [pa.repeat(folders[name], table.num_rows) for name in told]
+            names_of_all = [*table.column_names, *told]
+            yield pa.table([*table.columns, *constant], names=names_of_all) if told else table
 
 
-def _arrow_batches(reader: Any) -> Iterator[pa.RecordBatch]:
-    if isinstance(reader, pa.ipc.RecordBatchFileReader):
-        yield from map(reader.get_batch, range(reader.num_record_batches))
-    else:
-        yield from reader
+def _names(file: Path) -> list[str]:
+    return csv_names(file) if file_format(file) == "csv" else list(_schema(file)[0].names)
 
 
-def _table(batch: pa.RecordBatch, picked: list[str], told: dict[str, str]) -> pa.Table:
-    table = pa.Table.from_batches([batch]).select(picked)
-    for name, text in told.items():
-        table = table.append_column(name, pa.repeat(text, table.num_rows))
-    return table
+def _parquet_batches(file: Path, names: list[str], _: Sequence[str]) -> Iterator[pa.Table]:
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(file) as opened:
+        for batch in opened.iter_batches(_ROWS_AT_ONCE, columns=names):
+            yield pa.Table.from_batches([batch]).select(names)
+
+
+def _arrow_batches(file: Path, names: list[str], _: Sequence[str]) -> Iterator[pa.Table]:
+    with pa.memory_map(str(file)) as source:
+        reader = open_arrow(source)
+        batches = reader
+        if isinstance(reader, pa.ipc.RecordBatchFileReader):
+            batches = map(reader.get_batch, range(reader.num_record_batches))
+        for batch in batches:
+            for part in pa.Table.from_batches([batch]).to_batches(_ROWS_AT_ONCE):
+                yield pa.Table.from_batches([part]).select(names)
+
+
+_READERS = {"parquet": _parquet_batches, "arrow": _arrow_batches, "csv": csv_batches}
 
 
 def _told_by_folders(file: Path) -> dict[str, str]:

@@ -84,8 +84,8 @@ def _bytes_of(size: str) -> float:
 
 def _refusals_of_stream(path: Path, settings: Settings, brief: bool) -> Iterable[str]:
     """What a stream cannot do."""
-    if file_format(path) not in ("parquet", "arrow"):
-        yield "reads Parquet and Arrow files only"
+    if file_format(path) not in ("parquet", "arrow", "csv"):
+        yield "reads Parquet, Arrow and CSV files only"
     if not brief:
         yield "has bounds and no exact values over all quotas, and so neither --all nor --json"
     if settings.resampling is not None:

@@ -121,11 +121,13 @@ def picked_columns(path: Path, available: Sequence[str], names: Sequence[str] | 
     return list(dict.fromkeys(available if names is None else names))
 
 
-def _dialect(path: Path) -> Dialect:
+def csv_dialect(path: Path) -> Dialect:
+    """How a file is written, as far as it and the options of the command tell."""
     return dialect_of(path, "\t" if suffix_of(path) == ".tsv" else ",")
 
 
-def _csv_options(dialect: Dialect) -> dict[str, Any]:
+def csv_options(dialect: Dialect) -> dict[str, Any]:
+    """The same for Arrow's readers."""
     from pyarrow import csv as arrow_csv
 
     parse = arrow_csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=True)
@@ -133,13 +135,14 @@ def _csv_options(dialect: Dialect) -> dict[str, Any]:
     return {"parse_options": parse, "read_options": read}
 
 
-def _csv_names(path: Path) -> list[str]:
+def csv_names(path: Path) -> list[str]:
+    """The names in the first line that counts."""
     from pyarrow import csv as arrow_csv
 
-    dialect = _dialect(path)
+    dialect = csv_dialect(path)
     with (
         decoding(path, dialect.encoding),
-        arrow_csv.open_csv(path, **_csv_options(dialect)) as first_block,
+        arrow_csv.open_csv(path, **csv_options(dialect)) as first_block,
     ):
         return list(first_block.schema.names)
 
@@ -147,7 +150,7 @@ def _csv_names(path: Path) -> list[str]:
 def _read_csv(path: Path, names: Sequence[str] | None, as_text: bool) -> pa.Table:
     from pyarrow import csv as arrow_csv
 
-    picked, dialect = picked_columns(path, _csv_names(path), names), _dialect(path)
+    picked, dialect = picked_columns(path, csv_names(path), names), csv_dialect(path)
     convert = arrow_csv.ConvertOptions(
         include_columns=picked,
         null_values=[] if as_text else list(MISSING),
@@ -156,7 +159,7 @@ def _read_csv(path: Path, names: Sequence[str] | None, as_text: bool) -> pa.Tabl
         decimal_point=dialect.decimal,
     )
     with decoding(path, dialect.encoding):
-        table = arrow_csv.read_csv(path, **_csv_options(dialect), convert_options=convert)
+        table = arrow_csv.read_csv(path, **csv_options(dialect), convert_options=convert)
     if any(pa.types.is_binary(kind) for kind in table.schema.types):
         raise wrong_encoding(path, dialect.encoding)
     return table
@@ -256,7 +259,7 @@ def _read_excel(path: Path, names: Sequence[str] | None, _: bool) -> pa.Table:
 
 
 _READERS: dict[str, tuple[Callable[[Path], list[str]], Callable[..., pa.Table]]] = {
-    "csv": (_csv_names, _read_csv),
+    "csv": (csv_names, _read_csv),
     "parquet": (_parquet_names, _read_parquet),
     "arrow": (_arrow_names, _read_arrow),
     "excel": (_excel_names, _read_excel),

@@ -99,7 +99,7 @@ def _evaluate_stream(path: Path, settings: Settings) -> Evaluation:
     from quotakernels.cli.batches import Rows
     from quotakernels.evaluation.stream import evaluate_stream
 
-    rows = Rows(settings.source, files_of(path), settings.where)
+    rows = Rows(settings.source, files_of(path), settings.where, settings.models)
     try:
         with progress_bar(2) as step:
             return evaluate_stream(settings, lambda: rows.batches(settings), step)

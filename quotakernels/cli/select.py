@@ -43,7 +43,7 @@ def write_selected(
     _check_one(quota, threshold, paid, per)
     refuse_to_overwrite(file, output)
     if paid is None and per is None and selects_in_passes(file):
-        rows = Rows(str(file), files_of(file), where)
+        rows = Rows(str(file), files_of(file), where, (score,))
         _write(file, output, select_stream(rows, score, quota, threshold, ties))
         return
     beside = [x for x in (per, getattr(paid, "cost", None)) if x is not None]

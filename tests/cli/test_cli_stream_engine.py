@@ -12,7 +12,7 @@ import pytest
 from pyarrow import feather, parquet
 
 import quotakernels as qk
-from quotakernels.cli import batches
+from quotakernels.cli import batches, csv_batches
 
 Run = Callable[..., Any]
 N = 900
@@ -101,8 +101,46 @@ def test_what_a_stream_cannot_do(
 
 def test_other_files_are_refused(run: Run, table: Callable[..., Path]) -> None:
     given = ("--label", "y", "--score", "s", "--engine", "stream")
-    path = table(y=[0, 1], s=[1, 2])
-    assert "reads Parquet and Arrow files only" in run("evaluate", path, *given).error
+    path = table("data.csv", y=[0, 1], s=[1, 2])
+    path = path.rename(path.with_suffix(".jsonl"))
+    assert "reads Parquet, Arrow and CSV files only" in run("evaluate", path, *given).error
+
+
+@pytest.mark.parametrize(("separator", "decimal"), [(",", "."), (";", ",")])
+def test_csv_is_read_in_blocks(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, separator: str, decimal: str
+) -> None:
+    monkeypatch.setattr(csv_batches, "_BLOCK_BYTES", 2**12)
+    scores = COLUMNS["a"]
+    texts = [repr(float(x)) if k % 2 else f"{x:.17g}" for k, x in enumerate(scores)]
+    lines = [f"{int(y)}{separator}{x.replace('.', decimal)}" for y, x in zip(Y, texts, strict=True)]
+    (tmp_path / "data.csv").write_text("\n".join([f"y{separator}s", *lines]))
+    given = ("--label", "y", "--score", "s", "--quota", "40")
+    exact = run("evaluate", tmp_path / "data.csv", *given)
+    found = run("evaluate", tmp_path / "data.csv", *given, "--engine", "stream")
+    assert found.status == 0, found.err
+    told, wanted = found.out.splitlines(), exact.out.splitlines()
+    assert told[:5] == wanted[:5]
+    rows = [[x.split()[:4] for x in out if x.startswith("s ")] for out in (told, wanted)]
+    assert rows[0] == rows[1]
+    assert rows[0]
+
+
+BAD_CSV = {
+    "0.1234567890123456789": "0.1234567890123456789 has more digits than a 64-bit float",
+    "1e400": "1e400 has more digits",
+    "1e-400": "1e-400 has more digits",
+    "high": "'high' at row 3 is not a number",
+    "NA": "missing value at row 3",
+    "nan": "NaN at row 3",
+}
+
+
+@pytest.mark.parametrize("text", BAD_CSV)
+def test_bad_values_of_csv(run: Run, table: Callable[..., Path], text: str) -> None:
+    path = table(y=[0, 1, 1], s=["0.5", "-inf", text])
+    error = run("evaluate", path, "--label", "y", "--score", "s", "--engine", "stream").error
+    assert BAD_CSV[text] in " ".join(error.split())
 
 
 def test_bad_values_are_told_with_their_place(run: Run, tmp_path: Path) -> None:
