@@ -1,7 +1,7 @@
 """Measures of each query, of queries of uneven length: ``python -m benchmarks.groups``.
 
-All contenders take turns in one run, and their CPU time is compared.  rax takes part where it is
-installed (``pip install --no-deps rax==0.4.0``).
+All contenders take turns in one run, and their CPU time is compared.  rax and ranx take part where
+they are installed (``pip install --no-deps rax==0.4.0``; ``pip install ranx==0.3.21``).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from benchmarks.tables import Table
 QUERIES, LOOPED, TURNS, K = 100_000, 2000, 5, 10
 HERE, BY_HAND, PANDAS, LOOP = "here", "NumPy by hand", "pandas", "torchmetrics"
 PADDED = "rax, padded"
+CONVERTED = "ranx, once converted"
 MARKS = {BY_HAND: (1.5, "at most"), LOOP: (1 / 5, "at most")}
 """How many times what another one takes this library may take."""
 Values = Any
@@ -172,6 +173,30 @@ def rax(what: str, y: Values, s: Values, query: Values) -> Values:
     return np.where(undefined, np.nan, found)
 
 
+class Ranx:
+    """Every query as two dictionaries of the library's own, which are made before the run."""
+
+    def __init__(self, rows: Problem):
+        import pandas as pd
+        from ranx import Qrels, Run
+
+        query = np.char.zfill(rows.query.astype(str), 9)  # whose order is that of the numbers
+        names = {"query": query.tolist(), "row": [str(x) for x in range(query.size)]}
+        frame = pd.DataFrame(names, dtype=object)
+        columns = {"q_id_col": "query", "doc_id_col": "row", "score_col": "score"}
+        self.right = Qrels.from_df(frame.assign(score=rows.labels), **columns)
+        self.run = Run.from_df(frame.assign(score=rows.scores.astype(np.float64)), **columns)
+
+    def __call__(self, what: str, y: Values, _: Values, query: Values) -> Values:
+        from ranx import evaluate
+
+        metric = f"precision@{K}" if what == "precision at 10" else f"ndcg@{K}"
+        found = evaluate(self.right, self.run, metric, return_mean=False)
+        if what == "precision at 10":  # it divides by 10 where there are fewer rows
+            return found * K / np.minimum(np.bincount(query), K)
+        return np.where(np.bincount(query, weights=y) > 0, found, np.nan)
+
+
 # the run
 
 
@@ -237,12 +262,13 @@ def main(arguments: list[str]) -> int:
     sorting |= {} if missing("pandas") else {PANDAS: pandas}
     looping: dict[str, Any] = {HERE: here}
     looping |= {} if missing("torchmetrics") else {LOOP: torchmetrics}
-    padding = {} if missing("rax", "jax") else {PADDED: rax}
+    listed = {} if missing("rax", "jax") else {PADDED: rax}
+    listed |= {} if missing("ranx", "pandas") else {CONVERTED: Ranx(few)}
     table: list[tuple[str, ...]] = []
     bad = []
     for what in OURS:
-        padded = padding if what != "AUC" else {}
-        for data, names in ((rows, sorting), (few, looping | padded)):
+        lists = listed if what != "AUC" else {}
+        for data, names in ((rows, sorting), (few, looping | lists)):
             seconds = contest(what, data, names, chosen.turns)
             table += report(what, data, seconds)
             bad += missed(what, seconds)
