@@ -262,7 +262,7 @@ def main(arguments: list[str]) -> int:
     sorting |= {} if missing("pandas") else {PANDAS: pandas}
     looping: dict[str, Any] = {HERE: here}
     looping |= {} if missing("torchmetrics") else {LOOP: torchmetrics}
-    listed = {} if missing("rax", "jax") else {PADDED: rax}
+    listed: dict[str, Any] = {} if missing("rax", "jax") else {PADDED: rax}
     listed |= {} if missing("ranx", "pandas") else {CONVERTED: Ranx(few)}
     table: list[tuple[str, ...]] = []
     bad = []
