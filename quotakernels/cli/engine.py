@@ -23,6 +23,7 @@ _SHARE = 0.25
 _TEXT_BYTES = 16
 _TABLE_BYTES = 160
 """Of the tables of a model, for each of its distinct scores."""
+_BEGINNING = 2**16
 _PREFIXES = ("", "K", "M", "G", "T")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(i?)B", re.IGNORECASE)
 
@@ -41,9 +42,10 @@ def streams(
     needed = _TABLE_BYTES * _distinct_at_most(path, settings)
     if needed <= _bytes_of(memory_limit):
         return False
+    other = "duckdb" if file_format(path) == "parquet" else "memory"
     click.echo(
         f"Tables of all distinct scores may need {formatted(needed / 1e9, '.2g')} GB, more than "
-        f"--memory-limit {memory_limit}: read as a stream. --engine duckdb groups them all.",
+        f"--memory-limit {memory_limit}: read as a stream. --engine {other} keeps them all.",
         err=True,
     )
     return True
@@ -56,20 +58,30 @@ def selects_in_passes(path: Path) -> bool:
 
 
 def _distinct_at_most(path: Path, settings: Settings) -> int:
-    """How many distinct scores a model may have, by the rows of Parquet files and the types."""
+    """How many distinct scores a model may have, by the rows of files and the types."""
+    counts = {"parquet": _of_parquet, "csv": _of_csv}
+    count = counts.get(file_format(path))
+    return 0 if count is None else sum(count(file, settings.models) for file in files_of(path))
+
+
+def _of_parquet(file: Path, models: Sequence[str]) -> int:
     from pyarrow import parquet
 
-    most = 0
-    for file in files_of(path):
-        try:
-            with parquet.ParquetFile(file) as opened:
-                rows, schema = opened.metadata.num_rows, opened.schema_arrow
-        except (pa.ArrowException, OSError):  # which reading them will tell
-            continue
-        names = [x for x in settings.models if schema.names.count(x) == 1]
-        widths = [8 * _width(schema.field(x).type) for x in names]
-        most += int(min(rows, 2 ** max(widths, default=0)))
-    return most
+    try:
+        with parquet.ParquetFile(file) as opened:
+            rows, schema = opened.metadata.num_rows, opened.schema_arrow
+    except (pa.ArrowException, OSError):  # which reading it will tell
+        return 0
+    names = [x for x in models if schema.names.count(x) == 1]
+    widths = [8 * _width(schema.field(x).type) for x in names]
+    return int(min(rows, 2 ** max(widths, default=0)))
+
+
+def _of_csv(file: Path, _: Sequence[str]) -> int:
+    """About as many lines as the first ones let expect; compressed there are more."""
+    with file.open("rb") as opened:
+        beginning = opened.read(_BEGINNING)
+    return beginning.count(b"\n") * file.stat().st_size // max(len(beginning), 1)
 
 
 def _bytes_of(size: str) -> float:

@@ -115,10 +115,11 @@ def test_csv_is_read_in_blocks(
     texts = [repr(float(x)) if k % 2 else f"{x:.17g}" for k, x in enumerate(scores)]
     lines = [f"{int(y)}{separator}{x.replace('.', decimal)}" for y, x in zip(Y, texts, strict=True)]
     (tmp_path / "data.csv").write_text("\n".join([f"y{separator}s", *lines]))
-    given = ("--label", "y", "--score", "s", "--quota", "40")
-    exact = run("evaluate", tmp_path / "data.csv", *given)
-    found = run("evaluate", tmp_path / "data.csv", *given, "--engine", "stream")
+    given = ("evaluate", tmp_path / "data.csv", "--label", "y", "--score", "s", "--quota", "40")
+    exact = run(*given, "--memory-limit", "1MB")
+    found = run(*given, "--engine", "stream")
     assert found.status == 0, found.err
+    assert run(*given, "--memory-limit", "100kB").out == found.out
     told, wanted = found.out.splitlines(), exact.out.splitlines()
     assert told[:5] == wanted[:5]
     rows = [[x.split()[:4] for x in out if x.startswith("s ")] for out in (told, wanted)]
