@@ -64,11 +64,23 @@ def dialect_of(path: Path, separator: str = ",") -> Dialect:
 
 
 def written_like(output: Path, source: Path | None) -> Dialect:
-    """How to write a CSV file beside the one that was read: for the same spreadsheet, in UTF-8."""
+    """How to write a CSV file beside the one that was read: for the same spreadsheet."""
     source_dialect = Dialect(",", ".", "utf-8") if source is None else dialect_of(source)
     semicolons = source_dialect.separator == ";" or source_dialect.decimal == ","
     separator = "\t" if output.suffix.lower() == ".tsv" else ";" if semicolons else ","
-    return Dialect(separator, source_dialect.decimal, "utf-8")
+    return Dialect(separator, source_dialect.decimal, _encoding_to_write(source))
+
+
+def _encoding_to_write(source: Path | None) -> str:
+    """UTF-8; with a byte order mark, which spreadsheets look for, if the source has one."""
+    import pyarrow as pa
+
+    if source is None:
+        return "utf-8"
+    with pa.input_stream(str(source), compression="detect") as stream:
+        first = stream.read(3)
+    marks = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    return "utf-8-sig" if first.startswith(marks) else "utf-8"
 
 
 @contextmanager

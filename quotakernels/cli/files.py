@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import zipfile
@@ -271,6 +272,8 @@ _READERS: dict[str, tuple[Callable[[Path], list[str]], Callable[..., pa.Table]]]
 def _write_csv(table: pa.Table, file: BinaryIO, dialect: Dialect) -> None:
     # Python's writer quotes only what needs it; Arrow's puts quotes around every text.
     text = io.StringIO(newline="")
+    if dialect.encoding == "utf-8-sig":
+        file.write(codecs.BOM_UTF8)
     writer = csv.writer(text, delimiter=dialect.separator, lineterminator="\n")
     writer.writerow(table.schema.names)
     for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):

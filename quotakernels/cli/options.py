@@ -102,7 +102,9 @@ def parse_quota(text: str) -> Quota:
     text = text.strip()
     percent = text.endswith("%")
     digits = text.removesuffix("%")
-    if _THOUSANDS.fullmatch(digits):
+    if percent:
+        digits = digits.replace(",", ".")  # of a decimal comma: 1,000% is no quota
+    elif _THOUSANDS.fullmatch(digits):
         digits = digits.replace(",", "")
     try:
         amount = float(digits)
@@ -111,12 +113,16 @@ def parse_quota(text: str) -> Quota:
     if percent and not 0 < amount <= 100:
         raise click.BadParameter(f"{text!r} is not a percentage above 0 and up to 100.")
     if not percent and not 0 <= amount < math.inf:
-        raise click.BadParameter(f"{text!r} is neither a number of places nor a percentage.")
+        raise click.BadParameter(
+            f"{text!r} is neither a number of places nor a percentage, as 200 and 5% are."
+        )
     return Quota(amount, "percent" if percent else "places")
 
 
-class _Level(click.FloatRange):
+class _Level(click.ParamType):  # type: ignore[type-arg]  # as _Column
     """A level of confidence, also as a percentage."""
+
+    name = "level"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -126,8 +132,11 @@ class _Level(click.FloatRange):
         try:
             level = float(text.removesuffix("%"))
         except ValueError:
+            level = math.nan
+        level = level / 100 if text.endswith("%") else level
+        if not 0 < level < 1:
             self.fail(f"{text!r} is no level, as 95% and 0.95 are.", param, ctx)
-        return super().convert(level / 100 if text.endswith("%") else level, param, ctx)
+        return level
 
 
 def parse_separator(text: str) -> str:
@@ -242,7 +251,7 @@ GAINS = (
 )
 LEVEL: dict[str, Any] = {
     "metavar": "LEVEL",
-    "type": _Level(0, 1, min_open=True, max_open=True),
+    "type": _Level(),
 }
 SEED = Option(
     ["--seed"], metavar="S", type=click.IntRange(min=0), help="Other draws; 0 by default."

@@ -86,7 +86,7 @@ MISTAKES = [
     (("FILE", "--quotas", "5"), "No such option '--quotas'"),
     (("FILE", "--gain", "spend"), "has no column 'spend'"),
     (("FILE", "--where", "part"), "'part' is no condition"),
-    (("FILE", "--confidence", "95"), "95.0 is not in the range 0<x<1"),
+    (("FILE", "--confidence", "95"), "'95' is no level, as 95% and 0.95 are"),
     (("FILE", "5"), "unexpected extra argument"),
     (("FILE", "--weight"), "Option '--weight' requires an argument"),
 ]
