@@ -166,7 +166,7 @@ def example_option(purpose: str) -> Option:
 def resamples_option(what: str) -> Option:
     """The option for how often something draws the rows again."""
     said = (
-        f"How often {what} draw the rows again; 1000, or as many more as tests of many models need."
+        f"How often {what} draw the rows again; 1000, more to test many models, fewer of many rows."
     )
     return Option(["--resamples"], metavar="N", type=click.IntRange(min=1), help=said)
 

@@ -36,6 +36,8 @@ def evaluate_sample(
     `on_step` hears about each model before its turn, and `tell` how much of a step is done.
     """
     counts = sample.counts
+    if (resampling := settings.resampling) is not None:
+        settings = replace(settings, resampling=resampling.for_rows(counts.rows))
     if settings.per is None:
         settings.check_quotas(counts.most)
     groups = None

@@ -110,7 +110,8 @@ def evaluate(
     compare : bool
         Whether the differences of all pairs of models are tested.
     n_resamples : int, optional
-        The number of resamples; 1000, or as many more as tests of many models need.
+        The number of resamples; 1000, or as many more as tests of many models need.  Of more than
+        100,000 examples they are fewer, 200 at least.
     random_state : int
         Which resamples.
     progress

@@ -21,6 +21,7 @@ from quotakernels.inputs.groups import GroupsOfExamples
 
 _LEVEL = 0.95
 _RESAMPLES, _MOST_RESAMPLES, _AMPLE = 1000, 20_000, 8
+_FEWEST, _MANY_ROWS = 200, 100_000
 
 
 class Lines(NamedTuple):
@@ -35,7 +36,8 @@ class Lines(NamedTuple):
 class Resampling:
     """Intervals of a level, tests of differences, and how to resample for them.
 
-    `resamples` are those of intervals, `test_resamples` those of tests.
+    `resamples` are those of intervals, `test_resamples` those of tests; `least` is how many many
+    rows leave of them, 0 where the number was asked for.
     """
 
     level: float | None
@@ -43,6 +45,7 @@ class Resampling:
     resamples: int
     seed: int
     test_resamples: int
+    least: int = 0
 
     @classmethod
     def asked(
@@ -73,10 +76,17 @@ class Resampling:
         if resamples is not None:
             return cls(level, compare, resamples, seed or 0, resamples)
         tests = resamples_for(models, level)
-        intervals = max(
-            _RESAMPLES, min(resamples_needed(models, level or _LEVEL), tests)
-        )  # they test gains too
-        return cls(level, compare, intervals, seed or 0, tests)
+        needed = min(resamples_needed(models, level or _LEVEL), tests)
+        intervals = max(_RESAMPLES, needed)  # they test gains too
+        return cls(level, compare, intervals, seed or 0, tests, max(_FEWEST, needed))
+
+    def for_rows(self, rows: int) -> Resampling:
+        """The same with fewer resamples of many rows, of which each takes longer."""
+        share = min(1.0, _MANY_ROWS / max(rows, 1))
+        numbers = (self.resamples, self.test_resamples)
+        fewer = (max(min(x, self.least), round(x * share)) for x in numbers)
+        intervals, tests = fewer if self.least else numbers
+        return replace(self, resamples=intervals, test_resamples=tests)
 
     @property
     def tested_level(self) -> float:
@@ -107,7 +117,9 @@ class Resampling:
         rate = "hit rate: score interval; " if by_rows else ""
 
         def resamples(number: int) -> str:
-            return f"percentiles of {number} resamples of the {rows} (seed {self.seed})"
+            fewer = f"fewer than {_RESAMPLES}, as the rows are many; "
+            fewer = fewer if self.least and number < _RESAMPLES else ""
+            return f"percentiles of {number} resamples of the {rows} ({fewer}seed {self.seed})"
 
         drawn = f"corrected {resamples(self.resamples)}"
         if self.level is not None and weighted:

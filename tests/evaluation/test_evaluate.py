@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import quotakernels as qk
+from quotakernels.evaluation.settings import Resampling, Settings
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("click")
@@ -633,3 +634,15 @@ def test_the_first_is_sure_by_its_own_pairs_and_pairs_differ_by_holm() -> None:
     assert found.answers[3].verdict == "By AUC, sure that a is the first"
     stricter = qk.evaluate(labels, models, compare=True, confidence=0.99).answers[3].verdict
     assert stricter == "By AUC, not sure: the models cannot be told apart"
+
+
+def test_many_rows_are_resampled_less_often() -> None:
+    asked = Resampling.asked(True, 0.95, True, None, None, 2)
+    assert asked is not None
+    numbers = {n: asked.for_rows(n).resamples for n in (0, 100_000, 250_000, 10**8)}
+    assert numbers == {0: 1000, 100_000: 1000, 250_000: 400, 10**8: 200}
+    told = " ".join(asked.for_rows(10**6).in_words(Settings("", "y", ("a", "b"))))
+    assert "200 resamples of the rows (fewer than 1000, as the rows are many; seed 0)" in told
+    chosen = Resampling.asked(True, 0.95, True, 700, None, 2)
+    assert chosen is not None
+    assert chosen.for_rows(10**8) == chosen
