@@ -15,6 +15,7 @@ from quotakernels.cli.columns import (
     are_positive,
     columns_read,
     label_values,
+    parse_label,
     positive_value,
     score_column,
 )
@@ -84,9 +85,10 @@ def _positive(values: list[Any], sample: Any, settings: Settings) -> Any:
     try:
         return positive_value(values, settings.label, settings.pos_label)
     except InputError:
-        if len(values) > 1:
+        positive = parse_label(settings.pos_label, sample)
+        if len(values) > 1 or positive is None:
             raise
-        return type(sample)(settings.pos_label)
+        return positive
 
 
 def score_kind(rows: Rows, name: str) -> np.dtype[Any]:

@@ -162,6 +162,31 @@ def test_bad_values_are_told_with_their_place(run: Run, tmp_path: Path) -> None:
         assert f"(rows are counted from row 129 of {name}.parquet)" in " ".join(error.split())
 
 
+@pytest.mark.parametrize(
+    ("labels", "pos_label", "message"),
+    [
+        ([0] * 130 + [5] * 9, "yes", "--pos-label yes is not among the labels"),
+        ([0] * 139, "5", "--pos-label 5 is not among the labels"),
+        ([0] * 130 + [5] * 9, "5", ""),
+        ([False] * 130 + [True] * 9, "true", ""),
+        (["no"] * 130 + ["yes"] * 9, "yes", ""),
+        (["no"] * 130 + ["yes"] * 9, None, "say which one is positive with --pos-label"),
+    ],
+)
+def test_batches_may_lack_the_positive_label(
+    run: Run, tmp_path: Path, labels: list[Any], pos_label: str | None, message: str
+) -> None:
+    path = tmp_path / "data.parquet"
+    parquet.write_table(pa.table({"y": labels, "s": np.arange(139.0)}), path)
+    given = ("--label", "y", "--score", "s", "--quota", "9", "--engine", "stream")
+    outcome = run("evaluate", path, *given, *(("--pos-label", pos_label) if pos_label else ()))
+    if message:
+        assert message in " ".join(outcome.error.split())
+    else:
+        assert "139 rows, 9 positive" in outcome.out
+        assert "a hit rate of 100.0%" in outcome.out
+
+
 def test_types_of_files_may_differ(run: Run, tmp_path: Path) -> None:
     for k, (labels, scores) in enumerate(
         [(pa.array([0, 1, 1]), pa.array([3, 1, 2])), (pa.array([True]), pa.array([2.5], "f4"))]
