@@ -188,8 +188,12 @@ def _pairs(differences: Differences) -> Iterator[tuple[Cell, ...]]:
         by = Cell(signed(undefined_or(form, found.difference[i, j])))
         ends = (signed(undefined_or(end_form, x[i, j])) for x in (found.lower, found.upper))
         both = (found.p_value, found.p_adjusted)[: 1 if len(found.names) == 2 else 2]
-        p_values = (Cell(undefined_or(fixed(4), x[i, j])) for x in both)
+        p_values = (Cell(undefined_or(_p_value, x[i, j])) for x in both)
         yield (*models, by, Cell("", tuple(ends)), *p_values)
+
+
+def _p_value(p: float) -> str:
+    return fixed(4)(p) if p >= 0.00005 else "<0.0001"
 
 
 # where quotas end

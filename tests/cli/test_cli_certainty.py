@@ -57,6 +57,7 @@ def test_tables_show_intervals_and_sentences(run: Run, monkeypatch: pytest.Monke
     ).out.splitlines()
     assert max(map(len, lines)) <= 80
     text = "\n".join(lines)
+    assert "<0.0001" in text, "a p-value is never 0"
     assert text.count("\nnaive_bayes  [") == 2  # the measures over all quotas stand in rows
     assert "\naverage Qrecall    [" in text
     assert "Differences of AUC\n" in text
