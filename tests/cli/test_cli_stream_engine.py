@@ -37,7 +37,7 @@ QUOTAS = ("--quota", "40", "--quota", "5%")
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "_ROWS_AT_ONCE", 128)
-    monkeypatch.setattr(stream, "_BITS", 14)
+    monkeypatch.setattr(stream, "_BITS", 17)
 
 
 @pytest.fixture
