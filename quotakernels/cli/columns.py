@@ -49,6 +49,13 @@ def cost_column(table: pa.Table, name: str) -> NDArray[np.float64]:
     return costs
 
 
+def treatment_column(table: pa.Table, name: str) -> NDArray[np.float64]:
+    """Return a column of treatments, 0 or 1."""
+    treatment = number_column(table, name)
+    _refuse((treatment != 0) & (treatment != 1), treatment, name, "1 for a treated row, or 0")
+    return treatment
+
+
 def group_column(table: pa.Table, name: str) -> GroupsOfExamples:
     """Return the group of each row, and what names the groups, in order; dates become texts."""
     column = complete(table, name)
@@ -66,7 +73,7 @@ def group_column(table: pa.Table, name: str) -> GroupsOfExamples:
 def columns_read(settings: Settings) -> tuple[str, ...]:
     """The columns that settings name, which have to be read."""
     conditions = [x.column for x in (*settings.where, *settings.tune)]
-    named = (settings.weight, settings.gain, settings.cost, settings.grouped_by)
+    named = (settings.weight, settings.gain, settings.cost, settings.grouped_by, settings.treatment)
     optional = [x for x in named if x is not None]
     return (settings.label, *settings.models, *optional, *conditions)
 
@@ -80,7 +87,9 @@ def sample_of(settings: Settings, rows: pa.Table) -> Sample:
     column = settings.grouped_by
     groups = None if column is None else group_column(rows, column)
     costs = None if settings.cost is None else cost_column(rows, settings.cost)
-    return Sample(labels, scores, weights, gains, groups, costs)
+    treated = settings.treatment
+    treatment = None if treated is None else treatment_column(rows, treated)
+    return Sample(labels, scores, weights, gains, groups, costs, treatment)
 
 
 def label_column(table: pa.Table, name: str, pos_label: str | None) -> NDArray[np.bool_]:

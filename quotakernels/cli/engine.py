@@ -106,6 +106,8 @@ def _refusals_of_stream(path: Path, settings: Settings, brief: bool) -> Iterable
         yield "counts rows only, and so goes without --gain, --impact and --tune"
     if settings.weight is not None or settings.cost is not None:
         yield "counts rows only, and so goes without --weight and --budget"
+    if settings.treatment is not None:
+        yield "counts all rows together, and so goes without --treatment"
     if settings.grouped_by is not None:
         yield "counts all rows together, and so goes without --per and --by"
     if are_left_out():
@@ -143,6 +145,8 @@ def _refusals(path: Path, settings: Settings) -> Iterable[str]:
             "--confidence and --compare draw rows again and again, and so need them in memory; "
             "they work on one file, without --engine duckdb"
         )
+    if settings.treatment is not None:
+        yield "--treatment needs every row in memory; it works on one file, without --engine duckdb"
     if are_left_out():
         yield "--drop-missing works on one file, without --engine duckdb"
     if find_spec("duckdb") is None:

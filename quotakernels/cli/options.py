@@ -222,7 +222,13 @@ BUDGETS = (
     ),
     COST,
 )
-DATA = (LABEL, SCORES, QUOTAS, *BUDGETS, PER, BY, POS_LABEL, CALLED, WEIGHT, WHERE, DROP_MISSING)
+TREATMENT = Option(
+    ["--treatment"], type=COLUMN, help="Column of 1 for treated rows and 0 for controls: uplift."
+)
+DATA = (
+    *(LABEL, SCORES, QUOTAS, *BUDGETS, PER, BY, TREATMENT),
+    *(POS_LABEL, CALLED, WEIGHT, WHERE, DROP_MISSING),
+)
 GAINS = (
     Option(["--gain"], type=COLUMN, help="Column of what each row brings if it is selected."),
     CURRENCY,

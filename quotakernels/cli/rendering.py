@@ -69,10 +69,12 @@ def _print_answer(answer: Answer, console: Console) -> None:
 
 
 def _answers(evaluation: Evaluation) -> list[Answer]:
-    """Which model and how sure; what places cost and bring tells also how many and how much."""
-    which, many, what, sure = evaluation.answers
+    """Which model, how sure and what a treatment adds; what places cost and bring tells also how
+    many and how much.
+    """
+    which, many, what, sure, *added = evaluation.answers
     paid = evaluation.gains is not None or evaluation.settings.cost is not None
-    return [which, many, what, sure] if paid else [which, sure]
+    return [which, many, what, sure, *added] if paid else [which, sure, *added]
 
 
 def _print_all(evaluation: Evaluation, console: Console) -> None:

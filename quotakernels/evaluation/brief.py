@@ -43,6 +43,8 @@ def _at_quota(evaluation: Results, choice: Choice) -> Table:
         columns[f"brings ({currency})" if currency else "brings"] = _each(amount, choice.brings)
     elif "lift" in (x.name for x in values.measures):  # groups and budgets have none
         columns["lift"] = _each(lambda x: formatted(x, ".3g"), values.of("lift"))
+    if evaluation.settings.treatment is not None:
+        columns["uplift"] = _each(_THREE, values.of("uplift_at_quota"))
     columns["AUC"] = _areas(evaluation.over_all, "roc_auc")
     return _table(heading_of(evaluation, choice.quota), columns, choice.order)
 

@@ -47,9 +47,10 @@ def evaluate_sample(
         groups = group_results(settings, by_group, names)
     thresholds = None if tuning is None else _best_thresholds(settings, tuning)
     brings = {} if settings.unit is None else gains_of(settings.unit, sample)
+    treated = {} if sample.treatment is None else {"treatment": sample.treatment}
 
     def ranked(model: str) -> Ranking:
-        return rank(**sample.of(model) | brings)
+        return rank(**sample.of(model) | brings | treated)
 
     evaluation = evaluate_rankings(settings, counts, ranked, on_step, thresholds)
     evaluation = evaluation if groups is None else with_groups(evaluation, groups)
@@ -57,9 +58,17 @@ def evaluate_sample(
         return evaluation
     quotas = {quota: quota.argument(counts.most) for quota in settings.quotas_over_all}
     codes = None if sample.groups is None else sample.groups.codes
-    data = Resampled(settings, quotas, sample.of, on_step, tell, codes)
+    data = Resampled(settings, quotas, sample.of, on_step, tell, codes, treated)
     evaluation = with_certainty(evaluation, data, brings, thresholds)
     return evaluation if groups is None else with_groups_drawn(evaluation, data)
+
+
+def _values_at(quota: Quota, settings: Settings, counts: Counts, rankings: list[Ranking]) -> Values:
+    """What each model has at a quota."""
+    measures = measures_at(quota, settings.treatment is not None)
+    argument = quota.argument(counts.most)
+    rows = [[x.value(ranking, **argument) for x in measures] for ranking in rankings]
+    return Values(measures, np.asarray(rows))
 
 
 def with_groups(evaluation: Evaluation, groups: GroupResults) -> Evaluation:
@@ -96,7 +105,6 @@ def evaluate_rankings(
     rankings: list[Ranking] = []
     over_all: list[list[float]] = []
     areas: list[list[float]] = []
-    at_quota: dict[Quota, list[list[float]]] = {quota: [] for quota in settings.quotas_over_all}
     for name in settings.models:
         on_step(f"evaluating {name}")
         ranking = ranked(name)
@@ -104,9 +112,6 @@ def evaluate_rankings(
         found = summary(ranking)
         over_all.append([float(getattr(found, x.name)) for x in OVER_ALL])
         areas.append([x.value(ranking) for x in AREAS])
-        for quota, rows in at_quota.items():
-            argument = quota.argument(counts.most)
-            rows.append([x.value(ranking, **argument) for x in measures_at(quota)])
     gains = None
     if settings.unit is not None:
         gains = gain_results(rankings, settings.quotas_over_all, counts, thresholds)
@@ -115,7 +120,7 @@ def evaluate_rankings(
         *counts,
         over_all=Values(OVER_ALL, np.asarray(over_all)),
         areas=Values(AREAS, np.asarray(areas)),
-        at_quota={x: Values(measures_at(x), np.asarray(rows)) for x, rows in at_quota.items()},
+        at_quota={x: _values_at(x, settings, counts, rankings) for x in settings.quotas_over_all},
         best=best_by_quota(rankings),
         rankings=rankings,
         rows_read=counts.rows,

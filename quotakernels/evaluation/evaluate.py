@@ -49,6 +49,7 @@ def evaluate(
     tune: Any = None,
     per: Any = None,
     by: Any = None,
+    treatment: Any = None,
     sample_weight: Any = None,
     where: Any = None,
     pos_label: Any = None,
@@ -103,6 +104,8 @@ def evaluate(
     by : array, shape (n,), optional
         The group of each example, to learn which part of one quota or budget over all each group
         gets, and what is found there.
+    treatment : array, shape (n,), optional
+        1 for each example that was treated, 0 for each control: tells the uplift at each quota.
     sample_weight, where, pos_label
         As in `rank`, of shape (n,), the same for all models.
     confidence : float, optional
@@ -147,27 +150,30 @@ def evaluate(
     What will it bring? 10.00, at random 4.00
     """
     beside = _asked(sample_weight=sample_weight, where=where, gain=gain, tune=tune)
-    beside |= _asked(per=per, by=by, cost=cost)
+    beside |= _asked(per=per, by=by, cost=cost, treatment=treatment)
     quotas = _quotas(quota=quota, fraction=fraction, budget=budget)
     if models is None:
         beside |= _asked(impacts=impacts, ratio=ratio, prevalence=prevalence, pos_label=pos_label)
         return _of_rankings(y_true, quotas, beside | _asked(confidence=confidence, compare=compare))
-    given = _given(models, {"y_true": y_true, **beside})
-    counted = given.titles.get("gain"), place_cost or None, _cells(impacts), tune, ratio, prevalence
-    drawn = _resampling(confidence, compare, n_resamples, random_state, len(given.scores))
-    return _of_models(given, quotas, Unit.asked(False, *counted), drawn, pos_label, progress)
+    unit = place_cost or None, _cells(impacts), tune, ratio, prevalence
+    how = confidence, compare, n_resamples, random_state
+    return _of_models(models, {"y_true": y_true, **beside}, quotas, unit, how, pos_label, progress)
 
 
 def _of_models(
-    given: _Given,
+    models: Any,
+    beside: dict[str, Any],
     quotas: tuple[Quota, ...],
-    unit: Unit | None,
-    resampling: Resampling | None,
+    unit: Any,
+    how: Any,
     pos_label: Any,
     progress: Any,
 ) -> Evaluation:
-    """What scores tell, with the labels and all that is beside them."""
-    settings = _settings(given, quotas, unit, resampling, pos_label)
+    """What scores tell, with the labels and all that is beside them, as callers ask for it."""
+    given = _given(models, beside)
+    counted = Unit.asked(False, given.titles.get("gain"), *unit)
+    resampling = _resampling(len(given.scores), *how)
+    settings = _settings(given, quotas, counted, resampling, pos_label)
     settings.check()
     tell = reporter(progress, "evaluate")
     evaluation = evaluate_sample(settings, *_samples(given, pos_label), tell=tell)
@@ -184,7 +190,7 @@ def _asked(**given: Any) -> dict[str, Any]:
 
 
 def _resampling(
-    level: float | None, compare: bool, number: int | None, seed: int, models: int
+    models: int, level: float | None, compare: bool, number: int | None, seed: int
 ) -> Resampling | None:
     resampled = compare or level is not None
     return Resampling.asked(False, level, compare, number, seed if resampled else None, models)
@@ -213,6 +219,7 @@ def _settings(
         tune=_true_in(titles.get("tune")),
         per=titles.get("per"),
         by=titles.get("by"),
+        treatment=titles.get("treatment"),
         lines=given.lines,
     )
 
@@ -334,13 +341,13 @@ def _samples(given: _Given, pos_label: Any) -> tuple[Sample, Sample | None]:
 def _sample(given: _Given, mask: str, pos_label: Any) -> Sample:
     """The checked examples that a mask selects, all without one."""
     arrays, chosen = given.arrays, given.arrays.get(mask)
-    beside = {k: x for k, x in arrays.items() if k in ("y_true", "gain", "cost", "sample_weight")}
+    numbers = tuple(x for x in ("gain", "cost", "treatment") if x in arrays)
+    beside = {k: x for k, x in arrays.items() if k in ("y_true", "sample_weight", *numbers)}
     if chosen is not None:
         if chosen.dtype != bool or chosen.shape != arrays["y_true"].shape:
             raise ValueError(f"{mask} must hold a boolean for each label")
         beside["where"] = chosen
     titled = dict(zip(given.lines.models, given.scores.values(), strict=True))
-    numbers = tuple(name for name in ("gain", "cost") if name in beside)
     _, validated = validated_models(titled, beside, pos_label, True, numbers)
     examples, floats, *_ = validated[0]
     assert examples.labels is not None
@@ -351,8 +358,10 @@ def _sample(given: _Given, mask: str, pos_label: Any) -> Sample:
         return x if x is None or chosen is None else x[chosen]
 
     scores = {name: rows(x) for name, x in given.scores.items()}
-    weights, gains, costs = map(rows, (examples.weights, floats.get("gain"), floats.get("cost")))
-    return Sample(rows(examples.labels), scores, weights, gains, _groups(arrays, rows), costs)
+    weights = rows(examples.weights)
+    gains, costs, treatment = (rows(floats.get(x)) for x in ("gain", "cost", "treatment"))
+    groups = _groups(arrays, rows)
+    return Sample(rows(examples.labels), scores, weights, gains, groups, costs, treatment)
 
 
 def _groups(arrays: _Arrays, rows: Callable[[NDArray[Any]], Any]) -> GroupsOfExamples | None:

@@ -36,6 +36,7 @@ def as_dict(results: Results) -> dict[str, Any]:
         "pos_label": settings.pos_label,
         "weight": settings.weight,
         "cost": settings.cost,
+        "treatment": settings.treatment,
         "where": [x.option for x in settings.where],
         "tune": [x.option for x in settings.tune],
         "unit": None

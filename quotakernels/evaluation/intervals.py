@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -53,6 +53,7 @@ class Resampled:
     on_step: Callable[[str], object]
     tell: Tell
     groups: NDArray[np.int64] | None = None
+    treated: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def resampling(self) -> Resampling:
@@ -121,7 +122,8 @@ def _intervals_of_model(data: Resampled, name: str) -> dict[_Key, tuple[float, f
     data.on_step(f"resampling {name}")
     examples, level = data.examples(name), data.resampling.tested_level
     given = examples if data.quotas else without_costs(examples)
-    found = bootstrap(_measures(data), **given, **data.drawn(data.resampling.resamples))
+    drawn = data.drawn(data.resampling.resamples)
+    found = bootstrap(_measures(data), **given, **data.treated, **drawn)
     found |= {(x,): result for x, result in found.pop(_SUMMARY)._asdict().items()}
     ends = {k: (float(x.lower), float(x.upper), float(x.undefined)) for k, x in found.items()}
     if examples["sample_weight"] is not None:
@@ -144,7 +146,7 @@ def _measures(data: Resampled) -> dict[_Key, Any]:
     measures: dict[_Key, Any] = {_SUMMARY: summary}
     measures |= {(measure.name,): measure.function for measure in AREAS if measure.resampled}
     for quota, argument in data.quotas.items():
-        for measure in measures_at(quota):
+        for measure in measures_at(quota, bool(data.treated)):
             if measure.resampled:
                 measures[quota, measure.name] = partial(measure.function, **argument)
     return measures

@@ -19,6 +19,7 @@ from quotakernels.measures.at_quota.pearson import pearson
 from quotakernels.measures.roc_pr.hull import achievable_pr_auc, roc_hull_auc
 from quotakernels.measures.roc_pr.precision_recall import average_precision, pr_auc
 from quotakernels.measures.tables.confusion import confusion_table
+from quotakernels.measures.uplift import uplift_at_quota
 from quotakernels.ranking import Ranking
 
 _FOUR, _THREE = fixed(4), fixed(3)
@@ -107,6 +108,10 @@ AT_BUDGET = (
 )
 
 
-def measures_at(quota: Quota) -> tuple[Column, ...]:
-    """The measures that there are at a quota or a budget."""
-    return AT_BUDGET if quota.is_budget else AT_QUOTA
+UPLIFT = Column("uplift_at_quota", "uplift", uplift_at_quota)
+
+
+def measures_at(quota: Quota, treated: bool = False) -> tuple[Column, ...]:
+    """The measures that there are at a quota or a budget, with a treatment uplift too."""
+    found = AT_BUDGET if quota.is_budget else AT_QUOTA
+    return (*found, UPLIFT) if treated else found

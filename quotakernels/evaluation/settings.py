@@ -190,6 +190,7 @@ class Settings:
     resampling: Resampling | None = None
     per: str | None = None  # a quota is of each group of rows that are alike in this column
     by: str | None = None  # results of one quota over all are told for each of these groups
+    treatment: str | None = None  # who was treated, for uplift
     called: str = ""  # what positive rows are, in the user's words
     currency: str = ""
     command: bool = False
@@ -264,9 +265,15 @@ class Settings:
             quota.check(total, what, of_rows=unweighted, command=self.command)
 
     def check(self) -> None:
-        """Refuse what does not go together with groups of rows, or with budgets."""
+        """Refuse what does not go together with groups of rows, budgets, or a treatment."""
         self._check_groups()
         self._check_budgets()
+        if self.treatment is not None and (not self.quotas or self.per or self.by):
+            treatment, *others = (
+                named_option(x, self.command) for x in ("treatment", "quota", "budget", "per", "by")
+            )
+            quota, budget, per, by = others
+            raise UnfitError(f"{treatment} goes with {quota} or {budget}, without {per} and {by}")
 
     def _check_budgets(self) -> None:
         budget, cost, quota = (named_option(x, self.command) for x in ("budget", "cost", "quota"))
@@ -317,7 +324,7 @@ class Counts(NamedTuple):
 
 class Sample(NamedTuple):
     """The rows of which all models are measured; gains and costs are what a row brings, and costs,
-    if it is selected.
+    if it is selected, and the treatment is 1 or 0.
     """
 
     labels: NDArray[np.bool_]
@@ -326,6 +333,7 @@ class Sample(NamedTuple):
     gains: NDArray[np.float64] | None = None
     groups: GroupsOfExamples | None = None
     costs: NDArray[np.float64] | None = None
+    treatment: NDArray[np.float64] | None = None
 
     @property
     def counts(self) -> Counts:

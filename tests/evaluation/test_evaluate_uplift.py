@@ -1,0 +1,97 @@
+"""What an evaluation says of a treatment: the uplift at each quota, with intervals."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quotakernels as qk
+from quotakernels.uplift import uplift_at_quota
+
+N = 300
+RNG = np.random.default_rng(8)
+MAILED = RNG.integers(0, 2, N)
+EFFECT = RNG.choice([0.5, 0.0], N)
+BOUGHT = RNG.random(N) < 0.2 + EFFECT * MAILED
+MODELS = {"uplift": EFFECT + 0.01 * RNG.random(N), "chance": RNG.random(N)}
+
+
+def test_uplift_at_each_quota():
+    found = qk.evaluate(BOUGHT, MODELS, quota=[60, 150], fraction=0.1, treatment=MAILED)
+    for quota, values in found.at_quota.items():
+        argument = quota.argument(N)
+        for model, name in enumerate(MODELS):
+            wanted = uplift_at_quota(BOUGHT, MODELS[name], treatment=MAILED, **argument)
+            assert values.of("uplift_at_quota")[model] == wanted
+    answer = found.answers[-1]
+    assert answer.question == "What does the treatment add?"
+    first = 100 * found.at_quota[found.settings.quotas[0]].of("uplift_at_quota")[0]
+    assert answer.verdict == f"{first:.1f} positives per 100 selected by uplift"
+    assert "by chance." in answer.sentences[1]
+    assert len(qk.evaluate(BOUGHT, MODELS, quota=60).answers) == 4
+
+
+def test_intervals_weights_masks_and_budgets():
+    weight, cost = RNG.integers(1, 3, N), RNG.random(N) + 0.5
+    where = RNG.random(N) < 0.9
+    given: dict[str, Any] = {"sample_weight": weight, "where": where, "treatment": MAILED}
+    found = qk.evaluate(
+        BOUGHT, MODELS, budget=40, cost=cost, confidence=0.9, n_resamples=50, compare=True, **given
+    )
+    (values,) = found.at_quota.values()
+    wanted = uplift_at_quota(BOUGHT, MODELS["uplift"], cost=cost, budget=40, **given)
+    assert values.of("uplift_at_quota")[0] == pytest.approx(wanted, rel=1e-12)
+    lower, upper = values.interval("uplift_at_quota", 0)
+    assert lower < wanted < upper
+    assert "90% interval" in found.answers[-1].sentences[0]
+
+
+def test_without_an_arm_nothing_is_said():
+    found = qk.evaluate(BOUGHT, MODELS, quota=9, treatment=np.ones(N))
+    assert found.answers[-1].verdict == "That cannot be said"
+
+
+@pytest.mark.parametrize("beside", [{}, {"quota": 9, "per": MAILED}, {"quota": 9, "by": MAILED}])
+def test_what_does_not_go_together(beside: Any):
+    with pytest.raises(ValueError, match="^treatment goes with quota or budget, without per and"):
+        qk.evaluate(BOUGHT, MODELS, treatment=MAILED, **beside)
+
+
+def test_bad_treatments():
+    with pytest.raises(ValueError, match="^treatment is 2.0 at position 0; expected 1 for a tre"):
+        qk.evaluate(BOUGHT, MODELS, quota=9, treatment=np.full(N, 2.0))
+
+
+def written(path: Path, treatment: Any) -> Path:
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["bought", "mailed", *MODELS])
+        columns = (BOUGHT.astype(int), treatment, *MODELS.values())
+        rows.writerows(zip(*(x.tolist() for x in columns), strict=True))
+    return path
+
+
+def test_the_command(tmp_path: Path):
+    from click.testing import CliRunner
+
+    from quotakernels.cli.app import app
+
+    def run(path: Path, *more: str) -> Any:
+        given = ("--label", "bought", "--score", "uplift", "--treatment", "mailed", *more)
+        return CliRunner().invoke(app, ["evaluate", str(path), *given])
+
+    path = written(tmp_path / "rows.csv", MAILED)
+    wanted = uplift_at_quota(BOUGHT, MODELS["uplift"], treatment=MAILED, quota=60)
+    content = json.loads(run(path, "--quota", "60", "--json").output)
+    assert content["treatment"] == "mailed"
+    assert f'"uplift_at_quota": {float(wanted)!r}' in json.dumps(content)
+    assert "What does the treatment add?" in run(path, "--quota", "60").output
+    assert run(path).exit_code != 0
+    bad = run(written(tmp_path / "bad.csv", MAILED + 1), "--quota", "60")
+    assert bad.exit_code != 0
+    assert "expected 1 for a treated row, or 0" in f"{bad.output} {bad.exception}"
