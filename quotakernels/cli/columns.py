@@ -174,6 +174,8 @@ def _first_text(texts: list[str]) -> tuple[int, str]:
 
 def _hint(text: str) -> str:
     """What may help where the marks of a number are in the way."""
+    if text.endswith("%"):
+        return "; write it without the % sign"
     try:
         float(text.replace(",", "").replace(".", ""))
     except ValueError:

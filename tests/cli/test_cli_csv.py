@@ -61,6 +61,7 @@ def test_separators_and_decimals_are_found(
             (),
             "'0,25' at row 2 is not a number; write it without marks of thousands",
         ),
+        ("y;s\n0;0,5%\n1;7%\n", (), "'0,5%' at row 1 is not a number; write it without the % sign"),
         ("y;s\n0;0,5\n1;1.234,5\n", (), "'1.234,5' at row 2 is not a number; write it without"),
         ("y;s;t\n0;1.234;0,5\n", (), "'1.234' at row 1 is not a number; write it without marks"),
         ("y;s\n0;0,5\n1;NA\n", (), "missing value at row 2"),
