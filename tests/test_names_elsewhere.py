@@ -17,6 +17,7 @@ from quotakernels._elsewhere import INSTEAD, NOT_OFFERED
 Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0])
 S = np.asarray([0.9, 0.8, 0.8, 0.6, 0.1, 0.4, 0.7, 0.3])
 GIVEN = {"y_true": Y, "y_score": S, "y_score_b": S[::-1], "y_pred": S > 0.5, "k": 3, "t": 0.5}
+GIVEN["treated"] = np.asarray([1, 0, 0, 1, 1, 0, 1, 0])
 
 
 @pytest.mark.parametrize("name", sorted(INSTEAD))
