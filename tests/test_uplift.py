@@ -129,6 +129,14 @@ def test_arms_are_means_over_all_orders_of_ties(data: st.DataObject):
         assert found == pytest.approx(float(exact), rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.parametrize("curve", ["uplift", "qini"])
+def test_an_area_in_a_unit_of_nothing_is_undefined(curve: str):
+    """Both arms respond alike, so that the curve ends at 0."""
+    given: dict[str, Any] = {"treatment": [0, 1, 1, 0], "curve": curve}
+    assert qk.uplift.auuc([1, 0, 1, 0], [4, 3, 2, 1], **given) != 0
+    assert np.isnan(qk.uplift.auuc([1, 0, 1, 0], [4, 3, 2, 1], normalize="total", **given))
+
+
 @given(st.data())
 def test_small_cases(data: st.DataObject):
     size = data.draw(st.integers(1, 7))

@@ -303,7 +303,7 @@ def auuc(table: ops.Groups, *, curve: str = "uplift", normalize: str | None = No
     if normalize is None:
         found = area / (size * size)
     elif normalize == "total":
-        found = area / (size * abs(value))
+        found = _ratio(xp, area, size * abs(value))
     else:
         chance = size * value / 2
         found = _ratio(xp, area - chance, _perfect_area(xp, arms, curve) - chance)
