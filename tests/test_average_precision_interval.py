@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import DISTINCT, Mode, mode_fixture
+from backends import MODES, Mode, mode_fixture
 from everything import MAIN, raises
 from exact import influence
 from hypothesis import given
@@ -16,7 +16,7 @@ import quotakernels as qk
 from quotakernels.inference import average_precision_interval
 from quotakernels.inference._student import quantiles
 
-mode = mode_fixture([m for m in DISTINCT if m.name in (*MAIN, "strictest", "jax64-jit")])
+mode = mode_fixture([m for m in MODES if m.name in (*MAIN, "strictest", "jax64-jit")])
 RNG = np.random.default_rng(12)
 N = 30
 Y = RNG.integers(0, 2, N)

@@ -8,7 +8,7 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import DISTINCT, MODES, Mode, in_full, mode_fixture, parameters
+from backends import MODES, Mode, in_full, mode_fixture, parameters
 from everything import MAIN, raises
 from exact.budgets import (
     Spent,
@@ -31,7 +31,7 @@ import quotakernels as qk
 
 SIZE, GROUPS = 24, 4
 RNG = np.random.default_rng(18)
-mode = mode_fixture([m for m in DISTINCT if m.name in (*MAIN, "strictest", "jax64-jit")])
+mode = mode_fixture([m for m in MODES if m.name in (*MAIN, "strictest", "jax64-jit")])
 READ = ("numpy", "strictest", "jax32", "torch")
 SHARES = ("hit_rate", "qrecall", "lift")
 DATA = {

@@ -10,7 +10,7 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import DISTINCT, QUICK, Mode, any_quota, in_full, mode_fixture, parameters
+from backends import MODES, QUICK, Mode, any_quota, in_full, mode_fixture, parameters
 from everything import MAIN
 from exact.retrieval import (
     average_precision_at,
@@ -44,7 +44,7 @@ QUOTAS = (Fraction(0), Fraction(1), Fraction(5, 2), Fraction(4))
 MEASURES = {name: getattr(retrieval, name) for name in EXACT}
 mode = mode_fixture(QUICK)
 of_main = pytest.mark.parametrize(
-    "mode", parameters([m for m in DISTINCT if m.name in (*MAIN, "jax64-jit")])
+    "mode", parameters([m for m in MODES if m.name in (*MAIN, "jax64-jit")])
 )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import DISTINCT, Mode, any_quota, in_full, mode_fixture
+from backends import MODES, Mode, any_quota, in_full, mode_fixture
 from everything import MAIN
 from exact.budgets import priced as priced_rows
 from exact.budgets import priced_groups, quota_of_budget
@@ -28,7 +28,7 @@ W = RNG.choice([0.0, 0.5, 1.0, 3.0], SIZE)
 MASK = RNG.random(SIZE) < 0.8
 QUOTAS = (Fraction(0), Fraction(1), Fraction(17, 2), Fraction(20))
 OF_DIFFERENCES = ("equal_opportunity_difference", "split_cost")
-mode = mode_fixture([m for m in DISTINCT if m.name in (*MAIN, "strictest", "jax64-jit")])
+mode = mode_fixture([m for m in MODES if m.name in (*MAIN, "strictest", "jax64-jit")])
 
 
 def wanted(scores: np.ndarray, quota: Any, ties: str, w: Any, where: Any) -> ex.SelectionByGroup:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import DISTINCT, Mode, in_full, mode_fixture
+from backends import MODES, Mode, in_full, mode_fixture
 from everything import MAIN, raises
 from exact import uplift as ex
 from expected import as_floats
@@ -26,7 +26,7 @@ from quotakernels.uplift import (
 
 SIZE, GROUPS = 24, 4
 RNG = np.random.default_rng(18)
-mode = mode_fixture([m for m in DISTINCT if m.name in (*MAIN, "strictest", "jax64-jit")])
+mode = mode_fixture([m for m in MODES if m.name in (*MAIN, "strictest", "jax64-jit")])
 DATA = {
     "y": RNG.integers(0, 2, SIZE),
     "s": RNG.choice([-1.0, 0.25, 0.5, 3.0, 4.0], (2, SIZE)),
