@@ -1,4 +1,4 @@
-"""Areas in ROC and PR space on four thousand random small cases with ties, and again weighted."""
+"""Areas in ROC and PR space on ten thousand random small cases with ties, and again weighted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import quotakernels as qk
 
 pytestmark = pytest.mark.full
 
-CASES, LENGTH = 4_000, 12
+CASES, LENGTH = 10_000, 12
 AREAS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "pr_auc": (qk.pr_auc, ex.pr_auc_exact),
     "roc_hull_auc": (qk.roc_hull_auc, ex.roc_hull_auc),
