@@ -19,7 +19,6 @@ from quotakernels.cli.options import (
     DROP_MISSING,
     ENGINES,
     FILE,
-    FILES,
     GAINS,
     LEVEL,
     MONEY,
@@ -68,7 +67,7 @@ def app() -> None:
 
 @app.command(
     cls=CommandPage,
-    params=[FILES],
+    params=[FILE],
     sections={
         "Data and quotas": (*DATA, example_option("Evaluate scores that come along.")),
         "What a selection brings": GAINS,
@@ -194,7 +193,7 @@ def report(file: Path | None, example: str | None, output: Path, **options: Any)
 
 @app.command(
     cls=CommandPage,
-    params=[FILES],
+    params=[FILE],
     sections={
         "Rows": (
             Option(["--score"], type=COLUMN, required=True, help="Column of the scores."),
@@ -227,7 +226,7 @@ def select(
 ) -> None:
     r"""Write the rows of FILE that fill the quota, spend a budget or reach a threshold, best first.
 
-    FILE may be several files, as for evaluate. Of several or large Parquet files a --quota or a
+    Of several or large Parquet files a --quota or a
     --threshold holds only the selected rows in memory.
     A quota of 200 writes 200 rows: of those tied at the edge, as many are drawn as there are
     places left. 5% of the rows are rounded down. A budget skips rows that cost more than is left.
@@ -275,7 +274,7 @@ def _ties(all_ties: bool, seed: int | None, threshold: float | None) -> Any:
 
 @app.command(
     cls=CommandPage,
-    params=[Argument(["file"], type=DataPath(several=False))],
+    params=[Argument(["file"], type=DataPath())],
     sections={
         "Data": (
             Option(["--label"], type=COLUMN, required=True, help="Column of the labels."),

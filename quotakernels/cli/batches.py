@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
-from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +21,14 @@ from quotakernels.cli.columns import (
 from quotakernels.cli.conditions import fulfilling, no_row_has
 from quotakernels.cli.csv_batches import csv_batches
 from quotakernels.cli.errors import InputError, no_rows
-from quotakernels.cli.files import csv_names, open_arrow, picked_columns, refusing
+from quotakernels.cli.files import (
+    csv_names,
+    open_arrow,
+    picked_columns,
+    refusing,
+    told_by_folders,
+    with_told,
+)
 from quotakernels.cli.formats import file_format
 from quotakernels.evaluation.conditions import Conditions
 from quotakernels.evaluation.settings import Settings
@@ -137,17 +143,13 @@ def _schema(file: Path) -> tuple[pa.Schema, int]:
 
 def _batches(rows: Rows, file: Path, names: Sequence[str] | None) -> Iterator[pa.Table]:
     """The rows of a file in batches that have some."""
-    folders = _told_by_folders(file) if len(rows.files) > 1 else {}
     with refusing(file):
         available = _names(file)
-        told = [x for x in (folders if names is None else names) if x in folders]
-        told = [x for x in told if x not in available]
+        told = told_by_folders(file, available, names) if len(rows.files) > 1 else {}
         own = None if names is None else [x for x in names if x not in told]
         picked = picked_columns(file, available, own)
         for table in _READERS[file_format(file)](file, picked, rows.scores):
-            constant = [pa.repeat(folders[name], table.num_rows) for name in told]
-            names_of_all = [*table.column_names, *told]
-            yield pa.table([*table.columns, *constant], names=names_of_all) if told else table
+            yield with_told(table, told)
 
 
 def _names(file: Path) -> list[str]:
@@ -174,9 +176,3 @@ def _arrow_batches(file: Path, names: list[str], _: Sequence[str]) -> Iterator[p
 
 
 _READERS = {"parquet": _parquet_batches, "arrow": _arrow_batches, "csv": csv_batches}
-
-
-def _told_by_folders(file: Path) -> dict[str, str]:
-    """Columns that are in the names of folders, such as `day=7`, as texts."""
-    pairs = (x.partition("=") for x in file.parent.parts)
-    return {name: unquote(text) for name, equals, text in pairs if equals}

@@ -117,14 +117,12 @@ def _refusals_of_stream(path: Path, settings: Settings, brief: bool) -> Iterable
 def groups_first(path: Path, settings: Settings, engine: str) -> bool:
     """Whether DuckDB reads and groups the data, when that is possible."""
     several = not path.is_file() and file_format(path) == "parquet"
-    if engine == "memory" and several:
-        raise InputError("--engine memory reads one Parquet file; leave the option out for several")
     if engine == "memory" or not (
         several or engine == "duckdb" or _is_too_large(path, columns_read(settings))
     ):
         return False
     refusals = list(_refusals(path, settings))
-    if refusals and engine == "auto" and not several:
+    if refusals and engine == "auto":
         return False
     if refusals:
         raise InputError(f"{settings.source}: {refusals[0]}")
@@ -138,17 +136,17 @@ def _refusals(path: Path, settings: Settings) -> Iterable[str]:
     if settings.unit is not None or settings.tune:
         yield (
             "--gain, --impact and --tune need every row in memory; "
-            "they work on one file, without --engine duckdb"
+            "they work without --engine duckdb"
         )
     if settings.resampling is not None:
         yield (
             "--confidence and --compare draw rows again and again, and so need them in memory; "
-            "they work on one file, without --engine duckdb"
+            "they work without --engine duckdb"
         )
     if settings.treatment is not None:
-        yield "--treatment needs every row in memory; it works on one file, without --engine duckdb"
+        yield "--treatment needs every row in memory; it works without --engine duckdb"
     if are_left_out():
-        yield "--drop-missing works on one file, without --engine duckdb"
+        yield "--drop-missing works without --engine duckdb"
     if find_spec("duckdb") is None:
         yield (
             "this needs the package 'duckdb', which is not installed; install it with:  "
@@ -164,7 +162,11 @@ def _is_too_large(path: Path, names: Sequence[str] | None) -> bool:
 
 
 def _bytes_in_memory(path: Path, names: Sequence[str] | None) -> float:
-    """What columns of a Parquet file take as arrays; 0 where reading will tell what is wrong."""
+    """What columns of Parquet files take as arrays; 0 where reading will tell what is wrong."""
+    return sum(_bytes_of_file(file, names) for file in files_of(path))
+
+
+def _bytes_of_file(path: Path, names: Sequence[str] | None) -> float:
     from pyarrow import parquet
 
     try:

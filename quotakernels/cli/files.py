@@ -7,10 +7,11 @@ import csv
 import io
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
+from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
@@ -39,24 +40,58 @@ def read_table(
     `as_text` keeps the cells of a CSV file exactly as they are written there.
     """
     with refusing(path):
-        parts = [_reader(x)[1](x, names, as_text) for x in files_of(path)]
-        table = parts[0] if len(parts) == 1 else _together(parts)
+        files = files_of(path)
+        if len(files) == 1:
+            table = _reader(path)[1](files[0], names, as_text)
+        else:
+            table = _together(path, [_part(x, names, as_text) for x in files])
     if not table.num_rows:
         raise no_rows(name_of(path))
     return table
 
 
-def _together(parts: list[pa.Table]) -> pa.Table:
+def _part(file: Path, names: Sequence[str] | None, as_text: bool) -> pa.Table:
+    """The columns of one of several files, with those that its folders tell."""
+    names_of, read = _reader(file)
+    told = told_by_folders(file, names_of(file), names)
+    own = names if names is None else [x for x in names if x not in told]
+    return with_told(read(file, own, as_text), told)
+
+
+def _together(path: Path, parts: list[pa.Table]) -> pa.Table:
     """The rows of all files; a column has a type that holds the values of each."""
-    return pa.concat_tables([x for x in parts if x.num_rows], promote_options="permissive")
+    parts = [x for x in parts if x.num_rows] or parts[:1]
+    for name in parts[0].column_names:
+        kinds = [x.schema.field(name).type for x in parts if name in x.column_names]
+        if any(map(pa.types.is_decimal, kinds)) and any(map(pa.types.is_floating, kinds)):
+            both = "decimals and floats in different files; write them with one type"
+            raise InputError(f"{name_of(path)}: column {name!r} holds {both}")
+    return pa.concat_tables(parts, promote_options="permissive")
+
+
+def told_by_folders(
+    file: Path, available: Sequence[str], names: Sequence[str] | None
+) -> dict[str, str]:
+    """Columns that are in the names of folders, such as `day=7`, and not in the file, as texts."""
+    pairs = (x.partition("=") for x in file.parent.parts)
+    told = {name: unquote(text) for name, equals, text in pairs if equals}
+    wanted = told if names is None else dict.fromkeys(names)
+    return {name: told[name] for name in wanted if name in told and name not in available}
+
+
+def with_told(table: pa.Table, told: Mapping[str, str]) -> pa.Table:
+    """The table with the same text in every row for each column that folders tell."""
+    for name, text in told.items():
+        table = table.append_column(name, pa.repeat(text, table.num_rows))
+    return table
 
 
 def column_names(path: Path) -> list[str]:
     """Return the names of a file's columns, of several files the first one's."""
     with refusing(path):
-        first = files_of(path)[0]
-        names, _ = _reader(first)
-        return list(names(first))
+        first, *others = files_of(path)
+        names = list(_reader(first)[0](first))
+        return [*names, *told_by_folders(first, names, None)] if others else names
 
 
 def _reader(path: Path) -> tuple[Callable[[Path], list[str]], Callable[..., pa.Table]]:
@@ -90,7 +125,7 @@ def write_table(path: Path, table: pa.Table, source: Path | None = None) -> None
     """Write a table in the format that the file's name asks for; CSV as that of a source is."""
     if output_format(path) == "csv":
         in_text = source is not None and file_format(source) == "csv"
-        dialect = written_like(path, source if in_text else None)
+        dialect = written_like(path, files_of(source)[0] if source and in_text else None)
         with output_file(path) as file:
             _write_csv(table, file, dialect)
         return

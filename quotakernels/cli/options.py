@@ -31,14 +31,13 @@ Format = Literal["answer", "all", "json"]
 class DataPath(click.Path):
     """A file or a pipe, or else a directory or a pattern of files such as `scores/*.parquet`."""
 
-    def __init__(self, several: bool = True) -> None:
-        super().__init__(exists=True, dir_okay=several, path_type=Path)
-        self.several = several
+    def __init__(self) -> None:
+        super().__init__(exists=True, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Take what exists, and a pattern that something fits."""
         pattern = value = "/dev/stdin" if str(value) == "-" else str(value)
-        if self.several and not Path(pattern).exists() and glob.glob(pattern, recursive=True):
+        if not Path(pattern).exists() and glob.glob(pattern, recursive=True):
             return Path(pattern)
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         return path if ctx is None or ctx.resilient_parsing else as_file(path, ctx)
@@ -171,8 +170,7 @@ def resamples_option(what: str) -> Option:
     return Option(["--resamples"], metavar="N", type=click.IntRange(min=1), help=said)
 
 
-FILES = Argument(["file"], type=DataPath(), required=False)
-FILE = Argument(["file"], type=DataPath(several=False), required=False)
+FILE = Argument(["file"], type=DataPath(), required=False)
 LABEL = Option(["--label"], type=COLUMN, help="Column of the labels.")
 SCORES = Option(["--score"], type=COLUMN, multiple=True, help="Column of a model's scores; repeat.")
 QUOTA: dict[str, Any] = {"metavar": "Q", "type": parse_quota}

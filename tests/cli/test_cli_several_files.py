@@ -1,4 +1,4 @@
-"""`evaluate` on a directory or a pattern of CSV files: the answer for all rows in one file."""
+"""Directories and patterns of files: each command tells what it tells of all rows in one file."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+pytest.importorskip("pyarrow")
+
+import pyarrow as pa
+from pyarrow import parquet
 
 Run = Callable[..., Any]
 ASKED = ("--label", "y", "--score", "s", "--json")
@@ -42,3 +47,57 @@ def test_what_does_not_go_together(run: Run, folder: Path) -> None:
     (folder / "c.jsonl").write_text('{"y": 1, "s": 2}\n')
     several = "holds files of several types, such as a.csv and c.jsonl"
     assert several in " ".join(run("evaluate", folder, *ASKED).error.split())
+
+
+@pytest.fixture
+def dated(tmp_path: Path) -> Path:
+    """Parquet files whose folders tell a column, and the same rows as `whole.parquet`."""
+    rows = pa.table({"y": [1, 0, 1, 0], "s": [4, 3, 2, 1], "day": ["a", "a", "b", "b"]})
+    parquet.write_table(rows, tmp_path / "whole.parquet")
+    for day, part in (("a", rows.slice(0, 2)), ("b", rows.slice(2))):
+        (tmp_path / "days" / f"day={day}").mkdir(parents=True)
+        parquet.write_table(part.select(["y", "s"]), tmp_path / "days" / f"day={day}" / "x.parquet")
+    return tmp_path / "days"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [("--confidence", "0.9"), ("--gain", "s"), ("--by", "day", "--quota", 2, "--engine", "memory")],
+)
+def test_parquet_that_the_database_cannot_evaluate(
+    run: Run, dated: Path, asked: tuple[str, ...]
+) -> None:
+    outcomes = [run("evaluate", x, *ASKED, *asked) for x in (dated, dated.parent / "whole.parquet")]
+    several, one = (json.loads(x.out) for x in outcomes)
+    assert several == {**one, "source": "days"}
+
+
+def test_every_command_takes_them(run: Run, folder: Path, dated: Path) -> None:
+    """What `select` and `tables` write; CSV like the first of the files."""
+    whole = folder.with_name("whole.csv")
+    whole.write_text("y;s\n1;0,5\n0;1\n1;2\n0;3\n")
+    columns = ("--score", "s", "-o")
+    for several, one in ((folder, whole), (dated, dated.parent / "whole.parquet")):
+        out = folder.parent / "out.csv"
+        for command in (
+            ("select", "--quota", 3),
+            ("select", "--budget", 4, "--cost", "s"),
+            ("tables", "--label", "y"),
+        ):
+            written = []
+            for path in (several, one):
+                outcome = run(command[0], path, *command[1:], *columns, out)
+                assert outcome.status == 0, outcome.err
+                written.append(out.read_text())
+            assert written[0] == written[1]
+        page = folder.parent / "page.html"
+        assert run("report", several, *ASKED[:4], "--quota", 2, "-o", page).status == 0
+        assert f"quotakernels select {several} --score s" in page.read_text()
+
+
+def test_decimals_beside_floats_are_refused(run: Run, tmp_path: Path) -> None:
+    """Decimals that differ could tie as floats of 32 bits."""
+    for name, kind in (("a", pa.decimal128(30, 2)), ("b", pa.float32())):
+        part = pa.table({"y": [0, 1], "s": pa.array([1, 2]).cast(kind)})
+        parquet.write_table(part, tmp_path / f"{name}.parquet")
+    assert "holds decimals and floats" in run("evaluate", tmp_path, *ASKED, "--gain", "y").error
