@@ -64,6 +64,11 @@ def number(value: Any) -> str:
     return formatted(known, ",.1f").removesuffix(".0")
 
 
+def counted(value: Any, one: str, several: str) -> str:
+    """Write a number and what it counts."""
+    return f"{number(value)} {one if number(value) == '1' else several}"
+
+
 def percent(share: Any) -> str:
     """Write a share of a whole, a small one with two digits."""
     if math.isnan(share):

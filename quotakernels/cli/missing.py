@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from quotakernels._text import number
+from quotakernels._text import counted, number
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,7 +38,7 @@ def kept_rows(table: pa.Table) -> pa.Array | None:
     if rows := pc.sum(left_out).as_py():
         where = ", ".join(f"{number(n)} in {name!r}" for name, n in counts.items() if n)
         have = "has a missing value and is" if rows == 1 else "have a missing value and are"
-        of_all = f"{number(rows)} of {number(table.num_rows)} rows"
+        of_all = f"{number(rows)} of {counted(table.num_rows, 'row', 'rows')}"
         click.echo(f"{of_all} {have} left out: {where}", err=True)
     return pc.invert(left_out)
 

@@ -11,13 +11,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 import quotakernels as qk
-from quotakernels._text import number
+from quotakernels._text import counted, number
 from quotakernels.cli.columns import cost_column
 from quotakernels.cli.conditions import of_rows
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.selection import Selection, Ties, best_first, by_group, selected
 from quotakernels.evaluation.conditions import Conditions
-from quotakernels.evaluation.words import counted
 from quotakernels.inputs.groups import GroupsOfExamples
 
 

@@ -7,7 +7,7 @@ import os
 
 from rich.console import Console
 
-from quotakernels._text import formatted, number
+from quotakernels._text import counted, formatted, number
 from quotakernels.cli.tables import UNLIMITED, print_table
 from quotakernels.cli.terminal import TextConsole
 from quotakernels.evaluation.answers import Answer, which_model
@@ -102,8 +102,8 @@ def _print_all(evaluation: Evaluation, console: Console) -> None:
 def _data_line(evaluation: Results) -> str:
     settings = evaluation.settings
     parts = [
-        f"{number(evaluation.rows)} rows",
-        f"{number(evaluation.positives)} {settings.the_positive}",
+        counted(evaluation.rows, "row", "rows"),
+        settings.counted(evaluation.positives),
     ]
     if settings.weight is not None:
         parts.append(f"total weight {number(evaluation.total)} ({settings.weight})")

@@ -9,6 +9,7 @@ import click
 import pyarrow as pa
 
 from quotakernels._replacing import is_stdout
+from quotakernels._text import counted
 from quotakernels.cli.batches import Rows
 from quotakernels.cli.columns import group_column, score_column
 from quotakernels.cli.conditions import chosen_rows, of_rows
@@ -24,7 +25,6 @@ from quotakernels.cli.task import refuse_to_overwrite
 from quotakernels.cli.terminal import printable
 from quotakernels.evaluation.conditions import Conditions
 from quotakernels.evaluation.quota import Quota
-from quotakernels.evaluation.words import counted
 
 
 def write_selected(

@@ -45,7 +45,7 @@ def _edge(rows: Rows, score: str, kind: np.dtype[Any], quota: Quota, ties: Ties)
 
     cells = counted(passes, [score])
     total = int(cells[score].counts.sum())
-    check_quota(quota, total, f"the {total} rows")
+    check_quota(quota, total, f"the {total} {'row' if total == 1 else 'rows'}")
     places = float(ties.places(quota, np.asarray(total)))
     while not cells[score].ties[end := cells[score].last_for(places)]:
         cells = opened(passes, cells, {score: {end}})

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 import quotakernels as qk
-from quotakernels._text import number
+from quotakernels._text import counted, number
 from quotakernels.cli.errors import InputError
 from quotakernels.evaluation.choice import how_filled, how_filled_each
 from quotakernels.evaluation.quota import Quota, UnfitError
@@ -59,7 +59,7 @@ def select_rows(
     cannot be selected are left out.
     """
     total = len(scores) if total is None else total
-    check_quota(quota, total, f"the {total} rows")
+    check_quota(quota, total, f"the {counted(total, 'row', 'rows')}")
     places = float(ties.places(quota, np.asarray(total)))
     parts = qk.select(scores, quota=places, **ties.argument)
     rows = best_first(scores, np.flatnonzero(parts))
@@ -67,7 +67,7 @@ def select_rows(
     above, tied = (int(np.count_nonzero(x)) for x in (scores > last, scores == last))
     said = how_filled(places, str(last), above, tied)
     if places < (asked := quota.places(total)) and number(asked) != number(places):
-        share = f"{quota} of {number(total)} rows is " if quota.percent else ""
+        share = f"{quota} of {counted(total, 'row', 'rows')} is " if quota.percent else ""
         said += f"; {share}{number(asked)}, rounded down"
     return selected(table, scores, rows, parts, ties)._replace(said=said)
 
@@ -83,7 +83,9 @@ def select_of_each(
     """Return the rows that fill a quota of each group, group by group."""
     sizes = np.bincount(groups.codes)
     largest = int(sizes.max(initial=0))
-    check_quota(quota, largest, f"the {largest} rows of the largest group by {column!r}")
+    check_quota(
+        quota, largest, f"the {counted(largest, 'row', 'rows')} of the largest group by {column!r}"
+    )
     places = ties.places(quota, sizes)
     parts = qk.select(scores, groups=groups.codes, quota=places[:, None], **ties.argument)
     rows = by_group(best_first(scores, np.flatnonzero(parts)), groups)

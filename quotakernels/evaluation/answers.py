@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quotakernels._text import formatted, number, percent, plain
+from quotakernels._text import counted, formatted, number, percent, plain
 from quotakernels.evaluation.choice import (
     Choice,
     first_choice,
@@ -21,7 +21,7 @@ from quotakernels.evaluation.gain_answers import at_best_cuts, how_many_by_gain,
 from quotakernels.evaluation.order import how_sure
 from quotakernels.evaluation.results import GainResults, Results
 from quotakernels.evaluation.segments import best_by_model
-from quotakernels.evaluation.words import Said, counted, listed, sentence, whole
+from quotakernels.evaluation.words import Said, listed, sentence, whole
 
 _OTHERS = 3
 
@@ -105,6 +105,8 @@ def _nothing(evaluation: Results, choice: Choice | None) -> str:
         return f"A {what} selects nobody."
     if not evaluation.positive_total:
         what = evaluation.settings.positive
+        if evaluation.rows == 1:
+            return f"The only row is not positive ({what})."
         return f"None of the {number(evaluation.rows)} rows is positive ({what})."
     return ""
 
@@ -144,15 +146,14 @@ def _found(evaluation: Results, choice: Choice) -> Iterator[str]:
     cases = cases if per is None else f"first {choice.quota} of each {per}"
     cases = f"{cases} by {settings.models[first]}"
     flattered = _by_choice(evaluation, choice, percent) if choice.brings is None else ""
-    number_found = counted(found[first], "is", "is" if evaluation.weighted else "are")
-    number_found += f" {settings.are_positive}"
-    if settings.called:
-        number_found = f"{number(found[first])} {settings.called}"
+    several = settings.many(found[first])
+    are = settings.are_positive(1 if evaluation.weighted and not several else found[first])
+    number_found = f"{number(found[first])} {several or are}"
     rate = f"a hit rate of {percent(found[first] / choice.places)}{flattered}"
     if choice.brings is None and choice.beats_chance:
         yield f"Take the {cases}: {number_found}, {rate}."
     else:
-        of_them = f"The {cases} hold" if settings.called else f"Of the {cases},"
+        of_them = f"The {cases} hold" if several else f"Of the {cases},"
         yield f"{of_them} {number_found}: {rate}."
     # where models are compared by what they bring, the others' positives do not count
     rest = _each(evaluation, choice, "finds ", number) if choice.brings is None and others else []
@@ -163,7 +164,8 @@ def _found(evaluation: Results, choice: Choice) -> Iterator[str]:
 def _found_for_money(evaluation: Results, choice: Choice) -> Iterator[str]:
     """What the best model finds, and the others, each in as many places as the budget pays for."""
     first, *others = choice.order
-    names, are_positive = evaluation.models, evaluation.settings.are_positive
+    names = evaluation.models
+    are_positive = evaluation.settings.are_positive(choice.found[first])
 
     def form(share: float) -> str:
         return number(share * evaluation.positive_total)
@@ -180,7 +182,7 @@ def _found_for_money(evaluation: Results, choice: Choice) -> Iterator[str]:
     where = "" if per is None else f" in each {per}"
     yield (
         f"With {number(choice.quota.amount)} to spend{where}, choosing by {names[first]}: "
-        f"{of_places(first)} selected are {are_positive}; {', '.join(rest)}."
+        f"{of_places(first)} selected {are_positive}; {', '.join(rest)}."
     )
     if choice.brings is None and (luck := _luck(evaluation, choice, form)):
         yield f"{names[first]} is {luck}."
@@ -244,7 +246,8 @@ def _part_of_a_place(evaluation: Results, choice: Choice) -> Iterator[str]:
     elif choice.quota.whole:
         asked = float(choice.quota.of_each(np.asarray(evaluation.rows)))
         if not whole(asked):
-            of_all = f"{choice.quota} of {number(evaluation.rows)} rows is {number(asked)}"
+            rows = counted(evaluation.rows, "row", "rows")
+            of_all = f"{choice.quota} of {rows} is {number(asked)}"
             yield f"{of_all}, rounded down to {counted(choice.places, 'place', 'places')}."
 
 
@@ -353,7 +356,7 @@ def _what(evaluation: Results, choice: Choice | None) -> Said:
     settings = evaluation.settings
     weighted = evaluation.weighted
     several = settings.positives
-    verdict = counted(found, settings.called or "positive", several)
+    verdict = counted(found, "positive", several)
     verdict = f"{sentence(several)} of weight {number(found)}" if weighted else verdict
     verdict += f", at random {number(random)}"
     if choice.quota.is_budget:

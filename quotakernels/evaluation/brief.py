@@ -39,8 +39,7 @@ def _at_quota(evaluation: Results, choice: Choice) -> Table:
     if resampling is not None and evaluation.has_intervals:
         columns[f"{resampling.percent} interval"] = _intervals(values, len(evaluation.models))
     if choice.brings is not None:
-        currency = evaluation.settings.currency
-        columns[f"brings ({currency})" if currency else "brings"] = _each(amount, choice.brings)
+        columns[evaluation.settings.in_currency("brings")] = _each(amount, choice.brings)
     elif "lift" in (x.name for x in values.measures):  # groups and budgets have none
         columns["lift"] = _each(lambda x: formatted(x, ".3g"), values.of("lift"))
     if evaluation.settings.treatment is not None:

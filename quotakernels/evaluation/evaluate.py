@@ -57,6 +57,8 @@ def evaluate(
     compare: bool = False,
     n_resamples: int | None = None,
     random_state: int = 0,
+    positives: str = "",
+    currency: str = "",
     progress: bool | Callable[[int, int], None] | None = None,
 ) -> Evaluation:
     """Which model should fill a quota, how many to take, what it brings, and how sure that is.
@@ -117,6 +119,9 @@ def evaluate(
         100,000 examples they are fewer, 200 at least.
     random_state : int
         Which resamples.
+    positives, currency : str
+        What positive examples are called, such as "buyers", and the currency of gains, such as
+        "EUR": words for the answers, the tables and the page.
     progress
         As in `bootstrap`, of each step.
 
@@ -152,12 +157,39 @@ def evaluate(
     beside = _asked(sample_weight=sample_weight, where=where, gain=gain, tune=tune)
     beside |= _asked(per=per, by=by, cost=cost, treatment=treatment)
     quotas = _quotas(quota=quota, fraction=fraction, budget=budget)
-    if models is None:
-        beside |= _asked(impacts=impacts, ratio=ratio, prevalence=prevalence, pos_label=pos_label)
-        return _of_rankings(y_true, quotas, beside | _asked(confidence=confidence, compare=compare))
     unit = place_cost or None, _cells(impacts), tune, ratio, prevalence
     how = confidence, compare, n_resamples, random_state
-    return _of_models(models, {"y_true": y_true, **beside}, quotas, unit, how, pos_label, progress)
+    found = _found(y_true, models, beside, quotas, unit, how, pos_label, progress)
+    return _in_words(found, positives, currency)
+
+
+def _found(
+    y_true: Any,
+    models: Any,
+    beside: dict[str, Any],
+    quotas: tuple[Quota, ...],
+    unit: Any,
+    how: Any,
+    pos_label: Any,
+    progress: Any,
+) -> Evaluation:
+    """What rankings tell, or labels and scores."""
+    if models is not None:
+        asked = quotas, unit, how, pos_label, progress
+        return _of_models(models, {"y_true": y_true, **beside}, *asked)
+    _, impacts, _, ratio, prevalence = unit
+    confidence, compare, *_ = how
+    beside |= _asked(impacts=impacts, ratio=ratio, prevalence=prevalence, pos_label=pos_label)
+    return _of_rankings(y_true, quotas, beside | _asked(confidence=confidence, compare=compare))
+
+
+def _in_words(evaluation: Evaluation, positives: str, currency: str) -> Evaluation:
+    """The evaluation in the caller's words."""
+    for name, word in (("positives", positives), ("currency", currency)):
+        if not isinstance(word, str):
+            raise TypeError(f"{name} must be a string; got {brief(word)}")
+    settings = replace(evaluation.settings, called=positives, currency=currency)
+    return replace(evaluation, settings=settings)
 
 
 def _of_models(

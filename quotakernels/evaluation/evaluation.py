@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any, Literal, get_args, overload
 
 from quotakernels._frames import Library, frame_of
-from quotakernels._text import number
+from quotakernels._text import counted
 from quotakernels.evaluation.answers import Answer, answers
 from quotakernels.evaluation.brief import brief_tables
 from quotakernels.evaluation.export import as_dict, as_json, as_rows
 from quotakernels.evaluation.group_tables import group_tables
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.tables import Table, gain_tables, measure_tables, pair_tables
-from quotakernels.evaluation.words import counted
 
 _SHOWN = 8
 PlotKind = Literal["hit_rate", "qrecall", "lift", "roc", "precision_recall", "dominance", "impact"]
@@ -164,5 +163,5 @@ class Evaluation(Results):
     @property
     def _headline(self) -> str:
         models = counted(len(self.models), "model", "models")
-        found = f"{number(self.positives)} {self.settings.the_positive}"
-        return f"Evaluation of {models} on {number(self.rows)} rows, {found}"
+        rows = counted(self.rows, "row", "rows")
+        return f"Evaluation of {models} on {rows}, {self.settings.counted(self.positives)}"

@@ -114,7 +114,7 @@ def _groups(evaluation: Results, groups: GroupResults, quota: Quota | None, mode
     columns = columns_at(groups, quota)
     values, measure = next(x for x in columns if x[1].compared)
     shown = shown_groups(values, measure, model)
-    head = (str(evaluation.settings.grouped_by), "rows", "positives")
+    head = (str(evaluation.settings.grouped_by), "rows", evaluation.settings.positives)
     rows = [
         (
             Cell(str(groups.names[k]), words=True),

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from quotakernels._text import number
+from quotakernels._text import counted, number
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Differences, GainResults, Results
 from quotakernels.evaluation.words import listed
@@ -39,10 +39,12 @@ def compared_by(evaluation: Results, differences: Differences) -> str:
     if quota is None:
         best_cuts = differences.measure == "brings"
         what = "what the best cuts bring" if best_cuts else _COMPARED[differences.measure]
-        return f"Differences of {what}"
+        return f"Differences of {evaluation.settings.in_currency(what) if best_cuts else what}"
     heading = heading_of(evaluation, quota)
     where = f"{heading[:1].lower()}{heading[1:]}"
-    return f"Differences of {_COMPARED[differences.measure]} {where}"
+    what = _COMPARED[differences.measure]
+    what = evaluation.settings.in_currency(what) if differences.measure == "brings" else what
+    return f"Differences of {what} {where}"
 
 
 def heading_of(evaluation: Results, quota: Quota) -> str:
@@ -53,8 +55,10 @@ def heading_of(evaluation: Results, quota: Quota) -> str:
         return f"At {quota.named}{each}"
     if not (quota.percent or each):
         return f"At quota {quota}"
-    unit = "of the total weight" if evaluation.weighted else "rows"
-    return f"At quota {quota}{each} ({number(evaluation.places_at_random(quota))} {unit})"
+    places = evaluation.places_at_random(quota)
+    many = counted(places, "row", "rows")
+    many = f"{number(places)} of the total weight" if evaluation.weighted else many
+    return f"At quota {quota}{each} ({many})"
 
 
 def pairs_of(differences: Differences) -> list[tuple[int, int]]:
@@ -70,7 +74,8 @@ def in_sentences(differences: Differences, rows: int) -> Iterator[str]:
         return
     for group in found.groups:
         if len(group) > 1:
-            yield f"{listed(group)} cannot be told apart by these {number(rows)} rows."
+            these = "this row" if rows == 1 else f"these {number(rows)} rows"
+            yield f"{listed(group)} cannot be told apart by {these}."
     letters = [set(x) for x in found.letters]
     for k, name in enumerate(found.names):
         worse = [x for x, y in zip(found.names[k:], letters[k:], strict=True) if not y & letters[k]]
@@ -91,8 +96,9 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
     if evaluation.settings.per is not None:
         yield _OF_GROUPS
     if evaluation.weighted:
-        rows, effective = (number(x) for x in (evaluation.rows, evaluation.effective_rows))
-        yield f"With their weights {rows} rows tell as much as {effective} of equal weight (Kish)."
+        rows, effective = counted(evaluation.rows, "row", "rows"), number(evaluation.effective_rows)
+        tell = "tells" if evaluation.rows == 1 else "tell"
+        yield f"With their weights {rows} {tell} as much as {effective} of equal weight (Kish)."
     else:
         classes = evaluation.positives, evaluation.rows - evaluation.positives
         if min(classes) == 1:

@@ -10,7 +10,7 @@ import numpy as np
 from quotakernels._text import fixed, formatted, number, percent
 from quotakernels.evaluation.choice import Choice, no_best_cut, same
 from quotakernels.evaluation.results import Differences, Results
-from quotakernels.evaluation.settings import Resampling
+from quotakernels.evaluation.settings import Resampling, drawn_often
 from quotakernels.evaluation.words import (
     MINUS,
     Said,
@@ -58,7 +58,7 @@ def _interval(evaluation: Results, choice: Choice | None) -> Iterator[str]:
     lower, upper = evaluation.at_quota[choice.quota].interval("hit_rate", 0)
     in_resamples = evaluation.weighted or evaluation.settings.per is not None
     in_resamples = in_resamples or choice.quota.is_budget
-    drawn = f" of {resampling.resamples} resamples" if in_resamples else ", score interval"
+    drawn = f" of {drawn_often(resampling.resamples)}" if in_resamples else ", score interval"
     if math.isnan(lower):
         yield "Its hit rate is undefined."
     elif same(lower, upper):

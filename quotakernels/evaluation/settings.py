@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quotakernels._text import plain
+from quotakernels._text import number, plain
 from quotakernels.evaluation.conditions import Conditions
 from quotakernels.evaluation.quota import Quota, UnfitError
 from quotakernels.evaluation.unit import Unit
@@ -107,7 +107,7 @@ class Resampling:
         if few := self.few(models, self.resamples):
             yield few
         elif self.resamples != self.test_resamples:
-            yield f"By percentiles of {self.resamples} resamples."
+            yield f"By percentiles of {drawn_often(self.resamples)}."
 
     def in_words(self, settings: Settings) -> Iterator[str]:
         """Tell what the ends are, and what was resampled; of the hit rate only at quotas."""
@@ -116,10 +116,10 @@ class Resampling:
         by_rows = quotas and settings.cost is None
         rate = "hit rate: score interval; " if by_rows else ""
 
-        def resamples(number: int) -> str:
+        def resamples(drawn: int) -> str:
             fewer = f"fewer than {_RESAMPLES}, as the rows are many; "
-            fewer = fewer if self.least and number < _RESAMPLES else ""
-            return f"percentiles of {number} resamples of the {rows} ({fewer}seed {self.seed})"
+            fewer = fewer if self.least and drawn < _RESAMPLES else ""
+            return f"percentiles of {drawn_often(drawn)} of the {rows} ({fewer}seed {self.seed})"
 
         drawn = f"corrected {resamples(self.resamples)}"
         if self.level is not None and weighted:
@@ -144,6 +144,11 @@ class Resampling:
         """How many steps of work this is."""
         intervals = 0 if self.level is None else models
         return intervals + gains + (1 + quotas if self.compare else 0)
+
+
+def drawn_often(drawn: int) -> str:
+    """Write how many resamples there are."""
+    return f"{drawn} {'resample' if drawn == 1 else 'resamples'}"
 
 
 def _tests_in_words(settings: Settings, resampled: str) -> str:
@@ -212,15 +217,22 @@ class Settings:
         """Positive rows, in the user's word if there is one."""
         return self.called or "positives"
 
-    @property
-    def the_positive(self) -> str:
-        """What positive rows are, and by what, behind a number of them."""
-        return f"{self.called or 'positive'} ({self.positive})"
+    def many(self, positives: float) -> str:
+        """What so many positive rows are in the user's word, which is for several; or nothing."""
+        return "" if number(positives) == "1" else self.called
 
-    @property
-    def are_positive(self) -> str:
-        """What positive rows are, behind a number of them."""
-        return self.called or self.the_positive
+    def counted(self, positives: float) -> str:
+        """So many positive rows, what they are, and by what."""
+        return f"{number(positives)} {self.many(positives) or 'positive'} ({self.positive})"
+
+    def are_positive(self, positives: float) -> str:
+        """What so many rows are said to be."""
+        is_one = "is" if number(positives) == "1" else "are"
+        return f"{is_one} {self.many(positives) or f'positive ({self.positive})'}"
+
+    def in_currency(self, words: str) -> str:
+        """Words for amounts, with the currency that these are in."""
+        return f"{words} in {self.currency}" if self.currency else words
 
     @property
     def gain(self) -> str | None:
@@ -257,7 +269,8 @@ class Settings:
         """
         unweighted = self.weight is None
         of_group = f" of the largest group by {group!r}" if group else ""
-        rows, weight = f"the {plain(total)} rows{of_group}", f"the total weight{of_group}"
+        rows = f"the {plain(total)} {'row' if total == 1 else 'rows'}{of_group}"
+        weight = f"the total weight{of_group}"
         what = rows if unweighted else f"{weight}, {plain(total)}"
         paid = f"all rows{of_group} cost" if group else "all rows cost"
         what = what if self.cost is None else f"what {paid}, {plain(total)}"

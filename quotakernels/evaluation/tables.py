@@ -149,8 +149,11 @@ def _caption(evaluation: Results, section: Section) -> str:
         return "ROC and precision-recall space"
     if quota is None:
         settings = evaluation.settings
-        return f"What the best cut brings ({settings.unit}){chosen_on(settings)}"
-    return heading_of(evaluation, quota) if part == "at_quota" else f"What {quota.named} brings"
+        brings = settings.in_currency("What the best cut brings")
+        return f"{brings} ({settings.unit}){chosen_on(settings)}"
+    if part == "at_quota":
+        return heading_of(evaluation, quota)
+    return evaluation.settings.in_currency(f"What {quota.named} brings")
 
 
 def _notes(evaluation: Results, section: Section) -> Iterator[str]:
@@ -226,7 +229,8 @@ def overview(evaluation: Results) -> Table | None:
     choices = [choice_at(evaluation, quota) for quota in evaluation.settings.quotas]
     if len(choices) < 2:
         return None
-    gains = ("it brings", "at random") if evaluation.gains is not None else ()
+    brings = evaluation.settings.in_currency("it brings")
+    gains = (brings, "at random") if evaluation.gains is not None else ()
     what = "quota" if evaluation.settings.cost is None else "budget"
     head = (what, "places", "best model", "it finds", "at random", "hit rate", *gains)
     return Table(f"At each {what}", head, tuple(_chosen(evaluation, x) for x in choices))

@@ -67,7 +67,9 @@ class Unit:
     @property
     def tuned_to(self) -> str:
         """Of which class ratio the impacts are, if it is not that of the rows."""
-        return f"{formatted(self.ratio, '.4g')} positives to one negative" if self.ratio else ""
+        ratio = formatted(self.ratio or 0, ".4g")
+        positives = "positive" if ratio == "1" else "positives"
+        return f"{ratio} {positives} to one negative" if self.ratio else ""
 
     def __str__(self) -> str:
         if self.impacts is not None:

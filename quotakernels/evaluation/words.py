@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from quotakernels._text import money, number, plain
+from quotakernels._text import counted, money, number, plain
 
 Said = tuple[str, tuple[str, ...]]
 """An answer in a few words, and the sentences that say what they mean."""
@@ -22,11 +22,6 @@ def named_option(name: str, command: bool) -> str:
 def whole(places: float) -> bool:
     """Whether so many places can be filled without one that is left to chance."""
     return "." not in number(places)
-
-
-def counted(value: float, one: str, several: str) -> str:
-    """Write a number and what it counts."""
-    return f"{number(value)} {one if number(value) == '1' else several}"
 
 
 def places_found(difference: float) -> str:

@@ -6,11 +6,11 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from quotakernels._text import number, plain
+from quotakernels._text import counted, number, plain
 from quotakernels.evaluation.choice import choice_at, end_of, how_filled, how_filled_each, same
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Results
-from quotakernels.evaluation.words import counted, whole
+from quotakernels.evaluation.words import whole
 
 _OF_SELECT = {"sample_weight": "sample_weight", "where": "where", "per": "groups", "cost": "cost"}
 """What `select` takes, too, and how it calls that."""

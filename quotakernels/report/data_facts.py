@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quotakernels._text import number, percent
+from quotakernels._text import counted, number, percent
 from quotakernels.evaluation.conditions import in_words
 from quotakernels.evaluation.results import Results
-from quotakernels.evaluation.words import counted
 
 
 class Fact(NamedTuple):
@@ -27,7 +26,7 @@ def data_line(evaluation: Results) -> str:
     source = f"{settings.source}: " if settings.source else ""
     return (
         f"{source}{counted(evaluation.rows, 'row', 'rows')}{chosen}, "
-        f"{number(evaluation.positives)} {settings.the_positive}, "
+        f"{settings.counted(evaluation.positives)}, "
         f"{counted(len(settings.models), 'model', 'models')}"
     )
 

@@ -274,7 +274,7 @@ def _impact(shown: _Shown, ax: Axes) -> Said:
     assert shown.evaluation.gains is not None
     cuts = dict(zip(shown.names, shown.evaluation.gains.cuts, strict=True))
     plots.ImpactDisplay(cuts, in_all=True).plot(ax=ax, legend=False)
-    ax.set_ylabel("brought in all")
+    ax.set_ylabel(shown.evaluation.settings.in_currency("brought in all"))
     reading = "What all decisions bring together. The highest point of a line is its best cut."
     point = key_of(
         "best cut of a model",

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from quotakernels._text import number
 from quotakernels.evaluation.any_quota import AnyQuota, at_any_quota
 from quotakernels.evaluation.results import Results
-from quotakernels.evaluation.words import amount, listed
+from quotakernels.evaluation.words import listed
 
 _SIZE = 50_000
 """Bytes that the lines of all models may take."""
@@ -46,15 +46,15 @@ def other_quotas(evaluation: Results, script: str) -> OtherQuotas | None:
     if found is None:
         return None
     paid = found.axis == "cost"
-    head = (*["places"] * paid, "finds", "hit rate", "lift")
+    brings = [evaluation.settings.in_currency("brings")] if evaluation.gains is not None else []
     whole = not paid and not evaluation.weighted
     return OtherQuotas(
         "budget" if paid else "quota",
         found.end,
         1 if whole else found.end / _PLACES,
-        (*head, "brings") if evaluation.gains is not None else head,
+        (*["places"] * paid, "finds", "hit rate", "lift", *brings),
         (*evaluation.models, "random choice"),
-        _exactness(found),
+        _exactness(found, evaluation),
         _in_script(found.to_json()),
         Markup(script),
     )
@@ -67,10 +67,13 @@ def _in_script(text: str) -> Markup:
     return Markup(text)
 
 
-def _exactness(found: AnyQuota) -> str:
+def _exactness(found: AnyQuota, evaluation: Results) -> str:
     """How far off the values are, and what the slider does not tell."""
-    forms = {"found": ("the positives found", number), "brings": ("what is brought", amount)}
-    forms["places"] = ("places", number)
+    forms = {
+        "found": ("the positives found", number),
+        "places": ("places", number),
+        "brings": ("what is brought", evaluation.amount),
+    }
     errors = [
         f"{what} by {form(error)}"
         for name, (what, form) in forms.items()

@@ -10,7 +10,7 @@ from typing import Any
 import jinja2
 
 from quotakernels import __version__
-from quotakernels._text import number
+from quotakernels._text import counted, number
 from quotakernels.evaluation.answers import answers
 from quotakernels.evaluation.choice import first_choice
 from quotakernels.evaluation.group_tables import group_tables
@@ -23,7 +23,6 @@ from quotakernels.evaluation.tables import (
     overview,
     pair_tables,
 )
-from quotakernels.evaluation.words import counted
 from quotakernels.report.apply import steps
 from quotakernels.report.data_facts import data_facts, data_line
 from quotakernels.report.figures import figures, legend

@@ -222,14 +222,17 @@ def test_intervals_at_a_quota_are_of_the_tuned_impacts():
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("unit", [{}, {"impacts": (0, -5, -1, 0)}])
+@pytest.mark.parametrize(
+    "unit", [{}, {"impacts": (0, -5, -1, 0), "positives": "good loans", "currency": "EUR"}]
+)
 def test_the_page_is_the_commands(
     credit: Any, command: Callable[..., str], tmp_path: Path, unit: dict[str, Any]
 ) -> None:
     pytest.importorskip("jinja2")
     pytest.importorskip("matplotlib")
     output = tmp_path / "command.html"
-    said = ("--impact", "0,-5,-1,0") if unit else ()
+    words = ("--positives", "good loans", "--currency", "EUR")
+    said = ("--impact", "0,-5,-1,0", *words) if unit else ()
     command("report", "--example", "credit", "--resamples", 120, *said, "-o", output)
     options = {"quota": 100, "confidence": 0.95, "compare": True, "n_resamples": 120}
     found = qk.evaluate("repaid", credit, **options, **unit)
@@ -455,6 +458,40 @@ def test_masked_values_are_never_bad() -> None:
 def test_errors_name_the_arguments(given: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         qk.evaluate(Y, S, **given)
+
+
+def test_the_words_of_the_caller(credit: Any, command: Callable[..., str]) -> None:
+    """In every sentence and table, as those that the command prints."""
+    asked = ("--quota", 100, "--quota", 20, "--impact", "0,-5,-1,0", "--all")
+    words = ("--positives", "good loans", "--currency", "EUR")
+    printed = command("evaluate", "--example", "credit", *asked, *words)
+    options = {"quota": (100, 20), "impacts": (0, -5, -1, 0)}
+    assert "What quota 100 brings in EUR" in printed
+    found = qk.evaluate("repaid", credit, **options, positives="good loans", currency="EUR")
+    for sentence in (x for answer in found.answers[:2] for x in answer.found):
+        said = sentence.replace("\N{MINUS SIGN}", "-").replace("tune=", "--tune")
+        assert said in printed
+    for table in found.tables:
+        assert table.caption in printed
+    assert "340 rows, 250 good loans (repaid)" in repr(found)
+    ranked = qk.evaluate({"a": qk.rank(Y, S["a"])}, positives="buyers")
+    assert "6 rows, 3 buyers (y_true)" in repr(ranked)
+    with pytest.raises(TypeError, match="currency must be a string; got 5"):
+        qk.evaluate(Y, S, currency=5)
+
+
+def test_one_is_singular() -> None:
+    """The user's word is for several."""
+    found = qk.evaluate([1, 0, 0], {"a": [3, 2, 1]}, fraction=0.34, positives="buyers")
+    texts = repr(found), *(" ".join(x.sentences) for x in found.answers), found._repr_html_()
+    assert "3 rows, 1 positive (y_true)" in texts[0]
+    assert "At quota 34% (1 row)" in texts[0]
+    assert "Take the first case by a: 1 is positive (y_true), a hit rate" in texts[1]
+    assert not any(re.search(r"\b1 (rows|places|buyers|positives)\b", x) for x in texts)
+    one = qk.evaluate([0], {"a": [3]}, fraction=0.5)
+    assert "The only row is not positive" in one.recommendation
+    with pytest.raises(ValueError, match="is more than the 1 row$"):
+        qk.evaluate([1], {"a": [3]}, quota=2)
 
 
 def test_errors_name_the_model() -> None:

@@ -294,7 +294,7 @@ def test_the_page(credit: Any):
     [
         (0, COST + 1, "A budget of 0 selects nobody. So no model finds more than another."),
         (0, 0 * COST, "None: a random choice does as well. With 0 to spend"),
-        (0, COST, "1 of 1 selected are positive (y_true); by b 0 of 0, at random 0 of 0."),
+        (0, COST, "1 of 1 selected is positive (y_true); by b 0 of 0, at random 0 of 0."),
         (8, COST, "3 of 6 selected are positive (y_true); by b 3 of 6, at random 3 of 6."),
     ],
 )

@@ -139,7 +139,8 @@ def few_resamples(
     needed = resamples_needed(models, confidence_level, test)
     if n_resamples >= needed:
         return ""
-    few = f"{n_resamples} resamples cannot tell any of {models} models apart"
+    drawn = "resample" if n_resamples == 1 else "resamples"
+    few = f"{n_resamples} {drawn} cannot tell any of {models} models apart"
     return f"{few}; pass n_resamples={needed} or more"
 
 

@@ -46,8 +46,10 @@
   };
   const large = form({ maximumFractionDigits: 1 }), small = form({ maximumSignificantDigits: 2 });
   const number = (x) => Math.abs(x) > 1e-9 && Math.abs(x) < 1 ? small(x) : large(x);
+  const counted = (x, several, one) => `${number(x)} ${number(x) === "1" ? one : several}`;
   const percent = (x) => Number.isFinite(x) ? form({ minimumFractionDigits: 1, maximumFractionDigits: 1 })(100 * x) + "%" : "";
   const money = form({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
+  const amount = (x) => `${money(x)} ${part.dataset.currency}`.trim();
   const lift = form({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
   const cells = (found) => {
     const rate = found.places ? found.found / found.places : NaN;
@@ -74,10 +76,10 @@
     });
     const names = data.models.filter((_, k) => best[k]).map((model) => model.name);
     const first = found[best.indexOf(true)];
-    const brings = gains ? `, and brings ${money(first.brings)} (at random ${money(chance.brings)})` : "";
+    const brings = gains ? `, and brings ${amount(first.brings)} (at random ${amount(chance.brings)})` : "";
     const several = names.length > 1 ? `${names.length} models are equal: ${names.join(", ")}. Each` : `${names[0]}`;
     element("said").textContent = first.places
-      ? `${several} finds ${number(first.found)} of ${number(positives)} positives in ${number(first.places)} places (at random ${number(chance.found)})${brings}.`
+      ? `${several} finds ${number(first.found)} of ${counted(positives, part.dataset.positives, "positive")} in ${counted(first.places, "places", "place")} (at random ${number(chance.found)})${brings}.`
       : "That selects nobody.";
     const now = places(x);
     for (const [line, model, scale] of moving) {
