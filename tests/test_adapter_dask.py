@@ -252,6 +252,27 @@ def test_groups_of_a_frame_with_weights_gains_and_a_mask() -> None:
     np.testing.assert_allclose(found.gains.positive, wanted.gains.positive, rtol=1e-13, atol=1e-13)
 
 
+@pytest.mark.parametrize("by_group", [False, True])
+def test_budgets_of_partitions(by_group: bool) -> None:
+    y_true, y_score = examples()
+    rng = np.random.default_rng(5)
+    given = {"cost": rng.integers(0, 9, 600) / 4, "treatment": rng.integers(0, 2, 600)}
+    given |= {"groups": rng.integers(0, 3, 600)} if by_group else {}
+    found = ranking(
+        from_array(y_true, 70),
+        from_array(y_score, 90),
+        **{name: from_array(x, 40) for name, x in given.items()},
+    )
+    wanted = qk.rank(y_true, y_score, **given)
+    for one, other in zip((*found.costs, *found.arms), (*wanted.costs, *wanted.arms), strict=True):
+        np.testing.assert_array_equal(one, other)
+    for measure in (qk.hit_rate, qk.qrecall, qk.budgets.positives_per_cost):
+        np.testing.assert_array_equal(measure(found, budget=40), measure(wanted, budget=40))
+    cost = from_array(np.where(np.arange(600) == 91, -1.0, 1.0), 90)
+    with pytest.raises(ValueError, match="^partition 1: cost is -1.0 at position 1; expected"):
+        ranking(from_array(y_true, 90), from_array(y_score, 90), cost=cost)
+
+
 def test_bad_groups_name_the_partition() -> None:
     y_true, y_score = (from_array(x, 2) for x in ([1, 0, 1, 0], [0.4, 0.3, 0.2, 0.1]))
     with pytest.raises(TypeError, match=r"^partition 1: groups is 0.5 at position 1; expected an"):

@@ -307,7 +307,7 @@ def test_a_budget_above_all_costs():
 
 
 def test_wrong_calls():
-    needs = "^a budget needs what each example costs: cost=, here or in rank"
+    needs = "^a budget needs what each example costs: pass cost=, here, to rank or to a Score"
     with pytest.raises(TypeError, match=needs):
         qk.hit_rate(Y, S, budget=2)
     with pytest.raises(TypeError, match=needs):

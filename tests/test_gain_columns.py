@@ -488,6 +488,8 @@ def test_other_states_say_which_one_keeps_gains(kind: str):
             TypeError, match="^update takes no gain.* here; a ScoreBuffer keeps gains$"
         ):
             state.update(Y[0], S[0].astype(np.float16), **gains)
+    with pytest.raises(TypeError, match="^of takes no gain here; a ScoreBuffer keeps gains$"):
+        qk.states.ScoreHistogram.of(Y[0], S[0], gain=G[0])
 
 
 def test_a_buffer_with_gains_in_a_file(tmp_path: Any):
@@ -496,7 +498,7 @@ def test_a_buffer_with_gains_in_a_file(tmp_path: Any):
     again = qk.states.load_state(tmp_path / "state")
     for x, z in zip(again.examples(), state.examples(), strict=True):
         np.testing.assert_array_equal(x, z)
-    with pytest.raises(ValueError, match="some batches came with gains and some without"):
+    with pytest.raises(ValueError, match="some batches came with gain= and some without"):
         state.update(Y, S).compute(qk.hit_rate, quota=1)
 
 

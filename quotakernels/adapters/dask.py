@@ -65,6 +65,8 @@ def ranking(
     gain: Any = None,
     gain_rejected: Any = 0,
     groups: Any = None,
+    cost: Any = None,
+    treatment: Any = None,
 ) -> Ranking:
     """Rank scores that lie in partitions: `rank` for Dask.
 
@@ -88,6 +90,8 @@ def ranking(
     groups : as `y_true`, optional
         The group of each example, as `rank` takes it; a group may lie in several partitions.  One
         whose examples are all left out is not there.
+    cost, treatment : as `y_true`, optional
+        What each example costs if it is selected, and 1 for each that was treated.
     pos_label, ties : optional
         As `rank` takes them; not ``ties="given"``.
 
@@ -121,7 +125,7 @@ def ranking(
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
     one_for_all = type(gain_rejected) in (int, float)
     given |= {"gain": gain, "gain_rejected": None if one_for_all else gain_rejected}
-    given |= {"groups": groups}
+    given |= {"groups": groups, "cost": cost, "treatment": treatment}
     columns = {name: _column(data, x) for name, x in given.items() if x is not None}
     same = {"y_true": None, "gain_rejected": gain_rejected if one_for_all else 0}
     partitions = enumerate(_partitions(columns))

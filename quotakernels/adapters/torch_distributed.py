@@ -10,6 +10,7 @@ from quotakernels._array import namespace, wide_float
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.states import ScoreBuffer, ScoreHistogram
+from quotakernels.states.buffer import OF_ALL_BATCHES, joined_ids
 from quotakernels.states.histogram import sum_and_loss
 
 try:
@@ -28,6 +29,7 @@ Tensor: TypeAlias = Any
 StateT = TypeVar("StateT", ScoreHistogram, ScoreBuffer)
 
 _USUAL_TIMEOUT, _LONGEST = 60.0, 2.0**31
+_OPTIONAL = Examples._fields[2:]
 _PIECE = 2**20
 """How many sums are gathered from all ranks at once."""
 
@@ -60,9 +62,9 @@ def reduced(state: StateT, group: Any = None, *, timeout: float = _USUAL_TIMEOUT
     TypeError
         Another object than such a state; the other ranks get a ValueError.
     ValueError
-        States that differ in kind, in the type of scores, bits, batch axes, in being weighted, or
-        in the version of this library: on every rank, with the ranks and what they have.  A
-        `timeout` that is no number of seconds above 0.
+        States that differ in kind, in the type of scores, bits, batch axes, `num_groups`, in being
+        weighted, or in the version of this library: on every rank, with the ranks and what they
+        have.  A `timeout` that is no number of seconds above 0.
     TimeoutError
         Ranks that ended or did not come, by number, on each of the others.
     RuntimeError
@@ -98,13 +100,11 @@ def reduced(state: StateT, group: Any = None, *, timeout: float = _USUAL_TIMEOUT
         facts = {"bits": state.bits, "weighted": state.weighted}
         agreed(_facts(state) | facts, {}, group, timeout)
         return state if call.size == 1 else _added(state, call)
-    own = {
-        "examples": sum(piece.scores.shape[-1] for piece in state.pieces),
-        "weights": any(piece.weights is not None for piece in state.pieces),
-        "valid": any(piece.valid is not None for piece in state.pieces),
-        "gain": any(piece.gain is not None for piece in state.pieces),
-        "gain_rejected": any(piece.gain_rejected is not None for piece in state.pieces),
+    own: dict[str, Any] = {
+        name: any(getattr(piece, name) is not None for piece in state.pieces) for name in _OPTIONAL
     }
+    own |= {"examples": sum(piece.scores.shape[-1] for piece in state.pieces)}
+    own |= {"groups": len(state.groups) > 0}
     stated = agreed(_facts(state), own, group, timeout)
     return state if call.size == 1 else _joined(state, stated, call)
 
@@ -160,6 +160,7 @@ def _facts(state: ScoreHistogram | ScoreBuffer) -> dict[str, Any]:
         "state": type(state).__name__,
         "type of scores": str(state.like.dtype),
         "batch axes": list(state.like.shape[:-1]),
+        "num_groups": state.num_groups,
         "version of quotakernels": quotakernels.__version__,
     }
 
@@ -200,56 +201,57 @@ def added_sums(parts: list[Tensor] | Tensor) -> Tensor:
 def _joined(state: ScoreBuffer, stated: list[dict[str, Any]], call: _Call) -> ScoreBuffer:
     """With one piece for each rank that has examples."""
     bad = call.sum(state.bad.clone())
-    names = ("weights", "valid", "gain", "gain_rejected")
-    optional = {name for name in names if any(own[name] for own in stated)}
-    if "gain" in optional and not all(own["gain"] for own in stated if own["examples"]):
-        raise ValueError("some ranks have gains and some have none; give gain= with all batches")
+    optional = {name for name in (*_OPTIONAL, "groups") if any(own[name] for own in stated)}
+    for name in optional.intersection((*OF_ALL_BATCHES, "groups")):
+        if not all(own[name] for own in stated if own["examples"]):
+            raise ValueError(f"some ranks have {name}= and some have none; give it with all")
     counts = [own["examples"] for own in stated]
-    own = _packed(state, optional) if state.pieces else state.like.new_empty(0, dtype=torch.uint8)
-    rows = state.bad.numel()
-    size = sum(_widths(state.like, optional).values())
-    padded = own.new_zeros(rows * size * max(counts))
+    types = _types(state.like, optional)
+    own = _packed(state, types) if state.pieces else state.like.new_empty(0, dtype=torch.uint8)
+    lists = state.like.shape[:-1].numel()
+    size = sum(x.itemsize for x in types.values())
+    padded = own.new_zeros(lists * size * max(counts))
     padded[: own.numel()] = own
     found = call.gather(padded) if padded.numel() else []
-    pieces = [
-        _unpacked(x[: rows * size * count], state.like, count, optional)
+    ranks = [
+        _unpacked(x[: lists * size * count], state.like, count, types)
         for x, count in zip(found, counts, strict=False)
         if count
     ]
-    return state._replace(pieces=tuple(pieces), bad=bad)
+    groups = tuple(x["groups"] for x in ranks if "groups" in x)
+    pieces = tuple(Examples(*map(x.get, Examples._fields)) for x in ranks)
+    return state._replace(pieces=pieces, bad=bad, groups=groups)
 
 
-def _widths(like: Tensor, optional: set[str]) -> dict[str, int]:
-    """How many bytes each column has of an example."""
-    wide = wide_float(namespace(like), like.device)
-    widths = {"scores": like.dtype.itemsize, "labels": 1, "weights": wide.itemsize, "valid": 1}
-    widths |= {"gain": wide.itemsize, "gain_rejected": wide.itemsize}
-    return {name: x for name, x in widths.items() if name in optional | {"scores", "labels"}}
+def _types(like: Tensor, optional: set[str]) -> dict[str, Any]:
+    """The type of each column that some rank has; ids of groups may be of any on each."""
+    types = dict.fromkeys(_OPTIONAL, wide_float(namespace(like), like.device))
+    types |= {"valid": torch.bool, "groups": torch.int64}
+    there = {name: x for name, x in types.items() if name in optional}
+    return {"scores": like.dtype, "labels": torch.bool, **there}
 
 
-def _packed(state: ScoreBuffer, optional: set[str]) -> Tensor:
+def _packed(state: ScoreBuffer, types: dict[str, Any]) -> Tensor:
     """All examples as bytes, column by column in each row of the batch."""
     examples = state.examples()
-    wide = wide_float(namespace(state.like), state.like.device)
-    if examples.weights is None:
-        examples = examples._replace(weights=torch.ones_like(examples.scores, dtype=wide))
-    if examples.valid is None:
-        examples = examples._replace(valid=torch.ones_like(examples.labels))
-    if examples.gain_rejected is None:
-        examples = examples._replace(gain_rejected=torch.zeros_like(examples.scores, dtype=wide))
-    columns = [getattr(examples, name) for name in _widths(state.like, optional)]
+    named = examples._asdict() | {"groups": joined_ids(torch, state.groups, len(state.pieces))}
+    columns = [
+        _filled(name, examples.scores) if named[name] is None else named[name].to(dtype)
+        for name, dtype in types.items()
+    ]
     return torch.cat([x.contiguous().view(torch.uint8) for x in columns], dim=-1).flatten()
 
 
-def _unpacked(packed: Tensor, like: Tensor, count: int, optional: set[str]) -> Examples:
-    widths = _widths(like, optional)
-    wide = wide_float(namespace(like), like.device)
-    dtypes = {"scores": like.dtype, "labels": torch.bool, "weights": wide, "valid": torch.bool}
-    dtypes |= {"gain": wide, "gain_rejected": wide}
+def _filled(name: str, scores: Tensor) -> Tensor:
+    """A column that other ranks have: examples count, once, and bring nothing if rejected."""
+    dtype = _types(scores, {name})[name]
+    return torch.full_like(scores, name != "gain_rejected", dtype=dtype)
+
+
+def _unpacked(packed: Tensor, like: Tensor, count: int, types: dict[str, Any]) -> dict[str, Tensor]:
     packed = packed.reshape(*like.shape[:-1], -1)
-    columns = packed.split([count * width for width in widths.values()], dim=-1)
-    named = {
-        name: x.clone(memory_format=torch.contiguous_format).view(dtypes[name])
-        for name, x in zip(widths, columns, strict=True)
+    columns = packed.split([count * x.itemsize for x in types.values()], dim=-1)
+    return {
+        name: x.clone(memory_format=torch.contiguous_format).view(dtype)
+        for (name, dtype), x in zip(types.items(), columns, strict=True)
     }
-    return Examples(*(named.get(name) for name in Examples._fields))

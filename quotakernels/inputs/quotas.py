@@ -206,7 +206,8 @@ def _most(xp: Namespace, table: ops.Groups, name: str, whole: Array) -> _Most:
         what = "total weight" if table.weighted else "number of examples"
         return _Most(name, what, whole, table.weighted)
     if not table.costs:
-        raise TypeError("a budget needs what each example costs: cost=, here or in rank")
+        where = "here, to rank or to a ScoreBuffer"
+        raise TypeError(f"a budget needs what each example costs: pass cost=, {where}")
     return _Most(name, "total cost", Totals(xp, table).cost[..., None], True)
 
 

@@ -36,18 +36,20 @@ F = TypeVar("F", bound=Callable[..., Any])
 _KEPT_ELSEWHERE = {
     "gain": "a ScoreBuffer keeps gains",
     "gain_rejected": "a ScoreBuffer keeps gains",
+    "cost": "a ScoreBuffer keeps costs",
+    "treatment": "a ScoreBuffer keeps treatments",
 }
 
 
 def update_of(update: F) -> F:
-    """Make the `update` of a state public, which says what other states keep that it does not."""
+    """Make the `update` of a state, or its `of`, public: it says what only other states keep."""
     checked = public(update)
 
     @functools.wraps(checked)
     def told(*arguments: Any, **keywords: Any) -> Any:
         for name, keeper in _KEPT_ELSEWHERE.items():
             if name in keywords and name not in inspect.signature(checked).parameters:
-                raise TypeError(f"update takes no {name} here; {keeper}")
+                raise TypeError(f"{update.__name__} takes no {name} here; {keeper}")
         return checked(*arguments, **keywords)
 
     return told  # type: ignore[return-value]
@@ -99,11 +101,12 @@ def validate_batch(
     gain_rejected: Any = 0,
     groups: Any = None,
     num_groups: int | None = None,
+    **amounts: Any,
 ) -> Batch:
     """Check and convert labels, scores, weights and a mask for a state of scores such as `like`.
 
     A state that is `weighted` gets weights in any case, one that is not takes none; so it is with
-    groups.
+    groups.  The `amounts` are costs and treatments.
     """
     y_true, y_score, sample_weight, where = columns
     if sample_weight is not None and weighted is False:
@@ -116,9 +119,9 @@ def validate_batch(
     check_fits(like, y_score)
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
     given |= {"groups": groups}
-    batched = like.ndim > 1
+    beside = {"batched": like.ndim > 1, "num_groups": num_groups, **amounts}
     examples, _, good, _, found = validate_with_gains(
-        given, gain, gain_rejected, pos_label, validate, batched=batched, num_groups=num_groups
+        given, gain, gain_rejected, pos_label, validate, **beside
     )
     if weighted and examples.weights is None:
         with computing(xp):

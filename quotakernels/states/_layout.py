@@ -43,6 +43,7 @@ _OWN: dict[str, Fields] = {
     },
 }
 _WIDE = ("float64", "float32")
+_AMOUNTS = ("gain", "gain_rejected", "cost", "treatment")
 _IDS = ("bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))
 
 
@@ -104,7 +105,7 @@ def _buffer(said: dict[str, Any], shapes: Shapes) -> dict[str, _Wanted]:
         columns["groups"] = _Wanted(("int64",), [(*batch, *length)])
     if not shapes.keys() & columns.keys():
         return wanted
-    optional = {"weights", "valid", "gain", "gain_rejected"}
+    optional = {"weights", "valid", *_AMOUNTS}
     if said["num_groups"] is None:
         optional.add("groups")
     absent = optional - shapes.keys()
@@ -119,7 +120,7 @@ def _fixed_buffer(said: dict[str, Any], _: Shapes) -> dict[str, _Wanted]:
         columns["weights"] = _Wanted(_WIDE, [(*batch, 0)])
     places = 0 if said["num_groups"] is None else said["capacity"]
     columns["groups"] = _Wanted(("int64",), [(*batch, places)])
-    del columns["gain"], columns["gain_rejected"]
+    columns = {name: x for name, x in columns.items() if name not in _AMOUNTS}
     filled = _Wanted(("int64",), [batch[:axes] for axes in range(len(batch) + 1)])
     return {**columns, "filled": filled, "bad": _Wanted(("int64",), [_lists(said)])}
 
@@ -131,8 +132,7 @@ def _columns(said: dict[str, Any], shape: tuple[int, ...]) -> dict[str, _Wanted]
         "weights": _Wanted(_WIDE, [shape]),
         "valid": _Wanted(("bool",), [shape]),
         "groups": _Wanted(_IDS, [shape]),
-        "gain": _Wanted(_WIDE, [shape]),
-        "gain_rejected": _Wanted(_WIDE, [shape]),
+        **{name: _Wanted(_WIDE, [shape]) for name in _AMOUNTS},
     }
 
 

@@ -36,6 +36,9 @@ from quotakernels.states._batch import (
 from quotakernels.states._compute import computed
 from quotakernels.states._pickled import pickled
 
+OF_ALL_BATCHES = ("gain", "cost", "treatment")
+"""What all batches come with or none."""
+
 
 class ScoreBuffer(NamedTuple):
     """All examples of all batches: a state that grows, and of which every measure is exact.
@@ -49,7 +52,7 @@ class ScoreBuffer(NamedTuple):
     like : array, shape (..., 0)
         No scores, of the type that is kept.
     pieces : tuple of Examples
-        For each batch: scores, labels, weights or None, and which examples count or None.
+        For each batch: scores, labels, and what came beside them; None for what did not.
     bad : int64 array, shape (...), or (..., S) with `num_groups`
         Batches with bad values that could not be read, and so not be refused.  All measures are
         NaN where there was one.
@@ -106,12 +109,15 @@ class ScoreBuffer(NamedTuple):
         gain: Any = None,
         gain_rejected: Any = 0,
         groups: Any = None,
+        cost: Any = None,
+        treatment: Any = None,
     ) -> ScoreBuffer:
         """The state after one more batch.
 
         Takes what `rank` takes, but for `ties`.  Scores have the type, library, device and leading
         axes of the state; a batch without weights beside others that have them counts each example
-        once.  All batches have groups or none has; a group may have examples in several.
+        once.  All batches have groups, gains, costs or treatments, or none has; a group may have
+        examples in several.
 
         Raises
         ------
@@ -122,6 +128,7 @@ class ScoreBuffer(NamedTuple):
         columns = (y_true, y_score, sample_weight, where)
         named = groups is not None and self.num_groups is None
         beside: dict[str, Any] = {"gain": gain, "gain_rejected": gain_rejected}
+        beside |= {"cost": cost, "treatment": treatment}
         if not named:
             beside |= {"groups": groups, "num_groups": self.num_groups}
         batch = validate_batch(self.like, columns, pos_label, validate, **beside)
@@ -277,8 +284,8 @@ def _joined(xp: Namespace, pieces: tuple[Examples, ...], name: str) -> Array | N
     parts = [getattr(piece, name) for piece in pieces]
     if all(part is None for part in parts):
         return None
-    if name == "gain" and any(part is None for part in parts):
-        raise ValueError("some batches came with gains and some without; give gain= with all")
+    if name in OF_ALL_BATCHES and any(part is None for part in parts):
+        raise ValueError(f"some batches came with {name}= and some without; give it with all")
     place = device(pieces[0].scores)
     dtype = xp.bool if name == "valid" else wide_float(xp, place)
     fill = xp.zeros if name == "gain_rejected" else xp.ones

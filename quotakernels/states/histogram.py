@@ -136,6 +136,7 @@ class ScoreHistogram(NamedTuple):
             return cls(like, counts, bad, masses, xp.zeros_like(masses))
 
     @classmethod
+    @update_of
     def of(
         cls,
         y_true: Any,

@@ -29,6 +29,7 @@ from quotakernels import hit_rate, impact_at_quota, qrecall, rank, roc_auc
 from quotakernels.adapters import torch_distributed
 from quotakernels.adapters.torch_distributed import reduced
 from quotakernels.states import ScoreBuffer, ScoreHistogram
+from quotakernels.uplift import uplift_at_quota
 
 SIZE = 3
 N = 3001
@@ -198,8 +199,34 @@ def buffers_with_gains() -> None:
     same_on_all(*(x for x in whole.examples() if x is not None))
     if dist.get_rank() == 1:
         state = ScoreBuffer.empty(scores).update(labels, scores)
-    message = "some ranks have gains and some have none; give gain= with all batches"
+    message = "some ranks have gain= and some have none; give it with all"
     refused(message, lambda: reduced(state))
+
+
+def buffers_with_groups_and_costs() -> None:
+    """Ids of other types on each rank, and treatments, as of all examples at once."""
+    labels, scores, _, _ = data()
+    ids = (scores.abs() * 3).long()
+    given = {"cost": scores.abs().double(), "treatment": (scores.exp() > 1).long()}
+    types = (torch.int32, torch.int16, torch.int64)
+    for size, own in ((None, types[dist.get_rank()]), (int(ids.max()) + 2, torch.int64)):
+        state = ScoreBuffer.empty(scores, num_groups=size)
+        for part in shard():
+            columns = {name: x[part] for name, x in given.items()}
+            state = state.update(labels[part], scores[part], groups=ids[part].to(own), **columns)
+        whole = reduced(state)
+        wanted = rank(labels, scores, groups=ids, num_groups=size, **given)
+        for found, same in zip(whole.ranking().groups[:3], wanted.groups[:3], strict=True):
+            assert torch.equal(found, same)
+        for measure in (roc_auc, partial(qrecall, budget=2), partial(uplift_at_quota, quota=40)):
+            found, same = whole.compute(measure), measure(wanted)
+            assert torch.equal(found.nan_to_num(-1), same.nan_to_num(-1))
+    state = ScoreBuffer.empty(scores)
+    ids = ids if dist.get_rank() == 1 else None
+    state = state.update(labels, scores, groups=ids, **given)
+    refused("some ranks have groups= and some have none", lambda: reduced(state))
+    sized = ScoreHistogram.empty(scores, bits=4, num_groups=2 + dist.get_rank())
+    refused("num_groups: 2 on rank 0, 3 on rank 1, 4 on rank 2", lambda: reduced(sized))
 
 
 def buffer_of_models() -> None:
@@ -365,6 +392,7 @@ CASES = [
     buffers,
     buffer_columns_of_one_rank,
     buffers_with_gains,
+    buffers_with_groups_and_costs,
     buffer_of_models,
     no_data_at_all,
     some_ranks_only,
