@@ -120,6 +120,7 @@ _KEYWORDS = {
     **dict.fromkeys(("k", "top_k", "n"), "quota"),
     **dict.fromkeys(("top", "percent", "percentage", "share"), "fraction"),
     **dict.fromkeys(("weight", "weights"), "sample_weight"),
+    **dict.fromkeys(("indexes", "segments", "qid"), "groups"),
     "mask": "where",
 }
 """Keywords of other libraries: what is meant here."""
@@ -130,6 +131,9 @@ def keyword_hint(keyword: str, known: Iterable[str]) -> str:
     names = list(known)
     if keyword in _DECISIONS and "threshold" in names:
         return f"; decisions are counted by {_PREDICTIONS}"
+    if keyword == "groups" and "y_true" in names:
+        instead = "pass per= or by=" if "per" in names else "call it with one group's examples"
+        return f"; {instead}"
     meant = [x for x in [_KEYWORDS.get(keyword)] if x in names]
     meant = meant or difflib.get_close_matches(keyword, names, n=1)
     return f"; did you mean {meant[0]!r}?" if meant else ""

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from backends import MODES, Mode, in_full, mode_fixture, parameters
 from everything import MAIN
-from expected import AT_QUOTA, as_floats, check, expected
+from expected import AT_QUOTA, BINS, as_floats, check, expected
 from hypothesis import given
 from hypothesis import strategies as st
 from public_names import PUBLIC
@@ -63,6 +63,7 @@ def by_group(y: Any, s: Any, groups: Any, *beside: Any, names: Any, quotas: Any,
     for name in AT_QUOTA:
         if name != "pearson":
             values[name] = PUBLIC[name](ranking, quota=quotas, when_short="nan")
+    values["lift_table"] = qk.lift_table(ranking, bins=BINS).lift
     return values
 
 
@@ -581,3 +582,20 @@ def test_what_takes_no_groups_refuses_a_ranking_of_them():
             function(models)
     with pytest.raises(TypeError, match="groups"):
         ranking.at_thresholds([0.5])
+
+
+@pytest.mark.parametrize(
+    ("call", "instead"),
+    [
+        (functools.partial(qk.inference.delong_test, DATA["y"], DATA["s"]), "call it with one g"),
+        (functools.partial(qk.inference.auc_covariance, DATA["y"], DATA["s"]), "call it with one"),
+        (functools.partial(qk.inference.compare_selections, DATA["y"], DATA["s"]), "call it with"),
+        (functools.partial(qk.inference.vote, DATA["y"], DATA["s"]), "call it with one group's e"),
+        (functools.partial(qk.rank_at_quota, DATA["y"], DATA["s"], quota=2), "call it with one g"),
+        (functools.partial(qk.evaluate, DATA["y"], {"a": DATA["s"][0]}), "pass per= or by="),
+        (functools.partial(qk.one_vs_rest, qk.roc_auc, [0, 1], np.eye(2)), "call the measu"),
+    ],
+)
+def test_functions_that_take_no_groups_say_what_to_do(call: Any, instead: str):
+    with pytest.raises(TypeError, match=f"groups.*; {instead}"):
+        call(groups=DATA["groups"])

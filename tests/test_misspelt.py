@@ -59,6 +59,8 @@ MEANT = [
     (qk.lift, "percentage", "fraction"),
     (qk.pem, "weights", "sample_weight"),
     (qk.summary, "mask", "where"),
+    (qk.roc_auc, "indexes", "groups"),
+    (qk.rank, "segments", "groups"),
 ]
 
 

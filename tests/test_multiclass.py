@@ -353,3 +353,11 @@ def test_scikit_learn_agrees(average: str, weighted: bool):
     auc = qk.one_vs_rest(qk.roc_auc, y, s, average=average, sample_weight=w)
     theirs = metrics.roc_auc_score(y, s, multi_class="ovr", average=average, sample_weight=w)
     assert auc.value == pytest.approx(theirs, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["groups", "num_groups", "cost", "gain", "treatment"])
+def test_what_it_does_not_take_is_told(name: str):
+    with pytest.raises(
+        TypeError, match=rf"^one_vs_rest takes no {name}; call the measure with y_t"
+    ):
+        qk.one_vs_rest(qk.roc_auc, [0, 1], np.eye(2), **{name: [0, 1]})

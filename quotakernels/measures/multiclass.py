@@ -188,9 +188,10 @@ def _check_call(measure: Any, average: Any, own: dict[str, Any]) -> None:
         raise ValueError(f"average must be one of {names}; got {brief(average)}")
     if "pos_label" in own:
         raise TypeError("one_vs_rest takes classes in place of pos_label")
-    for name in GROUPS:
+    for name in (*GROUPS, *GAINS, *COST, *TREATMENT):
         if name in own:
-            raise TypeError(f"one_vs_rest takes no {name}")
+            instead = "call the measure with y_true == k and y_score[..., k], for each class k"
+            raise TypeError(f"one_vs_rest takes no {name}; {instead}")
     if "ranking" in own:
         raise TypeError("one_vs_rest takes y_true and y_score, and no Ranking")
 

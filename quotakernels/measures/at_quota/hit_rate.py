@@ -16,7 +16,8 @@ from quotakernels.ranking import Ranking
 
 
 class LiftTable(NamedTuple, Generic[T]):
-    """The examples in bins of equal size, best first; every field has shape (..., bins).
+    """The examples in bins of equal size, best first; every field has shape (..., bins), or
+    (..., S, bins) with groups.
 
     Attributes
     ----------
@@ -256,7 +257,7 @@ class _LiftTable(Measure):
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-@measure(_LiftTable, greater_is_better=None, by_sums=True)
+@measure(_LiftTable, greater_is_better=None, by_group=True, by_sums=True)
 def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
     """The examples in `bins` parts of equal size, best first, with the lift of each.
 
