@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from rich.console import Console
 
@@ -23,6 +26,7 @@ from quotakernels.evaluation.words import MINUS
 
 _MARK = "* the best model by that measure (of S2, the area below chance, the smallest)"
 _BOUNDED = "Of two numbers the exact value lies between them; what quotas find is exact."
+_POINTS, _PATIENCE_S = "Without intervals and tests, which follow:", 2.0
 _PEARSON = "Pearson: correlation of the selected scores with their own labels, 0 and 1"
 
 
@@ -54,12 +58,45 @@ def print_evaluation(evaluation: Evaluation, console: Console, everything: bool)
 
 def print_bounded(evaluation: Evaluation, console: Console) -> None:
     """Print what is known after passes over the rows: the answer, and the tables with bounds."""
+    _print_brief(evaluation, console)
+    console.print(f"\n{_BOUNDED}", style="dim")
+
+
+def _print_brief(evaluation: Evaluation, console: Console) -> None:
+    """Print what the data are, which model to take, and the first tables."""
     console.print(_data_line(evaluation))
     if evaluation.settings.quotas:
         _print_answer(which_model(evaluation), console)
     for table in brief_tables(evaluation):
         print_table(table, console)
-    console.print(f"\n{_BOUNDED}", style="dim")
+
+
+@contextmanager
+def points_first(console: Console) -> Iterator[Callable[[Evaluation], None]]:
+    """Yield what prints an evaluation without intervals, if more than two seconds go by.
+
+    It goes through `sys.stdout`, which a progress bar replaces while it is shown.
+    """
+    timers = []
+
+    def show(evaluation: Evaluation) -> None:
+        with console.capture() as shown:
+            console.print(f"{_POINTS}\n", style="bold")
+            _print_brief(evaluation, console)
+        print(shown.get(), flush=True)
+
+    def wait(evaluation: Evaluation) -> None:
+        timer = threading.Timer(_PATIENCE_S, show, [evaluation])
+        timer.daemon = True
+        timer.start()
+        timers.append(timer)
+
+    try:
+        yield wait
+    finally:
+        for timer in timers:
+            timer.cancel()
+            timer.join()
 
 
 def _print_answer(answer: Answer, console: Console) -> None:

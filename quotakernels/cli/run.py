@@ -21,10 +21,10 @@ from quotakernels.cli.formats import files_of
 from quotakernels.cli.missing import without_missing
 from quotakernels.cli.options import Format
 from quotakernels.cli.progress import Share, progress_bar
-from quotakernels.cli.rendering import print_bounded, print_evaluation, table_console
+from quotakernels.cli.rendering import points_first, print_bounded, print_evaluation, table_console
 from quotakernels.cli.streams import name_of
 from quotakernels.cli.task import Task
-from quotakernels.evaluation.compute import evaluate_sample
+from quotakernels.evaluation.compute import OnPoints, evaluate_sample
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.quota import UnfitError
 from quotakernels.evaluation.settings import Settings
@@ -39,12 +39,12 @@ def print_file(
     elif groups_first(path, settings, engine):
         _print(_evaluate_grouped(path, settings, memory_limit), output)
     else:
-        _print(evaluate_file(path, settings), output)
+        _print(_evaluate_points_first(path, settings, output), output)
 
 
 def print_example(path: Path, settings: Settings, output: Format) -> None:
     """Evaluate scores that come with the package, and say where they are from."""
-    _print(evaluate_file(path, settings), output)
+    _print(_evaluate_points_first(path, settings, output), output)
     if output != "json":
         table_console().print(f"\n{ATTRIBUTION}", style="dim")
 
@@ -63,7 +63,17 @@ def write_page(task: Task, output: Path) -> None:
     click.echo(f"{output}: {size}, open it in a browser", err=is_stdout(output))
 
 
-def evaluate_file(path: Path, settings: Settings) -> Evaluation:
+def _evaluate_points_first(path: Path, settings: Settings, output: Format) -> Evaluation:
+    """Evaluate a file; a reader at a terminal sees what is known while intervals are drawn."""
+    if output == "json" or not sys.stdout.isatty():
+        return evaluate_file(path, settings)
+    with points_first(table_console()) as on_points:
+        return evaluate_file(path, settings, on_points)
+
+
+def evaluate_file(
+    path: Path, settings: Settings, on_points: OnPoints = lambda _: None
+) -> Evaluation:
     """Evaluate the columns of a file, and tell the progress on stderr."""
     share = Share()
     with progress_bar(settings.steps, share) as step:
@@ -77,7 +87,7 @@ def evaluate_file(path: Path, settings: Settings) -> Evaluation:
             table,
             settings.where,
             lambda x: evaluate_sample(
-                settings, sample_of(settings, x), tuning, on_step=step, tell=share.tell
+                settings, sample_of(settings, x), tuning, step, share.tell, on_points
             ),
         )
         return replace(evaluation, rows_read=given.num_rows)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 
 import quotakernels as qk
+from quotakernels.cli import rendering
 
 Run = Callable[..., Any]
 EXAMPLE = ("evaluate", "--example", "credit", "--resamples", 40, "--seed", 3)
@@ -245,3 +248,38 @@ def test_too_few_resamples_are_said_to_be(run: Run) -> None:
     assert "95% intervals" not in text, "which are of measures"
     assert "hit rate: score test; all others: percentiles of 40 resamples of the rows" in text
     assert "40 resamples cannot tell any of 3 models apart; give --resamples 119 or more" in text
+
+
+class Terminal(io.StringIO):
+    """What takes stdout for a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("asked", [("--json",), ("--compare",)])
+def test_a_terminal_shows_the_points_first(
+    run: Run, monkeypatch: pytest.MonkeyPatch, asked: tuple[str, ...]
+) -> None:
+    """Then the whole, as it is elsewhere; what programs read stays one piece."""
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    given = (*EXAMPLE, "--quota", 100, "--confidence", 0.9, *asked)
+    whole = run(*given).out
+    assert "intervals and tests, which follow" not in whole
+    for patience in (0.0, 60.0):
+        monkeypatch.setattr(rendering, "_PATIENCE_S", patience)
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "stdout", Terminal())
+            run(*given)
+            shown = sys.stdout.getvalue()
+        assert "".join(shown.split()).endswith("".join(whole.split()))  # lines are shorter
+        if patience or "--json" in asked:
+            assert "".join(shown.split()) == "".join(whole.split())
+            continue
+        early = shown[: shown.rindex("german_credit_scores.csv")]
+        assert early.startswith("Without intervals and tests, which follow:\n\ngerman_credit")
+        assert "Which model should fill my quota? naive_bayes.\n" in early
+        assert "naive_bayes     95     95.0%   1.29  0.804" in early
+        assert "90% interval" not in early
+        assert "How sure" not in early
