@@ -38,18 +38,22 @@ LENGTHS = (1, 2, 7, 64, 1000)
 def both(
     mode: Mode, operation: Callable[..., Any], *arguments: Any, **keywords: Any
 ) -> tuple[Any, Any]:
-    """The result of an operation with the native forms of a library, and with none."""
+    """The result of an operation with the native forms of a library, and with none.
 
-    def run(*arrays: Any) -> tuple[Any, Any]:
-        xp = namespace(next(x for x in arrays if x is not None))
-        with computing(xp):
-            found = operation(xp, *arrays, **keywords)
-            with standard_forms():
-                return found, operation(xp, *arrays, **keywords)
+    NumPy computes the standard forms for JAX, which would compile each of their steps.
+    """
 
-    with mode.context():
-        moved = [x if x is None else mode.array(x) for x in arguments]
-        return tree_map(lambda x: x if x is None else mode.to_numpy(x), run(*moved))
+    def run(of: Mode) -> Any:
+        with of.context():
+            moved = [x if x is None else of.array(x) for x in arguments]
+            xp = namespace(next(x for x in moved if x is not None))
+            with computing(xp):
+                found = operation(xp, *moved, **keywords)
+            return tree_map(lambda x: x if x is None else of.to_numpy(x), found)
+
+    with standard_forms():
+        plain = run(MODES[0] if mode.library == "jax" else mode)
+    return run(mode), plain
 
 
 def same(first: Any, second: Any, rtol: float = 0) -> None:
