@@ -103,6 +103,26 @@ def mark_full(items: list[pytest.Item]) -> None:
             kept.setdefault((f"{test}[{case}", mode.library), item)
     for item in modes.keys() - kept.values():
         item.add_marker("full")
+    mark_repeated({item: mode for item, mode in modes.items() if item not in kept.values()})
+
+
+def mark_repeated(modes: dict[pytest.Item, Mode]) -> None:
+    """Let the modes of a library take turns over the cases of a test, of the full matrix.
+
+    Each case then has one of them, and each of them a case.
+    """
+    tests: dict[tuple[str, str], dict[str, list[pytest.Item]]] = {}
+    for item, mode in modes.items():
+        test, _, parameters = item.nodeid.partition("[")
+        cases = tests.setdefault((test, mode.library), {})
+        cases.setdefault(parameters.replace(mode.name, "", 1), []).append(item)
+    for cases in tests.values():
+        names = list(dict.fromkeys(modes[item].name for items in cases.values() for item in items))
+        for i, items in enumerate(cases.values()):
+            for item in items:
+                turn = names.index(modes[item].name)
+                if i % len(names) != turn and turn % len(cases) != i:
+                    item.add_marker("repeated")
 
 
 QUICK = frozenset(
