@@ -60,8 +60,7 @@ def as_column(name: str, x: Any) -> Any:
         raise TypeError(instead)
     if is_array(x) and not isinstance(x, (np.ndarray, np.generic)):
         return x
-    if _has_nulls(x):
-        raise ValueError(_missing(name))
+    refuse_missing(name, _nulls(x))
     if hasattr(getattr(x, "dtype", None), "numpy_dtype") and x.dtype.kind in "biuf":
         x = x.to_numpy(dtype=x.dtype.numpy_dtype)  # pandas' nullable types
     try:
@@ -70,8 +69,9 @@ def as_column(name: str, x: Any) -> Any:
         raise ValueError(f"{name} must be an array of numbers: {error}") from None
     if column.dtype.kind == "U" and isinstance(x, (list, tuple)):
         column = _as_given(column, x)
-    if column.dtype.kind == "O" and any(_is_missing(value) for value in column.ravel()):
-        raise ValueError(_missing(name))
+    if column.dtype.kind == "O":
+        lacking = [_is_missing(value) for value in column.ravel()]
+        refuse_missing(name, np.reshape(lacking, column.shape))
     return column if column.dtype.isnative else column.astype(column.dtype.newbyteorder("="))
 
 
@@ -91,28 +91,35 @@ def refuse_records(name: str, x: Any) -> None:
         raise TypeError(f"{name} must be an array; got a {kind}{hint}")
 
 
-def _has_nulls(x: Any) -> bool:
-    """Whether masked arrays of NumPy, and columns of pandas, polars or Arrow, lack values."""
+def _nulls(x: Any) -> Any:
+    """Which values masked arrays of NumPy, and columns of pandas, polars or Arrow, lack."""
     if isinstance(x, (int, float, list, tuple)):
         return False
     if isinstance(x, np.ma.MaskedArray):
-        return bool(np.ma.getmaskarray(x).any())
+        return np.ma.getmaskarray(x)
     if hasattr(getattr(x, "dtype", None), "na_value"):
-        return bool(x.isna().any())
+        return x.isna()
     nulls = getattr(x, "null_count", 0)
-    return bool(np.any(np.asarray(nulls() if callable(nulls) else nulls)))
+    there = bool(np.any(np.asarray(nulls() if callable(nulls) else nulls)))
+    return x.is_null() if there and hasattr(x, "is_null") else there
 
 
 def _is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def _missing(name: str) -> str:
+def refuse_missing(name: str, lacking: Any) -> None:
+    """Raise where an argument lacks values; one flag may stand for all of them."""
+    if lacking is False or not np.any(lacking := np.asarray(lacking)):
+        return
+    hint = "they have no place here"
     if name == "groups":
-        return "groups has missing values; give these examples an id, or leave them out"
-    hint = "fill them with any number and pass where= with False at their positions"
-    of_examples = name in _COLUMNS or name.startswith("models[")
-    return f"{name} has missing values; {hint if of_examples else 'they have no place here'}"
+        hint = "give these examples an id, or leave them out"
+    elif name in _COLUMNS or name.startswith("models["):
+        hint = "fill them with any number and pass where= with False at their positions"
+    first = tuple(int(i) for i in np.argwhere(lacking)[0])
+    place = f"; the first is at position {first[0] if len(first) == 1 else first}" if first else ""
+    raise ValueError(f"{name} has missing values; {hint}{place}")
 
 
 def check_types(named: dict[str, Array]) -> None:

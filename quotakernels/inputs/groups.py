@@ -22,7 +22,7 @@ from quotakernels._array import (
     readable,
     takes_host_arrays,
 )
-from quotakernels.inputs.columns import adopt, as_column, first_bad
+from quotakernels.inputs.columns import adopt, as_column, first_bad, refuse_missing
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.shapes import check_shapes
 
@@ -112,8 +112,8 @@ def _checked_ids(name: str, column: Array) -> Array:
     if isinstance(column, np.ndarray) and column.shape == (0,):  # an empty list has no type
         return column.astype(np.int64)
     if isinstance(column, np.ndarray) and column.dtype.kind in "OUSTM":
-        if column.dtype.kind == "M" and (missing := np.isnat(column)).any():
-            raise ValueError(first_bad(name, column, missing, "a date"))
+        if column.dtype.kind == "M":
+            refuse_missing(name, np.isnat(column))
         if column.dtype.kind in "OT":
             return _plain_ids(name, column.astype(object))
         return column
@@ -136,7 +136,7 @@ def _plain_ids(name: str, column: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         if kind is None or kind is not kinds[0]:
             wanted = f"{EXPECTED}, as the others" if kind else EXPECTED
             whole = isinstance(value, float) and (value != value or value.is_integer())
-            hint = _WHOLE.format(name) if whole else ""
+            hint = _WHOLE.format(name) if whole and str not in kinds else ""
             raise TypeError(f"{name} is {value!r} at position {place}; expected {wanted}{hint}")
         if getattr(value, "tzinfo", None) is not None:
             raise TypeError(
