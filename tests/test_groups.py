@@ -11,7 +11,7 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, Mode, in_full, mode_fixture, parameters
+from backends import MODES, Mode, available, in_full, mode_fixture, parameters
 from everything import MAIN
 from expected import AT_QUOTA, BINS, as_floats, check, expected
 from hypothesis import given
@@ -603,3 +603,29 @@ def test_what_takes_no_groups_refuses_a_ranking_of_them():
 def test_functions_that_take_no_groups_say_what_to_do(call: Any, instead: str):
     with pytest.raises(TypeError, match=f"groups.*; {instead}"):
         call(groups=DATA["groups"])
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not available("torch"), reason="torch is not available")
+@pytest.mark.parametrize(("weighted", "sizes"), [(False, (31, 8)), (True, (31,))])
+def test_random_groups_of_compiled_programs(weighted: bool, sizes: tuple[int, ...]):
+    """One program for each size, and many draws of ties, masks, groups and weights for it."""
+    import torch
+
+    def measured(y: Any, s: Any, groups: Any, where: Any, w: Any = None) -> Any:
+        given = {"groups": groups, "num_groups": GROUPS, "where": where, "sample_weight": w}
+        ranking = qk.rank(y, s, **given)
+        return qk.roc_auc(ranking), qk.hit_rate(ranking, quota=3, when_short="all")
+
+    torch._dynamo.reset()
+    rng = np.random.default_rng(11)
+    program = torch.compile(measured, dynamic=False, fullgraph=True, backend="eager")
+    for size in sizes:
+        for levels, number in ((2, 1), (6, 3), (40, GROUPS)) * 4:
+            y, where = rng.integers(0, 2, size), rng.random(size) < 0.8
+            s = rng.integers(0, levels, size).astype(np.float32)
+            weights = [rng.integers(0, 4, size) / 2] if weighted else []
+            columns = (y, s, rng.integers(0, number, size), where, *weights)
+            tensors = [torch.from_numpy(x) for x in columns]
+            for found, wanted in zip(program(*tensors), measured(*tensors), strict=True):
+                torch.testing.assert_close(found, wanted, equal_nan=True, rtol=1e-14, atol=0)
