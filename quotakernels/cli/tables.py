@@ -30,7 +30,7 @@ def print_table(table: Table, console: Console) -> None:
 
 
 def _intervals(table: Table) -> Table | None:
-    """The intervals of the columns in which values have some."""
+    """The intervals of the columns and rows in which values have some."""
     columns = [
         k
         for k in range(len(table.head))
@@ -43,6 +43,7 @@ def _intervals(table: Table) -> Table | None:
     rows = [
         (*(row[k] for k in words), *(Cell("", row[k].interval or undefined) for k in columns))
         for row in table.rows
+        if any(row[k].interval for k in columns)
     ]
     return replace(table, head=tuple(table.head[k] for k in (*words, *columns)), rows=tuple(rows))
 

@@ -105,6 +105,17 @@ def _in_groups(values: GroupValues, row: int) -> dict[str, Any]:
     return found
 
 
+def _between(groups: GroupResults, quota: Quota, row: int) -> dict[str, Any]:
+    """How far groups are apart by a model, and the intervals of that, if there are."""
+    names, values = [x.name for x in APART], groups.apart[quota][row].tolist()
+    found: dict[str, Any] = dict(zip(names, map(_defined, values), strict=True))
+    if quota in groups.apart_ends:
+        ends = (groups.apart_interval(quota, row, k) for k in range(len(names)))
+        of_each = ([*map(_defined, both)] for both in ends)
+        found["intervals"] = dict(zip(names, of_each, strict=True))
+    return found
+
+
 def _model(results: Results, row: int) -> dict[str, Any]:
     """What a model has of all tables: values first, then their intervals."""
     content: dict[str, Any] = {}
@@ -127,9 +138,8 @@ def _model(results: Results, row: int) -> dict[str, Any]:
         for quota, in_groups in results.groups.values.items():
             target = content if quota is None else quotas[str(quota)]
             target["groups"] = _in_groups(in_groups, row)
-        for quota, apart in results.groups.apart.items():
-            between = zip((x.name for x in APART), map(_defined, apart[row].tolist()), strict=True)
-            quotas[str(quota)]["between_groups"] = dict(between)
+        for quota in results.groups.apart:
+            quotas[str(quota)]["between_groups"] = _between(results.groups, quota, row)
     at = "quotas" if results.settings.cost is None else "budgets"
     parts = {"best_cut": best_cut, at: quotas}
     return content | {name: part for name, part in parts.items() if part}
@@ -218,7 +228,7 @@ def _rows_of_groups(results: Results, groups: GroupResults) -> Iterator[tuple[An
     for over_all, apart in groups.apart.items():
         for (row, k), value in np.ndenumerate(apart):
             between = (results.models[row], _places(results, over_all), None, APART[k].name)
-            yield (*between, float(value), math.nan, math.nan)
+            yield (*between, float(value), *groups.apart_interval(over_all, row, k))
     for quota, values in groups.values.items():
         places = _places(results, quota)
         for measure in (x.name for x in values.measures):

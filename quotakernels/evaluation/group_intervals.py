@@ -1,4 +1,6 @@
-"""How sure means over groups are, and what quotas of groups find: groups are drawn whole."""
+"""How sure means over groups are, and what quotas of groups find: groups are drawn whole.  How far
+groups are apart under one quota: rows are drawn.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,21 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from quotakernels.evaluation.groups import MEASURES, OVER_ALL, GroupResults, GroupValues
+from quotakernels.evaluation.groups import (
+    APART,
+    MEASURES,
+    OVER_ALL,
+    Floats,
+    GroupResults,
+    GroupValues,
+)
 from quotakernels.evaluation.intervals import Resampled, differences_of, without_costs
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Differences, Ends, Results, Values
 from quotakernels.inference.comparison.compare import compare
 from quotakernels.inference.resampling.bootstrap import bootstrap
 from quotakernels.measures.at_quota.hit_rate import hit_rate, qrecall
+from quotakernels.measures.at_quota.selection_by_group import selection_by_group
 from quotakernels.measures.by_group import group_mean
 
 R = TypeVar("R", bound=Results)
@@ -32,7 +42,9 @@ def with_groups_drawn(results: R, data: Resampled) -> R:
         ends = {key: Ends(*np.transpose([found[key] for found in models])) for key in models[0]}
         at_quota = {k: _sure_together(x, ends, k) for k, x in results.at_quota.items()}
         values = {quota: _sure(x, ends, quota) for quota, x in groups.values.items()}
-        results = replace(results, at_quota=at_quota, groups=replace(groups, values=values))
+        apart = {quota: _ends_apart(data, groups, quota) for quota in groups.apart}
+        groups = replace(groups, values=values, apart_ends=apart)
+        results = replace(results, at_quota=at_quota, groups=groups)
     if data.resampling.compare and data.settings.per is not None:
         tests = _tests(data, groups)
         results = replace(results, differences=(*results.differences, *tests))
@@ -72,6 +84,21 @@ def _ends_of_model(
     drawn = bootstrap(measures, **given, **data.drawn(data.resampling.resamples))
     each = {key: x.value for key, x in drawn.items()}
     return {k: (float(x.lower), float(x.upper), float(x.undefined)) for k, x in each.items()}
+
+
+def _ends_apart(data: Resampled, groups: GroupResults, quota: Quota) -> Floats:
+    """The intervals of how far groups are apart by each model, on resamples of rows."""
+    data.on_step("drawing rows of groups that share a quota")
+    whole = groups.masses if data.settings.cost is None else groups.costs
+    argument = quota.argument(float(whole.sum()))
+    drawn = data.drawn(data.resampling.resamples)
+    ends = []
+    for name in data.settings.models:
+        given = {**data.examples(name), "groups": data.groups, **argument, **drawn}
+        found = bootstrap(selection_by_group, **given)
+        each = [getattr(found, x.name) for x in APART]
+        ends.append([[float(x.lower) for x in each], [float(x.upper) for x in each]])
+    return np.swapaxes(np.asarray(ends), 0, 1)
 
 
 def _sure(values: GroupValues, ends: dict[Any, Ends], quota: Quota | None) -> GroupValues:

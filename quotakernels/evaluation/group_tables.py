@@ -23,6 +23,10 @@ _OF_APART = (
     "largest Qrecall less the smallest. Split cost: how many positives fewer are found if each "
     "group has a quota in proportion to its size, or a budget in proportion to what it costs."
 )
+_ENDS_APART = (
+    "The ratio and the difference compare the extreme groups, so that even for groups that are "
+    "alike their intervals leave out 1 and 0."
+)
 
 
 def group_tables(evaluation: Results) -> Iterator[Table]:
@@ -87,12 +91,17 @@ def _notes(evaluation: Results, groups: GroupResults, quota: Quota | None) -> It
 def _apart(evaluation: Results, groups: GroupResults, quota: Quota) -> Table:
     """How far the groups are apart by each model, and what a quota of each would cost."""
     rows = []
-    for name, found in zip(evaluation.models, groups.apart[quota].tolist(), strict=True):
-        values = (signed(x.text(value)) for x, value in zip(APART, found, strict=True))
-        rows.append((Cell(name, words=True), *map(Cell, values)))
+    for model, name in enumerate(evaluation.models):
+        values = groups.apart[quota][model].tolist()
+        cells = (
+            Cell(signed(x.text(value)), _ends(x, *groups.apart_interval(quota, model, k)))
+            for k, (x, value) in enumerate(zip(APART, values, strict=True))
+        )
+        rows.append((Cell(name, words=True), *cells))
     column = evaluation.settings.grouped_by
     caption = f"{_caption(evaluation, quota)}: how far the groups of {column} are apart"
-    return Table(caption, ("model", *(x.heading for x in APART)), tuple(rows), (_OF_APART,))
+    notes = (_OF_APART, _ENDS_APART) if groups.apart_ends else (_OF_APART,)
+    return Table(caption, ("model", *(x.heading for x in APART)), tuple(rows), notes)
 
 
 def shown_groups(values: GroupValues, measure: Column, model: int) -> list[int]:

@@ -99,7 +99,8 @@ class GroupResults:
 
     Of each group there are its name, the numbers of its rows and positives, their masses (without
     weights the same numbers), and with budgets what the rows cost.  `apart` has the values APART at
-    each quota over all, shape (M, 3).
+    each quota over all, shape (M, 3), and `apart_ends` those of their intervals, lower and upper,
+    shape (2, M, 3).
     """
 
     names: tuple[Any, ...]
@@ -110,6 +111,14 @@ class GroupResults:
     costs: Floats
     values: Mapping[Quota | None, GroupValues]
     apart: Mapping[Quota, Floats] = field(default_factory=dict)
+    apart_ends: Mapping[Quota, Floats] = field(default_factory=dict)
+
+    def apart_interval(self, quota: Quota, model: int, k: int) -> tuple[float, float]:
+        """Both ends of one of APART; NaN of one that has no interval."""
+        if quota not in self.apart_ends:
+            return np.nan, np.nan
+        lower, upper = self.apart_ends[quota][:, model, k].tolist()
+        return lower, upper
 
     @property
     def most(self) -> float:

@@ -23,6 +23,7 @@ import pandas as pd
 
 from quotakernels.cli import main
 from quotakernels.evaluation.group_tables import group_tables
+from quotakernels.evaluation.groups import APART
 
 RNG = np.random.default_rng(4)
 SIZE = 120
@@ -39,6 +40,7 @@ ROWS: dict[str, Any] = {
 ROWS["y"][:3] = 0
 ROWS["a"] += ROWS["y"]
 FRAME = pd.DataFrame(ROWS)
+APART_NAMES = [x.name for x in APART]
 SURE = ("--confidence", 0.9, "--resamples", 20)
 Command = Callable[..., str]
 
@@ -199,6 +201,30 @@ def test_how_far_groups_are_apart_under_one_quota(
     printed = command("evaluate", path, *given("--quota", 20, "--by", "branch", *more))
     assert f"\n{tables[0].caption}\n" in printed
     assert "Parity ratio: the smallest selection rate over the largest." in printed
+
+
+@pytest.mark.parametrize("asked", [{"quota": 20}, {"budget": 30, "cost": "price"}])
+def test_how_far_groups_are_apart_has_intervals(asked: dict[str, Any]) -> None:
+    drawn = {"n_resamples": 40, "random_state": 3}
+    price = np.arange(SIZE) % 7 / 2.0
+    beside = frame("branch").assign(**({"price": price} if "cost" in asked else {}))
+    found = qk.evaluate("y", beside, by="branch", **asked, confidence=0.9, **drawn)
+    given = asked | ({"cost": price} if "cost" in asked else {})
+    (quota,) = found.settings.quotas
+    models = json.loads(found.to_json())["models"]
+    rows = [x for x in found.to_frame().itertuples() if pd.isna(x.group)]
+    told = {(x.model, x.measure): [x.lower, x.upper] for x in rows if x.measure in APART_NAMES}
+    (table,) = (x for x in group_tables(found) if x.caption.endswith("branch are apart"))
+    for k, name in enumerate(found.models):
+        given |= {"groups": ROWS["branch"], "confidence_level": 0.9, **drawn}
+        exact = qk.bootstrap(qk.groups.selection_by_group, ROWS["y"], ROWS[name], **given)
+        ends = models[k]["quotas" if "quota" in asked else "budgets"][str(quota)]["between_groups"]
+        for cell, measure in zip(table.rows[k][1:], APART_NAMES, strict=True):
+            both = getattr(exact, measure)
+            wanted = [float(both.lower), float(both.upper)]
+            assert ends["intervals"][measure] == told[name, measure] == wanted
+            assert len(cell.interval) == 2
+    assert table.notes[-1].endswith("alike their intervals leave out 1 and 0.")
 
 
 def test_only_parts_of_one_quota_have_no_groups_apart() -> None:
