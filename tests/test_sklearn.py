@@ -429,6 +429,9 @@ BAD = [
     (TypeError, r"^average= is of measures of this", (lambda x: 1.0,), {"average": "macro"}),
     (TypeError, r"summary\) gives Summary$", (qk.group_mean(qk.summary),), {}),
     (TypeError, r"^give exactly one of quota= ", (qk.group_mean(qk.hit_rate),), {}),
+    (TypeError, r"^hit_rate needs what .* costs; a scorer is", (qk.hit_rate,), {"budget": 3}),
+    (TypeError, r"^lift needs what .* costs; ", (qk.group_mean(qk.lift, budget=3),), {}),
+    (TypeError, r"^positives_per_cost n", (qk.budgets.positives_per_cost,), {"quota": 3}),
     (TypeError, r"^average= is of measures", (qk.group_mean(qk.gini),), {"average": "macro"}),
     (
         TypeError,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from quotakernels.measures.by_group import refuse_costs
 from quotakernels.states._compute import check_measures
 
 SAMPLE_WEIGHT, WHERE, GROUPS = "sample_weight", "mask", "groups"
@@ -12,8 +13,12 @@ SAMPLE_WEIGHT, WHERE, GROUPS = "sample_weight", "mask", "groups"
 
 
 def check_metric(measures: Any, state: Any) -> None:
-    """Raise for something else than measures, and for a state of several lists of scores."""
+    """Raise for something else than measures that need no costs, and for a state of several lists
+    of scores.
+    """
     check_measures(measures, state.like)
+    for measure in measures.values() if isinstance(measures, Mapping) else [measures]:
+        refuse_costs(measure, "this metric is given none; update a ScoreBuffer with cost= yourself")
     batch = tuple(state.like.shape[:-1])
     if batch:
         raise ValueError(

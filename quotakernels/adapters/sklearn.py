@@ -20,7 +20,7 @@ from quotakernels.measures._direction import (
     title_of,
 )
 from quotakernels.measures._measure import Measure
-from quotakernels.measures.by_group import as_mean_over_groups, mean_over_groups
+from quotakernels.measures.by_group import as_mean_over_groups, mean_over_groups, refuse_costs
 from quotakernels.measures.tables.measure import TableMeasure
 from quotakernels.ranking import TiePolicy
 
@@ -145,6 +145,12 @@ def _check_options(
     pos_label: Any,
 ) -> None:
     """Raise for options that contradict each other or the measure."""
+    refuse_costs(
+        measure,
+        "a scorer is given none: call the measure itself with cost=, on what cross_val_predict "
+        "gives",
+        **options,
+    )
     if predicts:
         if mean_over_groups(measure):
             raise TypeError(f"{title_of(measure)} is of scores; predictions are judged all at once")

@@ -13,6 +13,7 @@ from quotakernels.measures.by_group import (
     MeanOverGroups,
     as_mean_over_groups,
     mean_over_groups,
+    refuse_costs,
 )
 from quotakernels.states import ScoreBuffer
 from quotakernels.states._compute import Bounds
@@ -392,8 +393,12 @@ def _checked(measures: Any) -> Any:
 
 
 def _check_means(measures: Mapping[str, Any], groups: str | None) -> None:
-    """Raise for measures that have no mean over groups, or are one where there are no groups."""
+    """Raise for measures that have no mean over groups, or are one where there are no groups.
+
+    And for those that need what the metric does not keep.
+    """
     for name, measure in measures.items():
+        refuse_costs(measure, "this metric keeps none, a quotakernels.states.ScoreBuffer does")
         if groups == "mean":
             as_mean_over_groups(measure)
         elif groups is None and mean_over_groups(measure):

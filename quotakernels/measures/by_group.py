@@ -351,6 +351,16 @@ def as_mean_over_groups(measure: Any) -> MeanOverGroups:
     return mean_over_groups(measure) or group_mean(measure)
 
 
+def refuse_costs(measure: Any, instead: str, **options: Any) -> None:
+    """Raise for a measure, or a mean of one over groups, that needs what each example costs."""
+    mean = mean_over_groups(measure)
+    function: Any = measure if mean is None else mean.measure
+    while isinstance(function, functools.partial):
+        function, options = function.func, function.keywords | options
+    if getattr(function, "of_costs", False) or options.get("budget") is not None:
+        raise TypeError(f"{title_of(function)} needs what each example costs; {instead}")
+
+
 def _weights(xp: Namespace, table: ops.Groups, weights: Any) -> Array:
     """What each group counts for, shape (..., S); NaN where a weight is bad."""
     whole, positive, negative = Totals(xp, table)

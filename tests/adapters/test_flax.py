@@ -168,3 +168,10 @@ def test_classes_of_metrics_are_of_one_list():
         return metric.from_model_output(labels=labels, logits=logits).compute()
 
     check_single(clu_metric, value)
+
+
+def test_measures_that_need_costs_are_refused():
+    state = qk.states.ScoreHistogram.empty(jnp.zeros(1, jnp.bfloat16))
+    for make in (RankingMetric, clu_metric):
+        with pytest.raises(TypeError, match="^hit_rate needs what each example costs; this metric"):
+            make({"hits": functools.partial(qk.hit_rate, budget=2)}, state)
