@@ -316,6 +316,16 @@ def graded(target: Tensor, preds: Tensor, quota: int) -> Tensor:
     return qk.retrieval.ndcg(None, preds, gain=target, quota=quota)
 
 
+def retrieval_auroc(
+    preds: Tensor, target: Tensor, top_k: int | None = None, max_fpr: float | None = None
+) -> Tensor:
+    """The AUC of the best alone, 0 where they are of one class."""
+    preds, target = preds.flatten(), target.flatten()
+    best = preds.topk(at_most(top_k, preds.shape[0]))[1]
+    found = FUNCTIONS["binary_auroc"](preds[best], target[best].int(), max_fpr=max_fpr)
+    return torch.nan_to_num(found)
+
+
 def retrieval_r_precision(preds: Tensor, target: Tensor) -> Tensor:
     """The hit rate at as many as there are positives."""
     preds, target = preds.flatten(), target.flatten()
@@ -323,6 +333,7 @@ def retrieval_r_precision(preds: Tensor, target: Tensor) -> Tensor:
 
 
 LISTS: dict[str, Callable[..., Any]] = {
+    "auroc": retrieval_auroc,
     "precision": retrieval_precision,
     "recall": retrieval_recall,
     "r_precision": retrieval_r_precision,
