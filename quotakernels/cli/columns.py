@@ -176,6 +176,8 @@ def _hint(text: str) -> str:
     """What may help where the marks of a number are in the way."""
     if text.endswith("%"):
         return "; write it without the % sign"
+    if any(sign in text for sign in "$€£¥"):
+        return "; write it without the sign of the currency"
     try:
         float(text.replace(",", "").replace(".", ""))
     except ValueError:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -21,7 +21,7 @@ _BYTES = 2**16
 _SEPARATORS = (",", ";", "\t", "|")
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "None")
 """A NaN is not among them: it is a number that the user shall hear about."""
-_NUMBER = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d*)(,\d+|\d)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+(,\d+)?|\d*(,\d+|\d))([eE][+-]?\d+)?")
 _TOLD = re.compile(r"sep=([,;|\t])\r?\n")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 _GIVEN = f"{__name__}.given"
@@ -118,6 +118,31 @@ def _encoding(path: Path, first: bytes) -> str:
 
 def _records(text: str, separator: str) -> list[list[str]]:
     return [x for x in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if x]
+
+
+def as_decimals(texts: Any, decimal: str) -> Any:
+    """Numbers as texts with a decimal point and without marks of thousands."""
+    import pyarrow.compute as pc
+
+    ungrouped = pc.replace_substring(texts, _mark_of_thousands(decimal), "")
+    return pc.replace_substring(ungrouped, decimal, ".")
+
+
+def are_grouped(texts: Any, decimal: str) -> bool:
+    """Whether all are numbers, of which some have marks of thousands and of decimals: `1.250,00`.
+
+    Where none has both, `1.250` may be either.
+    """
+    import pyarrow.compute as pc
+
+    group, point = re.escape(_mark_of_thousands(decimal)), re.escape(decimal)
+    number = rf"^[+-]?(\d{{1,3}}({group}\d{{3}})+|\d+)({point}\d+)?$"
+    both = pc.any(pc.match_substring_regex(texts, rf"{group}\d{{3}}{point}\d"))
+    return bool(both.as_py() and pc.all(pc.match_substring_regex(texts, number)).as_py())
+
+
+def _mark_of_thousands(decimal: str) -> str:
+    return "," if decimal == "." else "."
 
 
 def _separator(text: str, usual: str) -> str:

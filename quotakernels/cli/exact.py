@@ -9,9 +9,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from quotakernels.cli.dialect import as_decimals
 from quotakernels.cli.errors import InputError, merged_scores
-from quotakernels.cli.files import read_table
-from quotakernels.cli.formats import file_format
+from quotakernels.cli.files import csv_dialect, csv_table, read_table
+from quotakernels.cli.formats import file_format, files_of
 
 
 def read_with_scores(path: Path, names: Sequence[str], scores: Sequence[str]) -> pa.Table:
@@ -21,15 +22,24 @@ def read_with_scores(path: Path, names: Sequence[str], scores: Sequence[str]) ->
     in_text = file_format(path) == "csv"
     floats = [x for x, kind in kinds.items() if in_text and pa.types.is_float64(kind)]
     if floats:
-        texts = read_table(path, floats, as_text=True)
+        texts = _as_written(path, floats)
         for name in floats:
-            column = pc.replace_substring(texts.column(name), ",", ".")  # a decimal comma
-            _refuse_texts(name, column, table.column(name))
+            _refuse_texts(name, texts.column(name), table.column(name))
     for name, kind in kinds.items():
         if pa.types.is_decimal(kind):
             column = table.column(name).cast(pa.string())
             _refuse_texts(name, column, column.cast(pa.float64()))
     return table
+
+
+def _as_written(path: Path, names: Sequence[str]) -> pa.Table:
+    """Columns of numbers with all digits that the files have."""
+
+    def columns(file: Path) -> pa.Table:
+        texts, decimal = csv_table(file, names, True), csv_dialect(file).decimal
+        return pa.table({name: as_decimals(texts.column(name), decimal) for name in names})
+
+    return pa.concat_tables([columns(x) for x in files_of(path)])
 
 
 def _refuse_texts(name: str, texts: pa.ChunkedArray, floats: pa.ChunkedArray) -> None:

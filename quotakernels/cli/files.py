@@ -20,6 +20,8 @@ from quotakernels._replacing import is_stdout, is_stream, replacing
 from quotakernels.cli.dialect import (
     MISSING,
     Dialect,
+    are_grouped,
+    as_decimals,
     decoding,
     dialect_of,
     written_like,
@@ -183,7 +185,8 @@ def csv_names(path: Path) -> list[str]:
         return list(first_block.schema.names)
 
 
-def _read_csv(path: Path, names: Sequence[str] | None, as_text: bool) -> pa.Table:
+def csv_table(path: Path, names: Sequence[str] | None, as_text: bool) -> pa.Table:
+    """The columns of a CSV file, as numbers where they are, or exactly as they are written."""
     from pyarrow import csv as arrow_csv
 
     picked, dialect = picked_columns(path, csv_names(path), names), csv_dialect(path)
@@ -198,6 +201,16 @@ def _read_csv(path: Path, names: Sequence[str] | None, as_text: bool) -> pa.Tabl
         table = arrow_csv.read_csv(path, **csv_options(dialect), convert_options=convert)
     if any(pa.types.is_binary(kind) for kind in table.schema.types):
         raise wrong_encoding(path, dialect.encoding)
+    return table if as_text else _ungrouped(table, dialect.decimal)
+
+
+def _ungrouped(table: pa.Table, decimal: str) -> pa.Table:
+    """The table with numbers where texts are numbers with marks of thousands."""
+    for place, name in enumerate(table.column_names):
+        texts = table.column(place)
+        if pa.types.is_string(texts.type) and are_grouped(texts, decimal):
+            numbers = as_decimals(texts, decimal).cast(pa.float64())
+            table = table.set_column(place, name, numbers)
     return table
 
 
@@ -295,7 +308,7 @@ def _read_excel(path: Path, names: Sequence[str] | None, _: bool) -> pa.Table:
 
 
 _READERS: dict[str, tuple[Callable[[Path], list[str]], Callable[..., pa.Table]]] = {
-    "csv": (csv_names, _read_csv),
+    "csv": (csv_names, csv_table),
     "parquet": (_parquet_names, _read_parquet),
     "arrow": (_arrow_names, _read_arrow),
     "excel": (_excel_names, _read_excel),

@@ -62,7 +62,8 @@ def test_separators_and_decimals_are_found(
             "'0,25' at row 2 is not a number; write it without marks of thousands",
         ),
         ("y;s\n0;0,5%\n1;7%\n", (), "'0,5%' at row 1 is not a number; write it without the % sign"),
-        ("y;s\n0;0,5\n1;1.234,5\n", (), "'1.234,5' at row 2 is not a number; write it without"),
+        ("y;s\n0;5,5 €\n1;7,0 €\n", (), "write it without the sign of the currency"),
+        ("y;s\n0;0,5\n1;1.234\n", (), "'0,5' at row 1 is not a number; write it without"),
         ("y;s;t\n0;1.234;0,5\n", (), "'1.234' at row 1 is not a number; write it without marks"),
         ("y;s\n0;0,5\n1;NA\n", (), "missing value at row 2"),
         ("y;s\n0;0,5\n1;high\n", (), "'high' at row 2 is not a number\n"),
@@ -173,3 +174,25 @@ def test_numbers_on_the_line(run: Run, tmp_path: Path) -> None:
         assert "is neither a number of places" in run(*line, "--quota", quota).error
     for level in ("100%", "0%", "x%", "95"):
         assert "--confidence" in run(*line, "--confidence", level).error
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "y;s;g\n1;1.250,50;-2.000,5\n0;1.250,5;\n0;3;1.000\n1;1.234.567;12,25\n",
+        'y,s,g\n1,"1,250.50","-2,000.5"\n0,"1,250.5",\n0,3,"1,000"\n1,"1,234,567",12.25\n',
+    ],
+)
+def test_marks_of_thousands_beside_decimals(run: Run, tmp_path: Path, text: str) -> None:
+    """Where one number has both, the others are not in doubt."""
+    path, plain = tmp_path / "grouped.csv", tmp_path / "plain.csv"
+    path.write_text(text)
+    plain.write_text("y,s,g\n1,1250.5,-2000.5\n0,1250.5,\n0,3,1000\n1,1234567,12.25\n")
+    asked = ("--label", "y", "--score", "s", "--gain", "g", "--drop-missing", "--json")
+    outcomes = [json.loads(run("evaluate", x, *asked).out) for x in (path, plain)]
+    assert outcomes[0] == {**outcomes[1], "source": "grouped.csv"}
+    lines = "1;9.007.199.254.740.993,0;\n0;9.007.199.254.740.992,0;\n"
+    if "," in text.splitlines()[0]:
+        lines = '1,"9,007,199,254,740,993.0",\n0,"9,007,199,254,740,992.0",\n'
+    path.write_text(text + lines)
+    assert "there is 1 more tie among the scores" in run("evaluate", path, *asked[:4]).error
