@@ -137,7 +137,8 @@ def _concrete_tensor(x: Array) -> bool:
     torch = sys.modules["torch"]
     if torch.compiler.is_compiling() or x.is_meta:
         return False
-    if type(x) not in (torch.Tensor, torch.nn.Parameter):  # FakeTensor and other subclasses
+    kind = type(x)  # not of FakeTensor and other subclasses
+    if kind is not torch.Tensor and kind is not torch.nn.Parameter:
         return False
     return not torch._C._functorch.is_functorch_wrapped_tensor(x)
 
@@ -213,25 +214,26 @@ def host_view(data: tuple[Array | None, ...], *beside: Any) -> list[Any] | None:
     """
     if isinstance(data[0], np.ndarray) or not all(map(_has_host_view, data)):
         return None
-    if any(is_array(x) and not isinstance(x, (np.ndarray, np.generic)) for x in beside):
+    if beside and any(is_array(x) and not isinstance(x, (np.ndarray, np.generic)) for x in beside):
         return None
-    return [mapped(_as_numpy, x) for x in data]
+    return [_as_numpy(x) if is_tensor(x) else mapped(_as_numpy, x) for x in data]
 
 
 def _has_host_view(x: Any) -> bool:
-    if x is None or isinstance(x, tuple):
-        return x is None or all(map(_has_host_view, x))
-    return is_tensor(x) and readable(x) and not x.requires_grad
+    if is_tensor(x):
+        return not x.requires_grad and readable(x)
+    return x is None or (isinstance(x, tuple) and all(map(_has_host_view, x)))
 
 
 def _as_numpy(x: Array) -> np.ndarray[Any, Any]:
-    return to_numpy(x.float() if _is_narrow(x) else x)
+    host: np.ndarray[Any, Any] = (x.float() if _is_narrow(x.dtype) else x).numpy()
+    return host
 
 
-def _is_narrow(x: Array) -> bool:
-    torch = sys.modules["torch"]
-    known = (torch.float16, torch.float32, torch.float64)
-    return x.dtype.is_floating_point and x.dtype not in known
+def _is_narrow(dtype: Any) -> bool:
+    """Whether NumPy lacks this type of floats."""
+    narrow: bool = dtype.itemsize <= 2 and dtype.is_floating_point
+    return narrow and dtype is not sys.modules["torch"].float16
 
 
 def like_tuple(given: Any, parts: Iterable[Any]) -> Any:

@@ -24,7 +24,7 @@ from backends import (
 
 import quotakernels as qk
 from quotakernels import ops
-from quotakernels._array import computing, namespace
+from quotakernels._array import computing, device, namespace
 from quotakernels.ops import columns, elementwise, keys, native, scans, segments
 from quotakernels.ops.native import _numpy_words, numpy_
 from quotakernels.ops.native._numpy_summed import Runs
@@ -346,7 +346,8 @@ def test_columns_by_position(library, batch, masked):
         counts[row][-1] = 0 if masked else 40 - sizes.sum()
 
     def run(xp: Any, counts: Any) -> Any:
-        return columns.rows_of_positions(xp, counts)
+        places = xp.arange(1, 41, dtype=xp.int64, device=device(counts))
+        return columns.rows_of_positions(xp, counts, places)
 
     found, plain = both(library, run, counts)
     same(found, plain)

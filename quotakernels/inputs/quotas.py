@@ -90,6 +90,11 @@ class Totals:
         return self._read("negative")
 
     @property
+    def positives(self) -> Array:
+        """The number of positive examples, whole, and some number where a value was bad."""
+        return self._read("positives")
+
+    @property
     def cost(self) -> Array:
         """What all examples cost."""
         return self._read("cost")
@@ -111,15 +116,19 @@ class Totals:
             return ops.group_total(xp, table, table.cost)
         if name in ("counts", "positives"):
             if isinstance(table, ops.Cumulative):
-                number = (table.items if name == "counts" else table.found)[..., -1]
-                return number if table.mark is None else number * table.mark
+                return (table.items if name == "counts" else table.found)[..., -1]
             return ops.number(xp, table, getattr(table, name))
         if table.weighted:
             if name == "whole":
                 return self.positive + self.negative
             return ops.group_total(xp, table, getattr(table, name))
+        mark = table.mark if isinstance(table, ops.Cumulative) else None
+        if mark is not None:
+            if name == "negative":
+                return self.whole - self.positive
+            return self._read("counts" if name == "whole" else "positives") * mark
         if name == "negative":
-            number = self._read("counts") - self._read("positives")
+            number = self._read("counts") - self.positives
         else:
             number = self._read("counts" if name == "whole" else "positives")
         return cast(xp, number, wide_float(xp, device(number)))

@@ -85,6 +85,7 @@ from quotakernels.ops.segments import sums_behind as sums_behind
 from quotakernels.ops.tables import amount_columns as amount_columns
 from quotakernels.ops.tables import counts_around as counts_around
 from quotakernels.ops.tables import cumulative_groups as cumulative_groups
+from quotakernels.ops.tables import ends_of_row_at as ends_of_row_at
 from quotakernels.ops.tables import filled_first as filled_first
 from quotakernels.ops.tables import head as head
 from quotakernels.ops.tables import in_parts as in_parts

@@ -18,6 +18,8 @@ from quotakernels._array import (
     cast,
     constant,
     device,
+    from_host_view,
+    host_view,
     namespace,
     of_kind,
     readable,
@@ -160,19 +162,20 @@ def counted(
     all else: it has to be checked by itself, or to be told what is wrong.
     """
     library = native.library(xp)
-    alike = type(labels) is type(scores) and labels.shape == scores.shape
-    if library not in ("numpy", "torch") or not alike or 0 in (scores.ndim, *scores.shape):
+    if library not in ("numpy", "torch") or type(labels) is not type(scores):
         return None
+    if labels.shape != scores.shape or 0 in (scores.ndim, *scores.shape):
+        return None
+    if library == "numpy":
+        raised = native.numpy_.counted(counts, scores, labels, bits)
+        return None if raised is None else (raised, None)
+    shares_bits = scores.dtype.itemsize > 1  # as bfloat16 does with float32, which stands for it
+    if shares_bits and (on_host := host_view((counts, scores.detach(), labels))):
+        raised = native.numpy_.counted(on_host[0], on_host[1], on_host[2], bits)
+        return None if raised is None else (from_host_view(raised, counts), None)
     if not of_kind(xp, labels.dtype, ("bool", "integral")) or device(labels) != device(scores):
         return None
-    if not of_kind(xp, scores.dtype, "real floating") or str(scores.dtype) == "bfloat16":
-        return None
-    info = xp.finfo(scores.dtype)
-    infinity = 2 ** (info.bits - 1) - round(1 / info.eps)  # by its bits
-    if library == "numpy":
-        raised = native.numpy_.counted(counts, scores, labels, bits, infinity)
-        return None if raised is None else (raised, None)
-    return native.torch_.counted(counts, scores, labels, bits, infinity)
+    return native.torch_.counted(counts, scores, labels, bits)
 
 
 def flat(xp: Namespace, counts: Array) -> Array:

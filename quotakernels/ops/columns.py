@@ -51,7 +51,7 @@ class Columns:
             segments = self._table.segments
             return place - spread(xp, self._table, segments.starts[..., :-1]) if segments else place
         if name == "row":
-            return rows_of_positions(xp, counts)
+            return rows_of_positions(xp, counts, self._own("place_in_list"))
         if name == "place":
             return self._own("place_in_list") - self._own("row") + self._own("group_items") - 1
         if name.startswith("group_"):
@@ -140,11 +140,14 @@ def _by_items(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name.replace("mass", "items") for name in names)
 
 
-def rows_of_positions(xp: Namespace, counts: Array) -> Array:
-    """The row of each position's group, in a table in place; behind all examples the last row."""
+def rows_of_positions(xp: Namespace, counts: Array, places: Array) -> Array:
+    """The row of the group of each of the places 1, 2, …, in a table in place.
+
+    Behind all examples it is the last row.
+    """
     library, last = native.library(xp), counts.shape[-1] - 1
     if library == "torch":
-        return native.torch_.rows_of_positions(counts)
+        return native.torch_.rows_of_positions(counts, places)
     if library == "jax":
         return native.jax_.next_flagged(counts > 0)
     behind = xp.arange(last + 1, 0, -1, dtype=xp.int64, device=device(counts))
@@ -159,7 +162,7 @@ def row_of_each(xp: Namespace, table: Groups, ends: Array, numbers: Array) -> Ar
     """
     counts = table.counts
     if table.in_place:
-        return rows_of_positions(xp, counts)
+        return rows_of_positions(xp, counts, numbers)
     if native.library(xp) == "numpy" and ends.ndim == 1 and ends[-1] <= numbers.shape[0]:
         return native.numpy_.repeated_rows(counts, numbers.shape[0])
     found = bisect(xp, ends, xp.broadcast_to(numbers, (*counts.shape[:-1], numbers.shape[0])))

@@ -6,7 +6,16 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from quotakernels._array import Array, Namespace, cast, device, of_kind, readable
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    compiled,
+    device,
+    namespace,
+    of_kind,
+    readable,
+)
 from quotakernels.ops import native
 
 
@@ -93,7 +102,13 @@ def total(xp: Namespace, x: Array) -> Array:
         return native.cupy_.total(x)
     if of_kind(xp, x.dtype, "integral"):
         return xp.sum(x, axis=-1, dtype=x.dtype)
-    while x.shape[-1] > 1:  # by additions: XLA on CPU errs where it fuses sums with their terms
+    return compiled(_sum_of_halves, xp)(x)
+
+
+def _sum_of_halves(x: Array) -> Array:
+    """By additions: XLA on CPU errs where it fuses sums with their terms."""
+    xp = namespace(x)
+    while x.shape[-1] > 1:
         half = (x.shape[-1] + 1) // 2
         rest = x[..., half:]
         if rest.shape[-1] < half:
@@ -219,6 +234,8 @@ def taken(xp: Namespace, x: Array, index: Array) -> Array:
     """What stands at each index, of numbers of any type."""
     if native.library(xp, beyond=True) == "torch":
         return native.torch_.taken(x, index)
+    if native.library(xp) == "jax":
+        return native.jax_.taken(x, index)
     return xp.take_along_axis(x, index, axis=-1)
 
 

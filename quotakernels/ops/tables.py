@@ -314,15 +314,42 @@ def _counted_rows_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array
 
 def _summed_rows_at(xp: Namespace, table: Cumulative, wanted: Array) -> tuple[Array, Rows]:
     """Of cumulative counts, which are whole numbers: of no mass the row of the first example."""
-    target = clip(xp, cast(xp, xp.ceil(wanted), table.items.dtype), low=1)
-    index = bisect(xp, table.items[..., 1:], xp.minimum(target, table.items[..., -1:]))
-    ends, wide = xp.concat([index, index + 1], axis=-1), wide_float(xp, device(wanted))
-    (before, upto), (positive_before, positive_upto) = (
-        (x[..., : index.shape[-1]], x[..., index.shape[-1] :])
-        for x in (cast(xp, taken(xp, x, ends), wide) for x in (table.items, table.found))
-    )
+    place = clip(xp, cast(xp, xp.ceil(wanted), table.items.dtype), low=1)
+    index, before, upto, positive_before, positive_upto = ends_of_row_at(xp, table, place)
     mass, positive = upto - before, positive_upto - positive_before
     return index, Rows(before, before, positive_before, mass, mass, positive, mass - positive)
+
+
+def ends_of_row_at(xp: Namespace, table: Groups | Cumulative, place: Array) -> tuple[Array, ...]:
+    """The row that owns each place, counted from 1 on, shape (..., K), and floats.
+
+    The numbers of examples before it and down to its end, and of positive ones.  Of a table in
+    place one place is asked for.
+    """
+    wide = wide_float(xp, device(place))
+    if not isinstance(table, Cumulative):
+        index = _owner_in_place(xp, table.counts, place)
+        upto = prefix_sum(xp, table.positives, xp.int64)
+        items, here, positive = (
+            cast(xp, taken(xp, x, index), wide) for x in (table.counts, table.positives, upto)
+        )
+        end = cast(xp, index, wide) + 1
+        return index, end - items, end, positive - here, positive
+    last = table.items[..., -1:]
+    index = bisect(xp, table.items[..., 1:], xp.minimum(place, last))
+    ends = xp.concat([index, index + 1], axis=-1)
+    sums = (cast(xp, taken(xp, x, ends), wide) for x in (table.items, table.found))
+    size = index.shape[-1]
+    return (index, *(part for x in sums for part in (x[..., :size], x[..., size:])))
+
+
+def _owner_in_place(xp: Namespace, counts: Array, place: Array) -> Array:
+    """The first row from a place on that is filled, or the last one; there are below 2**31."""
+    last = counts.shape[-1] - 1
+    rows = xp.arange(last + 1, dtype=xp.int32, device=device(counts))
+    reaching = (counts > 0) & (rows >= place - 1)
+    row = xp.min(xp.where(reaching, rows, rows[-1:]), axis=-1, keepdims=True)
+    return cast(xp, row, xp.int64)
 
 
 def filled_first(xp: Namespace, table: Groups) -> Groups:

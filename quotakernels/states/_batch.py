@@ -25,7 +25,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.inputs.columns import as_column, check_one_device
-from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.examples import Examples, good_list
 from quotakernels.inputs.gains import validate_with_gains
 from quotakernels.inputs.groups import number_of_groups
 from quotakernels.inputs.keywords import brief, public
@@ -130,6 +130,19 @@ def validate_batch(
         examples = examples._replace(weights=ones)
     fault = None if good is None else ~good[..., 0]
     return Batch(examples, fault, None if found is None else found.codes)
+
+
+def good_batch(
+    like: Array, y_true: Any, y_score: Any, validate: bool, gain_rejected: Any, *beside: Any
+) -> Batch | None:
+    """The same of a good list that nothing is given beside, as most are; None of all else."""
+    alone = type(gain_rejected) is int and gain_rejected == 0 and all(x is None for x in beside)
+    if not alone or validate is not True or type(y_score) is not type(like):
+        return None
+    if (found := good_list(y_true, y_score)) is None:
+        return None
+    check_fits(like, y_score)
+    return Batch(found.examples, None)
 
 
 def _check_groups(groups: Any, num_groups: int | None) -> None:

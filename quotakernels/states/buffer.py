@@ -26,6 +26,7 @@ from quotakernels.ranking import Ranking, TiePolicy, rank_examples
 from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import (
     Batch,
+    good_batch,
     groups_of_state,
     lists_of,
     scores_like,
@@ -131,7 +132,10 @@ class ScoreBuffer(NamedTuple):
         beside |= {"cost": cost, "treatment": treatment}
         if not named:
             beside |= {"groups": groups, "num_groups": self.num_groups}
-        batch = validate_batch(self.like, columns, pos_label, validate, **beside)
+        others = (sample_weight, where, pos_label, gain, groups, self.num_groups)
+        batch = good_batch(self.like, y_true, y_score, validate, gain_rejected, *others)
+        if batch is None:
+            batch = validate_batch(self.like, columns, pos_label, validate, **beside)
         if named:
             batch = _with_ids(batch, groups, as_column("y_score", y_score).shape[-1])
         xp = namespace(self.like)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, namespace
+from quotakernels._array import Array, Namespace, namespace, of_kind
 from quotakernels._types import A, ArrayOf, GroupedData, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import Totals, divisor
@@ -222,44 +222,45 @@ def _owner(xp: Namespace, table: ops.Groups, wanted: Array) -> tuple[Array, ...]
     return tuple(x[..., 0] for x in (row.mass_before, row.mass, row.positive_before, row.positive))
 
 
+def _ends_of_owner(xp: Namespace, table: Any, total: Totals, late: bool) -> tuple[Array, ...]:
+    """What is before the row that owns the first position, and down to its end."""
+    if isinstance(table, ops.Cumulative) or table.in_place:
+        first = total.positives + 1 if late else total.positives
+        _, *ends = ops.ends_of_row_at(xp, table, xp.expand_dims(first, axis=-1))
+        return tuple(x[..., 0] for x in ends)
+    before, mass, found, here = _owner(xp, table, total.positive + 1 if late else total.positive)
+    return before, before + mass, found, found + here
+
+
 def _qrecall_sum(xp: Namespace, table: ops.Groups, total: Totals, late: bool) -> Reduction:
     """In whole numbers: twice ΣT is `integer + part / items`.
 
     The only fraction is that of the group which the first position falls into.  While all that
     fits float64 there is one rounding, that of the last division; otherwise there are two.
     """
-    first = total.positive + 1 if late else total.positive
-    start = ops.spread(xp, table, first)
 
-    def full_groups(
-        before: Array, items: Array, found: Array, upto: Array, *here: Array
-    ) -> tuple[Array, ...]:
+    def full_groups(before: Array, items: Array, found: Array, upto: Array) -> tuple[Array, ...]:
         """Without what each group has found, which adds up to what the rest finds."""
-        least = cast(xp, start, before.dtype)
-        nothing = xp.zeros_like(least)
-        sums = (xp.where(before >= least, items * (found + upto), nothing),)
-        if here:
-            own = (before < least) & (least <= before + items)
-            sums += tuple(xp.where(own, x, nothing) for x in (before, items, found, *here))
-        return sums
+        whole = of_kind(xp, before.dtype, "integral")
+        first = total.positives if whole else total.positive
+        least = ops.spread(xp, table, first + 1 if late else first)
+        nothing = xp.zeros_like(least, dtype=before.dtype)
+        return (xp.where(before >= least, items * (found + upto), nothing),)
 
-    def value(below: Array, *row: Array) -> Array:
-        before, items, found, here = row or _owner(xp, table, first)
-        items = divisor(xp, items)
-        place = first - before
-        number = items - place + 1
-        partly = here * place
-        below = below + (total.positive - (found + here))
-        integer = below + number * (2 * found + here + partly // items)
+    def value(below: Array) -> Array:
+        before, end, found, upto = _ends_of_owner(xp, table, total, late)
+        items = divisor(xp, end - before)
+        first = total.positive + 1 if late else total.positive
+        place, number = first - before, end - first + 1
+        partly = (upto - found) * place
+        integer = below + (total.positive - upto) + number * (found + upto + partly // items)
         part = number * (partly % items)
         whole = 2 * total.positive * (total.negative if late else total.negative + 1)
         all_parts = whole * items
         at_once = (integer * items + part) / all_parts
         return xp.where(all_parts < EXACT, at_once, (integer + part / items) / whole)
 
-    columns: tuple[str, ...] = ("mass_before", "mass", "positive_before", "positive_upto")
-    if table.in_place:  # else the row of the first position is searched
-        columns = (*columns, "positive")
+    columns = ("mass_before", "mass", "positive_before", "positive_upto")
     return Reduction(columns, full_groups, value, whole=True)
 
 

@@ -25,6 +25,9 @@ from quotakernels.ops.native._numpy_words import compact_groups, rising_order
 
 NDArray = np.ndarray[Any, Any]
 
+_INFINITIES = {16: 0x7C00, 32: 0x7F80_0000, 64: 0x7FF0_0000_0000_0000}
+"""The bits of infinite floats, by how many there are."""
+
 
 def _has_bits(dtype: Any) -> bool:
     """Floats of up to 64 bits, the extension type bfloat16 (kind V) included."""
@@ -217,14 +220,15 @@ def binned(
     return raised.reshape(counts.shape), (raised[codes] < 0).any()
 
 
-def counted(
-    counts: NDArray, scores: NDArray, labels: NDArray, bits: int, infinity: int
-) -> NDArray | None:
-    """The counts with those of one list, None unless all is good; infinity is given by its bits."""
+def counted(counts: NDArray, scores: NDArray, labels: NDArray, bits: int) -> NDArray | None:
+    """The counts with those of one list, None unless all is good."""
     width = 8 * scores.itemsize
     if scores.ndim != 1 or 4 * scores.size > counts.size or width > 64:
         return None
+    if scores.dtype.kind != "f" or labels.dtype.kind not in "biu":
+        return None
     key = key_of_bits(scores.view(f"i{scores.itemsize}"))
+    infinity = _INFINITIES[width]
     if np.maximum.reduce(key) > infinity or np.minimum.reduce(key) < ~infinity:  # NaN
         return None
     if np.bitwise_or.reduce(labels) >> 1:

@@ -56,10 +56,10 @@ def device_groups(
     there = None if valid is None else torch.gather(valid, -1, order)
     positive = torch.gather(labels if valid is None else labels & valid, -1, order)
     edge = torch.ones((*key.shape[:-1], 1), dtype=torch.bool, device=key.device)
-    last = torch.cat([key[..., 1:] != key[..., :-1], edge], dim=-1)
+    first = torch.cat([edge, key[..., 1:] != key[..., :-1]], dim=-1)
     integer = torch.int32 if key.shape[-1] < 2**31 else torch.int64
     masses = () if weights is None else _by_class(weights, order, positive, there)
-    sums = _sums_of_runs(last, (there, positive), masses, integer)
+    sums = _sums_of_runs(first, (there, positive), masses, integer)
     counts, positives, *weighed = sums
     is_float = scores.dtype.is_floating_point
     thresholds = 0 - key if is_float else from_order_key(key, scores.dtype)
@@ -108,43 +108,44 @@ def _by_class(
 
 def summed_runs(table: Groups, last: Array) -> Groups:
     """See `tables.merged`."""
-    end = torch.ones_like(last[..., :1])  # a list without a run is no part of the next
-    last = torch.cat([last[..., :-1], end], dim=-1)
+    edge = torch.ones_like(last[..., :1])  # a list without a run is no part of the next
+    first = torch.cat([edge, last[..., :-1]], dim=-1)
     counts = (table.counts, table.positives)
     masses = [x for x in table[3:5] if x is not None]
-    sums = _sums_of_runs(last, counts, (*masses, *table.amounts()), table.counts.dtype)
+    sums = _sums_of_runs(first, counts, (*masses, *table.amounts()), table.counts.dtype)
     weighed = sums[2:4] if masses else (None, None)
     return table.with_sums(sums[:2], weighed, sums[2 + len(masses) :])
 
 
 def _sums_of_runs(
-    last: Array, counts: tuple[Array | None, ...], masses: tuple[Array, ...], dtype: Any
+    first: Array, counts: tuple[Array | None, ...], masses: tuple[Array, ...], dtype: Any
 ) -> tuple[Array, ...]:
-    """Sums over the runs that have a `last`, which stand there; counts of None are ones.
+    """Sums over the runs that have a `first`, in the place of their last; counts of None are ones.
 
-    All lists are one here: ends of runs come first, and what they lack in number goes behind the
-    end.  Differences of running sums of whole numbers are exact.  No sum of floats crosses a run.
+    All lists are one here, which begins with a run.  Ends of runs come first, and what they lack in
+    number goes behind the end.  Differences of running sums of whole numbers are exact.  No sum of
+    floats crosses a run.
     """
-    size, flags = last.numel(), last.reshape(-1)
-    ends, places = (
-        torch.nonzero_static(flags, size=size, fill_value=fill)[:, 0] for fill in (size - 1, size)
-    )
+    size, flags = first.numel(), first.reshape(-1)
+    flags = torch.cat([flags, flags[:1]])
+    ends = torch.nonzero_static(flags, size=size + 1, fill_value=size + 1)[:, 0]
+    nothing = ~flags[:1]
 
     def upto(x: Array | None) -> Array:
         if x is None:
-            return (ends + 1).to(dtype)
-        return torch.cumsum(x.reshape(-1), dim=0, dtype=dtype)[ends]
+            return ends.to(dtype)
+        padded = torch.cat([nothing, x.reshape(-1), nothing])
+        return torch.cumsum(padded, dim=0, dtype=dtype)[ends]
 
     def in_place(sums: Array) -> tuple[Array, ...]:
-        nothing = sums.new_zeros((sums.shape[0], size + 1))
-        found = nothing.scatter(-1, places.expand(sums.shape), sums)[:, :-1]
-        return tuple(found.reshape(-1, *last.shape).unbind(0))
+        found = sums.new_zeros((sums.shape[0], size + 2))
+        found = found.scatter(-1, ends[1:].expand(sums.shape), sums)[:, 1:-1]
+        return tuple(found.reshape(-1, *first.shape).unbind(0))
 
-    whole = torch.stack([upto(x) for x in counts])
-    found = in_place(torch.diff(whole, prepend=whole.new_zeros((len(counts), 1))))
+    found = in_place(torch.diff(torch.stack([upto(x) for x in counts])))
     if not masses:
         return found
-    bounds = torch.cat([ends.new_zeros(1), ends + 1])
+    bounds = ends.clamp(max=size)
     sums = (
         torch.segment_reduce(x.reshape(-1), "sum", offsets=bounds, unsafe=True, initial=0)
         for x in masses
@@ -189,15 +190,11 @@ def written(target: Array, source: Array, start: Array, length: Array | int) -> 
 
 
 def counted(
-    counts: Array, scores: Array, labels: Array, bits: int, infinity: int
+    counts: Array, scores: Array, labels: Array, bits: int
 ) -> tuple[Array, Array | None] | None:
-    """See `binning.counted`; scores of two bytes also where nothing can be read."""
-    words = scores.detach().view(_WORDS[scores.dtype.itemsize])
-    if readable(words) and readable(counts) and readable(labels):
-        on_host = to_numpy(counts), to_numpy(words), to_numpy(labels)
-        raised = numpy_.counted(*on_host, bits, infinity)
-        return None if raised is None else (torch.from_numpy(raised), None)
-    return _counted_patterns(counts, scores, labels) if bits == 16 == 8 * words.itemsize else None
+    """See `binning.counted`, of floats of two bytes."""
+    halves = scores.dtype.is_floating_point and scores.dtype.itemsize == 2
+    return _counted_patterns(counts, scores, labels) if halves and bits == 16 else None
 
 
 def _counted_patterns(counts: Array, scores: Array, labels: Array) -> tuple[Array, Array]:
@@ -292,11 +289,13 @@ def prefix_sum(x: Array, dtype: Any) -> Array:
     return torch.cumsum(x, dim=-1, dtype=dtype)
 
 
-def rows_of_positions(counts: Array) -> Array:
-    """Places made of the counts are a batch if these are, as a search under `vmap` wants."""
-    both = (counts, torch.ones_like(counts))
-    upto, place = (torch.cumsum(x, dim=-1, dtype=torch.int64) for x in both)
-    return torch.searchsorted(upto, place).clamp(max=counts.shape[-1] - 1)
+def rows_of_positions(counts: Array, places: Array) -> Array:
+    """Under `vmap` places are made of the counts, to be a batch if these are."""
+    if are_mapped(counts):
+        places = torch.cumsum(torch.ones_like(counts), dim=-1, dtype=torch.int64)
+    upto = torch.cumsum(counts, dim=-1, dtype=torch.int64)
+    places = places.expand(upto.shape).contiguous()
+    return torch.searchsorted(upto, places).clamp(max=counts.shape[-1] - 1)
 
 
 def total(x: Array) -> Array:
@@ -318,7 +317,9 @@ def has_short_chains(table: Groups) -> bool:
 
 def merged_hull_ends(table: Groups) -> Array:
     """No value is read."""
-    return ends_by_merging(table, rows_of_positions(table.counts))
+    counts = table.counts
+    places = torch.arange(1, counts.shape[-1] + 1, device=counts.device)
+    return ends_by_merging(table, rows_of_positions(counts, places))
 
 
 def merged(table: Groups, last: Array) -> Groups:
