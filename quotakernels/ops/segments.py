@@ -193,21 +193,26 @@ def rows_of_groups_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Arra
 
 
 def _counted_rows_of_groups_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array, Rows]:
-    """Numbers of examples go on from group to group, so that one search serves all groups."""
+    """Numbers of examples go on from group to group, so that one search serves all groups.
+
+    All and the positive examples are counted together, in an axis before the others.
+    """
     wide = wide_float(xp, device(table.counts))
-    sums = [_sums_before(xp, x, xp.int64) for x in (table.counts, table.positives)]
+    columns = xp.stack([table.counts, table.positives])
+    sums = _sums_before(xp, columns, xp.int64)
     low, stop = _ends(xp, table)
-    begins = [_at(xp, x, low) for x in sums]
-    whole = _at(xp, sums[0], stop) - begins[0]
+    begins = _at(xp, sums, xp.expand_dims(low, axis=0))
+    whole = _at(xp, sums[0, ...], stop) - begins[0, ...]
     wanted = xp.minimum(wanted, cast(xp, whole, wanted.dtype))
     known = xp.where(xp.isnan(wanted), xp.zeros_like(wanted), wanted)
-    target = begins[0] + cast(xp, xp.ceil(known), xp.int64)
-    found = xp.reshape(bisect(xp, sums[0][..., 1:], _flat(xp, target)), target.shape)
+    target = begins[0, ...] + cast(xp, xp.ceil(known), xp.int64)
+    found = xp.reshape(bisect(xp, sums[0, ..., 1:], _flat(xp, target)), target.shape)
     place = _within(xp, found, low, stop)
     index = _row_of(xp, place, table.counts)
-    before = [_at(xp, x, place) - y for x, y in zip(sums, begins, strict=True)]
-    own = [_at(xp, x, index) for x in (table.counts, table.positives)]
-    items_before, positive_before, items, positive = (cast(xp, x, wide) for x in (*before, *own))
+    before = cast(xp, _at(xp, sums, xp.expand_dims(place, axis=0)) - begins, wide)
+    own = cast(xp, _at(xp, columns, xp.expand_dims(index, axis=0)), wide)
+    items_before, positive_before = before[0, ...], before[1, ...]
+    items, positive = own[0, ...], own[1, ...]
     mass = (items, positive, items - positive)
     return index, Rows(items_before, items_before, positive_before, items, *mass)
 
@@ -235,7 +240,8 @@ def column_at(xp: Namespace, table: Groups, x: Array, index: Array) -> Array:
 
 def _at(xp: Namespace, x: Array, index: Array) -> Array:
     """What stands at each index, of shape (..., S, K)."""
-    return xp.reshape(taken(xp, x, _flat(xp, index)), index.shape)
+    found = taken(xp, x, _flat(xp, index))
+    return xp.reshape(found, (*found.shape[:-1], *index.shape[-2:]))
 
 
 def _flat(xp: Namespace, x: Array) -> Array:

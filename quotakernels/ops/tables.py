@@ -345,6 +345,9 @@ def ends_of_row_at(xp: Namespace, table: Groups | Cumulative, place: Array) -> t
 
 def _owner_in_place(xp: Namespace, counts: Array, place: Array) -> Array:
     """The first row from a place on that is filled, or the last one; there are below 2**31."""
+    if native.library(xp) == "torch":  # which searches in one step
+        upto = prefix_sum(xp, counts, xp.int64)
+        return bisect(xp, upto, xp.minimum(place, upto[..., -1:]))
     last = counts.shape[-1] - 1
     rows = xp.arange(last + 1, dtype=xp.int32, device=device(counts))
     reaching = (counts > 0) & (rows >= place - 1)

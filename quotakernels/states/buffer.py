@@ -132,7 +132,7 @@ class ScoreBuffer(NamedTuple):
         beside |= {"cost": cost, "treatment": treatment}
         if not named:
             beside |= {"groups": groups, "num_groups": self.num_groups}
-        others = (sample_weight, where, pos_label, gain, groups, self.num_groups)
+        others = (*columns[2:], pos_label, gain, cost, treatment, groups, self.num_groups)
         batch = good_batch(self.like, y_true, y_score, validate, gain_rejected, *others)
         if batch is None:
             batch = validate_batch(self.like, columns, pos_label, validate, **beside)

@@ -202,7 +202,7 @@ def qrecall_mean(xp: Namespace, table: ops.Groups, total: Totals, late: bool = F
     """AQR: ΣQ(j) / (N + 1) from j = P, or `late`, ΣQ(j) / N from j = P + 1."""
     by_area = table.weighted
     reduction = _qrecall_area(xp, table, total) if by_area else _qrecall_sum(xp, table, total, late)
-    if (table.in_place or isinstance(table, ops.Cumulative)) and not (by_area or late):
+    if _is_one_list(table) and not (by_area or late):
         return reduction  # undefined values are 0/0
     last = total.negative if late else total.whole
     defined = (total.positive > 0) & (last > 0)
@@ -222,9 +222,14 @@ def _owner(xp: Namespace, table: ops.Groups, wanted: Array) -> tuple[Array, ...]
     return tuple(x[..., 0] for x in (row.mass_before, row.mass, row.positive_before, row.positive))
 
 
+def _is_one_list(table: Any) -> bool:
+    """Whether the row of a position follows from running counts, of one list in each table."""
+    return isinstance(table, ops.Cumulative) or (table.in_place and not table.segments)
+
+
 def _ends_of_owner(xp: Namespace, table: Any, total: Totals, late: bool) -> tuple[Array, ...]:
     """What is before the row that owns the first position, and down to its end."""
-    if isinstance(table, ops.Cumulative) or table.in_place:
+    if _is_one_list(table):
         first = total.positives + 1 if late else total.positives
         _, *ends = ops.ends_of_row_at(xp, table, xp.expand_dims(first, axis=-1))
         return tuple(x[..., 0] for x in ends)

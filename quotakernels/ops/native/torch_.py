@@ -230,15 +230,15 @@ def _cumulative_patterns(scores: Array, labels: Array, valid: Array | None) -> C
 def _pattern_counts(scores: Array, labels: Array, valid: Array | None) -> Array:
     """Of both classes, the number of examples with each bit pattern, from the highest score on.
 
-    Places are made of the bits, as signed integers, and the label; negative ones count from the
-    end.
+    Places are made of the bits, as signed integers, and the label.
     """
     integer, half = torch.int32 if scores.shape[0] < 2**31 else torch.int64, 2**15
-    places = torch.add(scores.detach().view(torch.int16), labels.to(torch.int64), alpha=2 * half)
-    ones = labels.new_ones((), dtype=integer).expand(places.shape)
-    added = ones if valid is None else valid.to(integer)
-    found = labels.new_zeros(4 * half, dtype=integer).put(places, added, accumulate=True)
-    found = found.roll(half).view(2, 2 * half)
+    one = labels.new_ones((), dtype=integer)
+    middle = torch.add(one, labels, alpha=2)
+    places = torch.add(scores.detach().view(torch.int16), middle, alpha=half)
+    added = one.expand(places.shape) if valid is None else valid.to(integer)
+    found = labels.new_zeros(4 * half, dtype=integer).index_add(0, places, added)
+    found = found.view(2, 2 * half)
     below, zero, above = found[:, 1:half], found[:, half, None] + found[:, :1], found[:, half + 1 :]
     return torch.cat([above.flip(-1), zero, below], dim=-1)
 
