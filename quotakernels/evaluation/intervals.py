@@ -18,6 +18,10 @@ from quotakernels.evaluation.results import Differences, Ends, GainResults, Resu
 from quotakernels.evaluation.settings import Resampling, Settings
 from quotakernels.inference.comparison.compare import Comparison, compare, comparison_of
 from quotakernels.inference.comparison.paired import tests_of
+from quotakernels.inference.delong.average_precision import (
+    PrecisionName,
+    average_precision_interval,
+)
 from quotakernels.inference.delong.interval import auc_interval
 from quotakernels.inference.proportions.hit_rate import hit_rate_interval
 from quotakernels.inference.proportions.impact import impact_ends
@@ -31,8 +35,9 @@ from quotakernels.measures.over_quotas.summary import summary
 from quotakernels.ranking import rank
 
 Tell = Callable[[int, int], None]
-_AREAS_IN_CLOSED_FORM: tuple[Literal["roc_auc", "gini", "pem"], ...] = ("roc_auc", "gini", "pem")
-CLOSED_FORMS = dict.fromkeys(_AREAS_IN_CLOSED_FORM, "logit") | {"hit_rate": "score"}
+_BY_PAIRS: tuple[Literal["roc_auc", "gini", "pem"], ...] = ("roc_auc", "gini", "pem")
+_BY_PRECISION: tuple[PrecisionName, ...] = ("average_precision", "average_hit_rate")
+CLOSED_FORMS = dict.fromkeys((*_BY_PAIRS, *_BY_PRECISION), "logit") | {"hit_rate": "score"}
 """Measures of rows without weights whose intervals are not of resamples, and their method."""
 _Key = tuple[Any, ...]  # the name of a measure, behind its quota if it has one
 _SUMMARY = ("summary",)
@@ -130,8 +135,11 @@ def _intervals_of_model(data: Resampled, name: str) -> dict[_Key, tuple[float, f
         return ends
     ranking = rank(**examples)
     closed: dict[_Key, Any] = {
-        (x,): auc_interval(ranking, measure=x, confidence_level=level)
-        for x in _AREAS_IN_CLOSED_FORM
+        (x,): auc_interval(ranking, measure=x, confidence_level=level) for x in _BY_PAIRS
+    }
+    closed |= {
+        (x,): average_precision_interval(ranking, measure=x, confidence_level=level)
+        for x in _BY_PRECISION
     }
     for quota, argument in data.quotas.items():
         if quota.is_budget:  # whose places are not fixed
@@ -144,7 +152,9 @@ def _intervals_of_model(data: Resampled, name: str) -> dict[_Key, tuple[float, f
 def _measures(data: Resampled) -> dict[_Key, Any]:
     """All measures that tables show, by what finds them in the result."""
     measures: dict[_Key, Any] = {_SUMMARY: summary}
-    measures |= {(measure.name,): measure.function for measure in AREAS if measure.resampled}
+    closed = CLOSED_FORMS if data.settings.weight is None else ()
+    areas = (x for x in AREAS if x.resampled and x.name not in closed)
+    measures |= {(measure.name,): measure.function for measure in areas}
     for quota, argument in data.quotas.items():
         for measure in measures_at(quota, bool(data.treated)):
             if measure.resampled:

@@ -18,7 +18,10 @@ _CHOSEN_HERE = (
 )
 _PLAIN = "The percentiles of what models bring are not corrected."
 _OF_TWO_RATES = "What a quota brings: from score intervals of the hit rates of selected and others."
-_TWO_OF_EACH = "AUC and Gini have no intervals: DeLong's variance needs two rows of each class."
+_TWO_OF_EACH = (
+    "AUC, Gini, average hit rate and average precision have no intervals: their variances need two "
+    "rows of each class."
+)
 _OF_GROUPS = (
     "What the quotas of groups find together, its tests and means over groups: resamples of whole "
     "groups. Only single groups have score and DeLong's intervals."
@@ -164,15 +167,14 @@ def _coarse(evaluation: Results) -> Iterator[str]:
 
 def _of_averages(evaluation: Results) -> Iterator[str]:
     """Say where intervals of averages over quotas hold less often than they say."""
-    few = min(evaluation.positives, evaluation.rows - evaluation.positives) < _FEW_OF_A_CLASS
-    coarse, area = set(_coarse(evaluation)), evaluation.over_all.of("roc_auc")
-    named = zip(evaluation.models, area, strict=True)
-    if narrow := [x for x, auc in named if few or x in coarse or auc > _NEAR_ONE]:
-        yield (
-            f"Intervals of averages over quotas are too narrow for {listed(narrow)}: with few "
-            "different scores, few rows of a class or an AUC near 1, those of 95% held 89 to 92% "
-            "in simulations."
-        )
+    of_95 = "are too narrow for {}: those of 95% held {} in simulations."
+    if min(evaluation.positives, evaluation.rows - evaluation.positives) < _FEW_OF_A_CLASS:
+        few = of_95.format("few rows of a class", "90%")
+        yield f"Intervals of average hit rate and average precision {few}"
+    named = zip(evaluation.models, evaluation.over_all.of("roc_auc"), strict=True)
+    if near := [name for name, area in named if area > _NEAR_ONE]:
+        high = of_95.format(f"the AUC of {listed(near)}, which is near 1", "80 to 90%")
+        yield f"Intervals of average Qrecall and AUC-PR {high}"
 
 
 def _counted(counts: dict[str, int]) -> str:

@@ -15,13 +15,14 @@ from quotakernels._text import number, plain
 from quotakernels.evaluation.conditions import Conditions
 from quotakernels.evaluation.quota import Quota, UnfitError
 from quotakernels.evaluation.unit import Unit
-from quotakernels.evaluation.words import named_option
+from quotakernels.evaluation.words import listed, named_option
 from quotakernels.inference.comparison.paired import few_resamples, resamples_needed
 from quotakernels.inputs.groups import GroupsOfExamples
 
 _LEVEL = 0.95
 _RESAMPLES, _MOST_RESAMPLES, _AMPLE = 1000, 20_000, 8
 _FEWEST, _MANY_ROWS = 200, 100_000
+_IN_CLOSED_FORM = ("AUC", "Gini", "average hit rate", "average precision")
 
 
 class Lines(NamedTuple):
@@ -123,15 +124,15 @@ class Resampling:
 
         drawn = f"corrected {resamples(self.resamples)}"
         if self.level is not None and weighted:
+            formulas = listed([*_IN_CLOSED_FORM, *["the hit rate"] * by_rows])
             yield (
-                f"{self.percent} intervals, {drawn}, also of "
-                f"{'AUC, Gini and the hit rate' if by_rows else 'AUC and Gini'}, whose formulas "
-                "are for rows without weights."
+                f"{self.percent} intervals, {drawn}, also of {formulas}, whose formulas are for "
+                "rows without weights."
             )
         elif self.level is not None:
             yield (
-                f"{self.percent} intervals. AUC and Gini: logit, by DeLong's variance; {rate}all "
-                f"others: {drawn}."
+                f"{self.percent} intervals. {listed(_IN_CLOSED_FORM)}: logit, in closed form; "
+                f"{rate}all others: {drawn}."
             )
         if self.compare:
             tests = _tests_in_words(settings, resamples(self.test_resamples))

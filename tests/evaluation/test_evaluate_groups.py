@@ -258,6 +258,7 @@ def test_answers_are_about_all_that_the_groups_fill() -> None:
     assert sure.sentences == ("The models were not tested; compare=True tests them.",)
 
 
+@pytest.mark.filterwarnings("ignore:only .* with fewer than")
 def test_means_and_what_is_found_together_are_drawn_by_groups() -> None:
     drawn = {"n_resamples": 60, "random_state": 3}
     asked = {"per": "client", "quota": 2, "compare": True, "confidence": 0.9}
