@@ -136,6 +136,8 @@ class Ranking(NamedTuple, Generic[T]):
         negative_gains_rejected: ArrayOf[A] | None = None,
         positive_costs: ArrayOf[A] | None = None,
         negative_costs: ArrayOf[A] | None = None,
+        treated_positives: ArrayOf[A] | None = None,
+        treated_negatives: ArrayOf[A] | None = None,
         groups: ArrayOf[Any] | None = None,
         num_groups: int | None = None,
         ties: TiePolicy = "expected",
@@ -161,6 +163,9 @@ class Ranking(NamedTuple, Generic[T]):
         positive_costs, negative_costs : arrays, shape (..., G), optional
             What the positives and the negatives with that score cost together if they are selected,
             with weights sums of weight times cost; both or neither.
+        treated_positives, treated_negatives : arrays, shape (..., G), optional
+            How many of the positives and of the negatives with that score were treated, with
+            weights their mass; both or neither.  The others are controls.
         groups : array, shape (..., G), optional
             The group of the examples of each row, as `rank` takes it, of a ``GROUP BY`` of two
             columns; a score may then occur once in each group.
@@ -179,9 +184,10 @@ class Ranking(NamedTuple, Generic[T]):
             Counts that are not integers; arrays of two libraries or devices.
         ValueError
             Different shapes, NaN or repeated thresholds, negative counts, masses or costs, more
-            positives than examples, 2**63 examples or more, gains or costs that are not finite or
-            of a class without examples, ids of no group.  Where values cannot be read all results
-            of the row of the batch, or of the group, that has such a value are NaN.
+            positives than examples, more treated than there are, 2**63 examples or more, gains or
+            costs that are not finite or of a class without examples, ids of no group.  Where values
+            cannot be read all results of the row of the batch, or of the group, that has such a
+            value are NaN.
 
         Notes
         -----
@@ -209,7 +215,8 @@ class Ranking(NamedTuple, Generic[T]):
             raise ValueError('ties="given" needs the order of the examples; use rank')
         masses = (weights, positive_weights, positive_gains, negative_gains)
         others = (positive_gains_rejected, negative_gains_rejected, positive_costs, negative_costs)
-        columns = (thresholds, counts, positives, *masses, *others, groups)
+        treated = (treated_positives, treated_negatives)
+        columns = (thresholds, counts, positives, *masses, *others, *treated, groups)
         found = validate_groups(dict(zip(COLUMNS, columns, strict=True)), num_groups)
         xp = namespace(found.table.counts)
         with computing(xp):

@@ -283,6 +283,24 @@ def test_costs_are_those_of_rank(connection: Any, weight: Any) -> None:
         np.testing.assert_array_equal(*each)
 
 
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_treatments_are_those_of_rank(connection: Any, weight: Any) -> None:
+    random, n = np.random.default_rng(11), len(LABELS)
+    content = {"y": LABELS, "s": scores_of("f8"), "w": random.choice([0, 1e-20, 3.0, 1e20], n)}
+    content |= {"t": random.integers(0, 2, n), "g": random.integers(0, 5, n)}
+    rows = connection.from_arrow(pa.table(content))
+    given: dict[str, Any] = {} if weight is None else {"sample_weight": content["w"]}
+    asked: dict[str, Any] = {"label": "y", "score": "s", "treatment": "t", "weight": weight}
+    found = ranking(connection, rows, **asked)
+    wanted = qk.rank(LABELS, content["s"], treatment=content["t"], **given)
+    for x, y in zip(found.arms, wanted.arms, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-15)
+    found = ranking(connection, rows, group="g", **asked)
+    given |= {"treatment": content["t"], "groups": content["g"]}
+    wanted = qk.uplift.auuc(qk.rank(LABELS, content["s"], **given))
+    np.testing.assert_allclose(qk.uplift.auuc(found), wanted, rtol=1e-12)
+
+
 def test_groups_without_weight_are_there(connection: Any) -> None:
     rows = "FROM (VALUES (1, .5, 0, 'a'), (1, .5, 2, 'b'), (0, .25, 1, 'b'), (0, 0, 0, 'c'))"
     source = f"SELECT col0 AS y, CAST(col1 AS DOUBLE) AS s, col2 AS w, col3 AS g {rows}"
@@ -328,6 +346,7 @@ BAD_VALUES = [
     ({"y": "NULL::BOOLEAN"}, {}, "column 'y': 2 rows without 0 or 1, for example NULL; "),
     ({"y": "NULL::TEXT"}, {"pos_label": "a"}, "column 'y': 2 rows without a label"),
     ({"w": "-1"}, {"weight": "w"}, "column 'w': 2 rows without a finite weight, not negative"),
+    ({"w": "2"}, {"treatment": "w"}, "column 'w': 2 rows without a treatment of 1 or 0"),
     ({"w": "-1"}, {"cost": "w"}, "column 'w': 2 rows without a finite cost, not negative"),
     ({"w": "'inf'::FLOAT"}, {"cost": "w"}, "column 'w': 2 rows without a finite cost"),
     ({"w": "'inf'::FLOAT"}, {"weight": "w"}, "column 'w': 2 rows without a finite weight"),

@@ -17,6 +17,7 @@ S = RNG.integers(-3, 4, SIZE) / 4
 ID = RNG.choice([0, 1, 2, 4], SIZE)
 W = RNG.integers(1, 5, SIZE) / 4
 COST = RNG.integers(0, 9, SIZE) / 2
+TREATED = RNG.integers(0, 2, SIZE)
 make = qk.Ranking.from_counts
 MOST = ("numpy", "strictest-device1", "jax32-jit", "torch", "cupy")
 
@@ -37,8 +38,12 @@ def summed(weights: Any = 1, dtype: Any = np.float64) -> dict[str, np.ndarray]:
         "positive_costs": total(weights * COST * Y),
         "negative_costs": total(weights * COST * (1 - Y)),
     }
+    treated = {
+        "treated_positives": total(weights * TREATED * Y),
+        "treated_negatives": total(weights * TREATED * (1 - Y)),
+    }
     masses = {"weights": total(weights), "positive_weights": total(weights * Y)}
-    return {"thresholds": scores, **counts, "groups": ids, **costs, **masses}
+    return {"thresholds": scores, **counts, "groups": ids, **costs, **treated, **masses}
 
 
 @pytest.mark.parametrize("ties", ["expected", "optimistic", "pessimistic"])
@@ -49,12 +54,11 @@ def test_the_ranking_is_that_of_rank(weighted: bool, ties: Any):
         del table["weights"], table["positive_weights"]
     found = make(**table, ties=ties)
     given = {"sample_weight": W} if weighted else {}
-    wanted = qk.rank(Y, S, groups=ID, cost=COST, ties=ties, **given)
+    wanted = qk.rank(Y, S, groups=ID, cost=COST, treatment=TREATED, ties=ties, **given)
     for one, other in zip(found[:5], wanted[:5], strict=True):
         np.testing.assert_array_equal(one, other)
-    for one, other in zip(
-        (*found.groups[:3], *found.costs), (*wanted.groups[:3], *wanted.costs), strict=True
-    ):
+    beside = [(*x.groups[:3], *x.costs, *x.arms) for x in (found, wanted)]
+    for one, other in zip(*beside, strict=True):
         np.testing.assert_array_equal(one, other)
 
 
@@ -69,14 +73,16 @@ def test_in_any_library(mode: Mode):
             "auc": qk.roc_auc(ranking),
             "quota": qk.hit_rate(ranking, quota=[2, 30]),
             "budget": qk.qrecall(ranking, budget=20, when_short="all"),
+            "uplift": qk.uplift.uplift_at_quota(ranking, quota=[2, 30]),
         }
 
     found = mode.run(computed, *table.values())
-    ranking = qk.rank(Y, S, groups=ID, cost=COST, num_groups=5)
+    ranking = qk.rank(Y, S, groups=ID, cost=COST, treatment=TREATED, num_groups=5)
     wanted = {
         "auc": qk.roc_auc(ranking),
         "quota": qk.hit_rate(ranking, quota=[2, 30]),
         "budget": qk.qrecall(ranking, budget=20, when_short="all"),
+        "uplift": qk.uplift.uplift_at_quota(ranking, quota=[2, 30]),
     }
     for name, values in wanted.items():
         values = np.float32(values) if mode.float32 else values
@@ -122,7 +128,30 @@ BAD = [
         {"positive_costs": [0, 0, np.inf], "negative_costs": [0, 0, 0], "groups": [0, 0, 1]},
         "positive_costs is inf at position 2",
     ),
+    (
+        {"treated_positives": [0, 0, 1]},
+        "treated_positives and treated_negatives must be given together",
+    ),
+    (
+        {"treated_positives": [9, 0, 0], "treated_negatives": [0, 0, 0], "groups": [0, 0, 1]},
+        "treated_positives is 9 at position 0; expected a number between 0 and the row's positives",
+    ),
+    (
+        {"treated_positives": [0, 0, 0], "treated_negatives": [0.5, 0, 0], "groups": [0, 0, 1]},
+        "treated_negatives is 0.5 at position 0; expected .* the row's negatives, whole",
+    ),
 ]
+
+
+def test_counts_of_the_treated_that_are_rounded_leave_no_controls():
+    """All were treated: sums of their weights in another order are no reason to see controls."""
+    weights = [0.1 + 0.2 + 0.3, 0.7]
+    treated = {"treated_positives": [0.3 + 0.2 + 0.1, 0], "treated_negatives": [0, 0.7]}
+    found = make(
+        [2.0, 1.0], [3, 1], [3, 0], weights=weights, positive_weights=[weights[0], 0], **treated
+    )
+    assert not any(np.any(x) for x in found.arms[2:])
+    assert np.isnan(qk.uplift.uplift_at_quota(found, fraction=1))
 
 
 @pytest.mark.parametrize(("given", "message"), BAD)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import MODES, Mode, in_full, mode_fixture
+from backends import MODES, Mode, in_full, missing, mode_fixture
 from everything import MAIN, raises
 from exact import uplift as ex
 from expected import as_floats
@@ -242,6 +242,19 @@ def test_treatments_that_do_not_take_part_may_be_anything():
     y = np.append(Y, [1, 1])
     found = uplift_at_quota(y, scores, treatment=t, quota=3, where=where, sample_weight=weights)
     assert found == uplift_at_quota(Y, S, treatment=T, quota=3)
+
+
+def test_what_keeps_no_treatment_refuses():
+    refused = "auuc needs the treatment of each example, which a {} does not keep"
+    state = qk.states.ScoreHistogram.empty(np.zeros(1))
+    for compute in (state.compute, state.bounds):
+        with pytest.raises(TypeError, match=refused.format("histogram")):
+            compute(qk.uplift.auuc)
+    if not missing("sklearn"):
+        from quotakernels.adapters.sklearn import get_scorer
+
+        with pytest.raises(TypeError, match=refused.format("scorer")):
+            get_scorer("auuc")
 
 
 def test_wrong_calls():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from quotakernels.measures._measure import refuse_arms
 from quotakernels.measures.by_group import refuse_costs
 from quotakernels.states._compute import check_measures
 
@@ -19,6 +20,7 @@ def check_metric(measures: Any, state: Any) -> None:
     check_measures(measures, state.like)
     for measure in measures.values() if isinstance(measures, Mapping) else [measures]:
         refuse_costs(measure, "this metric is given none; update a ScoreBuffer with cost= yourself")
+    refuse_arms(measures, "a metric")
     batch = tuple(state.like.shape[:-1])
     if batch:
         raise ValueError(

@@ -64,6 +64,11 @@ def is_cost(cost: str) -> str:
     return f"coalesce({cost} >= 0 AND isfinite({cost}), false)"
 
 
+def is_flag(flag: str) -> str:
+    """Whether a DOUBLE is 1 or 0; never NULL."""
+    return f"coalesce({flag} IN (0, 1), false)"
+
+
 def scale(amount: str, fits: str) -> str:
     """The number of the unit of a weight or gain; NULL for what does not fit."""
     magnitude = f"coalesce(nullif(abs({amount}), 0), 1)"  # 0 is a whole number of any unit

@@ -35,9 +35,13 @@ class Labels(NamedTuple):
 
 
 def amounts_of(
-    weight: str | None, gain: str | None, gain_rejected: str | float, cost: str | None
+    weight: str | None,
+    gain: str | None,
+    gain_rejected: str | float,
+    cost: str | None,
+    treatment: str | None,
 ) -> list[Amounts]:
-    """The columns to sum: weights, and gains and costs as many times as there is weight."""
+    """The columns to sum: weights; gains, costs and both arms as many times as there is weight."""
     found = []
     if weight is not None:
         value, expected = _double(weight), "a finite weight, not negative"
@@ -60,6 +64,11 @@ def amounts_of(
     if cost is not None:
         value, expected = f"{_double(cost)}{times}", "a finite cost, not negative"
         found.append(Amounts("cost", cost, value, sql.is_cost(value), expected))
+    if treatment is not None:
+        treated = _double(treatment)
+        for name, flag in (("treated", treated), ("control", f"(1 - {treated})")):
+            expected = "a treatment of 1 or 0"
+            found.append(Amounts(name, treatment, f"{flag}{times}", sql.is_flag(treated), expected))
     return found
 
 

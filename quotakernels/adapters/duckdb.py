@@ -63,6 +63,7 @@ def ranking(
     gain_rejected: str | float = ...,
     group: str | None = ...,
     cost: str | None = ...,
+    treatment: str | None = ...,
 ) -> Ranking: ...
 @overload
 def ranking(
@@ -79,6 +80,7 @@ def ranking(
     gain_rejected: str | float = ...,
     group: str | None = ...,
     cost: str | None = ...,
+    treatment: str | None = ...,
 ) -> dict[str, Ranking]: ...
 @public
 def ranking(
@@ -95,6 +97,7 @@ def ranking(
     gain_rejected: str | float = 0,
     group: str | None = None,
     cost: str | None = None,
+    treatment: str | None = None,
 ) -> Ranking | dict[str, Ranking]:
     """Rank scores by ``SELECT score, COUNT(*), … GROUP BY score``: `rank` for DuckDB.
 
@@ -126,6 +129,8 @@ def ranking(
         by ``GROUP BY group, score``.  A group whose rows are all left out by `where` is not there.
     cost : str, optional
         Column of what each row costs if it is selected, as `rank` takes it.
+    treatment : str, optional
+        Column of 1 for treated rows and 0 for controls, as `rank` takes it.
 
     Returns
     -------
@@ -141,9 +146,9 @@ def ranking(
         in which distinct ones could become equal.
     ValueError
         Columns that are not there; NULL or NaN scores, labels that are NULL or not 0 and 1, NULL,
-        negative, NaN or infinite weights and costs, gains that are not finite, with their number,
-        an example, and the condition that finds them, as rows have no number in SQL.  A row of
-        weight 0 is as if it were not there.
+        negative, NaN or infinite weights and costs, gains that are not finite, treatments that are
+        not 0 and 1, with their number, an example, and the condition that finds them, as rows have
+        no number in SQL.  A row of weight 0 is as if it were not there.
 
     Examples
     --------
@@ -158,7 +163,7 @@ def ranking(
     check_grouped_ties(ties)
     names = [score] if isinstance(score, str) else list(score)
     relation = _relation(connection, source)
-    amounts = amounts_of(weight, gain, gain_rejected, cost)
+    amounts = amounts_of(weight, gain, gain_rejected, cost, treatment)
     others = [name for name in (label, group) if name is not None]
     every = rows_of(relation, [*others, *names], amounts, where)
     rows = counted_rows(every, amounts)
@@ -265,7 +270,8 @@ def _ranking(
     masses = sums.get("weight", (None, None))
     gains = _gains(*sums["gain"], *sums.get("gain_rejected", ())) if "gain" in sums else ()
     costs = ops.Costs(*sums["cost"]) if "cost" in sums else ()
-    table = ops.Groups(*counted, *masses)._replace(gains=gains, costs=costs)
+    arms = ops.Arms(*sums["treated"], *sums["control"]) if "treated" in sums else ()
+    table = ops.Groups(*counted, *masses)._replace(gains=gains, costs=costs, arms=arms)
     if groups is None:
         return ranking_of_groups(combined([table]), ties)
     return ranking_by_group(table, groups.of_rows(np.asarray(columns["segment"])), ties)

@@ -19,7 +19,7 @@ from quotakernels.measures._direction import (
     own_direction,
     title_of,
 )
-from quotakernels.measures._measure import Measure
+from quotakernels.measures._measure import Measure, refuse_arms
 from quotakernels.measures.by_group import as_mean_over_groups, mean_over_groups, refuse_costs
 from quotakernels.measures.tables.measure import TableMeasure
 from quotakernels.ranking import TiePolicy
@@ -107,6 +107,7 @@ def scorer(
             f"measure must be a measure or a function of a ranking; got {brief(measure)}"
         )
     measure = compared(measure)
+    refuse_arms(measure, "a scorer")
     qk.rank([0, 1], [0, 1], ties=ties)  # raises if that is no tie policy
     predicts = response_method == "predict" and _lacks_a_cut(measure, options)
     _check_options(measure, options, predicts, ties, average, pos_label)
@@ -416,7 +417,7 @@ def get_scorer(name: str, **options: Any) -> Scorer:
 
 def _measures() -> dict[str, Any]:
     """The measures of the package by name."""
-    modules = (qk, qk.tables, qk.charts, qk.points)
+    modules = (qk, qk.tables, qk.charts, qk.points, qk.uplift)
     named = {name: getattr(module, name) for module in modules for name in module.__all__}
     return {name: x for name, x in named.items() if isinstance(x, Measure)}
 

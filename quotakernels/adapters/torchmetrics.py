@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import quotakernels
 from quotakernels.inputs.keywords import brief
 from quotakernels.measures._direction import own_direction
+from quotakernels.measures._measure import refuse_arms
 from quotakernels.measures.by_group import (
     MeanOverGroups,
     as_mean_over_groups,
@@ -380,6 +381,7 @@ def _check_choices(state: Any, bound: Any, groups: Any) -> None:
 
 
 def _checked(measures: Any) -> Any:
+    refuse_arms(measures, "a metric")
     if callable(measures):
         return measures
     if not isinstance(measures, Mapping) or not all(map(callable, measures.values())):

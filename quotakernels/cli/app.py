@@ -337,6 +337,7 @@ def tables(
             Option(["--weight"], metavar="COL", help="Column of the weights."),
             Option(["--gain"], metavar="COL", help="Column of what each row brings if selected."),
             Option(["--cost"], metavar="COL", help="Column of what each row costs if selected."),
+            Option(["--treatment"], metavar="COL", help="Column of 1 for treated rows, or 0."),
             Option(["--by"], metavar="COL", help="Column of groups, for a ranking of each."),
             POS_LABEL,
             WHERE,

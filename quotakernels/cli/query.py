@@ -27,6 +27,7 @@ class Columns(NamedTuple):
     weight: str | None = None
     gain: str | None = None
     cost: str | None = None
+    treatment: str | None = None
     by: str | None = None
     pos_label: str | None = None
     where: Conditions = ()
@@ -63,7 +64,8 @@ class Dialect(NamedTuple):
 def grouped_query(table: str, columns: Columns, dialect: str) -> str:
     """One row for each score, and group; the columns are named as arguments of `from_counts`.
 
-    What is no label, weight, gain or cost becomes -1 positives or NaN, which `from_counts` refuses.
+    What is no label, weight, gain, cost or treatment becomes -1 positives or NaN, which
+    `from_counts` refuses.
     """
     written = Dialect(dialect)
     keys = ["score", "segment"] if columns.by is not None else ["score"]
@@ -95,14 +97,16 @@ _POSITIVES = (
 
 
 def _examples(columns: Columns, written: Dialect) -> dict[str, str]:
-    """Every example: its score, its label as 1 or 0, and what it weighs, brings and costs."""
+    """Every example: its score, its label as 1 or 0, what it weighs, brings and costs, and whether
+    it was treated.
+    """
     found = {"score": written.identifier(columns.score), "label": _label(columns, written)}
-    amounts = {"weight": columns.weight, "gain": columns.gain, "cost": columns.cost}
+    amounts = {name: getattr(columns, name) for name in ("weight", "gain", "cost", "treatment")}
     nan = written.double("'NaN'")
     for name, column in amounts.items():
         if column is not None:
             value = written.double(written.identifier(column))
-            fits = "IS NOT NULL" if name == "gain" else ">= 0"
+            fits = {"gain": "IS NOT NULL", "treatment": "IN (0, 1)"}.get(name, ">= 0")
             found[name] = f"CASE WHEN {value} {fits} THEN {value} ELSE {nan} END"
     if columns.by is not None:
         found["segment"] = written.identifier(columns.by)
@@ -124,7 +128,9 @@ def _holds(written: Dialect, condition: Condition) -> str:
 
 
 def _sums(columns: Columns) -> dict[str, str]:
-    """Sums of what examples weigh, and of what those of each class bring and cost, by weight."""
+    """Sums of what examples weigh; by weight, of what those of each class bring and cost, and of
+    those that were treated.
+    """
     found = {}
     weight = "" if columns.weight is None else "weight * "
     if weight:
@@ -134,6 +140,9 @@ def _sums(columns: Columns) -> dict[str, str]:
         if column is not None:
             found[f"positive_{name}s"] = _sum_of("1", f"{weight}{name}")
             found[f"negative_{name}s"] = _sum_of("0", f"{weight}{name}")
+    if columns.treatment is not None:
+        found["treated_positives"] = _sum_of("1", f"{weight}treatment")
+        found["treated_negatives"] = _sum_of("0", f"{weight}treatment")
     return found
 
 

@@ -36,7 +36,8 @@ BadValues: TypeAlias = list[tuple[str, Array, str]]
 _GAINS = ("positive_gains", "negative_gains")
 _REJECTED = ("positive_gains_rejected", "negative_gains_rejected")
 _COSTS = ("positive_costs", "negative_costs")
-_AMOUNTS = ("weights", "positive_weights", *_GAINS, *_REJECTED, *_COSTS)
+_TREATED = ("treated_positives", "treated_negatives")
+_AMOUNTS = ("weights", "positive_weights", *_GAINS, *_REJECTED, *_COSTS, *_TREATED)
 """What is given in twos or not at all, and computed with in floats."""
 _COUNTS = ("counts", "positives", "groups")
 COLUMNS = ("thresholds", "counts", "positives", *_AMOUNTS, "groups")
@@ -86,7 +87,9 @@ def validate_groups(given: dict[str, Any], num_groups: int | None = None) -> Gro
         columns = _by_class(xp, _without_the_bad(xp, columns, _of_rows(xp, good, groups, place)))
         table = ops.Groups(*(columns.get(name) for name in ops.Groups._fields[:5]))
         costs = ops.Costs(*(columns[name] for name in _COSTS)) if _COSTS[0] in columns else ()
-        table = table._replace(gains=_gains(xp, columns), costs=costs)
+        table = table._replace(
+            gains=_gains(xp, columns), costs=costs, arms=_arms(xp, columns, table)
+        )
         return Grouped(table, good, both, None if groups is None else groups.ids)
 
 
@@ -123,6 +126,20 @@ def _gains(xp: Namespace, columns: dict[str, Array]) -> ops.GainsOrNone:
         return ()
     size = sum(ops.GAIN_SCALE * xp.abs(x) for x in sums)
     return ops.Gains(*[*sums[:2], size, *sums[2:]])
+
+
+def _arms(xp: Namespace, columns: dict[str, Array], table: ops.Groups) -> ops.ArmsOrNone:
+    """The treated, and the controls, which are the others; what rounding leaves is none."""
+    if _TREATED[0] not in columns:
+        return ()
+    treated = [columns[name] for name in _TREATED]
+    control = []
+    for x, mass in zip(treated, (table.positive, table.negative), strict=True):
+        mass = cast(xp, mass, x.dtype)
+        others = mass - x
+        there = others > mass * tolerance(x, MASS_ROUNDING)
+        control.append(xp.where(there, others, xp.zeros_like(x)))
+    return ops.Arms(*treated, *control)
 
 
 def _check_columns(named: dict[str, Array]) -> None:
@@ -185,7 +202,8 @@ def _bad_values(
     gains = {name: columns[name] for name in (*_GAINS, *_REJECTED) if name in columns}
     costs = {name: columns[name] for name in _COSTS if name in columns}
     bad += bad_gains(xp, gains, counts, positives)
-    return [*bad, *_bad_costs(xp, costs, counts, positives)]
+    treated = {name: columns[name] for name in _TREATED if name in columns}
+    return [*bad, *_bad_costs(xp, costs, counts, positives), *_bad_treated(xp, treated, columns)]
 
 
 def _bad_costs(
@@ -198,6 +216,24 @@ def _bad_costs(
         right = (x >= 0) & (x <= most) & ((x == 0) | (members > 0))
         whose = name.partition("_")[0]
         bad.append((name, ~right, f"a finite cost, not negative, and 0 for no {whose}s"))
+    return bad
+
+
+def _bad_treated(xp: Namespace, treated: dict[str, Array], columns: dict[str, Array]) -> BadValues:
+    """Where the treated are more than there are, or parts of examples."""
+    weighted = "weights" in columns
+    whole, positive = ("weights", "positive_weights") if weighted else ("counts", "positives")
+    masses = columns[positive], columns[whole] - columns[positive]
+    bad = []
+    for (name, x), mass in zip(treated.items(), masses, strict=False):
+        most = cast(xp, mass, x.dtype)
+        if weighted:
+            most = most + columns[whole] * tolerance(x, MASS_ROUNDING)
+        right = (x >= 0) & (x <= most)
+        right = right if weighted else right & (x == xp.floor(x))
+        whose = name.partition("_")[2]
+        what = f"the weight of the row's {whose}" if weighted else f"the row's {whose}, whole"
+        bad.append((name, ~right, f"a number between 0 and {what}"))
     return bad
 
 

@@ -431,6 +431,15 @@ def without_arms(measure: Any) -> bool:
     return not any(getattr(x, "of_arms", True) for x in _within(measure))
 
 
+def refuse_arms(measure: Any, place: str) -> None:
+    """Raise for measures of uplift in a place that does not keep treatments."""
+    for name in (x.__name__ for x in _within(measure) if getattr(x, "of_arms", False)):
+        raise TypeError(
+            f"{name} needs the treatment of each example, which {place} does not keep; rank takes "
+            "it, and a ScoreBuffer keeps it"
+        )
+
+
 def needs_ideal(measure: Any) -> bool:
     """Whether one of the same compares with the ideal order."""
     return any(getattr(x, "of_ideal", False) for x in _within(measure))

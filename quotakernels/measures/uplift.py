@@ -193,7 +193,7 @@ def uplift_curve(table: ops.Groups) -> Curve:
     References
     ----------
     [Gutierrez 2017] section 4.1; ``uplift_curve`` of scikit-uplift, ``get_cumgain`` of causalml,
-    which leaves out cuts that lack an arm.
+    whose rates' difference rises in a straight line where an arm is lacking.
 
     Examples
     --------
@@ -272,9 +272,9 @@ def auuc(table: ops.Groups, *, curve: str = "uplift", normalize: str | None = No
 
     Notes
     -----
-    ``auuc_score(normalize=True)`` of causalml is "total": the mean of V/abs(V(n)) over the
-    positions at which both arms are there, with ties as they happen to be sorted; ``qini_score`` is
-    the same of the Qini curve, less that of a random order.  ``uplift_auc_score`` and
+    ``auuc_score(normalize=True)`` of causalml is about "total": the mean of V/abs(V(n)) over the
+    positions 0 to n, with ties as they happen to be sorted; ``qini_score`` is the same of the Qini
+    curve, less 1/2, with the sign of V(n).  ``uplift_auc_score`` and
     ``qini_auc_score`` of scikit-uplift are "perfect", and ``auuc`` there is A.
 
     That best order has, for the uplift curve, treated positives first, then negative controls, and

@@ -24,6 +24,7 @@ from quotakernels.inputs.keywords import check_flag, public
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import numbers_like
 from quotakernels.inputs.shapes import refuse_columns
+from quotakernels.measures._measure import refuse_arms
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of
 from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import (
@@ -316,6 +317,7 @@ class ScoreHistogram(NamedTuple):
         Bounds, or a mapping from the names to them
         """
         check_measures(measure, self.like)
+        refuse_arms(measure, "a histogram")
         if self.exact:
             found = computed(self, measure, options)
             if isinstance(measure, Mapping):
@@ -337,6 +339,7 @@ class ScoreHistogram(NamedTuple):
         ValueError
             A measure without certified bounds, unless the state is `exact`.
         """
+        refuse_arms(measure, "a histogram")
         if self.exact:
             return computed(self, measure, options)
         return self.bounds(measure, **options)

@@ -19,12 +19,14 @@ GIVEN = {
     "w": np.asarray([1, 2, 0.5, 4, 0, 1, 2, 0.25]),
     "gain": np.asarray([8, -1, 4, -2, -4, 0, 1.5, 2]),
     "cost": np.asarray([1, 2, 3, 4, 5, 6, 7, 8.0]),
+    "mailed": np.asarray([1, 0, 1, 1, 0, 0, 1, 0]),
     "part": np.asarray(["a", "a", "b", "b", "a", "a", "a", "b"]),
     "text": np.asarray(["it's \\", "no", "it's \\", "no", "no", "it's \\", "no", "no"]),
 }
 PLAIN = ("--label", "bought", "--score", 'my `"score')
-AMOUNTS = ("--weight", "w", "--gain", "gain", "--cost", "cost")
+AMOUNTS = ("--weight", "w", "--gain", "gain", "--cost", "cost", "--treatment", "mailed")
 WITH_AMOUNTS = {"sample_weight": GIVEN["w"], "gain": GIVEN["gain"], "cost": GIVEN["cost"]}
+WITH_AMOUNTS |= {"treatment": GIVEN["mailed"]}
 CASES: list[tuple[tuple[str, ...], dict[str, Any]]] = [
     ((), {}),
     (AMOUNTS, WITH_AMOUNTS),
@@ -46,6 +48,7 @@ def values(ranking: qk.Ranking) -> dict[str, Any]:
     if ranking.gains and not ranking.groups:
         found["brings"] = qk.impact_at_quota(ranking, fraction=0.5).whole
         found["spent"] = qk.hit_rate(ranking, budget=9)
+        found["uplift"] = qk.uplift.auuc(ranking)
     return found
 
 
