@@ -17,6 +17,7 @@ from quotakernels.inference.resampling.bands import tpr_at
 from quotakernels.inference.resampling.plan import plan_of
 from quotakernels.inputs.gains import validated
 
+pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 RNG = np.random.default_rng(7)
 N = 60
 Y = RNG.random(N) < 0.4

@@ -20,6 +20,7 @@ from quotakernels.inference.resampling.values import values_of
 from quotakernels.inputs.gains import validated
 from quotakernels.ranking import rank_examples
 
+pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 RNG = np.random.default_rng(7)
 N = 60
 Y = RNG.random(N) < 0.4
@@ -214,6 +215,13 @@ def test_the_best_of_many_cuts_is_warned_of():
         with pytest.warns(UserWarning, match="auc takes the best of many cuts, of which resamples"):
             qk.bootstrap(measure, Y, S[0], n_resamples=5)
     qk.compare(qk.roc_hull_auc, Y, S, n_resamples=240, confidence_level=0.9)
+
+
+def test_few_clusters_are_warned_of():
+    few = "^only 11 clusters: with fewer than 40 intervals are too narrow"
+    with pytest.warns(UserWarning, match=few) as noted:
+        qk.bootstrap(qk.roc_auc, Y, S[0], clusters=CLUSTERS, n_resamples=5)
+    assert [x.filename for x in noted] == [__file__]
 
 
 @pytest.mark.parametrize("method", ["percentile", "basic", "bca"])

@@ -25,6 +25,7 @@ from quotakernels.inference.resampling.values import values_of
 from quotakernels.inputs.gains import validated
 from quotakernels.ranking import ranked_by_group, ranking_of
 
+pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 RNG = np.random.default_rng(23)
 N, GROUPS = 90, 12
 G = RNG.choice([g for g in range(GROUPS) if g != 7], N)
@@ -339,7 +340,7 @@ def test_models_are_compared_by_grades(test: Any):
 
 
 def test_few_groups_of_a_class_are_told():
-    with pytest.warns(UserWarning, match="^only 4 groups with negatives: with fewer than 10"):
+    with pytest.warns(UserWarning, match="^only 4 groups with negatives: with fewer than 40"):
         qk.compare(MEAN, Y, MODELS, groups=G % 4, n_resamples=40, random_state=1)
 
 

@@ -17,6 +17,7 @@ from quotakernels.inference.resampling.plan import plan_of
 from quotakernels.inputs.gains import validated
 from quotakernels.uplift import auuc, qini_coefficient, uplift_at_quota
 
+pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 RNG = np.random.default_rng(31)
 N, R, QUOTA = 40, 30, 24
 Y, T = RNG.integers(0, 2, (2, N))
@@ -80,7 +81,7 @@ def test_resamples_of_every_library(mode: Mode):
     assert np.all(mode.to_numpy(found.lower) < mode.to_numpy(found.upper))
 
 
-@pytest.mark.filterwarnings("ignore:.*p-values are too small", "ignore:.*cannot tell any")
+@pytest.mark.filterwarnings("ignore:.*cannot tell any")
 @pytest.mark.parametrize("test", ["bootstrap", "permutation"])
 def test_models_are_compared(test: Any):
     given = {"test": test, "n_resamples": 100, "random_state": 3}

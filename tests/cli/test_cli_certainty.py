@@ -26,16 +26,22 @@ def test_json_holds_the_intervals_of_the_library(
     asked = ("--confidence", 0.9, "--quota", "5%", "--compare", "--json")
     outcome = run(*EXAMPLE, "--score", "tree", "--score", "neural_net", *asked)
     content = json.loads(outcome.out)
-    closed = dict.fromkeys(("roc_auc", "gini", "pem"), "logit") | {"hit_rate": "score"}
+    names = ("roc_auc", "gini", "pem", "average_precision", "average_hit_rate")
+    closed = dict.fromkeys(names, "logit") | {"hit_rate": "score"}
     asked_for = {"level": 0.9, "resamples": 40, "seed": 3}
     assert content["confidence"] == {**asked_for, "closed_forms": closed}
     drawn: dict[str, Any] = {"confidence_level": 0.9, "n_resamples": 40, "random_state": 3}
     at_quota = partial(qk.lift, quota=17)
     for model in content["models"]:
         data = credit["repaid"], credit[model["score"]]
-        found = qk.bootstrap(qk.average_precision, *data, **drawn)
+        found = qk.bootstrap(qk.pr_auc, *data, **drawn)
         ends = pytest.approx([found.lower, found.upper], rel=1e-12)
-        assert model["intervals"]["average_precision"] == ends
+        assert model["intervals"]["pr_auc"] == ends
+        for name in ("average_precision", "average_hit_rate"):
+            area = qk.inference.average_precision_interval(
+                *data, measure=name, confidence_level=0.9
+            )
+            assert model["intervals"][name] == [area.lower, area.upper]
         gini = qk.inference.auc_interval(*data, measure="gini", confidence_level=0.9)
         assert model["intervals"]["gini"] == [gini.lower, gini.upper]
         rate = qk.inference.hit_rate_interval(*data, fraction=0.05, confidence_level=0.9)
@@ -152,14 +158,15 @@ def test_notes_are_of_what_was_asked_and_could_be_found(
     text = " ".join(run(*arguments, "--all", *asked).out.split())
     assert "score interval" not in text
     assert "Scores with few values (t): there is little luck" in text
-    assert "AUC and Gini have no intervals: DeLong's variance needs two rows" in text
+    assert "AUC, Gini, average hit rate and average precision have no intervals: their" in text
     text = " ".join(run(*arguments, "--all", *asked, "--quota", 3).out.split())
-    assert "DeLong's variance; hit rate: score interval; all others" in text
+    closed = "AUC, Gini, average hit rate and average precision: logit, in closed form; "
+    assert f"{closed}hit rate: score interval; all others" in text
     assert "What a quota brings: from score intervals" in text
     path = table(y=[0] * 24 + [1, 1], s=range(26), w=range(1, 27))
     weighted = ("evaluate", path, "--label", "y", "--score", "s", *asked)
     text = " ".join(run(*weighted, "--all", "--weight", "w").out.split())
-    assert "also of AUC and Gini, whose formulas are for rows without weights" in text
+    assert "average hit rate and average precision, whose formulas are for rows without" in text
     assert "have no intervals" not in text + run(*weighted, "--all").out
 
 
@@ -171,7 +178,7 @@ def test_gains_of_weighted_rows_and_of_a_cut_from_other_rows(
     arguments = ("evaluate", path, "--label", "y", "--score", "s", "--gain", "g", "--weight", "w")
     asked = ("--where", "p=a", "--confidence", 0.9, "--resamples", 60, "--quota", 1)
     text = " ".join(run(*arguments, "--all", *asked).out.split())
-    assert "also of AUC, Gini and the hit rate, whose formulas are for rows without" in text
+    assert "average precision and the hit rate, whose formulas are for rows without" in text
     assert "per brings on model from quota of all brings place other rows" in text
     assert "Expect " in text
     content = json.loads(run(*arguments, "--all", *asked, "--tune", "p=b", "--json").out)
@@ -202,11 +209,13 @@ def test_intervals_that_say_less_than_they_seem_to(run: Run, table: Callable[...
     asked = ("--confidence", 0.9, "--compare", "--resamples", 50)
     text = run(*arguments, "--all", *asked).out
     assert "Where an interval has no width all resamples agree, which does not mean" in text
-    assert "Intervals of averages over quotas are too narrow for s and t: with few" in text
+    few = "Intervals of average hit rate and average precision are too narrow for few rows of a"
+    assert few in text
+    assert "Intervals of average Qrecall and AUC-PR are too narrow for the AUC of s, which" in text
     narrow = "Intervals of the hit rate are too narrow where a model has found nearly all of few"
     assert narrow not in text, "no more places than positives"
     assert narrow in run(*arguments[:-1], 3, *asked).out
-    assert "only 2 positives: with fewer than 10 p-values are too small" in text
+    assert "only 2 positives: with fewer than 30 p-values are too small" in text
     assert text.count("hull") == 2  # in the table of values and in the note
     model, _ = json.loads(run(*arguments, "--all", *asked, "--json").out)["models"]
     lost = model["undefined"]["s1"]

@@ -208,8 +208,8 @@ def compare(
     -----
     UserWarning
         With so few resamples no pair of so many models could be told apart.  By the bootstrap or
-        DeLong's test: fewer than 10 positives or negatives, or clusters that have one, whose
-        p-values are too small.  Resamples in which the measure is undefined.
+        DeLong's test: fewer than 30 positives or negatives, or 40 clusters or groups that have one,
+        whose p-values are too small.  Resamples in which the measure is undefined.
 
     See Also
     --------
@@ -235,6 +235,11 @@ def compare(
     examples themselves; `expected` is the first one's estimate less that.  Among models that are
     alike it takes off about two thirds of what there is.  Closed forms take 4096 fixed draws of
     normal estimates, with the standard errors of their differences, in the place of resamples.
+
+    In simulations of two equal models the bootstrap and DeLong's test found a difference at 5 % in
+    7 to 9 % of all data sets with 5 to 20 positives, and the bootstrap in 7 to 9 with 4 to 30
+    clusters; the score test in 6 at most.  Intervals of differences of AUC near 1 are too narrow:
+    of 95 % they held 85 to 88 % with an AUC of 0.998 and 30 positives.
 
     R resamples cannot give a p-value below 2/(1 + R), and R exchanges none below 1/(1 + R), which
     Holm's method multiplies by the number of pairs, M(M - 1)/2, or less.

@@ -23,7 +23,7 @@ from quotakernels.inference.comparison.selections import selections
 from quotakernels.inference.delong.difference import delong_test
 from quotakernels.inference.resampling.bootstrap import bootstrap, check_resampling
 from quotakernels.inference.resampling.group_means import draws_groups
-from quotakernels.inference.resampling.plan import flags_of, units_of
+from quotakernels.inference.resampling.plan import ENOUGH_CLUSTERS, flags_of, units_of
 from quotakernels.inference.resampling.values import reporter
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.keywords import brief
@@ -42,8 +42,8 @@ _STEPS = {"bootstrap": 2, "permutation": 1}
 """The smallest p-value of each test, in units of 1/(1 + R)."""
 _NORMALS = 2**12
 """Draws of normal estimates, for what the best of several is expected to have."""
-ENOUGH = 10
-"""With so many units of each class, tests about keep their level in simulations."""
+_ENOUGH = 30
+"""With so many examples of each class, tests keep their level in simulations."""
 
 
 class PairTest(NamedTuple):
@@ -354,11 +354,13 @@ def warn_of_few(examples: Examples, clusters: Any, unit: str = "cluster") -> Non
     fewest, kind = min(
         (units_of(flags, clusters), kind) for kind, flags in flags_of(examples).items()
     )
-    if 0 < fewest < ENOUGH:
+    enough = _ENOUGH if clusters is None else ENOUGH_CLUSTERS
+    if 0 < fewest < enough:
         some = kind if fewest > 1 else kind.removesuffix("s")
         found = some if clusters is None else f"{unit}{'s' * (fewest > 1)} with {kind}"
         warnings.warn(
-            f"only {fewest} {found}: with fewer than {ENOUGH} p-values are too small",
+            f"only {fewest} {found}: with fewer than {enough} p-values are too small, and "
+            "intervals near an AUC of 1 too narrow",
             stacklevel=level_of_caller(),
         )
 

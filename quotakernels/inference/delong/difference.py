@@ -99,6 +99,9 @@ def delong_test(
     of which one was fitted as an extension of the other on these very examples differ less than
     the test supposes.
 
+    In simulations of two equal models the test found a difference at 5 % in 7 to 10 % of all data
+    sets with 3 to 20 positives.  With an AUC of 0.998 and 30 positives intervals of 95 % held 85 %.
+
     References
     ----------
     [DeLong 1988] section 3.
@@ -207,6 +210,10 @@ def delong_test_unpaired(
     See Also
     --------
     delong_test : two models of the same examples, for which this test is too careful.
+
+    Notes
+    -----
+    With an AUC of 0.998 and 30 positives intervals of 95 % held 86 % in simulations.
 
     References
     ----------

@@ -199,9 +199,10 @@ def hit_rate_interval(
     down and what is not is rounded up (positives and negatives found, and j and J), so that the
     interval only grows.
 
-    In simulations at such quotas the score interval of 95 % held the truth in 90 to 99 % and
-    Wilson's in 60 to 80; elsewhere both held about their level.  Inside a group of ties the score
-    interval is wide rather than narrow.
+    In simulations at such quotas the score interval of 95 % held the truth in 93 to 98 % and
+    Wilson's in 73 to 82; elsewhere both held about their level.  With more places than positives,
+    fewer than 30, of a strong model the score interval held 88 %, with a population 89 to 93.
+    Inside a group of ties the score interval is wide rather than narrow.
 
     References
     ----------

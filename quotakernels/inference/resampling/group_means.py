@@ -10,7 +10,13 @@ import numpy as np
 
 from quotakernels import ops
 from quotakernels._array import Array, cast, computing, device, namespace, readable, to_numpy
-from quotakernels.inference.resampling.plan import Drawing, counting, owners, without_parts
+from quotakernels.inference.resampling.plan import (
+    Drawing,
+    counting,
+    enough,
+    owners,
+    without_parts,
+)
 from quotakernels.inference.resampling.values import Draws, at_once, in_parts, silent
 from quotakernels.inputs.examples import Validated
 from quotakernels.measures._direction import OneField
@@ -88,7 +94,7 @@ def _each_by_itself(found: Validated) -> WholeGroups:
 def _within_clusters(found: Validated, clusters: Any) -> WholeGroups | None:
     xp, examples, groups = namespace(found.examples.scores), found.examples, found.groups
     assert groups is not None
-    units, owner = owners(xp, examples, clusters, None)
+    units, owner = enough(*owners(xp, examples, clusters, None))
     if not readable(groups.codes):
         raise TypeError("groups must be readable beside clusters: pass them as a NumPy array")
     there = counting(examples)

@@ -24,11 +24,14 @@ from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.groups import GroupsOfExamples
 from quotakernels.inputs.models import host_floats
+from quotakernels.inputs.quotas import warn_once
 from quotakernels.inputs.shapes import column_hint
 from quotakernels.ranking import Ranking, TiePolicy, table_of
 
 FEWEST_PARTS, PARTS = 20, 200
 """Parts of the examples that are left out, one at a time, for the acceleration of BCa."""
+ENOUGH_CLUSTERS = 40
+"""With so many, intervals and tests about hold their level in simulations."""
 
 
 class Drawing(NamedTuple):
@@ -94,7 +97,7 @@ def plan_of(
             length = xp.arange(members.shape[0], dtype=xp.int64, device=device(members))
             ordered = ordered._replace(order=length)
         if clusters is not None:
-            units, owner = owners(xp, given, clusters, members)
+            units, owner = enough(*owners(xp, given, clusters, members))
             sizes: tuple[Any, ...] = (units,)
         else:
             units, (sizes, owner) = examples.scores.shape[-1], _strata(xp, examples, stratified)
@@ -186,6 +189,15 @@ def owners(
     owner = cast(xp, owner, xp.int64)
     units = max(1, names.shape[0])
     return units, owner if order is None else xp.take(owner, order, axis=-1)
+
+
+def enough(units: int, owner: Array) -> tuple[int, Array]:
+    """Clusters; a warning where resamples of so few vary less than other clusters would."""
+    if units < ENOUGH_CLUSTERS:
+        warn_once(
+            f"only {units} clusters: with fewer than {ENOUGH_CLUSTERS} intervals are too narrow"
+        )
+    return units, owner
 
 
 def counting(examples: Examples) -> np.ndarray[Any, Any]:
