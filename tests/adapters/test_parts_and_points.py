@@ -1,0 +1,103 @@
+"""Parts and points of the curves wherever a measure may stand, all by the same mechanism."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quotakernels as qk
+
+RNG = np.random.default_rng(8)
+Y = RNG.integers(0, 2, 80)
+S = np.stack([RNG.normal(0.8 * Y), RNG.normal(size=80)]).astype(np.float16)
+MEASURES = {
+    "partial AUC": qk.roc_auc.with_options(max_fpr=0.3),
+    "raw partial AUC": qk.roc_auc.with_options(min_tpr=0.4, standardized=False),
+    "two-way partial AUC": qk.roc_auc.with_options(max_fpr=0.5, min_tpr=0.4, standardized=False),
+    "partial AUC-PR": qk.pr_auc.with_options(min_recall=0.2, max_recall=0.7),
+    "recall": qk.points.recall_at.with_options(precision=0.4),
+    "precision": qk.points.precision_at.with_options(recall=0.6),
+    "TPR": qk.points.tpr_at.with_options(fpr=0.3),
+    "FPR": qk.points.fpr_at.with_options(tpr=0.7),
+    "TPR between cuts": qk.points.tpr_at.with_options(fpr=0.3, interpolate=True),
+    "KS": qk.points.kolmogorov_smirnov,
+    "EER": qk.points.equal_error_rate,
+    "break-even": qk.points.break_even_point,
+}
+DRAWN: dict[str, Any] = {"n_resamples": 40, "random_state": 1}
+every = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
+
+
+def value(found: Any) -> Any:
+    """The number of a point, or itself."""
+    return getattr(found, "value", found)
+
+
+@pytest.mark.filterwarnings("ignore:the measure is undefined in")
+@every
+def test_intervals_and_comparisons(measure: Any) -> None:
+    single = value(measure(Y, S[0]))
+    found = value(qk.bootstrap(measure, Y, S[0], **DRAWN))
+    assert found.estimate == pytest.approx(single, rel=1e-14)
+    assert found.lower <= single <= found.upper
+    test = qk.compare(measure, Y, S, confidence_level=0.9, **DRAWN)
+    other = value(measure(Y, S[1]))
+    np.testing.assert_allclose(sorted(test.estimate), sorted([single, other]))
+    less = getattr(measure, "func", measure).greater_is_better is False
+    assert test.names[0] == ("1" if (other > single) != less else "0")
+
+
+@every
+def test_streams(measure: Any) -> None:
+    """A histogram of half-precision scores is exact."""
+    wanted = measure(Y, S[0])
+    for kind in (qk.states.ScoreHistogram, qk.states.ScoreBuffer):
+        state = kind.empty(S[0])
+        for part in (slice(0, 30), slice(30, None)):
+            state = state.update(Y[part], S[0][part])
+        assert value(state.compute(measure)) == pytest.approx(value(wanted), rel=1e-14)
+
+
+@every
+def test_scorers(measure: Any) -> None:
+    linear = pytest.importorskip("sklearn.linear_model")
+    from quotakernels.adapters.sklearn import scorer
+
+    features = S.T.astype(float)
+    model = linear.LogisticRegression().fit(features, Y)
+    wanted = value(measure(Y, model.decision_function(features)))
+    less = getattr(measure, "func", measure).greater_is_better is False
+    assert scorer(measure)(model, features, Y) == pytest.approx(-wanted if less else wanted)
+
+
+@every
+def test_torchmetrics(measure: Any) -> None:
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("torchmetrics")
+    from quotakernels.adapters.torchmetrics import RankingMetric
+
+    metric = RankingMetric({"found": measure})
+    for part in (slice(0, 30), slice(30, None)):
+        metric.update(torch.asarray(S[0][part]), torch.asarray(Y[part]))
+    found = metric.compute()
+    single = found.get("found", found.get("found_value"))
+    assert float(single) == pytest.approx(float(value(measure(Y, S[0]))))
+
+
+@pytest.mark.full
+@every
+def test_states_of_jax(measure: Any) -> None:
+    jnp = pytest.importorskip("jax.numpy")
+    pytest.importorskip("flax")
+    from quotakernels.adapters.flax import RankingMetric
+
+    scores = jnp.asarray(S[0])
+    for state in (
+        qk.states.ScoreHistogram.empty(scores),
+        qk.states.FixedScoreBuffer.empty(scores, capacity=80),
+    ):
+        metric = RankingMetric(measure, state)
+        metric.update(labels=jnp.asarray(Y), logits=scores)
+        assert float(value(metric.compute())) == pytest.approx(float(value(measure(Y, S[0]))), 1e-6)
