@@ -112,6 +112,43 @@ SECTIONS = {
         words.POISSON,
         {"expanded": "expanded", "percentile": "percentile"},
     ),
+    "averages": Section(
+        "Average precision and average hit rate",
+        words.AVERAGES,
+        {"closed form": "closed form", "expanded": "bootstrap", "percentile": "percentile"},
+    ),
+    "weights": Section(
+        "Weights",
+        words.WEIGHTS,
+        {"expanded": "expanded", "percentile": "percentile"},
+    ),
+    "few positives": Section(
+        "Few positives",
+        words.FEW_POSITIVES,
+        {
+            "bootstrap": "test: bootstrap",
+            "permutation": "permutation",
+            "DeLong": "DeLong",
+            "logit": "interval: logit",
+            "wald": "Wald",
+            "expanded": "bootstrap",
+            "percentile": "percentile",
+        },
+    ),
+    "few clusters": Section(
+        "Few clusters",
+        words.FEW_CLUSTERS,
+        {
+            "bootstrap": "test: bootstrap",
+            "expanded": "interval: expanded",
+            "percentile": "percentile",
+        },
+    ),
+    "hulls": Section(
+        "Areas of hulls",
+        words.HULLS,
+        {"expanded": "expanded", "percentile": "percentile"},
+    ),
     "verdicts": Section(
         "Who is the first",
         words.VERDICTS,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,6 +19,12 @@ CORRECTED: dict[str, dict[str, Any]] = {
     "stratified": {"stratified": True},
 }
 OF_ROWS = ("AUC", "AHR", "hit rate")
+OF_ALL = ("AUC", "AHR", "AQR", "hit rate")
+HULLS = ("hull AUC", "achievable AUC-PR")
+PRECISION: dict[str, Literal["average_precision", "average_hit_rate"]] = {
+    "AP": "average_precision",
+    "AHR": "average_hit_rate",
+}
 LISTS = (1.05, 1.25, 2, 10)
 """Sizes of finite lists, in sizes of the sample."""
 
@@ -28,7 +34,7 @@ def bootstrap(source: Scores, draw: Draw) -> Iterator[Seen]:
     labels, scores = source.sample(draw.rng)
     given = draw.arguments()
     corrected = {
-        how: qk.bootstrap(MEASURES, labels, scores, **given, **more)
+        how: qk.bootstrap(chosen(OF_ALL), labels, scores, **given, **more)
         for how, more in CORRECTED.items()
     }
     for name, result in corrected["expanded"].items():
@@ -37,6 +43,33 @@ def bootstrap(source: Scores, draw: Draw) -> Iterator[Seen]:
             yield Seen(name, how, found[name].lower, found[name].upper, truth)
         for method in ("percentile", "basic"):
             yield Seen(name, method, *ends_of(method, result), truth)
+
+
+def chosen(names: Sequence[str]) -> dict[str, Callable[..., Any]]:
+    """Some of the measures."""
+    return {name: MEASURES[name] for name in names}
+
+
+def averages(source: Scores, draw: Draw) -> Iterator[Seen]:
+    """Average precision and average hit rate, in closed form and by resamples of the same data."""
+    labels, scores = source.sample(draw.rng)
+    for name, measure in PRECISION.items():
+        found = qk.inference.average_precision_interval(labels, scores, measure=measure)
+        yield Seen(name, "closed form", found.lower, found.upper, source.truth(name))
+    resampled = (*PRECISION, "AUC-PR")
+    yield from of_measures(source, resampled, labels, scores, **draw.arguments())
+
+
+def hulls(source: Scores, draw: Draw) -> Iterator[Seen]:
+    """Areas of the best of many cuts."""
+    return of_measures(source, HULLS, *source.sample(draw.rng), **draw.arguments())
+
+
+def weights(source: Scores, draw: Draw) -> Iterator[Seen]:
+    """Examples whose weights have nothing to do with what is measured."""
+    labels, scores = source.sample(draw.rng)
+    weight = draw.rng.lognormal(size=source.n)
+    return _both(source, labels, scores, sample_weight=weight, **draw.arguments())
 
 
 def ends_of(method: Any, found: qk.results.BootstrapResult) -> tuple[Any, Any]:
@@ -70,8 +103,14 @@ def poisson(source: Scores, draw: Draw) -> Iterator[Seen]:
 
 def _both(source: Scores, labels: Array, scores: Array, **given: Any) -> Iterator[Seen]:
     """Expanded intervals, and percentiles."""
-    measures = {name: MEASURES[name] for name in OF_ROWS}
-    for name, found in qk.bootstrap(measures, labels, scores, **given).items():
+    return of_measures(source, OF_ROWS, labels, scores, **given)
+
+
+def of_measures(
+    source: Scores, names: Sequence[str], labels: Array, scores: Array, **given: Any
+) -> Iterator[Seen]:
+    """Expanded intervals of measures, and percentiles."""
+    for name, found in qk.bootstrap(chosen(names), labels, scores, **given).items():
         truth = source.truth(name)
         yield Seen(name, "expanded", found.lower, found.upper, truth)
         yield Seen(name, "percentile", *ends_of("percentile", found), truth)

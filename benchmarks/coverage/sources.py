@@ -16,12 +16,18 @@ FRACTION = 0.1
 WHOLE, CELLS = 10**12, 20_000
 ALIKE = 0.6
 """Correlation of the scores of two models beside what the labels explain."""
+UNLIKE = 0.5
+"""By which share branches have more positives than all, or fewer."""
 WORSE = 0.75
 """The shift of the second of two models, where they differ, as a share of the first one's."""
 MEASURES: dict[str, Callable[..., Any]] = {
     "AUC": qk.roc_auc,
     "AHR": qk.average_hit_rate,
     "AQR": qk.average_qrecall,
+    "AP": qk.average_precision,
+    "AUC-PR": qk.pr_auc,
+    "hull AUC": qk.roc_hull_auc,
+    "achievable AUC-PR": qk.achievable_pr_auc,
     "hit rate": partial(qk.hit_rate, fraction=FRACTION),
 }
 
@@ -40,7 +46,8 @@ class Draw(NamedTuple):
 class Scores(NamedTuple):
     """Normal scores, those of positives higher by `apart`.
 
-    They are rounded to multiples of `step`, if it is not 0.
+    They are rounded to multiples of `step`, if it is not 0.  If the number of positives is not
+    `fixed`, it is left to chance.
     """
 
     title: str
@@ -48,8 +55,11 @@ class Scores(NamedTuple):
     positive: float
     apart: float
     step: float = 0.0
+    fixed: bool = False
 
     def labels(self, rng: np.random.Generator) -> Array:
+        if self.fixed:
+            return np.arange(self.n) < round(self.n * self.positive)
         return rng.random(self.n) < self.positive
 
     def scored(self, labels: Array, noise: Array, apart: float | None = None) -> Array:
@@ -87,6 +97,20 @@ class Scores(NamedTuple):
         labels = self.labels(rng)[owner]
         return labels, self.scored(labels, noise), owner
 
+    def branches(
+        self, rng: np.random.Generator, number: int
+    ) -> tuple[Array, tuple[Array, Array], Array]:
+        """The rows of few branches, each with a prevalence and a level of scores of its own, by two
+        models that are equally good.
+        """
+        owner = np.arange(self.n) % number
+        share = self.positive * rng.choice([1 - UNLIKE, 1 + UNLIKE], number)
+        labels = rng.random(self.n) < share[owner]
+        noise = [rng.normal(size=(3, number))[:, owner], rng.normal(size=(3, self.n))]
+        both, *own = np.sqrt(0.5) * (noise[0] + noise[1])
+        a, b = (self.scored(labels, np.sqrt(ALIKE) * both + np.sqrt(1 - ALIKE) * x) for x in own)
+        return labels, (a, b), owner
+
     def everybody(self) -> qk.Ranking:
         """The whole population, in cells so narrow that the ties in them do not matter."""
         return _everybody(self)
@@ -104,6 +128,8 @@ SOURCES = {
     "steep": Scores("a steep cut", 300, 0.1, 4.0),
     "steeper": Scores("a steep cut of many", 4000, 0.1, 3.0),
     "late": Scores("a steep cut, late", 300, 0.08, 4.0),
+    "coarse": Scores("five ratings", 300, 0.1, 1.0, 1.5),
+    "weak": Scores("weak model, rare positives", 2000, 0.01, 0.5),
 }
 
 

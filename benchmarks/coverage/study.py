@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks import machine
-from benchmarks.coverage import along, folds, pairs, single, verdicts
+from benchmarks.coverage import along, few, folds, pairs, single, verdicts
 from benchmarks.coverage.seen import Sights, rows, summed
 from benchmarks.coverage.sources import SOURCES, Draw, Scores
 
@@ -37,6 +37,11 @@ KINDS = {
     "levels over folds": Kind(9, folds.levels),
     "poisson": Kind(10, single.poisson),
     "verdicts": Kind(11, verdicts.verdicts),
+    "averages": Kind(12, single.averages),
+    "weights": Kind(13, single.weights),
+    "few positives": Kind(14, few.positives),
+    "few clusters": Kind(15, few.clusters),
+    "hulls": Kind(16, single.hulls),
 }
 POPULATIONS = {
     "tied": 0,
@@ -46,16 +51,26 @@ POPULATIONS = {
     "steep": 4,
     "steeper": 5,
     "late": 6,
+    "coarse": 7,
+    "weak": 8,
 }
 """Their numbers, for the seeds too."""
 
+OF_ONE = ("few positives", "few clusters")
+"""Kinds that have their own data sets, made of the moderate population."""
+
 FURTHER = {
-    "moderate": ("closed forms", "optimum", "bootstrap"),
-    "steep": ("closed forms", "finite list", "bootstrap", "differences", "levels", "verdicts"),
-    "late": ("closed forms", "finite list"),
+    "moderate": ("closed forms", "optimum", "bootstrap", "averages", *OF_ONE),
+    "steep": (
+        *("closed forms", "finite list", "bootstrap", "differences", "levels", "verdicts"),
+        "averages",
+    ),
+    "late": ("closed forms", "finite list", "averages"),
     "steeper": ("closed forms", "finite list"),
+    "coarse": ("closed forms", "bootstrap", "bands", "averages"),
+    "weak": ("closed forms", "averages"),
 }
-"""Populations that are simulated for these kinds only."""
+"""Populations that are simulated for these kinds only; all others for all but those of one."""
 
 
 class Plan(NamedTuple):
@@ -79,11 +94,16 @@ def simulated(plan: Plan, say: Callable[[str], None]) -> Iterator[Run]:
     }
     run: Run = {}
     for kind in plan.kinds:
-        for name in (x for x in plan.sources if kind in FURTHER.get(x, KINDS)):
+        for name in (x for x in plan.sources if kind in kinds_of(x)):
             found = {**how, **_of_kind(plan, kind, name)}
             run.setdefault(kind, {})[name] = found
             say(f"{kind}, {name}: {found['cpu_seconds']} s")
             yield run
+
+
+def kinds_of(name: str) -> Sequence[str]:
+    """What is simulated of a population."""
+    return FURTHER.get(name) or [kind for kind in KINDS if kind not in OF_ONE]
 
 
 def _of_kind(plan: Plan, kind: str, name: str) -> Run:

@@ -134,8 +134,8 @@ def _arms(xp: Namespace, columns: dict[str, Array], table: ops.Groups) -> ops.Ar
         return ()
     treated = [columns[name] for name in _TREATED]
     control = []
-    for x, mass in zip(treated, (table.positive, table.negative), strict=True):
-        mass = cast(xp, mass, x.dtype)
+    for x, members in zip(treated, (table.positive, table.negative), strict=True):
+        mass = cast(xp, members, x.dtype)
         others = mass - x
         there = others > mass * tolerance(x, MASS_ROUNDING)
         control.append(xp.where(there, others, xp.zeros_like(x)))

@@ -1,0 +1,51 @@
+"""Few examples of a class, and few clusters, of two models that are equally good."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import quotakernels as qk
+from benchmarks.coverage.pairs import EXCHANGES
+from benchmarks.coverage.seen import Seen, Tested
+from benchmarks.coverage.single import ends_of, of_measures
+from benchmarks.coverage.sources import Draw, Scores
+
+ROWS = 200
+POSITIVES = (1, 2, 3, 5, 10, 30)
+CLUSTERS = (2, 4, 6, 10, 30)
+
+
+def positives(source: Scores, draw: Draw) -> Iterator[Seen | Tested]:
+    """Tests and intervals of AUC."""
+    for number in POSITIVES:
+        few = source._replace(n=ROWS, positive=number / ROWS, fixed=True)
+        labels, a, b = few.pair(draw.rng, same=True)
+        given, what = draw.arguments(), f"{number} positive"
+        numbers: dict[Literal["bootstrap", "permutation"], int]
+        numbers = {"bootstrap": draw.resamples, "permutation": EXCHANGES}
+        for test, resamples in numbers.items():
+            drawn = {**given, "n_resamples": resamples}
+            found = qk.compare(qk.roc_auc, labels, {"a": a, "b": b}, test=test, **drawn)
+            yield Tested(what, test, found.p_value[0, 1])
+        yield Tested(what, "DeLong", qk.inference.delong_test(labels, [a, b]).p_value)
+        truth = source.truth("AUC")
+        for method in ("logit", "wald"):
+            area = qk.inference.auc_interval(labels, a, method=method)
+            yield Seen(what, method, area.lower, area.upper, truth)
+        resampled = qk.bootstrap(qk.roc_auc, labels, a, **given)
+        yield Seen(what, "expanded", resampled.lower, resampled.upper, truth)
+        yield Seen(what, "percentile", *ends_of("percentile", resampled), truth)
+
+
+def clusters(source: Scores, draw: Draw) -> Iterator[Seen | Tested]:
+    """Tests of AUC, and intervals of AUC and AHR."""
+    few = source._replace(n=ROWS)
+    for number in CLUSTERS:
+        labels, (a, b), owner = few.branches(draw.rng, number)
+        given: dict[str, Any] = {"clusters": owner, **draw.arguments()}
+        found = qk.compare(qk.roc_auc, labels, {"a": a, "b": b}, **given)
+        what = f"{number} clusters"
+        yield Tested(f"{what}, AUC", "bootstrap", found.p_value[0, 1])
+        for each in of_measures(source, ("AUC", "AHR"), labels, a, **given):
+            yield each._replace(what=f"{what}, {each.what}")
