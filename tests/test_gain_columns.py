@@ -341,6 +341,7 @@ def test_models_are_compared_by_what_they_bring(test: Any, measure: Any):
     np.testing.assert_array_equal(same.estimate, found.estimate)
 
 
+@pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 @pytest.mark.parametrize("name", ["best_boundary", "impact", "outcome_impact"])
 def test_models_are_compared_by_impacts_of_cells(name: str):
     """Of gains by class the difference is that of the gains, per example instead of in all."""

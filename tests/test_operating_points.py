@@ -121,6 +121,7 @@ def test_a_reversed_ranking_has_no_distance():
     assert np.isnan(found.threshold)
 
 
+@pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 def test_intervals_and_comparisons():
     y = RNG.integers(0, 2, 50)
     s = np.stack([y + RNG.normal(size=50), RNG.normal(size=50)])

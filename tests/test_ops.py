@@ -405,6 +405,22 @@ def test_whole_numbers_that_are_neither_0_nor_1(library, dtype):
     same(found, 2 * ((whole != 0) & (whole != 1),))
 
 
+def test_the_row_that_owns_a_place(library):
+    """In a table in place, where a group stands in the row of its last example."""
+    counts = np.array([[0, 0, 3, 0, 2, 1]] * 4)
+    positives = np.array([[0, 0, 2, 0, 0, 1]] * 4)
+
+    def ends(xp: Any, counts: Any, positives: Any, place: Any) -> Any:
+        return ops.ends_of_row_at(xp, ops.Groups(counts, counts, positives, None, None), place)
+
+    found, plain = both(library, ends, counts, positives, np.array([[1], [3], [4], [6]]))
+    same(found, plain)
+    same(
+        [x[:, 0].tolist() for x in found],
+        [[2, 2, 4, 5], [0, 0, 3, 5], [3, 3, 5, 6], [0, 0, 2, 2], [2, 2, 2, 3]],
+    )
+
+
 @pytest.mark.parametrize("share", [0, 0.01, 0.5])
 def test_piecewise_of_many(library, share):
     x = RNG.normal(size=(2, 20_000))
@@ -559,6 +575,7 @@ HAVE_NO_TWIN = {
     *("order_key", "from_order_key", "taken", "widened", "scaled"),  # need bits, or types
     *("source_of_draws", "uniform", "coins", "draws"),  # libraries draw other numbers
     *("_split", "_sorted_words"),  # parts of `hull_ends` and of `sort_coded`
+    "_owner_in_place",  # a part of `ends_of_row_at`
     *("summed_by_position", "few_patterns"),  # say which of two forms is faster
 }
 

@@ -129,6 +129,7 @@ def test_areas_of_scikit_learn(shared: Path):
             assert found == pytest.approx(wanted, abs=1e-14)
 
 
+@pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 def test_parts_with_intervals_and_comparisons():
     y = RNG.integers(0, 2, 60)
     s = np.stack([y + RNG.normal(size=60), RNG.normal(size=60)])

@@ -464,7 +464,7 @@ def test_the_words_of_the_caller(credit: Any, command: Callable[..., str]) -> No
     """In every sentence and table, as those that the command prints."""
     asked = ("--quota", 100, "--quota", 20, "--impact", "0,-5,-1,0", "--all")
     words = ("--positives", "good loans", "--currency", "EUR")
-    printed = command("evaluate", "--example", "credit", *asked, *words)
+    printed = " ".join(command("evaluate", "--example", "credit", *asked, *words).split())
     options = {"quota": (100, 20), "impacts": (0, -5, -1, 0)}
     assert "What quota 100 brings in EUR" in printed
     found = qk.evaluate("repaid", credit, **options, positives="good loans", currency="EUR")
