@@ -70,8 +70,7 @@ and the rest into the five measures. Draws and table alone would reach 1/24 of s
 The states of a stream are histograms of 65536 bins, which of scores of 16 bits are exact, and
 buffers, which grow, or in JAX have place for 16 batches. In JAX updates are jitted, with the
 memory of the state donated. Elsewhere an update of a histogram copies its bins and adds one to
-those of the batch, so that a batch of few scores costs about the same whatever their number:
-copying a megabyte of bins takes PyTorch 40 µs, and checking and counting the scores 80. The
+those of the batch, so that a batch of few scores costs about the same whatever their number. The
 bare count is of the patterns of the 16-bit scores, without their labels. AUC is of the
 histogram after one batch, of the buffer after 16.
 """

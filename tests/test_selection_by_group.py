@@ -176,6 +176,7 @@ def test_resamples_are_measured_as_examples_repeated():
 
 
 @pytest.mark.full
+@pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 def test_models_are_compared_by_one_of_its_numbers():
     def ratio(ranking: qk.Ranking) -> Any:
         return qk.groups.selection_by_group(ranking, quota=9).demographic_parity_ratio

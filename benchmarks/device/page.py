@@ -39,10 +39,10 @@ benchmarks/gpu.sh WHEELS OUT               # tests and times on the GPU at hand,
 
 `benchmarks/gpu.sh` has been rehearsed on CPUs, from a folder of wheels, by `--cpu`.
 
-PyTorch misses two marks, by launches alone. Of the 118 of `summary`, 57 behind the ranking are of
-single numbers; 32 of these find the exact fraction in average Qrecall. Of the 146 of "four", 32
-make the ranking. AUC and PEM take 15 each, average hit rate 26 and average Qrecall 58, since each
-sums its columns anew. `summary` shares them.
+Without groups PyTorch misses two marks, both in launches. Of the 118 of `summary`, 57 behind the
+ranking are of single numbers; 32 of these find the exact fraction in average Qrecall. Of the 146 of
+"four", 32 make the ranking. AUC and PEM take 15 each, average hit rate 26 and average Qrecall 58,
+since each sums its columns anew. `summary` shares them.
 
 `torch.compile` fuses most of this. On the CPU, Inductor writes 15 loops for `summary`, 10 for
 `roc_auc` and 5 for `hit_rate`, beside sorts, searches and other calls of the library. The first

@@ -22,7 +22,7 @@ Tensor: TypeAlias = Any
 
 
 class NotOfferedError(Exception):
-    """What torchmetrics has and quotakernels has not."""
+    """What torchmetrics has and quotakernels has not, or what no shim translates."""
 
 
 class Column(NamedTuple):

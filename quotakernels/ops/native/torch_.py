@@ -230,7 +230,7 @@ def _cumulative_patterns(scores: Array, labels: Array, valid: Array | None) -> C
 def _pattern_counts(scores: Array, labels: Array, valid: Array | None) -> Array:
     """Of both classes, the number of examples with each bit pattern, from the highest score on.
 
-    Places are made of the bits, as signed integers, and the label.
+    Places are made of the bits, as signed integers, and the label, which is true or false.
     """
     integer, half = torch.int32 if scores.shape[0] < 2**31 else torch.int64, 2**15
     one = labels.new_ones((), dtype=integer)
