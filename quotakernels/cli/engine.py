@@ -115,18 +115,21 @@ def _refusals_of_stream(path: Path, settings: Settings, brief: bool) -> Iterable
 
 
 def groups_first(path: Path, settings: Settings, engine: str) -> bool:
-    """Whether DuckDB reads and groups the data, when that is possible."""
+    """Whether DuckDB groups the data first; what is too large for memory is not read unasked."""
+    if engine == "memory":
+        return False
     several = not path.is_file() and file_format(path) == "parquet"
-    if engine == "memory" or not (
-        several or engine == "duckdb" or _is_too_large(path, columns_read(settings))
-    ):
+    large = _is_too_large(path, columns_read(settings))
+    if not (several or large or engine == "duckdb"):
         return False
     refusals = list(_refusals(path, settings))
-    if refusals and engine == "auto":
-        return False
-    if refusals:
+    if not refusals:
+        return True
+    if engine == "duckdb":
         raise InputError(f"{settings.source}: {refusals[0]}")
-    return True
+    if large:
+        raise InputError(f"{settings.source} is large for the memory: {refusals[0]}")
+    return False
 
 
 def _refusals(path: Path, settings: Settings) -> Iterable[str]:
@@ -134,23 +137,20 @@ def _refusals(path: Path, settings: Settings) -> Iterable[str]:
     if file_format(path) != "parquet":
         yield "--engine duckdb reads Parquet only"
     if settings.unit is not None or settings.tune:
-        yield (
-            "--gain, --impact and --tune need every row in memory; "
-            "they work without --engine duckdb"
-        )
+        yield "--gain, --impact and --tune need every row in memory; give --engine memory"
     if settings.resampling is not None:
         yield (
             "--confidence and --compare draw rows again and again, and so need them in memory; "
-            "they work without --engine duckdb"
+            "give --engine memory"
         )
     if settings.treatment is not None:
-        yield "--treatment needs every row in memory; it works without --engine duckdb"
+        yield "--treatment needs every row in memory; give --engine memory"
     if are_left_out():
-        yield "--drop-missing works without --engine duckdb"
+        yield "--drop-missing needs every row in memory; give --engine memory"
     if find_spec("duckdb") is None:
         yield (
-            "this needs the package 'duckdb', which is not installed; install it with:  "
-            'pip install "quotakernels[duckdb]"'
+            "grouping its rows needs the package 'duckdb', which is not installed; give "
+            '--engine memory, or install it with:  pip install "quotakernels[duckdb]"'
         )
 
 

@@ -223,13 +223,24 @@ def test_large_files_are_grouped_first(
     for available, options, count in (
         (4 * needed, (), 0),
         (4 * needed - 4, (), 1),
-        (4 * needed - 4, ("--gain", "w"), 1),
+        (4 * needed - 4, ("--gain", "w", "--engine", "memory"), 1),
         (0, ("--engine", "memory"), 1),
         (None, (), 1),
     ):
         monkeypatch.setattr(engine, "_available_bytes", lambda found=available: found)
         assert run(*given, *options).status == 0
         assert len(used) == count
+
+
+@pytest.mark.parametrize("options", [("--gain", "w"), ("--confidence", "0.9")])
+def test_large_files_are_not_read_into_memory_unasked(
+    run: Run, data: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(engine, "_available_bytes", lambda: 0)
+    for name in ("all.parquet", "parts"):
+        error = run("evaluate", data / name, "--label", "y", "--score", "f8", *options).error
+        assert f"{name} is large for the memory: --" in error
+        assert "give --engine memory" in error
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc tells")
