@@ -6,7 +6,7 @@ import math
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from rich.console import Console
 
@@ -83,7 +83,8 @@ def points_first(console: Console) -> Iterator[Callable[[Evaluation], None]]:
         with console.capture() as shown:
             console.print(f"{_POINTS}\n", style="bold")
             _print_brief(evaluation, console)
-        print(shown.get(), flush=True)
+        with suppress(OSError, UnicodeError):  # which the whole output, that follows, meets too
+            print(shown.get(), flush=True)
 
     def wait(evaluation: Evaluation) -> None:
         timer = threading.Timer(_PATIENCE_S, show, [evaluation])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -264,6 +265,30 @@ class Terminal(io.StringIO):
 
     def isatty(self) -> bool:
         return True
+
+
+class Deaf(Terminal):
+    """A terminal that fails on what is shown first."""
+
+    def write(self, text: str) -> int:
+        if "which follow:" in text:
+            raise BrokenPipeError
+        return super().write(text)
+
+
+def test_points_that_cannot_be_shown_are_left_out(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The failure of their thread is not told; the whole follows."""
+    told: list[Any] = []
+    monkeypatch.setattr(threading, "excepthook", told.append)
+    monkeypatch.setattr(rendering, "_PATIENCE_S", 0.0)
+    monkeypatch.setenv("TERM", "dumb")
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", Deaf())
+        assert run(*EXAMPLE, "--compare").status == 0
+        assert "How sure is the order" in sys.stdout.getvalue()
+    assert not told
 
 
 @pytest.mark.parametrize("asked", [("--json",), ("--compare",)])
