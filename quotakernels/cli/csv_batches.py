@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from quotakernels.cli.dialect import MISSING, decoding, wrong_encoding
+from quotakernels.cli.dialect import MISSING, decoding, mark_of_thousands, wrong_encoding
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.files import csv_dialect, csv_names, csv_options, picked_columns
 
@@ -52,6 +53,7 @@ def csv_batches(
 def _as_floats(column: pa.ChunkedArray, name: str, decimal: str) -> pa.ChunkedArray:
     """Texts as floats; as they are where one is no number, of which others tell."""
     texts = pc.utf8_trim_whitespace(column)
+    _refuse_marks(texts, name, mark_of_thousands(decimal))
     texts = texts if decimal == "." else pc.replace_substring(texts, decimal, ".")
     try:
         floats = texts.cast(pa.float64())
@@ -67,6 +69,17 @@ def _as_floats(column: pa.ChunkedArray, name: str, decimal: str) -> pa.ChunkedAr
                 "stream does not tell apart; write fewer digits"
             )
     return floats
+
+
+def _refuse_marks(texts: pa.ChunkedArray, name: str, mark: str) -> None:
+    """Raise for numbers with marks of thousands: a batch does not tell whether they are decimal."""
+    number = rf"^[+-]?[\d.,]*{re.escape(mark)}[\d.,]*([eE][+-]?\d+)?$"
+    for text in texts.filter(pc.match_substring_regex(texts, number)).slice(0, 1).to_pylist():
+        raise InputError(
+            f"column {name!r}: {text!r} has a {'comma' if mark == ',' else 'point'} that may mark "
+            "thousands or decimals, which --engine stream does not tell apart; write the numbers "
+            "without marks of thousands, or give --engine memory"
+        )
 
 
 def _is_rounded(text: str) -> bool:

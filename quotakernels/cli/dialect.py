@@ -124,24 +124,33 @@ def as_decimals(texts: Any, decimal: str) -> Any:
     """Numbers as texts with a decimal point and without marks of thousands."""
     import pyarrow.compute as pc
 
-    ungrouped = pc.replace_substring(texts, _mark_of_thousands(decimal), "")
+    ungrouped = pc.replace_substring(texts, mark_of_thousands(decimal), "")
     return pc.replace_substring(ungrouped, decimal, ".")
 
 
 def are_grouped(texts: Any, decimal: str) -> bool:
     """Whether all are numbers, of which some have marks of thousands and of decimals: `1.250,00`.
 
-    Where none has both, `1.250` may be either.
+    Where none has both, `1.250` may be either; `0.250` is no number of thousands.
     """
     import pyarrow.compute as pc
 
-    group, point = re.escape(_mark_of_thousands(decimal)), re.escape(decimal)
-    number = rf"^[+-]?(\d{{1,3}}({group}\d{{3}})+|\d+)({point}\d+)?$"
+    group, point = re.escape(mark_of_thousands(decimal)), re.escape(decimal)
+    number = rf"^[+-]?([1-9]\d{{0,2}}({group}\d{{3}})+|\d+)({point}\d+)?$"
     both = pc.any(pc.match_substring_regex(texts, rf"{group}\d{{3}}{point}\d"))
     return bool(both.as_py() and pc.all(pc.match_substring_regex(texts, number)).as_py())
 
 
-def _mark_of_thousands(decimal: str) -> str:
+def has_marked_numbers(table: Any) -> bool:
+    """Whether some texts of a table are numbers with points or commas."""
+    import pyarrow.compute as pc
+
+    number = r"^\s*[+-]?[\d,]*[.,]\d+([eE][+-]?\d+)?\s*$"
+    return any(pc.any(pc.match_substring_regex(x, number)).as_py() for x in table.itercolumns())
+
+
+def mark_of_thousands(decimal: str) -> str:
+    """The other one of point and comma."""
     return "," if decimal == "." else "."
 
 

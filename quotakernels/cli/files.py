@@ -24,6 +24,7 @@ from quotakernels.cli.dialect import (
     as_decimals,
     decoding,
     dialect_of,
+    has_marked_numbers,
     written_like,
     wrong_encoding,
 )
@@ -46,7 +47,10 @@ def read_table(
         if len(files) == 1:
             table = _reader(path)[1](files[0], names, as_text)
         else:
-            table = _together(path, [_part(x, names, as_text) for x in files])
+            parts = {x: _part(x, names, as_text) for x in files}
+            if as_text and file_format(path) == "csv":
+                _refuse_mixed_decimals(parts)
+            table = _together(path, list(parts.values()))
     if not table.num_rows:
         raise no_rows(name_of(path))
     return table
@@ -69,6 +73,20 @@ def _together(path: Path, parts: list[pa.Table]) -> pa.Table:
             both = "decimals and floats in different files; write them with one type"
             raise InputError(f"{name_of(path)}: column {name!r} holds {both}")
     return pa.concat_tables(parts, promote_options="permissive")
+
+
+def _refuse_mixed_decimals(parts: Mapping[Path, pa.Table]) -> None:
+    """Raise if cells that stay as they are written have decimal commas in one file and not in all.
+
+    A file without decimals goes with any other.
+    """
+    commas = [x for x in parts if csv_dialect(x).decimal == ","]
+    points = [x for x in parts if x not in commas and has_marked_numbers(parts[x])]
+    if commas and points:
+        raise InputError(
+            f"the decimal mark of {commas[0]} is a comma and that of {points[0]} is a point; "
+            "write them alike, or give an output that is not CSV"
+        )
 
 
 def told_by_folders(
@@ -127,12 +145,17 @@ def write_table(path: Path, table: pa.Table, source: Path | None = None) -> None
     """Write a table in the format that the file's name asks for; CSV as that of a source is."""
     if output_format(path) == "csv":
         in_text = source is not None and file_format(source) == "csv"
-        dialect = written_like(path, files_of(source)[0] if source and in_text else None)
+        dialect = written_like(path, _telling(files_of(source)) if source and in_text else None)
         with output_file(path) as file:
             _write_csv(table, file, dialect)
         return
     with output_file(path) as file:
         _WRITERS[output_format(path)](table, file)
+
+
+def _telling(files: Sequence[Path]) -> Path:
+    """The file that tells how to write the rows of all: the first with decimal commas, if any."""
+    return next((x for x in files if csv_dialect(x).decimal == ","), files[0])
 
 
 @contextmanager

@@ -95,6 +95,20 @@ def test_every_command_takes_them(run: Run, folder: Path, dated: Path) -> None:
         assert f"quotakernels select {several} --score s" in page.read_text()
 
 
+def test_a_selection_has_one_decimal_mark(run: Run, folder: Path) -> None:
+    """Cells are written as they were read; those without decimals fit any."""
+    out = folder.with_name("out.csv")
+    asked = ("select", folder, "--score", "s", "--quota", 3, "--all-ties", "-o", out)
+    (folder / "0.csv").write_text("y,s\n1,4\n")
+    assert run(*asked).status == 0
+    assert out.read_text() == "y;s;selection_probability\n1;4;1,0\n0;3;1,0\n1;2;1,0\n"
+    (folder / "c.csv").write_text("y,s\n1,2.5\n")
+    error = " ".join(run(*asked).error.split())
+    files = f"{folder / 'a.csv'} is a comma and that of {folder / 'c.csv'} is a point"
+    assert f"the decimal mark of {files}" in error
+    assert run(*asked[:-1], out.with_suffix(".parquet")).status == 0
+
+
 def test_decimals_beside_floats_are_refused(run: Run, tmp_path: Path) -> None:
     """Decimals that differ could tie as floats of 32 bits."""
     for name, kind in (("a", pa.decimal128(30, 2)), ("b", pa.float32())):

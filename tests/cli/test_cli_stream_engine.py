@@ -149,6 +149,23 @@ def test_bad_values_of_csv(run: Run, table: Callable[..., Path], text: str) -> N
     assert BAD_CSV[text] in " ".join(error.split())
 
 
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (("y;s", "1;0,5", "0;2", "1;1.250"), "'1.250' has a point"),
+        (("y,s", "1,0.5", "0,2", '1,"1,250"'), "'1,250' has a comma"),
+    ],
+)
+def test_marks_of_thousands_are_refused(
+    run: Run, tmp_path: Path, lines: tuple[str, ...], told: str
+) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("\n".join(lines))
+    error = run("evaluate", path, "--label", "y", "--score", "s", "--engine", "stream").error
+    assert f"column 's': {told} that may mark thousands" in " ".join(error.split())
+    assert "give --engine memory" in " ".join(error.split())
+
+
 def test_bad_values_are_told_with_their_place(run: Run, tmp_path: Path) -> None:
     columns = {"y": [0, 1] * 150, "s": [0.5] * 300}
     cases: dict[str, tuple[str, Any, str]] = {
