@@ -218,7 +218,7 @@ def test_the_best_of_many_cuts_is_warned_of():
 
 
 def test_few_clusters_are_warned_of():
-    few = "^only 11 clusters: with fewer than 40 intervals are too narrow"
+    few = "^only 11 clusters: intervals are too narrow with fewer than 40$"
     with pytest.warns(UserWarning, match=few) as noted:
         qk.bootstrap(qk.roc_auc, Y, S[0], clusters=CLUSTERS, n_resamples=5)
     assert [x.filename for x in noted] == [__file__]

@@ -371,9 +371,9 @@ def test_few_examples_of_a_class_and_undefined_resamples_are_warned_of():
     labels, models = np.arange(60) < 9, {"fair": FAIR, "bad": BAD}
     given: dict[str, Any] = {"n_resamples": 40, "random_state": 1}
     for test in ("bootstrap", "delong"):
-        with pytest.warns(UserWarning, match="only 9 positives: with fewer than 30 p-values"):
+        with pytest.warns(UserWarning, match="only 9 positives: p-values .* with fewer than 30$"):
             qk.compare(qk.roc_auc, labels, models, test=test, **given)
-    with pytest.warns(UserWarning, match="only 6 clusters with negatives: .* 40 p-"):
+    with pytest.warns(UserWarning, match="only 6 clusters with negatives: p-.* than 40$"):
         qk.compare(
             qk.roc_auc,
             Y,

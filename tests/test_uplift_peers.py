@@ -69,7 +69,8 @@ def test_at_a_quota(seed: int):
 
 
 def as_causalml(y: np.ndarray, s: np.ndarray, t: np.ndarray, curve: str) -> tuple[np.ndarray, int]:
-    """The curve at 0, 1, …, n positions, and the first one at which both arms are there.
+    """The curve at 0, 1, …, n positions, and the first one at which both arms are there; by its
+    definition, read in 0.17, not run.
 
     Up to there the line from 0 stands for it, of gains for the difference of the rates.
     """

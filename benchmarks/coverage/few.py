@@ -21,7 +21,7 @@ def positives(source: Scores, draw: Draw) -> Iterator[Seen | Tested]:
     for number in POSITIVES:
         few = source._replace(n=ROWS, positive=number / ROWS, fixed=True)
         labels, a, b = few.pair(draw.rng, same=True)
-        given, what = draw.arguments(), f"{number} positive"
+        given, what = draw.arguments(), f"{number} positive{'s' * (number > 1)}"
         numbers: dict[Literal["bootstrap", "permutation"], int]
         numbers = {"bootstrap": draw.resamples, "permutation": EXCHANGES}
         for test, resamples in numbers.items():

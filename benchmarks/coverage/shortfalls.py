@@ -12,7 +12,7 @@ DEFAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "logit": ("auc_interval", ""),
         "score": ("hit_rate_interval", "the score interval held 88 %"),
     },
-    "groups": {"expanded": ("bootstrap", "near 1 they hold hardly ever")},
+    "groups": {"expanded": ("bootstrap", "A hit rate near 1 they held in 5 to 11")},
     "finite list": {"score": ("hit_rate_interval", "with a population 89 to 93")},
     "differences": {
         "bootstrap": ("compare", "held 85 to 88 %"),
@@ -45,7 +45,7 @@ DEFAULTS: dict[str, dict[str, tuple[str, str]]] = {
     "verdicts": {"wrongly sure": ("evaluate", "")},
     "averages": {
         "closed form": ("average_precision_interval", "20 positives among 1000 in 90"),
-        "expanded": ("bootstrap", "80 to 86 at one of 0.998"),
+        "expanded": ("bootstrap", "80 to 89 at one of 0.998"),
     },
     "weights": {"expanded": ("bootstrap", "At an AUC of 0.98 they held in 90 to 94")},
     "few positives": {
@@ -53,7 +53,7 @@ DEFAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "DeLong": ("delong_test", "7 to 10 % of all data sets with 3 to 20 positives"),
         "logit": ("auc_interval", ""),
         "permutation": ("compare", ""),
-        "expanded": ("bootstrap", "17 to 84 with 1 to 3"),
+        "expanded": ("bootstrap", "with 1 to 3 they held AUC in 17 to 84"),
     },
     "few clusters": {
         "bootstrap": ("compare", "in 7 to 9 with 4 to 30 clusters"),

@@ -21,7 +21,8 @@ EARLIER = "an earlier version of the command, which today's does not repeat"
 LEFT_OUT = """\
 ## What is not simulated
 
-- Of the moderate model, the steep cuts, the five ratings and the weak model what is not shown.
+- Most kinds of intervals and tests of the moderate model, the steep cuts, the five ratings and the
+  weak model: a table without such rows was not simulated for them.
 - Bands of the lift. It is Qrecall / fraction, and its pointwise band that of Qrecall so divided,
   but for places where all positives are found.
 - Permutation tests of anything but AUC; letters of more than two models; weights that have to do
@@ -153,18 +154,18 @@ models that are alike, by `compare` (bootstrap, permutation) and `delong_test`, 
 100 data sets they find a difference in. Intervals are of the AUC of one model.
 
 **With fewer than 30 positives bootstrap and DeLong's test find too many differences**: 8 to 9 with
-5 or 10, 14 and 10 with 3. `compare` warns. The permutation test holds its level. The logit interval
-does too, if there are two positives. The bootstrap interval needs 5: **with 1 to 3 it holds 17 to
-84 %**.
+5 or 10, 14 and 10 with 3, 30 and 18 with 2, and the bootstrap 70 with 1. `compare` warns. The
+permutation test holds its level. The logit interval does too, if there are two positives. The
+bootstrap interval needs 5: **with 1 to 3 it holds 17 to 84 %**.
 """
 FEW_CLUSTERS = """\
 200 rows of so many branches. A branch has half as many positives as all, or half as many more, and
 a level of scores of its own. Tests are of the AUC of two models that are alike, by `compare` with
 `clusters=`; intervals are of one model.
 
-**Fewer than 40 clusters are too few**, and `bootstrap` and `compare` warn: of 6 to 30 the test
-finds 7 to 9 differences, of 2 there are 38; intervals hold 90 to 94 % of 10 or 30, 76 to 85 of 4 or
-6, 30 to 44 of 2.
+**30 clusters are somewhat too few**: the test finds 8 differences, and intervals of AHR hold 91 %.
+`bootstrap` and `compare` warn of fewer than 40, a number that was not simulated. Of 4 to 10 the
+test finds 7 to 9, of 2 it finds 38; intervals hold 90 % of 10, 76 to 85 of 4 or 6, 30 to 44 of 2.
 """
 HULLS = """\
 Areas that take the best of many cuts, of which resamples find better ones than there are.

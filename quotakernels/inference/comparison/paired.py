@@ -359,8 +359,8 @@ def warn_of_few(examples: Examples, clusters: Any, unit: str = "cluster") -> Non
         some = kind if fewest > 1 else kind.removesuffix("s")
         found = some if clusters is None else f"{unit}{'s' * (fewest > 1)} with {kind}"
         warnings.warn(
-            f"only {fewest} {found}: with fewer than {enough} p-values are too small, and "
-            "intervals near an AUC of 1 too narrow",
+            f"only {fewest} {found}: p-values are too small, and intervals near an AUC of 1 too "
+            f"narrow, with fewer than {enough}",
             stacklevel=level_of_caller(),
         )
 

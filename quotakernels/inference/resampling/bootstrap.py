@@ -256,7 +256,7 @@ def bootstrap(
     UserWarning
         A hull's area, whose intervals lie too high: those of 95 % held 85 to 94 %.  Fewer than 40
         clusters, whose intervals are too narrow: with 10 or 30 those of 95 % held 90 to 94 %, with
-        4 or 6 76 to 85.
+        4 or 6 76 to 85, with 2 30 to 44.
 
     Notes
     -----
@@ -269,9 +269,9 @@ def bootstrap(
     those of a cluster or a group that is drawn whole count as one.
 
     In simulations intervals of 95 % held AUC, AHR and AQR in 92 to 97 %.  At an AUC of 0.98 they
-    held in 90 to 94, and in 80 to 86 at one of 0.998.  With 20 positives they held AHR and hit
-    rates in 91 to 97, and AUC in 17 to 84 with 1 to 3.  A hit rate near 1 they hold hardly ever.
-    Take `auc_interval`, `average_precision_interval` and `hit_rate_interval` there.
+    held in 90 to 94, and in 80 to 89 at one of 0.998.  With 20 positives they held AHR, AUC-PR and
+    hit rates in 91 to 97; with 1 to 3 they held AUC in 17 to 84.  A hit rate near 1 they held in 5
+    to 11.  Take `auc_interval`, `average_precision_interval` and `hit_rate_interval` there.
 
     Of `group_mean` whole groups are drawn, and one that is drawn twice counts as two: each is
     ranked and measured once, and a resample is another weighted mean.  So it is with clusters that

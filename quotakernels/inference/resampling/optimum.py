@@ -123,7 +123,8 @@ def optimum_interval(
     Examples that took no part in the choice tell what the cut brings without such an estimate.
 
     In simulations intervals of 95 % of `expected` held what the chosen cut brings in 93 to 94 %, in
-    88 with scores of eight values, and percentiles of the value in 89 to 94.
+    88 with scores of eight values, and percentiles of the value in 89 to 94.  What the best cut of
+    all brings, `expected` held in 91 with 20 positives, in 86 with scores of eight values.
 
     References
     ----------

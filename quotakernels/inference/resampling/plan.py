@@ -31,7 +31,9 @@ from quotakernels.ranking import Ranking, TiePolicy, table_of
 FEWEST_PARTS, PARTS = 20, 200
 """Parts of the examples that are left out, one at a time, for the acceleration of BCa."""
 ENOUGH_CLUSTERS = 40
-"""With so many, intervals and tests about hold their level in simulations."""
+"""A guess: of 30, the most that were simulated, tests at 5 % still found a difference in 8 %, and
+intervals of 95 % held AHR in 91 %.
+"""
 
 
 class Drawing(NamedTuple):
@@ -195,7 +197,7 @@ def enough(units: int, owner: Array) -> tuple[int, Array]:
     """Clusters; a warning where resamples of so few vary less than other clusters would."""
     if units < ENOUGH_CLUSTERS:
         warn_once(
-            f"only {units} clusters: with fewer than {ENOUGH_CLUSTERS} intervals are too narrow"
+            f"only {units} clusters: intervals are too narrow with fewer than {ENOUGH_CLUSTERS}"
         )
     return units, owner
 
