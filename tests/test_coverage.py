@@ -14,7 +14,7 @@ import pytest
 import quotakernels as qk
 from benchmarks.coverage import folds, page, seen
 from benchmarks.coverage.__main__ import main
-from benchmarks.coverage.shortfalls import DEFAULTS, shortfalls
+from benchmarks.coverage.shortfalls import DEFAULTS, Found, found_in, quoted
 from benchmarks.coverage.sources import MEASURES, SOURCES, WORSE
 from benchmarks.coverage.study import KINDS, POPULATIONS, kinds_of
 
@@ -113,14 +113,54 @@ def test_the_page_is_made_of_the_stored_run():
     assert (ROOT / page.PAGE).read_text("utf-8") == page.page(run)
 
 
-def test_where_defaults_fall_short_their_docstrings_say_so():
-    """And none says so of what is well; the page has a word in bold for each of them."""
-    run = json.loads((ROOT / page.STORED).read_text("utf-8"))
-    short = {(x.kind, x.how) for x in shortfalls(run)}
-    said = {(kind, how) for kind, hows in DEFAULTS.items() for how in hows if hows[how][1]}
-    assert short == said
-    for kind, how in short:
-        name, words = DEFAULTS[kind][how]
-        function = getattr(qk, name, None) or getattr(qk.inference, name)
-        assert words in " ".join(function.__doc__.split()), (kind, how)
-        assert "**" in page.SECTIONS[kind].about, kind
+def _stored() -> list[Found]:
+    return list(found_in(json.loads((ROOT / page.STORED).read_text("utf-8"))))
+
+
+def test_defaults_have_the_extremes_of_the_stored_run():
+    found: dict[tuple[str, str], list[float]] = {}
+    for each in filter(lambda x: x.is_default, _stored()):
+        found.setdefault((each.kind, each.how), []).append(each.of_100)
+    assert found.keys() == DEFAULTS.keys()
+    assert {k: (min(x), max(x)) for k, x in found.items()} == {
+        k: (x.lowest, x.highest) for k, x in DEFAULTS.items()
+    }
+
+
+FUNCTIONS = sorted({default.function for default in DEFAULTS.values()})
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_docstrings_quote_how_far_defaults_fall_short(name: str):
+    """Each setting's percentage is in a range whose ends are percentages that were simulated."""
+    own = [key for key, x in DEFAULTS.items() if x.function == name]
+    found = [x for x in _stored() if x.kind in dict(own)]
+    function = getattr(qk, name, None) or getattr(qk.inference, name)
+    _check_quoted(function.__doc__, [x for x in found if (x.kind, x.how) in own], found)
+
+
+@pytest.mark.parametrize("kind", page.SECTIONS)
+def test_the_page_quotes_how_far_defaults_fall_short(kind: str):
+    """Some of it in bold."""
+    found = [x for x in _stored() if x.kind == kind]
+    defaults, about = [x for x in found if x.is_default], page.SECTIONS[kind].about
+    assert defaults
+    assert "**" in about or not any(x.is_short for x in defaults)
+    _check_quoted(about, defaults, found)
+
+
+def _check_quoted(text: str, defaults: list[Found], found: list[Found]) -> None:
+    """All that fall short are in the text, the worst interval and test as an end of a range."""
+    ranges = quoted(" ".join(text.split()), found)
+    for short in (x for x in defaults if x.is_short):
+        assert any(round(short.of_100) in x for x in ranges), short
+    ends = {end for x in ranges for end in (x[0], x[-1])}
+    for worst, is_test in ((min, False), (max, True)):
+        if short := [x.of_100 for x in defaults if x.is_short and x.is_test == is_test]:
+            assert round(worst(short)) in ends
+
+
+def test_what_is_quoted_was_found():
+    found = [Found("bands", "ROC", "x", percent, False) for percent in (79.6, 94.0)]
+    assert quoted("of 95 % they held 80 to 94 %", found) == [range(80, 95)]
+    assert quoted("80 to 93, 80 positives, 0.80, 80.2 or 94", found) == [range(94, 95)]

@@ -1,91 +1,101 @@
-"""Where defaults fall short: below 92 of 100 intervals, above 6 of 100 tests; and who says so."""
+"""Where defaults fall short: below 92 of 100 intervals, above 6 of 100 tests; and how far."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 LEAST, MOST = 92.0, 6.0
-DEFAULTS: dict[str, dict[str, tuple[str, str]]] = {
-    "bootstrap": {"expanded": ("bootstrap", "held AUC, AHR and AQR in 92 to 97 %")},
-    "closed forms": {
-        "logit": ("auc_interval", ""),
-        "score": ("hit_rate_interval", "the score interval held 88 %"),
-    },
-    "groups": {"expanded": ("bootstrap", "A hit rate near 1 they held in 5 to 11")},
-    "finite list": {"score": ("hit_rate_interval", "with a population 89 to 93")},
-    "differences": {
-        "bootstrap": ("compare", "held 85 to 88 %"),
-        "DeLong": ("delong_test", "held 85 %"),
-        "DeLong, unpaired": ("delong_test_unpaired", "held 86 %"),
-        "score": ("compare_selections", ""),
-    },
-    "levels": {
-        "bootstrap": ("compare", "7 to 9 % of all data sets"),
-        "DeLong": ("delong_test", "7 to 10 % of all data sets"),
-        "DeLong, unpaired": ("delong_test_unpaired", ""),
-        "permutation": ("compare", ""),
-        "score": ("compare_selections", ""),
-    },
-    "bands": {
-        "pointwise at 0.1": ("curve_band", ""),
-        "pointwise at 0.5": ("curve_band", "at a point in 92"),
-        "simultaneous, at all": ("curve_band", "and 30 positives they held in 81 to 91"),
-    },
-    "optimum": {
-        "percentile": ("optimum_interval", "percentiles of the value in 89 to 94"),
-        "expected": ("optimum_interval", "88 with scores of eight values"),
-    },
-    "folds": {
-        "5 folds": ("fold_summary", "in 91 with 20 positives"),
-        "5 × 5 folds": ("fold_summary", "held 86 to 89"),
-    },
-    "levels over folds": {"5 folds": ("fold_test", ""), "5 × 5 folds": ("fold_test", "")},
-    "poisson": {"expanded": ("bootstrap", "At an AUC of 0.98 they held in 90 to 94")},
-    "verdicts": {"wrongly sure": ("evaluate", "")},
-    "averages": {
-        "closed form": ("average_precision_interval", "20 positives among 1000 in 90"),
-        "expanded": ("bootstrap", "80 to 89 at one of 0.998"),
-    },
-    "weights": {"expanded": ("bootstrap", "At an AUC of 0.98 they held in 90 to 94")},
-    "few positives": {
-        "bootstrap": ("compare", "7 to 9 % of all data sets with 5 to 20 positives"),
-        "DeLong": ("delong_test", "7 to 10 % of all data sets with 3 to 20 positives"),
-        "logit": ("auc_interval", ""),
-        "permutation": ("compare", ""),
-        "expanded": ("bootstrap", "with 1 to 3 they held AUC in 17 to 84"),
-    },
-    "few clusters": {
-        "bootstrap": ("compare", "in 7 to 9 with 4 to 30 clusters"),
-        "expanded": (
-            "bootstrap",
-            "with 10 or 30 those of 95 % held 90 to 94 %, with 4 or 6 76 to 85",
-        ),
-    },
-    "hulls": {"expanded": ("bootstrap", "whose intervals lie too high")},
+
+
+class Default(NamedTuple):
+    """The function whose default it is, and in how many of 100 data sets its intervals held, or its
+    tests found a difference: the fewest and the most of all settings.
+    """
+
+    function: str
+    lowest: float
+    highest: float
+
+
+DEFAULTS: dict[tuple[str, str], Default] = {
+    ("bootstrap", "expanded"): Default("bootstrap", 4.8, 97.2),
+    ("closed forms", "logit"): Default("auc_interval", 93.8, 96.6),
+    ("closed forms", "score"): Default("hit_rate_interval", 88.2, 99.8),
+    ("groups", "expanded"): Default("bootstrap", 10.6, 94.6),
+    ("finite list", "score"): Default("hit_rate_interval", 89.2, 99.8),
+    ("differences", "bootstrap"): Default("compare", 87.6, 100.0),
+    ("differences", "DeLong"): Default("delong_test", 85.4, 94.4),
+    ("differences", "DeLong, unpaired"): Default("delong_test_unpaired", 85.8, 96.2),
+    ("differences", "score"): Default("compare_selections", 94.2, 100.0),
+    ("levels", "bootstrap"): Default("compare", 0.0, 7.4),
+    ("levels", "DeLong"): Default("delong_test", 0.4, 7.2),
+    ("levels", "DeLong, unpaired"): Default("delong_test_unpaired", 0.4, 5.6),
+    ("levels", "permutation"): Default("compare", 2.4, 5.8),
+    ("levels", "score"): Default("compare_selections", 0.0, 5.8),
+    ("bands", "pointwise at 0.1"): Default("curve_band", 92.4, 100.0),
+    ("bands", "pointwise at 0.5"): Default("curve_band", 91.6, 100.0),
+    ("bands", "simultaneous, at all"): Default("curve_band", 80.8, 97.4),
+    ("optimum", "percentile"): Default("optimum_interval", 88.6, 97.4),
+    ("optimum", "expected"): Default("optimum_interval", 85.8, 94.0),
+    ("folds", "5 folds"): Default("fold_summary", 2.8, 98.8),
+    ("folds", "5 × 5 folds"): Default("fold_summary", 5.4, 96.6),
+    ("levels over folds", "5 folds"): Default("fold_test", 0.0, 2.6),
+    ("levels over folds", "5 × 5 folds"): Default("fold_test", 0.0, 5.8),
+    ("poisson", "expanded"): Default("bootstrap", 6.0, 96.4),
+    ("verdicts", "wrongly sure"): Default("evaluate", 0.0, 4.6),
+    ("averages", "closed form"): Default("average_precision_interval", 89.6, 96.2),
+    ("averages", "expanded"): Default("bootstrap", 83.8, 96.0),
+    ("weights", "expanded"): Default("bootstrap", 8.6, 94.4),
+    ("few positives", "bootstrap"): Default("compare", 4.8, 69.8),
+    ("few positives", "DeLong"): Default("delong_test", 4.4, 17.8),
+    ("few positives", "logit"): Default("auc_interval", 96.2, 100.0),
+    ("few positives", "permutation"): Default("compare", 0.0, 5.6),
+    ("few positives", "expanded"): Default("bootstrap", 16.8, 96.6),
+    ("few clusters", "bootstrap"): Default("compare", 7.0, 37.6),
+    ("few clusters", "expanded"): Default("bootstrap", 29.6, 94.2),
+    ("hulls", "expanded"): Default("bootstrap", 84.8, 94.0),
 }
-"""By kind and method: the function whose default it is, and the words with which its docstring says
-where it falls short; none where it does not.
-"""
+"""By kind and method."""
 
 
-class Shortfall(NamedTuple):
-    """A setting in which a default misses, and how many of 100 hold, or find a difference."""
+class Found(NamedTuple):
+    """In how many of 100 data sets of a setting an interval held, or a test found a difference."""
 
     kind: str
-    source: str
     what: str
     how: str
     of_100: float
+    is_test: bool
+
+    @property
+    def is_default(self) -> bool:
+        """Whether it is that of a default."""
+        return (self.kind, self.how) in DEFAULTS
+
+    @property
+    def is_short(self) -> bool:
+        """Whether these are too few, or too many."""
+        return self.of_100 > MOST if self.is_test else self.of_100 < LEAST
 
 
-def shortfalls(run: dict[str, Any]) -> Iterator[Shortfall]:
-    """Those of a stored run, of what has a value at all."""
-    for kind, found in run.items():
-        for source, part in found.items():
-            for row in (x for x in part["rows"] if x["how"] in DEFAULTS[kind] and x["number"]):
+def found_in(run: dict[str, Any]) -> Iterator[Found]:
+    """All of a stored run, of what has a value at all."""
+    for kind, parts in run.items():
+        for row in (x for part in parts.values() for x in part["rows"]):
+            if row["number"] and "more" not in row:
                 wrong = row.get("rejected", row.get("said"))
                 right = row["number"] - row["above"] - row["below"] if wrong is None else wrong
-                of_100 = 100 * right / row["number"]
-                if of_100 < LEAST if wrong is None else of_100 > MOST:
-                    yield Shortfall(kind, source, row["what"], row["how"], of_100)
+                of_100 = round(100 * right / row["number"], 1)
+                yield Found(kind, row["what"], row["how"], of_100, wrong is not None)
+
+
+def quoted(text: str, found: list[Found]) -> list[range]:
+    """The percentages of a text and the ranges of them, such as 90 to 94, that were found."""
+    known = {round(x.of_100) for x in found}
+    numbers = re.findall(
+        r"(?<![\d.])(\d+)(?: to (\d+))?\b(?!\.\d| to \d| positives| clusters)", text
+    )
+    ends = [(int(low), int(high or low)) for low, high in numbers]
+    return [range(a, b + 1) for a, b in ends if a <= b and known.issuperset((a, b))]

@@ -38,8 +38,8 @@ Take the default, expanded, and closed forms where there are some. Most of its i
 at the steep cut, those of AUC, AHR and AQR **80 to 86**. Basic intervals are as wide as percentile
 ones, but lean to the wrong side: the strong model's AUC was missed by intervals that lay too high
 in 75 data sets of 500, too low in 1. Stratified ones take the prevalence as known, which it was not
-here, and are too narrow for AHR and mostly the hit rate. **No bootstrap holds a hit rate near 1**:
-all resamples are 1 as the sample is; take `hit_rate_interval`.
+here, and are too narrow for AHR and mostly the hit rate. **No bootstrap holds a hit rate near 1**,
+but in 5 %: all resamples are 1 as the sample is; take `hit_rate_interval`.
 """
 CLOSED_FORMS = """\
 The logit and Wald interval of DeLong, of AUC; PEM and Gini are 2·AUC − 1, and held as often.
@@ -56,7 +56,7 @@ One to three rows of each of n customers, with one label and scores that are ali
 `clusters=`. As of single rows, percentiles lie too high where AUC is near 1 or positive customers
 are few: those of the strong model's AUC above the truth in 36 data sets, below in 6. The default,
 expanded, counts the customers that have a positive row, and holds 92 to 94 % there. **A hit rate
-near 1** is out of reach of resamples.
+near 1** is out of reach of resamples: 11 %.
 """
 FINITE_LIST = """\
 The hit rate of the best tenth of a list of 1.05 to 10 times the sample, by
@@ -107,7 +107,7 @@ is hardly any optimism, and the percentiles lean to neither side: take these, as
 """
 POISSON = """\
 Examples that are drawn independently, once on average, by `poisson=True`: they hold as often as the
-other draws, **of the strong model's AUC 91 %**. A hit rate near 1 is out of reach here too.
+other draws, **of the strong model's AUC 91 %**. A hit rate near 1 is out of reach here too: 6 %.
 """
 VERDICTS = """\
 Five models on the same examples: all alike, or the others with 0.75 times the shift of the best one
@@ -124,9 +124,9 @@ Models that are trained, on five features, by cross-validation with stratified f
 value is the mean over models that are trained on so many examples. `fold_summary`, of five folds
 and of five such divisions.
 
-**One hit rate of all folds, such as 1, has no width**: take `hit_rate_interval` on examples that no
-fold has seen. **With rare positives** five folds hold a hit rate in 91 %, and more divisions make
-intervals narrower than they should be: 86 to 89.
+**One hit rate of all folds, such as 1, has no width**, and holds 3 to 5 %: take `hit_rate_interval`
+on examples that no fold has seen. **With rare positives** five folds hold a hit rate in 91 %, and
+more divisions make intervals narrower than they should be: 86 to 89.
 """
 FOLD_LEVELS = """\
 `fold_test` of two models that are equally good on average over training sets, at 5 %: too careful
@@ -146,7 +146,7 @@ form.
 WEIGHTS = """\
 Rows of log-normal weights, which have nothing to do with labels or scores: 100 rows then tell about
 as much as 37 of equal weight (Kish). The default, expanded, counts this. **Of the strong model, and
-of the hit rate with rare positives, it holds 91 %; a hit rate near 1 hardly ever.**
+of the hit rate with rare positives, it holds 91 %; a hit rate near 1 in 9.**
 """
 FEW_POSITIVES = """\
 Of 200 examples so many are positive, the model being as good as the moderate one. Tests are of two
