@@ -315,8 +315,8 @@ def tables(
     from quotakernels.cli.conditions import of_rows
     from quotakernels.cli.cuts import rows_of_cuts
     from quotakernels.cli.exact import read_with_scores
-    from quotakernels.cli.files import write_table
     from quotakernels.cli.missing import without_missing
+    from quotakernels.cli.writing import write_table
 
     refuse_label_as_score(label, (score,))
     refuse_to_overwrite(file, output)

@@ -29,7 +29,7 @@ from quotakernels.cli.files import (
     told_by_folders,
     with_told,
 )
-from quotakernels.cli.formats import file_format
+from quotakernels.cli.formats import file_format, files_of, means_files
 from quotakernels.evaluation.conditions import Conditions
 from quotakernels.evaluation.settings import Settings
 from quotakernels.evaluation.stream import Batch
@@ -40,12 +40,17 @@ _EXACT_DIGITS, _LARGEST = 15, 2**53
 
 
 class Rows(NamedTuple):
-    """The rows of files that fulfil conditions; of several files with what their folders tell."""
+    """The rows that fulfil conditions; those of a directory with what its folders tell."""
 
     source: str
-    files: Sequence[Path]
+    path: Path
     where: Conditions
     scores: Sequence[str]
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that the path means."""
+        return files_of(self.path)
 
     def read(self, names: Sequence[str] | None, result: Callable[[pa.Table], _R]) -> Iterator[_R]:
         """Go over the rows once, with all columns or those that are named: what each batch gives.
@@ -100,7 +105,7 @@ def _positive(values: list[Any], sample: Any, settings: Settings) -> Any:
 def score_kind(rows: Rows, name: str) -> np.dtype[Any]:
     """The type in which scores of all files are distinct and in order."""
     kinds: dict[pa.DataType, None] = {}
-    if file_format(rows.files[0]) == "csv":
+    if file_format(rows.path) == "csv":
         return np.dtype(np.float64)
     for file in rows.files:
         with refusing(file):
@@ -145,7 +150,7 @@ def _batches(rows: Rows, file: Path, names: Sequence[str] | None) -> Iterator[pa
     """The rows of a file in batches that have some."""
     with refusing(file):
         available = _names(file)
-        told = told_by_folders(file, available, names) if len(rows.files) > 1 else {}
+        told = told_by_folders(file, available, names) if means_files(rows.path) else {}
         own = None if names is None else [x for x in names if x not in told]
         picked = picked_columns(file, available, own)
         for table in _READERS[file_format(file)](file, picked, rows.scores):

@@ -14,7 +14,7 @@ import pyarrow as pa
 from quotakernels._text import formatted
 from quotakernels.cli.columns import columns_read
 from quotakernels.cli.errors import InputError
-from quotakernels.cli.formats import file_format, files_of
+from quotakernels.cli.formats import file_format, files_of, means_files
 from quotakernels.cli.missing import are_left_out
 from quotakernels.evaluation.settings import Settings
 
@@ -53,7 +53,7 @@ def streams(
 
 def selects_in_passes(path: Path) -> bool:
     """Whether rows are selected with few of them in memory: those of several or large files."""
-    several = not path.is_file() and file_format(path) == "parquet"
+    several = means_files(path) and file_format(path) == "parquet"
     return not are_left_out() and (several or _is_too_large(path, None))
 
 
@@ -118,7 +118,7 @@ def groups_first(path: Path, settings: Settings, engine: str) -> bool:
     """Whether DuckDB groups the data first; what is too large for memory is not read unasked."""
     if engine == "memory":
         return False
-    several = not path.is_file() and file_format(path) == "parquet"
+    several = means_files(path) and file_format(path) == "parquet"
     large = _is_too_large(path, columns_read(settings))
     if not (several or large or engine == "duckdb"):
         return False

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
-import io
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
 
-from quotakernels._replacing import is_stdout, is_stream, replacing
 from quotakernels.cli.dialect import (
     MISSING,
     Dialect,
@@ -25,14 +21,11 @@ from quotakernels.cli.dialect import (
     decoding,
     dialect_of,
     has_marked_numbers,
-    written_like,
     wrong_encoding,
 )
 from quotakernels.cli.errors import InputError, no_column, no_rows
-from quotakernels.cli.formats import FORMATS, READABLE, WRITABLE, file_format, files_of, suffix_of
+from quotakernels.cli.formats import READABLE, file_format, files_of, means_files, suffix_of
 from quotakernels.cli.streams import name_of
-
-_ROWS_AT_ONCE = 2**16
 
 
 def read_table(
@@ -43,11 +36,10 @@ def read_table(
     `as_text` keeps the cells of a CSV file exactly as they are written there.
     """
     with refusing(path):
-        files = files_of(path)
-        if len(files) == 1:
-            table = _reader(path)[1](files[0], names, as_text)
+        if not means_files(path):
+            table = _reader(path)[1](path, names, as_text)
         else:
-            parts = {x: _part(x, names, as_text) for x in files}
+            parts = {x: _part(x, names, as_text) for x in files_of(path)}
             if as_text and file_format(path) == "csv":
                 _refuse_mixed_decimals(parts)
             table = _together(path, list(parts.values()))
@@ -57,7 +49,7 @@ def read_table(
 
 
 def _part(file: Path, names: Sequence[str] | None, as_text: bool) -> pa.Table:
-    """The columns of one of several files, with those that its folders tell."""
+    """The columns of one file of a directory, with those that its folders tell."""
     names_of, read = _reader(file)
     told = told_by_folders(file, names_of(file), names)
     own = names if names is None else [x for x in names if x not in told]
@@ -109,9 +101,9 @@ def with_told(table: pa.Table, told: Mapping[str, str]) -> pa.Table:
 def column_names(path: Path) -> list[str]:
     """Return the names of a file's columns, of several files the first one's."""
     with refusing(path):
-        first, *others = files_of(path)
+        first = files_of(path)[0]
         names = list(_reader(first)[0](first))
-        return [*names, *told_by_folders(first, names, None)] if others else names
+        return [*names, *told_by_folders(first, names, None)] if means_files(path) else names
 
 
 def _reader(path: Path) -> tuple[Callable[[Path], list[str]], Callable[..., pa.Table]]:
@@ -129,46 +121,6 @@ def refusing(path: Path) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError, ValueError, zipfile.BadZipFile, zlib.error) as error:
         raise InputError(f"{name_of(path)} cannot be read: {error}") from error
-
-
-def output_format(path: Path) -> str:
-    """Tell the format in which to write a file by its name; CSV to a stream without a suffix."""
-    found = FORMATS.get(path.suffix.lower(), "")
-    if found == "csv" or found in _WRITERS:
-        return found
-    if not path.suffix and is_stream(path):
-        return "csv"
-    raise InputError(f"{path.name}: unknown file type to write, expected {WRITABLE}")
-
-
-def write_table(path: Path, table: pa.Table, source: Path | None = None) -> None:
-    """Write a table in the format that the file's name asks for; CSV as that of a source is."""
-    if output_format(path) == "csv":
-        in_text = source is not None and file_format(source) == "csv"
-        dialect = written_like(path, _telling(files_of(source)) if source and in_text else None)
-        with output_file(path) as file:
-            _write_csv(table, file, dialect)
-        return
-    with output_file(path) as file:
-        _WRITERS[output_format(path)](table, file)
-
-
-def _telling(files: Sequence[Path]) -> Path:
-    """The file that tells how to write the rows of all: the first with decimal commas, if any."""
-    return next((x for x in files if csv_dialect(x).decimal == ","), files[0])
-
-
-@contextmanager
-def output_file(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file that is written whole or not at all; an error names it."""
-    try:
-        with replacing(path) as file:
-            yield file
-    except (pa.ArrowException, OSError) as error:
-        if isinstance(error, BrokenPipeError) and is_stdout(path):
-            raise
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{path} cannot be written: {reason}") from error
 
 
 def picked_columns(path: Path, available: Sequence[str], names: Sequence[str] | None) -> list[str]:
@@ -338,46 +290,3 @@ _READERS: dict[str, tuple[Callable[[Path], list[str]], Callable[..., pa.Table]]]
     "npz": (_npz_names, _read_npz),
     "json": (_json_names, _read_json),
 }
-
-
-def _write_csv(table: pa.Table, file: BinaryIO, dialect: Dialect) -> None:
-    # Python's writer quotes only what needs it; Arrow's puts quotes around every text.
-    text = io.StringIO(newline="")
-    if dialect.encoding == "utf-8-sig":
-        file.write(codecs.BOM_UTF8)
-    writer = csv.writer(text, delimiter=dialect.separator, lineterminator="\n")
-    writer.writerow(table.schema.names)
-    for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
-        writer.writerows(zip(*(_cells(x, dialect) for x in batch.columns), strict=True))
-        file.write(text.getvalue().encode())
-        text.seek(0)
-        text.truncate()
-    file.write(text.getvalue().encode())
-
-
-def _cells(column: pa.Array, dialect: Dialect) -> list[Any]:
-    cells: list[Any] = column.to_pylist()
-    if dialect.decimal == "." or not pa.types.is_floating(column.type):
-        return cells
-    return [None if cell is None else str(cell).replace(".", dialect.decimal) for cell in cells]
-
-
-def _write_parquet(table: pa.Table, file: BinaryIO) -> None:
-    from pyarrow import parquet
-
-    parquet.write_table(table, file)
-
-
-def _write_arrow(table: pa.Table, file: BinaryIO) -> None:
-    from pyarrow import feather
-
-    feather.write_feather(table, file)
-
-
-def _write_excel(table: pa.Table, file: BinaryIO) -> None:
-    from quotakernels.cli import excel
-
-    excel.write(table, file)
-
-
-_WRITERS = {"parquet": _write_parquet, "arrow": _write_arrow, "excel": _write_excel}

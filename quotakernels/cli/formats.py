@@ -41,12 +41,17 @@ def file_format(path: Path) -> str:
     return FORMATS.get(suffix_of(files_of(path)[0]), "")
 
 
+def means_files(path: Path) -> bool:
+    """Whether a path is a directory or a pattern, however many files these hold."""
+    return not path.is_file()
+
+
 def files_of(path: Path) -> list[Path]:
     """The file that a path means, or the files of a directory or a pattern, all of one format.
 
     Where there are Parquet files, they are meant.
     """
-    if path.is_file():
+    if not means_files(path):
         return [path]
     by_format: dict[str, list[Path]] = {}
     for file in sorted(x for x in _within(path) if x.is_file()):

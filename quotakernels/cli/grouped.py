@@ -32,6 +32,7 @@ from quotakernels.cli.errors import (
     no_rows,
     third_label,
 )
+from quotakernels.cli.formats import files_of, means_files
 from quotakernels.cli.terminal import printable
 from quotakernels.evaluation.compute import evaluate_rankings, with_groups
 from quotakernels.evaluation.conditions import Condition, Conditions
@@ -51,7 +52,7 @@ class ParquetFiles:
     connection: Any
     rows: Any
     numbered: Any
-    files: int
+    several: bool
 
     def share_done(self) -> float:
         """How much of the query in progress is done, from 0 to 1; asked for in another thread."""
@@ -68,15 +69,13 @@ class ParquetFiles:
         found = self.numbered.filter(condition).order(place).limit(1)
         for value, file, row in found.project(f"{sql.identifier(name)}, {place}").fetchall():
             where = "a row" if row is None else f"row {row}"
-            return value, f"{where} of {file}" if self.files > 1 else where
+            return value, f"{where} of {file}" if self.several else where
         return None
 
 
 @contextmanager
-def opened(
-    files: Sequence[Path], settings: Settings, memory_limit: str | None
-) -> Iterator[ParquetFiles]:
-    """Yield the columns of files that are needed; what DuckDB complains about names its data."""
+def opened(path: Path, settings: Settings, memory_limit: str | None) -> Iterator[ParquetFiles]:
+    """Yield the columns that are needed; what DuckDB complains about names its data."""
     with tempfile.TemporaryDirectory(prefix="quotakernels-") as scratch:
         config = {"temp_directory": scratch, "preserve_insertion_order": "false"}
         config |= {} if memory_limit is None else {"memory_limit": memory_limit}
@@ -84,20 +83,21 @@ def opened(
             with duckdb.connect(config=config) as connection:
                 for name in ("enable_progress_bar = true", "enable_progress_bar_print = false"):
                     connection.execute(f"SET {name}")
-                yield _source(connection, files, settings)
+                yield _source(connection, path, settings)
         except UnfitError as error:
             raise InputError(str(error)) from error
         except (duckdb.Error, TypeError, ValueError) as error:
             raise InputError(f"{settings.source}: {error}") from error
 
 
-def _source(connection: Any, files: Sequence[Path], settings: Settings) -> ParquetFiles:
+def _source(connection: Any, path: Path, settings: Settings) -> ParquetFiles:
     """The columns that are needed; decimals as floats, as they are read into memory."""
+    files, several = files_of(path), means_files(path)
     full = with_rows(connection, [str(file) for file in files if file.stat().st_size])
     if not full:
         raise no_rows(settings.source)
     _tell_empty(sorted(set(map(str, files)) - set(full)))
-    in_parts = len(files) > 1 and any("=" in name for file in files for name in file.parent.parts)
+    in_parts = several and any("=" in name for file in files for name in file.parent.parts)
     filtered = [
         settings.label,
         *_amounts(settings),
@@ -112,7 +112,7 @@ def _source(connection: Any, files: Sequence[Path], settings: Settings) -> Parqu
     columns = ", ".join(_column(x, kinds[x]) for x in dict.fromkeys(columns_read(settings)))
     place = f"{sql.identifier(FILE)}, {sql.identifier(ROW)}"
     numbered = found.numbered.project(f"{columns}, {place}")
-    return ParquetFiles(connection, found.rows.project(columns), numbered, len(full))
+    return ParquetFiles(connection, found.rows.project(columns), numbered, several)
 
 
 def _tell_empty(files: Sequence[str]) -> None:

@@ -16,14 +16,13 @@ from quotakernels.cli.engine import groups_first, streams
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.exact import read_with_scores
 from quotakernels.cli.example import ATTRIBUTION
-from quotakernels.cli.files import output_file
-from quotakernels.cli.formats import files_of
 from quotakernels.cli.missing import without_missing
 from quotakernels.cli.options import Format
 from quotakernels.cli.progress import Share, progress_bar
 from quotakernels.cli.rendering import points_first, print_bounded, print_evaluation, table_console
 from quotakernels.cli.streams import name_of
 from quotakernels.cli.task import Task
+from quotakernels.cli.writing import output_file
 from quotakernels.evaluation.compute import OnPoints, evaluate_sample
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.quota import UnfitError
@@ -98,7 +97,7 @@ def _evaluate_grouped(path: Path, settings: Settings, memory_limit: str | None) 
 
     queries = 1 if settings.grouped_by is None else 2
     with (
-        opened(files_of(path), settings, memory_limit) as source,
+        opened(path, settings, memory_limit) as source,
         progress_bar(1 + queries * len(settings.models), source.share_done) as step,
     ):
         step(f"reading {settings.source}")
@@ -109,7 +108,7 @@ def _evaluate_stream(path: Path, settings: Settings) -> Evaluation:
     from quotakernels.cli.batches import Rows
     from quotakernels.evaluation.stream import evaluate_stream
 
-    rows = Rows(settings.source, files_of(path), settings.where, settings.models)
+    rows = Rows(settings.source, path, settings.where, settings.models)
     try:
         with progress_bar(2) as step:
             return evaluate_stream(settings, lambda: rows.batches(settings), step)

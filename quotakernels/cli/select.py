@@ -15,14 +15,14 @@ from quotakernels.cli.columns import group_column, score_column
 from quotakernels.cli.conditions import chosen_rows, of_rows
 from quotakernels.cli.engine import selects_in_passes
 from quotakernels.cli.exact import read_with_scores
-from quotakernels.cli.files import output_format, read_table, write_table
-from quotakernels.cli.formats import files_of
+from quotakernels.cli.files import read_table
 from quotakernels.cli.missing import kept_rows
 from quotakernels.cli.money import money_of, select_paid
 from quotakernels.cli.select_stream import select_stream
 from quotakernels.cli.selection import Selection, Ties, reached, select_of_each, select_rows
 from quotakernels.cli.task import refuse_to_overwrite
 from quotakernels.cli.terminal import printable
+from quotakernels.cli.writing import output_format, write_table
 from quotakernels.evaluation.conditions import Conditions
 from quotakernels.evaluation.quota import Quota
 
@@ -43,7 +43,7 @@ def write_selected(
     _check_one(quota, threshold, paid, per)
     refuse_to_overwrite(file, output)
     if paid is None and per is None and selects_in_passes(file):
-        rows = Rows(str(file), files_of(file), where, (score,))
+        rows = Rows(str(file), file, where, (score,))
         _write(file, output, select_stream(rows, score, quota, threshold, ties))
         return
     beside = [x for x in (per, getattr(paid, "cost", None)) if x is not None]

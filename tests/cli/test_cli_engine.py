@@ -278,5 +278,5 @@ def test_the_bar_moves_within_a_step() -> None:
 def test_nothing_is_done_between_queries(data: Path) -> None:
     from quotakernels.cli.grouped import opened
 
-    with opened([data / "all.parquet"], Settings("all.parquet", "y", ("f8",)), None) as source:
+    with opened(data / "all.parquet", Settings("all.parquet", "y", ("f8",)), None) as source:
         assert source.share_done() == 0

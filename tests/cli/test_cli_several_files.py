@@ -14,6 +14,8 @@ pytest.importorskip("pyarrow")
 import pyarrow as pa
 from pyarrow import parquet
 
+from quotakernels.cli.files import column_names
+
 Run = Callable[..., Any]
 ASKED = ("--label", "y", "--score", "s", "--json")
 PARTS = {"a.csv": "y;s\n1;0,5\n0;1\n", "b.csv": "s,y\n2,1\n3,0\n", "empty.csv": "y,s\n"}
@@ -70,6 +72,28 @@ def test_parquet_that_the_database_cannot_evaluate(
     outcomes = [run("evaluate", x, *ASKED, *asked) for x in (dated, dated.parent / "whole.parquet")]
     several, one = (json.loads(x.out) for x in outcomes)
     assert several == {**one, "source": "days"}
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb", "stream"])
+def test_folders_tell_columns_also_of_one_file(run: Run, dated: Path, engine: str) -> None:
+    """A directory and a pattern tell them, however many files they hold; a file by itself none."""
+    (dated / "day=b" / "x.parquet").unlink()
+    asked = (*ASKED[:4], "--where", "day=a", "--quota", 1, "--engine", engine)
+    if engine == "duckdb":
+        pytest.importorskip("duckdb")
+    for path in (dated, dated / "day=a", dated / "*" / "*.parquet"):
+        assert "2 rows, 1 positive" in run("evaluate", path, *asked).out
+    file = dated / "day=a" / "x.parquet"
+    assert "has no column 'day'" in run("evaluate", file, *asked).error
+
+
+def test_a_selection_has_the_columns_of_folders(run: Run, dated: Path) -> None:
+    (dated / "day=b" / "x.parquet").unlink()
+    out = dated.parent / "out.csv"
+    assert run("select", dated, "--score", "s", "--quota", 1, "-o", out).status == 0
+    assert out.read_text() == "y,s,day\n1,4,a\n"
+    assert column_names(dated) == ["y", "s", "day"]
+    assert column_names(dated / "day=a" / "x.parquet") == ["y", "s"]
 
 
 def test_every_command_takes_them(run: Run, folder: Path, dated: Path) -> None:
