@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -20,7 +21,7 @@ from quotakernels.cli.columns import (
 )
 from quotakernels.cli.conditions import fulfilling, no_row_has
 from quotakernels.cli.csv_batches import csv_batches
-from quotakernels.cli.errors import InputError, no_rows
+from quotakernels.cli.errors import InputError, RowError, no_rows
 from quotakernels.cli.files import (
     csv_names,
     open_arrow,
@@ -55,24 +56,40 @@ class Rows(NamedTuple):
     def read(self, names: Sequence[str] | None, result: Callable[[pa.Table], _R]) -> Iterator[_R]:
         """Go over the rows once, with all columns or those that are named: what each batch gives.
 
-        Errors say from where they count rows.
+        Errors tell the file and the row in it.
         """
         some = False
         for file in self.files:
-            start = 1
+            before = 0
             for table in _batches(self, file, names):
-                try:
-                    kept = table.filter(fulfilling(table, self.where)) if self.where else table
-                    if kept.num_rows:
-                        some = True
-                        yield result(kept)
-                except InputError as error:
-                    where = file.name if start == 1 else f"row {start} of {file.name}"
-                    told = f"{error.message} (rows are counted from {where})"
-                    raise InputError(told) from error
-                start += table.num_rows
+                with self._placing(file, before):
+                    chosen = fulfilling(table, self.where) if self.where else None
+                kept = table if chosen is None else table.filter(chosen)
+                if kept.num_rows:
+                    some = True
+                    with self._placing(file, before, chosen):
+                        found = result(kept)
+                    yield found
+                before += table.num_rows
         if not some:
             raise no_row_has(self.where) if self.where else no_rows(self.source)
+
+    @contextmanager
+    def _placing(
+        self, file: Path, before: int, chosen: pa.ChunkedArray | None = None
+    ) -> Iterator[None]:
+        """Tell of an error where it is; rows before the batch count, and those not chosen."""
+        several = means_files(self.path)
+        try:
+            yield
+        except RowError as error:
+            row = error.row if chosen is None else int(np.flatnonzero(chosen)[error.row - 1]) + 1
+            place = f"row {before + row}"
+            raise error.at(f"{place} of {file}" if several else place) from error
+        except InputError as error:
+            raise InputError(
+                f"{error.message} (in {file})" if several else error.message
+            ) from error
 
     def batches(self, settings: Settings) -> Iterator[Batch]:
         """Go over the labels and scores once."""
@@ -130,8 +147,7 @@ def scores_of(table: pa.Table, name: str, kind: np.dtype[Any]) -> NDArray[Any]:
     scores = score_column(table, name)
     whole = scores.dtype.kind in "iu" and kind.kind == "f"
     if whole and max(-int(scores.min()), int(scores.max())) > _LARGEST:
-        beyond = "whole numbers beyond 2**53 need another engine"
-        raise InputError(f"column {name!r}: {beyond}")
+        raise InputError(f"column {name!r}: whole numbers beyond 2**53 need another engine")
     return scores.astype(kind, copy=False)
 
 

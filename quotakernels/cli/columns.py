@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from quotakernels.cli.errors import InputError, missing_value, third_label
+from quotakernels.cli.errors import InputError, RowError, missing_value, third_label
 from quotakernels.evaluation.settings import Sample, Settings
 from quotakernels.inputs.groups import GroupsOfExamples
 
@@ -108,7 +108,8 @@ def label_values(
     values = list(dict.fromkeys([*known, *pc.unique(column).to_pylist()]))
     if len(values) > 2:
         row = pc.index(column, values[2]).as_py() + 1
-        raise third_label(name, str(len(values)), values[:3], f"row {row}")
+        count, first = str(len(values)), values[:3]
+        raise RowError(lambda place: third_label(name, count, first, place), row)
     return column, values
 
 
@@ -122,7 +123,7 @@ def complete(table: pa.Table, name: str) -> pa.ChunkedArray:
     column = _plain(table.column(name))
     if column.null_count:
         row = pc.index(column.is_null(), True).as_py() + 1
-        raise missing_value(name, f"row {row}", column.null_count)
+        raise RowError(lambda place: missing_value(name, place, column.null_count), row)
     return column
 
 
@@ -145,7 +146,8 @@ def _numbers(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         column = pa.chunked_array([column.to_numpy().astype(np.float32)])
     elif _is_text(kind):
         row, text = _first_text(column.to_pylist())
-        raise InputError(f"column {name!r}: {text!r} at row {row} is not a number{_hint(text)}")
+        hint = f"is not a number{_hint(text)}"
+        raise RowError(lambda place: f"column {name!r}: {text!r} at {place} {hint}", row)
     elif not (pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         raise InputError(f"column {name!r} holds values of type {kind}, expected numbers")
     if pa.types.is_floating(column.type):
@@ -190,7 +192,8 @@ def _refuse(bad: NDArray[np.bool_], values: NDArray[Any], name: str, expected: s
     if bad.any():
         first = int(np.argmax(bad))
         value = "NaN" if np.isnan(values[first]) else values[first]
-        raise InputError(f"column {name!r}: {value} at row {first + 1}, expected {expected}")
+        said = f"column {name!r}: {value} at"
+        raise RowError(lambda place: f"{said} {place}, expected {expected}", first + 1)
 
 
 def positive_value(values: list[_Value], name: str, pos_label: str | None) -> _Value:

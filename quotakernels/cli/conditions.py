@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quotakernels.cli.columns import complete, parse_label
-from quotakernels.cli.errors import InputError
+from quotakernels.cli.errors import InputError, RowError
+from quotakernels.cli.places import filtered, placing
 from quotakernels.evaluation.conditions import Condition, Conditions, in_words
 from quotakernels.evaluation.quota import UnfitError
 
@@ -40,13 +41,17 @@ def fulfilling(table: pa.Table, conditions: Conditions) -> pa.ChunkedArray:
 
 
 def of_rows(table: pa.Table, conditions: Conditions, result: Callable[[pa.Table], _R]) -> _R:
-    """The result for the rows that fulfil conditions; errors say that they count those."""
-    rows = table.filter(chosen_rows(table, conditions)) if conditions else table
+    """The result for the rows that fulfil conditions; errors say of which rows they are."""
+    with placing(table):
+        rows = filtered(table, chosen_rows(table, conditions)) if conditions else table
     told = f" (of the rows with {in_words(conditions)})" if conditions else ""
-    try:
-        return result(rows)
-    except (InputError, UnfitError) as error:
-        raise InputError(f"{error}{told}") from error
+    with placing(rows):
+        try:
+            return result(rows)
+        except RowError:
+            raise
+        except (InputError, UnfitError) as error:
+            raise InputError(f"{error}{told}") from error
 
 
 def wanted(condition: Condition, sample: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
 import click
@@ -23,6 +23,18 @@ class InputError(click.ClickException):
         return printable(self.message)
 
 
+class RowError(InputError):
+    """The error of a row, which counts from 1; what is said of it needs the place of the row."""
+
+    def __init__(self, said: Callable[[str], str], row: int) -> None:
+        super().__init__(said(f"row {row}"))
+        self.said, self.row = said, row
+
+    def at(self, place: str) -> InputError:
+        """The error for those who know where the row is."""
+        return InputError(self.said(place))
+
+
 def no_column(source: str, name: str, available: Sequence[str]) -> InputError:
     """The error of a column that is not there, with the name that was probably meant."""
     by_spelling = {other.casefold(): other for other in available}
@@ -36,19 +48,19 @@ def no_rows(source: str) -> InputError:
     return InputError(f"{source} has no rows")
 
 
-def missing_value(name: str, place: str, count: int) -> InputError:
-    """The error of missing values, the first of which is at a place."""
+def missing_value(name: str, place: str, count: int) -> str:
+    """What is said of missing values, the first of which is at a place."""
     more = f", {count} in all" if count > 1 else ""
-    return InputError(
+    return (
         f"column {name!r}: missing value at {place}{more}; "
         "fill these rows, or leave them out by --drop-missing"
     )
 
 
-def third_label(name: str, number: str, values: Sequence[object], place: str) -> InputError:
-    """The error of labels that are not binary: how many, the first ones, and where the third is."""
+def third_label(name: str, number: str, values: Sequence[object], place: str) -> str:
+    """What is said of labels that are not binary: how many, the first ones, where the third is."""
     shown = ", ".join(map(repr, values))
-    return InputError(
+    return (
         f"column {name!r}: labels are not binary: {number} different values ({shown}; "
         f"the third one first in {place}); "
         "make a column for each class that has 1 where a row is of it and 0 elsewhere"

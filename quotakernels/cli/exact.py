@@ -53,10 +53,15 @@ def _refuse_texts(name: str, texts: pa.ChunkedArray, floats: pa.ChunkedArray) ->
     pairs = pairs.filter(pc.is_in(pairs["float"], several))
     numbers: dict[float, set[Decimal]] = {}
     for pair in pairs.to_pylist():
-        numbers.setdefault(pair["float"], set()).add(Decimal(pair["text"]))
+        numbers.setdefault(pair["float"], set()).add(_number(pair["text"]))
     merged = [sorted(found) for found in numbers.values() if len(found) > 1]
     if merged:
         raise _merged(name, merged)
+
+
+def _number(text: str) -> Decimal:
+    """The number of a cell; in one of several files true and false may stand for 1 and 0."""
+    return Decimal({"true": 1, "false": 0}.get(text.strip().lower(), text))
 
 
 def _merged(name: str, merged: list[list[Decimal]]) -> InputError:

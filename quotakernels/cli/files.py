@@ -25,7 +25,9 @@ from quotakernels.cli.dialect import (
 )
 from quotakernels.cli.errors import InputError, no_column, no_rows
 from quotakernels.cli.formats import READABLE, file_format, files_of, means_files, suffix_of
+from quotakernels.cli.places import of_files
 from quotakernels.cli.streams import name_of
+from quotakernels.cli.together import together
 
 
 def read_table(
@@ -42,7 +44,9 @@ def read_table(
             parts = {x: _part(x, names, as_text) for x in files_of(path)}
             if as_text and file_format(path) == "csv":
                 _refuse_mixed_decimals(parts)
-            table = _together(path, list(parts.values()))
+            table = together(parts)
+            if names is not None:  # else all is written, and has no errors to place
+                table = of_files(table, {file: x.num_rows for file, x in parts.items()})
     if not table.num_rows:
         raise no_rows(name_of(path))
     return table
@@ -54,17 +58,6 @@ def _part(file: Path, names: Sequence[str] | None, as_text: bool) -> pa.Table:
     told = told_by_folders(file, names_of(file), names)
     own = names if names is None else [x for x in names if x not in told]
     return with_told(read(file, own, as_text), told)
-
-
-def _together(path: Path, parts: list[pa.Table]) -> pa.Table:
-    """The rows of all files; a column has a type that holds the values of each."""
-    parts = [x for x in parts if x.num_rows] or parts[:1]
-    for name in parts[0].column_names:
-        kinds = [x.schema.field(name).type for x in parts if name in x.column_names]
-        if any(map(pa.types.is_decimal, kinds)) and any(map(pa.types.is_floating, kinds)):
-            both = "decimals and floats in different files; write them with one type"
-            raise InputError(f"{name_of(path)}: column {name!r} holds {both}")
-    return pa.concat_tables(parts, promote_options="permissive")
 
 
 def _refuse_mixed_decimals(parts: Mapping[Path, pa.Table]) -> None:

@@ -248,7 +248,7 @@ def _missing(name: str) -> str:
 
 def _refuse_missing(source: ParquetFiles, name: str, missing: int) -> None:
     if missing and (found := source.first(name, f"{sql.identifier(name)} IS NULL")):
-        raise missing_value(name, found[1], missing)
+        raise InputError(missing_value(name, found[1], missing))
 
 
 def _refuse_nan(source: ParquetFiles, name: str) -> None:
@@ -280,7 +280,7 @@ def _refuse_third(source: ParquetFiles, name: str) -> None:
         new = " AND ".join(["true", *(f"NOT {_equals(name, x)}" for x in values)])
         value, place = source.first(name, new) or (None, "")
         values.append(value)
-    raise third_label(name, "more than 2", values, place)
+    raise InputError(third_label(name, "more than 2", values, place))
 
 
 def _counts(source: ParquetFiles, positive: Any, settings: Settings) -> Counts:

@@ -45,8 +45,10 @@ def kept_rows(table: pa.Table) -> pa.Array | None:
 
 def without_missing(table: pa.Table) -> pa.Table:
     """The rows that have a value in every column, where others are left out."""
+    from quotakernels.cli.places import filtered
+
     kept = kept_rows(table)
-    return table if kept is None else table.filter(kept)
+    return table if kept is None else filtered(table, kept)
 
 
 def _is_missing(column: pa.ChunkedArray) -> pa.Array:

@@ -18,6 +18,7 @@ from quotakernels.cli.exact import read_with_scores
 from quotakernels.cli.files import read_table
 from quotakernels.cli.missing import kept_rows
 from quotakernels.cli.money import money_of, select_paid
+from quotakernels.cli.places import filtered
 from quotakernels.cli.select_stream import select_stream
 from quotakernels.cli.selection import Selection, Ties, reached, select_of_each, select_rows
 from quotakernels.cli.task import refuse_to_overwrite
@@ -75,7 +76,7 @@ def _read_for(output: Path, file: Path, score: str, beside: list[str]) -> tuple[
     typed = read_with_scores(file, [score, *beside], [score])
     table = read_table(file, as_text=output_format(output) == "csv")
     kept = kept_rows(typed)
-    return (typed, table) if kept is None else (typed.filter(kept), table.filter(kept))
+    return (typed, table) if kept is None else (filtered(typed, kept), table.filter(kept))
 
 
 def _write(file: Path, output: Path, selection: Selection) -> None:

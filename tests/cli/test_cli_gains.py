@@ -178,7 +178,7 @@ def test_example(run: Run) -> None:
         (["--gain", "part"], "column 'part': 'u' at row 1 is not a number"),
         (
             ["--where", "part=v", "--gain", "part"],
-            "'v' at row 1 is not a number (of the rows with part = v)",
+            "'v' at row 5 is not a number",
         ),
     ],
 )

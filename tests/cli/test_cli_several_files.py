@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("pyarrow")
 
 import pyarrow as pa
-from pyarrow import parquet
+from pyarrow import csv, parquet
 
 from quotakernels.cli.files import column_names
 
@@ -43,7 +43,8 @@ def test_a_directory_is_all_its_files(run: Run, folder: Path) -> None:
 
 def test_what_does_not_go_together(run: Run, folder: Path) -> None:
     (folder / "c.csv").write_text("y,s\n1,high\n")
-    assert "parts cannot be read" in run("evaluate", folder, *ASKED).error
+    unlike = f"column 's' holds floats in {folder / 'a.csv'} and text in {folder / 'c.csv'}; write"
+    assert unlike in " ".join(run("evaluate", folder, *ASKED).error.split())
     (folder / "c.csv").write_text("y\n1\n")
     assert "c.csv has no column 's'" in run("evaluate", folder, *ASKED).error
     (folder / "c.jsonl").write_text('{"y": 1, "s": 2}\n')
@@ -138,4 +139,80 @@ def test_decimals_beside_floats_are_refused(run: Run, tmp_path: Path) -> None:
     for name, kind in (("a", pa.decimal128(30, 2)), ("b", pa.float32())):
         part = pa.table({"y": [0, 1], "s": pa.array([1, 2]).cast(kind)})
         parquet.write_table(part, tmp_path / f"{name}.parquet")
-    assert "holds decimals and floats" in run("evaluate", tmp_path, *ASKED, "--gain", "y").error
+    error = run("evaluate", tmp_path, *ASKED, "--gain", "y").error
+    both = f"decimals in {tmp_path / 'a.parquet'} and floats in {tmp_path / 'b.parquet'}"
+    assert f"column 's' holds {both}; write it alike in both" in " ".join(error.split())
+
+
+def test_labels_and_categories_may_differ(run: Run, tmp_path: Path) -> None:
+    """0 and 1 in one file, true and false in another; texts in one, categories in another."""
+    groups = pa.array(["u", "v"])
+    parts = [
+        pa.table({"y": [0, 1], "s": [3, 1], "g": groups}),
+        pa.table({"y": [False, True], "s": [0, 2], "g": groups.dictionary_encode()}),
+        pa.table({"y": [0.0, 1.0], "s": [5, 4], "g": groups}),
+    ]
+    whole = {"y": [0, 1] * 3, "s": [3, 1, 0, 2, 5, 4], "g": ["u", "v"] * 3}
+    parquet.write_table(pa.table(whole), tmp_path / "whole.parquet")
+    (tmp_path / "parts").mkdir()
+    for k, part in enumerate(parts):
+        parquet.write_table(part, tmp_path / "parts" / f"{k}.parquet")
+    asked = (*ASKED, "--by", "g", "--quota", 2, "--engine", "memory")
+    found, wanted = (run("evaluate", tmp_path / x, *asked) for x in ("parts", "whole.parquet"))
+    assert found.status == 0, found.err
+    assert json.loads(found.out) == {**json.loads(wanted.out), "source": "parts"}
+
+
+def test_scores_may_be_true_and_false_in_one_file(run: Run, tmp_path: Path) -> None:
+    for name, scores in (("a", ("true", "false")), ("b", ("0.5", "1"))):
+        (tmp_path / f"{name}.csv").write_text(f"y,s\n1,{scores[0]}\n0,{scores[1]}\n")
+    assert json.loads(run("evaluate", tmp_path, *ASKED).out)["rows"] == 4
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize(
+    ("column", "value", "options", "message"),
+    [
+        ("s", None, (), "column 's': missing value at {}"),
+        ("s", float("nan"), (), "column 's': NaN at {}, expected a number"),
+        ("y", 2, (), "(0, 1, 2; the third one first in {})"),
+        ("w", -1.0, ("--weight", "w"), "column 'w': -1.0 at {}, expected a finite weight"),
+        ("w", -1.0, ("--weight", "w", "--where", "part=v"), "column 'w': -1.0 at {}, expected"),
+        ("part", None, ("--where", "part=v"), "column 'part': missing value at {}"),
+        ("s", float("nan"), ("--where", "part=v"), "column 's': NaN at {}, expected a number"),
+    ],
+)
+def test_bad_values_tell_their_file_and_row(
+    run: Run, tmp_path: Path, suffix: str, column: str, value: Any, options: Any, message: str
+) -> None:
+    """Also where the conditions leave rows out, from memory and from a stream."""
+    good: dict[str, list[Any]] = {
+        "y": [0, 1, 0, 1, 0],
+        "s": [0.5, 0.25, 1.5, 2.5, 3.5],
+        "w": [1.0] * 5,
+        "part": ["u", "v", "u", "v", "u"],
+    }
+    bad = {**good, column: [*good[column][:3], value, *good[column][4:]]}
+    (tmp_path / "parts").mkdir()
+    paths = [tmp_path / "parts" / f"{name}{suffix}" for name in "ab"]
+    for path, columns in zip(paths, (good, bad), strict=True):
+        write = csv.write_csv if suffix == ".csv" else parquet.write_table
+        write(pa.table(columns), path)
+    engines = ["memory", "stream"] if "--weight" not in options else ["memory"]
+    for engine in engines:
+        asked = (*ASKED[:4], *options, "--engine", engine)
+        error = " ".join(run("evaluate", tmp_path / "parts", *asked).error.split())
+        assert message.format(f"row 4 of {paths[1]}") in error
+        assert "rows with" not in error
+        error = " ".join(run("evaluate", paths[1], *asked).error.split())
+        assert message.format("row 4") in error
+        assert "rows with" not in error
+
+
+def test_rows_keep_their_numbers_when_others_are_dropped(run: Run, folder: Path) -> None:
+    for name, weight in (("a", 1), ("b", 1), ("empty", -1)):
+        (folder / f"{name}.csv").write_text(f"y,s,w\n1,,1\n0,3,{weight}\n")
+    outcome = run("evaluate", folder, *ASKED, "--weight", "w", "--drop-missing")
+    assert outcome.status == 2
+    place = f"row 2 of {folder / 'empty.csv'}"
+    assert f"column 'w': -1.0 at {place}" in " ".join(outcome.err.split())

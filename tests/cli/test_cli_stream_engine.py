@@ -89,7 +89,7 @@ REFUSED = [
     (("--drop-missing",), "goes without --drop-missing"),
     (("--quota", "901"), "--quota 901 is more than the 900 rows"),
     (("--where", "part=x"), "no row has part = x"),
-    (("--score", "large"), "whole numbers beyond 2**53 need another engine (rows are counted"),
+    (("--score", "large"), "whole numbers beyond 2**53 need another engine"),
     (("--score", "c"), "has no column 'c'"),
 ]
 
@@ -169,9 +169,9 @@ def test_marks_of_thousands_are_refused(
 def test_bad_values_are_told_with_their_place(run: Run, tmp_path: Path) -> None:
     columns = {"y": [0, 1] * 150, "s": [0.5] * 300}
     cases: dict[str, tuple[str, Any, str]] = {
-        "nan": ("s", float("nan"), "column 's': NaN at row 4, expected a number"),
-        "null": ("s", None, "column 's': missing value at row 4"),
-        "third": ("y", 2, "labels are not binary"),
+        "nan": ("s", float("nan"), "column 's': NaN at row 132, expected a number"),
+        "null": ("s", None, "column 's': missing value at row 132; fill"),
+        "third": ("y", 2, "the third one first in row 132)"),
     }
     given = ("--label", "y", "--score", "s", "--engine", "stream")
     for name, (column, value, message) in cases.items():
@@ -180,8 +180,7 @@ def test_bad_values_are_told_with_their_place(run: Run, tmp_path: Path) -> None:
         path = tmp_path / f"{name}.parquet"
         parquet.write_table(pa.table({**columns, column: values}), path)
         error = run("evaluate", path, *given).error
-        assert message in error
-        assert f"(rows are counted from row 129 of {name}.parquet)" in " ".join(error.split())
+        assert message in " ".join(error.split())
 
 
 @pytest.mark.parametrize(
