@@ -555,30 +555,26 @@ def _ranked(
 ) -> Ranking:
     if groups is not None:
         return _ranked_by_group(examples, good, groups, ties)
-    return ranking_of(_emptied(grouped(examples, ties=ties), good), good)
+    return ranking_of(grouped(examples, ties=ties), good, with_bad=True)
 
 
 def _ranked_by_group(
     examples: Examples, good: Array | None, groups: GroupsOfExamples, ties: TiePolicy
 ) -> Ranking:
     xp = namespace(examples.scores)
-    codes = xp.broadcast_to(groups.codes, examples.scores.shape)
-    both = ops.combined(xp, examples.scores, codes, examples.valid)
-    table = grouped(examples._replace(scores=both.scores), ties=ties)
-    table = ops.parted(xp, table, both, groups.ids)
-    return ranking_of(_emptied(table, good), good)
+    codes, table = xp.broadcast_to(groups.codes, examples.scores.shape), None
+    if ties == "expected" and examples.amounts.none():
+        table = ops.segmented_groups(xp, examples[:4], codes, groups.ids)
+    if table is None:
+        both = ops.combined(xp, examples.scores, codes, examples.valid)
+        table = grouped(examples._replace(scores=both.scores), ties=ties)
+        table = ops.parted(xp, table, both, groups.ids)
+    return ranking_of(table, good, with_bad=True)
 
 
-def _beside_rows(table: ops.Groups, good: Array) -> Array:
-    """Of each row, whether its list or its group is good."""
-    return ops.spread(namespace(good), table, good[..., 0]) if table.segments else good
-
-
-def _emptied(table: ops.Groups, good: Array | None) -> ops.Groups:
-    """The table without examples where it is not good."""
-    if good is None:
-        return table
-    there = cast(namespace(good), _beside_rows(table, good), table.counts.dtype)
+def _emptied(table: ops.Groups, good: Array) -> ops.Groups:
+    """The table without the examples of rows that are not good."""
+    there = cast(namespace(good), good, table.counts.dtype)
     return table._replace(counts=table.counts * there, positives=table.positives * there)
 
 
@@ -595,14 +591,18 @@ def grouped(examples: Examples, *, ties: TiePolicy) -> ops.Groups:
     return ops.split_ties(xp, table, ties)
 
 
-def ranking_of(table: ops.Groups, good: Array | None = None) -> Ranking:
+def ranking_of(table: ops.Groups, good: Array | None = None, with_bad: bool = False) -> Ranking:
     """The public form of a table: masses are never None, and mark rows that are not `good`.
 
-    `good` has the shape (..., 1), or (..., S, 1) of groups; None where all are.
+    `good` has the shape (..., 1), or (..., S, 1) of groups; None where all are.  A table
+    `with_bad` values has examples in these rows too, which are left out.
     """
     segments = table.segments
     if segments and good is not None:
-        segments, good = segments._replace(good=good), _beside_rows(table, good)
+        segments = segments._replace(good=good)
+        good = ops.spread(namespace(good), table, good[..., 0])
+    if with_bad and good is not None:
+        table = _emptied(table, good)
     masses = with_marks((table.positive, table.negative), good)
     beside = (table.gains, table.layout, segments, table.costs, table.arms)
     return Ranking._make((*table[:3], *masses, *beside))

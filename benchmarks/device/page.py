@@ -39,32 +39,29 @@ benchmarks/gpu.sh WHEELS OUT               # tests and times on the GPU at hand,
 
 `benchmarks/gpu.sh` has been rehearsed on CPUs, from a folder of wheels, by `--cpu`.
 
-Without groups PyTorch misses two marks, both in launches. Of the 118 of `summary`, 57 behind the
-ranking are of single numbers; 32 of these find the exact fraction in average Qrecall. Of the 146 of
-"four", 32 make the ranking. AUC and PEM take 15 each, average hit rate 26 and average Qrecall 58,
-since each sums its columns anew. `summary` shares them.
+Without groups PyTorch misses one mark, the launches of "four". Of these 141, 32 make the ranking.
+AUC and PEM take 15 each, average hit rate 26 and average Qrecall 53, since each sums its columns
+anew. `summary` shares them.
 
 `torch.compile` fuses most of this. On the CPU, Inductor writes 15 loops for `summary`, 10 for
 `roc_auc` and 5 for `hit_rate`, beside sorts, searches and other calls of the library. The first
 call then takes 2 to 6 s of CPU time.
 
-By group the mark is 1.5 times the launches without groups. `rank`, `roc_auc` and `hit_rate` miss
-it. `rank` has 28 launches more: 9 check the groups, 17 join them with the scores' bits and
-separate them again, and 2 handle bad groups. `roc_auc` and `hit_rate` make the whole table, while
-one list needs only running counts or one selection. Of the 121 launches of `hit_rate`, 55 work on
-single numbers, or one per group, and move almost nothing.
+By group the mark is 1.5 times the launches without groups, 48 for `rank`, which holds it: it sorts
+by score and then by group, and joins no keys. `roc_auc` and `hit_rate` miss it. They make the whole
+table, while one list needs only running counts or one selection. Of the 101 launches of `hit_rate`,
+68 work on single numbers, or one per group, and move almost nothing.
 
 Where XLA misses a mark, its list of buffers shows why. `pr_auc` has room for five columns of
 64-bit numbers and one of 32-bit numbers, 11 times the bytes of the scores. `lift_table` has three
-of each, 9 times. The hull has one of 64 bits and nine of 32 bits, 11 times. `summary` takes 15
-times; of its parts alone, average hit rate takes 9.2, average Qrecall 6.2 and AUC 6.1. For
+of each, 9 times. The hull has one of 64 bits and nine of 32 bits, 11 times. `summary` takes 14
+times; of its parts alone, average hit rate takes 9.2, average Qrecall 6.1 and AUC 6.1. For
 bfloat16 scores a scatter needs a place and a one for each score, of four bytes each: 4 of the 4.8
 times. Of the 513 lines of weighted AUC, 142 make the ranking and 89 are a sum that is called five
 times. Floats are added in halves, and each half is written out, because XLA on the CPU gives wrong
-sums where it fuses the terms. Average hit rate has the same sum, 90 of its 318 lines. Average
-Qrecall has 316, 34 of them for a quotient and its remainder. Seconds of compiling depend on the
-load: metrax's `AUCROC`, which took 0.24 s of 1024 scores when the marks were set, took 0.42 s
-beside these.
+sums where it fuses the terms. Average hit rate has the same sum, 90 of its 318 lines. Seconds of
+compiling depend on the load: metrax's `AUCROC`, which took 0.24 s of 1024 scores when the marks
+were set, took 0.27 s beside these.
 """
 
 

@@ -283,7 +283,7 @@ def raise_or_exclude(
             wrong = unfit if counted is None else unfit & counted
             place = xp.matrix_transpose(wrong) if several else wrong
             read_without_fault(xp, name, as_given[name], place, expected, validate)
-        else:
+        elif name != "groups" or not_read is None:  # which are looked at below
             flags = xp.any(unfit, axis=-2) if several else unfit
             not_read = flags if not_read is None else not_read | flags
     if not_read is None:

@@ -95,6 +95,18 @@ class Totals:
         return self._read("positives")
 
     @property
+    def examples(self) -> Array:
+        """The number of examples, whole, and some number where a value was bad."""
+        return self._read("counts")
+
+    @property
+    def pairs(self) -> Array:
+        """The product of both masses: without weights how many pairs have one of each class."""
+        if "pairs" not in self._made:
+            self._made["pairs"] = self.positive * self.negative
+        return self._made["pairs"]
+
+    @property
     def cost(self) -> Array:
         """What all examples cost."""
         return self._read("cost")
@@ -128,7 +140,7 @@ class Totals:
                 return self.whole - self.positive
             return self._read("counts" if name == "whole" else "positives") * mark
         if name == "negative":
-            number = self._read("counts") - self.positives
+            number = self.examples - self.positives
         else:
             number = self._read("counts" if name == "whole" else "positives")
         return cast(xp, number, wide_float(xp, device(number)))

@@ -36,7 +36,7 @@ def ranking_at(
     Sums of weights, of costs, and of several quotas, need the sorted scores.
     """
     check_when_short(when_short)
-    examples = in_library_of(found.examples, quota, fraction, budget)
+    examples = in_library_of(found.masked, quota, fraction, budget)
     plain = examples.weights is None and ties != "given" and found.groups is None
     plain = plain and budget is None and (quota is None) != (fraction is None)
     if plain and examples.scores.shape[-1]:

@@ -91,6 +91,7 @@ from quotakernels.ops.tables import head as head
 from quotakernels.ops.tables import in_parts as in_parts
 from quotakernels.ops.tables import merged as merged
 from quotakernels.ops.tables import rows_at as rows_at
+from quotakernels.ops.tables import segmented_groups as segmented_groups
 from quotakernels.ops.tables import tie_groups as tie_groups
 from quotakernels.ops.tables import without_empty_rows as without_empty_rows
 from quotakernels.ops.ties import split_ties as split_ties

@@ -59,7 +59,7 @@ def of_each_group(xp: Namespace, thresholds: Array, size: int) -> Combined:
 
 def parted(xp: Namespace, table: Groups, given: Combined, ids: Array) -> Groups:
     """The table of the combined scores with scores and groups apart."""
-    size, half = ids.shape[-1], 1 << 31
+    half = 1 << 31
     upper = (table.thresholds + half) >> 32
     key = table.thresholds - (upper << 32)
     if offset := _offset(xp, given.levels):
@@ -67,12 +67,18 @@ def parted(xp: Namespace, table: Groups, given: Combined, ids: Array) -> Groups:
     if (most := given.levels.shape[-1]) > 0:
         key = taken(xp, given.levels, xp.clip(key, min=0, max=most - 1))
     key = cast(xp, key, given.levels.dtype)
-    group = -upper
+    thresholds = from_order_key(xp, key, given.dtype)
+    return table._replace(thresholds=thresholds, segments=segments_of(xp, -upper, ids))
+
+
+def segments_of(xp: Namespace, group: Array, ids: Array, behind: bool = True) -> Segments:
+    """Where groups of examples begin, by the group of each row; some may be `behind` the last."""
+    size = ids.shape[-1]
     every = xp.arange(size + 1, dtype=group.dtype, device=device(group))
     starts = bisect(xp, group, xp.broadcast_to(every, (*group.shape[:-1], size + 1)))
     ids = xp.broadcast_to(ids, (*group.shape[:-1], size))
-    segments = Segments(ids, starts, xp.clip(group, min=0, max=max(size - 1, 0)))
-    return table._replace(thresholds=from_order_key(xp, key, given.dtype), segments=segments)
+    of_row = xp.clip(group, min=0, max=max(size - 1, 0)) if behind else group
+    return Segments(ids, starts, of_row)
 
 
 def _offset(xp: Namespace, levels: Array) -> int:

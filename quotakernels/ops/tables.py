@@ -44,7 +44,7 @@ from quotakernels.ops.scans import (
     shifted,
     taken,
 )
-from quotakernels.ops.segments import rows_of_groups_at
+from quotakernels.ops.segments import rows_of_groups_at, segments_of
 
 NOTHING = Amounts()
 
@@ -72,11 +72,33 @@ def tie_groups(
     if library == "torch" and one_list and native.all_readable(*arrays):
         return native.torch_.tie_groups(scores, labels, weights, valid, given, amounts)
     layout = _layout(xp, scores, valid, native.library(xp, beyond=True) != "standard")
-    plain = amounts.none() and not given and 0 not in scores.shape
-    if plain and library == "torch" and not native.torch_.are_mapped(*arrays):
+    if amounts.none() and not given and _on_device(xp, *arrays):
         return native.torch_.device_groups(*arrays)._replace(layout=layout)
     groups = _sorted_groups(xp, scores, labels, weights, valid, given, amounts)
     return groups._replace(layout=layout)
+
+
+def segmented_groups(
+    xp: Namespace,
+    examples: tuple[Array, Array, Array | None, Array | None],
+    codes: Array,
+    ids: Array,
+) -> Groups | None:
+    """The tie groups of groups of examples, where two sorts take fewer steps than joint keys."""
+    arrays = (*examples, codes)
+    if native.all_readable(*arrays) or not _on_device(xp, *arrays):
+        return None
+    valid = examples[3]
+    table, codes = native.torch_.segmented_groups(*arrays, ids.shape[-1])
+    table = table._replace(layout=_layout(xp, codes, valid, True))  # as joint keys have it
+    segments = segments_of(xp, codes, ids, behind=valid is not None)
+    return table._replace(segments=segments)
+
+
+def _on_device(xp: Namespace, scores: Array, *arrays: Array | None) -> bool:
+    """Whether they are on a device of PyTorch, which sorts examples faster than words."""
+    some = native.library(xp) == "torch" and 0 not in scores.shape
+    return some and not native.torch_.are_mapped(scores, *arrays)
 
 
 def cumulative_groups(
@@ -315,6 +337,7 @@ def _counted_rows_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array
 def _summed_rows_at(xp: Namespace, table: Cumulative, wanted: Array) -> tuple[Array, Rows]:
     """Of cumulative counts, which are whole numbers: of no mass the row of the first example."""
     place = clip(xp, cast(xp, xp.ceil(wanted), table.items.dtype), low=1)
+    place = xp.minimum(place, table.items[..., -1:])
     index, before, upto, positive_before, positive_upto = ends_of_row_at(xp, table, place)
     mass, positive = upto - before, positive_upto - positive_before
     return index, Rows(before, before, positive_before, mass, mass, positive, mass - positive)
@@ -323,8 +346,8 @@ def _summed_rows_at(xp: Namespace, table: Cumulative, wanted: Array) -> tuple[Ar
 def ends_of_row_at(xp: Namespace, table: Groups | Cumulative, place: Array) -> tuple[Array, ...]:
     """The row that owns each place, counted from 1 on, shape (..., K), and floats.
 
-    The numbers of examples before it and down to its end, and of positive ones.  Of a table in
-    place one place is asked for.
+    The numbers of examples before it and down to its end, and of positive ones.  No place is
+    behind the last example.  Of a table in place one place is asked for.
     """
     wide = wide_float(xp, device(place))
     if not isinstance(table, Cumulative):
@@ -335,8 +358,7 @@ def ends_of_row_at(xp: Namespace, table: Groups | Cumulative, place: Array) -> t
         )
         end = cast(xp, index, wide) + 1
         return index, end - items, end, positive - here, positive
-    last = table.items[..., -1:]
-    index = bisect(xp, table.items[..., 1:], xp.minimum(place, last))
+    index = bisect(xp, table.items[..., 1:], place)
     ends = xp.concat([index, index + 1], axis=-1)
     sums = (cast(xp, taken(xp, x, ends), wide) for x in (table.items, table.found))
     size = index.shape[-1]

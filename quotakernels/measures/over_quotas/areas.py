@@ -123,12 +123,11 @@ def advantage_areas(
         return above(crosses, *line), below(crosses, *line)
 
     def value(above: Array, below: Array) -> PemAreas:
-        unit, optimum = total.whole * total.positive, total.negative / 2
+        unit, optimum = total.whole * total.positive, total.pairs / (2 * total.positive)
         if table.weighted:
             scale = item_scale(xp, table, total.whole)
             unit, optimum = unit / scale, optimum * scale
-        defined = total.positive / total.positive
-        return PemAreas(above / unit, xp.abs(below) / unit, optimum * defined)
+        return PemAreas(above / unit, xp.abs(below) / unit, optimum)
 
     columns = ("mass_before", "positive_before", "mass", "positive")
     by_position = _advantages(xp, table, whole, positive) if by_sum else None
@@ -209,7 +208,7 @@ def pairs_won(_xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction:
         return (below * (before + upto),)
 
     columns = ("positive_before", "positive_upto", "negative")
-    value = lambda twice: Won(twice, total.positive * total.negative)  # noqa: E731
+    value = lambda twice: Won(twice, total.pairs)  # noqa: E731
     return Reduction(columns, won_twice, value, whole=True)
 
 

@@ -230,7 +230,9 @@ def _is_one_list(table: Any) -> bool:
 def _ends_of_owner(xp: Namespace, table: Any, total: Totals, late: bool) -> tuple[Array, ...]:
     """What is before the row that owns the first position, and down to its end."""
     if _is_one_list(table):
-        first = total.positives + 1 if late else total.positives
+        first = total.positives
+        if late:
+            first = xp.minimum(first + 1, total.examples)
         _, *ends = ops.ends_of_row_at(xp, table, xp.expand_dims(first, axis=-1))
         return tuple(x[..., 0] for x in ends)
     before, mass, found, here = _owner(xp, table, total.positive + 1 if late else total.positive)
@@ -241,7 +243,7 @@ def _qrecall_sum(xp: Namespace, table: ops.Groups, total: Totals, late: bool) ->
     """In whole numbers: twice ΣT is `integer + part / items`.
 
     The only fraction is that of the group which the first position falls into.  While all that
-    fits float64 there is one rounding, that of the last division; otherwise there are two.
+    fits float64 there is one rounding, that of the division; otherwise there are four.
     """
 
     def full_groups(before: Array, items: Array, found: Array, upto: Array) -> tuple[Array, ...]:
@@ -254,16 +256,15 @@ def _qrecall_sum(xp: Namespace, table: ops.Groups, total: Totals, late: bool) ->
 
     def value(below: Array) -> Array:
         before, end, found, upto = _ends_of_owner(xp, table, total, late)
-        items = divisor(xp, end - before)
+        items = end - before  # 0 only where there are no examples, where all is 0/0
         first = total.positive + 1 if late else total.positive
         place, number = first - before, end - first + 1
         partly = (upto - found) * place
-        integer = below + (total.positive - upto) + number * (found + upto + partly // items)
-        part = number * (partly % items)
+        full = partly // items
+        integer = below + (total.positive - upto) + number * (found + upto + full)
+        part = number * (partly - full * items)
         whole = 2 * total.positive * (total.negative if late else total.negative + 1)
-        all_parts = whole * items
-        at_once = (integer * items + part) / all_parts
-        return xp.where(all_parts < EXACT, at_once, (integer + part / items) / whole)
+        return (integer * items + part) / (whole * items)
 
     columns = ("mass_before", "mass", "positive_before", "positive_upto")
     return Reduction(columns, full_groups, value, whole=True)

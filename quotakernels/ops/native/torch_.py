@@ -53,10 +53,43 @@ def device_groups(
     Masses of a group are summed in the order of the input, and of no other with it.
     """
     key, order = _best_first(scores, valid, stable=weights is not None)
+    examples = (scores, labels, weights, valid)
+    return _table(examples, key, order, key[..., 1:] != key[..., :-1])
+
+
+def segmented_groups(
+    scores: Array,
+    labels: Array,
+    weights: Array | None,
+    valid: Array | None,
+    codes: Array,
+    size: int,
+) -> tuple[Groups, Array]:
+    """The same of groups of examples, one after the other, and the group of each row.
+
+    Examples are sorted by score, and then by group, which keeps their order.  Those that do not
+    count are of a group behind the others, of the number `size`.
+    """
+    key, by_score = _best_first(scores, None, stable=weights is not None)
+    codes = codes if valid is None else torch.where(valid, codes, size)
+    codes, by_group = torch.sort(torch.gather(codes, -1, by_score), dim=-1, stable=True)
+    key, order = (torch.gather(x, -1, by_group) for x in (key, by_score))
+    differs = (key[..., 1:] != key[..., :-1]) | (codes[..., 1:] != codes[..., :-1])
+    return _table((scores, labels, weights, valid), key, order, differs), codes
+
+
+def _table(
+    examples: tuple[Array, Array, Array | None, Array | None],
+    key: Array,
+    order: Array,
+    differs: Array,
+) -> Groups:
+    """The table of examples by their sorted keys, which ones differ from those before them."""
+    scores, labels, weights, valid = examples
     there = None if valid is None else torch.gather(valid, -1, order)
     positive = torch.gather(labels if valid is None else labels & valid, -1, order)
     edge = torch.ones((*key.shape[:-1], 1), dtype=torch.bool, device=key.device)
-    first = torch.cat([edge, key[..., 1:] != key[..., :-1]], dim=-1)
+    first = torch.cat([edge, differs], dim=-1)
     integer = torch.int32 if key.shape[-1] < 2**31 else torch.int64
     masses = () if weights is None else _by_class(weights, order, positive, there)
     sums = _sums_of_runs(first, (there, positive), masses, integer)
@@ -73,11 +106,11 @@ def cumulative_groups(scores: Array, labels: Array, valid: Array | None) -> Cumu
         return _cumulative_patterns(scores, labels, valid)
     key, order = _best_first(scores, valid)
     positive = torch.gather(labels if valid is None else labels & valid, -1, order)
-    edge = torch.ones(1, dtype=torch.bool, device=key.device)
-    edges = torch.cat([edge, key[1:] != key[:-1], edge])
+    no, yes = torch.arange(2, dtype=torch.uint8, device=key.device).view(torch.bool).split(1)
+    edges = torch.cat([yes, key[1:] != key[:-1], yes])
     items = torch.nonzero_static(edges, size=size + 1, fill_value=size)[:, 0]
     dtype = torch.int32 if size < 2**30 else torch.int64  # of which the sum of two is one too
-    found = torch.cumsum(torch.cat([~edge, positive]), dim=0, dtype=dtype)[items]
+    found = torch.cumsum(torch.cat([no, positive]), dim=0, dtype=dtype)[items]
     if valid is not None:
         items = torch.minimum(items, torch.count_nonzero(valid))
     return Cumulative(items, found, edges[:-1])
@@ -171,10 +204,10 @@ def bincount(codes: Array, length: int) -> Array:
 
 
 def any_of_each(flags: Array, codes: Array, size: int) -> Array:
-    """Where several write, all write the same."""
-    places = torch.where(flags, codes, size).to(torch.int64)
-    nothing = flags.new_zeros((*flags.shape[:-1], size + 1))
-    return nothing.scatter(-1, places, True)[..., :-1]
+    """Each code has a place for each kind of flag; where several write, all write the same."""
+    places = torch.add(codes.to(torch.int64), flags, alpha=size)
+    nothing = flags.new_zeros((*flags.shape[:-1], 2 * size))
+    return nothing.scatter(-1, places, True)[..., size:]
 
 
 def increased(counts: Array, codes: Array, valid: Array | None) -> tuple[Array, Array]:
