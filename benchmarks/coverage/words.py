@@ -34,12 +34,13 @@ skewness (BCa), BCa with the tails of Student's t (expanded), and that of resamp
 numbers of both classes (stratified).
 
 Take the default, expanded, and closed forms where there are some. Most of its intervals hold 93 to
-97 %; of AHR with rare positives 92, **of AQR of the strong model 90**, and **near an AUC of 1**, as
-at the steep cut, those of AUC, AHR and AQR **80 to 86**. Basic intervals are as wide as percentile
-ones, but lean to the wrong side: the strong model's AUC was missed by intervals that lay too high
-in 75 data sets of 500, too low in 1. Stratified ones take the prevalence as known, which it was not
-here, and are too narrow for AHR and mostly the hit rate. **No bootstrap holds a hit rate near 1**,
-but in 5 %: all resamples are 1 as the sample is; take `hit_rate_interval`.
+97 %. Those of AHR with rare positives hold 92, and **those of AQR of the strong model 90**. **Near
+an AUC of 1**, as at the steep cut, those of AUC, AHR and AQR hold **80 to 86**. Basic intervals are
+as wide as percentile ones, but lean to the wrong side: the strong model's AUC was missed by
+intervals that lay too high in 75 data sets of 500, too low in 1. Stratified ones take the
+prevalence as known, which it was not here, and are too narrow for AHR and mostly the hit rate. **No
+bootstrap holds a hit rate near 1**, but in 5 %: all resamples are 1 as the sample is; take
+`hit_rate_interval`.
 """
 CLOSED_FORMS = """\
 The logit and Wald interval of DeLong, of AUC; PEM and Gini are 2·AUC − 1, and held as often.

@@ -84,6 +84,8 @@ def page() -> str:
     columns = ("function", *ARGUMENTS, *FORMS)
     heading = f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}\n"
     places = entries()
+    if lacking := sorted(functions().keys() - places.keys()):
+        raise SystemExit(f"no page of docs/reference/ has an entry for {', '.join(lacking)}")
     rows = "".join(row(name, places[name]) for name in sorted(functions()))
     return HEAD + modes() + FUNCTIONS + heading + rows + "\n" + notes()
 
