@@ -56,7 +56,7 @@ class Mutant(NamedTuple):
 
 DECIDED: dict[tuple[str, str], str] = {
     (
-        "quotakernels/inference/resampling/plan.py",
+        "quotakernels/inference/resampling/few.py",
         "good, bad = np.any(both.reshape(2, -(2), both.shape[-1]) > 0, axis=1)",
     ): "NumPy takes any negative length for the open one",
     (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -218,10 +219,32 @@ def test_the_best_of_many_cuts_is_warned_of():
 
 
 def test_few_clusters_are_warned_of():
-    few = "^only 11 clusters: intervals are too narrow with fewer than 40$"
+    few = "^only 11 clusters: intervals are too narrow with fewer than 60$"
     with pytest.warns(UserWarning, match=few) as noted:
         qk.bootstrap(qk.roc_auc, Y, S[0], clusters=CLUSTERS, n_resamples=5)
     assert [x.filename for x in noted] == [__file__]
+
+
+@pytest.mark.parametrize(
+    ("labels", "groups", "few"),
+    [
+        ([1] * 4 + [0] * 9, None, "4 positives"),
+        ([1] * 9 + [0], None, "1 negative"),
+        ([1, 0] * 6 + [1] * 3, [0] * 10 + [1] * 5, "1 negative in a group"),
+        ([1, 0] * 5, None, None),
+        ([1, 0] * 10, [0, 0, 1, 1] * 5, None),
+        ([1, 0] * 5 + [0] * 9, [0] * 10 + [1] * 9, None),
+    ],
+)
+def test_few_examples_of_a_class_are_warned_of(labels: Any, groups: Any, few: str | None):
+    """In any group that has some at all."""
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always")
+        scores = np.arange(len(labels)) * 7 % 11
+        qk.bootstrap(qk.roc_auc, labels, scores, groups=groups, n_resamples=5)
+    told = [f"only {few}: intervals are too narrow with fewer than 5"] if few else []
+    assert [str(x.message) for x in noted] == told
+    assert all(x.filename == __file__ for x in noted)
 
 
 @pytest.mark.parametrize("method", ["percentile", "basic", "bca"])

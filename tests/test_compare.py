@@ -373,7 +373,7 @@ def test_few_examples_of_a_class_and_undefined_resamples_are_warned_of():
     for test in ("bootstrap", "delong"):
         with pytest.warns(UserWarning, match="only 9 positives: p-values .* with fewer than 30$"):
             qk.compare(qk.roc_auc, labels, models, test=test, **given)
-    with pytest.warns(UserWarning, match="only 6 clusters with negatives: p-.* than 40$"):
+    with pytest.warns(UserWarning, match="only 6 clusters with negatives: p-.* than 60$"):
         qk.compare(
             qk.roc_auc,
             Y,

@@ -126,5 +126,8 @@ def test_their_mean_and_its_interval():
     each = qk.budgets.gain_per_cost(DATA["y"], DATA["s"][0], quota=2, when_short="all", **given)
     mean = qk.group_mean(qk.budgets.gain_per_cost, quota=2, when_short="all")
     assert mean(DATA["y"], DATA["s"][0], **given).value == np.mean(each)
-    drawn = qk.bootstrap(mean, DATA["y"], DATA["s"][0], n_resamples=200, random_state=1, **given)
+    with pytest.warns(UserWarning, match="^only 5 groups"):
+        drawn = qk.bootstrap(
+            mean, DATA["y"], DATA["s"][0], n_resamples=200, random_state=1, **given
+        )
     assert drawn.value.lower < np.mean(each) < drawn.value.upper

@@ -340,8 +340,18 @@ def test_models_are_compared_by_grades(test: Any):
 
 
 def test_few_groups_of_a_class_are_told():
-    with pytest.warns(UserWarning, match="^only 4 groups with negatives: p-.* with fewer than 40$"):
+    with pytest.warns(UserWarning, match="^only 4 groups with negatives: p-.* with fewer than 60$"):
         qk.compare(MEAN, Y, MODELS, groups=G % 4, n_resamples=40, random_state=1)
+
+
+def test_few_groups_are_told():
+    """Of resamples of groups; a permutation test draws none."""
+    few = "^only 19 groups: intervals are too narrow with fewer than 20$"
+    with pytest.warns(UserWarning, match=few) as noted:
+        qk.bootstrap(MEAN, Y, S[0], groups=np.arange(Y.size) % 19, n_resamples=5)
+    assert [x.filename for x in noted] == [__file__]
+    qk.bootstrap(MEAN, Y, S[0], groups=np.arange(Y.size) % 20, n_resamples=5)
+    qk.compare(MEAN, Y, MODELS, groups=np.arange(Y.size) % 19, n_resamples=19, test="permutation")
 
 
 @pytest.mark.filterwarnings("ignore:.*groups have examples in several folds")

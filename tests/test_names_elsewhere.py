@@ -14,10 +14,10 @@ from public_names import PUBLIC
 import quotakernels as qk
 from quotakernels._elsewhere import INSTEAD, NOT_OFFERED
 
-Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0])
-S = np.asarray([0.9, 0.8, 0.8, 0.6, 0.1, 0.4, 0.7, 0.3])
+Y = np.tile([1, 0, 1, 1, 0, 0, 1, 0], 2)
+S = np.tile([0.9, 0.8, 0.8, 0.6, 0.1, 0.4, 0.7, 0.3], 2)
 GIVEN = {"y_true": Y, "y_score": S, "y_score_b": S[::-1], "y_pred": S > 0.5, "k": 3, "t": 0.5}
-GIVEN["treated"] = np.asarray([1, 0, 0, 1, 1, 0, 1, 0])
+GIVEN["treated"] = np.tile([1, 0, 0, 1, 1, 0, 1, 0], 2)
 
 
 @pytest.mark.parametrize("name", sorted(INSTEAD))

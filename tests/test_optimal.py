@@ -46,9 +46,10 @@ def test_the_measure_says_what_is_best():
     )
     curve = qk.tables.table_curve(qk.expected_cost, y, s, **own)
     assert (cheapest.value, dearest.value) == (min(curve.value), max(curve.value))
-    found = qk.inference.optimum_interval(
-        qk.optimal_cut, y, s, measure=qk.expected_cost, n_resamples=20, random_state=1, **own
-    )
+    with pytest.warns(UserWarning, match="^only 2 positives: intervals are too narrow"):
+        found = qk.inference.optimum_interval(
+            qk.optimal_cut, y, s, measure=qk.expected_cost, n_resamples=20, random_state=1, **own
+        )
     assert found.value.estimate == cheapest.value
     least = qk.optimal_cut(qk.tables.bias, y, s, maximize=False)
     assert (least.value, least.quota) == (0, 0)

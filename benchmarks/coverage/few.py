@@ -1,19 +1,24 @@
-"""Few examples of a class, and few clusters, of two models that are equally good."""
+"""Few examples of a class, few clusters, and few groups of which a mean is taken."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Literal
+
+import numpy as np
 
 import quotakernels as qk
 from benchmarks.coverage.pairs import EXCHANGES
 from benchmarks.coverage.seen import Seen, Tested
 from benchmarks.coverage.single import ends_of, of_measures
-from benchmarks.coverage.sources import Draw, Scores
+from benchmarks.coverage.sources import MEASURES, Draw, Scores
 
 ROWS = 200
 POSITIVES = (1, 2, 3, 5, 10, 30)
-CLUSTERS = (2, 4, 6, 10, 30)
+CLUSTERS = (2, 4, 6, 10, 30, 40, 60)
+GROUPS = (4, 6, 10, 15, 20, 40)
+ROWS_OF_GROUP, ALL_GROUPS = 40, 50_000
 
 
 def positives(source: Scores, draw: Draw) -> Iterator[Seen | Tested]:
@@ -49,3 +54,24 @@ def clusters(source: Scores, draw: Draw) -> Iterator[Seen | Tested]:
         yield Tested(f"{what}, AUC", "bootstrap", found.p_value[0, 1])
         for each in of_measures(source, ("AUC", "AHR"), labels, a, **given):
             yield each._replace(what=f"{what}, {each.what}")
+
+
+def groups(source: Scores, draw: Draw) -> Iterator[Seen]:
+    """Intervals of means over groups of AUC and hit rate."""
+    for number in GROUPS:
+        of_groups = source._replace(n=number * ROWS_OF_GROUP)
+        labels, (scores, _), owner = of_groups.branches(draw.rng, number)
+        means = {name: qk.group_mean(MEASURES[name]) for name in ("AUC", "hit rate")}
+        drawn = qk.bootstrap(means, labels, scores, groups=owner, **draw.arguments())
+        for name, found in drawn.items():
+            seen, mean, truth = f"{number} groups, {name}", found.value, _mean(source, name)
+            yield Seen(seen, "expanded", mean.lower, mean.upper, truth)
+            yield Seen(seen, "percentile", *ends_of("percentile", mean), truth)
+
+
+@lru_cache
+def _mean(source: Scores, name: str) -> float:
+    """The mean over so many groups that their number does not matter."""
+    many = source._replace(n=ALL_GROUPS * ROWS_OF_GROUP)
+    labels, (scores, _), owner = many.branches(np.random.default_rng(0), ALL_GROUPS)
+    return float(qk.group_mean(MEASURES[name])(labels, scores, groups=owner).value)

@@ -144,6 +144,11 @@ SECTIONS = {
             "percentile": "percentile",
         },
     ),
+    "few groups": Section(
+        "Few groups",
+        words.FEW_GROUPS,
+        {"expanded": "expanded", "percentile": "percentile"},
+    ),
     "hulls": Section(
         "Areas of hulls",
         words.HULLS,

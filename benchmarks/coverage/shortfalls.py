@@ -53,8 +53,9 @@ DEFAULTS: dict[tuple[str, str], Default] = {
     ("few positives", "logit"): Default("auc_interval", 96.2, 100.0),
     ("few positives", "permutation"): Default("compare", 0.0, 5.6),
     ("few positives", "expanded"): Default("bootstrap", 16.8, 96.6),
-    ("few clusters", "bootstrap"): Default("compare", 7.0, 37.6),
-    ("few clusters", "expanded"): Default("bootstrap", 29.6, 94.2),
+    ("few clusters", "bootstrap"): Default("compare", 4.0, 37.6),
+    ("few clusters", "expanded"): Default("bootstrap", 29.6, 95.0),
+    ("few groups", "expanded"): Default("bootstrap", 74.6, 95.6),
     ("hulls", "expanded"): Default("bootstrap", 84.8, 94.0),
 }
 """By kind and method."""

@@ -41,6 +41,7 @@ KINDS = {
     "weights": Kind(13, single.weights),
     "few positives": Kind(14, few.positives),
     "few clusters": Kind(15, few.clusters),
+    "few groups": Kind(17, few.groups),
     "hulls": Kind(16, single.hulls),
 }
 POPULATIONS = {
@@ -56,7 +57,7 @@ POPULATIONS = {
 }
 """Their numbers, for the seeds too."""
 
-OF_ONE = ("few positives", "few clusters")
+OF_ONE = ("few positives", "few clusters", "few groups")
 """Kinds that have their own data sets, made of the moderate population."""
 
 FURTHER = {

@@ -164,9 +164,16 @@ FEW_CLUSTERS = """\
 a level of scores of its own. Tests are of the AUC of two models that are alike, by `compare` with
 `clusters=`; intervals are of one model.
 
-**30 clusters are somewhat too few**: the test finds 8 differences, and intervals of AHR hold 91 %.
-`bootstrap` and `compare` warn of fewer than 40, a number that was not simulated. Of 4 to 10 the
-test finds 7 to 9, of 2 it finds 38; intervals hold 90 % of 10, 76 to 85 of 4 or 6, 30 to 44 of 2.
+**30 or 40 clusters are somewhat too few**: the test finds 7 or 8 differences, and intervals of AHR
+hold 91 %. `bootstrap` and `compare` warn of fewer than 60. Of 4 to 10 the test finds 7 to 9, of 2
+it finds 38; intervals hold 90 % of 10, 76 to 85 of 4 or 6, 30 to 44 of 2.
+"""
+FEW_GROUPS = """\
+Means over so many groups of 40 rows, by `group_mean`. A group has half as many positives as all, or
+half as many more, and a level of scores of its own. The hit rate is that of the best 4 rows.
+
+**Fewer than 20 groups are too few**: intervals hold 75 to 84 % of 4, 86 to 90 of 6, 90 to 96 of 10
+or 15. `bootstrap` warns.
 """
 HULLS = """\
 Areas that take the best of many cuts, of which resamples find better ones than there are.

@@ -25,6 +25,7 @@ from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Differences, Ends, Results, Values
 from quotakernels.inference.comparison.compare import compare
 from quotakernels.inference.resampling.bootstrap import bootstrap
+from quotakernels.inputs.quotas import silently
 from quotakernels.measures.at_quota.hit_rate import hit_rate, qrecall
 from quotakernels.measures.at_quota.selection_by_group import selection_by_group
 from quotakernels.measures.by_group import group_mean
@@ -81,7 +82,8 @@ def _ends_of_model(
     examples = data.examples(name)
     examples = without_costs(examples) if data.settings.per is None else examples
     given = {**examples, "groups": data.groups}
-    drawn = bootstrap(measures, **given, **data.drawn(data.resampling.resamples))
+    with silently():  # the notes tell
+        drawn = bootstrap(measures, **given, **data.drawn(data.resampling.resamples))
     each = {key: x.value for key, x in drawn.items()}
     return {k: (float(x.lower), float(x.upper), float(x.undefined)) for k, x in each.items()}
 
@@ -95,7 +97,8 @@ def _ends_apart(data: Resampled, groups: GroupResults, quota: Quota) -> Floats:
     ends = []
     for name in data.settings.models:
         given = {**data.examples(name), "groups": data.groups, **argument, **drawn}
-        found = bootstrap(selection_by_group, **given)
+        with silently():
+            found = bootstrap(selection_by_group, **given)
         each = [getattr(found, x.name) for x in APART]
         ends.append([[float(x.lower) for x in each], [float(x.upper) for x in each]])
     return np.swapaxes(np.asarray(ends), 0, 1)

@@ -28,6 +28,7 @@ from quotakernels.inference.proportions.impact import impact_ends
 from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap
 from quotakernels.inference.resampling.optimum import OptimumInterval, ValueAt, optima
 from quotakernels.inputs.models import stacked
+from quotakernels.inputs.quotas import silently
 from quotakernels.measures.at_quota.hit_rate import hit_rate, qrecall
 from quotakernels.measures.gains.impact_at_quota import best_quota, impact_at_quota
 from quotakernels.measures.over_quotas.areas import roc_auc
@@ -128,7 +129,8 @@ def _intervals_of_model(data: Resampled, name: str) -> dict[_Key, tuple[float, f
     examples, level = data.examples(name), data.resampling.tested_level
     given = examples if data.quotas else without_costs(examples)
     drawn = data.drawn(data.resampling.resamples)
-    found = bootstrap(_measures(data), **given, **data.treated, **drawn)
+    with silently():  # the notes tell
+        found = bootstrap(_measures(data), **given, **data.treated, **drawn)
     found |= {(x,): result for x, result in found.pop(_SUMMARY)._asdict().items()}
     ends = {k: (float(x.lower), float(x.upper), float(x.undefined)) for k, x in found.items()}
     if examples["sample_weight"] is not None:
@@ -201,7 +203,8 @@ def resampled_gains(
         return ResampledGains(totals, best, {quota: x for quota, (x, _) in by_quota.items()})
     chosen: dict[Any, Any] = {None: ValueAt(best_quota, thresholds)}
     chosen |= {quota: partial(impact_at_quota, **x) for quota, x in data.quotas.items()}
-    found = bootstrap(chosen, None, scores, method="percentile", **given)
+    with silently():
+        found = bootstrap(chosen, None, scores, method="percentile", **given)
     own = np.arange(len(thresholds))  # each with the cut that was chosen for it
     best_cut = BootstrapResult(*(x[own, own] for x in found.pop(None)))
     return ResampledGains({None: best_cut, **{quota: x.whole for quota, x in found.items()}})

@@ -201,6 +201,7 @@ def test_weights_and_measures_that_are_undefined(run: Run, table: Callable[..., 
         "90% intervals, corrected percentiles of 20 resamples of the rows with their weights"
         in outcome.out
     )
+    assert "AUC-PR are too narrow for few rows of a class" in outcome.out
 
 
 def test_intervals_that_say_less_than_they_seem_to(run: Run, table: Callable[..., Path]) -> None:
@@ -210,7 +211,7 @@ def test_intervals_that_say_less_than_they_seem_to(run: Run, table: Callable[...
     asked = ("--confidence", 0.9, "--compare", "--resamples", 50)
     text = run(*arguments, "--all", *asked).out
     assert "Where an interval has no width all resamples agree, which does not mean" in text
-    few = "Intervals of average hit rate and average precision are too narrow for few rows of a"
+    few = "Intervals of average hit rate, average precision and AUC-PR are too narrow for few"
     assert few in text
     assert "Intervals of average Qrecall and AUC-PR are too narrow for the AUC of s, which" in text
     narrow = "Intervals of the hit rate are too narrow where a model has found nearly all of few"

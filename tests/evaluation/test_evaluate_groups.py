@@ -24,6 +24,7 @@ import pandas as pd
 from quotakernels.cli import main
 from quotakernels.evaluation.group_tables import group_tables
 from quotakernels.evaluation.groups import APART
+from quotakernels.evaluation.notes import notes_of_intervals
 
 RNG = np.random.default_rng(4)
 SIZE = 120
@@ -217,7 +218,8 @@ def test_how_far_groups_are_apart_has_intervals(asked: dict[str, Any]) -> None:
     (table,) = (x for x in group_tables(found) if x.caption.endswith("branch are apart"))
     for k, name in enumerate(found.models):
         given |= {"groups": ROWS["branch"], "confidence_level": 0.9, **drawn}
-        exact = qk.bootstrap(qk.groups.selection_by_group, ROWS["y"], ROWS[name], **given)
+        with pytest.warns(UserWarning, match="^only 3 negatives in a group"):
+            exact = qk.bootstrap(qk.groups.selection_by_group, ROWS["y"], ROWS[name], **given)
         ends = models[k]["quotas" if "quota" in asked else "budgets"][str(quota)]["between_groups"]
         for cell, measure in zip(table.rows[k][1:], APART_NAMES, strict=True):
             both = getattr(exact, measure)
@@ -284,6 +286,13 @@ def test_means_and_what_is_found_together_are_drawn_by_groups() -> None:
     exact = qk.compare(together, ROWS["y"], models, **drawn)
     np.testing.assert_array_equal(tested.found.p_value, exact.p_value)
     assert " in 80 places (90% interval " in found.answers[-1].sentences[0]
+
+
+@pytest.mark.parametrize(("group", "few"), [("branch", True), ("client", False)])
+def test_few_groups_have_intervals_that_are_too_narrow(group: str, few: bool) -> None:
+    found = qk.evaluate("y", frame(group), per=group, quota=2, confidence=0.9, n_resamples=9)
+    told = "\n".join(notes_of_intervals(found))
+    assert ("With fewer than 20 groups these intervals are too narrow" in told) == few
 
 
 def test_few_groups_are_shown_all_and_of_many_the_extremes(path: Path, command: Command) -> None:

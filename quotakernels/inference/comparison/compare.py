@@ -208,7 +208,7 @@ def compare(
     -----
     UserWarning
         With so few resamples no pair of so many models could be told apart.  By the bootstrap or
-        DeLong's test: fewer than 30 positives or negatives, or 40 clusters or groups that have one,
+        DeLong's test: fewer than 30 positives or negatives, or 60 clusters or groups that have one,
         whose p-values are too small.  Resamples in which the measure is undefined.
 
     See Also

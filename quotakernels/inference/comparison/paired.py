@@ -22,8 +22,8 @@ from quotakernels.inference.comparison.permutation import (
 from quotakernels.inference.comparison.selections import selections
 from quotakernels.inference.delong.difference import delong_test
 from quotakernels.inference.resampling.bootstrap import bootstrap, check_resampling
+from quotakernels.inference.resampling.few import TESTS, warn_of_few
 from quotakernels.inference.resampling.group_means import draws_groups
-from quotakernels.inference.resampling.plan import ENOUGH_CLUSTERS, flags_of, units_of
 from quotakernels.inference.resampling.values import reporter
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.keywords import brief
@@ -42,8 +42,6 @@ _STEPS = {"bootstrap": 2, "permutation": 1}
 """The smallest p-value of each test, in units of 1/(1 + R)."""
 _NORMALS = 2**12
 """Draws of normal estimates, for what the best of several is expected to have."""
-_ENOUGH = 30
-"""With so many examples of each class, tests keep their level in simulations."""
 
 
 class PairTest(NamedTuple):
@@ -167,9 +165,10 @@ def by_test(test: TestName, measured: Measured, stratified: bool) -> Tests:
         clusters, groups = measured.drawn["clusters"], measured.found.groups
         if groups is not None and draws_groups(measured.measure, clusters, groups):
             codes = host_floats(groups.codes)
-            warn_of_few(measured.examples, codes.reshape(-1, codes.shape[-1])[0], "group")
+            own = codes.reshape(-1, codes.shape[-1])[0]
+            warn_of_few(TESTS, measured.examples, own, unit="group")
         else:
-            warn_of_few(measured.examples, clusters)
+            warn_of_few(TESTS, measured.examples, clusters)
     return tested
 
 
@@ -341,28 +340,6 @@ def of_permutations(difference: float, values: NDArray, rounding: float) -> Pair
         return PairTest(np.nan, np.nan, np.nan)
     as_far = np.count_nonzero(np.abs(values) >= abs(difference) - rounding)
     return PairTest(np.nan, np.nan, (1 + as_far) / (1 + values.size))
-
-
-# data that are too few for the p-values that come of them
-
-
-def warn_of_few(examples: Examples, clusters: Any, unit: str = "cluster") -> None:
-    """Warn where few examples are of one class, or few clusters have one of it.
-
-    With none of a class there is nothing to test, and no need to warn.
-    """
-    fewest, kind = min(
-        (units_of(flags, clusters), kind) for kind, flags in flags_of(examples).items()
-    )
-    enough = _ENOUGH if clusters is None else ENOUGH_CLUSTERS
-    if 0 < fewest < enough:
-        some = kind if fewest > 1 else kind.removesuffix("s")
-        found = some if clusters is None else f"{unit}{'s' * (fewest > 1)} with {kind}"
-        warnings.warn(
-            f"only {fewest} {found}: p-values are too small, and intervals near an AUC of 1 too "
-            f"narrow, with fewer than {enough}",
-            stacklevel=level_of_caller(),
-        )
 
 
 def warn_of_undefined(undefined: np.ndarray[Any, Any], n_resamples: int) -> None:

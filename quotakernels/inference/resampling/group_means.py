@@ -10,13 +10,8 @@ import numpy as np
 
 from quotakernels import ops
 from quotakernels._array import Array, cast, computing, device, namespace, readable, to_numpy
-from quotakernels.inference.resampling.plan import (
-    Drawing,
-    counting,
-    enough,
-    owners,
-    without_parts,
-)
+from quotakernels.inference.resampling.few import few_clusters, few_groups
+from quotakernels.inference.resampling.plan import Drawing, counting, owners, without_parts
 from quotakernels.inference.resampling.values import Draws, at_once, in_parts, silent
 from quotakernels.inputs.examples import Validated
 from quotakernels.measures._direction import OneField
@@ -94,7 +89,7 @@ def _each_by_itself(found: Validated) -> WholeGroups:
 def _within_clusters(found: Validated, clusters: Any) -> WholeGroups | None:
     xp, examples, groups = namespace(found.examples.scores), found.examples, found.groups
     assert groups is not None
-    units, owner = enough(*owners(xp, examples, clusters, None))
+    units, owner = owners(xp, examples, clusters, None)
     if not readable(groups.codes):
         raise TypeError("groups must be readable beside clusters: pass them as a NumPy array")
     there = counting(examples)
@@ -114,6 +109,8 @@ def means_drawn(measure: Any, ranking: Ranking, found: Validated, how: Drawing) 
     whole = whole_groups(found, how.clusters) if means is not None else None
     if means is None or whole is None:
         return None
+    if isinstance(whole.units, int):
+        few_groups(whole.units) if how.clusters is None else few_clusters(whole.units)
     xp = namespace(whole.owner)
     with computing(xp):
         source = ops.source_of_draws(xp, how.random_state, device(whole.owner))
