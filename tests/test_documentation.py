@@ -157,11 +157,23 @@ def test_reference_has_every_public_name_once():
     assert set(entries.values()) == {1}
 
 
+def linked_pages(upto: str | None = None) -> list[str]:
+    """The pages of the navigation, or those before a section."""
+    config = (ROOT / ".mkdocs.yml").read_text(encoding="utf-8").partition(f"  - {upto}:\n")[0]
+    return re.findall(r"^ +- .+: (\S+\.md)$", config, re.MULTILINE)
+
+
 def test_every_page_is_in_the_navigation():
-    config = (ROOT / ".mkdocs.yml").read_text(encoding="utf-8")
-    linked = re.findall(r"^ +- .+: (\S+\.md)$", config, re.MULTILINE)
+    linked = linked_pages()
     pages = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
     assert sorted(linked) == sorted(pages | {"index.md", "changelog.md", "licence.md", "data.md"})
+
+
+def test_guides_are_short():
+    """With their code; beside the README, the reference and the evidence."""
+    guides = [DOCS / x for x in linked_pages("Reference") if x != "index.md"]
+    assert sum(len(x.read_text("utf-8").split()) for x in guides) <= 20_000
+    assert len((ROOT / "README.md").read_text("utf-8").split()) <= 900
 
 
 @pytest.mark.skipif(importlib.util.find_spec("mkdocs") is None, reason="mkdocs is not available")
