@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from quotakernels import _text
 from quotakernels.cli.batches import Rows, score_kind, scores_of
 from quotakernels.cli.columns import score_column
 from quotakernels.cli.selection import Selection, Ties, check_quota, reached, select_rows
@@ -45,7 +46,7 @@ def _edge(rows: Rows, score: str, kind: np.dtype[Any], quota: Quota, ties: Ties)
 
     cells = counted(passes, [score])
     total = int(cells[score].counts.sum())
-    check_quota(quota, total, f"the {total} {'row' if total == 1 else 'rows'}")
+    check_quota(quota, total, f"the {_text.counted(total, 'row', 'rows')}")
     places = float(ties.places(quota, np.asarray(total)))
     while not cells[score].ties[end := cells[score].last_for(places)]:
         cells = opened(passes, cells, {score: {end}})

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quotakernels._text import number
+from quotakernels._text import counted, number
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import GainResults, Results, Values
 from quotakernels.evaluation.words import Size
@@ -194,6 +194,6 @@ def how_filled_each(places: float, quota: Quota, column: str, sizes: NDArray[Any
     short = 0 if quota.percent else int(np.count_nonzero(sizes < quota.amount))
     smaller = "that cost less" if quota.is_budget else "with fewer rows"
     fewer = f", {short} of them {smaller}" if short else ""
-    groups = f"{len(sizes)} group{'' if len(sizes) == 1 else 's'}{fewer}"
+    groups = f"{counted(len(sizes), 'group', 'groups')}{fewer}"
     what = f"{number(quota.amount)} for" if quota.is_budget else f"{quota} of"
     return f"{Size(places, False)}: {what} each {column} ({groups})"

@@ -159,28 +159,29 @@ def evaluate(
     quotas = _quotas(quota=quota, fraction=fraction, budget=budget)
     unit = place_cost or None, _cells(impacts), tune, ratio, prevalence
     how = confidence, compare, n_resamples, random_state
-    found = _found(y_true, models, beside, quotas, unit, how, pos_label, progress)
+    found = _found(y_true, models, beside, _Wanted(quotas, unit, how, pos_label, progress))
     return _in_words(found, positives, currency)
 
 
-def _found(
-    y_true: Any,
-    models: Any,
-    beside: dict[str, Any],
-    quotas: tuple[Quota, ...],
-    unit: Any,
-    how: Any,
-    pos_label: Any,
-    progress: Any,
-) -> Evaluation:
+class _Wanted(NamedTuple):
+    """What is to be told: at which quotas, of which gains, by which resamples."""
+
+    quotas: tuple[Quota, ...]
+    unit: tuple[Any, ...]
+    how: tuple[Any, ...]
+    pos_label: Any
+    progress: Any
+
+
+def _found(y_true: Any, models: Any, beside: dict[str, Any], wanted: _Wanted) -> Evaluation:
     """What rankings tell, or labels and scores."""
     if models is not None:
-        asked = quotas, unit, how, pos_label, progress
-        return _of_models(models, {"y_true": y_true, **beside}, *asked)
-    _, impacts, _, ratio, prevalence = unit
-    confidence, compare, *_ = how
-    beside |= _asked(impacts=impacts, ratio=ratio, prevalence=prevalence, pos_label=pos_label)
-    return _of_rankings(y_true, quotas, beside | _asked(confidence=confidence, compare=compare))
+        return _of_models(models, {"y_true": y_true, **beside}, wanted)
+    _, impacts, _, ratio, prevalence = wanted.unit
+    confidence, compare, *_ = wanted.how
+    beside |= _asked(impacts=impacts, ratio=ratio, prevalence=prevalence)
+    beside |= _asked(pos_label=wanted.pos_label, confidence=confidence, compare=compare)
+    return _of_rankings(y_true, wanted.quotas, beside)
 
 
 def _in_words(evaluation: Evaluation, positives: str, currency: str) -> Evaluation:
@@ -192,23 +193,15 @@ def _in_words(evaluation: Evaluation, positives: str, currency: str) -> Evaluati
     return replace(evaluation, settings=settings)
 
 
-def _of_models(
-    models: Any,
-    beside: dict[str, Any],
-    quotas: tuple[Quota, ...],
-    unit: Any,
-    how: Any,
-    pos_label: Any,
-    progress: Any,
-) -> Evaluation:
+def _of_models(models: Any, beside: dict[str, Any], wanted: _Wanted) -> Evaluation:
     """What scores tell, with the labels and all that is beside them, as callers ask for it."""
     given = _given(models, beside)
-    counted = Unit.asked(False, given.titles.get("gain"), *unit)
-    resampling = _resampling(len(given.scores), *how)
-    settings = _settings(given, quotas, counted, resampling, pos_label)
+    unit = Unit.asked(False, given.titles.get("gain"), *wanted.unit)
+    resampling = _resampling(len(given.scores), *wanted.how)
+    settings = _settings(given, wanted.quotas, unit, resampling, wanted.pos_label)
     settings.check()
-    tell = reporter(progress, "evaluate")
-    evaluation = evaluate_sample(settings, *_samples(given, pos_label), tell=tell)
+    tell = reporter(wanted.progress, "evaluate")
+    evaluation = evaluate_sample(settings, *_samples(given, wanted.pos_label), tell=tell)
     return replace(evaluation, rows_read=len(given.arrays["y_true"]))
 
 

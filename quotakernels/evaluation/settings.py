@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quotakernels._text import number, plain
+from quotakernels._text import counted, number, plain
 from quotakernels.evaluation.conditions import Conditions
 from quotakernels.evaluation.quota import Quota, UnfitError
 from quotakernels.evaluation.unit import Unit
@@ -149,7 +149,7 @@ class Resampling:
 
 def drawn_often(drawn: int) -> str:
     """Write how many resamples there are."""
-    return f"{drawn} {'resample' if drawn == 1 else 'resamples'}"
+    return counted(drawn, "resample", "resamples")
 
 
 def _tests_in_words(settings: Settings, resampled: str) -> str:
@@ -270,7 +270,7 @@ class Settings:
         """
         unweighted = self.weight is None
         of_group = f" of the largest group by {group!r}" if group else ""
-        rows = f"the {plain(total)} {'row' if total == 1 else 'rows'}{of_group}"
+        rows = f"the {counted(total, 'row', 'rows')}{of_group}"
         weight = f"the total weight{of_group}"
         what = rows if unweighted else f"{weight}, {plain(total)}"
         paid = f"all rows{of_group} cost" if group else "all rows cost"

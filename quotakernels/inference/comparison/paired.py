@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from quotakernels._array import tolerance
+from quotakernels._text import counted
 from quotakernels.inference._areas import area_name, refuse_weights
 from quotakernels.inference.comparison.permutation import (
     differences,
@@ -137,8 +138,8 @@ def few_resamples(
     needed = resamples_needed(models, confidence_level, test)
     if n_resamples >= needed:
         return ""
-    drawn = "resample" if n_resamples == 1 else "resamples"
-    few = f"{n_resamples} {drawn} cannot tell any of {models} models apart"
+    drawn = counted(n_resamples, "resample", "resamples")
+    few = f"{drawn} cannot tell any of {models} models apart"
     return f"{few}; pass n_resamples={needed} or more"
 
 
