@@ -183,7 +183,7 @@ def test_groups_share_one_budget(weight: Any):
 @pytest.mark.full
 @pytest.mark.parametrize("kind", ["per", "by"])
 def test_groups_of_a_budget_have_intervals(kind: str, credit: Any):
-    y, cost, group = credit["repaid"], credit["credit_amount"], np.arange(len(credit)) % 12
+    y, cost, group = credit["repaid"], credit["credit_amount"], np.arange(len(credit)) % 20
     given = {"confidence": 0.9, "compare": True, "n_resamples": 40, "random_state": 3}
     found = qk.evaluate(y, credit[[*NAMES]], budget=2e4, cost=cost, **{kind: group}, **given)
     assert found.groups is not None
