@@ -117,6 +117,11 @@ SECTIONS = {
         words.AVERAGES,
         {"closed form": "closed form", "expanded": "bootstrap", "percentile": "percentile"},
     ),
+    "lift": Section(
+        "Lift",
+        words.LIFT,
+        {"divided": "divided", "expanded": "expanded", "percentile": "percentile"},
+    ),
     "weights": Section(
         "Weights",
         words.WEIGHTS,

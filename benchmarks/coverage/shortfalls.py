@@ -47,6 +47,7 @@ DEFAULTS: dict[tuple[str, str], Default] = {
     ("verdicts", "wrongly sure"): Default("evaluate", 0.0, 4.6),
     ("averages", "closed form"): Default("average_precision_interval", 89.6, 96.2),
     ("averages", "expanded"): Default("bootstrap", 83.8, 96.0),
+    ("lift", "expanded"): Default("bootstrap", 79.4, 97.2),
     ("weights", "expanded"): Default("bootstrap", 8.6, 94.4),
     ("few positives", "bootstrap"): Default("compare", 4.8, 69.8),
     ("few positives", "DeLong"): Default("delong_test", 4.4, 17.8),

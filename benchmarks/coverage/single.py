@@ -60,6 +60,16 @@ def averages(source: Scores, draw: Draw) -> Iterator[Seen]:
     yield from of_measures(source, resampled, labels, scores, **draw.arguments())
 
 
+def lift(source: Scores, draw: Draw) -> Iterator[Seen]:
+    """By resamples; and the hit rate's interval over the prevalence, as if that were known."""
+    labels, scores = source.sample(draw.rng)
+    if labels.any():
+        rate = qk.inference.hit_rate_interval(labels, scores, fraction=FRACTION)
+        known = float(labels.mean())
+        yield Seen("lift", "divided", rate.lower / known, rate.upper / known, source.truth("lift"))
+    yield from of_measures(source, ("lift",), labels, scores, **draw.arguments())
+
+
 def hulls(source: Scores, draw: Draw) -> Iterator[Seen]:
     """Areas of the best of many cuts."""
     return of_measures(source, HULLS, *source.sample(draw.rng), **draw.arguments())

@@ -38,6 +38,7 @@ KINDS = {
     "poisson": Kind(10, single.poisson),
     "verdicts": Kind(11, verdicts.verdicts),
     "averages": Kind(12, single.averages),
+    "lift": Kind(18, single.lift),
     "weights": Kind(13, single.weights),
     "few positives": Kind(14, few.positives),
     "few clusters": Kind(15, few.clusters),
@@ -61,15 +62,15 @@ OF_ONE = ("few positives", "few clusters", "few groups")
 """Kinds that have their own data sets, made of the moderate population."""
 
 FURTHER = {
-    "moderate": ("closed forms", "optimum", "bootstrap", "averages", *OF_ONE),
+    "moderate": ("closed forms", "optimum", "bootstrap", "averages", "lift", *OF_ONE),
     "steep": (
         *("closed forms", "finite list", "bootstrap", "differences", "levels", "verdicts"),
-        "averages",
+        *("averages", "lift"),
     ),
-    "late": ("closed forms", "finite list", "averages"),
+    "late": ("closed forms", "finite list", "averages", "lift"),
     "steeper": ("closed forms", "finite list"),
-    "coarse": ("closed forms", "bootstrap", "bands", "averages"),
-    "weak": ("closed forms", "averages"),
+    "coarse": ("closed forms", "bootstrap", "bands", "averages", "lift"),
+    "weak": ("closed forms", "averages", "lift"),
 }
 """Populations that are simulated for these kinds only; all others for all but those of one."""
 

@@ -31,6 +31,10 @@ _FEW_GROUPS = (
     f"With fewer than {ENOUGH_GROUPS} groups these intervals are too narrow: those of 95% held 75 "
     "to 84% with 4 groups in simulations, and 86 to 96% with 6 to 15."
 )
+_RATES_NEAR_ONE = (
+    "Intervals of hit rates near 1 are too narrow where they are from resamples: those of 95% held "
+    "9 to 11% in simulations."
+)
 _FEW_SCORES, _FEW_OF_A_CLASS, _NEAR_ONE = 20, 30, 0.97
 _CHOSEN_ELSEWHERE = "What the best cuts bring: the cuts as they are, on resamples of these rows."
 _COMPARED = {
@@ -117,6 +121,10 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
         if measure.name in values.ends
     }
     yield from _of_averages(evaluation)
+    drawn = evaluation.weighted or evaluation.settings.per is not None
+    rates = [x.of("hit_rate") for q, x in evaluation.at_quota.items() if not q.is_budget]
+    if drawn and any(np.any(x > _NEAR_ONE) for x in rates):
+        yield _RATES_NEAR_ONE
     yield from notes_of_hit_rates(evaluation)
     if any(np.any(ends.lower == ends.upper) for ends in shown.values()):
         yield "Where an interval has no width all resamples agree, which does not mean certainty."
@@ -185,10 +193,9 @@ def _of_averages(evaluation: Results) -> Iterator[str]:
         yield f"Intervals of average hit rate, average precision and AUC-PR {few}"
     named = zip(evaluation.models, evaluation.over_all.of("roc_auc"), strict=True)
     if near := [name for name, area in named if area > _NEAR_ONE]:
-        high = of_95.format(f"the AUC of {listed(near)}, which is near 1", "80 to 91%")
-        two = "average Qrecall and AUC-PR"
-        resampled = "measures over all quotas" if evaluation.weighted else two
-        yield f"Intervals of {resampled} {high}"
+        high = of_95.format(f"the AUC of {listed(near)}, which is near 1", "79 to 91%")
+        some = "average Qrecall, AUC-PR, and lift and Qrecall at quotas"
+        yield f"Intervals of {'all measures' if evaluation.weighted else some} {high}"
 
 
 def _counted(counts: dict[str, int]) -> str:

@@ -202,6 +202,7 @@ def test_weights_and_measures_that_are_undefined(run: Run, table: Callable[..., 
         in outcome.out
     )
     assert "AUC-PR are too narrow for few rows of a class" in outcome.out
+    assert "Intervals of hit rates near 1 are too narrow where they are from" in outcome.out
 
 
 def test_intervals_that_say_less_than_they_seem_to(run: Run, table: Callable[..., Path]) -> None:
@@ -213,7 +214,7 @@ def test_intervals_that_say_less_than_they_seem_to(run: Run, table: Callable[...
     assert "Where an interval has no width all resamples agree, which does not mean" in text
     few = "Intervals of average hit rate, average precision and AUC-PR are too narrow for few"
     assert few in text
-    assert "Intervals of average Qrecall and AUC-PR are too narrow for the AUC of s, which" in text
+    assert "lift and Qrecall at quotas are too narrow for the AUC of s, which" in text
     narrow = "Intervals of the hit rate are too narrow where a model has found nearly all of few"
     assert narrow not in text, "no more places than positives"
     assert narrow in run(*arguments[:-1], 3, *asked).out
