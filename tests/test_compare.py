@@ -381,6 +381,9 @@ def test_few_examples_of_a_class_and_undefined_resamples_are_warned_of():
             clusters=np.where(Y, np.arange(N), N + np.arange(N) // 10),
             **given,
         )
+    half, heavy = np.arange(N) < N // 2, np.where(np.arange(N) % 2, 1e-9, 1.0)
+    with pytest.warns(UserWarning, match=r"only 15\.0 negatives of equal weight \(Kish\): p-"):
+        qk.compare(qk.roc_auc, half, models, sample_weight=heavy, **given)
     qk.compare(qk.roc_auc, labels, models, test="permutation", **given)
     hidden = np.arange(N) > 7
     with pytest.warns(UserWarning, match="undefined in|only 1") as found:

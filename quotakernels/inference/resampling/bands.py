@@ -24,9 +24,8 @@ from quotakernels._array import (
 )
 from quotakernels._types import A, ArrayOf, GroupedData, Number, NumberOf, T
 from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap
-from quotakernels.inference.resampling.few import flags_of, units_of
+from quotakernels.inference.resampling.few import flags_of, kish, units_of
 from quotakernels.inference.resampling.intervals import IntervalMethod, quantile
-from quotakernels.inference.resampling.plan import kish
 from quotakernels.inputs.columns import MASS_ROUNDING, as_column
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.gains import validated

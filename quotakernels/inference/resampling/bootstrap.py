@@ -256,9 +256,9 @@ def bootstrap(
     UserWarning
         A hull's area, whose intervals lie too high: those of 95 % held 85 to 94 %.  Fewer than 5
         positives or negatives, or clusters that have one; fewer than 60 clusters, or 20 groups of
-        `group_mean`: intervals are too narrow.  With 10 to 40 clusters those of 95 % held 90 to
-        95 %, with 4 or 6 76 to 85, with 2 30 to 44; with 4 groups 75 to 84, with 6 86 to 90, with
-        10 or 15 90 to 96.
+        `group_mean`: intervals are too narrow.  Unequal weights amount to fewer examples (Kish).
+        With 10 to 40 clusters those of 95 % held 90 to 95 %, with 4 or 6 76 to 85, with 2 30 to
+        44; with 4 groups 75 to 84, with 6 86 to 90, with 10 or 15 90 to 96.
 
     Notes
     -----

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels._array import Array, cast, computing, namespace, to_numpy
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, cast, computing, namespace, to_numpy
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.models import host_floats
@@ -44,7 +45,8 @@ def warn_of_few(
 ) -> None:
     """Warn of few examples of a class, of few clusters that have one, or few in one of the groups.
 
-    Where there are none of a class there is nothing to say.
+    Where there are none of a class there is nothing to say.  Examples of unequal weights amount to
+    fewer (Kish).
     """
     fewest, kind = min(
         (_fewest(flags, clusters, groups), kind) for kind, flags in flags_of(examples).items()
@@ -54,9 +56,32 @@ def warn_of_few(
     some = kind if fewest > 1 else kind.removesuffix("s")
     if clusters is not None:
         _warn(fewest, f"{unit}{'s' * (fewest > 1)} with {kind}", purpose.wrong, purpose.clusters)
+    elif groups is not None:
+        _warn(fewest, f"{some} in a group", purpose.wrong, purpose.examples)
+    elif _warn(fewest, some, purpose.wrong, purpose.examples) or examples.weights is None:
+        return
     else:
-        where = "" if groups is None else " in a group"
-        _warn(fewest, some + where, purpose.wrong, purpose.examples)
+        _warn(*_of_equal_weight(examples), purpose.wrong, purpose.examples)
+
+
+def _of_equal_weight(examples: Examples) -> tuple[float, str]:
+    """As how many of equal weight the examples of one class tell, the class that has fewer."""
+    weights = host_floats(examples.weights)
+    xp = namespace(weights)
+    with computing(xp):
+        told = {kind: kish(xp, x, weights) for kind, x in flags_of(examples).items()}
+    fewest, kind = min((float(np.min(x)), kind) for kind, x in told.items())
+    return round(fewest, 1), f"{kind} of equal weight (Kish)"
+
+
+def kish(xp: Namespace, flags: Array, weights: Array) -> Array:
+    """How many equal weights tell as much as those of the raised flags, shape (..., 1); NaN of
+    none.
+    """
+    own = xp.where(flags, weights, xp.zeros_like(weights))
+    own = own / xp.max(own, axis=-1, keepdims=True)
+    total, squares = (ops.total(xp, x)[..., None] for x in (own, own * own))
+    return total * total / squares
 
 
 def _fewest(flags: NDArray, clusters: Any, groups: Array | None) -> int:
@@ -96,7 +121,7 @@ def few_groups(units: int) -> bool:
     return _warn(units, "groups", INTERVALS.wrong, ENOUGH_GROUPS)
 
 
-def _warn(number: int, what: str, wrong: str, enough: int) -> bool:
+def _warn(number: float, what: str, wrong: str, enough: int) -> bool:
     if number < enough:
         warn_once(f"only {number} {what}: {wrong} with fewer than {enough}")
     return number < enough

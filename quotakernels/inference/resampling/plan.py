@@ -19,7 +19,7 @@ from quotakernels._array import (
     readable,
     to_numpy,
 )
-from quotakernels.inference.resampling.few import INTERVALS, few_clusters, warn_of_few
+from quotakernels.inference.resampling.few import INTERVALS, few_clusters, kish, warn_of_few
 from quotakernels.inference.resampling.resamples import Plan, in_order, keys_of
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Examples, Validated
@@ -292,13 +292,3 @@ def _units(xp: Namespace, flags: Array, owner: Array | None, weights: Array | No
     first = xp.concat([xp.ones_like(flags[..., :1]), own[..., 1:] != own[..., :-1]], axis=-1)
     found = xp.count_nonzero(first & (own < last), axis=-1)
     return found if weights is None else xp.minimum(number, cast(xp, found, number.dtype))
-
-
-def kish(xp: Namespace, flags: Array, weights: Array) -> Array:
-    """How many equal weights tell as much as those of the raised flags, shape (..., 1); NaN of
-    none.
-    """
-    own = xp.where(flags, weights, xp.zeros_like(weights))
-    own = own / xp.max(own, axis=-1, keepdims=True)
-    total, squares = (ops.total(xp, x)[..., None] for x in (own, own * own))
-    return total * total / squares
