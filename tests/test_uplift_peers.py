@@ -4,6 +4,9 @@ beside the definitions of causalml.
 
 from __future__ import annotations
 
+import csv
+from importlib import metadata
+
 import numpy as np
 import pytest
 from backends import missing
@@ -28,9 +31,13 @@ def arms(seed: int, levels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("levels", [9, 1000])
 @pytest.mark.parametrize("seed", range(10))
 def test_areas_and_curves(seed: int, levels: int):
+    y, s, t = arms(seed, levels)
+    are_those_of_the_peer(y, s, t)
+
+
+def are_those_of_the_peer(y: np.ndarray, s: np.ndarray, t: np.ndarray) -> None:
     from sklift import metrics
 
-    y, s, t = arms(seed, levels)
     perfect = {"treatment": t, "normalize": "perfect"}
     pairs = {
         "uplift": (
@@ -54,6 +61,23 @@ def test_areas_and_curves(seed: int, levels: int):
         curve = getattr(qk.uplift, name)(y, s, treatment=t)
         ours = np.interp(quotas, curve.quota, curve.value)
         np.testing.assert_allclose(ours, heights, rtol=1e-12, atol=1e-12, err_msg=name)
+
+
+@with_peer
+@pytest.mark.skipif(bool(missing("lifelines")), reason=missing("lifelines") or "")
+def test_a_randomised_experiment():
+    """Financial aid for half of 432 released convicts: who was not arrested again within a year."""
+    files = metadata.files("lifelines") or []
+    path = next(x for x in files if x.name == "rossi.csv").locate()
+    with open(str(path), encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    arrested, aid, convictions = (
+        np.asarray([int(row[name]) for row in rows]) for name in ("arrest", "fin", "prio")
+    )
+    free = 1 - arrested
+    effect = qk.uplift.uplift_at_quota(free, convictions, treatment=aid, quota=432)
+    assert effect == pytest.approx(66 / 216 - 48 / 216, rel=1e-12)
+    are_those_of_the_peer(free, convictions, aid)
 
 
 @with_peer
