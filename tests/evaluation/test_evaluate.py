@@ -683,3 +683,14 @@ def test_many_rows_are_resampled_less_often() -> None:
     chosen = Resampling.asked(True, 0.95, True, 700, None, 2)
     assert chosen is not None
     assert chosen.for_rows(10**8) == chosen
+
+
+def test_differences_of_areas_near_1_are_said_to_have_narrow_intervals():
+    rng = np.random.default_rng(3)
+    labels = np.arange(300) < 40
+    models = {"strong": rng.normal(4.5 * labels), "weaker": rng.normal(1.5 * labels)}
+    narrow = "Near an AUC of 1 with few positives intervals of differences are too narrow: "
+    for names, said in ((("strong", "weaker"), True), (("weaker", "reversed"), False)):
+        given = {**models, "reversed": -models["weaker"]}
+        found = qk.evaluate(labels, {x: given[x] for x in names}, quota=40, compare=True)
+        assert (narrow in str(found.tables)) == said
