@@ -481,7 +481,13 @@ def test_bincount(library, batch):
 
 def sums_of_groups(xp: Any, x: Any, starts: Any, of_row: Any) -> Any:
     table = ops.Groups(x, x, x, x, x)._replace(segments=ops.Segments(starts, starts, of_row))
-    return ops.group_total(xp, table, x), ops.running_total(xp, table, x)
+    return (
+        ops.group_total(xp, table, x),
+        ops.running_total(xp, table, x),
+        ops.group_max(xp, table, -x, least=-7.0),
+        ops.total_behind(xp, table, x),
+        *ops.first_flagged(xp, table, x > 1),
+    )
 
 
 @pytest.mark.parametrize("batch", [(), (3,)])
@@ -494,6 +500,15 @@ def test_sums_of_groups(library, batch):
         for group, rows in ((1, slice(0, 5)), (2, slice(5, 6)), (3, slice(6, 20))):
             same(sums[0][..., group], x[..., rows].sum(axis=-1), rtol=1e-14)
             same(sums[1][..., rows], x[..., rows].cumsum(axis=-1), rtol=1e-14)
+            same(sums[2][..., group], -x[..., rows].min(axis=-1))
+            falling = np.flip(np.flip(x[..., rows], axis=-1).cumsum(axis=-1), axis=-1)
+            same(sums[3][..., rows][..., :-1], falling[..., 1:], rtol=1e-14)
+            same(sums[3][..., rows][..., -1], 0 * x[..., 0])
+            flags = (x > 1)[..., rows]
+            same(sums[5][..., group], flags.any(axis=-1))
+            first = np.where(flags.any(axis=-1), sums[4][..., group] - rows.start, 0)
+            same(first, flags.argmax(axis=-1))
+        same(sums[2][..., [0, 4]], 0 * x[..., :2] - 7)
 
 
 @pytest.mark.parametrize("batch", [(), (3,)])

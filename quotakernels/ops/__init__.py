@@ -72,6 +72,8 @@ from quotakernels.ops.scans import written as written
 from quotakernels.ops.segments import Combined as Combined
 from quotakernels.ops.segments import column_at as column_at
 from quotakernels.ops.segments import combined as combined
+from quotakernels.ops.segments import first_flagged as first_flagged
+from quotakernels.ops.segments import group_max as group_max
 from quotakernels.ops.segments import group_total as group_total
 from quotakernels.ops.segments import last_row as last_row
 from quotakernels.ops.segments import number as number
@@ -82,6 +84,7 @@ from quotakernels.ops.segments import running_total as running_total
 from quotakernels.ops.segments import spread as spread
 from quotakernels.ops.segments import sums_before as sums_before
 from quotakernels.ops.segments import sums_behind as sums_behind
+from quotakernels.ops.segments import total_behind as total_behind
 from quotakernels.ops.tables import amount_columns as amount_columns
 from quotakernels.ops.tables import counts_around as counts_around
 from quotakernels.ops.tables import cumulative_groups as cumulative_groups

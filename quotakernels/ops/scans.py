@@ -12,6 +12,7 @@ from quotakernels._array import (
     cast,
     compiled,
     device,
+    known,
     namespace,
     of_kind,
     readable,
@@ -74,7 +75,7 @@ def segment_sum(xp: Namespace, x: Array, first: Array) -> Array:
 
 
 def segment_max(xp: Namespace, x: Array, first: Array) -> Array:
-    """The largest of the non-negative numbers from the first of each segment to each position."""
+    """The largest number from the first of each segment to each position."""
     return _segment_scan(xp, x, first, xp.maximum)
 
 
@@ -82,7 +83,7 @@ def _segment_scan(
     xp: Namespace, x: Array, first: Array, combine: Callable[[Array, Array], Array]
 ) -> Array:
     by = 1
-    while by < x.shape[-1]:
+    while by < x.shape[-1] and not known(first):
         x = xp.where(first, x, combine(shifted(xp, x, by, 0), x))
         first = first | shifted(xp, first, by, True)
         by *= 2

@@ -13,6 +13,7 @@ from quotakernels.ops.scans import (
     exclusive_at,
     flagged_first,
     prefix_sum,
+    segment_max,
     segment_sum,
     shifted,
     taken,
@@ -125,6 +126,26 @@ def group_total(xp: Namespace, table: Groups | Cumulative, x: Array) -> Array:
         return native.numpy_.sums_between(x, starts)
     ends = taken(xp, running_total(xp, table, x), xp.clip(starts[..., 1:] - 1, min=0))
     return xp.where(starts[..., 1:] > starts[..., :-1], ends, xp.zeros_like(ends))
+
+
+def group_max(xp: Namespace, table: Groups, x: Array, least: Any = 0) -> Array:
+    """The largest number of each group of examples, shape (..., S), `least` of no rows."""
+    starts = table.segments.starts
+    if native.library(xp) == "numpy" and x.ndim == 1:
+        return native.numpy_.largest_between(x, starts, least)
+    upto = segment_max(xp, x, first_rows(xp, table))
+    ends = taken(xp, upto, xp.clip(starts[..., 1:] - 1, min=0))
+    return xp.where(starts[..., 1:] > starts[..., :-1], ends, xp.full_like(ends, least))
+
+
+def first_flagged(xp: Namespace, table: Groups, flags: Array) -> tuple[Array, Array]:
+    """The first row of each group of examples that is flagged, shape (..., S), and if there is
+    one.
+    """
+    upto = _sums_before(xp, cast(xp, flags, xp.int64), xp.int64)
+    before = taken(xp, upto, table.segments.starts)
+    index = bisect(xp, upto[..., 1:], before[..., :-1] + 1)
+    return _row_of(xp, index, flags), before[..., 1:] > before[..., :-1]
 
 
 def number(xp: Namespace, table: Groups, x: Array) -> Array:
@@ -274,13 +295,18 @@ def sums_before(xp: Namespace, table: Groups, x: Array, index: Array) -> Array:
 
 def sums_behind(xp: Namespace, table: Groups, x: Array, index: Array) -> Array:
     """Sums of the rows behind them."""
-    falling = xp.flip(x, axis=-1)
     if not table.segments:
-        return exclusive_at(xp, falling, x.shape[-1] - 1 - index)
-    last = shifted(xp, xp.flip(first_rows(xp, table), axis=-1), 1, True)
-    since = xp.flip(segment_sum(xp, falling, last), axis=-1)
-    found = _at(xp, since, _row_of(xp, index + 1, x))
-    return xp.where(index + 1 < _ends(xp, table)[1], found, xp.zeros_like(found))
+        return exclusive_at(xp, xp.flip(x, axis=-1), x.shape[-1] - 1 - index)
+    return _at(xp, total_behind(xp, table, x), index)
+
+
+def total_behind(xp: Namespace, table: Groups, x: Array) -> Array:
+    """Sums of what stands behind each row, within its group of examples."""
+    rows = xp.arange(x.shape[-1], dtype=xp.int64, device=device(x))
+    last = rows == spread(xp, table, table.segments.starts[..., 1:]) - 1
+    since = segment_sum(xp, xp.flip(x, axis=-1), xp.flip(last, axis=-1))
+    behind = xp.flip(shifted(xp, since, 1, 0), axis=-1)
+    return xp.where(last, xp.zeros_like(behind), behind)
 
 
 def first_beyond(xp: Namespace, table: Groups, upto: Array, wanted: Array) -> Array:

@@ -287,11 +287,20 @@ def ranked(key: NDArray) -> tuple[NDArray, NDArray]:
 
 def sums_between(x: NDArray, starts: NDArray) -> NDArray:
     """Sums from each start to the next, 0 where they are the same."""
-    sums = np.zeros(starts.shape[0] - 1, dtype=x.dtype)
+    return _between(np.add, x, starts, 0)
+
+
+def largest_between(x: NDArray, starts: NDArray, least: float) -> NDArray:
+    """The largest from each start to the next, `least` where they are the same."""
+    return _between(np.maximum, x, starts, least)
+
+
+def _between(combine: np.ufunc, x: NDArray, starts: NDArray, nothing: float) -> NDArray:
+    found = np.full(starts.shape[0] - 1, nothing, dtype=x.dtype)
     there = np.flatnonzero(starts[1:] > starts[:-1])
     if there.size:
-        sums[there] = np.add.reduceat(x[: starts[-1]], starts[there])
-    return sums
+        found[there] = combine.reduceat(x[: starts[-1]], starts[there])
+    return found
 
 
 def repeated_rows(counts: NDArray, length: int) -> NDArray:
