@@ -46,25 +46,29 @@ class _Part(NamedTuple):
 
 
 def _relative_scores(xp: Namespace, parts: list[ops.Groups]) -> list[Array]:
-    """Scores minus the best one, in units of their range; 0 in empty rows.
+    """Scores minus the best one of the list or group, in units of their range; 0 in empty rows.
 
     Squares of such numbers neither lose an offset's worth of digits nor overflow.
     """
     filled = [part.counts > 0 for part in parts]
-    scores = _near_one(xp, [ops.widened(xp, part.thresholds) for part in parts], filled)
+    scores = _near_one(xp, parts, [ops.widened(xp, part.thresholds) for part in parts], filled)
     inf = constant(xp, xp.inf, scores[0].dtype, device(scores[0]))
-    best = _largest(xp, (xp.where(there, x, -inf) for x, there in zip(scores, filled, strict=True)))
+    best = (xp.where(there, x, -inf) for x, there in zip(scores, filled, strict=True))
+    best = _largest(xp, parts, best)
     for k, there in enumerate(filled):  # one by one, as all together may be long
         scores[k] = xp.where(there, scores[k] - best, xp.zeros_like(scores[k]))
-    span = _largest(xp, (xp.where(xp.isfinite(x), xp.abs(x), xp.zeros_like(x)) for x in scores))
+    below_best = (xp.where(xp.isfinite(x), xp.abs(x), xp.zeros_like(x)) for x in scores)
+    span = _largest(xp, parts, below_best)
     span = xp.where(span > 0, span, xp.ones_like(span))
     for k, below in enumerate(scores):
         scores[k] = below / span
     return scores
 
 
-def _near_one(xp: Namespace, scores: list[Array], filled: list[Array]) -> list[Array]:
-    """The scores times a power of two for each row of the batch, where they are far from 1.
+def _near_one(
+    xp: Namespace, parts: list[ops.Groups], scores: list[Array], filled: list[Array]
+) -> list[Array]:
+    """The scores times a power of two for each list or group, where they are far from 1.
 
     Then their range is no more than the largest float, and they are not subnormal.
     """
@@ -73,14 +77,17 @@ def _near_one(xp: Namespace, scores: list[Array], filled: list[Array]) -> list[A
         key = ops.order_key(xp, xp.abs(scores))
         return xp.where(filled & xp.isfinite(scores), key, xp.zeros_like(key))
 
-    largest = ops.from_order_key(xp, _largest(xp, map(size, scores, filled)), scores[0].dtype)
+    largest = _largest(xp, parts, map(size, scores, filled))
+    largest = ops.from_order_key(xp, largest, scores[0].dtype)
     power = usual_unit(xp, largest)
     return scores if power is None else [ops.scaled(xp, x, power) for x in scores]
 
 
-def _largest(xp: Namespace, parts: Iterable[Array]) -> Array:
-    """The largest number of all parts of a row, shape (..., 1)."""
-    return reduce(xp.maximum, (xp.max(x, axis=-1, keepdims=True) for x in parts))
+def _largest(xp: Namespace, parts: list[ops.Groups], numbers: Iterable[Array]) -> Array:
+    """The largest number of all parts of a list, shape (..., 1), or of the group of each row."""
+    if parts[0].segments:
+        return ops.spread(xp, parts[0], ops.group_max(xp, parts[0], *numbers))
+    return reduce(xp.maximum, (xp.max(x, axis=-1, keepdims=True) for x in numbers))
 
 
 def _steps(xp: Namespace, mass: Array, score: Array, label: Array, part: _Part) -> Iterator[Array]:
@@ -114,6 +121,9 @@ def _moments_before(
     ends: list[Array | None] = [None] * len(_Moments._fields)
 
     def before(column: int, x: Array) -> Array:
+        if table.segments:
+            exact = column in (0, 2) and not table.weighted
+            return ops.row_before(xp, table, ops.running_total(xp, table, x, exact))
         sums = ops.exclusive(xp, x, ends[column])
         if len(parts) > 1:
             ends[column] = sums[..., -1:] + x[..., -1:]
@@ -213,6 +223,7 @@ class _Pearson(ValueMeasure):
 @measure(
     _Pearson,
     greater_is_better=None,
+    by_group=True,
     advice=', and labels="observed": with the expected labels few distinct scores make it large',
 )
 def pearson(table: ops.Groups, wanted: Array, *, labels: Labels = "expected") -> Array:
@@ -228,7 +239,7 @@ def pearson(table: ops.Groups, wanted: Array, *, labels: Labels = "expected") ->
 
     Returns
     -------
-    array, shape (..., *Q)
+    array, shape (..., *Q), or (..., S, *Q) of S groups
         From -1 to 1; NaN where the scores or these labels within the quota do not vary, and where
         a score within the quota is infinite.
 
@@ -245,8 +256,8 @@ def pearson(table: ops.Groups, wanted: Array, *, labels: Labels = "expected") ->
     scores and the variance h(1 - h), with h the hit rate; the result is the point-biserial
     correlation.  Where no tie group has both classes, both are the same.
 
-    Moments are updated from group to group and not differences of sums of squares, so a common
-    offset of the scores costs no digits.
+    Moments are updated from tie group to tie group and not differences of sums of squares, so a
+    common offset of the scores costs no digits.
 
     References
     ----------
@@ -265,7 +276,7 @@ def pearson(table: ops.Groups, wanted: Array, *, labels: Labels = "expected") ->
 
 
 def correlation_within(xp: Namespace, table: ops.Groups, wanted: Array, labels: Labels) -> Array:
-    """The correlation within each wanted mass, shape (..., K)."""
+    """The correlation within each wanted mass, shape (..., K), or (..., S, K) of groups."""
     table = ops.head(xp, table, wanted)
     index, _ = ops.rows_at(xp, table, wanted)
     start, value = 0, wanted
@@ -273,8 +284,8 @@ def correlation_within(xp: Namespace, table: ops.Groups, wanted: Array, labels: 
         length = row.mass.shape[-1]
         is_whole = length == table.counts.shape[-1]
         at = index if is_whole else ops.clip(xp, index - start, 0, length - 1)
-        before = _Moments(*(xp.take_along_axis(x, at, axis=-1) for x in moments))
-        part = _Part(*(None if x is None else xp.take_along_axis(x, at, axis=-1) for x in row))
+        before = _Moments(*(ops.column_at(xp, table, x, at) for x in moments))
+        part = _Part(*(None if x is None else ops.column_at(xp, table, x, at) for x in row))
         part = part._replace(taken=xp.minimum(wanted - before.mass, part.mass))
         here = _correlation(xp, before, part)
         value = here if is_whole else xp.where(index >= start, here, value)

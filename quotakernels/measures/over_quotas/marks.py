@@ -19,7 +19,8 @@ from quotakernels.ranking import Ranking
 
 
 class Marks(NamedTuple, Generic[T]):
-    """Normalised measures, each of shape (...): 0 is chance and 1 the optimum, or worst and best.
+    """Normalised measures, each of shape (...), or (..., S) of S groups: 0 is chance and 1 the
+    optimum, or worst and best.
 
     Attributes
     ----------
@@ -53,7 +54,7 @@ class _NormalizedMarks(Measure):
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-@measure(_NormalizedMarks, greater_is_better=None)
+@measure(_NormalizedMarks, greater_is_better=None, by_group=True)
 def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] = "chance") -> Marks:
     """AHR, AQR, PEM, AUC and Pearson's correlation on one axis ([AR] Figure 10).
 
@@ -109,7 +110,8 @@ def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] =
     correlation = correlation_within(xp, table, total.whole[..., None], "observed")[..., 0]
     values = Marks(hit_rate, qrecall, won.surplus, won.share, correlation)
     if method == "minmax":
-        return Marks(*(_between_models(xp, x) for x in values))
+        models = -2 if table.segments else -1
+        return Marks(*(_between_models(xp, x, models) for x in values))
     if table.weighted:
         raise ValueError(
             "the expectation under random order is not defined with sample weights; "
@@ -120,11 +122,11 @@ def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] =
     return Marks(*((value - expected) / (1 - expected) for value, expected in pairs))
 
 
-def _between_models(xp: Namespace, values: Array) -> Array:
-    if values.ndim == 0:
+def _between_models(xp: Namespace, values: Array, axis: int) -> Array:
+    if values.ndim < -axis:
         raise ValueError('method="minmax" compares models; give scores of shape (models, n)')
-    low = xp.min(values, axis=-1, keepdims=True)
-    return (values - low) / (xp.max(values, axis=-1, keepdims=True) - low)
+    low = xp.min(values, axis=axis, keepdims=True)
+    return (values - low) / (xp.max(values, axis=axis, keepdims=True) - low)
 
 
 def _chance(xp: Namespace, whole: Array, positive: Array) -> Marks:
