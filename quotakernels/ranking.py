@@ -463,8 +463,8 @@ def rank(
     the device of the input, in the widest real float there: float64, or float32 under JAX without
     x64, on TPU and on MPS.
 
-    With `groups` there is still one sort, and nothing is padded.  Curves, charts, hulls and
-    searches for a cut refuse groups.
+    With `groups` there is still one sort, and nothing is padded.  Curves, charts, hulls and what
+    is read off them refuse groups.
 
     References
     ----------

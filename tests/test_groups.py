@@ -61,8 +61,9 @@ def by_group(y: Any, s: Any, groups: Any, *beside: Any, names: Any, quotas: Any,
     left_out = OF_COUNTS if "w" in names else ()
     values = {name: PUBLIC[name](ranking) for name in NUMBERS if name not in left_out}
     for name in AT_QUOTA:
-        if name != "pearson":
-            values[name] = PUBLIC[name](ranking, quota=quotas, when_short="nan")
+        values[name] = PUBLIC[name](ranking, quota=quotas, when_short="nan")
+    own = {"quota": quotas, "when_short": "nan"}
+    values["pearson_observed"] = qk.pearson(ranking, labels="observed", **own)
     values["lift_table"] = qk.lift_table(ranking, bins=BINS).lift
     return values
 
@@ -113,7 +114,7 @@ OF_LISTS = ("reciprocal_rank", "success", "dcg", "ndcg")
 
 def of_ranking(ranking: Any, prices: bool) -> dict[str, Any]:
     found = {name: PUBLIC[name](ranking) for name in NUMBERS}
-    for name in ("hit_rate", "qrecall", "lift", *OF_LISTS):
+    for name in (*AT_QUOTA, *OF_LISTS):
         found[name + " at 5"] = PUBLIC[name](ranking, quota=5, when_short="all")
     if prices:
         for name in ("hit_rate", "positives_per_cost"):
@@ -573,14 +574,16 @@ def test_a_measure_knows_groups_or_says_that_it_does_not(name: str):
     ]
     columns = zip(*alone, strict=True) if isinstance(found, tuple) else [alone]
     for value, exact in zip(found if isinstance(found, tuple) else [found], columns, strict=True):
+        if isinstance(value, tuple):  # of cuts, of which each group has another number
+            assert value == ()
+            continue
         np.testing.assert_allclose(value, np.array(exact), rtol=1e-14, atol=1e-15)
 
 
 def test_what_takes_no_groups_refuses_a_ranking_of_them():
     ranking = qk.rank(DATA["y"], DATA["s"][0], groups=DATA["groups"])
-    boundary = functools.partial(qk.best_boundary, impacts=(1, 0, 0, 1))
-    best = functools.partial(qk.optimal_cut, qk.f_score)
-    for function in (qk.compare_curves, boundary, best):
+    curve = functools.partial(qk.tables.table_curve, qk.f_score)
+    for function in (qk.compare_curves, qk.tables.cut_tables, curve):
         models = {"a": ranking, "b": ranking} if function is qk.compare_curves else ranking
         with pytest.raises(TypeError, match="groups"):
             function(models)
@@ -598,6 +601,13 @@ def test_what_takes_no_groups_refuses_a_ranking_of_them():
         (functools.partial(qk.rank_at_quota, DATA["y"], DATA["s"], quota=2), "call it with one g"),
         (functools.partial(qk.evaluate, DATA["y"], {"a": DATA["s"][0]}), "pass per= or by="),
         (functools.partial(qk.one_vs_rest, qk.roc_auc, [0, 1], np.eye(2)), "call the measu"),
+        (
+            functools.partial(
+                *(qk.inference.optimum_interval, qk.optimal_cut, DATA["y"], DATA["s"]),
+                measure=qk.f_score,
+            ),
+            "call it with one group's e",
+        ),
     ],
 )
 def test_functions_that_take_no_groups_say_what_to_do(call: Any, instead: str):

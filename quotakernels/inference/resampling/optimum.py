@@ -33,7 +33,7 @@ from quotakernels.inputs.gains import Beside
 from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.quotas import wanted_masses
 from quotakernels.measures._direction import direction_of
-from quotakernels.measures._measure import COST, TREATMENT
+from quotakernels.measures._measure import COST, GROUPS, TREATMENT
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.gains.impact_at_quota import best_quota
 from quotakernels.measures.tables.boundary import BestBoundary, best_boundary
@@ -69,7 +69,7 @@ class OptimumInterval(NamedTuple):
     expected: BootstrapResult
 
 
-@forwarding(bootstrap)
+@forwarding(bootstrap, without=GROUPS)
 def optimum_interval(
     best: Any,
     y_true: Any,
@@ -105,7 +105,7 @@ def optimum_interval(
     Raises
     ------
     TypeError
-        Another function than these three; a limit that is no number.
+        Another function than these three; a limit that is no number; groups.
 
     See Also
     --------
@@ -152,6 +152,8 @@ def optimum_interval(
     if not any(best is one for one in (best_boundary, optimal_cut, best_quota)):
         wanted = "best_boundary, optimal_cut or best_quota"
         raise TypeError(f"best must be {wanted}; got {brief(best)}")
+    for name in (x for x in GROUPS if keywords.get(x) is not None):
+        raise TypeError(f"optimum_interval takes no {name}; call it with one group's examples")
     refuse_unused(keywords.get("measure", best), Beside(gain=keywords.get("gain")))
     limit = {name: x for name, x in (("quota", quota), ("fraction", fraction)) if x is not None}
     own = {name: x for name, x in keywords.items() if name not in _OF_BOOTSTRAP}

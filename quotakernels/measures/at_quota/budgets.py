@@ -22,9 +22,8 @@ from quotakernels._types import (
 )
 from quotakernels.inputs.quotas import wanted_masses
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
-from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
+from quotakernels.measures.at_quota.curves import Curve, above_cuts, cut_quotas, cut_thresholds
 from quotakernels.measures.at_quota.hit_rate import positives_at
-from quotakernels.measures.gains.columns import before
 from quotakernels.measures.gains.impact_at_quota import net_gain
 from quotakernels.ranking import Ranking
 
@@ -252,4 +251,6 @@ def budget_curve(table: ops.Groups) -> Curve:
     [ 0.  2.  6.  7. 11.] [0.    0.333 0.667 1.    1.   ]
     """
     xp = namespace(table.counts)
-    return Curve(cut_quotas(xp, table), before(xp, table.cost), cut_thresholds(xp, table))
+    return Curve(
+        cut_quotas(xp, table), above_cuts(xp, table, table.cost), cut_thresholds(xp, table)
+    )

@@ -35,36 +35,71 @@ class Curve(NamedTuple, Generic[T]):
     threshold: T | Any
 
 
-def _from_zero(xp: Namespace, x: Array) -> Array:
-    """Running sums that start with 0."""
-    return xp.concat([xp.zeros_like(x[..., :1]), ops.prefix_sum(xp, x)], axis=-1)
+def above_cuts(xp: Namespace, table: ops.Groups, column: Array) -> Array:
+    """Sums of the rows above each cut, shape (..., G + 1).
+
+    Of S groups of examples there are G + S cuts: one below each row, and then the empty ones.
+    """
+    if table.segments:
+        return _with_empty(xp, table, ops.running_total(xp, table, column), 0)
+    sums = ops.prefix_sum(xp, column)
+    return xp.concat([xp.zeros_like(sums[..., :1]), sums], axis=-1)
+
+
+def below_cuts(xp: Namespace, table: ops.Groups, column: Array) -> Array:
+    """Sums of the rows below each cut; in a difference of sums a small one would be lost."""
+    if table.segments:
+        behind = ops.total_behind(xp, table, column)
+        return xp.concat([behind, ops.group_total(xp, table, column)], axis=-1)
+    sums = xp.flip(ops.prefix_sum(xp, xp.flip(column, axis=-1)), axis=-1)
+    return xp.concat([sums, xp.zeros_like(sums[..., :1])], axis=-1)
+
+
+def _with_empty(xp: Namespace, table: ops.Groups, rows: Array, fill: Any) -> Array:
+    """What stands at the cuts below all rows, and at the empty ones."""
+    number = table.segments.ids.shape[-1] if table.segments else 1
+    shape = (*rows.shape[:-1], number)
+    empty = xp.full(shape, fill, dtype=rows.dtype, device=device(rows))
+    return xp.concat([rows, empty] if table.segments else [empty, rows], axis=-1)
+
+
+def beside_cuts(xp: Namespace, table: ops.Groups, x: Array) -> Array:
+    """What belongs to each list, shape (...), or to each group, (..., S), beside its cuts."""
+    if table.segments:
+        return xp.concat([ops.spread(xp, table, x), x], axis=-1)
+    return xp.expand_dims(x, axis=-1)
 
 
 def cut_quotas(xp: Namespace, table: ops.Groups) -> Array:
     """The selected mass at every cut; without weights whole numbers, exact."""
-    return _from_zero(xp, table.mass)
+    return above_cuts(xp, table, table.mass)
 
 
 def cut_masses(xp: Namespace, table: ops.Groups) -> tuple[Array, Array]:
     """The selected negative and positive mass at every cut; without weights whole numbers."""
-    return _from_zero(xp, table.negative), _from_zero(xp, table.positive)
+    return above_cuts(xp, table, table.negative), above_cuts(xp, table, table.positive)
 
 
 def _cut_positives(xp: Namespace, table: ops.Groups) -> Array:
     """The selected positive mass at every cut, as floats."""
-    return cast(xp, _from_zero(xp, table.positive), wide_float(xp, device(table.counts)))
+    return cast(xp, above_cuts(xp, table, table.positive), wide_float(xp, device(table.counts)))
+
+
+def real_cuts(xp: Namespace, table: ops.Groups) -> Array:
+    """Which cuts are not padding; the empty ones are none."""
+    return _with_empty(xp, table, table.counts > 0, True)
 
 
 def cut_thresholds(xp: Namespace, table: ops.Groups) -> Array:
-    """The threshold of every cut, NaN for cut 0; padding repeats the group before it."""
-    thresholds = float_thresholds(xp, table.thresholds)
+    """The threshold of every cut, NaN for an empty one; padding repeats the group before it."""
+    thresholds = _with_empty(xp, table, float_thresholds(xp, table.thresholds), xp.nan)
+    if table.segments:
+        return thresholds
     filled = table.counts > 0
     places = xp.arange(1, filled.shape[-1] + 1, dtype=xp.int64, device=device(filled))
     owner = ops.running_max(xp, xp.where(filled, places, xp.zeros_like(places)))
-    nan = xp.full((*filled.shape[:-1], 1), xp.nan, dtype=thresholds.dtype, device=device(filled))
-    with_empty = xp.concat([nan, thresholds], axis=-1)
     owner = xp.concat([xp.zeros_like(owner[..., :1]), owner], axis=-1)
-    return xp.take_along_axis(with_empty, owner, axis=-1)
+    return xp.take_along_axis(thresholds, owner, axis=-1)
 
 
 def float_thresholds(xp: Namespace, thresholds: Array) -> Array:

@@ -20,7 +20,7 @@ from quotakernels._types import (
 )
 from quotakernels.inputs.quotas import wanted_masses
 from quotakernels.measures._measure import Measure
-from quotakernels.measures.gains.columns import cut_at_quotas, cut_at_thresholds
+from quotakernels.measures.gains.columns import cut_at_quotas, cut_at_thresholds, rows_to_cut
 from quotakernels.measures.tables.boundary import BestBoundary
 from quotakernels.measures.tables.cells import ConfusionTable, wanted_cut
 from quotakernels.ranking import Ranking
@@ -99,7 +99,7 @@ def _cut_of_cells(
     inclusive: bool = True,
     when_short: Any = None,
 ) -> tuple[tuple[Array, ...], tuple[int, ...]]:
-    """Where the cuts end, shape (..., K), among rows of which empty ones come last."""
+    """Where the cuts end, shape (..., K), or (..., S, K) of groups, among the `rows_to_cut`."""
     wanted, shape = wanted_cut(
         xp,
         table,
@@ -110,7 +110,7 @@ def _cut_of_cells(
         inclusive=inclusive,
         when_short=when_short,
     )
-    table = ops.filled_first(xp, table)
+    table = rows_to_cut(xp, table)
     if threshold is None:
         return cut_at_quotas(table, wanted), shape
     return cut_at_thresholds(table, wanted, inclusive), shape

@@ -19,17 +19,6 @@ class CutRows(NamedTuple):
     unit: Array
 
 
-def before(xp: Namespace, column: Array) -> Array:
-    """Sums of the rows above each cut, shape (..., G + 1)."""
-    sums = ops.prefix_sum(xp, column)
-    return xp.concat([xp.zeros_like(sums[..., :1]), sums], axis=-1)
-
-
-def after(xp: Namespace, column: Array) -> Array:
-    """Sums of the rows below each cut; in a difference of sums a small one would be lost."""
-    return xp.flip(before(xp, xp.flip(column, axis=-1)), axis=-1)
-
-
 def cut_at_quotas(table: ops.Groups, wanted: Array) -> CutRows:
     """Where the wanted masses end; the whole mass takes every row, however sums are rounded."""
     xp = namespace(wanted)
@@ -44,14 +33,36 @@ def cut_at_quotas(table: ops.Groups, wanted: Array) -> CutRows:
     return CutRows(xp.where(everybody, last, index), xp.where(everybody, unit, part), unit)
 
 
+def rows_to_cut(xp: Namespace, table: ops.Groups) -> ops.Groups:
+    """The table with its empty rows behind the others; of groups of examples as it is."""
+    return table if table.segments else ops.filled_first(xp, table)
+
+
 def cut_at_thresholds(table: ops.Groups, wanted: Array, inclusive: bool) -> CutRows:
-    """Where the thresholds cut a table without empty rows before others."""
-    xp = namespace(wanted)
+    """Where the thresholds cut the `rows_to_cut`."""
+    xp = namespace(table.counts)
     wanted = xp.broadcast_to(wanted, (*table.counts.shape[:-1], *wanted.shape))
+    if table.segments:
+        return _groups_cut(xp, table, wanted, inclusive)
     ends = cut_ends(xp, table, wanted, inclusive)
     index = xp.clip(ends, max=table.counts.shape[-1] - 1)
     part = cast(xp, ends > index, wide_float(xp, device(ends)))
     return CutRows(index, part, xp.ones_like(part))
+
+
+def _groups_cut(xp: Namespace, table: ops.Groups, wanted: Array, inclusive: bool) -> CutRows:
+    """Each group ends above its first row that does not reach the threshold, if there is one."""
+    index, part = [], []
+    for k in range(wanted.shape[-1]):
+        reached = ops.reaching(xp, table.thresholds, wanted[..., k], inclusive)
+        first, there = ops.first_flagged(xp, table, (table.counts > 0) & ~reached)
+        last = ops.last_row(xp, table, xp.expand_dims(first, axis=-1))[..., 0]
+        index.append(xp.where(there, first, last))
+        part.append(there)
+    whole = cast(xp, ~xp.stack(part, axis=-1), wide_float(xp, device(wanted)))
+    empty = xp.expand_dims(Totals(xp, table).examples == 0, axis=-1)
+    whole = xp.where(empty, xp.full_like(whole, xp.nan), whole)
+    return CutRows(xp.stack(index, axis=-1), whole, xp.ones_like(whole))
 
 
 def selected(table: ops.Groups, column: Array, cut: CutRows) -> Array:

@@ -6,19 +6,26 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace, tolerance
 from quotakernels.inputs.quotas import Totals
 from quotakernels.measures._measure import measure
-from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
+from quotakernels.measures.at_quota.curves import (
+    Curve,
+    above_cuts,
+    below_cuts,
+    beside_cuts,
+    cut_quotas,
+    cut_thresholds,
+    real_cuts,
+)
 from quotakernels.measures.gains._kinds import BestGain, CellGains, GainsAtQuota, QuotaImpact
 from quotakernels.measures.gains.columns import (
     CutRows,
-    after,
-    before,
     cut_at_quotas,
     rejected,
+    rows_to_cut,
     selected,
 )
 from quotakernels.measures.tables.boundary import BestBoundary
 from quotakernels.measures.tables.cells import ConfusionTable
-from quotakernels.measures.tables.optimal import SAME_VALUE, best_cut, real_cuts
+from quotakernels.measures.tables.optimal import SAME_VALUE, best_cut
 
 
 @measure(GainsAtQuota, greater_is_better=True, headline="whole", by_group=True)
@@ -95,7 +102,7 @@ def _both_classes(gains: ops.Gains) -> tuple[Array, Array | None]:
     return if_selected, gains.positive_rejected + gains.negative_rejected
 
 
-@measure(BestGain, greater_is_better=True, in_masses=True, headline="value")
+@measure(BestGain, greater_is_better=True, in_masses=True, headline="value", by_group=True)
 def best_quota(table: ops.Groups) -> BestBoundary:
     """The quota that brings the most in all, each example with its own gain ([EL], B*).
 
@@ -134,26 +141,24 @@ def best_quota(table: ops.Groups) -> BestBoundary:
     """
     xp = namespace(table.counts)
     if_selected, if_rejected = _both_classes(table.gains)
-    value = before(xp, if_selected)
-    value = _defined(xp, table, value if if_rejected is None else value + after(xp, if_rejected))
+    value = above_cuts(xp, table, if_selected)
+    if if_rejected is not None:
+        value = value + below_cuts(xp, table, if_rejected)
+    nobody = beside_cuts(xp, table, Totals(xp, table).whole) == 0
+    value = xp.where(nobody, xp.full_like(value, xp.nan), value)
     curve = Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
-    best = best_cut(curve, real_cuts(xp, table), _rounding(xp, table.gains))
-    return BestBoundary(*best, curve)
+    best = best_cut(table, curve, real_cuts(xp, table), _rounding(xp, table))
+    return BestBoundary(*best, () if table.segments else curve)
 
 
-def _defined(xp: Namespace, table: ops.Groups, value: Array) -> Array:
-    """The value, NaN where there are no examples."""
-    whole = xp.expand_dims(Totals(xp, table).whole, axis=-1)
-    return xp.where(whole > 0, value, xp.full_like(value, xp.nan))
+def _rounding(xp: Namespace, table: ops.Groups) -> Array:
+    """The share `SAME_VALUE` of the sum of all absolute gains, beside the cuts."""
+    size = table.gains.size
+    whole = beside_cuts(xp, table, ops.group_total(xp, table, size))
+    return tolerance(size, SAME_VALUE) / ops.GAIN_SCALE * whole
 
 
-def _rounding(xp: Namespace, gains: ops.Gains) -> Array:
-    """The share `SAME_VALUE` of the sum of all absolute gains, shape (..., 1)."""
-    same = tolerance(gains.size, SAME_VALUE) / ops.GAIN_SCALE
-    return same * xp.expand_dims(ops.total(xp, gains.size), axis=-1)
-
-
-@measure(CellGains, greater_is_better=None)
+@measure(CellGains, greater_is_better=None, by_group=True)
 def cell_impacts(table: ops.Groups, index: Array, part: Array, unit: Array) -> ConfusionTable:
     """What the examples of each cell of a confusion table bring on average at a cut ([EL] eq. 11).
 
@@ -184,7 +189,7 @@ def cell_impacts(table: ops.Groups, index: Array, part: Array, unit: Array) -> C
     210.0 -500.0 0.0 nan
     """
     xp = namespace(part)
-    table, cut = ops.filled_first(xp, table), CutRows(index, part, unit)
+    table, cut = rows_to_cut(xp, table), CutRows(index, part, unit)
     gains = table.gains
     tp, fp = (selected(table, x, cut) for x in (gains.positive, gains.negative))
     fn, tn = xp.zeros_like(tp), xp.zeros_like(fp)

@@ -47,13 +47,16 @@ class BestBoundary(NamedTuple, Generic[T]):
         Which cuts are best, up to rounding; the first of them is the one reported.
     curve : Curve
         The same impact at every cut.
+
+    Of S groups of examples the first three have the shape (..., S), and `optima` and `curve` are
+    empty tuples: each group has another number of cuts.
     """
 
     value: T
     threshold: T | Any
     quota: T
     optima: Any
-    curve: Curve[T]
+    curve: Curve[T] | Any
 
 
 class CutTables(NamedTuple, Generic[T]):
@@ -79,9 +82,10 @@ def _validate_ratio(
     if ratio is None:
         return (), None
     number = {"ratio": numbers_like(table.counts, "ratio", ratio)}
-    if number["ratio"].ndim > 1:
+    if number["ratio"].ndim > (0 if table.segments else 1):
         shape = tuple(number["ratio"].shape)
-        raise ValueError(f"ratio must be a number or a list of them; got shape {shape}")
+        what = "one number with groups" if table.segments else "a number or a list of them"
+        raise ValueError(f"ratio must be {what}; got shape {shape}")
     return tuple(checked(xp, number, {"ratio": POSITIVE}).values()), None
 
 
@@ -134,7 +138,7 @@ class _BestBoundary(Measure):
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-@measure(_BestBoundary, greater_is_better=True, headline="value")
+@measure(_BestBoundary, greater_is_better=True, headline="value", by_group=True)
 def best_boundary(table: ops.Groups, *numbers: Array, kind: ImpactKind = "impact") -> BestBoundary:
     """The cut that brings the most, B*, and what every cut brings ([EL]).
 
@@ -147,7 +151,8 @@ def best_boundary(table: ops.Groups, *numbers: Array, kind: ImpactKind = "impact
     ratio : number or K numbers, optional
         The user's class ratio r = P′/N′, finite and above 0, to which the table of every cut is
         tuned as by `tune_prevalence`; by default that of the data.  ι_σ is the same at every ratio.
-        Of K ratios all results have an axis more, (..., K) and (..., K, G + 1).
+        Of K ratios all results have an axis more, (..., K) and (..., K, G + 1).  With groups it is
+        one number.
     kind : {"impact", "outcome"}
         The impact per example ι_I, for impacts that add up, or ι_σ of `outcome_impact`, for
         decisions that count by themselves.
@@ -209,7 +214,8 @@ def best_boundary(table: ops.Groups, *numbers: Array, kind: ImpactKind = "impact
     curve = curve._replace(value=of_cells(floats, ConfusionTable(*impacts)))
     unit = largest(*impacts)
     unit = xp.max(unit, axis=-1, keepdims=True) if unit.ndim else unit
-    return BestBoundary(*best_cut(curve, real, tolerance(unit, SAME_VALUE) * unit), curve)
+    best = best_cut(table, curve, real, tolerance(unit, SAME_VALUE) * unit)
+    return BestBoundary(*best, () if table.segments else curve)
 
 
 class _CutTables(Measure):

@@ -37,7 +37,7 @@ from quotakernels.inputs.quotas import (
     wanted_masses,
 )
 from quotakernels.measures._scale import in_usual_units
-from quotakernels.measures.at_quota.curves import cut_masses
+from quotakernels.measures.at_quota.curves import below_cuts, cut_masses
 from quotakernels.measures.at_quota.hit_rate import positives_at
 
 
@@ -266,13 +266,11 @@ def cut_cells(xp: Namespace, table: ops.Groups) -> ConfusionTable:
     Masses are summed from either end, since in a difference of sums a small one is lost.
     """
     fp, tp = cut_masses(xp, table)
-    if table.weighted:
-        flipped = table.map(lambda x: xp.flip(x, axis=-1))
-        rest = (xp.flip(x, axis=-1) for x in cut_masses(xp, flipped))
+    if table.weighted or table.segments:
+        tn, fn = (below_cuts(xp, table, x) for x in (table.negative, table.positive))
     else:
         fp, tp = cast(xp, fp, xp.int64), cast(xp, tp, xp.int64)
-        rest = (x[..., -1:] - x for x in (fp, tp))
-    tn, fn = rest
+        tn, fn = (x[..., -1:] - x for x in (fp, tp))
     return ConfusionTable(tp, fp, fn, tn)
 
 

@@ -27,7 +27,13 @@ from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import brief, forwarding, refuse_unknown
 from quotakernels.measures._direction import direction_of, own_direction, title_of
 from quotakernels.measures._measure import COST, DATA, GAINS, TREATMENT, Measure
-from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
+from quotakernels.measures.at_quota.curves import (
+    Curve,
+    beside_cuts,
+    cut_quotas,
+    cut_thresholds,
+    real_cuts,
+)
 from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
 from quotakernels.measures.tables.measure import FINITE, TableMeasure
 from quotakernels.ranking import Ranking, rank, table_of
@@ -48,6 +54,8 @@ class OptimalCut(NamedTuple, Generic[T]):
         The cut, as in `Curve`, but a quota that is a float; NaN if there is no best cut.
     optima : boolean array, shape (..., G + 1)
         Which cuts of `table_curve` are best, up to rounding; never those of padding.
+
+    Of S groups of examples the first three have the shape (..., S), and `optima` is an empty tuple.
     """
 
     value: T
@@ -94,11 +102,11 @@ def table_curve(measure: Any, *data: Any, **keywords: Any) -> Curve:
     Raises
     ------
     TypeError
-        Something else than such a measure.
+        Something else than such a measure; groups.
 
     See Also
     --------
-    optimal_cut : the best of these cuts.
+    optimal_cut : the best of these cuts, also of each group.
 
     References
     ----------
@@ -116,7 +124,7 @@ def table_curve(measure: Any, *data: Any, **keywords: Any) -> Curve:
     xp = namespace(ranking.counts)
     dtype = result_float(xp, device(ranking.counts))
     with computing(xp):
-        cells, curve, _ = _cuts_of(xp, ranking)
+        cells, curve, _ = _cuts_of(xp, table_of(xp, ranking), good_rows(ranking))
         curve = curve._replace(value=chosen.value(xp, cells, own))
         return finished(xp, curve, dtype)  # type: ignore[no-any-return]
 
@@ -196,6 +204,9 @@ def optimal_cut(
     0.5 0.6 4.0 [False False False  True False]
     >>> print(optimal_cut(expected_cost, ranking, cost_fp=3, cost_fn=1).threshold)
     0.9
+    >>> of_each = optimal_cut(informedness, [1, 0, 0, 1], [0.9, 0.8, 0.7, 0.6], groups=list("aabb"))
+    >>> print(of_each.value, of_each.threshold)
+    [1. 0.] [0.9 nan]
     """
     return best_and_curve(measure, data, maximize, keywords)[0]
 
@@ -213,7 +224,8 @@ def best_and_curve(
     xp = namespace(ranking.counts)
     dtype = result_float(xp, device(ranking.counts))
     with computing(xp):
-        cells, curve, real = _cuts_of(xp, ranking)
+        table = table_of(xp, ranking, by_group=True)
+        cells, curve, real = _cuts_of(xp, table, good_rows(ranking))
         value = chosen.value(xp, cells, own)
         if isinstance(value, tuple):
             raise TypeError(f"{caller} compares single values; {chosen.__name__} has several")
@@ -221,7 +233,7 @@ def best_and_curve(
         rounding = None if unit is None else tolerance(unit, SAME_VALUE) * unit
         best = compiled(best_cut, xp, ("maximize",))
         curve = curve._replace(value=value)
-        found: OptimalCut = best(curve, real, rounding, maximize=largest)
+        found: OptimalCut = best(table, curve, real, rounding, maximize=largest)
         return finished(xp, found, dtype), finished(xp, curve, dtype)
 
 
@@ -262,16 +274,14 @@ def _of_ones_own(function: Callable[..., Array]) -> TableMeasure:
     return TableMeasure(of_cells, greater_is_better=direction, domains=dict.fromkeys(own, FINITE))
 
 
-def real_cuts(xp: Namespace, table: ops.Groups) -> Array:
-    """Which cuts are not padding, shape (..., G + 1); the empty one is none."""
-    filled = table.counts > 0
-    return xp.concat([xp.ones_like(filled[..., :1]), filled], axis=-1)
-
-
-def _cuts_of(xp: Namespace, ranking: Ranking) -> tuple[ConfusionTable, Curve, Array]:
+def _cuts_of(
+    xp: Namespace, table: ops.Groups, good: Array | None
+) -> tuple[ConfusionTable, Curve, Array]:
     """The cells of every cut, a curve without values, and which cuts are not padding."""
-    cells, curve, real = compiled(cuts_of, xp)(table_of(xp, ranking))
-    return *nan_unless_valid(xp, (cells, curve), good_rows(ranking)), real
+    cells, curve, real = compiled(cuts_of, xp)(table)
+    if good is not None and table.segments:
+        good = xp.expand_dims(beside_cuts(xp, table, good[..., 0]), axis=-1)
+    return *nan_unless_valid(xp, (cells, curve), good), real
 
 
 def cuts_of(table: ops.Groups) -> tuple[ConfusionTable, Curve, Array]:
@@ -283,32 +293,56 @@ def cuts_of(table: ops.Groups) -> tuple[ConfusionTable, Curve, Array]:
 
 
 def best_cut(
-    curve: Curve, real: Array, rounding: Array | None = None, *, maximize: bool = True
+    table: ops.Groups,
+    curve: Curve,
+    real: Array,
+    rounding: Array | None = None,
+    *,
+    maximize: bool = True,
 ) -> OptimalCut:
-    """The first of the best points of a curve, among those that are real cuts.
+    """The first of the best points of a curve, or of that of each group, among the real cuts.
 
-    Values that differ by no more than `rounding`, shape (..., 1), are equal: by default
+    Values that differ by no more than `rounding`, which is beside the cuts, are equal: by default
     `SAME_VALUE`, or that share of the best value if that is more.
     """
     xp = namespace(curve.value)
     value = curve.value if maximize else -curve.value
     there = real & ~xp.isnan(value)
     value = xp.where(there, value, xp.full_like(value, -xp.inf))
-    top = xp.max(value, axis=-1, keepdims=True)
+    top = beside_cuts(xp, table, _highest(xp, table, value))
     if rounding is None:
         finite = xp.where(xp.isinf(top), xp.zeros_like(top), top)
         rounding = tolerance(top, SAME_VALUE) * ops.clip(xp, xp.abs(finite), 1.0)
     near = top - value <= rounding
     optima = there & ((value == top) | near)
-    last = optima.shape[-1] - 1
-    places = xp.arange(last + 1, dtype=xp.int64, device=device(optima))
-    places = xp.where(optima, places, xp.full_like(places, last))
-    first = xp.min(places, axis=-1, keepdims=True)
-    none = ~xp.any(optima, axis=-1)
+    first, some = _first(xp, table, optima)
 
     def at_first(x: Array) -> Array:
-        x = xp.take_along_axis(x, first, axis=-1)[..., 0]
-        return xp.where(none, xp.full_like(x, xp.nan), x)
+        x = ops.taken(xp, x, first)
+        x = xp.where(some, x, xp.full_like(x, xp.nan))
+        return x if table.segments else x[..., 0]
 
     quota = cast(xp, curve.quota, wide_float(xp, device(curve.quota)))
-    return OptimalCut(at_first(curve.value), at_first(curve.threshold), at_first(quota), optima)
+    value, threshold, quota = (at_first(x) for x in (curve.value, curve.threshold, quota))
+    return OptimalCut(value, threshold, quota, () if table.segments else optima)
+
+
+def _highest(xp: Namespace, table: ops.Groups, value: Array) -> Array:
+    """The best of the values of all cuts, shape (...), or of those of each group, (..., S)."""
+    if not table.segments:
+        return xp.max(value, axis=-1)
+    rows = table.counts.shape[-1]
+    return xp.maximum(ops.group_max(xp, table, value[..., :rows], -xp.inf), value[..., rows:])
+
+
+def _first(xp: Namespace, table: ops.Groups, flags: Array) -> tuple[Array, Array]:
+    """The first of the cuts that are flagged, shape (..., 1), or (..., S), and if there is one."""
+    last = flags.shape[-1] - 1
+    places = xp.arange(last + 1, dtype=xp.int64, device=device(flags))
+    if not table.segments:
+        places = xp.where(flags, places, xp.full_like(places, last))
+        return xp.min(places, axis=-1, keepdims=True), xp.any(flags, axis=-1, keepdims=True)
+    rows = table.counts.shape[-1]
+    empty = flags[..., rows:]
+    first, some = ops.first_flagged(xp, table, flags[..., :rows])
+    return xp.where(empty, places[rows:], first), empty | some
