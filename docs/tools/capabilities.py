@@ -14,22 +14,22 @@ from capabilities import ARGUMENTS, FORMS, REFUSED, WITHOUT, functions, has  # n
 
 HEAD = """# What works where
 
-Made by `python docs/tools/capabilities.py` of what the tests declare and run, so that it cannot say
-more than they do. A dash means that a function has no such argument, cannot be run in that form, or
-that no test does so. [Backends](backends.md) tells what differs between the libraries.
+`python docs/tools/capabilities.py` makes this page from what the tests declare and run. A dash means
+that a function has no such argument, cannot run in that form, or that no test runs it so.
+[Backends](backends.md) says how the libraries differ.
 
 ## Libraries, and ways to run a function
 
-The measures of a ranking meet their exact values in each of these. The quick ones are run in more
-tests.
+Tests compare the measures of a ranking with their exact values in each of these. More tests run the
+quick ones.
 
 | name | library | results | values can be read | in the quick set |
 |---|---|---|---|---|
 """
 FUNCTIONS = """
-*strictest* is without boolean indexing and data-dependent shapes, *device1* on a device that is not
-the default. CuPy runs where there is a GPU; elsewhere the names that the library uses of it are
-checked. For CUDA, ROCm and TPU every function that works in `jax.jit` is lowered.
+*strictest* forbids boolean indexing and data-dependent shapes. *device1* runs on a device that is not
+the default. CuPy runs if there is a GPU; elsewhere a test checks that the names exist which the
+library uses. Every function that works in `jax.jit` is lowered for CUDA, ROCm and TPU.
 
 ## Functions
 
