@@ -40,8 +40,8 @@ class Ranking(NamedTuple, Generic[T]):
     A ranking is a named tuple of arrays only, so it passes through ``jax.jit``, ``jax.vmap``,
     ``torch.func.vmap`` and pickling as it is.
 
-    `rank` makes it of labels and scores, `from_counts` of grouped rows in any order.  Columns by
-    hand must be as below: those of NumPy arrays and CPU tensors are checked.
+    `rank` makes it from labels and scores, `from_counts` from grouped rows in any order.  If you
+    call the class itself, give the columns below; NumPy arrays and CPU tensors are checked.
 
     Attributes
     ----------
@@ -60,11 +60,12 @@ class Ranking(NamedTuple, Generic[T]):
         `positive_rejected` and `negative_rejected` if they are not, `size` their absolute sum.
         Without gains an empty tuple.
     layout : empty tuple
-        Of a type that says whether each group stands in the row of its last example.
+        Its type says whether each group stands in the row of its last example.
     groups : named tuple of arrays
-        With `groups` of `rank`: their `ids`, shape (..., S); the row at which each of them
-        `starts`, shape (..., S + 1); which of them each row is `of_row`, shape (..., G); and which
-        are `good`, shape (..., S, 1), if values were not read.  Else an empty tuple.
+        With `groups` of `rank`: `ids`, shape (..., S); `starts`, the row at which each group
+        begins, shape (..., S + 1); `of_row`, the group of each row, shape (..., G); and `good`,
+        shape (..., S, 1), which groups have no bad value, if values were not read.  Else an empty
+        tuple.
     costs : named tuple of arrays, shape (..., G)
         With `cost` of `rank`: what the `positive` and the `negative` examples of the group cost if
         they are selected.  Else an empty tuple.
@@ -402,18 +403,19 @@ def rank(
     y_true : array, shape (n,) or that of `y_score`
         Labels 0 and 1, of any dtype, or any two labels with `pos_label`.
     y_score : array, shape (..., n)
-        Scores, of which the last axis holds the examples; higher means more likely positive.
-        They are compared, never computed with, so any real, integer or boolean dtype ranks by its
-        exact value; -0.0 ties with 0.0.
+        Scores; the last axis holds the examples, and higher means more likely positive.  They are
+        only compared, so any real, integer or boolean dtype ranks by its exact value; -0.0 ties
+        with 0.0.
     sample_weight : array, shape (n,) or that of `y_score`, optional
-        Weights, not negative.  An example of weight 0 is as if it were not there.
+        Weights, not negative.  An example of weight 0 counts as absent.
     where : boolean array, shape (n,) or that of `y_score`, optional
         False for examples to leave out (padding).  Their scores and labels may be anything.
     pos_label : optional
         The label of the positive class, if labels are not 0 and 1.
     ties : {"expected", "optimistic", "pessimistic", "given"}
-        What happens among equal scores: the expectation over all orders ([AR] eq. 5), positives
-        first, positives last, or the order of the input.
+        How equal scores are ordered.  "expected" takes the expectation over all orders ([AR] eq.
+        5), "optimistic" puts positives first, "pessimistic" last, and "given" keeps the order of
+        the input.
     validate : bool
         With False no value is read on the host; bad values then give NaN instead of an error.
     gain : array, shape (n,) or that of `y_score`, optional
@@ -424,11 +426,11 @@ def rank(
     groups : array, shape (n,) or that of `y_score`, optional
         The group of each example, such as its flight, branch, query or user: integers, or strings
         or dates in NumPy arrays and lists, in any order.  A measure then gives one value for each
-        group, shape (..., S), in the rising order of the ids.
+        group, shape (..., S), in ascending order of the ids.
     num_groups : int, optional
-        How many groups there are; their ids are then 0 to ``num_groups - 1``, and one without
-        examples has NaN.  Needed where values cannot be read (in a program); else the groups are
-        the ids that occur.
+        How many groups there are; their ids are then 0 to ``num_groups - 1``, and results of a
+        group without examples are NaN.  Needed where values cannot be read, as in a compiled
+        program.  By default the groups are the ids that occur.
     cost : array, shape (n,) or that of `y_score`, optional
         What each example costs if it is selected, finite and not negative, for `budget` of
         `hit_rate`.  An example of weight w costs w times as much.
@@ -438,30 +440,30 @@ def rank(
     Returns
     -------
     Ranking
-        In the namespace and on the device of the input.  One list of scores in host memory
-        (NumPy, CPU tensors) gives a row per tie group; otherwise there are n rows (2n for the
-        optimistic and pessimistic policies), of which those that hold no group are empty; of more
-        floats of 16 bits than these have values, a row for each value.
+        In the library and on the device of the input.  One list of scores in host memory (NumPy,
+        CPU tensors) gives a row per tie group.  Otherwise there are n rows (2n for the optimistic
+        and pessimistic policies), and rows without a tie group are empty.  More than 65,536 scores
+        of 16-bit floats give a row for each value.
 
     Raises
     ------
     TypeError
         Unusable dtypes; arrays of two libraries or on two devices.
     ValueError
-        Shapes that do not match, and column vectors; NaN scores, labels that are not 0 and 1,
-        negative, NaN or infinite weights and costs, gains that are not finite, treatments that are
-        not 0 and 1, ids of no group, with the first position.  Where values cannot be read (inside
-        a trace, on an accelerator) they make all measures of that row of the batch NaN, or of their
-        group alone, unless it is the id.
+        Shapes that do not match, and column vectors.  With the first position: NaN scores; labels
+        or treatments that are not 0 and 1; negative, NaN or infinite weights and costs; gains that
+        are not finite; ids of no group.  Where values cannot be read (inside a trace, on an
+        accelerator) a bad value makes all measures of that row of the batch NaN; with groups, those
+        of its group, unless the id itself is bad.
 
     Notes
     -----
-    Every measure of scores takes what `rank` takes (gains only if it is one of gains, groups only
-    if it gives a value for each, costs only if it takes a budget, treatments only if it is of
-    uplift); or a `Ranking` alone, which was
-    made with the keywords.  It refuses what `rank` refuses, and gives arrays in the library and on
-    the device of the input, in the widest real float there: float64, or float32 under JAX without
-    x64, on TPU and on MPS.
+    Every measure of scores takes what `rank` takes, or a `Ranking` alone, which was made with these
+    keywords.  Only measures of gains take gains, only those with a value for each group take
+    groups, only those with a budget take costs, and only those of uplift take treatments.  A
+    measure refuses what `rank` refuses.  It gives arrays in the library and on the device of the
+    input, in the widest real float there: float64, or float32 under JAX without x64, on TPU and on
+    MPS.
 
     With `groups` there is still one sort, and nothing is padded.  Curves, charts, hulls and what
     is read off them refuse groups.

@@ -51,11 +51,12 @@ class GroupCounts(NamedTuple, Generic[T]):
     Attributes
     ----------
     ids : array, shape (..., S)
-        What names the groups, in order.
+        The ids of the groups, in ascending order.
     examples : array, shape (..., S)
-        How many examples of it take part: integers, or floats where a group may be NaN.
+        How many examples each group has, without masked ones: integers, or floats where a group may
+        be NaN.
     positives : array, shape (..., S)
-        How many of them are positive.
+        How many of these are positive.
     """
 
     ids: Any
@@ -86,7 +87,7 @@ def group_counts(ranking: Ranking[T]) -> GroupCounts[T]:
     Parameters
     ----------
     ranking : Ranking
-        One that `rank` made with `groups`.
+        A ranking that `rank` made with `groups`.
 
     Returns
     -------
@@ -96,7 +97,7 @@ def group_counts(ranking: Ranking[T]) -> GroupCounts[T]:
     Raises
     ------
     TypeError
-        A ranking without groups, or something else.
+        Anything but a ranking with groups.
 
     See Also
     --------
@@ -255,18 +256,17 @@ def group_mean(
 ) -> Any:
     """Mean of a measure over groups of examples.
 
-    Takes labels and scores, with the keywords of `rank`, among them `groups`; or in place of
-    `y_true` a `Ranking` that was made with groups.  Without them it gives the mean as a measure
-    itself, which is called with either, and which `bootstrap`, `compare` and the functions of folds
-    take.
+    Takes labels and scores with the keywords of `rank`, including `groups`; or a `Ranking` that was
+    made with groups in place of `y_true`.  Without data it returns the mean as a measure, which
+    takes the same.  `bootstrap`, `compare` and the functions of folds accept it.
 
     Parameters
     ----------
     measure : measure of this library
-        One that knows groups, such as `roc_auc`, or `functools.partial` of one.
+        A measure that takes groups, such as `roc_auc`, or `functools.partial` of one.
     weights : {"examples", "positives", "negatives"} or array, shape (S,) or (..., S), optional
-        What a group counts for: 1 by default, the mass of its examples, of its positives or of its
-        negatives (without sample weights their number), or numbers, not negative, in the rising
+        The weight of each group: 1 by default; the mass of its examples, of its positives or of its
+        negatives (without sample weights their number); or numbers, not negative, in ascending
         order of the ids.
     **keywords
         The measure's own, such as `quota`.
@@ -279,16 +279,16 @@ def group_mean(
     Raises
     ------
     TypeError
-        A measure that does not know groups, no groups, unusable weights; weights by class of gains
-        that come without labels.
+        A measure that takes no groups, no groups, unusable weights; weights by positives or
+        negatives where gains come without labels.
     ValueError
         Weights that are negative, not finite, or of another shape.  Where they cannot be read the
         mean is NaN.
 
     Notes
     -----
-    A group without a value, such as the AUC of one class alone, is left out: it counts neither for
-    the sum nor for the weights.  Weighted by examples, the AUC is known as GAUC.
+    A group without a value, such as the AUC of a single class, is left out of the sum and of the
+    weights.  The AUC weighted by examples is known as GAUC.
 
     References
     ----------

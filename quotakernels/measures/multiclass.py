@@ -58,7 +58,7 @@ CUTS = (
 class OneVsRest(NamedTuple):
     """A measure of every class against the rest, and the average.
 
-    For a measure that gives a named tuple (`Summary`, …) each field is such a tuple.
+    If a measure returns a named tuple (`Summary`, …) each field is such a tuple.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class OneVsRest(NamedTuple):
         The measure of each class, NaN where it is undefined.  With ``average="micro"`` there is
         a single problem, and the axis has the length 1.
     defined : integer array, shape of ``value``
-        How many of them are defined and make up the value.
+        How many classes are defined and make up the value.
     """
 
     value: Any
@@ -90,18 +90,18 @@ def one_vs_rest(
     validate: bool = True,
     **own: Any,
 ) -> OneVsRest:
-    """A measure of two classes for K classes: each of them against the rest, and the average.
+    """A measure for each of K classes against the rest, and the average over the classes.
 
     Parameters
     ----------
     measure : measure of this library
         `roc_auc`, `average_hit_rate`, `lift`, `summary`, …; or `optimal_cut` or `table_curve` with
-        the measure of tables that they take, ``functools.partial(optimal_cut, f_score)``.
+        a measure of tables, such as ``functools.partial(optimal_cut, f_score)``.
     y_true : array, shape (n,) or (..., n)
         The class of each example: 0 to K - 1, of any dtype; or labels of any kind, with `classes`.
     y_score : array, shape (..., n, K)
-        Score of each example for each class.  Each class is ranked by its own column, so that the
-        columns need not be probabilities, nor add up to 1.
+        Score of each example for each class.  Each class is ranked by its own column, so the
+        columns need not be probabilities or add up to 1.
     classes : sequence of K labels, optional
         The labels of the classes, in the order of the columns of `y_score`.
     average : {"macro", "weighted", "micro"} or None
@@ -110,28 +110,28 @@ def one_vs_rest(
         in one ranking, each with the label of whether its class is the true one.  None leaves the
         classes apart.
     sample_weight, where, ties, validate : optional
-        Those of `rank`; of arrays each example has one value, whatever K is.
+        As in `rank`; arrays have one value for each example.
     **own : optional
-        The measure's own parameters, such as `quota` or `fraction`, the same for all classes.
-        A quota of "micro" is one of the n·K pooled examples.
+        The measure's own parameters, such as `quota` or `fraction`, the same for all classes.  With
+        "micro" a quota counts the n·K pooled examples.
 
     Returns
     -------
     OneVsRest
-        Where no class is defined the average is NaN, of 0 classes.
+        If the measure is undefined for all classes, the average is NaN and ``defined`` is 0.
 
     Raises
     ------
     TypeError
-        A `measure` that is none; `classes` that cannot be labels.
+        A `measure` that is not a measure; `classes` that cannot be labels.
     ValueError
-        A label that is none of the classes, as many `classes` as there are not columns, an average
-        of curves.  Where values cannot be read, a bad label, score or weight makes that row of the
+        A label that is none of the classes, another number of `classes` than columns, an average of
+        curves.  Where values cannot be read, a bad label, score or weight makes that row of the
         batch NaN for all classes.
 
     Notes
     -----
-    A class that does not occur has no ROC AUC, for example; it is left out of the average and of
+    A class that does not occur has no ROC AUC, for example.  It is left out of the average and of
     ``defined``, and does not count as 0.  Prevalences are masses where there are weights.  Under
     ``ties="given"`` the pooled examples are in the order of the examples, class by class in each.
     ``normalized_marks(method="minmax")`` compares models, and needs a batch axis as it does alone.

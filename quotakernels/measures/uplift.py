@@ -131,12 +131,12 @@ class _Qini(ValueMeasure):
 
 @measure(_UpliftAtQuota, greater_is_better=True, by_group=True)
 def uplift_at_quota(table: ops.Groups, wanted: Array) -> Array:
-    """The response rate of the treated among the best, less that of the controls among them.
+    """The response rate of the treated among the best, minus that of the controls among them.
 
     Rₜ/Nₜ - R_c/N_c of the best j: Nₜ treated examples with Rₜ positives, N_c controls with R_c.
 
-    Takes what `hit_rate` takes, and `treatment` as `rank` does; or a `Ranking` that was made with
-    it.  The score is most often a predicted uplift, or what another model orders by.
+    Takes what `hit_rate` takes, and `treatment` as in `rank`; or a `Ranking` that was made with it.
+    The score is usually a predicted uplift, but any score will do.
 
     Returns
     -------
@@ -149,10 +149,9 @@ def uplift_at_quota(table: ops.Groups, wanted: Array) -> Array:
 
     Notes
     -----
-    Of a tie group at the edge all four numbers are expected ones ([AR] eq. 5): each example counts
-    with its probability of being selected.  The rates are quotients of these.
-
-    It is the effect of the treatment on the selected if chance decided who was treated.
+    In a tie group at the edge all four numbers are expectations ([AR] eq. 5): each example counts
+    with its probability of being selected.  The rates are quotients of these.  If the treated were
+    chosen at random, the result estimates the effect of the treatment on the selected.
 
     References
     ----------
@@ -173,7 +172,7 @@ def uplift_at_quota(table: ops.Groups, wanted: Array) -> Array:
 
 @measure(_UpliftCurve, greater_is_better=None, in_masses=True)
 def uplift_curve(table: ops.Groups) -> Curve:
-    """What treating the best adds to the positives, at every cut: see `Curve`.
+    """The positives that treating all of the best adds, at every cut: see `Curve`.
 
     j·(Rₜ/Nₜ - R_c/N_c), the number of the best times `uplift_at_quota`.
 
@@ -182,8 +181,8 @@ def uplift_curve(table: ops.Groups) -> Curve:
     Returns
     -------
     Curve
-        ``value`` is in examples, with weights in their mass.  It is 0 at the empty cut.  An arm
-        that the best lack has a rate of 0 there.  All NaN where one arm has no examples at all.
+        ``value`` counts examples, with weights their mass.  It is 0 at the empty cut.  If the best
+        lack an arm, its rate is 0 there.  All NaN where one arm has no examples at all.
 
     See Also
     --------
@@ -193,7 +192,7 @@ def uplift_curve(table: ops.Groups) -> Curve:
     References
     ----------
     [Gutierrez 2017] section 4.1; ``uplift_curve`` of scikit-uplift, ``get_cumgain`` of causalml,
-    whose rates' difference rises in a straight line where an arm is lacking.
+    where the difference of the rates rises in a straight line while an arm is missing.
 
     Examples
     --------
@@ -208,18 +207,15 @@ def uplift_curve(table: ops.Groups) -> Curve:
 
 @measure(_UpliftCurve, greater_is_better=None, in_masses=True)
 def qini_curve(table: ops.Groups) -> Curve:
-    """What the treatment has added to the positives of the treated, at every cut: see `Curve`.
-
-    Rₜ - R_c·Nₜ/N_c: the positives among the treated of the best, less those that as many controls
-    have.
+    """The positives that the treatment has added among the treated, at every cut: see `Curve`.
 
     Takes labels and scores, and `treatment` as `rank` does; or a `Ranking` that was made with it.
 
     Returns
     -------
     Curve
-        ``value`` is in treated examples, with weights in their mass.  It is 0 at the empty cut.
-        Without controls among the best nothing is taken off.  All NaN where one arm has no
+        ``value`` counts treated examples, with weights their mass.  It is 0 at the empty cut.
+        Without controls among the best nothing is subtracted.  All NaN where one arm has no
         examples at all.
 
     See Also
@@ -255,15 +251,15 @@ def auuc(table: ops.Groups, *, curve: str = "uplift", normalize: str | None = No
     curve : {"uplift", "qini"}
         Which curve is V.
     normalize : {None, "total", "perfect"}
-        What the area is in the unit of: A/n², which is the mean of V/n over all quotas;
-        A/(n·abs(V(n))), where chance is about 1/2; or (A - A₀)/(A* - A₀), where A₀ = n·V(n)/2 is
-        the triangle under the straight line of chance, and A* the area of the best order of
-        scikit-uplift.
+        The unit of the area.  None gives A/n², the mean of V/n over all quotas.  "total" gives
+        A/(n·abs(V(n))), where chance is about 1/2.  "perfect" gives (A - A₀)/(A* - A₀), where A₀ =
+        n·V(n)/2 is the triangle under the straight line of chance, and A* the area of
+        scikit-uplift's best order.
 
     Returns
     -------
     array, shape (...)
-        NaN where one arm has no examples, and where what it is divided by is 0.
+        NaN where one arm has no examples, and where the divisor is 0.
 
     Raises
     ------
@@ -272,14 +268,13 @@ def auuc(table: ops.Groups, *, curve: str = "uplift", normalize: str | None = No
 
     Notes
     -----
-    ``auuc_score(normalize=True)`` of causalml is about "total": the mean of V/abs(V(n)) over the
-    positions 0 to n, with ties as they happen to be sorted; ``qini_score`` is the same of the Qini
-    curve, less 1/2, with the sign of V(n).  ``uplift_auc_score`` and
-    ``qini_auc_score`` of scikit-uplift are "perfect", and ``auuc`` there is A.
-
-    That best order has, for the uplift curve, treated positives first, then negative controls, and
-    then the treated negatives or the positive controls, whichever are more, last the others; for
-    the Qini curve treated positives, all negatives, positive controls.
+    causalml's ``auuc_score(normalize=True)`` is close to "total": the mean of V/abs(V(n)) over the
+    positions 0 to n, with ties as they happen to be sorted.  Its ``qini_score`` is the same for the
+    Qini curve, minus 1/2, with the sign of V(n).  scikit-uplift's ``uplift_auc_score`` and
+    ``qini_auc_score`` are "perfect", and its ``auuc`` is A.  For the uplift curve its best order
+    has treated positives first, then negative controls, then the treated negatives or the positive
+    controls, whichever are more, and last the others.  For the Qini curve it has treated positives,
+    all negatives, positive controls.
 
     References
     ----------
@@ -321,15 +316,16 @@ def qini_coefficient(table: ops.Groups, *, negative_effects: bool = True) -> Arr
     Parameters
     ----------
     negative_effects : bool
-        Whether the best order may win by negative effects: treated positives first and positive
-        controls last.  With False V rises by 1 with each example up to V(n) and stays there, which
-        a model may surpass.
+        With True the best order has treated positives first and positive controls last, so it also
+        gains from negative effects.  With False its V rises by 1 with each example up to V(n) and
+        stays there; a model may exceed that.
 
     Returns
     -------
     array, shape (...)
-        1 for that order, 0 for chance.  NaN where one arm has no examples, where all orders are
-        alike, and without negative effects where the treatment adds nothing in all.
+        1 for the best order, 0 for chance.  NaN where one arm has no examples, where all orders are
+        equally good, and, with ``negative_effects=False``, where the treatment adds nothing in
+        total.
 
     See Also
     --------
@@ -337,8 +333,8 @@ def qini_coefficient(table: ops.Groups, *, negative_effects: bool = True) -> Arr
 
     Notes
     -----
-    The R package uplift and causalml call the area between the curve and chance by the same name:
-    in the unit of n² it is ``auuc(ranking, curve="qini")`` less V(n)/(2·n).
+    The R package uplift and causalml give the same name to the area between the curve and chance.
+    In the unit of n² it is ``auuc(ranking, curve="qini")`` minus V(n)/(2·n).
 
     References
     ----------

@@ -128,19 +128,19 @@ class _BudgetCurve(Measure):
 
 @measure(_CostMeasure, greater_is_better=None, in_masses=True, by_group=True)
 def cost_at_quota(table: ops.Groups, wanted: Array) -> Array:
-    """What the selected cost together; of a tie group at the edge the part that is selected.
+    """Total cost of the selected examples; a tie group at the edge counts in part.
 
     Takes what `hit_rate` takes, and `cost` as `rank` does; or a `Ranking` that was made with it.
 
     Returns
     -------
     array, shape (..., *Q)
-        In the unit of the costs; NaN where there are no examples.  Of a budget it is the budget,
-        but for rounding.
+        In the unit of the costs; NaN where there are no examples.  With `budget` it is the budget,
+        up to rounding.
 
     References
     ----------
-    [AR] eq. 5, of the costs in the place of the labels.
+    [AR] eq. 5, with costs in place of labels.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def cost_at_quota(table: ops.Groups, wanted: Array) -> Array:
 
 @measure(_CostMeasure, greater_is_better=True, in_masses=True, by_group=True)
 def positives_per_cost(table: ops.Groups, wanted: Array) -> Array:
-    """The positives that a unit of cost finds: T(j) over what the selected cost.
+    """Positives per unit of cost: T(j) divided by the cost of the selected.
 
     Takes what `hit_rate` takes, and `cost` as `rank` does; or a `Ranking` that was made with it.
     Its inverse is the cost of a positive.
@@ -162,11 +162,11 @@ def positives_per_cost(table: ops.Groups, wanted: Array) -> Array:
     Returns
     -------
     array, shape (..., *Q)
-        Infinite where positives cost nothing, NaN where nothing was spent and none is found.
+        Infinite where positives cost nothing, NaN where nothing is spent and no positive is found.
 
     See Also
     --------
-    gain_per_cost : what a unit of cost brings.
+    gain_per_cost : gain per unit of cost.
 
     References
     ----------
@@ -185,7 +185,7 @@ def positives_per_cost(table: ops.Groups, wanted: Array) -> Array:
 
 @measure(_GainPerCost, greater_is_better=True, in_masses=True, by_group=True)
 def gain_per_cost(table: ops.Groups, wanted: Array) -> Array:
-    """What a unit of cost brings: `impact_at_quota`'s ``net`` over what the selected cost.
+    """Gain per unit of cost: `impact_at_quota`'s ``net`` divided by the cost of the selected.
 
     Takes what `hit_rate` takes, and `gain` and `cost` as `rank` does; or a `Ranking` that was made
     with both.
@@ -193,11 +193,11 @@ def gain_per_cost(table: ops.Groups, wanted: Array) -> Array:
     Returns
     -------
     array, shape (..., *Q)
-        In the unit of the gains over that of the costs; NaN where nothing was spent or brought.
+        In units of gain per unit of cost; NaN for 0/0, infinite where only the cost is 0.
 
     See Also
     --------
-    positives_per_cost : the positives that a unit of cost finds.
+    positives_per_cost : positives per unit of cost.
 
     References
     ----------
@@ -223,7 +223,7 @@ def _per(found: Array, cost: Array) -> Array:
 
 @measure(_BudgetCurve, greater_is_better=None, in_masses=True)
 def budget_curve(table: ops.Groups) -> Curve:
-    """What the selected cost at every cut: see `Curve`.
+    """Total cost of the selected examples at every cut: see `Curve`.
 
     Takes labels and scores, and `cost` as `rank` does; or a `Ranking` that was made with it.
 
@@ -239,7 +239,7 @@ def budget_curve(table: ops.Groups) -> Curve:
 
     References
     ----------
-    [AR] eq. 5, of the costs in the place of the labels.
+    [AR] eq. 5, with costs in place of labels.
 
     Examples
     --------

@@ -96,18 +96,18 @@ def hit_rate(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     Parameters
     ----------
     quota : number or array, shape Q, optional
-        How many examples are selected (with weights: how much mass), from 0 to n.  It need not
-        be whole.
+        How many examples are selected (with weights: how much mass), from 0 to n.  It need not be a
+        whole number.
     fraction : number or array, shape Q, optional
         The same as a share of all examples (of the whole mass), in (0, 1].
     budget : number or array, shape Q, optional
-        What the selected may cost together, from 0 to what all examples cost, in the unit of
-        `cost` of `rank`.  The best are taken until it is spent.  Exactly one of `quota`,
-        `fraction` and `budget` is given.  With `groups` they are of each group, and an array of
-        shape (S, Q) has a row for each of them.
+        What the selected examples may cost together, from 0 to what all examples cost, in the unit
+        of `cost` of `rank`.  The best are taken until it is spent.  Give exactly one of `quota`,
+        `fraction` and `budget`.  With `groups` each group has it for itself, and an array of shape
+        (S, Q) has a row for each group.
     when_short : {"all", "nan"}, optional
-        What happens where there are fewer examples than the quota, or all cost less than the
-        budget: all of them are selected, which is the default with `groups`, or the result is NaN.
+        What happens if there are fewer examples than the quota, or all cost less than the budget.
+        "all" selects all of them, which is the default with `groups`; "nan" gives NaN.
 
     Returns
     -------
@@ -122,20 +122,20 @@ def hit_rate(table: ops.Groups | ops.Around, wanted: Array) -> Array:
         without costs.
     ValueError
         A quota below 0 or above n, a fraction outside (0, 1], a budget below 0 or above what all
-        cost.  Where values cannot be read, such a quota gives NaN; so does one for those rows of a
-        batch that have fewer examples, unless `when_short` is "all".
+        examples cost.  Where values cannot be read, such a quota gives NaN.  In a batch it gives
+        NaN for the rows with fewer examples, unless `when_short` is "all".
 
     Notes
     -----
-    T(j) is the expected number of positives among the j best, when ties are broken at random
-    ([AR] eq. 5).  Inside a tie group it grows linearly, so a quota may be any real number.  A
-    product ``fraction * n`` that is whole but for rounding counts as whole.  With weights, j and
-    T(j) are masses.  The optimistic and the pessimistic policy give bounds.
+    T(j) is the expected number of positives among the j best, when ties are broken at random ([AR]
+    eq. 5).  Inside a tie group it grows linearly, so a quota may be any real number.  A product
+    ``fraction * n`` counts as whole if only rounding makes it fractional.  With weights, j and T(j)
+    are masses.  The optimistic and the pessimistic policy give bounds.
 
-    A budget stands for the largest j of which the best cost no more.  Of the tie group at its end
-    every example is taken to the same part, the money left over what the group costs.  That is the
-    expectation over the order of ties where costs are equal within the group.  What is free is
-    taken as soon as all above it is.
+    A budget stands for the largest j for which the j best cost no more.  In the tie group at its
+    end the same part of every example is taken: the remaining money divided by the cost of the
+    group.  If costs are equal within the group, that is the expectation over the order of ties.  A
+    free example is taken as soon as all above it are.
 
     References
     ----------
@@ -202,7 +202,7 @@ def qrecall(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     by_group=True,
 )
 def lift(table: ops.Groups | ops.Around, wanted: Array) -> Array:
-    """Cumulative lift: the hit rate over the prevalence, (T(j) / j) / (P / n).
+    """Cumulative lift: the hit rate divided by the prevalence, (T(j) / j) / (P / n).
 
     Takes what `hit_rate` takes: labels and scores, or a `Ranking`, and a quota, fraction or budget.
 
@@ -259,7 +259,7 @@ class _LiftTable(Measure):
 
 @measure(_LiftTable, greater_is_better=None, by_group=True, by_sums=True)
 def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
-    """The examples in `bins` parts of equal size, best first, with the lift of each.
+    """Lift of each of `bins` parts of equal size, best examples first.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
@@ -271,8 +271,8 @@ def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
     Returns
     -------
     LiftTable
-        Lifts and ``qrecall`` are NaN where there are no positives, everything where there are no
-        examples.
+        Lifts and ``qrecall`` are NaN where there are no positives.  Without examples everything is
+        NaN.
 
     Notes
     -----

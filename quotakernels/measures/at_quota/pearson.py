@@ -234,8 +234,8 @@ def pearson(table: ops.Groups, wanted: Array, *, labels: Labels = "expected") ->
     Parameters
     ----------
     labels : {"expected", "observed"}
-        What the scores are correlated with: the expected label of each example, which is the share
-        of positives in its tie group ([AR] eq. 5), or its own label, 0 or 1.
+        The labels that are correlated with the scores.  "expected" is the share of positives in the
+        tie group of each example ([AR] eq. 5); "observed" is its own label, 0 or 1.
 
     Returns
     -------
@@ -250,13 +250,13 @@ def pearson(table: ops.Groups, wanted: Array, *, labels: Labels = "expected") ->
     scores, so it changes when they are transformed.  The optimistic and the pessimistic policy give
     no bounds here.
 
-    With the expected labels few distinct scores make a value large by themselves, and two make it
-    1, -1 or NaN: a coin toss gets 1.  So this measure has no direction, and `compare` asks for
-    ``maximize``.  Compare models by their observed labels.  Those have the same covariance with the
-    scores and the variance h(1 - h), with h the hit rate; the result is the point-biserial
-    correlation.  Where no tie group has both classes, both are the same.
+    With expected labels, few distinct scores make the value large by themselves, and two distinct
+    scores make it 1, -1 or NaN: a coin toss gets 1.  So this measure has no direction, and
+    `compare` asks for ``maximize``.  Compare models by observed labels.  These have the same
+    covariance with the scores and the variance h(1 - h), where h is the hit rate; the result is the
+    point-biserial correlation.  If no tie group has both classes, both correlations are the same.
 
-    Moments are updated from tie group to tie group and not differences of sums of squares, so a
+    Moments are updated from tie group to tie group, without differences of sums of squares, so a
     common offset of the scores costs no digits.
 
     References
@@ -319,12 +319,12 @@ def pearson_curve(table: ops.Groups, *, labels: Labels = "expected") -> Curve:
     Parameters
     ----------
     labels : {"expected", "observed"}
-        Those of `pearson`.
+        As in `pearson`.
 
     Returns
     -------
     Curve
-        ``value`` is NaN where `pearson` is, and so at the empty cut and the one after it.
+        ``value`` is NaN where `pearson` is NaN, such as at the empty cut and the one after it.
 
     References
     ----------

@@ -54,9 +54,9 @@ class QuotaThreshold(NamedTuple, Generic[T]):
         Score of the last selected example, shared by those tied with it; NaN for quota 0.  Of the
         dtype that `Curve` has.
     above : array
-        Number (or mass) of examples with a higher score: all of them are in.
+        Number (or mass) of examples with a higher score, all of which are selected.
     tied : array
-        Number (or mass) of examples with exactly this score: they share the other places.
+        Number (or mass) of examples with exactly this score, which share the remaining places.
     """
 
     threshold: T | Any
@@ -105,31 +105,33 @@ def select(
 ) -> Array:
     """Probability of each example of being among the j best, when ties are broken at random.
 
-    It is 1 above the threshold, 0 below it, and at it the share of the places that remain.  Needs
-    scores only; they and the other keywords are those of `rank`.
+    It is 1 above the threshold and 0 below it.  At the threshold it is the number of places that
+    remain, divided by the number of tied examples.
+
+    Takes scores, without labels, and the other keywords of `rank`.
 
     Parameters
     ----------
     quota, fraction, budget : number, optional
-        One quota, given as `hit_rate` takes it; with `groups` one of each group.
+        One quota, as in `hit_rate`; with `groups` one for each group.
     cost : array, shape (n,) or that of `y_score`, optional
-        That of `rank`, for a budget.
+        As in `rank`, for a budget.
     when_short : {"all", "nan"}, optional
-        That of `hit_rate`.
+        As in `hit_rate`.
     whole : bool
-        With True each example is taken (1) or not (0): best first, ties in an order that is drawn,
-        all that still fit.  What costs too much for the rest of the budget is skipped.  The host
-        does that, so that it needs values.
+        With True each example is taken (1) or not (0), best first and ties in random order.  An
+        example that costs more than the remaining budget is skipped.  This runs on the host, so
+        values must be readable.
     random_state : None, int, or a random generator of NumPy, optional
-        Where the order of ties comes from.
+        The seed or generator for the order of ties.
 
     Returns
     -------
     array, shape (..., n)
-        The values sum to the quota (with weights: the values times the weights), and times the
-        costs to the budget.  An example
-        that `where` masks or whose weight is 0 has 0.  NaN in a row of the batch that has no
-        examples, fewer than the quota, or a bad value that cannot be read.
+        The values add up to the quota; with weights, the values times the weights do.  For a
+        budget, the values times the costs add up to the budget.  An example that `where` masks, or
+        whose weight is 0, has 0.  NaN in a row of the batch that has no examples, fewer than the
+        quota, or a bad value that cannot be read.
 
     Raises
     ------
@@ -137,7 +139,7 @@ def select(
         `whole` where values cannot be read; `cost` without `budget`; `random_state` without
         `whole`.
     ValueError
-        More than one quota; one that `hit_rate` refuses.
+        More than one quota; a quota that `hit_rate` refuses.
 
     See Also
     --------
@@ -287,10 +289,10 @@ def quota_threshold(
     num_groups: int | None = None,
     when_short: WhenShort | None = None,
 ) -> QuotaThreshold:
-    """The score at which a quota ends, how many lie above it, and how many are tied at it.
+    """The score at which a quota ends, how many examples are above it, and how many are tied at it.
 
-    Needs scores only; they and the other keywords are those of `rank`, and the quotas or budgets
-    (one or more) those of `hit_rate`.
+    Takes scores, without labels, and the other keywords of `rank`; quotas or budgets (one or more)
+    as in `hit_rate`.
 
     Returns
     -------
@@ -301,7 +303,7 @@ def quota_threshold(
 
     See Also
     --------
-    select : what becomes of each example.
+    select : the probability that each example is selected.
 
     Notes
     -----

@@ -14,7 +14,7 @@ from quotakernels.ranking import Ranking
 
 
 class SelectionByGroup(NamedTuple, Generic[T]):
-    """What each group gets of one quota over all, and how far the groups are apart.
+    """What each group gets of one quota over all examples, and how far the groups are apart.
 
     Attributes
     ----------
@@ -31,12 +31,12 @@ class SelectionByGroup(NamedTuple, Generic[T]):
     demographic_parity_ratio : array, shape (..., *Q)
         The smallest selection rate over the largest.
     equal_opportunity_difference : array, shape (..., *Q)
-        The largest Qrecall less the smallest.
+        The largest Qrecall minus the smallest.
     found_by_split : array, shape (..., S, *Q)
-        The positives found in the group if each group has a quota of its own, in proportion to its
-        size, or a budget, in proportion to what the group costs.
+        The positives found in the group if each group has its own quota, in proportion to its size,
+        or its own budget, in proportion to its cost.
     split_cost : array, shape (..., *Q)
-        How many positives fewer these quotas find in all; negative if they find more.
+        How many fewer positives these quotas find in total; negative if they find more.
     """
 
     selected: T
@@ -136,7 +136,7 @@ class _SelectionByGroup(Measure):
 
 @measure(_SelectionByGroup, greater_is_better=None, by_group=True)
 def selection_by_group(table: ops.Groups, wanted: Array, apart: Array) -> SelectionByGroup[Array]:
-    """One quota or budget over all examples by score, and what each group of them gets of it.
+    """One quota or budget over all examples, and what each group gets of it.
 
     Takes labels and scores with `groups`, or a `Ranking` that was made with groups; the other
     keywords are those of `rank`.
@@ -149,9 +149,9 @@ def selection_by_group(table: ops.Groups, wanted: Array, apart: Array) -> Select
     Returns
     -------
     SelectionByGroup
-        A rate of a group without examples, or without selected ones or positives, is NaN, and takes
-        no part in ratio and difference.  All is NaN where a group has a bad value that could not be
-        read.
+        A rate of a group without examples, selected examples or positives is NaN, and is left out
+        of the ratio and the difference.  Everything is NaN if a group has a bad value that could
+        not be read.
 
     Raises
     ------
@@ -166,14 +166,15 @@ def selection_by_group(table: ops.Groups, wanted: Array, apart: Array) -> Select
 
     Notes
     -----
-    Groups that are tied where the quota ends share the places left in proportion to their tied
-    examples.  Within a group the tie policy says which of these are selected.  With weights all are
-    masses.  Ratio and difference say how far the groups are apart at this quota, and not why.
+    Groups that are tied where the quota ends share the remaining places in proportion to their tied
+    examples.  Within a group the tie policy says which of these are selected.  With weights all
+    numbers are masses.  The ratio and the difference say how far the groups are apart at this
+    quota, but not why.
 
     References
     ----------
-    [Hardt 2016], equal opportunity; [Feldman 2015], the ratio of selection rates; [Bird 2020],
-    whose names these are.
+    [Hardt 2016], equal opportunity; [Feldman 2015], the ratio of selection rates; [Bird 2020], the
+    names.
 
     Examples
     --------

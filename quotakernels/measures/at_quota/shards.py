@@ -59,24 +59,24 @@ def rank_at_quota(
     validate: bool = True,
     across: Across | None = None,
 ) -> Ranking:
-    """A ranking that is right at one quota, of scores that may lie on many shards, unsorted.
+    """A ranking for one quota only, without a sort; the scores may lie on many shards.
 
     It has three rows: all scores above the one at which the quota ends, those equal to it, and
     the rest.  At that quota they give the exact hit rate, Qrecall, lift and confusion table.
 
-    Takes labels, scores and keywords as `rank` does, but for the following.
+    Takes labels, scores and keywords as `rank` does, except the following.
 
     Parameters
     ----------
     y_true : array, shape (n,) or that of `y_score`
-        Labels of this shard, if there are several.
+        Labels of this shard.
     y_score : array, shape (..., n)
-        Scores of this shard.  The shards may have any numbers of examples, also none, but have the
+        Scores of this shard.  Shards may have any number of examples, even none, but must have the
         same dtype and the same leading axes.
     quota, fraction : number, optional
-        One quota of all shards together, given as `hit_rate` takes it, and the same on every shard.
+        One quota of all shards together, as in `hit_rate`; the same on every shard.
     sample_weight : None
-        Refused: exact sums of weights need the sorted scores, as `rank` has them.
+        Refused, because exact sums of weights need sorted scores.
     ties : {"expected", "optimistic", "pessimistic"}
         Not "given": the shards have no order.
     across : callable, optional
@@ -93,27 +93,26 @@ def rank_at_quota(
     Raises
     ------
     TypeError
-        Sample weights; scores of different types on the shards, or of one whose bits cannot be
-        read; something from `across` that is not such a sum.
+        Sample weights; scores of different types on the shards, or of a type whose bits cannot be
+        read; an `across` that does not return such a sum.
     ValueError
-        Several quotas; ``ties="given"``.  With `across` a bad score or label raises nothing, since
-        the other shards would wait: the ranking of that row of the batch is empty, and its measures
-        NaN, on all.
+        Several quotas; ``ties="given"``.  With `across` a bad score or label does not raise,
+        because the other shards would wait.  Instead the ranking of that row of the batch is empty,
+        and its measures are NaN, on all shards.
 
     See Also
     --------
-    rank : all quotas, of scores in one place.
-    quota_threshold : the score at which a quota ends.
+    rank : for all quotas, if the scores are in one place. quota_threshold : the score at which a
+    quota ends.
 
     Notes
     -----
-    The score at place j is found bit by bit: a bit is set if at least j of all scores reach the
-    number that has it.  So `across` is called 3 times more than a score has bits: 35 times for
-    float32, 67 for float64, 19 for float16 and bfloat16, 11 for bool.  Each time it sums one
-    number per row of the batch, but 4, 2 and 6 in the three other calls.
-
-    Errors in types, shapes and tie policies are raised where they are made, at once.  Each shard
-    checks by itself that its labels are `pos_label` and one other.
+    The score at position j is found bit by bit: a bit is set if at least j of all scores reach the
+    number with this bit.  So `across` is called 3 times more often than a score has bits: 35 times
+    for float32, 67 for float64, 19 for float16 and bfloat16, 11 for bool.  Each call sums one
+    number per row of the batch; the three other calls sum 4, 2 and 6.  Wrong types, shapes and tie
+    policies raise at once on their own shard.  Each shard checks only its own labels: that they are
+    `pos_label` and one other.
 
     References
     ----------

@@ -39,7 +39,7 @@ class _KappaAreaMeasure(ValueMeasure):
 
 @measure(_KappaAreaMeasure, greater_is_better=True, monotone="always", signed=True)
 def auk(table: ops.Groups, *, kappa: Kappa = "cohen") -> Array:
-    """AUK, the area under κ over the false positive rate, exactly.
+    """AUK, the exact area under κ over the false positive rate.
 
     AUK = ∫ κ dFPR along the segments of the ROC curve, on which Cohen's κ is a quotient of two
     linear functions, κ = 2(N·TP - P·FP)/(P·(FN + TN) + N·(TP + FP)).
@@ -49,7 +49,7 @@ def auk(table: ops.Groups, *, kappa: Kappa = "cohen") -> Array:
     Parameters
     ----------
     kappa : {"cohen", "scott", "fleiss", "bennett"}
-        Which κ: `cohen_kappa`, `scott_pi`, which is `fleiss_kappa`, or `bennett_s`.
+        Which κ: `cohen_kappa`, `scott_pi` (equal to `fleiss_kappa`) or `bennett_s`.
 
     Returns
     -------
@@ -63,8 +63,7 @@ def auk(table: ops.Groups, *, kappa: Kappa = "cohen") -> Array:
 
     See Also
     --------
-    cohen_kappa, scott_pi, bennett_s : κ of one table.
-    chart_area : the areas under informedness and others.
+    cohen_kappa, scott_pi, bennett_s : κ of one table. chart_area : the areas under other charts.
 
     Notes
     -----

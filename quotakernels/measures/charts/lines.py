@@ -178,7 +178,7 @@ def iso_line(
     cost_fn: NumberOf[A] | None = None,
     smoothing: NumberOf[A] = 1.0,
 ) -> ChartLine[A]:
-    """The line in one of Powers' charts along which a measure has a level.
+    """The line in one of Powers' charts along which a measure has a given level.
 
     Parameters
     ----------
@@ -206,10 +206,11 @@ def iso_line(
     Raises
     ------
     TypeError
-        A level, or costs, that are missing or have no meaning.
+        A level or costs that are missing, or given where they have no meaning.
     ValueError
-        Another `of` or `kind`; fewer than 2 `points`; a level that no decisions have, as an
-        informedness of 2; negative or infinite numbers.  NaN instead where values cannot be read.
+        Another `of` or `kind`; fewer than 2 `points`; a level that no decisions can have, such as
+        an informedness of 2; negative or infinite numbers.  NaN instead where values cannot be
+        read.
 
     See Also
     --------

@@ -224,9 +224,9 @@ def powers_chart(table: ops.Groups, *, kind: ChartKind, smoothing: float = 1.0) 
     Returns
     -------
     Chart
-        Rates of an absent class, and all that is made of them, are NaN, but for "bird", which has
-        no undefined point; 1/0 and -log₂ 0 are ∞.  At the empty cut the precision of "pr" is the
-        limit that `pr_curve` has there, its reciprocal and its logarithm are NaN.
+        Rates of an absent class, and coordinates that use them, are NaN; "bird" has no undefined
+        point.  1/0 and -log₂ 0 are ∞.  At the empty cut the precision of "pr" is the limit as in
+        `pr_curve`; its reciprocal and its logarithm are NaN.
 
     See Also
     --------
@@ -236,10 +236,10 @@ def powers_chart(table: ops.Groups, *, kind: ChartKind, smoothing: float = 1.0) 
 
     Notes
     -----
-    Without its equations the text of [PW] on BIRD can be read in two ways, which are not the same:
-    the logarithms of the smoothed rates, or the information of informedness.  The first is "bird",
-    the second "bird_informedness".  With weights masses take the place of counts; those of the two
-    classes are added up from either end of the ranking.
+    The available text of [PW] has lost its equations, so BIRD can be read in two ways: as
+    logarithms of the smoothed rates, "bird", or as information of informedness,
+    "bird_informedness".  With weights, masses replace counts; those of the two classes are added up
+    from either end of the ranking.
 
     References
     ----------
@@ -366,7 +366,7 @@ class _ChartArea(ValueMeasure):
 
 @measure(_ChartArea, greater_is_better=True, in_masses=True)
 def chart_area(table: ops.Groups, *, kind: ChartKind) -> Array:
-    """Area under one of Powers' charts of a ranking, exactly.
+    """Exact area under one of Powers' charts of a ranking.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
@@ -383,14 +383,13 @@ def chart_area(table: ops.Groups, *, kind: ChartKind) -> Array:
 
     See Also
     --------
-    auk : the area under κ.
-    roc_auc, pr_auc : areas of two of them by their own names.
+    auk : the area under κ. roc_auc, pr_auc : two of these areas as functions of their own.
 
     Notes
     -----
-    With Gini = 2·AUC - 1: pn P·N·AUC; roc AUC; boc, boc_dual and bift Gini/2; bprd Gini/(2π) up
-    to bias/prevalence = 1/π; lift π/2 + (1 - π)·AUC; pr as `pr_auc`, hyperbolas between the cuts.
-    The paths between the cuts are straight in all others.  The area below 0 counts negative.
+    With Gini = 2·AUC - 1: pn P·N·AUC; roc AUC; boc, boc_dual and bift Gini/2; bprd Gini/(2π) up to
+    bias/prevalence = 1/π; lift π/2 + (1 - π)·AUC; pr as `pr_auc`, hyperbolas between the cuts.  In
+    all other charts straight lines join the cuts.  The area below 0 counts as negative.
 
     References
     ----------

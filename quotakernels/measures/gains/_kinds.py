@@ -27,16 +27,16 @@ from quotakernels.ranking import Ranking
 
 
 class QuotaImpact(NamedTuple, Generic[T]):
-    """What a quota brings in all, in the unit of the gains.
+    """Total gain at a quota, in the unit of the gains.
 
     Attributes
     ----------
     whole : array, shape (..., *Q)
-        What all examples bring together; the sum of the next two.
+        What all examples bring together: `selected` plus `rejected`.
     selected, rejected : array, shape (..., *Q)
-        What the selected bring, and what the rejected bring.
+        What the selected and what the rejected examples bring.
     net : array, shape (..., *Q)
-        What `whole` is above that of selecting nobody.
+        `whole` minus what selecting nobody brings.
     """
 
     whole: T | Any

@@ -30,7 +30,7 @@ from quotakernels.measures.tables.optimal import SAME_VALUE, best_cut
 
 @measure(GainsAtQuota, greater_is_better=True, headline="whole", by_group=True)
 def impact_at_quota(table: ops.Groups, wanted: Array) -> QuotaImpact:
-    """What it brings in all to select the best of a quota, each example with its own gain ([EL]).
+    """Total gain of all decisions at a quota, where each example has its own gain ([EL]).
 
     Σ s_i·gain_i + Σ (1 - s_i)·gain_rejected_i, with s_i the probability of `select`: the
     expectation over the order of ties.
@@ -46,20 +46,18 @@ def impact_at_quota(table: ops.Groups, wanted: Array) -> QuotaImpact:
     Raises
     ------
     ValueError
-        A gain that is NaN or infinite.  One that `where` masks, or whose weight is 0, may be
-        anything.
+        A gain that is NaN or infinite, unless `where` masks it or its weight is 0.
 
     See Also
     --------
-    best_quota : the quota that brings the most.
-    cell_impacts : the means over true and false positives and negatives.
-    impact : what a decision brings where all examples of a cell bring the same.
+    best_quota : the quota that brings the most. cell_impacts : the means over true and false
+    positives and negatives. impact : the same if all examples of a cell bring the same.
 
     Notes
     -----
-    Without weights, whole gains and quotas give the exact value rounded once, while its sums are
-    below 2**53; the error for other gains is at most (n + 8)·2**-53·Σ (|gain| + |gain_rejected|).
-    With weights the quota's end is rounded too: at most by n·2**-53 of the whole mass.
+    Without weights, whole gains and quotas give the exact value rounded once, while the sums are
+    below 2**53.  For other gains the error is at most (n + 8)·2**-53·Σ (|gain| + |gain_rejected|).
+    With weights the quota's end is rounded too, by at most n·2**-53 of the whole mass.
 
     References
     ----------
@@ -104,16 +102,16 @@ def _both_classes(gains: ops.Gains) -> tuple[Array, Array | None]:
 
 @measure(BestGain, greater_is_better=True, in_masses=True, headline="value", by_group=True)
 def best_quota(table: ops.Groups) -> BestBoundary:
-    """The quota that brings the most in all, each example with its own gain ([EL], B*).
+    """The quota with the largest total gain, where each example has its own gain ([EL], B*).
 
-    Takes what `rank` takes, gains with it; or a `Ranking` that was made with gains.
+    Takes what `rank` takes, including gains; or a `Ranking` that was made with gains.
 
     Returns
     -------
     BestBoundary
-        ``value`` and ``curve`` are totals, `impact_at_quota`'s ``whole``.  Of several best quotas
-        the smallest is reported.  NaN in a row of the batch that has no examples, or a bad value
-        that cannot be read.
+        ``value`` and ``curve`` are totals, `impact_at_quota`'s ``whole``.  If several quotas are
+        best, the smallest is reported.  NaN in a row of the batch that has no examples, or a bad
+        value that cannot be read.
 
     See Also
     --------
@@ -122,9 +120,9 @@ def best_quota(table: ops.Groups) -> BestBoundary:
 
     Notes
     -----
-    All cuts between tie groups are compared.  No other quota is better: between two cuts the
-    total is linear in the quota.  Totals count as equal if they differ by at most 2**-49 of
-    Σ (|gain| + |gain_rejected|), with weights the sum of these times the weight.
+    All cuts between tie groups are compared.  No other quota is better: between two cuts the total
+    is linear in the quota.  Totals count as equal if they differ by at most 2**-49 of Σ (|gain| +
+    |gain_rejected|); with weights each term is multiplied by its weight.
 
     References
     ----------
@@ -160,11 +158,11 @@ def _rounding(xp: Namespace, table: ops.Groups) -> Array:
 
 @measure(CellGains, greater_is_better=None, by_group=True)
 def cell_impacts(table: ops.Groups, index: Array, part: Array, unit: Array) -> ConfusionTable:
-    """What the examples of each cell of a confusion table bring on average at a cut ([EL] eq. 11).
+    """Mean gain of the examples in each cell of a confusion table at a cut ([EL] eq. 11).
 
-    These are the impacts with which `impact` of that table gives what the examples bring.
+    With these impacts, `impact` of that table equals the mean gain of the examples.
 
-    Takes what `confusion_table` takes, and gains as `rank` does.
+    Takes what `confusion_table` takes, and gains as in `rank`.
 
     Returns
     -------

@@ -57,7 +57,7 @@ class _PemAreas(Measure):
 
 @measure(_PemAreas, greater_is_better=None, by_group=True, by_sums=True)
 def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> PemAreas:
-    """The areas S1, S2 and S3 of which PEM is made ([AR] eq. 14-15, Table 5).
+    """The areas S1, S2 and S3 in PEM = (S1 - S2)/S3 ([AR] eq. 14-15, Table 5).
 
     With d(j) = Q(j) - j/n, S1 sums the positive d(j), S2 sums -d(j) over the negative ones, and
     S3 = N/2 is S1 of the optimal ranking.
@@ -67,9 +67,9 @@ def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> P
     Parameters
     ----------
     method : {"sum", "area"}
-        "sum" adds up d(j) at j = 1..n, as Table 5 does; sample weights have no such positions and
-        are refused.  "area" integrates d(x) from 0 to n, so that it also counts the parts of a step
-        on either side of a change of sign.
+        "sum" adds up d(j) at j = 1..n, as Table 5 does; it refuses sample weights, which have no
+        such positions.  "area" integrates d(x) from 0 to n, so it also counts both parts of a step
+        in which the sign changes.
 
     Returns
     -------
@@ -270,11 +270,11 @@ def roc_auc(
         Only the part up to this false positive rate f, ∫ TPR dFPR from 0 to f; 0 < f ≤ 1.
     min_tpr : float, optional
         Only the part above this true positive rate t, ∫ (1 - FPR) dTPR from t to 1; 0 ≤ t < 1.
-        With both it is the area that is in both parts, ∫ max(TPR - t, 0) dFPR from 0 to f.
+        With both bounds it is the area that lies in both parts, ∫ max(TPR - t, 0) dFPR from 0 to f.
     standardized : {"mcclish", False}
-        Of a part (1 + (area - chance)/(best - chance))/2, so that chance is 0.5: chance is f²/2 and
-        the best f, or (1 - t)²/2 and 1 - t.  False gives the area itself, and must be given with
-        both bounds.
+        "mcclish" scales the area of a part to (1 + (area - chance)/(best - chance))/2, so that
+        chance is 0.5; chance is f²/2 and the best f, or (1 - t)²/2 and 1 - t.  False gives the area
+        itself, and is required with both bounds.
 
     Returns
     -------
@@ -284,7 +284,8 @@ def roc_auc(
     Raises
     ------
     TypeError, ValueError
-        A bound that is no number or out of its range; another standard; both bounds standardized.
+        A bound that is not a number or is out of range; another value of `standardized`; both
+        bounds standardized.
 
     Notes
     -----
@@ -336,8 +337,7 @@ def gini(table: ops.Groups) -> Array:
 
     See Also
     --------
-    pem : always the same number.
-    roc_auc : the area, and what holds for weights and ties.
+    pem : always the same number. roc_auc : the area, with notes on weights and ties.
 
     References
     ----------

@@ -63,27 +63,25 @@ def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] =
     Parameters
     ----------
     method : {"chance", "minmax"}
-        "chance" gives (v - c) / (1 - c), with c the expectation of the measure under random
-        order; with sample weights there is none, and they are refused.  "minmax" gives
-        (v - min) / (max - min) over the compared models, the last batch axis of the scores, which
-        must have one.
+        "chance" gives (v - c) / (1 - c), where c is the expectation of the measure under random
+        order; it refuses sample weights.  "minmax" gives (v - min) / (max - min) over the models,
+        which are the last batch axis of the scores.
 
     Returns
     -------
     Marks
-        By "chance" NaN where the measure is undefined, as Pearson's correlation is of scores that
-        do not vary, or c = 1 (all examples positive); by "minmax"
-        NaN where all models have the same value or one of them is undefined.
+        "chance" gives NaN where the measure is undefined, such as Pearson's correlation of constant
+        scores, or where c = 1 (all examples positive).  "minmax" gives NaN where all models have
+        the same value or one of them is undefined.
 
     Notes
     -----
-    [AR] section 4.2.1 normalises AHR and AQR and does not say how.  "chance" changes just these
-    two of its four measures: of PEM, and of `pearson` with ``labels="observed"``, chance is 0.  The
-    expectations are (n + P)/(2n) for AQR, 0 for
-    PEM, 1/2 for AUC, and for AHR b + (1 - b)·H/n with b = (P - 1)/(n - 1) and H = 1 + 1/2 + … +
-    1/n.  Orders without ties are meant: a constant score has AHR = P/n, below that expectation,
-    and so a negative mark.  The marks of PEM and AUC are equal by "chance".  Marks of different
-    measures are not comparable with each other.
+    [AR] section 4.2.1 normalises AHR and AQR and does not say how.  "chance" changes just these two
+    of its four measures, because PEM, and `pearson` with ``labels="observed"``, are 0 by chance.
+    The expectations are (n + P)/(2n) for AQR, 0 for PEM, 1/2 for AUC, and for AHR b + (1 - b)·H/n
+    with b = (P - 1)/(n - 1) and H = 1 + 1/2 + … + 1/n.  They are over orders without ties: a
+    constant score has AHR = P/n, below that expectation, and so a negative mark.  The marks of PEM
+    and AUC are equal by "chance".  Marks of different measures are not comparable with each other.
 
     References
     ----------

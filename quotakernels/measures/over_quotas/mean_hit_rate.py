@@ -125,7 +125,7 @@ class _MeanHitRate(ValueMeasure):
 
 @measure(_MeanHitRate, greater_is_better=True, monotone="always", by_positives=True, by_group=True)
 def mean_hit_rate(table: ops.Groups, *numbers: Array, method: Method = "sum") -> Array:
-    """Mean hit rate over a range of quotas, or over quotas that are more or less likely.
+    """Mean hit rate over a range of quotas, or over quotas with a prior.
 
     For a quota that is not known yet: Σ HitRate(j) / (b - a + 1) over the whole quotas j = a … b,
     or Σ w·HitRate(q) / Σ w over some quotas q with weights w.
@@ -137,29 +137,30 @@ def mean_hit_rate(table: ops.Groups, *numbers: Array, method: Method = "sum") ->
     between : two numbers, optional
         The range (a, b), 0 ≤ a ≤ b ≤ n (with weights: masses).
     quota, fraction, when_short : optional
-        In place of a range K quotas, as in `hit_rate`.  Exactly one of `between`, `quota`
-        and `fraction` is given.
+        K quotas instead of a range, as in `hit_rate`.  Give exactly one of `between`, `quota` and
+        `fraction`.
     prior : K numbers, optional
-        How likely each of these quotas is, not negative, with any sum; by default all alike.
+        How likely each of these quotas is: numbers that are not negative, with any sum.  By default
+        all are equally likely.
     method : {"sum", "area"}
-        Of a range: "sum" is over its whole quotas from 1 on; sample weights have no such quotas and
-        are refused.  "area" is ∫ HitRate(q) dq / (b - a), over all real ones.
+        For a range: "sum" averages over its whole quotas from 1 on, and refuses sample weights,
+        which have no such quotas.  "area" is ∫ HitRate(q) dq / (b - a), over all real quotas.
 
     Returns
     -------
     array, shape (...)
-        From 0 to 1; NaN where there are no examples, where a group has fewer than b, and for a
-        range without a whole quota or, as an area, without width; for a prior of zeros only, or a
-        likely quota of which the hit rate is NaN.
+        From 0 to 1.  NaN without examples, where a group has fewer than b, for a range without a
+        whole quota or, as an area, without width; for a prior of zeros only, or if a quota with a
+        positive prior has no hit rate.
 
     Raises
     ------
     TypeError, ValueError
-        As `hit_rate`; a > b; a prior of another length or with negative weights.
+        As in `hit_rate`; a > b; a prior of another length or with negative numbers.
 
     See Also
     --------
-    average_hit_rate : over all positives, so that every example can be among the selected.
+    average_hit_rate : the mean over the positions of all positives.
 
     Notes
     -----
@@ -169,7 +170,7 @@ def mean_hit_rate(table: ops.Groups, *numbers: Array, method: Method = "sum") ->
 
     References
     ----------
-    [AR] section 2.3, on quotas that are not known in advance, which it averages over all.
+    [AR] section 2.3, on quotas that are not known in advance.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from quotakernels.ranking import Ranking
 
 
 class Summary(NamedTuple, Generic[T]):
-    """Every measure that takes all quotas into account, each of shape (...).
+    """All measures over all quotas, each of shape (...).
 
     Attributes
     ----------
@@ -51,14 +51,14 @@ class _Summary(Measure):
 
 @measure(_Summary, greater_is_better=None, by_positives=True, by_group=True, by_sums=True)
 def summary(table: ops.Groups) -> Summary:
-    """All measures over all quotas, for less than the price of two of them.
+    """All measures over all quotas in one pass, for less than the time of two of them.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Returns
     -------
     Summary
-        Each value is the one that its own function gives, NaN where it is undefined.
+        Each value equals that of its own function, and is NaN where it is undefined.
 
     References
     ----------

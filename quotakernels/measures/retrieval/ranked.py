@@ -32,18 +32,18 @@ from quotakernels.ranking import Ranking
 
 @measure(CutoffMeasure, greater_is_better=True, by_positives=True, by_group=True)
 def success(table: ops.Groups, wanted: Array) -> Array:
-    """Success at a cutoff, also called hit rate at k: whether any positive is among the best.
+    """Success at a cutoff, elsewhere hit rate at k: whether any positive is among the best.
 
-    With ties it is the probability of that over their orders.
+    With ties it is the probability over their orders.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Parameters
     ----------
     quota, fraction, when_short : optional
-        The cutoff, as `hit_rate` takes it; by default all examples.
+        The cutoff, as in `hit_rate`; by default all examples.
     sample_weight : None
-        Refused: positions are examples here.
+        Refused, because positions are examples here.
 
     Returns
     -------
@@ -52,13 +52,13 @@ def success(table: ops.Groups, wanted: Array) -> Array:
 
     See Also
     --------
-    hit_rate : the share of positives among the best, which is precision at k.
-    qrecall : the share of all positives that is among them, which is recall at k.
+    hit_rate : the share of positives among the best, which is precision at k. qrecall : the share
+    of all positives among the best, which is recall at k.
 
     Notes
     -----
-    Of m tied examples with p positives, behind none, of which the quota takes d, it is
-    1 - C(m - p, d)/C(m, d).  Between whole quotas it is a straight line.
+    If the quota takes d of m tied examples with p positives, and no positive comes before them, it
+    is 1 - C(m - p, d)/C(m, d).  Between whole quotas it is a straight line.
 
     References
     ----------
@@ -127,10 +127,10 @@ def reciprocal_rank(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
     Parameters
     ----------
     quota, fraction, when_short : optional
-        A cutoff, as `hit_rate` takes it: a first positive behind it counts as none.  By default
-        all examples.
+        A cutoff, as in `hit_rate`: a first positive after it does not count.  By default all
+        examples.
     sample_weight : None
-        Refused: positions are examples here.
+        Refused, because positions are examples here.
 
     Returns
     -------
@@ -140,13 +140,14 @@ def reciprocal_rank(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
     Raises
     ------
     ValueError
-        Sample weights; a `Ranking` of counts with more than 10**8 positions within the quota.  In
-        a program positions beyond the number of its rows are not looked at, and the result is NaN.
+        Sample weights; a `Ranking` of counts with more than 10**8 positions within the quota.  In a
+        compiled program a ranking with more positions than rows gives NaN.
 
     Notes
     -----
-    The first of p positives among m tied examples behind S negatives stands at place i with
-    probability C(m - i, p - 1)/C(m, p), and then brings 1/(S + i).
+    Let a tie group of m examples, p of them positive, follow S negatives.  Its first positive has
+    place i in the group with probability C(m - i, p - 1)/C(m, p), and then the reciprocal rank is
+    1/(S + i).
 
     References
     ----------
@@ -222,22 +223,22 @@ def _discounts(xp: Namespace, at: Positions) -> Array:
 def dcg(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
     """Discounted cumulative gain: the sum of gain/log2(1 + position).
 
-    With ties it is the expectation over their orders: each of them has the mean gain.
+    With ties it is the expectation over their orders: each tied example has the mean gain.
 
-    Takes labels and scores, gains as `rank` does, or a `Ranking` that was made with or without
-    them; the other keywords are those of `rank`.
+    Takes labels and scores, and gains as in `rank`; or a `Ranking` with or without gains.  The
+    other keywords are those of `rank`.
 
     Parameters
     ----------
     y_true : array, optional
-        Labels; without `gain` a positive brings 1.  None beside `gain`.
+        Labels; without `gain` a positive brings 1.  May be None if `gain` is given.
     gain : array, shape (n,) or that of `y_score`, optional
-        What each example brings, such as its graded relevance.  It is taken as it is: for
-        exponential gains pass ``2.0**grade - 1``.
+        What each example brings, such as its graded relevance, used as it is.  For exponential
+        gains pass ``2.0**grade - 1``.
     gain_rejected, sample_weight : None
         Refused.
     quota, fraction, when_short : optional
-        A cutoff, as `hit_rate` takes it; by default all examples.
+        A cutoff, as in `hit_rate`; by default all examples.
 
     Returns
     -------
@@ -251,7 +252,7 @@ def dcg(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
 
     See Also
     --------
-    ndcg : DCG over that of the ideal order.
+    ndcg : DCG divided by that of the ideal order.
 
     References
     ----------
@@ -289,18 +290,19 @@ class _Ndcg(_Dcg):
 
 @measure(_Ndcg, greater_is_better=True, monotone="always", by_positives=True, by_group=True)
 def ndcg(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
-    """Normalized discounted cumulative gain: DCG over that of the ideal order, best gain first.
+    """Normalized discounted cumulative gain: DCG over the DCG of the ideal order, best gain first.
 
-    With ties it is the expectation over their orders, as the ideal order does not depend on them.
+    With ties it is the expectation over their orders; the ideal order does not depend on ties.
 
-    Takes labels and scores, gains as `dcg` does, or a `Ranking` without gains, which has only the
-    sums of those of tied examples; the other keywords are those of `rank`.  Of gains, intervals and
-    comparisons are of whole lists: pass `groups` and `group_mean` of it.
+    Takes labels and scores, and gains as in `dcg`; or a `Ranking` without gains, since a ranking
+    keeps only the sum of the gains of a tie group.  The other keywords are those of `rank`.  With
+    gains, intervals and comparisons resample whole lists: use `group_mean` of it, and pass
+    `groups`.
 
     Parameters
     ----------
     quota, fraction, when_short : optional
-        A cutoff, as `hit_rate` takes it, of both orders; by default all examples.
+        A cutoff of both orders, as in `hit_rate`; by default all examples.
 
     Returns
     -------

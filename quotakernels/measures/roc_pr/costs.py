@@ -50,8 +50,8 @@ class _HMeasure(ValueMeasure):
 def h_measure(table: ops.Groups, *, cost_distribution: CostDistribution = "prevalence") -> Array:
     """H-measure: the share of the expected cost of errors that the ranking saves ([Hand 2009]).
 
-    H = 1 - L/Lmax.  L is the expectation over c of the smallest c·(1 - π)·FPR +
-    (1 - c)·π·(1 - TPR) of all cuts; Lmax is that of a ranking that tells nothing.
+    H = 1 - L/Lmax.  L is the expectation over c of the smallest c·(1 - π)·FPR + (1 - c)·π·(1 - TPR)
+    of all cuts; Lmax is that of a constant score.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
@@ -192,8 +192,8 @@ def iso_performance_slope(cost_fp: NumberOf[A], cost_fn: NumberOf[A], prevalence
     Returns
     -------
     array
-        Of the shape that the three have when broadcast together.  Not negative, and infinite where
-        only false positives cost; NaN where nothing costs.
+        In the broadcast shape of the three.  Not negative, infinite if only false positives cost,
+        and NaN if neither error costs anything.
 
     Raises
     ------
@@ -207,8 +207,8 @@ def iso_performance_slope(cost_fp: NumberOf[A], cost_fn: NumberOf[A], prevalence
 
     Notes
     -----
-    Every line of this slope joins points of equal cost, the cheaper the higher it lies.  The hull
-    vertex with ``slope_min <= slope <= slope_max`` (see `roc_hull`) is on the cheapest.
+    Every line of this slope joins points of equal cost.  The higher the line, the smaller the cost.
+    The hull vertex with ``slope_min <= slope <= slope_max`` (see `roc_hull`) has the smallest cost.
 
     References
     ----------
@@ -311,11 +311,11 @@ def best_operating_point(table: ops.Groups, of_fp: Array, of_fn: Array) -> Opera
 
     Notes
     -----
-    All cuts take part, those that select nothing and everything too.  Of cuts of the same cost
-    the one with the smallest quota is given.  More is selected only if it saves more than it
-    costs by a relative difference of 2**-48, which rounding cannot make.  A tie group is selected
-    as a whole or not at all; no part of one could be cheaper than both.  Only vertices of the
-    hull can be best, and its slope falls, so that each cost takes one binary search.
+    All cuts take part, also those that select nothing and everything.  Among cuts of the same cost
+    the result is the one with the smallest quota.  A cut that selects more must save a relative
+    2**-48 more than it costs, which is more than rounding.  A tie group is selected whole or not at
+    all; no part of one is cheaper than both.  Only vertices of the hull can be best, and its slope
+    falls, so each cost takes one binary search.
 
     References
     ----------

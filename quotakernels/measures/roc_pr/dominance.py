@@ -43,8 +43,8 @@ class Regions(NamedTuple, Generic[T]):
     """The stretches of an axis in which the same models are best, from 0 to its end.
 
     Each stretch begins where the one before it ends.  Where shapes are fixed (in a batch, in a
-    trace, on an accelerator) further rows follow the last stretch; they repeat its models and
-    are empty: both their ends are the end of the axis.
+    trace, on an accelerator) empty rows follow the last stretch: they repeat its models, and both
+    their ends are the end of the axis.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Regions(NamedTuple, Generic[T]):
         The ends of the stretch: a quota, in examples or with weights a mass, or a rate.  NaN
         where one class is absent.
     best : boolean array, shape (..., R, M)
-        Which of the M models are best all over the stretch, or equal to the best.
+        Which of the M models are best on the whole stretch, or equal to the best.
     """
 
     start: Any
@@ -62,7 +62,7 @@ class Regions(NamedTuple, Generic[T]):
 
 @public
 def dominates(a: Any, b: Any, *, space: Literal["roc", "pr"] = "roc") -> Array:
-    """Whether one curve is at least as high as another everywhere.
+    """Whether one curve is nowhere lower than another.
 
     In ROC space that is the true positive rate at each false positive rate, in precision-recall
     space the precision at each recall.  At a jump both limits count.
@@ -91,13 +91,13 @@ def dominates(a: Any, b: Any, *, space: Literal["roc", "pr"] = "roc") -> Array:
 
     See Also
     --------
-    compare_curves : which of several curves is the highest where.
+    compare_curves : where each of several curves is the highest.
 
     Notes
     -----
-    The two spaces are compared each by itself, and always agree: that is Theorem 3.2 of [DG].
-    Without weights the answer is exact while PN < 2**112.  With weights, two masses that differ
-    by less than 2**-40, relatively, count as equal (2**-20 if the curve is in float32).
+    The comparison is made in the chosen space; both always agree, by Theorem 3.2 of [DG].  Without
+    weights the answer is exact while PN < 2**112.  With weights, two masses that differ by less
+    than 2**-40, relatively, count as equal (2**-20 if the curve is in float32).
 
     References
     ----------
@@ -157,10 +157,10 @@ def compare_curves(
 
     Notes
     -----
-    The curves cross between cuts too: there they are straight lines, or in precision-recall
-    space have as many false positives as one.  Curves that differ by less than 2**-40 of their
-    range, with weights upwards or along the axis, count as equal, and stretches that are shorter
-    than 2**-40 of the axis are left out.
+    The curves may also cross between cuts, where they are straight lines, or hyperbolas in
+    precision-recall space.  Curves that differ by less than 2**-40 of their range (with weights
+    upwards or along the axis) count as equal.  Stretches shorter than 2**-40 of the axis are left
+    out.
 
     References
     ----------

@@ -33,21 +33,21 @@ from quotakernels.measures.roc_pr.hull import RocHull, hull_ends, hull_vertices
 
 
 class Mixture(NamedTuple, Generic[T]):
-    """Two classifiers of a hull, and the coin that realises a point between them.
+    """Two cuts of a hull, and how to mix them to reach a point between them.
 
     Attributes
     ----------
     lower, upper : integer array, shape (..., *Q)
-        Places of the two vertices in the hull; equal where the point is a vertex, and 0 where it
+        Positions of the two vertices in the hull; equal where the point is a vertex, and 0 where it
         is undefined.
     share : array, shape (..., *Q)
-        Probability with which each example is given to the upper one.
+        Probability of using the upper cut for an example.
     fpr, tpr : array, shape (..., *Q)
         The expected rates of the mixture.
     threshold_lower, threshold_upper : array, shape (..., *Q)
         Thresholds of the two cuts, as in `Curve`.
     model_lower, model_upper : integer array, shape (..., *Q)
-        Which models of the family they are.
+        The models of the two cuts in the family.
     """
 
     lower: T
@@ -63,12 +63,12 @@ class Mixture(NamedTuple, Generic[T]):
 
 @public
 def family_hull(models: Models[T]) -> RocHull[T]:
-    """Upper convex hull of the ROC points of several models, each vertex naming its model.
+    """Upper convex hull of the ROC points of several models; each vertex names its model.
 
     Parameters
     ----------
     models : mapping or sequence of `Ranking`, or one `Ranking` of shape (..., M, G)
-        Rankings of the same examples by M models, in the order of which ``model`` counts from 0.
+        Rankings of the same examples by M models.  ``model`` counts them from 0 in this order.
 
     Returns
     -------
@@ -79,15 +79,14 @@ def family_hull(models: Models[T]) -> RocHull[T]:
     Raises
     ------
     TypeError
-        Something else than rankings.
+        Anything but rankings.
     ValueError
-        No model; other numbers of positives or of negatives than the first model has (NaN instead
-        where they cannot be read).
+        No model; models with different numbers of positives or of negatives (NaN instead where they
+        cannot be read).
 
     See Also
     --------
-    roc_hull : the hull of one model.
-    mixture : how to reach what lies between its vertices.
+    roc_hull : the hull of one model. mixture : how to reach a point between its vertices.
 
     References
     ----------
@@ -206,20 +205,20 @@ def mixture(
     tpr: Number | None = None,
     quota: Number | None = None,
 ) -> Mixture[T]:
-    """The two vertices of a hull, and the coin, that realise a point between them.
+    """The two vertices of a hull, and the probability of each, that reach a point between them.
 
-    Use the upper vertex's cut for an example with probability `share`, else the lower one's: the
-    expected rates then lie on the hull, above those of any cut between the two.
+    For each example use the upper vertex's cut with probability `share`, else the lower vertex's
+    cut.  The expected rates then lie on the hull, above any cut between the two.
 
     Parameters
     ----------
     hull : RocHull
-        What `roc_hull` or `family_hull` gives.
+        The result of `roc_hull` or `family_hull`.
     fpr, tpr : number or array, shape Q, optional
         Wanted false or true positive rate, 0…1.
     quota : number or array, shape Q, optional
-        Wanted number of selected examples (with weights: mass), from 0 to n.  Exactly one of the
-        three is given.
+        Wanted number of selected examples (with weights: mass), from 0 to n.  Give exactly one of
+        the three.
 
     Returns
     -------

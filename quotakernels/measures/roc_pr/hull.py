@@ -27,10 +27,10 @@ class RocHull(NamedTuple, Generic[T]):
     fpr, tpr, threshold, fp, tp : array, shape (..., V)
         As in `RocCurve`; both rates are NaN where one class is absent.
     slope_min, slope_max : array, shape (..., V)
-        The vertex is the best of all cuts wherever one FPR costs as much as s TPR with s between
-        these: the slopes ΔTPR/ΔFPR of the hull after and before the vertex.  With costs of a
-        false positive and a false negative and a prevalence π, s is
-        ``cost_fp * (1 - π) / (cost_fn * π)``.  Both are 0 for repeated vertices.
+        The slopes ΔTPR/ΔFPR of the hull after and before the vertex.  The vertex is the best of all
+        cuts if one unit of FPR costs as much as s units of TPR, with s between these: s is
+        ``cost_fp * (1 - π) / (cost_fn * π)`` with the prevalence π.  Both are 0 for repeated
+        vertices.
     model : integer array, shape (..., V)
         Which model of a family the cut belongs to; 0 for a single ranking.
     """
@@ -70,13 +70,13 @@ def roc_hull(table: ops.Groups) -> RocHull:
 
     See Also
     --------
-    family_hull : the hull of several models together.
-    mixture : the coin that reaches any point between two vertices.
+    family_hull : the hull of several models together. mixture : how to reach any point between two
+    vertices.
 
     Notes
     -----
-    Turns are compared in whole numbers, exactly while 2PN < 2**63; with weights slopes that differ
-    by less than 2**-48, relatively, count as equal.
+    Slopes are compared in whole numbers, exactly while 2PN < 2**63.  With weights, slopes that
+    differ by less than a relative 2**-48 count as equal.
 
     References
     ----------
@@ -149,9 +149,9 @@ def roc_hull_auc(table: ops.Groups) -> Array:
 
     Notes
     -----
-    The AUC of a ranking in which the groups along each edge of the hull are tied.  On the data
-    that the hull was found on it flatters the classifier; see `Ranking.at_thresholds` for its
-    use on others.
+    It is the AUC of a ranking in which the groups along each edge of the hull are tied.  It
+    flatters the classifier on the data on which the hull was found; `Ranking.at_thresholds` applies
+    the hull to other data.
 
     References
     ----------
@@ -183,7 +183,7 @@ class _AchievablePrCurve(Measure):
 
 @measure(_AchievablePrCurve, greater_is_better=None)
 def achievable_pr_curve(table: ops.Groups) -> PrCurve:
-    """Achievable precision-recall curve: the vertices of the ROC hull in that space.
+    """Achievable precision-recall curve: the vertices of the ROC hull in precision-recall space.
 
     It is the best curve that can be reached by mixing cuts, as the hull is in ROC space.
 
@@ -211,7 +211,7 @@ def achievable_pr_curve(table: ops.Groups) -> PrCurve:
 
 @measure(NumberMeasure, greater_is_better=True, monotone="always", best_of_cuts=True)
 def achievable_pr_auc(table: ops.Groups) -> Array:
-    """Area under the achievable precision-recall curve, exactly.
+    """Exact area under the achievable precision-recall curve.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 

@@ -27,10 +27,11 @@ class CurvePoint(NamedTuple, Generic[T]):
     Attributes
     ----------
     value : array, shape (..., *Q)
-        The rate there; NaN where no point is as wanted, or a rate is undefined.
+        The rate there; NaN where no point has the wanted rate, or a rate is undefined.
     threshold : array, shape (..., *Q)
         Score of the last selected example, as in `Curve`: NaN for the empty cut, and where there is
-        no point.  Of a point between two cuts, only a part of those that have it is selected.
+        no point.  At a point between two cuts only a part of the examples with this score is
+        selected.
     quota : array, shape (..., *Q)
         The number of the selected, with weights their mass; NaN where there is no point.
     """
@@ -167,9 +168,9 @@ class _AtPrecision(Measure):
 
 @measure(_AtPrecision, greater_is_better=True, headline="value")
 def recall_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
-    """Recall at a precision: the largest recall of a cut whose precision is at least that.
+    """The largest recall of the cuts with at least a given precision.
 
-    Of cuts with the same recall the one that selects least is given.
+    Among cuts with the same recall the result is the one that selects least.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
@@ -178,8 +179,8 @@ def recall_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) ->
     precision : number or array, shape Q
         The wanted rate, from 0 to 1.
     interpolate : bool
-        Whether points between the cuts count too: along the hyperbola
-        between two cuts a part of the examples that are tied is selected.
+        Whether points between two cuts count too.  On the hyperbola between them a part of the tied
+        examples is selected.
 
     Returns
     -------
@@ -201,7 +202,7 @@ def recall_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) ->
 
     References
     ----------
-    [DG] sections 2 and 4, the two spaces and what is between two cuts.
+    [DG] sections 2 and 4, the two spaces and the way between two cuts.
 
     Examples
     --------
@@ -251,9 +252,9 @@ class _AtRecall(Measure):
 
 @measure(_AtRecall, greater_is_better=True, headline="value")
 def precision_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
-    """Precision at a recall: the largest precision of a cut whose recall is at least that.
+    """The largest precision of the cuts with at least a given recall.
 
-    Of cuts with the same precision the one that selects most is given.
+    Among cuts with the same precision the result is the one that selects most.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
@@ -262,8 +263,8 @@ def precision_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False)
     recall : number or array, shape Q
         The wanted rate, from 0 to 1.
     interpolate : bool
-        Whether points between the cuts count too: that at the
-        wanted recall itself, where only a part of the examples that are tied is selected.
+        Whether the point at the wanted recall itself counts too, where only a part of the tied
+        examples is selected.
 
     Returns
     -------
@@ -285,7 +286,7 @@ def precision_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False)
 
     References
     ----------
-    [DG] sections 2 and 4, the two spaces and what is between two cuts.
+    [DG] sections 2 and 4, the two spaces and the way between two cuts.
 
     Examples
     --------
@@ -335,9 +336,9 @@ class _AtFpr(Measure):
 
 @measure(_AtFpr, greater_is_better=True, headline="value")
 def tpr_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
-    """True positive rate at a false positive rate: the largest of a cut with no more false ones.
+    """The largest true positive rate of the cuts with at most a given false positive rate.
 
-    Of cuts with the same rate the one that selects least is given, which may select nothing.
+    Among cuts with the same rate the result is the one that selects least, perhaps nothing.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
@@ -346,8 +347,8 @@ def tpr_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) -> Cu
     fpr : number or array, shape Q
         The wanted rate, from 0 to 1.
     interpolate : bool
-        Whether points between the cuts count too: along the straight
-        line between two cuts a part of the examples that are tied is selected.
+        Whether points between two cuts count too.  On the straight line between them a part of the
+        tied examples is selected.
 
     Returns
     -------
@@ -370,7 +371,7 @@ def tpr_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) -> Cu
 
     References
     ----------
-    [DG] sections 2 and 4, the two spaces and what is between two cuts.
+    [DG] sections 2 and 4, the two spaces and the way between two cuts.
 
     Examples
     --------
@@ -420,9 +421,9 @@ class _AtTpr(Measure):
 
 @measure(_AtTpr, greater_is_better=False, headline="value")
 def fpr_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
-    """False positive rate at a true positive rate: the smallest of a cut with no fewer true ones.
+    """The smallest false positive rate of the cuts with at least a given true positive rate.
 
-    Of cuts with the same rate the one that selects most is given.
+    Among cuts with the same rate the result is the one that selects most.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
@@ -431,8 +432,8 @@ def fpr_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) -> Cu
     tpr : number or array, shape Q
         The wanted rate, from 0 to 1.
     interpolate : bool
-        Whether points between the cuts count too: along the straight
-        line between two cuts a part of the examples that are tied is selected.
+        Whether points between two cuts count too.  On the straight line between them a part of the
+        tied examples is selected.
 
     Returns
     -------
@@ -454,7 +455,7 @@ def fpr_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) -> Cu
 
     References
     ----------
-    [DG] sections 2 and 4, the two spaces and what is between two cuts.
+    [DG] sections 2 and 4, the two spaces and the way between two cuts.
 
     Examples
     --------
@@ -504,7 +505,7 @@ def _where_zero(xp: Namespace, line: _Line, level: Array) -> _Points:
 
 @measure(_PointMeasure, greater_is_better=False, headline="value")
 def equal_error_rate(table: ops.Groups) -> CurvePoint:
-    """Equal error rate: the false positive rate where it is the false negative rate.
+    """Equal error rate: the false positive rate where it equals the false negative rate.
 
     It is read off the ROC curve, on which cuts are joined by straight lines.
 
@@ -546,17 +547,17 @@ def _equal_errors(table: ops.Groups) -> CurvePoint:
 
 @measure(_PointMeasure, greater_is_better=True, headline="value")
 def break_even_point(table: ops.Groups) -> CurvePoint:
-    """Break-even point: the precision where it is the recall, at as many selected as positives.
+    """Break-even point: the precision where it equals the recall, at the quota P.
 
-    Inside a tie group a part of it is selected, so it is the hit rate at the quota P, also called
-    R-precision.
+    It is the hit rate at this quota, also called R-precision.  If the quota ends inside a tie
+    group, a part of the group is selected.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Returns
     -------
     CurvePoint
-        The precision, the prevalence by chance; NaN where there are no positives.
+        The precision; by chance it is the prevalence.  NaN where there are no positives.
 
     References
     ----------
@@ -578,15 +579,15 @@ def break_even_point(table: ops.Groups) -> CurvePoint:
 
 @measure(_PointMeasure, greater_is_better=True, headline="value")
 def kolmogorov_smirnov(table: ops.Groups) -> CurvePoint:
-    """Kolmogorov-Smirnov statistic: the largest TPR - FPR of all cuts, the empty one among them.
+    """Kolmogorov-Smirnov statistic: the largest TPR - FPR of all cuts, also the empty one.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Returns
     -------
     CurvePoint
-        From 0 to 1, at the cut that selects least of those that have it; NaN where one class is
-        absent.
+        From 0 to 1; among cuts with this value the result is the one that selects least.  NaN where
+        one class is absent.
 
     See Also
     --------
@@ -594,8 +595,8 @@ def kolmogorov_smirnov(table: ops.Groups) -> CurvePoint:
 
     Notes
     -----
-    It is one-sided: of a reversed ranking it is 0, where the two-sided one of SciPy's ``ks_2samp``
-    is positive.
+    It is one-sided: for a reversed ranking it is 0, but the two-sided statistic of SciPy's
+    ``ks_2samp`` is positive.
 
     References
     ----------
@@ -645,8 +646,8 @@ def det_curve(table: ops.Groups) -> DetCurve:
 
     See Also
     --------
-    roc_curve : the same cuts with the true positive rate.
-    equal_error_rate : where both rates are equal.
+    roc_curve : the same cuts with the true positive rate. equal_error_rate : the point where both
+    rates are equal.
 
     Notes
     -----

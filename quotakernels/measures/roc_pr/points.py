@@ -123,7 +123,8 @@ def pr_to_roc(
     Returns
     -------
     RocPoints
-        The false positive rate is NaN where the precision is NaN or is 0, which leaves it open.
+        The false positive rate is NaN where the precision is NaN, or 0, which does not determine
+        it.
 
     Raises
     ------
@@ -172,7 +173,7 @@ _REACHABLE = (lambda x: ~(x > 1 + tolerance(x, ROUNDING)), "at most 1 at this re
 def interpolate_pr(
     start: Cut[A], stop: Cut[A], *, positives: NumberOf[A], recall: NumberOf[A] | None = None
 ) -> PrPoints[A]:
-    """Precision-recall points on the way between two cuts ([DG] Table 1).
+    """Precision-recall points between two cuts ([DG] Table 1).
 
     From (FP_A, TP_A) to (FP_B, TP_B) the false positives grow in proportion to the true ones, by
     the local skew (FP_B - FP_A)/(TP_B - TP_A) for each.

@@ -23,7 +23,7 @@ _COLUMNS = ("mass_before", "positive_before", "mass", "positive")
 
 
 class PrCurve(NamedTuple, Generic[T]):
-    """The vertices of a precision-recall curve: the empty cut, and one per tie group's end.
+    """The vertices of a precision-recall curve: the empty cut, and the end of each tie group.
 
     Between two vertices the curve is not a straight line: see `interpolate_pr`.  The last one is
     repeated as in `RocCurve`.
@@ -33,7 +33,7 @@ class PrCurve(NamedTuple, Generic[T]):
     recall : array, shape (..., V)
         TP/P; NaN where there are no positives.
     precision : array, shape (..., V)
-        TP/(TP + FP), and at the empty cut what `start` says; NaN where there are no examples.
+        TP/(TP + FP); at the empty cut as `start` says.  NaN where there are no examples.
     threshold, fp, tp : array, shape (..., V)
         As in `RocCurve`.
     """
@@ -71,9 +71,10 @@ def pr_curve(table: ops.Groups, *, start: Start = "roc") -> PrCurve:
     Parameters
     ----------
     start : {"roc", "horizontal"}
-        Precision of the empty cut, 0/0: the limit along the first segment of the ROC curve,
-        which is p/m for the m best tied examples, p of them positive, and so 0 if they are all
-        negative; or that of the first cut that has a positive, also for the cuts before it.
+        Precision of the empty cut, 0/0.  "roc" takes the limit along the first segment of the ROC
+        curve: p/m if the best tie group has m examples, p of them positive, and so 0 if they are
+        all negative.  "horizontal" takes that of the first cut that has a positive, also for the
+        cuts before it.
 
     Returns
     -------
@@ -132,9 +133,8 @@ def average_precision(table: ops.Groups) -> Array:
 
     See Also
     --------
-    pr_auc : the area under the curve that the classifier can really reach.
-    expected_average_precision : over all orders of tied examples.
-    average_hit_rate : the same number where there are no ties.
+    pr_auc : the area under the interpolated curve. expected_average_precision : the mean over all
+    orders of tied examples. average_hit_rate : the same number where there are no ties.
 
     Notes
     -----
@@ -171,10 +171,10 @@ def expected_average_precision(table: ops.Groups, wanted: Array) -> Array:
     Parameters
     ----------
     quota, fraction, when_short : optional
-        A cutoff, as `hit_rate` takes it: positives behind it add nothing, and count in the
-        number of all positives.  By default all examples.
+        A cutoff, as in `hit_rate`: positives after it add nothing, but count in the number of all
+        positives.  By default all examples.
     sample_weight : None
-        Refused: positions are examples here.
+        Refused, because positions are examples here.
 
     Returns
     -------
@@ -267,7 +267,7 @@ def pr_auc(
     min_recall: float = 0.0,
     max_recall: float = 1.0,
 ) -> Array:
-    """Area under the precision-recall curve, with the interpolation that is right there.
+    """Area under the precision-recall curve, with its nonlinear interpolation.
 
     Between two cuts the false positives grow in proportion to the true positives, so that
     precision = TP/(TP + FP) follows a hyperbola, never a straight line.
@@ -277,14 +277,15 @@ def pr_auc(
     Parameters
     ----------
     method : {"exact", "trapezoid"}
-        The integral of the curve; or the trapezoid rule on its points at every whole number of
-        true positives, which is near it and refuses sample weights.
+        "exact" is the integral of the curve.  "trapezoid" is the trapezoid rule on its points at
+        every whole number of true positives; it is close to the integral and refuses sample
+        weights.
     start : {"roc", "horizontal"}
         Whether the curve follows the ROC curve from recall 0 on, or runs horizontally from
         recall 0 to the first cut that has a positive.
     min_recall, max_recall : float
-        Between which recalls; 0 ≤ min_recall < max_recall ≤ 1.  The area of a part is at most
-        max_recall - min_recall, and over that it is the mean precision.  Only of the integral.
+        The range of recalls, 0 ≤ min_recall < max_recall ≤ 1, only with "exact".  The area of a
+        part is at most max_recall - min_recall; divided by that it is the mean precision.
 
     Returns
     -------
@@ -293,8 +294,8 @@ def pr_auc(
 
     See Also
     --------
-    average_precision : the area under a curve of steps, which is another number.
-    achievable_pr_auc : the area under the curve of the ROC hull.
+    average_precision : the area under a curve of steps, another number. achievable_pr_auc : the
+    area under the curve of the ROC hull.
 
     Notes
     -----

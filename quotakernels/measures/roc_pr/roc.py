@@ -69,8 +69,8 @@ def roc_curve(table: ops.Groups) -> RocCurve:
 
     Notes
     -----
-    No vertex is left out: rules that keep only the cuts where the class changes lose vertices
-    when a tie group holds both classes.
+    No vertex is left out.  Rules that keep only the cuts where the class changes lose vertices if a
+    tie group has both classes.
 
     References
     ----------

@@ -49,8 +49,8 @@ def accuracy(table: ConfusionTable) -> Array:
 
     Notes
     -----
-    Of K classes it is the share of the diagonal: the recalls weighted by prevalence, and also the
-    precisions weighted by bias.
+    For K classes it is the share of the diagonal: the mean of the recalls weighted by prevalence,
+    and also the mean of the precisions weighted by bias.
 
     References
     ----------
@@ -172,7 +172,7 @@ class _FScore(TableMeasure, ValueMeasure):
 
 @measure(_FScore, greater_is_better=True, domains={"beta": _BETA})
 def f_score(table: ConfusionTable, *, beta: Any = 1.0) -> Array:
-    """F-score: the harmonic mean of precision and recall, recall counted β² times.
+    """F-score: the harmonic mean of precision and recall, with weight β² for recall.
 
     Takes a `ConfusionTable`, or what `confusion_table` takes.
 
@@ -218,7 +218,7 @@ def g_measure(table: ConfusionTable) -> Array:
     Returns
     -------
     array, shape of the cells
-        From 0 to 1; NaN where precision or recall is.
+        From 0 to 1; NaN where precision or recall is NaN.
 
     References
     ----------
@@ -354,7 +354,7 @@ def expected_cost(table: ConfusionTable, *, cost_fp: Any, cost_fn: Any) -> Array
 
 @measure(ImpactMeasure[Any, Any], greater_is_better=None)
 def base_ratio(table: ConfusionTable, *, impacts: Any) -> Array:
-    """Base ratio: the share that right decisions have in the sum of all impacts.
+    """Base ratio: the impact of right decisions over the sum of all impacts.
 
     Takes a `ConfusionTable`, or what `confusion_table` takes.
 

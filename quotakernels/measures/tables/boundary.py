@@ -34,12 +34,12 @@ ImpactKind: TypeAlias = Literal["impact", "outcome"]
 
 
 class BestBoundary(NamedTuple, Generic[T]):
-    """The best of all cuts by what it brings, and what every cut brings.
+    """The cut with the largest impact, and the impact of every cut.
 
     Attributes
     ----------
     value : array, shape (...)
-        The impact there, per example from `best_boundary` and in all from `best_quota`; NaN if it
+        The impact there: per example from `best_boundary`, in total from `best_quota`.  NaN if it
         is undefined at every cut.
     threshold, quota : array, shape (...)
         The cut, as in `Curve`.
@@ -149,10 +149,10 @@ def best_boundary(table: ops.Groups, *numbers: Array, kind: ImpactKind = "impact
     impacts : four numbers or arrays
         (i_tp, i_fp, i_fn, i_tn), as `impact` takes them.
     ratio : number or K numbers, optional
-        The user's class ratio r = P′/N′, finite and above 0, to which the table of every cut is
-        tuned as by `tune_prevalence`; by default that of the data.  ι_σ is the same at every ratio.
-        Of K ratios all results have an axis more, (..., K) and (..., K, G + 1).  With groups it is
-        one number.
+        The user's class ratio r = P′/N′, finite and above 0.  The table of every cut is tuned to
+        it, as by `tune_prevalence`; the default is the ratio of the data.  ι_σ is the same at every
+        ratio.  With K ratios all results have one more axis, (..., K) and (..., K, G + 1).  With
+        groups it is one number.
     kind : {"impact", "outcome"}
         The impact per example ι_I, for impacts that add up, or ι_σ of `outcome_impact`, for
         decisions that count by themselves.
@@ -160,19 +160,19 @@ def best_boundary(table: ops.Groups, *numbers: Array, kind: ImpactKind = "impact
     Returns
     -------
     BestBoundary
-        NaN where no cut has an impact, as where a class is absent that is to be tuned.  Cuts have
-        the quotas of the data at every ratio.
+        NaN where no cut has an impact, such as where a class is absent and `ratio` is given.  The
+        quotas of the cuts are those of the data at every ratio.
 
     See Also
     --------
-    optimal_cut : the cut that is best by any measure of confusion tables.
-    best_quota : the cut that brings the most where each example brings something else.
+    optimal_cut : the cut that is best by any measure of confusion tables. best_quota : the cut that
+    brings the most where each example has its own gain.
 
     Notes
     -----
-    Where a true positive brings more than a false negative, and a true negative more than a false
-    positive, a best cut of ι_I is a vertex of the ROC hull.  Cuts are as good as each other if they
-    differ by no more than 2**-49 of the largest absolute impact, in whatever unit that is.
+    If a true positive brings more than a false negative, and a true negative more than a false
+    positive, a best cut of ι_I is a vertex of the ROC hull.  Cuts count as equally good if they
+    differ by no more than 2**-49 of the largest absolute impact.
 
     References
     ----------
@@ -187,7 +187,7 @@ def best_boundary(table: ops.Groups, *numbers: Array, kind: ImpactKind = "impact
     >>> print(best.curve.value)
     [0.  1.  1.2 2.2 1.4]
 
-    Of users with one positive to four negatives:
+    For users with one positive to four negatives:
 
     >>> from quotakernels import rank
     >>> ranking = rank([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
@@ -238,7 +238,7 @@ class _CutTables(Measure):
 
 @measure(_CutTables, greater_is_better=None)
 def cut_tables(table: ops.Groups, ratio: Array | None = None) -> CutTables:
-    """The confusion table at every cut, to be published and used with anybody's impacts ([EL]).
+    """The confusion table at every cut, to publish for readers with their own impacts ([EL]).
 
     A reader who has the tables of all cuts can apply impacts of their own with `impact`, and a
     class ratio of their own with `tune_prevalence`, and find the cut that is best for them.
@@ -249,7 +249,7 @@ def cut_tables(table: ops.Groups, ratio: Array | None = None) -> CutTables:
     ----------
     ratio : number or K numbers, optional
         Tune the tables to this class ratio r = P′/N′, finite and above 0, as `tune_prevalence`
-        does; 1 gives the tables of `normalize_table`.  Of K ratios all results have the shape
+        does; 1 gives the tables of `normalize_table`.  With K ratios all results have the shape
         (..., K, G + 1).
 
     Returns

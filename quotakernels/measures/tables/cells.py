@@ -44,9 +44,9 @@ from quotakernels.measures.at_quota.hit_rate import positives_at
 class ConfusionTable(NamedTuple, Generic[T]):
     """Selected and rejected examples of two classes.
 
-    The cells are counts or masses, numbers or arrays of one shape; make one of your own, or see
-    `confusion_table`, `confusion_table_from_predictions` and `confusion_table_from_rates`.  A
-    named tuple of arrays only, so that it passes through ``jax.jit``, ``jax.vmap`` and
+    The cells are counts or masses, numbers or arrays of one shape.  Make a table yourself, or by
+    `confusion_table`, `confusion_table_from_predictions` or `confusion_table_from_rates`.  It is a
+    named tuple of arrays only, so it passes through ``jax.jit``, ``jax.vmap`` and
     ``torch.func.vmap`` as it is.
 
     Attributes

@@ -77,7 +77,7 @@ def confusion_table(
     fn: Array,
     tn: Array,
 ) -> ConfusionTable:
-    """Confusion table at a threshold, or of the best of a quota.
+    """Confusion table at a threshold, a quota, a fraction or a budget.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
@@ -87,23 +87,23 @@ def confusion_table(
         The cut selects ``score >= threshold``; with NaN, nothing.  The exact values are compared,
         whatever the dtypes: the float32 nearest to 0.9 is below 0.9.
     quota, fraction : number or array, shape Q, optional
-        The cut selects so many of the best, whole or not, or such a share of them, as in
-        `hit_rate`.
+        How many of the best examples the cut selects, or which share of all, as in `hit_rate`.  It
+        need not be whole.
     budget : number or array, shape Q, optional
         The cut selects the best whose `cost` is within it, as in `hit_rate`.  Exactly one of
         `threshold`, `quota`, `fraction` and `budget` is given.
     inclusive : bool
         With False a threshold selects ``score > threshold`` ([AR] eq. 2).
     when_short : {"all", "nan"}, optional
-        That of `hit_rate`.
+        As in `hit_rate`.
 
     Returns
     -------
     ConfusionTable
-        Cells of shape (..., *Q).  At a threshold they are exact integers, or masses where there
-        are weights; at a quota they are the expectation over the order of ties ([AR] eq. 5),
-        whole or not.  Where values cannot be read, integers come as floats (float64 where the
-        device has it), so that the cells of a row of the batch with a bad value can be NaN.
+        Cells of shape (..., *Q).  At a threshold they are exact integers, or masses if there are
+        weights.  At a quota they are expectations over the order of ties ([AR] eq. 5), which need
+        not be whole.  Where values cannot be read, integers come as floats (float64 if the device
+        has it), so that the cells of a row of the batch with a bad value can be NaN.
 
     Raises
     ------
@@ -191,11 +191,11 @@ def confusion_table_from_predictions(
         Labels 0 and 1, of any dtype, or any two labels with `pos_label`; with `num_classes`, the
         classes 0 to K - 1.
     y_pred : array, shape (..., n)
-        Predictions of the same kind.
+        Predicted labels of the same kind.
     num_classes : int, optional
-        K, for a `ClassTable`; not beside `pos_label`.
+        K, for a `ClassTable`; not together with `pos_label`.
     sample_weight, where, pos_label, validate : optional
-        Those of `rank`, in the shape of `y_true` or of `y_pred`.
+        As in `rank`, in the shape of `y_true` or of `y_pred`.
 
     Returns
     -------
@@ -252,7 +252,7 @@ def confusion_table_from_rates(
 ) -> ConfusionTable[A]:
     """Confusion table of given rates: (TPR, FPR), or both likelihood ratios.
 
-    Of likelihood ratios, TPR = LR₊·(1 - LR₋)/(LR₊ - LR₋) and FPR = (1 - LR₋)/(LR₊ - LR₋).
+    From likelihood ratios, TPR = LR₊·(1 - LR₋)/(LR₊ - LR₋) and FPR = (1 - LR₋)/(LR₊ - LR₋).
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def confusion_table_from_rates(
     Returns
     -------
     ConfusionTable
-        Masses that add up to `n`.  NaN for LR₊ = LR₋ = 1, which leaves the rates open.
+        Masses that add up to `n`.  NaN for LR₊ = LR₋ = 1, which does not determine the rates.
 
     Raises
     ------

@@ -19,7 +19,7 @@ class Impact(NamedTuple):
     whole : array, shape (...)
         ι_I; the sum of the parts.
     selected, rejected : array, shape (...)
-        What the selected and what the rejected examples bring, over all examples.
+        What the selected and the rejected examples bring, divided by the number of all examples.
     """
 
     whole: Array
@@ -49,11 +49,11 @@ class ClassImpact(NamedTuple):
     Attributes
     ----------
     whole : array, shape (...)
-        From `impact` and `total_impact` the sum of the outputs; from `outcome_impact` and
-        `conditional_impact` their mean.
+        The sum of the outputs from `impact` and `total_impact`; their mean from `outcome_impact`
+        and `conditional_impact`.
     outputs : array, shape (..., K)
-        For each class what the examples predicted as that class bring: their part of the whole,
-        or one of them on average.
+        For each class what the examples predicted as that class bring: their part of the whole, or
+        their mean.
     """
 
     whole: Array
@@ -134,9 +134,9 @@ def impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     Parameters
     ----------
     impacts : four numbers or arrays, or of shape (..., K, K)
-        What one true positive, false positive, false negative and true negative brings, all finite.
-        For a `ClassTable` row t and column p hold what one example of class t predicted as p
-        brings.
+        (i_tp, i_fp, i_fn, i_tn): what one true positive, false positive, false negative and true
+        negative brings, all finite.  For a `ClassTable` row t and column p hold what one example of
+        class t predicted as p brings.
 
     Returns
     -------
@@ -208,7 +208,7 @@ def conditional_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Arr
     Returns
     -------
     OutcomeImpact, or ClassImpact of a ClassTable
-        An output without examples has NaN, and so has the mean.
+        NaN for an output without examples, and then for the mean.
 
     See Also
     --------
@@ -243,12 +243,11 @@ def total_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     Returns
     -------
     Impact, or ClassImpact of a ClassTable
-        Totals; 0 without examples, so that none is undefined.
+        Totals; 0 without examples, never NaN.
 
     See Also
     --------
-    impact : the same per example.
-    impact_at_quota : where each example brings something else.
+    impact : the same per example. impact_at_quota : the total if each example has its own gain.
 
     References
     ----------

@@ -187,7 +187,7 @@ class _MutualInformation(TableMeasure, ValueMeasure):
     domains={"base": _BASE},
 )
 def mutual_information(table: ConfusionTable, *, base: Any = None) -> Array:
-    """Mutual information: how much labels and decisions tell of each other.
+    """Mutual information of labels and decisions.
 
     Takes a `ConfusionTable` or `ClassTable`, or what `confusion_table` takes.
 
@@ -240,7 +240,8 @@ def information_coefficient(table: ConfusionTable) -> Array:
 
     Notes
     -----
-    1 if the decisions determine the labels, rightly or always wrongly; 0 if they are independent.
+    It is 1 if the decisions determine the labels, always right or always wrong, and 0 if they are
+    independent.
 
     References
     ----------

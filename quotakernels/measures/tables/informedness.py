@@ -106,9 +106,9 @@ def informedness(table: ConfusionTable) -> Array:
 
     Notes
     -----
-    Of K classes it is the sum over classes of bias·(TPR - FPR).  A class that occurs neither in the
-    labels nor in the predictions is left out; NaN where one occurs in the predictions only.  WRAcc,
-    the weighted relative accuracy, is informedness·prevalence·(1 - prevalence).
+    For K classes it is the sum over classes of bias·(TPR - FPR).  A class that occurs neither in
+    the labels nor in the predictions is left out; NaN where one occurs in the predictions only.
+    WRAcc, the weighted relative accuracy, is informedness·prevalence·(1 - prevalence).
 
     References
     ----------
@@ -142,8 +142,8 @@ def markedness(table: ConfusionTable) -> Array:
 
     Notes
     -----
-    Of K classes it is the sum over classes of prevalence·markedness, which is the informedness of
-    labels and predictions exchanged.
+    For K classes it is the sum over classes of prevalence·markedness.  That is the informedness
+    with labels and predictions exchanged.
 
     References
     ----------
@@ -190,9 +190,9 @@ def matthews_corrcoef(table: ConfusionTable) -> Array:
     Notes
     -----
     MCC = (tp·tn - fp·fn)/√((tp + fn)(fp + tn)(tp + fp)(fn + tn)) = ±√(informedness·markedness).
-    Of K classes it is Gorodkin's R_K, (n·Σ c_kk - Σ t_k p_k)/√((n² - Σ t_k²)(n² - Σ p_k²)) with t
-    the sums of the rows and p those of the columns.  It lies on the upper ROC hull where the best
-    of a ranking is positive.
+    For K classes it is Gorodkin's R_K, (n·Σ c_kk - Σ t_k p_k)/√((n² - Σ t_k²)(n² - Σ p_k²)) with t
+    the sums of the rows and p those of the columns.  If the best value over all cuts is positive,
+    that cut is on the upper ROC hull.
 
     References
     ----------
@@ -234,17 +234,17 @@ def bookmaker_correlation(table: ConfusionTable) -> Array:
     Returns
     -------
     array, shape of the cells
-        From -1 to 1, 0 for chance; NaN where one of the two is, and where they have opposite
-        signs, as those of more than two classes may.
+        From -1 to 1, 0 for chance; NaN where one of the two is NaN, and where they have opposite
+        signs, which is possible with more than two classes.
 
     See Also
     --------
-    matthews_corrcoef : the same number of two classes; of more it is Gorodkin's R_K.
+    matthews_corrcoef : the same number for two classes; for more it is Gorodkin's R_K.
 
     Notes
     -----
-    Of counts below 2⁴⁸ both are summed without rounding, so that the root of one that is near 0
-    keeps its digits.  What is below 2⁻⁹⁶ counts as 0.
+    For counts below 2⁴⁸ both are summed without rounding, so the root of a number near 0 keeps its
+    digits.  Values below 2⁻⁹⁶ count as 0.
 
     References
     ----------

@@ -111,7 +111,7 @@ def fleiss_kappa(table: ConfusionTable) -> Array:
     Returns
     -------
     array, shape of the cells
-        From -1 to 1; NaN where `scott_pi` is.
+        From -1 to 1; NaN where `scott_pi` is NaN.
 
     See Also
     --------
@@ -119,8 +119,8 @@ def fleiss_kappa(table: ConfusionTable) -> Array:
 
     Notes
     -----
-    Fleiss generalised Scott's π to several raters; of two raters, who both rate all examples, it
-    is Scott's π.
+    Fleiss generalised Scott's π to several raters.  For two raters who both rate all examples it is
+    Scott's π.
 
     References
     ----------

@@ -26,7 +26,7 @@ def positive_likelihood_ratio(table: ConfusionTable) -> Array:
     Returns
     -------
     array, shape of the cells
-        Not negative, infinite without false positives; NaN where TPR or FPR is, or both are 0.
+        Not negative, infinite without false positives; NaN where TPR or FPR is NaN, or both are 0.
 
     See Also
     --------
@@ -56,7 +56,7 @@ def negative_likelihood_ratio(table: ConfusionTable) -> Array:
     Returns
     -------
     array, shape of the cells
-        Not negative, infinite without true negatives; NaN where FNR or TNR is, or both are 0.
+        Not negative, infinite without true negatives; NaN where FNR or TNR is NaN, or both are 0.
 
     See Also
     --------
@@ -115,7 +115,8 @@ def discriminant_power(table: ConfusionTable) -> Array:
     Returns
     -------
     array, shape of the cells
-        0 for chance, infinite where DOR is, -infinity where it is 0; NaN where it is.
+        0 for chance; infinite where DOR is infinite, -infinity where DOR is 0, NaN where DOR is
+        NaN.
 
     See Also
     --------

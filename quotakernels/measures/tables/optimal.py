@@ -44,7 +44,7 @@ SAME_VALUE = 2.0**-49
 
 
 class OptimalCut(NamedTuple, Generic[T]):
-    """The best of all cuts by a measure: the first of them, where several are.
+    """The best of all cuts by a measure; if several are best, the first.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ def table_curve(measure: Any, *data: Any, **keywords: Any) -> Curve:
         `f_score`, `informedness`, …, also with options fixed; or a function of your own of a table
         whose cells are floats of shape (..., G + 1), and of keyword-only numbers.
     **keywords : optional
-        The measure's own numbers, such as `beta`, which broadcast against (..., G + 1).
+        The measure's own parameters, such as `beta`, which broadcast against (..., G + 1).
 
     Returns
     -------
@@ -102,7 +102,7 @@ def table_curve(measure: Any, *data: Any, **keywords: Any) -> Curve:
     Raises
     ------
     TypeError
-        Something else than such a measure; groups.
+        Anything but such a measure; groups.
 
     See Also
     --------
@@ -164,10 +164,10 @@ def optimal_cut(
     measure : measure of a `ConfusionTable`
         As `table_curve` takes it.
     maximize : bool, optional
-        Whether the largest value is the best, or with False the smallest.  By default as the
-        measure says; to be given for measures that do not, such as `bias`.
+        True if the largest value is the best, False if the smallest is.  By default as the measure
+        says; give it for measures without a direction, such as `bias`.
     **keywords : optional
-        The measure's own numbers, one of each.
+        The measure's own parameters, one number each.
 
     Returns
     -------
@@ -186,10 +186,11 @@ def optimal_cut(
 
     Notes
     -----
-    All cuts between tie groups are compared, the empty one and that of all examples too.  Cuts
-    where the measure is undefined are not; +∞ is a value, larger than all others.  Values are equal
-    if they differ by no more than 2**-49, or than that share of the best value if it is above 1; of
-    `expected_cost`, than that share of the larger cost.
+    All cuts between tie groups are compared, also the empty one and that of all examples.  Cuts
+    where the measure is undefined are left out; +∞ is a value, larger than all others.  Values
+    count as equal if they differ by no more than 2**-49, or by that share of the best value if it
+    is above 1; values of `expected_cost`, if they differ by no more than that share of the larger
+    cost.
 
     References
     ----------

@@ -48,8 +48,8 @@ def normalize_table(table: T) -> T:
     Returns
     -------
     ConfusionTable or ClassTable
-        TP/(2P), FP/(2N), FN/(2P), TN/(2N) as floats; of K classes, every row over K times its sum.
-        The cells of an absent class are NaN.
+        TP/(2P), FP/(2N), FN/(2P), TN/(2N) as floats; for K classes, every row divided by K times
+        its sum.  The cells of an absent class are NaN.
 
     References
     ----------
