@@ -44,8 +44,8 @@ _SHOWN = 10
 class Comparison(NamedTuple):
     """Models in order of a measure, and the tests of all pairs; on the host.
 
-    Tables of pairs have the shape (M, M), in the order of the names: row i and column j are about
-    model i less model j.
+    Tables of pairs have the shape (M, M), in the order of the names: row i, column j is model i
+    minus model j.
 
     Attributes
     ----------
@@ -54,9 +54,9 @@ class Comparison(NamedTuple):
     estimate : float array, shape (M,)
         The measure of each model.
     difference : float array, shape (M, M)
-        The row's estimate less the column's.
+        The row's estimate minus the column's.
     lower, upper : float arrays, shape (M, M)
-        Ends of the confidence interval of each difference; NaN of a permutation test.
+        Ends of the confidence interval of each difference; NaN for a permutation test.
     p_value : float array, shape (M, M)
         Of the two-sided test that a pair does not differ; 1 on the diagonal.
     p_adjusted : float array, shape (M, M)
@@ -69,8 +69,8 @@ class Comparison(NamedTuple):
     test : str
         Which test it was: "bootstrap", "permutation", "delong" or "score".
     expected : float
-        What the first model's measure is to be expected on other examples: its estimate less what
-        the choice of the best has added to it.  NaN of a permutation test.
+        The expected measure of the first model on other examples: its estimate minus what the
+        choice of the best has added to it.  NaN for a permutation test.
     """
 
     names: tuple[str, ...]
@@ -153,35 +153,35 @@ def compare(
     ----------
     measure : callable
         A function of a `Ranking` that gives one number for each ranking of a batch: a measure of
-        this library, ``functools.partial`` of one, or your own.  Of `impact_at_quota` and `impact`
-        the `whole` is compared, of `best_quota` and `best_boundary` the `value`, of
-        `outcome_impact` the `mean`.
+        this library, ``functools.partial`` of one, or your own.  Of records one field is compared:
+        `whole` of `impact_at_quota` and `impact`, `value` of `best_quota` and `best_boundary`,
+        `mean` of `outcome_impact`.
     y_true, sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost, treatment
         As in `rank`, of shape (n,), the same for all models; not ``ties="given"``.
     models : mapping from names to arrays, shape (n,), a data frame, or an array, shape (M, n)
-        The scores of each model, as in `rank`, two models at least.  Of a data frame the columns;
+        The scores of at least two models, as in `rank`.  In a data frame each column is a model;
         the models of an array, or of a list of arrays, are called "0", "1", ….
     test : {"bootstrap", "permutation", "delong", "score"}, optional
-        The paired bootstrap, the exchange of scores between two models, or a closed form: that of
+        The paired bootstrap, the exchange of scores between two models, or a closed form:
         `delong_test` for `roc_auc`, `gini` and `pem`, and the score test of `compare_selections`
-        for `hit_rate` at one quota.  By default the closed form where there is one, of single
-        examples without weights, and otherwise the bootstrap.
+        for `hit_rate` at one quota.  The default is the closed form if the measure has one and
+        examples have no weights and no clusters, and else the bootstrap.
     maximize : bool, optional
-        Whether more is better.  By default as the measure says; to be given for functions of your
-        own, and for measures of which neither is better, such as `bias`.
+        Whether more is better.  By default as the measure says; give it for functions of your own,
+        and for measures without a direction, such as `bias`.
     n_resamples : int
         The number of resamples, or of exchanges for each pair, R.
     confidence_level : float
-        Of each interval by itself; and 1 less the level at which adjusted p-values tell models
+        The level of each single interval.  Adjusted p-values up to 1 - confidence_level tell models
         apart.
     stratified : bool
         As in `bootstrap`, and only for it.
     groups, num_groups
-        As in `rank`, for `group_mean` and functions of your own: the pairs are compared by a mean
-        over groups.
+        As in `rank`, for `group_mean` and functions of your own: models are compared by a mean over
+        groups.
     clusters : array, shape (n,), optional
-        Examples with the same value are drawn, or change places, together.  Of `group_mean` by
-        default the groups.
+        Examples with the same value are drawn, or exchanged, together.  For `group_mean` the
+        default is the groups.
     random_state, workers, max_memory, progress
         As in `bootstrap`.
     **options
@@ -190,60 +190,61 @@ def compare(
     Returns
     -------
     Comparison
-        On the host.  What is undefined is NaN: all of a model whose measure is, and what only
-        undefined resamples tell.  Such pairs count as not told apart.
+        On the host.  If a model's measure is undefined, all its results are NaN; so are results for
+        which all resamples are undefined.  Such pairs count as not told apart.
 
     Raises
     ------
     TypeError
-        Models that are no mapping from strings, no data frame and no array; scores without values,
-        in a trace; a measure that gives a record, or that does not say whether more is better.
+        Models that are not a mapping from strings, a data frame or an array; scores without values,
+        in a trace; a measure that returns another record; no `maximize` for a measure without a
+        direction.
     ValueError
-        Fewer than two models; scores of different lengths; a measure of more than one number for
-        each model, as of several quotas or groups; one of score values, not of their order, in a
-        permutation test; another measure than theirs, weights, clusters or another tie policy
-        with ``test="delong"`` and ``test="score"``.
+        Fewer than two models; scores of different lengths; a measure with more than one number for
+        each model, such as at several quotas or of groups; a measure that depends on the values of
+        scores in a permutation test; with ``test="delong"`` or ``test="score"`` a measure that has
+        no such test, weights, clusters or another tie policy.
 
     Warns
     -----
     UserWarning
-        With so few resamples no pair of so many models could be told apart.  By the bootstrap or
-        DeLong's test: fewer than 30 positives or negatives, or 60 clusters or groups that have one,
-        whose p-values are too small.  Resamples in which the measure is undefined.
+        There are too few resamples to tell any pair of so many models apart.  P-values of the
+        bootstrap and DeLong's test are too small, with fewer than 30 positives or negatives, or 60
+        clusters or groups that have one.  The measure is undefined in some resamples.
 
     See Also
     --------
-    compare_selections : two models at one quota, by what only one of them selects.
+    compare_selections : two models at one quota, by the examples that only one of them selects.
     compare_curves : which model is best at which quota.
 
     Notes
     -----
-    Bootstrap.  All models are measured on the same resamples.  The interval is that of the
-    percentiles of the differences d*, and p = min(1, 2·(1 + k)/(1 + R)), where k is the lesser of
-    the numbers of d* <= 0 and d* >= 0: about the level beyond which the interval includes 0.  The
-    test does not suppose the models to be alike in anything but the measure.
+    Bootstrap.  All models are measured on the same resamples.  The interval has the percentiles of
+    the differences d*, and p = min(1, 2·(1 + k)/(1 + R)), where k is the smaller of the numbers of
+    d* <= 0 and d* >= 0.  So p is about the level at which the interval just touches 0.  The test
+    assumes only that the measures are equal.
 
-    Permutation.  A model's scores are replaced by their ranks (mean ranks of ties), since scores
-    of two models may have different scales.  Then a coin for each example decides whether the two
-    models' ranks of it change places: p = (1 + k)/(1 + R), k the number of exchanges after which
-    the difference is as large as without.  Exact for models that are exchangeable, and so a test
-    of more than the equality of one measure; there is no interval.  Of `group_mean` the models'
-    values of whole groups change places.
+    Permutation.  The scores of each model are replaced by their ranks (mean ranks of ties), because
+    two models may have different scales.  Then a coin for each example decides whether the two
+    models exchange its ranks: p = (1 + k)/(1 + R), where k is the number of exchanges after which
+    the difference is at least as large as before.  The test is exact if the models are
+    exchangeable, which is more than one equal measure.  It has no interval.  For `group_mean` the
+    models exchange the values of whole groups.
 
-    The best of several models on some examples owes part of that to chance.  How much is the mean,
-    over the resamples, of what the best of each has there, less what the same model has on the
-    examples themselves; `expected` is the first one's estimate less that.  Among models that are
-    alike it takes off about two thirds of what there is.  Closed forms take 4096 fixed draws of
-    normal estimates, with the standard errors of their differences, in the place of resamples.
+    The model that is best on some examples owes part of that to chance.  In each resample take the
+    best model's measure there, minus the same model's measure on the examples.  The mean of this is
+    the part due to chance, and `expected` is the first model's estimate minus it.  If all models
+    are equally good, this removes about two thirds of the excess.  Closed forms use 4096 fixed
+    draws of normal estimates, with the standard errors of their differences, instead of resamples.
 
     In simulations of two equal models the bootstrap and DeLong's test found a difference at 5 % in
-    7 to 9 % of all data sets with 5 to 20 positives; the bootstrap in 14 to 70 with 3 to 1, in 6 at
-    an AUC of 0.98, in 7 to 9 with 4 to 30 clusters and in 38 with 2; the score test in 6 at most.
-    Intervals of differences of AUC near 1 are too narrow: of 95 % they held 85 to 88 % with an AUC
-    of 0.998 and 30 positives, and those of resamples 92 % of hit rates there.
+    7 to 9 % of all data sets with 5 to 20 positives.  The bootstrap found one in 14 to 70 with 3 to
+    1 positives, in 6 at an AUC of 0.98, in 7 to 9 with 4 to 30 clusters and in 38 with 2; the score
+    test in at most 6.  Intervals of differences of AUC near 1 are too narrow: those of 95 % held 85
+    to 88 % with an AUC of 0.998 and 30 positives, and bootstrap intervals of hit rates 92 % there.
 
-    R resamples cannot give a p-value below 2/(1 + R), and R exchanges none below 1/(1 + R), which
-    Holm's method multiplies by the number of pairs, M(M - 1)/2, or less.
+    R resamples cannot give a p-value below 2/(1 + R), and R exchanges none below 1/(1 + R).  Holm's
+    method multiplies it by up to the number of pairs, M(M - 1)/2.
 
     References
     ----------

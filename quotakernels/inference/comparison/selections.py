@@ -115,20 +115,20 @@ class Score(NamedTuple):
 
 
 class SelectionComparison(NamedTuple):
-    """What two selections of equal size differ in; plain numbers.
+    """How two selections of equal size differ; plain numbers.
 
     Attributes
     ----------
     difference : float
-        The first hit rate less the second.
+        The first hit rate minus the second.
     lower, upper : float
         Ends of its confidence interval.
     p_value : float
-        Of the two-sided test that neither selection hits more often.
+        P-value of the two-sided test that both hit rates are equal.
     discordant : float
-        How many examples only the first selects; the second alone selects as many.
+        How many examples only the first selects; the second selects as many alone.
     positives_a, positives_b : float
-        How many of these are positive, for the first selection and for the second.
+        How many of these examples are positive, for each of the two selections.
     """
 
     difference: float
@@ -154,13 +154,13 @@ def compare_selections(
     pos_label: Any = None,
     validate: bool = True,
 ) -> SelectionComparison:
-    """Whether one of two models fills a quota j better, by what only one of them selects.
+    """Whether one of two models fills a quota j better, by the examples that only one selects.
 
     McNemar's and Fisher's tests need SciPy, the extra `inference`, unless ties leave fractions.
 
-    Examples that both models select, or neither, do not tell which is better.  Of the others, each
-    model alone selects equally many, D.  Let B be the positives among those of the first,
-    and C among those of the second: the hit rates differ by (B - C)/j.
+    Examples that both models select, or neither, do not tell which is better.  Each model alone
+    selects equally many others, D.  Let B be the positives among those of the first model, and C
+    among those of the second: the hit rates differ by (B - C)/j.
 
     The score test asks whether both hit rates are equal in the population, where each model has a
     cut of its own.  The others take the cuts as fixed.  McNemar's test takes B + C as given: if
@@ -180,16 +180,16 @@ def compare_selections(
     test : {"score", "mcnemar", "fisher"}
         What the test and the interval take as given.
     mid_p : bool
-        For McNemar's and Fisher's test: count the probability of the very numbers at hand half.
-        It is then wrong about as often as the p-value says, and not at most as often.
+        For McNemar's and Fisher's test: count the probability of the observed numbers half.  The
+        test is then wrong about as often as its level says; without it, at most as often.
     confidence_level : float
         Of the interval; above 0 and below 1.
 
     Returns
     -------
     SelectionComparison
-        Python's floats.  NaN for the quota 0, for no examples, and where a bad value could not be
-        read; but the p-value is 1 if no positive is selected by one model alone.
+        Python floats.  NaN for the quota 0, for no examples, and if a bad value could not be read.
+        The p-value is 1 if no positive is selected by one model alone.
 
     Raises
     ------
@@ -203,27 +203,27 @@ def compare_selections(
 
     Notes
     -----
-    Where a quota ends in a tie group an example is selected with a probability, s.  It is then
-    selected by the first alone with max(s₁ - s₂, 0): as far as possible both select the same.  The
-    difference stays that of the expected hit rates.  If such numbers are not whole for some example
-    the test is the χ² test with the fractional numbers, (|B - C| - 1)²/V, with mid-p without the
-    correction for continuity by 1; V = B + C for McNemar's, (B + C)·(1 - (B + C)/2D) for Fisher's.
+    If a quota ends in a tie group, each of its examples is selected with a probability s.  The
+    first model alone selects it with max(s₁ - s₂, 0), so both select the same examples as far as
+    possible.  The difference remains that of the expected hit rates.  If some of these numbers are
+    not whole, the test is the χ² test with fractional numbers, (|B - C| - 1)²/V; with `mid_p`
+    without the continuity correction of 1.  V = B + C for McNemar's test and (B + C)·(1 - (B +
+    C)/2D) for Fisher's.
 
     The score test has z = (B - C)/√V with V = B(1 - m₁)² + (D - B)m₁² + C(1 - m₂)² + (D - C)m₂² +
-    (j - D - j²/n)(m₁ - m₂)², B and C replaced by their mean.  m₁ and m₂ are the rates of positives
-    at the cuts, as in `hit_rate_interval`.  Its interval is B - C ± z√V, with ½ added to B and C,
-    and to the negatives beside them.
+    (j - D - j²/n)(m₁ - m₂)², where B and C in V are replaced by their mean.  m₁ and m₂ are the
+    rates of positives at the cuts, as in `hit_rate_interval`.  Its interval is B - C ± z√V, with ½
+    added to B and C, and to the negatives beside them.
 
-    The other intervals add to the numbers, so that they hold the difference as often as they say
-    for small ones too: for McNemar's test 1 to B and to C, 2 to n ([Bonett 2012]); for Fisher's 1
-    to B, to D - B, to C and to D - C ([Agresti 2000]).  For few examples an interval may include 0
-    where p is small, and the other way round.
-
-    McNemar's test does not know that both models select equally many.  So it is careful, and where
-    most of what only one of them selects is positive it hardly finds anything.  Fisher's does not
-    have that fault, but its null is that both are equally good above the present cuts: where the
-    rates of positives at the cuts differ from the hit rates it rejects in up to 11 % of samples
-    with equal hit rates, at 5 %.
+    The other intervals add small numbers to the counts, so that they hold their level for small
+    counts too: for McNemar's test 1 to B and to C, 2 to n ([Bonett 2012]); for Fisher's 1 to B, to
+    D - B, to C and to D - C ([Agresti 2000]).  With few examples an interval may include 0 although
+    p is small, and the other way round.  McNemar's test does not use that both models select
+    equally many.  So it is conservative, and if most examples that only one model selects are
+    positive, it finds hardly any difference.  Fisher's test does not have that fault, but its null
+    hypothesis is that both models are equally good above their present cuts.  If the rates of
+    positives at the cuts differ from the hit rates, then at 5 % it rejects in up to 11 % of samples
+    with equal hit rates.
 
     References
     ----------

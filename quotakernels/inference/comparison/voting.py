@@ -28,7 +28,7 @@ NDArray = np.ndarray[Any, Any]
 
 
 class Vote(NamedTuple):
-    """Models in order of a measure, and the measure of the mean score of the best of them.
+    """Models in order of a measure, and the measure of the mean scores of the best.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Vote(NamedTuple):
     votes : float array, shape (M,)
         The measure of the mean score of the best X, X = 1 … M.
     best : int
-        How many vote: what was asked for, or else the smallest X of which the measure is the best.
+        How many models vote: the given number, or else the smallest X with the best measure.
     """
 
     names: tuple[str, ...]
@@ -116,7 +116,7 @@ def vote(
         The scores of each model, on one scale, such as probabilities.  The models of an array, or
         of a list of arrays, are called "0", "1", ….
     best : int, optional
-        X, how many models vote; by default as many as `measure` is best of.
+        X, how many models vote; by default the number for which `measure` is best.
     maximize : bool, optional
         Whether the largest value is the best.  By default as the measure says.
     sample_weight, where, pos_label, ties, validate
@@ -127,13 +127,13 @@ def vote(
     Returns
     -------
     Vote
-        On the host; of equal models the first, in the order given, is the better one.  NaN where
-        the measure is undefined; a single one votes if it is so of all.
+        On the host.  Of equally good models the first, in the given order, counts as better.  NaN
+        where the measure is undefined; if it is undefined for all models, one model votes.
 
     Raises
     ------
     TypeError, ValueError
-        As `compare`; `best` that is no whole number from 1 to M.
+        As in `compare`; a `best` that is not a whole number from 1 to M.
 
     See Also
     --------
@@ -141,9 +141,8 @@ def vote(
 
     Notes
     -----
-    Values of the measure are equal if they differ by no more than 2**-49 of the best one, or of 1
-    if that is more.  The measure of the best X, on the examples that chose it, is flattered by the
-    choice.
+    Values of the measure count as equal if they differ by no more than 2**-49 of the best one, or
+    of 1 if that is more.  On the examples that chose X, the measure of the best X is too good.
 
     References
     ----------

@@ -13,7 +13,7 @@ from quotakernels.inputs.keywords import public
 
 
 class AucCovariance(NamedTuple):
-    """Areas of several models of the same examples, and how they vary together.
+    """Areas of several models on the same examples, and their covariances.
 
     Attributes
     ----------
@@ -40,12 +40,11 @@ def auc_covariance(
 ) -> AucCovariance:
     """Variances and covariances of the AUC of models with the same examples ([DeLong 1988]).
 
-    An example's placement V is the share of the other class that it is on the right side of, ties
-    counted half; AUC is its mean over either class.  The covariance of two AUC is
-    S⁺/P + S⁻/N, where S⁺ is the sample covariance (over P - 1) of the placements of the positives
-    under the two models, and S⁻ that of the negatives.
-
-    Labels, scores and keywords are those of `rank`, but for the following.
+    The placement V of an example is the share of the other class that it is ranked rightly against,
+    ties counted half.  AUC is the mean of V over either class.  The covariance of two AUC is S⁺/P +
+    S⁻/N, where S⁺ is the sample covariance (over P - 1) of the placements of the positives under
+    the two models, and S⁻ that of the negatives.  Labels, scores and keywords are those of `rank`,
+    except the following.
 
     Parameters
     ----------
@@ -54,11 +53,11 @@ def auc_covariance(
     y_score : array, shape (..., M, n)
         Scores of M models.
     measure : {"roc_auc", "gini", "pem"}
-        Whether to give AUC, or PEM, the Gini coefficient: 2·AUC - 1, with 4 times the covariance.
+        Which measure: AUC, or 2·AUC - 1, which is Gini and PEM, with 4 times the covariance.
     sample_weight : None
-        Refused: the variance is that of examples drawn one by one.
+        Refused, because the variance assumes examples drawn one by one.
     where : boolean array, shape (n,) or that of `y_score`, optional
-        What is masked for one model is left out for all.
+        An example that is masked for one model is left out for all.
 
     Returns
     -------
@@ -77,9 +76,9 @@ def auc_covariance(
 
     Notes
     -----
-    The scores of each model are sorted once, so the time is O(M·n·log n + M²·n).  The pairs that
-    an example loses are whole numbers, and squares are taken of their deviations from the mean, so
-    that nothing is lost at n = 10⁷ or for a nearly perfect model.
+    The scores of each model are sorted once, so the time is O(M·n·log n + M²·n).  The numbers of
+    pairs that an example loses are whole, and their deviations from the mean are squared, so no
+    digits are lost at n = 10⁷ or for a nearly perfect model.
 
     References
     ----------

@@ -24,7 +24,7 @@ class DelongTest(NamedTuple):
     Attributes
     ----------
     difference : array
-        The first area less the second.
+        The first area minus the second.
     lower, upper : array
         The ends of its confidence interval.
     standard_error : array
@@ -32,7 +32,7 @@ class DelongTest(NamedTuple):
     statistic : array
         The difference over its standard error.
     p_value : array
-        The probability of one that is at least as large if the areas are the same.
+        The probability of a statistic at least as far from 0 if the areas are equal.
     """
 
     difference: Array
@@ -58,7 +58,7 @@ def delong_test(
     """Whether two models differ in AUC, on the same examples (DeLong's test, paired).
 
     The variance of the difference is that of the differences of the placements (see
-    `auc_covariance`): what the two models have in common cancels, example by example.
+    `auc_covariance`), so what the models have in common cancels, example by example.
 
     Labels and keywords are those of `rank`.
 
@@ -67,21 +67,21 @@ def delong_test(
     y_true : array, shape (n,) or that of the scores
         One list for both models.
     models : mapping from names to arrays, shape (..., n), or an array, shape (2, ..., n)
-        Scores of two models, both of one shape, of types of their own.  A mapping that is an
-        argument of a function under `jax.jit` arrives in the order of its names.
+        Scores of two models in one shape; their types may differ.  `jax.jit` sorts a mapping that
+        is an argument of a function by its names.
     measure : {"roc_auc", "gini", "pem"}
-        Whether to compare AUC, or PEM, the Gini coefficient: twice the difference and its error.
+        Which measure: AUC, or 2·AUC - 1, which is Gini and PEM, with twice the difference and
+        error.
     confidence_level : float
         Of the interval; above 0 and below 1.
     sample_weight : None
-        Refused: the variance is that of examples drawn one by one.
+        Refused, because the variance assumes examples drawn one by one.
 
     Returns
     -------
     DelongTest
-        Arrays of shape (...).  All but the difference is NaN where P < 2 or N < 2; the statistic,
-        p-value and interval also where the standard error is 0: all examples lose equally more
-        pairs by one.
+        Arrays of shape (...).  All but the difference is NaN where P < 2 or N < 2.  The statistic,
+        p-value and interval are also NaN where the standard error is 0.
 
     Raises
     ------
@@ -90,14 +90,14 @@ def delong_test(
 
     See Also
     --------
-    delong_test_unpaired : the same of two sets of examples.
+    delong_test_unpaired : the same for two sets of examples.
 
     Notes
     -----
-    The test is two-sided, z is compared with the normal distribution, and the interval is
-    difference ± z·s.  p-values are right to about 1e-13 of themselves, also tiny ones.  Two models
-    of which one was fitted as an extension of the other on these very examples differ less than
-    the test supposes.
+    The test is two-sided, the statistic is compared with the normal distribution, and the interval
+    is difference ± z·s.  P-values have a relative error of about 1e-13, also tiny ones.  If one
+    model was fitted as an extension of the other on these very examples, the two differ less than
+    the test assumes.
 
     In simulations of two equal models the test found a difference at 5 % in 7 to 10 % of all data
     sets with 3 to 20 positives, and in 18 with 2.  With an AUC of 0.998 and 30 positives intervals
@@ -186,9 +186,9 @@ def delong_test_unpaired(
 ) -> DelongTest:
     """Whether AUC differs between two sets of examples, of one model or two (DeLong's variance).
 
-    The sets are independent, so the variance of the difference is the sum of both.  The statistic
-    is compared with Student's t of Welch's degrees of freedom, as in pROC: of variances v and w of
-    m and n examples (v + w)²/(v²/(m - 1) + w²/(n - 1)).
+    The sets are independent, so the variance of the difference is the sum of both variances.  The
+    statistic is compared with Student's t with Welch's degrees of freedom, as in pROC: for
+    variances v and w of m and n examples, (v + w)²/(v²/(m - 1) + w²/(n - 1)).
 
     Parameters
     ----------
@@ -200,8 +200,8 @@ def delong_test_unpaired(
     Returns
     -------
     DelongTest
-        Arrays of shape (...).  All but the difference is NaN where a set has less than 2 examples
-        of a class; statistic, p-value and interval also where the standard error is 0.
+        Arrays of shape (...).  All but the difference is NaN where a set has fewer than 2 examples
+        of a class.  The statistic, p-value and interval are also NaN where the standard error is 0.
 
     Raises
     ------
@@ -210,7 +210,7 @@ def delong_test_unpaired(
 
     See Also
     --------
-    delong_test : two models of the same examples, for which this test is too careful.
+    delong_test : two models on the same examples, for which this test is too conservative.
 
     Notes
     -----

@@ -72,23 +72,24 @@ def auc_interval(
 ) -> AucInterval:
     """Confidence interval of AUC, or of PEM and Gini, from DeLong's variance.
 
-    With the standard error s of an AUC of A and the quantile z of the normal distribution, the
-    Wald interval is A ± z·s.  The logit interval is that of ln(A/(1 - A)), whose standard error is
-    s/(A(1 - A)), by Student's t of min(P, N) - 1 degrees of freedom, taken back; it stays inside of
-    0 and 1 and covers better where A is near 1 or a class is small.
+    With the standard error s of an AUC of A and the quantile z of the normal distribution, the Wald
+    interval is A ± z·s.  The logit interval is made for ln(A/(1 - A)), whose standard error is
+    s/(A(1 - A)), by Student's t with min(P, N) - 1 degrees of freedom, and transformed back.  It
+    stays between 0 and 1, and covers better where A is near 1 or a class is small.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Parameters
     ----------
     sample_weight : None
-        Refused, as a ranking with weights is: the variance is that of examples drawn one by one.
+        Refused, like a ranking with weights, because the variance assumes examples drawn one by
+        one.
     measure : {"roc_auc", "gini", "pem"}
-        Whether to give AUC, or PEM, the Gini coefficient: 2·AUC - 1, with bounds mapped likewise.
+        Which measure: AUC, or 2·AUC - 1, which is Gini and PEM, with its bounds.
     confidence_level : float
         Above 0 and below 1.
     method : {"logit", "wald"}
-        Which interval; that of Wald is cut off at 0 and 1.
+        Which interval; Wald's is cut off at 0 and 1.
 
     Returns
     -------
@@ -103,12 +104,12 @@ def auc_interval(
 
     Notes
     -----
-    The variance S⁺/P + S⁻/N (see `auc_covariance`) is 0 where all pairs are won, all are lost, or
-    all are tied.  That does not make AUC certain, and A ± 0 would say so.  Then both methods give
-    an exact bound from m = min(P, N) pairs that share no example, and so are independent: an
-    outcome of all of them alike has a probability of at least t = (α/2)^(1/m), α the level's
-    complement, or it would hardly have been seen.  So AUC is at least t where all are won, at most
-    1 - t where all are lost, and from t/2 to 1 - t/2 where all are tied.
+    The variance S⁺/P + S⁻/N (see `auc_covariance`) is 0 if all pairs are won, all are lost, or all
+    are tied.  AUC is still uncertain, so both methods then give an exact bound.  It comes from m =
+    min(P, N) pairs that share no example, and so are independent.  If all m have the same outcome,
+    this outcome has a probability of at least t = (α/2)^(1/m), where α = 1 - confidence_level;
+    otherwise the data would be too unlikely.  So AUC is at least t if all pairs are won, at most 1
+    - t if all are lost, and from t/2 to 1 - t/2 if all are tied.
 
     References
     ----------

@@ -57,7 +57,7 @@ class FoldSummary(NamedTuple):
     Attributes
     ----------
     estimate : array, shape (...)
-        The mean over the folds that have the measure defined.
+        The mean over the folds where the measure is defined.
     lower, upper : arrays, shape (...)
         Ends of the confidence interval, of the corrected resampled t.  NaN for fewer than two
         defined folds.
@@ -66,7 +66,7 @@ class FoldSummary(NamedTuple):
     standard_deviation : array, shape (...)
         s, of the folds.
     undefined : integer array, shape (...)
-        Folds that leave the measure undefined, for want of a class for example.
+        How many folds leave the measure undefined, for example without positives.
     values : array, shape (..., k) or (..., repeats, k)
         The measure of each fold.
     pooled : array, shape (...), or None
@@ -90,7 +90,7 @@ class FoldTest(NamedTuple):
     Attributes
     ----------
     difference : array, shape (...)
-        The mean of the first less the second, over the folds that have both defined.
+        The mean of the first minus the second, over the folds where both are defined.
     lower, upper : arrays, shape (...)
         Ends of its confidence interval.
     standard_error : array, shape (...)
@@ -98,14 +98,14 @@ class FoldTest(NamedTuple):
     statistic, degrees_of_freedom : arrays, shape (...)
         The difference over its standard error, t, and J - 1.
     p_value : array, shape (...)
-        The probability of a |t| that is at least as large if the models are equally good.
+        The probability of a |t| at least as large if the models are equally good.
     undefined : integer array, shape (...)
-        Folds that leave one or both undefined.
+        How many folds leave one or both undefined.
     values : array, shape (..., k) or (..., repeats, k)
         The difference of each fold.
     better : array, shape (...)
-        1 where the first model is the better one by the difference, -1 where the second is, and 0
-        where neither is; NaN where that is undefined, or nothing says whether more is better.
+        1 where the first model is better by the difference, -1 where the second is, 0 where they
+        are equal.  NaN where the difference is undefined, or the measure has no direction.
     """
 
     difference: Array
@@ -182,40 +182,42 @@ def fold_summary(
     treatment: Any = None,
     **options: Any,
 ) -> Any:
-    """The mean of a measure over the folds of a cross-validation, and how sure it is.
+    """The mean of a measure over the folds of a cross-validation, with an interval.
 
-    Each fold is ranked by itself: the scores of two folds come from two models, and need not be
-    comparable.  Needs SciPy, the extra `inference`.
+    Each fold is ranked separately, because the scores of two folds come from two models and need
+    not be comparable.  Needs SciPy, the extra `inference`.
 
     Parameters
     ----------
     measure : callable, or a mapping from names to callables
         A function of a `Ranking`: a measure of this library, or your own.
     y_true, y_score, sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost
-        As in `rank`; each score from a model that has not seen its example.  Repeats are an axis
-        before the last, shape (..., repeats, n); axes before it are models.
+        As in `rank`; each score comes from a model that has not seen its example.  Repeats are an
+        axis before the last, shape (..., repeats, n); axes before it are models.
     treatment
         As in `rank`, for measures of uplift.
     folds : array, shape (n,) or (repeats, n)
-        The fold of each example: whole numbers, strings or other values, in memory that can be
-        read.  The number -1 marks examples that were not tested.
+        The fold of each example: whole numbers, strings or other values, in readable memory.  -1
+        marks examples that were not tested.
     pooled : bool
-        Also rank the examples of all folds together, as if one model had given all scores.
+        Also rank the examples of all folds together, as if one model had made all scores.
     confidence_level : float
         The share of such intervals that should hold the true value.
     n_train : number, optional
-        Examples that each model was trained on; by default all that are not in its fold.
+        The number of examples that each model was trained on; by default all that are not in its
+        fold.
     groups, num_groups
-        As in `rank`, for measures that know groups, and for `group_mean`.  A fold measures its own
-        examples of each group: the part of a group that is split over folds, to which a quota of
-        the group then applies.
+        As in `rank`, for measures that take groups, and for `group_mean`.  A fold measures its own
+        examples of each group.  If a group is split over folds, its quota applies to the part in
+        each fold.
     **options
         The measure's own arguments, such as ``fraction=0.1``.
 
     Returns
     -------
     FoldSummary
-        Or the mapping, or the record that the measure returns, with one in the place of each array.
+        For a mapping, or a measure that returns a record, the same with a result in place of each
+        array.
 
     Raises
     ------
@@ -225,24 +227,23 @@ def fold_summary(
     Warns
     -----
     UserWarning
-        Folds that leave a measure undefined are named, where values can be read.  Of `group_mean`,
-        groups that are split over folds are counted.
+        A measure is undefined in some folds; the warning names them if values can be read.  For
+        `group_mean`: groups are split over folds.
 
     See Also
     --------
-    fold_test : two models over the same folds.
+    fold_test : compares two models over the same folds.
 
     Notes
     -----
-    Two training sets of k folds share most of their examples, so that the folds' values vary less
-    than those of independent studies would.  Nadeau and Bengio correct the variance s²/J of their
-    mean to (1/J + n_test/n_train)·s², here with Student's t of J - 1 degrees of freedom, also for J
+    Two training sets of k folds share most of their examples, so the folds' values vary less than
+    those of independent studies.  Nadeau and Bengio correct the variance s²/J of their mean to (1/J
+    + n_test/n_train)·s².  It is used with Student's t with J - 1 degrees of freedom, also for J
     values of repeated cross-validation.  This is an approximation: no estimate from one
-    cross-validation is unbiased.  The interval is not cut at the range of the measure.
-
-    In simulations intervals of 95 % of 5 folds held AUC in 96 to 99 %, and a hit rate in 98, in 91
-    with 20 positives.  There 5 times 5 folds held 86 to 89.  Where all folds have a hit rate of 1
-    the interval has no width, and held 3 to 5.
+    cross-validation is unbiased.  The interval is not cut at the range of the measure.  In
+    simulations intervals of 95 % of 5 folds held AUC in 96 to 99 %, and a hit rate in 98, but in 91
+    with 20 positives.  There 5 times 5 folds held 86 to 89.  If all folds have a hit rate of 1 the
+    interval has no width, and held in 3 to 5.
 
     References
     ----------
@@ -377,12 +378,13 @@ def fold_test(
     y_true, sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost, treatment
         As in `fold_summary`.
     models : mapping from names to arrays, shape (..., n) or (..., repeats, n), or an array
-        Scores of two models on examples that they have not seen; of an array along its first axis.
+        Scores of two models on examples that they have not seen.  In an array the first axis is the
+        models.
     folds : array, shape (n,) or (repeats, n)
         The fold of each example, as in `fold_summary`; both models were trained on the same.
     maximize : bool, optional
-        Whether more is better, which `better` needs and the test does not.  By default as the
-        measure says; functions of your own do not.
+        Whether more is better, for the field `better` only.  By default as the measure says; give
+        it for functions of your own.
     confidence_level : float
         Of the interval; above 0 and below 1.
     n_train, groups, num_groups, **options
@@ -391,9 +393,9 @@ def fold_test(
     Returns
     -------
     FoldTest
-        Or the mapping, or the record that the measure returns, with one in the place of each array.
-        Statistic and p-value are NaN where all folds differ by the same, and all but the difference
-        for fewer than two folds with a difference.
+        For a mapping, or a measure that returns a record, the same with a result in place of each
+        array.  The statistic and p-value are NaN where all folds have the same difference.  With
+        fewer than two folds with a difference, all else is NaN too.
 
     Raises
     ------
@@ -407,13 +409,13 @@ def fold_test(
 
     See Also
     --------
-    fold_summary : one model.
+    fold_summary : the mean of one model.
 
     Notes
     -----
-    Of J differences with the mean d and the standard deviation s, t = d/(s·√(1/J + n_test/n_train))
-    is compared with Student's t of J - 1 degrees of freedom, two-sided.  The uncorrected t, without
-    n_test/n_train, finds differences where there are none.
+    For J differences with the mean d and the standard deviation s, t = d/(s·√(1/J +
+    n_test/n_train)) is compared with Student's t with J - 1 degrees of freedom, two-sided.  The
+    uncorrected t, without n_test/n_train, too often finds differences where there are none.
 
     References
     ----------

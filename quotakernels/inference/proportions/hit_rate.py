@@ -143,39 +143,39 @@ def hit_rate_interval(
 ) -> HitRateInterval:
     """Confidence interval of the hit rate at a quota: of T(j)/j, the share of positives.
 
-    The examples are read as independent draws, and the cut as their own: the score at place j.
-    With `population` they are a random sample of a finite list, and the interval is for the
-    list's own best, which fill the quota's share of it: J = j·population/n places.
+    The examples count as independent draws, and the cut is theirs: the score at position j.  With
+    `population` they are a random sample of a finite list.  The interval is then for the best of
+    that list, at the same fraction: J = j·population/n places.
 
     Takes what `hit_rate` takes: labels and scores, or a `Ranking`, and a quota or fraction.
 
     Parameters
     ----------
     sample_weight : None
-        Refused, as a ranking with weights is: the draws are counted.
+        Refused, like a ranking with weights, because the draws are counted.
     population : number, optional
-        How many cases the list has, of which the n examples are a random sample without
-        replacement: a whole number below 2**53, at least n.  If it is n, all is known.  It goes
-        without `groups`.
+        The length of the list from which the n examples are a random sample without replacement: a
+        whole number from n to below 2**53.  If it is n, everything is known.  It does not go with
+        `groups`.
     confidence_level : float
         Above 0 and below 1.
     method : {"score", "wilson", "exact"}
-        The score interval of a quota, whose cut moves with the sample; or, for a cut that was fixed
-        before, Wilson's score interval, or the exact one of Clopper and Pearson, which holds its
-        level at every hit rate and so more on average.
+        "score" is the score interval at a quota, whose cut moves with the sample.  The others are
+        for a cut that was fixed beforehand: "wilson" is Wilson's score interval; "exact" is Clopper
+        and Pearson's, which holds at least its level at every hit rate.
 
     Returns
     -------
     HitRateInterval
-        Arrays of shape (..., *Q), with `groups` (..., S, *Q).  The ends are within 0 and 1; all is
+        Arrays of shape (..., *Q), with `groups` (..., S, *Q).  The ends are between 0 and 1.  All
         NaN for quota 0 and where there are no examples.
 
     Raises
     ------
     ValueError
-        A population that is not a whole number or below n.  Where values cannot be read the result
-        is NaN instead; the exact interval of a population, which SciPy finds on the host, is an
-        error there.
+        A population that is not a whole number, or below n.  Where values cannot be read the result
+        is NaN instead.  The exact interval of a population is an error there, because SciPy
+        computes it on the host.
 
     See Also
     --------
@@ -183,27 +183,26 @@ def hit_rate_interval(
 
     Notes
     -----
-    The ends of the score interval are the shares p for which T(j) is z standard errors from p·j,
-    of the variance f·j·[p(1 - p) + (1 - j/n)(p - m)²], f = (J - j)/(J - 1) with a population and 1
+    The ends of the score interval are the shares p for which T(j) is z standard errors from p·j, of
+    the variance f·j·[p(1 - p) + (1 - j/n)(p - m)²], f = (J - j)/(J - 1) with a population and 1
     without.  The second term is for the cut, which moves with the sample; m is the rate of
     positives there, (T(j + w) - T(j - w) + 1/2)/(number of places + 1) with w = max(5, j^0.8/2),
-    within 0 and n.  It matters where the hit rate falls steeply at the quota, as where a strong
-    model has as many places as there are positives.  Wilson's leave it out.  Both take fractional
-    T(j) and j as they are.
+    within 0 and n.  It matters where the hit rate falls steeply at the quota, such as for a strong
+    model with as many places as there are positives.  Wilson's interval leaves it out.  Both take
+    fractional T(j) and j as they are.
 
-    The exact ends are the shares with which as many positives, or as few, have a probability of
-    α/2, α the level's complement: quantiles of a beta distribution, right to about 1e-10 of
-    themselves.  With a population the number of positives on the list's J places takes the part
-    of the share, and the draws are hypergeometric; the ends are the least and the greatest number
-    that leave at least α/2.  Where ties or the quota leave fractions, what is known is rounded
-    down and what is not is rounded up (positives and negatives found, and j and J), so that the
-    interval only grows.
+    The exact ends are the shares for which at least as many positives, or at most as many, have a
+    probability of α/2, with α = 1 - confidence_level.  They are quantiles of a beta distribution,
+    with a relative error of about 1e-10.  With a population, the number of positives in the list's
+    J places replaces the share, and the draws are hypergeometric.  The ends are then the smallest
+    and the largest number with at least α/2.  If ties or the quota leave fractions, numbers are
+    rounded so that the interval only grows.
 
-    In simulations at such quotas the score interval of 95 % held the truth in 96 to 98 %, with a
-    population in 91 to 98, and Wilson's in 69 to 82.  With more places than positives, fewer than
-    30, of a strong model the score interval held 88 %, with a population 89 to 93, and Wilson's 66
-    to 76.  Elsewhere both held 93 to 100.  Inside a group of ties the score interval is
-    wide rather than narrow.
+    In simulations at such steep quotas the score interval of 95 % held the truth in 96 to 98 %,
+    with a population in 91 to 98, and Wilson's in 69 to 82.  For a strong model with fewer than 30
+    positives and more places than positives, the score interval held 88 %, with a population 89 to
+    93, and Wilson's 66 to 76.  Elsewhere both held 93 to 100.  If the quota ends in a large tie
+    group, the score interval is rather too wide than too narrow.
 
     References
     ----------

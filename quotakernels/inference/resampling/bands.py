@@ -126,7 +126,7 @@ class CurveBand(NamedTuple):
     standard_error : array, shape (..., K)
         The standard deviation over the resamples.
     undefined : integer array, shape (..., K)
-        Resamples that leave the curve undefined there.  The band is that of the others.
+        How many resamples leave the curve undefined there.  The band is that of the others.
     """
 
     at: Array
@@ -153,25 +153,25 @@ def curve_band(
 ) -> CurveBand:
     """Confidence band of a curve, by the bootstrap: at each point, or for the whole curve at once.
 
-    Of pointwise intervals each holds its true value with the wanted confidence, and somewhere along
-    a curve one of them often fails.  A simultaneous band holds the true curve at all its points
-    together: estimate ± c·s with the standard error s of each point, where c is the quantile over
-    the resamples of the largest |curve* - curve|/s along the curve (sup-t band).
+    Each pointwise interval holds its true value with the wanted confidence, but somewhere along a
+    curve one of them often fails.  A simultaneous band holds the true curve at all its points
+    together.  It is estimate ± c·s with the standard error s of each point, where c is the quantile
+    over the resamples of the largest |curve* - curve|/s along the curve (sup-t band).
 
     The other keywords are those of `bootstrap`.
 
     Parameters
     ----------
     curve : {"hit_rate", "qrecall", "lift", "roc", "impact_at_quota"}
-        Or the measure itself: `hit_rate`, `qrecall`, `lift`, `roc_curve`, or the curve of one.  Of
+        Or the measure itself: `hit_rate`, `qrecall`, `lift`, `roc_curve`, or the curve of one.  For
         `impact_at_quota` it is the `whole`.
     y_true, y_score : arrays, shape (n,) and (..., n)
         As in `bootstrap`; models are leading axes of the scores and share the resamples.
     fraction, quota : array, shape (K,), optional
-        Where to look at a curve over quotas, as in `hit_rate`; one of both.
+        Where to evaluate a curve over quotas, as in `hit_rate`.  Give one of the two.
     fpr : array, shape (K,), optional
-        Where to look at the ROC curve, which is straight between two cuts.  Where it is upright its
-        highest point is taken.  By default all curves are taken at 0.05, 0.1, … and 1.
+        Where to evaluate the ROC curve, which is straight between two cuts; where it is vertical,
+        its highest point counts.  By default all curves are evaluated at 0.05, 0.1, … and 1.
     simultaneous : bool
         A band for the whole curve, instead of an interval for each point.
     confidence_level : float
@@ -182,13 +182,13 @@ def curve_band(
     Returns
     -------
     CurveBand
-        NaN at the points where the curve is undefined, and in the band where it is so in all
+        NaN at points where the curve is undefined, and in the band where it is undefined in all
         resamples.
 
     Raises
     ------
     TypeError, ValueError
-        Another curve; places of the wrong kind for it, or that are no list.
+        Another curve; points of the wrong kind for it, or not given as a list.
 
     See Also
     --------
@@ -197,22 +197,20 @@ def curve_band(
 
     Notes
     -----
-    Where all positives are found, or all of the selected are positive, all resamples agree, and the
-    band would have no width.  It then goes down to (α/2)^(1/m), α the level's complement, for m
-    positives or m selected: with less, so many alike would hardly be seen (Clopper & Pearson).
-    With weights m is (Σw)²/Σw² of the positives (Kish), and with clusters at most the number of
-    those that have a positive.  Where none is found, it goes up to 1 less that.  The lift has no
-    such ends, nor has the hit rate with weights or clusters.
+    Where all positives are found, or all selected examples are positive, all resamples agree and
+    the band would have no width.  There it goes down to (α/2)^(1/m), with α = 1 - confidence_level,
+    for m positives or m selected examples; this is Clopper and Pearson's bound.  With weights m is
+    (Σw)²/Σw² of the positives (Kish), and with clusters at most the number of clusters with a
+    positive.  Where no positive is found, the band goes up to 1 minus that.  The lift has no such
+    ends, nor has the hit rate with weights or clusters.  Points where all resamples agree, such as
+    at fraction 1, do not count in the maximum.  A simultaneous band stays within the range of the
+    curve: from 0 to 1, or for the lift to 1/fraction; a band of an impact has no limits.  On each
+    side it is at least as wide as the pointwise interval.  It is for the K points only, and
+    promises nothing between them.
 
-    Points at which all resamples agree, as at fraction 1, are no part of the maximum.  A
-    simultaneous band ends where the curve must: at 0, and at 1, or for the lift at 1/fraction;
-    that of an impact has no end.
-    Where its symmetry would make it narrower on one side than the pointwise interval, it is as wide
-    as that.  It is one for the K points; between them it promises nothing.
-
-    In simulations pointwise bands of 95 % held at a point in 92 to 100 %, and simultaneous ones at
-    six points in 90 to 97, with 20 positives in 90 to 92.  Of scores with five values and 30
-    positives they held in 81 to 91, mostly for misses near both ends of the curve.
+    In simulations pointwise bands of 95 % held at a point in 92 to 100 %, and simultaneous bands at
+    six points in 90 to 97, with 20 positives in 90 to 92.  With scores of five values and 30
+    positives simultaneous bands held in 81 to 91, and missed mostly near both ends of the curve.
 
     References
     ----------

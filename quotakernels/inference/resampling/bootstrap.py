@@ -62,7 +62,7 @@ _FEW = 8
 
 
 class BootstrapResult(NamedTuple):
-    """An estimate and how sure it is.
+    """An estimate with its interval and its resamples.
 
     Attributes
     ----------
@@ -73,8 +73,8 @@ class BootstrapResult(NamedTuple):
     standard_error : array, shape (...)
         The standard deviation of the measure over the resamples.
     undefined : integer array, shape (...)
-        Resamples that leave the measure undefined, for want of a class for example.  Interval and
-        standard error are those of the others.
+        How many resamples leave the measure undefined, for example without positives.  The interval
+        and the standard error are those of the others.
     resamples : array, shape (..., R)
         The measure of each resample.
     """
@@ -190,8 +190,8 @@ def bootstrap(
     """Confidence intervals of any measure or curve, by drawing the examples again and again.
 
     The scores are sorted once.  A resample is a list of counts, how often each example was drawn,
-    and so a ranking with other counts: its measures are those of the rows really repeated, which
-    tie with each other.  Several models, which are leading axes of `y_score`, are measured on the
+    and so it is a ranking with other counts.  Its measures equal those of a table in which each row
+    is repeated so many times.  Several models, as leading axes of `y_score`, are measured on the
     same resamples.
 
     Parameters
@@ -200,51 +200,52 @@ def bootstrap(
         A function of a `Ranking` that gives arrays of fixed shapes: a measure of this library,
         ``functools.partial`` of one, or your own.
     y_true, y_score, sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost
-        As in `rank`; not ``ties="given"``.  A weight counts, a gain is brought and a cost is paid
-        each time that its example is drawn.  `where` has the shape (n,).  A resample that costs
-        less than the budget leaves the measure undefined, unless ``when_short="all"``.
+        As in `rank`; not ``ties="given"``.  The weight, gain and cost of an example count each time
+        that it is drawn.  `where` has the shape (n,).  If a resample costs less than the budget,
+        the measure is undefined, unless ``when_short="all"``.
     treatment
         As in `rank`, for measures of uplift.
     groups, num_groups
-        As in `rank`, for measures that know groups: an interval of the value of each group, or of
-        their mean, by `group_mean`.
+        As in `rank`, for measures that take groups: an interval for each group, or for the mean
+        over groups, `group_mean`.
     n_resamples : int
         The number of resamples, R.
     confidence_level : float
         The share of such intervals that should hold the true value.
     method : {"expanded", "bca", "percentile", "basic"}
-        Quantiles of the resamples that are corrected for bias and skewness, with the tails of
-        Student's t for few positives or negatives; the same with the tails of the normal
-        distribution (Efron's bias-corrected and accelerated interval); plain quantiles; or these
-        mirrored at the estimate.
+        "bca" is Efron's bias-corrected and accelerated interval: quantiles of the resamples,
+        corrected for bias and skewness.  "expanded" is the same with the tails of Student's t for
+        few positives or negatives.  "percentile" takes plain quantiles, and "basic" mirrors these
+        at the estimate.
     stratified : bool
-        Draw positives and negatives by themselves, so that every resample has as many of each.
+        Draw positives and negatives separately, so that every resample has as many of each as the
+        examples.
     clusters : array, shape (n,), optional
-        Examples with the same value, such as all rows of one customer, are drawn together.  Two
-        different values at least.  Of `group_mean` by default the groups.
+        Examples with the same value, such as all rows of one customer, are drawn together.  There
+        must be at least two different values.  For `group_mean` the default is the groups.
     poisson : bool
         Draw each example independently, once on average, instead of n examples in all.
     random_state : None, int, or a random generator of the scores' library, optional
-        A whole number gives the same resamples again: for the same library and, on a device, the
-        same `max_memory`.  For JAX also a key.  Two calls with the same number are not paired,
-        since each list is put in order first: models to be compared must be leading axes of one
-        call.
+        A whole number gives the same resamples again, for the same library and, on a device, the
+        same `max_memory`.  For JAX it may be a key.  Two calls with the same number are not paired,
+        because each list is sorted first: to compare models, pass them as leading axes of one call.
     workers : int, optional
-        Threads, on NumPy; by default one.  More of them gain little or nothing for measures of this
-        library, whose steps are so short that threads wait for each other.
+        Threads, on NumPy; by default one.  More threads gain little or nothing for measures of this
+        library, because their steps are so short that threads wait for each other.
     max_memory : int
         Bytes that a batch of resamples may take, on devices and in JAX.
     progress : bool or callable, optional
-        ``progress(done, n_resamples)`` is called from time to time.  By default a line on a
-        terminal tells, once it takes long.
+        ``progress(done, n_resamples)`` is called from time to time.  By default a terminal shows a
+        line of progress once it takes long.
     **options
         The measure's own arguments, such as ``quota=100``.  Type checkers know those of this
-        library; functions of your own may be given theirs by ``functools.partial``.
+        library; for functions of your own use ``functools.partial``.
 
     Returns
     -------
     BootstrapResult
-        Or the mapping, or the record that the measure returns, with one in the place of each array.
+        For a mapping, or a measure that returns a record, the same with a result in place of each
+        array.
 
     Raises
     ------
@@ -254,32 +255,32 @@ def bootstrap(
     Warns
     -----
     UserWarning
-        A hull's area, whose intervals lie too high: those of 95 % held 85 to 94 %.  Fewer than 5
-        positives or negatives, or clusters that have one; fewer than 60 clusters, or 20 groups of
-        `group_mean`: intervals are too narrow.  Unequal weights amount to fewer examples (Kish).
-        With 10 to 40 clusters those of 95 % held 90 to 95 %, with 4 or 6 76 to 85, with 2 30 to
-        44; with 4 groups 75 to 84, with 6 86 to 90, with 10 or 15 90 to 96.
+        Intervals of a hull's area lie too high: those of 95 % held 85 to 94 %.  Intervals are too
+        narrow with fewer than 5 positives or negatives, or clusters that have one, and with fewer
+        than 60 clusters, or 20 groups of `group_mean`.  Unequal weights amount to fewer examples
+        (Kish).  With 10 to 40 clusters intervals of 95 % held 90 to 95 %, with 4 or 6 76 to 85,
+        with 2 30 to 44; with 4 groups 75 to 84, with 6 86 to 90, with 10 or 15 90 to 96.
 
     Notes
     -----
-    The acceleration of BCa comes from leaving out each example in turn, or of more than 200 each of
-    200 parts, but for those that leave the measure undefined, as the only positive does.  Fewer
-    resamples take as many parts, but 20 at least.  With few examples BCa is too narrow.  The
-    default interval takes the quantile of Student's t of min(P, N) - 1 degrees of freedom in the
-    place of the normal one ([Hesterberg 2015] does so with percentiles): with 20 positives of 95 %
-    it takes what BCa does of 96.4 %.  Weights amount to fewer positives and negatives (Kish), and
-    those of a cluster or a group that is drawn whole count as one.
+    The acceleration of BCa comes from leaving out each example in turn.  More than 200 examples are
+    left out in 200 parts, or in as many parts as there are resamples, but at least 20.  Parts that
+    leave the measure undefined, such as the only positive, do not count.  With few examples BCa is
+    too narrow.  The default interval replaces the normal quantile by that of Student's t with
+    min(P, N) - 1 degrees of freedom; [Hesterberg 2015] does so with percentiles.  With 20 positives
+    its interval of 95 % is BCa's of 96.4 %.  Weights amount to fewer positives and negatives
+    (Kish).  The examples of a cluster, or of a group that is drawn whole, count as one.
 
-    In simulations intervals of 95 % held AUC, AHR and AQR in 92 to 97 %.  At an AUC of 0.98 they
-    held in 90 to 94, and in 80 to 89 at one of 0.998, where they held the lift in 79 to 90.  With
-    20 positives they held AHR, AUC-PR and hit rates in 91 to 97; with 1 to 3 they held AUC in 17 to
-    84.  A hit rate near 1 they held in 5 to 11.  Take `auc_interval`, `average_precision_interval`
-    and `hit_rate_interval` there.
+    In simulations intervals of 95 % held the true AUC, AHR and AQR in 92 to 97 %.  At an AUC of
+    0.98 they held in 90 to 94.  At an AUC of 0.998 they held in 80 to 89, and those of the lift in
+    79 to 90.  With 20 positives those of AHR, AUC-PR and hit rates held in 91 to 97; with 1 to 3
+    positives those of AUC held in 17 to 84.  Those of a hit rate near 1 held in 5 to 11.  There use
+    `auc_interval`, `average_precision_interval` and `hit_rate_interval`.
 
-    Of `group_mean` whole groups are drawn, and one that is drawn twice counts as two: each is
-    ranked and measured once, and a resample is another weighted mean.  So it is with clusters that
-    hold whole groups.  Where clusters split a group, examples are drawn as of any measure, and a
-    group is what the resample has of it.  Groups without a value are left out, in resamples too.
+    For `group_mean` whole groups are drawn, and a group that is drawn twice counts twice: each is
+    measured once, and a resample is another weighted mean.  The same holds for clusters of whole
+    groups.  If clusters split a group, examples are drawn as for any measure, and a group consists
+    of what the resample has of it.  Groups without a value are left out, in resamples too.
 
     References
     ----------

@@ -43,23 +43,23 @@ from quotakernels.ranking import Ranking, rank, ranked, table_of
 
 
 class OptimumInterval(NamedTuple):
-    """The best cut, what it brings, and how sure both are.
+    """The best cut and what it brings, with intervals.
 
     Attributes
     ----------
     value : BootstrapResult
         What the best cut brings.
     threshold, quota : BootstrapResult
-        Where it is: the score of the last selected example, and the number or mass of the selected.
-        Where it is best to select nobody, the quota is 0 and there is no threshold: such resamples
-        are among those that leave the threshold undefined.
+        The cut: the score of the last selected example, and the number or mass of the selected.  If
+        selecting nobody is best, the quota is 0 and the threshold undefined; `undefined` of the
+        threshold counts such resamples.
     optimism : array, shape (...)
-        How much more a cut brings on the examples by which it was chosen than on others; below 0
-        for a measure of which less is better.
+        How much more a cut brings on the examples that chose it than on others; below 0 if less of
+        the measure is better.
     expected : BootstrapResult
-        What the chosen cut brings on other examples: ``value.estimate - optimism``, and how sure
-        that is.  Where the best is to select nobody, or all, and that brings the same in all
-        resamples, there is no optimism, and nothing is unsure.
+        What the chosen cut brings on other examples, ``value.estimate - optimism``, with its
+        interval.  If selecting nobody, or everybody, is best and brings the same in all resamples,
+        the optimism is 0 and the interval has no width.
     """
 
     value: BootstrapResult
@@ -82,30 +82,30 @@ def optimum_interval(
 ) -> OptimumInterval:
     """Confidence intervals of the best cut and of what it brings, and its optimism (bootstrap).
 
-    In each resample the best cut is found anew.  The other keywords are those of `bootstrap`.
+    The best cut is found again in each resample.  The other keywords are those of `bootstrap`.
 
     Parameters
     ----------
     best : function
-        `best_boundary`, `optimal_cut` or `best_quota`, by which the cut is chosen.
+        The function that chooses the cut: `best_boundary`, `optimal_cut` or `best_quota`.
     y_true, y_score : arrays, shape (n,) and (..., n)
         As in `bootstrap`; models are leading axes of the scores and share the resamples.
     quota, fraction : number, optional
-        The most that a cut may select, as in `hit_rate`; by default all.
+        The largest quota that a cut may have, as in `hit_rate`; by default n.
     method : str
-        As in `bootstrap`, but that of `expected`.
+        As in `bootstrap`; `expected` does not depend on it.
     **keywords
         The function's own arguments, such as ``impacts=(5, -4, 0, 0)`` or ``measure=informedness``.
 
     Returns
     -------
     OptimumInterval
-        NaN where no cut has a value, and of resamples whose weight is less than the quota.
+        NaN where no cut has a value; resamples whose weight is less than the quota are undefined.
 
     Raises
     ------
     TypeError
-        Another function than these three; a limit that is no number; groups.
+        A function other than these three; a limit that is not a number; groups.
 
     See Also
     --------
@@ -114,17 +114,18 @@ def optimum_interval(
     Notes
     -----
     The value at a cut that was chosen on the same examples is too good: it is the largest of many
-    that are each too large or too small by chance, and on resamples, which are chosen from once
-    more, it is too good twice.  So percentiles of them, the default interval of the value, lie too
-    high.  The optimism is the mean, over the resamples, of what the resample's best cut brings on
-    the resample less what the same threshold brings on the examples themselves.  What is found
-    here as that difference is, on other examples, the estimate less what they bring: `expected` is
-    the estimate less its mean, with an interval from its percentiles whatever the `method`.
-    Examples that took no part in the choice tell what the cut brings without such an estimate.
+    values, each too large or too small by chance.  On resamples the choice is made once more, so
+    their values are too good twice, and their percentiles, the default interval of the value, lie
+    too high.  The optimism is the mean, over the resamples, of a difference: what the resample's
+    best cut brings on the resample, minus what the same threshold brings on the examples.
+    `expected` is the estimate minus the optimism; its interval comes from the percentiles of that
+    difference, for every `method`.  Examples that took no part in the choice show directly what the
+    cut brings.
 
-    In simulations intervals of 95 % of `expected` held what the chosen cut brings in 93 to 94 %, in
-    88 with scores of eight values, and percentiles of the value in 89 to 94.  What the best cut of
-    all brings, `expected` held in 91 with 20 positives, in 86 with scores of eight values.
+    In simulations intervals of 95 % of `expected` held what the chosen cut brings in 93 to 94 %,
+    and in 88 with scores of eight values; percentiles of the value held it in 89 to 94.  What the
+    best cut of the population brings, `expected` held in 91 with 20 positives, and in 86 with
+    scores of eight values.
 
     References
     ----------
