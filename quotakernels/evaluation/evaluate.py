@@ -63,28 +63,28 @@ def evaluate(
 ) -> Evaluation:
     """Which model should fill a quota, how many to take, what it brings, and how sure that is.
 
-    Every model is measured on the same examples: over all quotas and at those that are asked for.
-    It is what the command ``quotakernels evaluate`` prints and ``quotakernels report`` shows.
+    Every model is measured on the same examples, over all quotas and at the given ones.  The
+    commands ``quotakernels evaluate`` and ``quotakernels report`` show the same.
 
     Parameters
     ----------
     y_true : array, shape (n,), or a column's name
-        Labels, as in `rank`.  Beside a data frame they, and all arrays below, may be one of its
-        columns, by its name.  Or a mapping from names to rankings, of any tie policy, all with
-        gains or none, in place of labels and models.
+        Labels, as in `rank`.  If `models` is a data frame, labels and all arrays below may be names
+        of its columns.  Instead of labels and models you may pass a mapping from names to rankings,
+        of any tie policy; all of them have gains, or none.
     models : mapping from names to arrays, data frame, or array, shape (n,) or (M, n)
-        The scores of each model.  Of a data frame all columns of numbers that are not named
-        otherwise, with a warning that names those of none; pick with ``frame[["a", "b"]]``.  The
-        models of an array, or of a list of arrays, are called "0", "1", ….
+        The scores of each model.  In a data frame each column of numbers is a model, unless another
+        argument names it; a warning lists the other columns.  Choose columns by ``frame[["a",
+        "b"]]``.  The models of an array, or of a list of arrays, are called "0", "1", ….
     quota : number or numbers, optional
         How many examples are selected (with weights: how much mass).  Without weights and groups
         of `per`, quotas and fractions are rounded down to whole places.
     fraction : number or numbers, optional
-        The same as shares of all, above 0 and up to 1.  They follow after those of `quota`; the
-        first of all is the one that the recommendation is about.
+        The same as shares of all examples, above 0 and up to 1.  They come after those of `quota`.
+        The recommendation is about the first quota of all.
     budget : number or numbers, optional
-        What the selected may cost together, in the place of quotas: each model selects as many of
-        its best as that pays for.
+        What the selected examples may cost together, instead of a quota: each model selects as many
+        of its best as that pays for.
     cost : array, shape (n,), optional
         What each example costs if it is selected, as in `rank`, for budgets.
     gain : array, shape (n,), optional
@@ -92,22 +92,22 @@ def evaluate(
     place_cost : float
         What each place costs, beside `gain`.
     impacts : four numbers, optional
-        What an example brings that is a true positive, a false positive, a false negative and a
-        true negative, in place of `gain`.
+        What a true positive, a false positive, a false negative and a true negative brings, instead
+        of `gain`.
     ratio, prevalence : number, optional
-        The class ratio r = P′/N′ where the scores are to be used, or the share r/(1 + r) of
-        positives there.  What `impacts` bring is tuned to it as by `tune_prevalence`, in all of as
-        many examples as there are; quotas, measures and resamples are of the examples as they are.
+        The class ratio r = P′/N′ where the scores will be used, or the share r/(1 + r) of positives
+        there.  What `impacts` bring is tuned to it as by `tune_prevalence`, for as many examples as
+        there are.  Quotas, measures and resamples keep the class ratio of the examples.
     tune : boolean array, shape (n,), optional
         The examples on which each model's best cut is chosen, with `gain` or `impacts`.
     per : array, shape (n,), optional
-        The group of each example, as `groups` of `rank`: every quota or budget is then one of each
-        group, and a smaller group is selected whole.
+        The group of each example, as `groups` of `rank`.  Each group then has every quota or budget
+        for itself, and a smaller group is selected whole.
     by : array, shape (n,), optional
-        The group of each example, to learn which part of one quota or budget over all each group
-        gets, and what is found there.
+        The group of each example.  All groups share a quota or budget; the result says what each
+        group gets, and what is found there.
     treatment : array, shape (n,), optional
-        1 for each example that was treated, 0 for each control: tells the uplift at each quota.
+        1 for each example that was treated, 0 for each control: adds the uplift at each quota.
     sample_weight, where, pos_label
         As in `rank`, of shape (n,), the same for all models.
     confidence : float, optional
@@ -115,15 +115,15 @@ def evaluate(
     compare : bool
         Whether the differences of all pairs of models are tested.
     n_resamples : int, optional
-        The number of resamples; 1000, or as many more as tests of many models need.  Of more than
-        100,000 examples they are fewer, 200 at least.
+        The number of resamples.  The default is 1000, or more if tests of many models need them.
+        With more than 100,000 examples it is less, but at least 200.
     random_state : int
-        Which resamples.
+        The seed of the resamples.
     positives, currency : str
         What positive examples are called, such as "buyers", and the currency of gains, such as
         "EUR": words for the answers, the tables and the page.
     progress
-        As in `bootstrap`, of each step.
+        As in `bootstrap`, for each step.
 
     Returns
     -------
@@ -133,9 +133,9 @@ def evaluate(
     Raises
     ------
     TypeError
-        As in `rank`, for models under names that are no strings, and for a frame before labels.
+        As in `rank`; names of models that are not strings; a data frame in the place of the labels.
     ValueError
-        As in `rank`; for quotas of more than there is; for options that do not go together.
+        As in `rank`; quotas above the number of examples; options that do not go together.
 
     See Also
     --------

@@ -29,33 +29,33 @@ class Evaluation(Results):
     Attributes
     ----------
     settings : Settings
-        What was asked for, and the names of the models.
+        The arguments of `evaluate`, and the names of the models.
     rows, positives : int
         How many examples there are, and how many are positive.
     total, positive_total : float
-        Their weights; without any, their numbers.
+        Their total weights; without weights, their numbers.
     total_cost : float
         What all examples cost together; NaN without costs.
     effective_rows : float
-        How many examples of one weight tell as much (Kish: (Σw)²/Σw²); NaN without weights.
+        How many examples of equal weight they are worth (Kish: (Σw)²/Σw²); NaN without weights.
     rows_read : int
-        How many examples were given, with those that were left out.
+        How many examples were given, including those that were left out.
     over_all, areas : Values
-        The measures over all quotas, and those of ROC and precision-recall space: a row for each
-        model.  ``over_all.of("roc_auc")`` has one measure of all models, and where a confidence was
-        given ``over_all.interval("roc_auc", 0)`` both ends of the first one's interval.
+        The measures over all quotas, and those of ROC and precision-recall space, with a row for
+        each model.  ``over_all.of("roc_auc")`` is one measure of all models.  With `confidence`,
+        ``over_all.interval("roc_auc", 0)`` has both ends of the first model's interval.
     at_quota : mapping from Quota to Values
         The measures at each quota or budget.
     best : list of Segment
-        The quotas at which each model finds the most.
+        The ranges of quotas in which each model finds the most positives.
     rankings : list of Ranking
         The ranking of each model.
     gains : GainResults or None
-        What the best cuts and the quotas bring, where gains or impacts were given.
+        What the best cuts and the quotas bring, if gains or impacts were given.
     differences : tuple of Differences
-        The tests of all pairs of models, where they were to be compared.
+        The tests of all pairs of models, with `compare`.
     groups : GroupResults or None
-        What every group of examples has, where `per` or `by` was given.
+        The results of every group of examples, if `per` or `by` was given.
     """
 
     @property

@@ -32,8 +32,8 @@ class Bounds(NamedTuple):
     Attributes
     ----------
     lower, upper : arrays
-        The measure if among scores of one bin all positives came last, and first; NaN where the
-        measure is undefined.
+        The measure if in each bin all positives came last, or all came first; NaN where the measure
+        is undefined.
     """
 
     lower: Array

@@ -42,21 +42,21 @@ OF_ALL_BATCHES = ("gain", "cost", "treatment")
 
 
 class ScoreBuffer(NamedTuple):
-    """All examples of all batches: a state that grows, and of which every measure is exact.
+    """All examples of all batches: a state that grows.  Every measure of it is exact.
 
-    It never changes: `update` and `merge` return another one, which shares what has been kept.
-    As a named tuple of arrays it passes through ``jax.jit``; where shapes have to stay the same,
-    as in ``lax.scan``, take `FixedScoreBuffer`.
+    It never changes: `update` and `merge` return a new one, which shares the kept examples.  It is
+    a named tuple of arrays, so it passes through ``jax.jit``.  Where shapes must not change, as in
+    ``lax.scan``, use `FixedScoreBuffer`.
 
     Attributes
     ----------
     like : array, shape (..., 0)
-        No scores, of the type that is kept.
+        An empty array of the type of the scores.
     pieces : tuple of Examples
-        For each batch: scores, labels, and what came beside them; None for what did not.
+        For each batch: scores, labels and the other columns, None for those that were not given.
     bad : int64 array, shape (...), or (..., S) with `num_groups`
-        Batches with bad values that could not be read, and so not be refused.  All measures are
-        NaN where there was one.
+        How many batches had bad values that could not be read, and so could not be refused.  If
+        there was one, all measures are NaN.
     groups : tuple of arrays
         For each batch: the id of each example; empty without groups.
 

@@ -25,7 +25,7 @@ _TITLES = {"kind": "kind", "scores": "type of scores", "batch": "batch axes"}
 
 
 class StateInfo(NamedTuple):
-    """What a file says of the state in it.
+    """The description of a state in its file.
 
     Attributes
     ----------
@@ -36,11 +36,11 @@ class StateInfo(NamedTuple):
     batch : tuple of int
         Its leading axes.
     bits, capacity, weighted, num_groups
-        The properties of these names, None where the kind has none.
+        The properties of the state with these names; None if it does not have them.
     measures : tuple of str, or None
         The names that it was saved with.
     notes : any
-        What was saved beside it, such as where to go on.
+        What was saved with it, such as the number of the next batch.
     library : str
         The version of the library that saved it.
     """
@@ -65,29 +65,29 @@ def save_state(
     measures: Iterable[str] | None = None,
     notes: Any = None,
 ) -> None:
-    """Write a state to a file, in place of the file that is there.
+    """Write a state to a file, replacing an old file whole or not at all.
 
-    Whoever reads at the same time sees the old file or the new one, and so it is when the process
-    is killed or the machine stops; then a hidden file ``.NAME.….part`` may be left beside it. The
-    new file has the mode and, where possible, the owner of the old one.  Links are followed; a pipe
-    or a device is written as it is.
+    Another process that reads the file sees the old file or the new one, also if this process is
+    killed or the machine stops; then a hidden file ``.NAME.….part`` may stay beside it.  The new
+    file has the mode and, where possible, the owner of the old one.  Links are followed; a pipe or
+    a device is written directly.
 
     Parameters
     ----------
     state : ScoreHistogram, ScoreBuffer or FixedScoreBuffer
-        Of any library and device.  Its numbers are kept bit for bit, of all batches of a
-        `ScoreBuffer` as if they had come as one.
+        From any library and device.  Its numbers are kept bit for bit.  The batches of a
+        `ScoreBuffer` become one.
     path : path
         The file.
     measures : mapping or iterable of str, optional
-        Names of the measures that the state is for, or what `compute` is given.
+        Names of the measures that the state is for, or the mapping that `compute` takes.
     notes : optional
-        What else is to be kept, such as the number of the next batch; what JSON can hold.
+        Anything else to keep, such as the number of the next batch, as far as JSON can hold it.
 
     Raises
     ------
     TypeError
-        Something that is no state, or has no values; notes that JSON cannot hold.
+        A `state` that is not a state, or has no values; notes that JSON cannot hold.
     OSError
         A file that cannot be written, or that is write-protected.  An error leaves the old file as
         it is.
@@ -134,26 +134,26 @@ def load_state(
     path : path
         A file that `save_state` wrote.
     like : state, optional
-        An empty state of the kind that is expected: what is loaded gets its library and device.
-        By default it is of NumPy arrays, and of any kind.
+        An empty state of the expected kind.  The loaded state gets its library and device.  By
+        default any kind is loaded, as NumPy arrays.
     measures : mapping or iterable of str, optional
         The names that the state must have been saved with, in any order.
 
     Returns
     -------
     ScoreHistogram, ScoreBuffer or FixedScoreBuffer
-        Bit for bit what was saved.
+        The saved state, bit for bit.
 
     Raises
     ------
     DamagedFileError
-        A file of which any bit is not as it was written, that is no state file, or that does not
-        hold what it describes.
+        A file with a changed bit, or that is not a state file, or whose contents do not match its
+        description.
     ValueError
-        A file of another format version; a state of another kind, type of scores, number of bits or
-        groups, capacity, batch axes or set of measures, or with weights where `like` has none.
+        Another format version; a state that differs from `like` or `measures` in kind, type of
+        scores, number of bits or groups, capacity, batch axes, weights or names of measures.
     TypeError
-        Something else than a state as `like`; scores that NumPy has no type for.
+        A `like` that is not a state; scores of a type that NumPy lacks.
     OSError
         A file that cannot be read.
 
@@ -184,7 +184,7 @@ def load_state(
 
 @public
 def state_info(path: str | os.PathLike[str]) -> StateInfo:
-    """What a file says of the state in it, and what was saved beside it.
+    """Read what a file says about its state, and the notes that were saved with it.
 
     Parameters
     ----------

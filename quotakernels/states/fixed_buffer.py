@@ -44,24 +44,24 @@ MOST_PLACES = 2**40
 class FixedScoreBuffer(NamedTuple):
     """At most `capacity` examples, in arrays of that length: a state for compiled loops.
 
-    All measures of it are exact.  It never changes, `update` and `merge` return another one with
-    arrays of the same shapes, so it can be carried by ``lax.scan`` or donated to a jitted step.
-    Elsewhere `ScoreBuffer` is better, which grows.
+    All its measures are exact.  It never changes: `update` and `merge` return a new one with arrays
+    of the same shapes, so ``lax.scan`` can carry it, and a jitted step can donate it.  Elsewhere
+    use `ScoreBuffer`, which grows.
 
     Attributes
     ----------
     scores, labels, valid : arrays, shape (..., capacity)
-        What has been kept, from the front; `valid` is False for what does not count.
+        The examples kept so far, from the front; `valid` is False for those that do not count.
     weights : float array, shape (..., capacity) or (..., 0)
         Sample weights, or none.
     groups : int64 array, shape (..., capacity) or (..., 0)
         The group of each example, or none.
     filled : int64 array, shape ()
-        How many places are taken; masked examples take one too.
+        How many places are taken, also by masked examples.
     bad : int64 array, shape (...), or (..., S) with `num_groups`
-        Batches with bad values that could not be read, and so not be refused, or for which there
-        was no place.  All measures are NaN where there was one; if `filled` can be read and tells
-        that there was no place, they are an error.
+        How many batches had bad values that could not be read, and so could not be refused, or did
+        not fit.  If there was one, all measures are NaN; or an error, if `filled` can be read and
+        shows that a batch did not fit.
 
     Examples
     --------

@@ -51,29 +51,28 @@ _USUAL_BITS = {32: 16, 64: 19}
 class ScoreHistogram(NamedTuple):
     """How many examples of each class have scores that begin with the same bits.
 
-    A state for streams of any length: it has a fixed size, merges by addition in any order, and is
+    A state for streams of any length.  It has a fixed size, merges by addition in any order, and is
     a named tuple of arrays, so it passes through ``jax.jit``, ``lax.scan``, ``jax.vmap`` and
-    ``jax.lax.psum``.  No range of the scores is assumed.  Scores of one and two bytes (float16,
-    bfloat16, small integers) each have a bin of their own: all measures are exact.  Wider ones
-    share bins: measures that never fall where the ROC curve rises come as certified `Bounds`, and
-    the others are refused.
-
-    Make one by `empty` or `of`; it never changes, `update` and `merge` return another one.
+    ``jax.lax.psum``.  It assumes no range of the scores.  Each score of one or two bytes (float16,
+    bfloat16, small integers) has a bin of its own, and all measures are exact.  Wider scores share
+    bins.  Measures that never fall where the ROC curve rises then give guaranteed `Bounds`; other
+    measures are refused.  Make one by `empty` or `of`.  It never changes: `update` and `merge`
+    return a new one.
 
     Attributes
     ----------
     like : array, shape (..., 0)
-        No scores, of the type that is counted.
+        An empty array of the type of the scores.
     counts : int64 array, shape (..., B, 2)
         Negatives and positives in each of B = 2**bits bins, best first.
     bad : int64 array, shape (...)
         Batches with bad values, as in `ScoreBuffer`.
     masses, corrections : float arrays, shape (..., B, 2) or (..., 0, 2)
-        With weights, their sums, and what rounding has taken from these.
+        With weights, their sums, and the rounding errors of these sums.
 
-    With `num_groups` there is a histogram for each group of examples: all but `like` have one more
-    axis, S, before B, and measures give a value for each group.  Such a state has S times the size
-    of another, 16 * S * B bytes without weights, and an update copies all of it.
+    With `num_groups` there is a histogram for each group of examples.  All arrays but `like` have
+    one more axis, S, before B, and measures give a value for each group.  The state is S times as
+    large, 16 * S * B bytes without weights, and an update copies all of it.
 
     Examples
     --------
