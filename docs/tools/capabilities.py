@@ -14,8 +14,8 @@ from capabilities import ARGUMENTS, FORMS, REFUSED, WITHOUT, functions, has  # n
 
 HEAD = """# What works where
 
-`python docs/tools/capabilities.py` makes this page from what the tests declare and run. A dash means
-that a function has no such argument, cannot run in that form, or that no test runs it so.
+`python docs/tools/capabilities.py` makes this page from what the tests declare and run. A dash
+means that a function has no such argument, cannot run in that form, or that no test runs it so.
 [Backends](backends.md) says how the libraries differ.
 
 ## Libraries, and ways to run a function
@@ -27,8 +27,8 @@ quick ones.
 |---|---|---|---|---|
 """
 FUNCTIONS = """
-*strictest* forbids boolean indexing and data-dependent shapes. *device1* runs on a device that is not
-the default. CuPy runs if there is a GPU; elsewhere a test checks that the names exist which the
+*strictest* forbids boolean indexing and data-dependent shapes. *device1* runs on a device that is
+not the default. CuPy runs if there is a GPU; elsewhere a test checks that the names exist which the
 library uses. Every function that works in `jax.jit` is lowered for CUDA, ROCm and TPU.
 
 ## Functions
