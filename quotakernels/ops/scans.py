@@ -107,13 +107,16 @@ def total(xp: Namespace, x: Array) -> Array:
 
 
 def _sum_of_halves(x: Array) -> Array:
-    """By additions: XLA on CPU errs where it fuses sums with their terms."""
+    """By additions: XLA on CPU errs where it fuses sums with their terms.
+
+    The first half is a power of two, so that no other is shorter than its neighbour.
+    """
     xp = namespace(x)
-    while x.shape[-1] > 1:
-        half = (x.shape[-1] + 1) // 2
+    while (size := x.shape[-1]) > 1:
+        half = 1 << ((size - 1).bit_length() - 1)
         rest = x[..., half:]
-        if rest.shape[-1] < half:
-            pad = xp.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=device(x))
+        if (lacking := 2 * half - size) > 0:
+            pad = xp.zeros((*x.shape[:-1], lacking), dtype=x.dtype, device=device(x))
             rest = xp.concat([rest, pad], axis=-1)
         x = x[..., :half] + rest
     return xp.sum(x, axis=-1, dtype=x.dtype)
