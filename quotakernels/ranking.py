@@ -511,19 +511,20 @@ def _beside_ideal(found: Validated, ties: TiePolicy) -> Ranking:
     return ranking._replace(gains=ranking.gains._replace(ideal=ideal))
 
 
-def counted_or_ranked(found: Validated, ties: TiePolicy, by_positives: bool) -> Any:
-    """The same for what is made of sums alone, which cumulative counts may serve."""
-    scores, labels, weights, valid, *amounts = examples = found.masked
-    alone = weights is None and found.groups is None and all(x is None for x in amounts)
-    if alone and ties == "expected":
-        xp = namespace(scores)
-        with computing(xp):
-            counted = ops.cumulative_groups(xp, scores, labels, valid, by_positives)
-            if counted is not None and found.good is not None:
-                counted = counted._replace(mark=_mark(xp, found.good))
-        if counted is not None:
-            return counted
-    return rank_examples(examples, ties, found.good, found.groups)
+def counted(found: Validated, ties: TiePolicy, by_positives: bool) -> ops.Cumulative | None:
+    """Cumulative counts, which may serve what is made of sums alone."""
+    scores, labels, weights, valid, *amounts = found.masked
+    if ties != "expected" or weights is not None or any(x is not None for x in amounts):
+        return None
+    xp = namespace(scores)
+    with computing(xp):
+        if found.groups is None:
+            counts = ops.cumulative_groups(xp, scores, labels, valid, by_positives)
+        else:
+            counts = ops.cumulative_segments(xp, (scores, labels, valid), *found.groups)
+        if counts is None or found.good is None:
+            return counts
+        return counts._replace(mark=_mark(xp, found.good))
 
 
 def _mark(xp: Namespace, good: Array) -> Array:

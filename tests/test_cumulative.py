@@ -97,3 +97,63 @@ def test_bad_values(name: str, size: int):
     for bad_y, bad_s in ((np.where(y == 1, 2**40, y), s), (y, np.where(s == 1, np.nan, s))):
         found = on_device(MEASURES[name], bad_y, bad_s.astype(np.float16))
         assert np.isnan(np.concatenate([np.ravel(x) for x in np.atleast_1d(found)])).all()
+
+
+BY_GROUP = {
+    "roc_auc": qk.roc_auc,
+    "gini": qk.gini,
+    "pem": qk.pem,
+    "part": qk.roc_auc.with_options(max_fpr=0.4),
+    "average_qrecall": qk.average_qrecall,
+    "late": qk.average_qrecall.with_options(start="P+1"),
+    "hit_rate": qk.hit_rate.with_options(quota=3),
+    "several": qk.hit_rate.with_options(quota=[0, 0.5, 4.25, 30]),
+    "qrecall": qk.qrecall.with_options(fraction=0.3),
+    "lift": qk.lift.with_options(quota=2, when_short="nan"),
+    "lift_table": qk.lift_table.with_options(bins=3),
+}
+GROUPS = 6
+
+
+def in_groups(name: str, *columns: np.ndarray, **beside: np.ndarray) -> list[np.ndarray]:
+    """The fields of what cumulative counts give, with a row for each group."""
+    measure, arrays = BY_GROUP[name], tree_map(torch.from_numpy, beside)
+    with mock.patch.object(ops, "cumulative_segments", wraps=ops.cumulative_segments) as counted:
+        found = measure(*map(torch.from_numpy, columns), num_groups=GROUPS, **arrays)
+    assert counted.call_count == 1
+    return fields(tree_map(lambda x: x.numpy(), found))
+
+
+def fields(found: Any) -> list[np.ndarray]:
+    return list(found) if isinstance(found, tuple) else [found]
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("name", BY_GROUP)
+def test_values_by_group(name: str, dtype: str):
+    """Some groups have no examples."""
+    for size, levels in ((1, 2), (2, 2), (60, 3), (60, 200)):
+        y, s, mask = examples(dtype, size, levels)
+        groups = np.random.default_rng(size).choice([1, 2, 4], size)
+        for beside in ({}, {"where": mask}, {"where": np.zeros_like(mask)}):
+            found = in_groups(name, y, s, groups=groups, **beside)
+            wanted = BY_GROUP[name](y, s, groups=groups, num_groups=GROUPS, **beside)
+            for x, w in zip(found, fields(wanted), strict=True):
+                np.testing.assert_allclose(x, w, rtol=0, atol=1e-15 if name == "part" else 0)
+
+
+@pytest.mark.parametrize("name", BY_GROUP)
+def test_bad_values_by_group(name: str):
+    """They spoil their own group, and one of no group spoils all."""
+    y, s, _ = examples("float32", 60, 9)
+    groups, bad = np.arange(60) % GROUPS, np.arange(60) == 7
+    wanted = fields(BY_GROUP[name](y, s, groups=groups, num_groups=GROUPS))
+    nan = np.where(bad, np.nan, s).astype(np.float32)
+    for bad_y, bad_s in ((np.where(bad, 2, y), s), (y, nan)):
+        found = in_groups(name, bad_y, bad_s, groups=groups)
+        for x, w in zip(found, wanted, strict=True):
+            w[1] = np.nan
+            np.testing.assert_allclose(x, w, rtol=0, atol=1e-15 if name == "part" else 0)
+    for number in (-1, GROUPS, 2**40):
+        found = in_groups(name, y, s, groups=np.where(bad, number, groups))
+        assert all(np.isnan(x).all() for x in found)

@@ -591,7 +591,7 @@ HAVE_NO_TWIN = {
     *("source_of_draws", "uniform", "coins", "draws"),  # libraries draw other numbers
     *("_split", "_sorted_words"),  # parts of `hull_ends` and of `sort_coded`
     "_owner_in_place",  # a part of `ends_of_row_at`
-    *("summed_by_position", "few_patterns", "_on_device"),  # say which of two forms is faster
+    *("summed_by_position", "few_patterns", "on_device"),  # say which of two forms is faster
 }
 
 

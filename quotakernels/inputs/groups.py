@@ -194,9 +194,7 @@ def good_groups(
     xp: Namespace, groups: GroupsOfExamples, wrong: Array, nowhere: Array | None = None
 ) -> Array:
     """Which groups have no wrong example, shape (..., S, 1); one of no group may be of any."""
-    bad = ops.any_of_each(xp, wrong, groups.codes, groups.ids.shape[0])
-    if nowhere is not None:
-        bad = bad | xp.any(nowhere, axis=-1, keepdims=True)
+    bad = ops.any_of_each(xp, wrong, groups.codes, groups.ids.shape[0], nowhere)
     return xp.expand_dims(~bad, axis=-1)
 
 

@@ -128,7 +128,9 @@ class Totals:
             return ops.group_total(xp, table, table.cost)
         if name in ("counts", "positives"):
             if isinstance(table, ops.Cumulative):
-                return (table.items if name == "counts" else table.found)[..., -1]
+                own = table.segments or table
+                sums = own.items if name == "counts" else own.found
+                return sums[1:] - sums[:-1] if table.segments else sums[..., -1]
             return ops.number(xp, table, getattr(table, name))
         if table.weighted:
             if name == "whole":
@@ -165,7 +167,7 @@ def wanted_masses(
         masses = quota_masses(
             xp, table, quota=quota, fraction=fraction, budget=budget, when_short=when_short
         )
-    if quota is not None and not table.weighted and concrete(table.counts):
+    if quota is not None and not table.weighted and concrete(table[0]):
         warn_below_one(quota)
     return masses
 
@@ -185,22 +187,28 @@ def quota_masses(
     cuts = {"quota": quota, "fraction": fraction, "budget": budget}
     name, number = _only(cuts, priced=len(table.costs) > 0)
     said = called if name == "quota" else name
-    value, whole = numbers_like(table.counts, said, number), Totals(xp, table).whole[..., None]
+    value, whole = numbers_like(table[0], said, number), Totals(xp, table).whole[..., None]
     flat, shape = _beside_groups(xp, table, said, value)
+    there = whole > 0
     if name == "fraction":
         fits = (flat > 0) & (flat <= 1)
-        expected = "a share of the examples, above 0 and at most 1"
-        read_without_fault(xp, name, value, xp.reshape(~fits, value.shape), expected)
+        _refuse_others(xp, name, value, fits, "a share of the examples, above 0 and at most 1")
         wanted = whole_if_close(xp, flat * whole)
     else:
         short = when_short or ("all" if table.segments else "")
         most = _most(xp, table, name, whole)._replace(name=said)
-        wanted, fits = _within(xp, most, value, flat, whole > 0, short)
+        wanted, fits = _within(xp, most, value, flat, there, short)
         if name == "budget":
             paid = xp.minimum(compiled(_paid, xp)(table, wanted), whole)
             wanted = xp.where(wanted < most.whole, paid, whole)
     nan = constant(xp, xp.nan, wanted.dtype, device(wanted))
-    return (xp.where(fits & (whole > 0), wanted, nan),), shape
+    return (xp.where(fits & there, wanted, nan),), shape
+
+
+def _refuse_others(xp: Namespace, name: str, value: Array, fits: Array, expected: str) -> None:
+    """Raise for the first number of a quota that can be read and does not fit."""
+    if readable(fits):
+        read_without_fault(xp, name, value, xp.reshape(~fits, value.shape), expected)
 
 
 def _only(cuts: dict[str, Any], priced: bool) -> tuple[str, Any]:
@@ -297,15 +305,15 @@ def _within(
     """
     whole = most.whole
     limit = whole * (1 + tolerance(whole, MASS_ROUNDING)) if most.rounded else whole
-    fits, expected = quota >= 0, "a number, not negative"
+    some, expected = quota >= 0, "a number, not negative"
+    right = some
     if not short and readable(whole) and bool(xp.any(there)):
         nothing = xp.zeros_like(whole)  # masses of invalid rows are NaN
-        fits = fits & (quota <= xp.max(xp.where(there, limit, nothing)))
+        right = right & (quota <= xp.max(xp.where(there, limit, nothing)))
         highest = float(xp.max(xp.where(there, whole, nothing)))
         expected = f"a number from 0 to {highest!r}, the {most.what}"
-    read_without_fault(xp, most.name, value, xp.reshape(~fits, value.shape), expected)
-    fits = quota >= 0 if short == "all" else (quota >= 0) & (quota <= limit)
-    return xp.minimum(quota, whole), fits
+    _refuse_others(xp, most.name, value, right, expected)
+    return xp.minimum(quota, whole), some if short == "all" else some & (quota <= limit)
 
 
 def warn_below_one(quota: Any) -> None:

@@ -32,7 +32,7 @@ from quotakernels.measures._unsorted import ranking_at
 from quotakernels.ranking import (
     Ranking,
     TiePolicy,
-    counted_or_ranked,
+    counted,
     rank,
     rank_examples,
     ranked,
@@ -135,6 +135,8 @@ class Measure:
         Whether it gives one value for each group of examples; so do all that have `sums`.
     by_sums : bool
         Whether sums up to each group are all that it reads of the table, as those that have `sums`.
+    by_counts : bool
+        Whether whole numbers of examples up to each tie group are all that it reads of groups.
     sums : Sums, optional
         The reduction that the measure is, its options as they are, so that several share a pass.
     headline : str
@@ -174,6 +176,7 @@ class Measure:
         in_masses: bool = False,
         by_group: bool = False,
         by_sums: bool = False,
+        by_counts: bool = False,
         sums: Sums | None = None,
         headline: str = "",
     ):
@@ -183,7 +186,7 @@ class Measure:
         self.monotone, self.most, self.signed, self.drifting = monotone, most, signed, drifting
         self.by_positives, self.best_of_cuts, self.sums = by_positives, best_of_cuts, sums
         self.by_group = self.by_group or by_group or sums is not None
-        self._by_sums = by_sums or sums is not None
+        self._by_sums, self._by_counts = by_sums or sums is not None, by_counts
         scale_free = self.validator in (_no_numbers, wanted_masses, masses_or_all) and not in_masses
         self._of_masses = in_usual_units(function) if scale_free else function
         numbers, options = _keywords(self.validator), _keywords(function)
@@ -191,9 +194,8 @@ class Measure:
         self._needed = [p.name for p in (*numbers, *options) if p.default is p.empty]
         self.own_keywords = (*self._numbers, *self._options)
         self.takes_costs = self.of_costs or "budget" in self._numbers
-        left_out = left_out_of(self.of_gains, self.takes_costs, self.of_arms)
-        data = [p for name, p in _FROM_DATA.items() if name not in left_out]
-        self.__signature__ = inspect.Signature([*data, *numbers, *options])
+        data = taken_of_rank(self.of_gains, self.takes_costs, self.of_arms)
+        self.__signature__ = inspect.Signature([*data.values(), *numbers, *options])
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         numbers = {name: keywords.pop(name) for name in self._numbers if name in keywords}
@@ -333,16 +335,15 @@ class Measure:
 
     def _ranked(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
         """The ranking of checked examples, or what serves this measure in its place."""
-        if self._by_sums:
-            return counted_or_ranked(found, ties, self.by_positives)
-        if self.local:
-            return self._cut(found, ties, numbers)
-        return rank_examples(found.masked, ties, found.good, found.groups)
+        by_counts = self._by_sums if found.groups is None else self._by_counts
+        if by_counts and (counts := counted(found, ties, self.by_positives)) is not None:
+            return counts
+        return self._cut(found, ties, numbers)
 
     def _cut(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
         """The ranking of checked examples, or what one cut needs of it."""
         cut = {name: numbers.get(name) for name in CUTS}
-        if all(x is None for x in cut.values()):
+        if not self.local or all(x is None for x in cut.values()):
             return rank_examples(found.masked, ties, found.good, found.groups)
         return ranking_at(found, ties, **cut, when_short=numbers.get("when_short"))
 
@@ -405,10 +406,11 @@ def measure(
     return lambda function: kind(function, *arguments, **facts)
 
 
-def left_out_of(of_gains: bool, takes_costs: bool, of_arms: bool) -> set[str]:
-    """What `rank` takes and a measure with these facts does not."""
+def taken_of_rank(of_gains: bool, takes_costs: bool, of_arms: bool) -> dict[str, inspect.Parameter]:
+    """The parameters of `rank` that a measure with these facts takes."""
     kept = ((GAINS, of_gains), (COST, takes_costs), (TREATMENT, of_arms))
-    return {name for names, takes in kept if not takes for name in names}
+    left_out = {name for names, takes in kept if not takes for name in names}
+    return {name: p for name, p in _FROM_DATA.items() if name not in left_out}
 
 
 def depends_on_positives_only(measure: Any) -> bool:

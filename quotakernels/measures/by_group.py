@@ -29,10 +29,10 @@ from quotakernels.inputs.quotas import Totals, numbers_like
 from quotakernels.measures._direction import own_direction, title_of
 from quotakernels.measures._measure import (
     Measure,
-    left_out_of,
     made_here,
     needs_ideal,
     of_all_groups,
+    taken_of_rank,
     without_arms,
     without_costs,
     without_gains,
@@ -186,8 +186,8 @@ class MeanOverGroups:
         return mean_of_groups(self.of_groups(y_true, **own))
 
     def _ranked(self, y_true: Any, y_score: Any, given: dict[str, Any]) -> Ranking:
-        left_out = left_out_of(self.of_gains, self.takes_costs, self.of_arms)
-        refuse_unknown(self.__name__, given, [x for x in _OF_RANK if x not in left_out])
+        taken = taken_of_rank(self.of_gains, self.takes_costs, self.of_arms)
+        refuse_unknown(self.__name__, given, list(taken))
         if given.get("groups") is None:
             raise TypeError("group_mean needs groups, the group of each example")
         if y_true is None:

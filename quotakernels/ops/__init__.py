@@ -37,6 +37,8 @@ from quotakernels.ops.budgets import sums_within as sums_within
 from quotakernels.ops.columns import row_of_each as row_of_each
 from quotakernels.ops.columns import sum_rows as sum_rows
 from quotakernels.ops.columns import summed_by_position as summed_by_position
+from quotakernels.ops.cumulative import cumulative_groups as cumulative_groups
+from quotakernels.ops.cumulative import cumulative_segments as cumulative_segments
 from quotakernels.ops.drawing import coins as coins
 from quotakernels.ops.drawing import draws as draws
 from quotakernels.ops.drawing import source_of_draws as source_of_draws
@@ -87,7 +89,6 @@ from quotakernels.ops.segments import sums_behind as sums_behind
 from quotakernels.ops.segments import total_behind as total_behind
 from quotakernels.ops.tables import amount_columns as amount_columns
 from quotakernels.ops.tables import counts_around as counts_around
-from quotakernels.ops.tables import cumulative_groups as cumulative_groups
 from quotakernels.ops.tables import ends_of_row_at as ends_of_row_at
 from quotakernels.ops.tables import filled_first as filled_first
 from quotakernels.ops.tables import head as head

@@ -266,6 +266,29 @@ class Groups(NamedTuple):
         )
 
 
+class Parts(NamedTuple):
+    """Groups of examples whose counts go on from one to the next.
+
+    Attributes
+    ----------
+    ids : array, shape (S,)
+        What names each group, in order.
+    items, found : integer arrays, shape (S + 1,)
+        How many examples, and positive ones, there are before each group, and before the end.
+    of_example : integer array, shape (n,)
+        The group of each example, in order.
+    """
+
+    ids: Array
+    items: Array
+    found: Array
+    of_example: Array
+
+
+PartsOrNone: TypeAlias = Any
+"""`Parts`, or an empty tuple for one list of examples."""
+
+
 class Cumulative(NamedTuple):
     """The tie groups of a list, best first, by the counts up to their ends.
 
@@ -282,12 +305,15 @@ class Cumulative(NamedTuple):
     mark : float array, shape (...)
         By which totals are multiplied: 1, or NaN if there was a bad value, so that all is NaN that
         is made of them.  None where all values were read.
+    segments : Parts
+        The groups of examples, each of which has a mark; an empty tuple where it is one list.
     """
 
     items: Array
     found: Array
     begins: Array | tuple[()] = ()
     mark: Array | None = None
+    segments: PartsOrNone = ()
 
     @property
     def weighted(self) -> bool:
@@ -300,8 +326,8 @@ class Cumulative(NamedTuple):
         return False
 
     @property
-    def segments(self) -> tuple[()]:
-        """None: it is one list."""
+    def costs(self) -> tuple[()]:
+        """None, as there are counts alone."""
         return ()
 
 

@@ -8,7 +8,13 @@ from quotakernels._array import Array, Namespace, cast, device, of_kind, wide_fl
 from quotakernels.ops import native
 from quotakernels.ops._table import Cumulative, Groups, Summands
 from quotakernels.ops.scans import bisect, prefix_sum, running_max, shifted, taken
-from quotakernels.ops.segments import first_rows, group_total, running_total, spread
+from quotakernels.ops.segments import (
+    first_rows,
+    group_total,
+    running_total,
+    segment_of_row,
+    spread,
+)
 
 
 class Columns:
@@ -125,14 +131,24 @@ class CumulativeColumns:
         if name.startswith("group_"):
             row = self._column("row", xp.int64)
             return taken(xp, self._column(name.removeprefix("group_"), dtype), row)
+        if name == "segment_of_row":
+            return segment_of_row(xp, table)
         base, _, part = name.partition("_")
         if part == "sums":
-            sums = {"items": table.items, "positive": table.found}.get(base)
-            sums = table.items - table.found if sums is None else sums
-            return sums if dtype == table.items.dtype else cast(xp, sums, dtype)
+            return self._sums(table, base, dtype)
+        if part == "skipped":  # what stands before the group of examples of each row
+            row = self._column("segment_of_row", xp.int64)
+            return taken(xp, self._sums(table.segments, base, dtype), row)
         sums = self._column(f"{base}_sums", dtype)
-        before, upto = sums[:-1], sums[1:]
-        return {"before": before, "upto": upto}[part] if part else upto - before
+        if not part:
+            return sums[1:] - sums[:-1]
+        sums = {"before": sums[:-1], "upto": sums[1:]}[part]
+        return sums - self._column(f"{base}_skipped", dtype) if table.segments else sums
+
+    def _sums(self, counted: Any, base: str, dtype: Any) -> Array:
+        sums = {"items": counted.items, "positive": counted.found}.get(base)
+        sums = counted.items - counted.found if sums is None else sums
+        return sums if dtype == self._table.items.dtype else cast(self._xp, sums, dtype)
 
 
 def _by_items(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -162,13 +162,20 @@ def bincount(xp: Namespace, codes: Array, length: int) -> Array:
     return upto - shifted(xp, upto, 1, 0)
 
 
-def any_of_each(xp: Namespace, flags: Array, codes: Array, size: int) -> Array:
-    """For each number below `size`, whether a flag is raised where it is the code."""
+def any_of_each(
+    xp: Namespace, flags: Array, codes: Array, size: int, anyway: Array | None = None
+) -> Array:
+    """For each number below `size`, whether a flag is raised where it is the code.
+
+    In a list with one flag raised `anyway`, it is of all numbers.
+    """
     codes = xp.broadcast_to(codes, flags.shape)
+    some = None if anyway is None else xp.any(anyway, axis=-1, keepdims=True)
     if native.library(xp) == "torch":
-        return native.torch_.any_of_each(flags, codes, size)
+        return native.torch_.any_of_each(flags, codes, size, some)
     counted = xp.where(flags, codes, xp.full_like(codes, size))
-    return bincount(xp, counted, size) > 0
+    found = bincount(xp, counted, size) > 0
+    return found if some is None else found | some
 
 
 def increased(

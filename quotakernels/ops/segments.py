@@ -102,7 +102,7 @@ def _ranked(xp: Namespace, key: Array) -> tuple[Array, Array]:
     return levels, taken(xp, place, xp.argsort(order, axis=-1))
 
 
-def spread(xp: Namespace, table: Groups, x: Array) -> Array:
+def spread(xp: Namespace, table: Groups | Cumulative, x: Array) -> Array:
     """What belongs to each group of examples, shape (..., S), beside the rows of the group.
 
     Of one table of all examples: its number, shape (...), with a last axis of length 1.
@@ -111,14 +111,29 @@ def spread(xp: Namespace, table: Groups, x: Array) -> Array:
         return xp.expand_dims(x, axis=-1)
     if x.shape[-1] == 0:  # no groups, but one empty row
         x = xp.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=device(x))
-    return taken(xp, x, table.segments.of_row)
+    return taken(xp, x, segment_of_row(xp, table))
+
+
+def segment_of_row(xp: Namespace, table: Groups | Cumulative) -> Array:
+    """The group of examples of each row; rows behind all count for one of them."""
+    if not isinstance(table, Cumulative):
+        return table.segments.of_row
+    first = xp.clip(table.items[..., :-1], max=table.items.shape[-1] - 2)
+    return taken(xp, table.segments.of_example, first)
+
+
+def first_row(xp: Namespace, table: Groups | Cumulative) -> Array:
+    """The first row of each group of examples, and the row behind the last one."""
+    if not isinstance(table, Cumulative):
+        return table.segments.starts
+    return bisect(xp, table.items, table.segments.items)
 
 
 def group_total(xp: Namespace, table: Groups | Cumulative, x: Array) -> Array:
     """The sum over all rows, or over those of each group of examples, shape (..., S)."""
-    if isinstance(table, Cumulative) or not table.segments:
+    if not table.segments:
         return total(xp, x)
-    starts = table.segments.starts
+    starts = first_row(xp, table)
     if of_kind(xp, x.dtype, "integral"):
         at = taken(xp, _sums_before(xp, x, xp.int64), starts)
         return at[..., 1:] - at[..., :-1]
@@ -166,7 +181,9 @@ def _sums_before(xp: Namespace, x: Array, dtype: Any) -> Array:
     return prefix_sum(xp, xp.concat([none, x], axis=-1), dtype)
 
 
-def running_total(xp: Namespace, table: Groups, x: Array, exact: bool = False) -> Array:
+def running_total(
+    xp: Namespace, table: Groups | Cumulative, x: Array, exact: bool = False
+) -> Array:
     """Sums up to and with each row, within its group of examples.
 
     Sums of numbers that are `exact` may cross groups on the way.
@@ -177,14 +194,14 @@ def running_total(xp: Namespace, table: Groups, x: Array, exact: bool = False) -
         return prefix_sum(xp, x, dtype)
     if exact or whole:
         sums = _sums_before(xp, x, dtype)
-        return sums[..., 1:] - spread(xp, table, taken(xp, sums, table.segments.starts[..., :-1]))
+        return sums[..., 1:] - spread(xp, table, taken(xp, sums, first_row(xp, table)[..., :-1]))
     return segment_sum(xp, x, first_rows(xp, table))
 
 
-def first_rows(xp: Namespace, table: Groups) -> Array:
+def first_rows(xp: Namespace, table: Groups | Cumulative) -> Array:
     """Which rows begin a group of examples."""
-    rows = xp.arange(table.counts.shape[-1], dtype=xp.int64, device=device(table.counts))
-    return rows == spread(xp, table, table.segments.starts[..., :-1])
+    own = spread(xp, table, first_row(xp, table)[..., :-1])
+    return xp.arange(own.shape[-1], dtype=xp.int64, device=device(own)) == own
 
 
 def row_before(xp: Namespace, table: Groups, x: Array) -> Array:
@@ -242,6 +259,22 @@ def _counted_rows_of_groups_at(xp: Namespace, table: Groups, wanted: Array) -> t
     items, positive = own[0, ...], own[1, ...]
     mass = (items, positive, items - positive)
     return index, Rows(items_before, items_before, positive_before, items, *mass)
+
+
+def summed_rows_of_groups_at(xp: Namespace, table: Cumulative, wanted: Array) -> tuple[Array, Rows]:
+    """The same of cumulative counts, which one search serves too."""
+    parts = table.segments
+    begins, stop = (xp.expand_dims(x, axis=-1) for x in (parts.items[:-1], parts.items[1:]))
+    place = xp.clip(cast(xp, xp.ceil(wanted), begins.dtype), min=1)
+    place = xp.minimum(begins + place, stop)
+    index = xp.reshape(bisect(xp, table.items[1:], _flat(xp, place)), place.shape)
+    ends = xp.concat([index, index + 1], axis=-1)
+    items = cast(xp, _at(xp, table.items, ends) - begins, wanted.dtype)
+    found = _at(xp, table.found, ends) - xp.expand_dims(parts.found[:-1], axis=-1)
+    found, size = cast(xp, found, wanted.dtype), index.shape[-1]
+    before, positive_before = items[..., :size], found[..., :size]
+    mass, positive = items[..., size:] - before, found[..., size:] - positive_before
+    return index, Rows(before, before, positive_before, mass, mass, positive, mass - positive)
 
 
 def _ends(xp: Namespace, table: Groups) -> tuple[Array, Array]:

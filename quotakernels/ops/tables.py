@@ -44,7 +44,11 @@ from quotakernels.ops.scans import (
     shifted,
     taken,
 )
-from quotakernels.ops.segments import rows_of_groups_at, segments_of
+from quotakernels.ops.segments import (
+    rows_of_groups_at,
+    segments_of,
+    summed_rows_of_groups_at,
+)
 
 NOTHING = Amounts()
 
@@ -71,8 +75,8 @@ def tie_groups(
     arrays = (scores, labels, weights, valid, *amounts.columns())
     if library == "torch" and one_list and native.all_readable(*arrays):
         return native.torch_.tie_groups(scores, labels, weights, valid, given, amounts)
-    layout = _layout(xp, scores, valid, native.library(xp, beyond=True) != "standard")
-    if amounts.none() and not given and _on_device(xp, *arrays):
+    layout = layout_of(xp, scores, valid, native.library(xp, beyond=True) != "standard")
+    if amounts.none() and not given and on_device(xp, *arrays):
         return native.torch_.device_groups(*arrays)._replace(layout=layout)
     groups = _sorted_groups(xp, scores, labels, weights, valid, given, amounts)
     return groups._replace(layout=layout)
@@ -86,38 +90,19 @@ def segmented_groups(
 ) -> Groups | None:
     """The tie groups of groups of examples, where two sorts take fewer steps than joint keys."""
     arrays = (*examples, codes)
-    if native.all_readable(*arrays) or not _on_device(xp, *arrays):
+    if native.all_readable(*arrays) or not on_device(xp, *arrays):
         return None
     valid = examples[3]
     table, codes = native.torch_.segmented_groups(*arrays, ids.shape[-1])
-    table = table._replace(layout=_layout(xp, codes, valid, True))  # as joint keys have it
+    table = table._replace(layout=layout_of(xp, codes, valid, True))  # as joint keys have it
     segments = segments_of(xp, codes, ids, behind=valid is not None)
     return table._replace(segments=segments)
 
 
-def _on_device(xp: Namespace, scores: Array, *arrays: Array | None) -> bool:
+def on_device(xp: Namespace, scores: Array, *arrays: Array | None) -> bool:
     """Whether they are on a device of PyTorch, which sorts examples faster than words."""
     some = native.library(xp) == "torch" and 0 not in scores.shape
     return some and not native.torch_.are_mapped(scores, *arrays)
-
-
-def cumulative_groups(
-    xp: Namespace, scores: Array, labels: Array, valid: Array | None, by_positives: bool = False
-) -> Cumulative | None:
-    """The tie groups of counted examples by sums alone, where that takes fewer steps.
-
-    If measures are `by_positives` those without positives may be one with their neighbours.
-    """
-    arrays, library = (scores, labels, valid), native.library(xp)
-    if library == "numpy" and by_positives and valid is None:
-        return native.numpy_.cumulative_groups(scores, labels)
-    if library != "torch" or scores.ndim != 1:
-        return None
-    if native.all_readable(*arrays) or native.torch_.are_mapped(*arrays):
-        return None
-    counted = native.torch_.cumulative_groups(*arrays)
-    apart = isinstance(_layout(xp, scores, valid, True), InPlace)
-    return counted if apart else counted._replace(begins=())
 
 
 def _sorted_groups(
@@ -153,7 +138,7 @@ def _sorted_groups(
     return examples if given or key.shape[-1] == 0 else _merge_equal(xp, key, examples)
 
 
-def _layout(xp: Namespace, scores: Array, valid: Array | None, has_bits: bool) -> Layout:
+def layout_of(xp: Namespace, scores: Array, valid: Array | None, has_bits: bool) -> Layout:
     """In place, unless a score may have the key of examples that do not count."""
     apart = valid is None or (has_bits and of_kind(xp, scores.dtype, "real floating"))
     return InPlace() if apart and 0 < scores.shape[-1] < 2**31 else ()
@@ -336,6 +321,8 @@ def _counted_rows_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array
 
 def _summed_rows_at(xp: Namespace, table: Cumulative, wanted: Array) -> tuple[Array, Rows]:
     """Of cumulative counts, which are whole numbers: of no mass the row of the first example."""
+    if table.segments:
+        return summed_rows_of_groups_at(xp, table, wanted)
     place = clip(xp, cast(xp, xp.ceil(wanted), table.items.dtype), low=1)
     place = xp.minimum(place, table.items[..., -1:])
     index, before, upto, positive_before, positive_upto = ends_of_row_at(xp, table, place)

@@ -87,7 +87,14 @@ def positives_at(xp: Namespace, table: _Table, wanted: Array) -> Array:
     return filled.numerator / filled.denominator
 
 
-@measure(QuotaMeasure, greater_is_better=True, monotone="always", by_positives=True, by_group=True)
+@measure(
+    QuotaMeasure,
+    greater_is_better=True,
+    monotone="always",
+    by_positives=True,
+    by_group=True,
+    by_counts=True,
+)
 def hit_rate(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     """Hit rate: the share of positives among the selected ([AR] eq. 4), T(j) / j.
 
@@ -159,7 +166,14 @@ def hit_rate(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     return share_found(namespace(wanted), table, wanted)
 
 
-@measure(QuotaMeasure, greater_is_better=True, monotone="always", by_positives=True, by_group=True)
+@measure(
+    QuotaMeasure,
+    greater_is_better=True,
+    monotone="always",
+    by_positives=True,
+    by_group=True,
+    by_counts=True,
+)
 def qrecall(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     """Qrecall: the share of all positives that the quota catches ([AR] eq. 6), T(j) / P.
 
@@ -200,6 +214,7 @@ def qrecall(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     most=None,
     by_positives=True,
     by_group=True,
+    by_counts=True,
 )
 def lift(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     """Cumulative lift: the hit rate divided by the prevalence, (T(j) / j) / (P / n).
@@ -257,7 +272,7 @@ class _LiftTable(Measure):
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-@measure(_LiftTable, greater_is_better=None, by_group=True, by_sums=True)
+@measure(_LiftTable, greater_is_better=None, by_group=True, by_sums=True, by_counts=True)
 def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
     """Lift of each of `bins` parts of equal size, best examples first.
 

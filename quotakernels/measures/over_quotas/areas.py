@@ -248,6 +248,7 @@ class _RocAuc(ValueMeasure):
     greater_is_better=True,
     monotone="always",
     by_positives=True,
+    by_counts=True,
     sums=Sums(pairs_won, attrgetter("share")),
 )
 def roc_auc(
@@ -323,6 +324,7 @@ def roc_auc(
     monotone="always",
     signed=True,
     by_positives=True,
+    by_counts=True,
     sums=Sums(pairs_won, attrgetter("surplus")),
 )
 def gini(table: ops.Groups) -> Array:
@@ -358,6 +360,7 @@ def gini(table: ops.Groups) -> Array:
     monotone="always",
     signed=True,
     by_positives=True,
+    by_counts=True,
     sums=Sums(pairs_won, attrgetter("surplus")),
 )
 def pem(table: ops.Groups) -> Array:

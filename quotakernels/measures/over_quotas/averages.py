@@ -143,6 +143,7 @@ class _AverageQrecall(ValueMeasure):
     monotone="always",
     drifting=True,
     by_positives=True,
+    by_counts=True,
     sums=Sums(lambda xp, table, total: qrecall_mean(xp, table, total)),  # noqa: PLW0108
 )
 def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> Array:
@@ -224,7 +225,7 @@ def _owner(xp: Namespace, table: ops.Groups, wanted: Array) -> tuple[Array, ...]
 
 def _is_one_list(table: Any) -> bool:
     """Whether the row of a position follows from running counts, of one list in each table."""
-    return isinstance(table, ops.Cumulative) or (table.in_place and not table.segments)
+    return not table.segments and (isinstance(table, ops.Cumulative) or table.in_place)
 
 
 def _ends_of_owner(xp: Namespace, table: Any, total: Totals, late: bool) -> tuple[Array, ...]:

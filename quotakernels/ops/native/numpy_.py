@@ -167,7 +167,7 @@ LONG = 2**12
 
 
 def cumulative_groups(scores: NDArray, labels: NDArray) -> Cumulative | None:
-    """See `tables.cumulative_groups`: only the groups with positives are told apart."""
+    """See `cumulative.cumulative_groups`: only the groups with positives are told apart."""
     key = order_key(scores)
     if key.dtype.kind == "f" or (key.ndim > 1 and (key.shape[-1] < LONG or not key.size)):
         return None

@@ -11,7 +11,7 @@ import torch
 from quotakernels._array import Array, readable, to_numpy
 from quotakernels.ops._bits import bits_from_key, key_from_bits
 from quotakernels.ops._draws import entropy
-from quotakernels.ops._table import Amounts, Cumulative, Groups
+from quotakernels.ops._table import Amounts, Cumulative, Groups, Parts
 from quotakernels.ops.native import numpy_
 from quotakernels.ops.native._torch_hull import LONGEST, ends_by_merging
 
@@ -70,12 +70,20 @@ def segmented_groups(
     Examples are sorted by score, and then by group, which keeps their order.  Those that do not
     count are of a group behind the others, of the number `size`.
     """
-    key, by_score = _best_first(scores, None, stable=weights is not None)
+    key, codes, order = _by_group(scores, valid, codes, size, weights is not None)
+    differs = (key[..., 1:] != key[..., :-1]) | (codes[..., 1:] != codes[..., :-1])
+    return _table((scores, labels, weights, valid), key, order, differs), codes
+
+
+def _by_group(
+    scores: Array, valid: Array | None, codes: Array, size: int, stable: bool
+) -> tuple[Array, Array, Array]:
+    """Keys and groups, sorted by group and best first, and the order."""
+    key, by_score = _best_first(scores, None, stable)
     codes = codes if valid is None else torch.where(valid, codes, size)
     codes, by_group = torch.sort(torch.gather(codes, -1, by_score), dim=-1, stable=True)
     key, order = (torch.gather(x, -1, by_group) for x in (key, by_score))
-    differs = (key[..., 1:] != key[..., :-1]) | (codes[..., 1:] != codes[..., :-1])
-    return _table((scores, labels, weights, valid), key, order, differs), codes
+    return key, codes, order
 
 
 def _table(
@@ -100,7 +108,7 @@ def _table(
 
 
 def cumulative_groups(scores: Array, labels: Array, valid: Array | None) -> Cumulative:
-    """See `tables.cumulative_groups`."""
+    """See `cumulative.cumulative_groups`."""
     size, bits = scores.shape[0], 8 * scores.dtype.itemsize
     if scores.dtype.is_floating_point and bits == 16 and size > 2**bits:
         return _cumulative_patterns(scores, labels, valid)
@@ -114,6 +122,26 @@ def cumulative_groups(scores: Array, labels: Array, valid: Array | None) -> Cumu
     if valid is not None:
         items = torch.minimum(items, torch.count_nonzero(valid))
     return Cumulative(items, found, edges[:-1])
+
+
+def cumulative_segments(
+    scores: Array, labels: Array, valid: Array | None, codes: Array, ids: Array
+) -> Cumulative:
+    """See `cumulative.cumulative_segments`; a tie group ends where a group of examples begins."""
+    size, number = scores.shape[0], ids.shape[0]
+    key, codes, order = _by_group(scores, valid, codes, number, stable=False)
+    positive = torch.gather(labels if valid is None else labels & valid, -1, order)
+    every = torch.arange(number + 1, dtype=codes.dtype, device=codes.device)
+    starts = torch.searchsorted(codes, every)
+    ends = torch.cat([positive[:1], key[1:] != key[:-1], positive[:1]])
+    items = torch.nonzero_static(ends.index_fill_(0, starts, True), size=size + 1, fill_value=size)[
+        :, 0
+    ]
+    dtype = torch.int32 if size < 2**30 else torch.int64
+    upto = torch.cumsum(torch.cat([~ends[:1], positive]), dim=0, dtype=dtype)
+    if valid is not None:
+        items, codes = torch.minimum(items, starts[-1]), codes.clamp(max=number - 1)
+    return Cumulative(items, upto[items], segments=Parts(ids, starts, upto[starts], codes))
 
 
 def _best_first(scores: Array, valid: Array | None, stable: bool = False) -> tuple[Array, Array]:
@@ -203,11 +231,12 @@ def bincount(codes: Array, length: int) -> Array:
     return counts.scatter_add(-1, codes.to(torch.int64), one)[..., :-1]
 
 
-def any_of_each(flags: Array, codes: Array, size: int) -> Array:
+def any_of_each(flags: Array, codes: Array, size: int, some: Array | None) -> Array:
     """Each code has a place for each kind of flag; where several write, all write the same."""
     places = torch.add(codes.to(torch.int64), flags, alpha=size)
-    nothing = flags.new_zeros((*flags.shape[:-1], 2 * size))
-    return nothing.scatter(-1, places, True)[..., size:]
+    before = flags.new_zeros(()) if some is None else some
+    before = before.expand(*flags.shape[:-1], 2 * size)
+    return before.scatter(-1, places, True)[..., size:]
 
 
 def increased(counts: Array, codes: Array, valid: Array | None) -> tuple[Array, Array]:
