@@ -24,7 +24,8 @@ from quotakernels.evaluation.segments import in_words as where_best
 from quotakernels.evaluation.tables import pair_tables, values_table
 from quotakernels.evaluation.words import MINUS
 
-_MARK = "* the best model by that measure (of S2, the area below chance, the smallest)"
+_MARK = "* the best model by that measure"
+_MARK_OF_ALL = f"{_MARK} (of S2, the area below chance, the smallest)"
 _BOUNDED = "Of two numbers the exact value lies between them; what quotas find is exact."
 _POINTS, _PATIENCE_S = "Without intervals and tests, which follow:", 2.0
 _PEARSON = "Pearson: correlation of the selected scores with their own labels, 0 and 1"
@@ -48,9 +49,11 @@ def print_evaluation(evaluation: Evaluation, console: Console, everything: bool)
     if everything:
         _print_all(evaluation, console)
         return
-    for table in group_tables(evaluation):
+    of_groups = list(group_tables(evaluation))
+    for table in of_groups:
         print_table(table, console)
-    for note in notes_of_hit_rates(evaluation):
+    mark = [_MARK] if any(x.starred for x in of_groups) else []
+    for note in (*mark, *notes_of_hit_rates(evaluation)):
         console.print(f"\n{note}")
     more = ", intervals and tests" if evaluation.settings.resampling is not None else ""
     console.print(f"\n--all prints all measures{more}.", style="dim")
@@ -118,12 +121,11 @@ def _answers(evaluation: Evaluation) -> list[Answer]:
 def _print_all(evaluation: Evaluation, console: Console) -> None:
     """Print every measure with its interval, every test, and how they were computed."""
     settings = evaluation.settings
-    for section in evaluation.sections:
-        print_table(values_table(evaluation, section), console)
-    for table in group_tables(evaluation):
+    tables = [values_table(evaluation, section) for section in evaluation.sections]
+    tables += group_tables(evaluation)
+    for table in tables:
         print_table(table, console)
-    marked = any(x.values.best(evaluation.rows).any() for x in evaluation.sections)
-    notes = ([_MARK] if marked else []) + (
+    notes = ([_MARK_OF_ALL] if any(x.starred for x in tables) else []) + (
         [_PEARSON] if settings.quotas_over_all and settings.cost is None else []
     )
     if notes:

@@ -84,7 +84,7 @@ def _rich(
         else:
             look = {"justify": "right", "no_wrap": True}
         rich.add_column(Text(table.head[k]), vertical="bottom", **look)
-    starred = any(cell.best for row in table.rows for cell in row)
+    starred = table.starred
     for row in table.rows:
         rich.add_row(*(_text(row[k], starred) for k in columns))
     return rich

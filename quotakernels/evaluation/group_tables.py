@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from quotakernels._text import number
-from quotakernels.evaluation.groups import APART, GroupResults, GroupValues
+from quotakernels.evaluation.groups import APART, GroupResults, GroupValues, most
 from quotakernels.evaluation.measures import Column
 from quotakernels.evaluation.notes import heading_of
 from quotakernels.evaluation.quota import Quota
@@ -43,12 +43,14 @@ def group_tables(evaluation: Results) -> Iterator[Table]:
 
 
 def columns_at(groups: GroupResults, quota: Quota | None) -> list[tuple[GroupValues, Column]]:
-    """The measures that tables of groups have at a quota, the one that orders them first."""
+    """The measures that tables of groups have at a quota, the one that orders them first; of those
+    over all quotas the area stands beside them.
+    """
     over_all = [(groups.values[None], x) for x in groups.values[None].measures]
     if quota is None:
         return over_all
     at_quota = groups.values[quota]
-    return [*((at_quota, x) for x in at_quota.measures), *over_all]
+    return [*((at_quota, x) for x in at_quota.measures), over_all[0]]
 
 
 def _caption(evaluation: Results, quota: Quota | None) -> str:
@@ -63,13 +65,12 @@ def _spread(evaluation: Results, groups: GroupResults, quota: Quota | None) -> T
         if not measure.compared:
             continue
         means = [values.mean(measure.name, model) for model in range(len(evaluation.models))]
-        top = max((x for x in means if not math.isnan(x)), default=math.inf)
+        best = most(np.asarray(means))
         for model, name in enumerate(evaluation.models):
             defined = number(len(values.defined(measure.name, model)))
-            best = len(means) > 1 and math.isclose(means[model], top, rel_tol=1e-12)
             spread = [Cell(signed(measure.text(x))) for x in values.spread(measure.name, model)]
             ends = _ends(measure, *values.mean_interval(measure.name, model))
-            mean = Cell(signed(measure.text(means[model])), ends, best)
+            mean = Cell(signed(measure.text(means[model])), ends, bool(best[model]))
             words = (Cell(name, words=True), Cell(measure.title, words=True))
             rows.append((*words, mean, Cell(defined), *spread))
     column = evaluation.settings.grouped_by
@@ -119,7 +120,7 @@ def shown_groups(values: GroupValues, measure: Column, model: int) -> list[int]:
 
 
 def _groups(evaluation: Results, groups: GroupResults, quota: Quota | None, model: int) -> Table:
-    """What each group has by a model."""
+    """What each group has by a model; a star where no other model has more there."""
     columns = columns_at(groups, quota)
     values, measure = next(x for x in columns if x[1].compared)
     shown = shown_groups(values, measure, model)
@@ -142,7 +143,8 @@ def _groups(evaluation: Results, groups: GroupResults, quota: Quota | None, mode
 
 def _cell(values: GroupValues, measure: Column, model: int, group: int) -> Cell:
     text = signed(measure.text(values.of(measure.name)[model, group]))
-    return Cell(text, _ends(measure, *values.interval(measure.name, model, group)))
+    ends = _ends(measure, *values.interval(measure.name, model, group))
+    return Cell(text, ends, bool(values.best(measure)[model, group]))
 
 
 def _ends(measure: Column, lower: float, upper: float) -> tuple[str, ...]:

@@ -20,10 +20,15 @@ from quotakernels.inputs.quotas import Totals
 from quotakernels.measures.at_quota.selection_by_group import selection_by_group
 from quotakernels.measures.by_group import group_counts
 from quotakernels.measures.over_quotas.areas import roc_auc
+from quotakernels.measures.over_quotas.averages import average_hit_rate, average_qrecall
 from quotakernels.ranking import Ranking, table_of
 
 Floats = NDArray[np.float64]
-OVER_ALL = (Column("roc_auc", "AUC", roc_auc),)
+OVER_ALL = (
+    Column("roc_auc", "AUC", roc_auc),
+    Column("average_hit_rate", "average\nhit rate", average_hit_rate),
+    Column("average_qrecall", "average\nQrecall", average_qrecall),
+)
 _FILLED = (
     Column("places", "places", form=number, compared=False),
     Column("selection_rate", "selection\nrate", compared=False),
@@ -36,11 +41,24 @@ APART = (
 )
 """How far groups are apart in what they get of one quota over all."""
 _SPREAD = (0.0, 0.25, 0.5, 0.75, 1.0)
+_SAME = 1e-12  # equal rankings whose weights are summed in another order
 
 
 def together_at(quota: Quota) -> tuple[Column, ...]:
     """The measures of all rows that a quota, or a budget, of each group selects."""
     return AT_BUDGET if quota.is_budget else AT_QUOTA[:2]
+
+
+def most(worth: Floats, nothing: Floats | float = 0.0) -> NDArray[np.bool_]:
+    """Tell which models, along the first axis, have the most; none where all of them do.
+
+    `nothing` is what may be left of 0 by rounding.
+    """
+    defined = ~np.isnan(worth)
+    top = np.max(worth, axis=0, initial=-np.inf, where=defined)
+    marked: NDArray[np.bool_] = np.isclose(worth, top, rtol=_SAME, atol=nothing)
+    marked &= marked.sum(axis=0) < defined.sum(axis=0)
+    return marked
 
 
 @dataclass(frozen=True)
@@ -74,6 +92,11 @@ class GroupValues:
             return np.nan, np.nan
         lower, upper = self.mean_ends[name][:, model].tolist()
         return lower, upper
+
+    def best(self, measure: Column) -> NDArray[np.bool_]:
+        """Tell which models have the most in each group, shape (M, S)."""
+        values = self.of(measure.name)
+        return most(values) if measure.compared else np.zeros(values.shape, dtype=bool)
 
     def defined(self, name: str, model: int) -> Floats:
         """Return a model's values of the groups in which a measure is defined."""
@@ -188,7 +211,7 @@ def _places(ranking: Ranking, quota: Quota, masses: Floats) -> Floats:
 
 
 def _over_all(rankings: Sequence[Ranking], level: float | None) -> GroupValues:
-    values = np.stack([roc_auc(x) for x in rankings])[..., None]
+    values = np.stack([np.stack([m.function(x) for m in OVER_ALL], axis=-1) for x in rankings])
     if level is None:
         return GroupValues(OVER_ALL, values)
     return GroupValues(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quotakernels.evaluation.groups import GroupResults
+from quotakernels.evaluation.groups import GroupResults, most
 from quotakernels.evaluation.measures import Column
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.segments import Segment
@@ -20,8 +20,7 @@ from quotakernels.inference.comparison.compare import Comparison
 from quotakernels.measures.tables.boundary import BestBoundary
 from quotakernels.ranking import Ranking
 
-# Equal rankings whose weights are summed in another order may differ in the last bits.
-_SAME, _ROUNDING = 1e-12, 1e-9
+_SUMMED, _ROUNDING = 1e-12, 1e-9
 
 
 class Ends(NamedTuple):
@@ -75,15 +74,11 @@ class Values:
         return int(np.argmax(brings >= top - _ROUNDING * np.abs(top)))
 
     def best(self, rows: int) -> NDArray[np.bool_]:
-        """Tell which values are the best of their column, if it has two to compare."""
+        """Tell which values are the best of their column, unless all of it are."""
         smaller = np.array([measure.less_is_better for measure in self.measures])
         worth = np.where(smaller, -self.array, self.array)
-        defined = ~np.isnan(worth)
-        top = np.max(worth, axis=0, initial=-math.inf, where=defined)
         # What is best when 0 is a sum over the rows, so that rounding can leave that much of it.
-        nothing = np.where(smaller, _SAME * rows, 0.0)
-        marked: NDArray[np.bool_] = np.isclose(worth, top, rtol=_SAME, atol=nothing)
-        marked &= defined.sum(axis=0) > 1
+        marked = most(worth, nothing=np.where(smaller, _SUMMED * rows, 0.0))
         marked &= np.array([measure.compared for measure in self.measures], dtype=bool)
         return marked
 

@@ -46,6 +46,11 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
 
+    @property
+    def starred(self) -> bool:
+        """Whether some value is the best of its column."""
+        return any(cell.best for row in self.rows for cell in row)
+
     def holds_words(self, column: int) -> bool:
         """Whether a column holds words rather than numbers."""
         return any(row[column].words for row in self.rows if column < len(row))

@@ -316,6 +316,31 @@ def test_few_groups_are_shown_all_and_of_many_the_extremes(path: Path, command: 
     assert "Pearson" not in printed
 
 
+def test_groups_have_the_averages_and_the_best_model_of_each_is_marked(
+    path: Path, command: Command
+) -> None:
+    models = frame("branch").assign(same=FRAME.b)
+    found = qk.evaluate("y", models, by="branch")
+    spread, *of_models = group_tables(found)
+    ids = np.unique(ROWS["branch"], return_inverse=True)[1]
+    for k, measure in enumerate((qk.roc_auc, qk.average_hit_rate, qk.average_qrecall)):
+        name = measure.__name__
+        values = np.stack([measure(ROWS["y"], models[x], groups=ids) for x in found.models])
+        np.testing.assert_array_equal(found.groups.values[None].of(name), values)
+        column = 3 + k
+        marked = np.array([[row[column].best for row in table.rows] for table in of_models])
+        defined = ~np.isnan(values)
+        top = np.where(defined, values, -np.inf).max(axis=0)
+        wanted = defined & (values == top) & ((values != top) & defined).any(axis=0)
+        assert wanted.any()
+        np.testing.assert_array_equal(marked, wanted)
+    assert [x.text for x in spread.rows[3]][:2] == ["a", "average hit rate"]
+    printed = command("evaluate", path, *given("--by", "branch"))
+    assert "\n* the best model by that measure\n" in printed
+    tied = command("evaluate", path, "--label", "y", "--score", "a", "--by", "branch")
+    assert "*" not in tied, "one model is the best of nothing"
+
+
 @pytest.mark.parametrize(
     ("options", "kind", "message"),
     [
