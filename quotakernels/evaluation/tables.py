@@ -58,7 +58,7 @@ class Table:
     def lines(self, most: int) -> Iterator[str]:
         """The table as text, of many rows the first ones."""
         head = [" ".join(name.split()) for name in self.head]
-        starred = any(x.best for row in self.rows for x in row)
+        starred = self.starred
         texts = [head, *([x.marked(starred) for x in row] for row in self.rows[:most])]
         widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
         yield self.caption
@@ -88,14 +88,20 @@ class Table:
 
 
 def _row_header(cell: Cell) -> str:
-    return f'<th scope="row" class="words">{escape(cell.text)}</th>'
+    return f'<th scope="row" class="words">{breakable(cell.text)}</th>'
+
+
+def breakable(name: str) -> str:
+    """A name as HTML, which a narrow column breaks behind an underscore rather than elsewhere."""
+    return escape(name).replace("_", "_<wbr>")
 
 
 def _td(cell: Cell) -> str:
     kind = "words" if cell.words else "best" if cell.best else ""
     interval = escape(" to ".join(cell.interval))
     below = f'<span class="interval">{interval}</span>' if interval and cell.text else ""
-    shown = f"{escape(cell.text)}{'*' if cell.best else ''}{below}" if cell.text else interval
+    text = breakable(cell.text) if cell.words else escape(cell.text)
+    shown = f"{text}{'*' if cell.best else ''}{below}" if cell.text else interval
     return f'<td class="{kind}">{shown}</td>' if kind else f"<td>{shown}</td>"
 
 

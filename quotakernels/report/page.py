@@ -12,11 +12,13 @@ import jinja2
 from quotakernels import __version__
 from quotakernels._text import counted, number
 from quotakernels.evaluation.answers import answers
+from quotakernels.evaluation.brief import brief_tables
 from quotakernels.evaluation.choice import first_choice
 from quotakernels.evaluation.group_tables import group_tables
 from quotakernels.evaluation.notes import notes_of_intervals
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.tables import (
+    breakable,
     ends_of_quotas,
     gain_tables,
     measure_tables,
@@ -55,6 +57,7 @@ def page_of(evaluation: Results, origin: Origin) -> str:
         "data_line": data_line(evaluation),
         "answers": answers(evaluation),
         "overview": overview(evaluation),
+        "brief": next(brief_tables(evaluation)) if evaluation.settings.quotas else None,
         "about_curves": _about_curves(evaluation),
         "other": other_quotas(evaluation, script),
         "legend": legend(evaluation, choice),
@@ -82,13 +85,15 @@ def page_of(evaluation: Results, origin: Origin) -> str:
 
 def _templates() -> Any:
     """The templates; whatever they are given is escaped, unless it was built as markup."""
-    return jinja2.Environment(
+    found = jinja2.Environment(
         loader=jinja2.PackageLoader("quotakernels.report"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    found.filters["breakable"] = breakable
+    return found
 
 
 def _title(evaluation: Results) -> str:
@@ -131,7 +136,8 @@ def _about_curves(evaluation: Results) -> str:
 
 
 def _about_tables(evaluation: Results) -> Iterator[str]:
-    yield "Bold and * mark the best model by a measure (of S2 the smallest)."
+    if len(evaluation.models) > 1:
+        yield "Bold and * mark the best model by a measure (of S2 the smallest)."
     resampling = evaluation.settings.resampling
     if resampling is not None:
         yield from resampling.in_words(evaluation.settings)

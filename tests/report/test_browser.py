@@ -37,7 +37,9 @@ addEventListener("load", () => {
   const page = document.querySelector("iframe").contentDocument;
   const slider = page.getElementById("slider"), field = page.getElementById("field");
   const seen = () => ({
-    hidden: page.getElementById("any-quota").hidden, field: field.value, slider: slider.value,
+    hidden: page.getElementById("any-quota").hidden,
+    brief: getComputedStyle(page.querySelector(".brief")).display,
+    field: field.value, slider: slider.value,
     said: page.getElementById("said").textContent,
     rows: [...page.querySelectorAll("#any-quota tbody tr")].map((row) => row.innerText),
     best: [...page.querySelectorAll("#any-quota .first th")].map((x) => x.textContent),
@@ -119,6 +121,7 @@ def test_the_quota_moves(
     frame = f'<iframe style="width:1280px;height:800px" srcdoc="{html.escape(page)}"></iframe>'
     first, far, typed = told_by(MOVE, frame, tmp_path)
     assert not first["hidden"]
+    assert first["brief"] == "none", "the table that moves has the same"
     assert first["said"] == (
         "naive_bayes finds 95 of 250 positives in 100 places (at random 73.5)."
     )
